@@ -9,7 +9,7 @@
 #define MOST_FLOATS 4
 #define FENCE 64
 #define FENCE_BYTE 0xA5
-// What a thread's workspace holds, as CallRoom has it.
+// What a thread's workspace holds, as CallScratch has it.
 #define WORKSPACE_BYTES 32768
 
 enum { INTEGER, FLOAT, MEMORY, SAME_MEMORY, NONE, LONG };

@@ -1,6 +1,6 @@
 import dev.kvasir.Model;
-import dev.kvasir.kernel.Crew;
-import dev.kvasir.lab.gradient.LayerAttended;
+import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.lab.gradient.AttentionResult;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.lab.text.BundledText;
@@ -37,9 +37,9 @@ final class PageVectors {
     int count = Integer.parseInt(arguments[1]);
     Path folder = Files.createDirectories(Path.of(arguments[2]));
     try (Model model = Model.bundled();
-        Crew crew = new Crew(Runtime.getRuntime().availableProcessors())) {
+        WorkerPool workers = new WorkerPool(Runtime.getRuntime().availableProcessors())) {
       int[] tokens = Arrays.copyOf(model.tokenizer().encode(BundledText.stream()), count);
-      TracedDecoder decoder = TracedDecoder.of(model, 1, crew);
+      TracedDecoder decoder = TracedDecoder.of(model, 1, workers);
       ByteBuffer ids = littleEndian(count);
       ids.asIntBuffer().put(tokens);
       Files.write(folder.resolve("tokens.i32"), ids.array());
@@ -50,13 +50,13 @@ final class PageVectors {
   private static TextVisitor writing(TracedDecoder decoder, int layer, Path folder) {
     return new TextVisitor() {
       @Override
-      public boolean attended(LayerAttended attended) {
-        if (attended.layer() < layer) {
+      public boolean afterAttention(AttentionResult result) {
+        if (result.layer() < layer) {
           return true;
         }
-        write(folder, "keys.f32", inPairs(decoder, attended.vectors().keys()));
-        write(folder, "values.f32", attended.vectors().values());
-        write(folder, "received.f32", attended.received(NEAR));
+        write(folder, "keys.f32", inPairs(decoder, result.vectors().keys()));
+        write(folder, "values.f32", result.vectors().values());
+        write(folder, "received.f32", result.attentionMass(NEAR));
         return false;
       }
     };

@@ -84,7 +84,7 @@ DEVICE u32 fusedHalves(u32 a, u32 b, u32 c) {
 
 DEVICE u32 twice(float x) { return toHalves(x, x); }
 
-// dev.kvasir.cuda.CommvqScores has the same fields in the same order.
+// dev.kvasir.cuda.CommvqScoreKernels has the same fields in the same order.
 struct Scoring {
   const Sequence* sequences;
   const PageEntry* table;

@@ -111,7 +111,7 @@ template <int D> struct MixedPart {
 };
 
 // Sums of |q| for each channel of a KV head, in units of 2^-20: two of them, of which one counts and the other is to be next.
-// dev.kvasir.codec.mixkvq.QueryTally has the same sums as doubles; whole numbers add up to the same in any order.
+// dev.kvasir.codec.mixkvq.QueryMagnitudes has the same sums as doubles; whole numbers add up to the same in any order.
 template <int D> struct QuerySums {
   static constexpr int BYTES = 2 * D * 8;
   DEVICE static u64* of(u64 page, size_t offset, int which) {
@@ -119,7 +119,7 @@ template <int D> struct QuerySums {
   }
 };
 
-// dev.kvasir.cuda.QueryAid fills it in.
+// dev.kvasir.cuda.QueryMagnitudeKernels fills it in.
 struct SeenQueries {
   const Sequence* sequences;   // each has one row
   const PromptRun* runs;       // whose rows may lie anywhere
@@ -195,7 +195,7 @@ DEVICE void judgeKeys(const Packing* packings, u64 halfStride, u32 pagesTogether
   saliences[((blockIdx.x * gridDim.z + blockIdx.z) * gridDim.y + blockIdx.y) * D + channel] = salience;
 }
 
-// The tiers of a block's head: dev.kvasir.cuda.TierPlans fills it in.
+// The tiers of a block's head: dev.kvasir.cuda.TierAssignments fills it in.
 template <int D> struct TierPlan {
   u64 wider[2];   // of the two pages
   u32 mid, kept;  // channels
@@ -314,7 +314,7 @@ DEVICE void packMixed(const Packing* packings, const TierPlan<D>* plans, u64 hal
   packValues<StepSpan<2>, D>(m, PlainRows<D>{m}, reinterpret_cast<u32*>(to + Page::KEY_BYTES), valueGroup);
 }
 
-// What a wider channel stands for, as dev.kvasir.cuda.MixedPage has it.
+// What a wider channel stands for, as dev.kvasir.cuda.MixkvqPage has it.
 struct WiderNumbers {
   DEVICE static float half(const u8* at) { return toFloat(*reinterpret_cast<const u16*>(at)); }
 

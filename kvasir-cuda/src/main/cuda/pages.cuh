@@ -1,6 +1,6 @@
 // Where the numbers of a page lie. A page is 64 tokens of one KV head, keys and then values, in the order in which lanes
 // hold them as operands of the matrix instruction: 16 bytes of a lane, 32 lanes together, a chunk of 512 bytes.
-// dev.kvasir.cuda.HalfPage and PackedPage say the same in Java; docs/gpu.md draws it.
+// dev.kvasir.cuda.Fp16Page and PackedPage say the same in Java; docs/gpu.md draws it.
 #pragma once
 #include "base.cuh"
 

@@ -7,7 +7,7 @@
 
 constexpr int MOST_PATTERNS = BANK_PATTERNS * MOST_BANKS;   // with NO_PATTERN, which is none
 
-// dev.kvasir.cuda.PatternAid fills it in.
+// dev.kvasir.cuda.PatternScoreKernels fills it in.
 struct PatternTables {
   const Sequence* sequences;
   const PageEntry* table;

@@ -7,7 +7,7 @@
 constexpr int PROMPT_WARPS = 4;
 constexpr int PROMPT_QUERIES = 16 * PROMPT_WARPS;   // of a block
 
-// Rows of one sequence that follow each other, as are their positions. dev.kvasir.cuda.PromptAttention fills it in.
+// Rows of one sequence that follow each other, as are their positions. dev.kvasir.cuda.PrefillAttention fills it in.
 struct PromptRun {
   u32 firstRow, rows;
   u32 firstPosition;

@@ -1,5 +1,5 @@
 // What a decoder does to rows between its products, one block for a row. Activations that go into products with coded
-// weights are signed bytes with a scale for 32 of them, by the rule of dev.kvasir.kernel.CodedRows, so that products are the
+// weights are signed bytes with a scale for 32 of them, by the rule of dev.kvasir.kernel.QuantizedActivations, so that products are the
 // host's sums of integers.
 #pragma once
 #include "pages.cuh"

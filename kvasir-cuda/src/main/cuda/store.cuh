@@ -69,7 +69,7 @@ template <int BITS, bool THROUGH> struct ThirdSpan {
   }
 };
 
-// Codes of some numbers, to the bits of dev.kvasir.page.UniformGroup: the zero is rounded down and the scale up.
+// Codes of some numbers, to the bits of dev.kvasir.page.UniformQuantizer: the zero is rounded down and the scale up.
 struct Group {
   u16 scale, zero;
 
@@ -322,7 +322,7 @@ template <int BITS, int D> struct PackedPlaces {
   }
 };
 
-// Which pages become halves again, of which layers: grid (pages, KV heads, layers). dev.kvasir.cuda.PagePacker.Unpacking fills it
+// Which pages become halves again, of which layers: grid (pages, KV heads, layers). dev.kvasir.cuda.PageQuantizer.Unpacking fills it
 // in.
 struct Unpacking {
   const Packing* packings;        // they lead the other way: from is the page of halves, 0 where a list has ended

@@ -1,5 +1,5 @@
 // Weights as they lie for products: tiles of 16 rows by 32 columns, in the order in which lanes hold them as an operand of
-// the matrix units. dev.kvasir.cuda.WeightKind lays them out. Each kind says what a tile takes of a ring's slot, how it is
+// the matrix units. dev.kvasir.cuda.WeightFormat lays them out. Each kind says what a tile takes of a ring's slot, how it is
 // fetched, and how it is multiplied with 8 rows at a time.
 #pragma once
 #include "base.cuh"

@@ -1,4 +1,4 @@
-// Products of coded weights with sixteen coded rows of activations at a time, by AMX; the twin is ScalarCoded.products.
+// Products of coded weights with sixteen coded rows of activations at a time, by AMX; the twin is ScalarGemm.products.
 //
 // Weights of 8 bits lie in CodedLayout.DOTS as a matrix operand wants them: a row of a tile register is four columns of
 // sixteen rows. A scale belongs to 16 or 32 columns, so a register is that deep and no deeper, and its sums leave by

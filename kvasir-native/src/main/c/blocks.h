@@ -1,5 +1,5 @@
 // Blocks of weights as files hold them, laid down as tiles (CodedLayout.DOTS); the twins are the unpackAll of their formats
-// and CodedMatrix.setTile. To be included behind coded_rows.h.
+// and QuantizedWeights.setTile. To be included behind coded_rows.h.
 
 #define BLOCK 32            // columns
 #define INFINITE_HALF 0x7C00

@@ -1,4 +1,4 @@
-// Products of coded weights with coded activations; the twin is ScalarCoded.products.
+// Products of coded weights with coded activations; the twin is ScalarGemm.products.
 //
 // A file that includes this defines, for its instruction set,
 //   MOST_ROWS               rows of activations that a block of registers takes at the most: 1, 2, 4 or 8

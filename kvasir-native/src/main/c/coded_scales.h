@@ -1,10 +1,10 @@
-// Scales and minimums of a tile's groups, sixteen numbers for each; the twin is ScaleForm.
+// Scales and minimums of a tile's groups, sixteen numbers for each; the twin is ScaleFormat.
 #ifndef KVASIR_CODED_SCALES_H
 #define KVASIR_CODED_SCALES_H
 
 #include "vectors.h"
 
-// ScaleForm.Numbers, in its order.
+// ScaleFormat.ScaleEncoding, in its order.
 enum { FLOATS, HALVES, PRODUCTS };
 
 // Columns that share the half of a product.

@@ -1,4 +1,4 @@
-// Weighted sums of rows of codes that lie in byte columns, with weights rounded to integers; the twin is ColumnSums.
+// Weighted sums of rows of codes that lie in byte columns, with weights rounded to integers; the twin is InterleavedSums.
 //
 // A column is one byte of sixteen rows. What a mask leaves of it are sixteen codes where they lie, so one instruction
 // multiplies them by the weights of sixteen rows and adds; what their place multiplies them by is taken back at the end.

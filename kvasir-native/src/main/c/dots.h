@@ -1,4 +1,4 @@
-// Sums over packed codes: dot products of codes with rounded weights. The twin is ScalarDots; CodeWeights and
+// Sums over packed codes: dot products of codes with rounded weights. The twin is ScalarDots; QuantizedOperand and
 // WordLayout say what lies where.
 //
 // A vector has a word of each of its lanes. A shift and a mask leave the four codes of a quad, and one instruction, or

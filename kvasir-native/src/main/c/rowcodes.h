@@ -58,7 +58,7 @@ INLINE Floats lower_nibbles(Ints x) { return masked(vreinterpretq_u32_s32(x), vd
 INLINE Floats upper_nibbles(Ints x) { return masked(vreinterpretq_u32_s32(x), vdupq_n_u32(NIBBLE << 4), 1 << 4); }
 #endif
 
-// How a part of a row's codes is read; CodeOctets says of what. A part of sixteen channels is two octets: where sixteen
+// How a part of a row's codes is read; ShuffleTables says of what. A part of sixteen channels is two octets: where sixteen
 // bytes do not hold both, the second one's begin so many bytes further on.
 typedef struct {
   Ints places, masks;

@@ -1,5 +1,5 @@
 // Sums over a grid of codes whose entries have scales, all its groups of lanes in one call. The twin is
-// DotKernels.addScaledDots, EntryScaledCodes says what lies where, and CodeWeights what rounding leaves.
+// DotKernels.addScaledDots, RowScaledCodes says what lies where, and QuantizedOperand what rounding leaves.
 #include "dots.h"
 #include "weigh.h"
 

@@ -1,4 +1,4 @@
-// Weights of sums over packed codes, rounded to integers. The twin is ScalarDots; CodeWeights says what lies where.
+// Weights of sums over packed codes, rounded to integers. The twin is ScalarDots; QuantizedOperand says what lies where.
 #include "vectors.h"
 
 #define MOST_WEIGHT_HEADS 8

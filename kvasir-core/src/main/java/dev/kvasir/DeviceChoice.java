@@ -9,9 +9,9 @@ import java.util.List;
  * @param kinds of caches that will be asked for, so that what a device cannot do is said before
  *     anything is loaded, or leads to the processor
  */
-public record DeviceChoice(Place place, List<CacheSpec> kinds) {
+public record DeviceChoice(DeviceType type, List<CacheSpec> cacheSpecs) {
   /** As users type it. */
-  public enum Place {
+  public enum DeviceType {
     /** This machine's processor. */
     CPU,
     /** An NVIDIA card. */
@@ -20,9 +20,9 @@ public record DeviceChoice(Place place, List<CacheSpec> kinds) {
     AUTO
   }
 
-  public static final DeviceChoice CPU = new DeviceChoice(Place.CPU, List.of());
+  public static final DeviceChoice CPU = new DeviceChoice(DeviceType.CPU, List.of());
 
   public DeviceChoice {
-    kinds = List.copyOf(kinds);
+    cacheSpecs = List.copyOf(cacheSpecs);
   }
 }

@@ -1,9 +1,9 @@
 package dev.kvasir;
 
-import dev.kvasir.DeviceChoice.Place;
+import dev.kvasir.DeviceChoice.DeviceType;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.model.EngineProvider;
@@ -17,22 +17,22 @@ import java.util.ServiceLoader;
 /** Loads a model's weights to where they are to be used. */
 final class EngineChoice {
   private final LoadOptions options;
-  private final Crew crew;
+  private final WorkerPool workers;
   private final Optional<EngineProvider> provider;
 
-  EngineChoice(LoadOptions options, Crew crew) {
-    this(options, crew, provider());
+  EngineChoice(LoadOptions options, WorkerPool workers) {
+    this(options, workers, provider());
   }
 
-  EngineChoice(LoadOptions options, Crew crew, Optional<EngineProvider> provider) {
+  EngineChoice(LoadOptions options, WorkerPool workers, Optional<EngineProvider> provider) {
     this.options = options;
-    this.crew = crew;
+    this.workers = workers;
     this.provider = provider;
   }
 
   /** Takes over an open file, which is closed with the engine or when it is refused. */
   DecoderEngine load(GgufFile file) {
-    return switch (options.device().place()) {
+    return switch (options.device().type()) {
       case CPU -> onHost(file);
       case CUDA -> onDevice(file, provider.orElseThrow(EngineChoice::noProvider));
       case AUTO -> provider.isPresent() ? onDeviceOrHost(file, provider.get()) : onHost(file);
@@ -40,17 +40,17 @@ final class EngineChoice {
   }
 
   DecoderEngine load(Path folder) {
-    if (options.device().place() == Place.CUDA) {
+    if (options.device().type() == DeviceType.CUDA) {
       throw new InvalidInputException(
           "%s: is a folder of Hugging Face; a device loads GGUF files".formatted(folder));
     }
     return HostEngine.load(
-        folder, options.context(), options.kernels(), crew, pool(), options.progress());
+        folder, options.context(), options.kernels(), workers, pool(), options.progress());
   }
 
   private HostEngine onHost(GgufFile file) {
     return HostEngine.load(
-        file, options.context(), options.kernels(), crew, pool(), options.progress());
+        file, options.context(), options.kernels(), workers, pool(), options.progress());
   }
 
   private DecoderEngine onDevice(GgufFile file, EngineProvider device) {
@@ -65,7 +65,7 @@ final class EngineChoice {
     try {
       engine = opened(file, device);
     } catch (InvalidInputException refusal) {
-      return onHost(file).insteadOfDevice(refusal.getMessage());
+      return onHost(file).asFallback(refusal.getMessage());
     }
     file.close();
     return engine;
@@ -73,22 +73,24 @@ final class EngineChoice {
 
   private DecoderEngine opened(GgufFile file, EngineProvider device) {
     device
-        .refusal()
+        .unavailableReason()
         .ifPresent(
             why -> {
               throw new InvalidInputException(why);
             });
-    EngineProvider.Request request = request(file);
+    EngineProvider.LoadRequest request = request(file);
     device.check(request);
     return device.open(request);
   }
 
-  private EngineProvider.Request request(GgufFile file) {
+  private EngineProvider.LoadRequest request(GgufFile file) {
     ModelConfig config = ModelConfig.of(file);
-    return new EngineProvider.Request(
+    return new EngineProvider.LoadRequest(
         file,
-        options.context().isPresent() ? config.usedFor(options.context().getAsInt()) : config,
-        options.device().kinds(),
+        options.context().isPresent()
+            ? config.withContextLength(options.context().getAsInt())
+            : config,
+        options.device().cacheSpecs(),
         options.cacheBytes(),
         options.progress());
   }
@@ -100,7 +102,7 @@ final class EngineChoice {
   private static Optional<EngineProvider> provider() {
     return ServiceLoader.load(EngineProvider.class).stream()
         .map(ServiceLoader.Provider::get)
-        .filter(each -> each.device().equals(Place.CUDA.name().toLowerCase(Locale.ROOT)))
+        .filter(each -> each.device().equals(DeviceType.CUDA.name().toLowerCase(Locale.ROOT)))
         .findFirst();
   }
 

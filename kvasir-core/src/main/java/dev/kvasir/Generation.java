@@ -1,6 +1,6 @@
 package dev.kvasir;
 
-import dev.kvasir.cache.PackingTime;
+import dev.kvasir.cache.QuantizationTime;
 import dev.kvasir.engine.Finish;
 
 /**
@@ -16,7 +16,7 @@ public record Generation(
     int generatedTokens,
     long promptNanos,
     long generationNanos,
-    PackingTime packing,
+    QuantizationTime quantization,
     Finish finish) {
 
   public double promptTokensPerSecond() {

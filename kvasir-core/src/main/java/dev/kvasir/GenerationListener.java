@@ -1,7 +1,7 @@
 package dev.kvasir;
 
-import dev.kvasir.engine.SequenceListener;
+import dev.kvasir.engine.RequestListener;
 
 /** Follows a generation while it runs, on the thread that asked for it. */
 @FunctionalInterface
-public interface GenerationListener extends SequenceListener {}
+public interface GenerationListener extends RequestListener {}

@@ -1,19 +1,19 @@
 package dev.kvasir;
 
-import dev.kvasir.cache.CacheForm;
+import dev.kvasir.cache.CacheSnapshot;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.PrefixCache;
-import dev.kvasir.engine.Sequence;
-import dev.kvasir.engine.StepLoop;
-import dev.kvasir.engine.StepWatch;
+import dev.kvasir.engine.Request;
+import dev.kvasir.engine.Scheduler;
+import dev.kvasir.engine.StepListener;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.ResourceBytes;
 import dev.kvasir.format.SafetensorsFolder;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.model.ModelConfig;
@@ -55,8 +55,8 @@ public final class Model implements AutoCloseable {
   private final Optional<Profile> profile;
   private final Supplier<String> weightsHash;
   private final Map<Set<String>, String> profileHashes = new ConcurrentHashMap<>(); // by parts
-  private final Crew crew;
-  private final StepLoop loop;
+  private final WorkerPool workers;
+  private final Scheduler scheduler;
   private final PrefixCache prefixes;
   private volatile boolean closed;
 
@@ -66,14 +66,14 @@ public final class Model implements AutoCloseable {
       Tokenizer tokenizer,
       Optional<Profile> profile,
       Supplier<String> weightsHash,
-      Crew crew) {
+      WorkerPool workers) {
     this.name = name;
     this.engine = engine;
     this.tokenizer = tokenizer;
     this.profile = profile.map(given -> given.requireModel(engine.fingerprint(), name));
     this.weightsHash = weightsHash;
-    this.crew = crew;
-    this.loop = new StepLoop(engine);
+    this.workers = workers;
+    this.scheduler = new Scheduler(engine);
     this.prefixes = new PrefixCache(engine.memory());
   }
 
@@ -97,7 +97,7 @@ public final class Model implements AutoCloseable {
   }
 
   public static Model bundled(LoadOptions options) {
-    Tokenizer.expectByteLevel();
+    Tokenizer.preloadByteLevel();
     Optional<Profile> own = options.profile().isPresent() ? Optional.empty() : bundledProfile();
     return loadGguf(
         openBundled(), Model::bundledHash, own.map(options::withProfile).orElse(options));
@@ -139,7 +139,7 @@ public final class Model implements AutoCloseable {
           options,
           hash,
           () -> Tokenizer.ofGguf(file.name(), file.metadata()),
-          crew -> new EngineChoice(options, crew).load(file));
+          workers -> new EngineChoice(options, workers).load(file));
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;
@@ -152,7 +152,7 @@ public final class Model implements AutoCloseable {
         options,
         () -> WeightsHash.of(folder, () -> SafetensorsFolder.open(folder)),
         () -> Tokenizer.ofFolder(folder),
-        crew -> new EngineChoice(options, crew).load(folder));
+        workers -> new EngineChoice(options, workers).load(folder));
   }
 
   /** Tokenizer and weights know nothing of each other, so they load side by side. */
@@ -161,16 +161,16 @@ public final class Model implements AutoCloseable {
       LoadOptions options,
       Supplier<String> weightsHash,
       Supplier<Tokenizer> tokenizerLoader,
-      Function<Crew, DecoderEngine> engineLoader) {
+      Function<WorkerPool, DecoderEngine> engineLoader) {
     CompletableFuture<Tokenizer> tokenizer = CompletableFuture.supplyAsync(tokenizerLoader);
-    Crew crew = new Crew(options.threads());
+    WorkerPool workers = new WorkerPool(options.threads());
     DecoderEngine engine = null;
     try {
-      engine = engineLoader.apply(crew);
+      engine = engineLoader.apply(workers);
       return new Model(
-          name, engine, tokenizer.join(), options.profile(), new Once<>(weightsHash), crew);
+          name, engine, tokenizer.join(), options.profile(), new Lazy<>(weightsHash), workers);
     } catch (RuntimeException | Error e) {
-      crew.close();
+      workers.close();
       if (engine != null) {
         engine.close();
       }
@@ -192,8 +192,8 @@ public final class Model implements AutoCloseable {
   }
 
   /** What it computes on, for people. */
-  public String place() {
-    return engine.place();
+  public String device() {
+    return engine.device();
   }
 
   public Tokenizer tokenizer() {
@@ -233,7 +233,7 @@ public final class Model implements AutoCloseable {
     if (!engine.storesSequences()) {
       throw new InvalidInputException(
           "%s: its sequences lie on %s and cannot be stored; expected no store, or the device cpu"
-              .formatted(name, engine.place()));
+              .formatted(name, engine.device()));
     }
   }
 
@@ -257,27 +257,27 @@ public final class Model implements AutoCloseable {
     return engine.newCache(spec, profile, contextLimit);
   }
 
-  CacheHost cacheHost() {
-    return engine.cacheHost().withProfile(profile);
+  CacheContext cacheContext() {
+    return engine.cacheContext().withProfile(profile);
   }
 
   /** A kind of cache by the name that says what this model's profile decides for it. */
-  public CacheSpec named(CacheSpec spec) {
-    return spec.named(cacheHost());
+  public CacheSpec resolve(CacheSpec spec) {
+    return spec.resolve(cacheContext());
   }
 
   /**
    * Bytes that a session never exceeds on its way to so many tokens; where sizes depend on the
    * vectors, what is usual.
    */
-  public long mostCacheBytes(SessionOptions options, int tokens) {
-    CacheHost host = cacheHost().withContextLimit(Session.contextLimit(this, options));
-    return engine.mostBytes(options.cache(), host, tokens, Sequence.PROMPT_STEP);
+  public long maxCacheBytes(SessionOptions options, int tokens) {
+    CacheContext context = cacheContext().withContextLimit(Session.contextLimit(this, options));
+    return engine.maxBytes(options.cache(), context, tokens, Request.PREFILL_STEP);
   }
 
   /** Bytes of tables that all sessions with a kind of cache share, beside their own. */
   public long sharedCacheBytes(CacheSpec spec) {
-    return engine.sharedBytes(spec, cacheHost());
+    return engine.sharedBytes(spec, cacheContext());
   }
 
   /** What the keys and values of all its sequences are taken from, those of sessions included. */
@@ -286,8 +286,8 @@ public final class Model implements AutoCloseable {
   }
 
   /** Lets somebody see when its sessions' steps run and what is packed beside them. */
-  public void watchSteps(StepWatch watch) {
-    loop.watch(watch);
+  public void setStepListener(StepListener stepListener) {
+    scheduler.stepListener(stepListener);
   }
 
   public Session newSession() {
@@ -309,7 +309,7 @@ public final class Model implements AutoCloseable {
    */
   public Session newSession(SessionOptions options, int[] text, String owner) {
     checkOpen();
-    return Session.on(this, options, text, owner);
+    return Session.open(this, options, text, owner);
   }
 
   /** Beginnings of texts that sessions have read for each other. */
@@ -332,14 +332,14 @@ public final class Model implements AutoCloseable {
    * reads all weights, unless their hash lies beside them.
    */
   public Identity identity(SessionOptions options) {
-    CacheHost host = cacheHost().withContextLimit(Session.contextLimit(this, options));
+    CacheContext context = cacheContext().withContextLimit(Session.contextLimit(this, options));
     CacheSpec spec = options.cache();
     return new Identity(
         weightsHash.get(),
         fingerprint(),
-        spec.named(host).text(),
-        profileHashes.computeIfAbsent(spec.plan().profileParts(), this::profileHash),
-        spec.dependsOnLimit(config().cacheShape(), host) ? host.contextLimit() : 0,
+        spec.resolve(context).text(),
+        profileHashes.computeIfAbsent(spec.config().profileParts(), this::profileHash),
+        spec.dependsOnContextLimit(config().cacheShape(), context) ? context.contextLimit() : 0,
         options.tenant());
   }
 
@@ -363,7 +363,7 @@ public final class Model implements AutoCloseable {
 
   /**
    * A session that was saved, which goes on with another kind of cache: its keys and values are
-   * packed anew, as {@link Session#repacked} does it.
+   * packed anew, as {@link Session#convertedTo} does it.
    */
   public Session restore(Path file, CacheSpec other) {
     Session saved = restore(file);
@@ -371,7 +371,7 @@ public final class Model implements AutoCloseable {
       return saved;
     }
     try (saved) {
-      return saved.repacked(other);
+      return saved.convertedTo(other);
     }
   }
 
@@ -381,15 +381,15 @@ public final class Model implements AutoCloseable {
    * @throws InvalidInputException in one sentence, where a bit has changed
    * @throws dev.kvasir.cache.CacheFullException where there is no memory for it
    */
-  public KvCache restoredCache(SessionOptions options, CacheForm form) {
+  public KvCache restoreCache(SessionOptions options, CacheSnapshot snapshot) {
     checkOpen();
     int limit = Session.contextLimit(this, options);
-    return engine.restored(options.cache(), profile, limit, form);
+    return engine.restoreCache(options.cache(), profile, limit, snapshot);
   }
 
   /** Generates for all sessions at once. */
-  StepLoop loop() {
-    return loop;
+  Scheduler scheduler() {
+    return scheduler;
   }
 
   /**
@@ -412,6 +412,6 @@ public final class Model implements AutoCloseable {
     prefixes.close();
     engine.close();
     tokenizer.close();
-    crew.close();
+    workers.close();
   }
 }

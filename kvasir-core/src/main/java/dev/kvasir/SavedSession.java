@@ -1,10 +1,10 @@
 package dev.kvasir;
 
-import dev.kvasir.cache.CacheForm;
 import dev.kvasir.cache.CacheFullException;
+import dev.kvasir.cache.CacheSnapshot;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.codec.Form;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.stored.Identity;
 import dev.kvasir.stored.SessionFile;
@@ -19,14 +19,14 @@ final class SavedSession {
 
   static void save(Model model, SessionOptions options, int[] tokens, KvCache cache, Path file) {
     Identity identity = model.identity(options);
-    cache.enter();
+    cache.pin();
     try {
-      CacheForm form = cache.form();
+      CacheSnapshot snapshot = cache.snapshot();
       SessionFile.write(
           file,
           identity,
           tokens,
-          form,
+          snapshot,
           names ->
               new StoredSequence(
                   identity,
@@ -35,11 +35,11 @@ final class SavedSession {
                   options.prefill() == Prefill.EXACT,
                   Instant.now(),
                   tokens,
-                  form.length(),
+                  snapshot.length(),
                   names,
-                  Form.of(form.rest())));
+                  Snapshot.of(snapshot.residual())));
     } finally {
-      cache.leave();
+      cache.unpin();
     }
   }
 
@@ -52,20 +52,20 @@ final class SavedSession {
         throw new InvalidInputException(difference.get());
       }
       model.checkIds(stored.tokens());
-      KvCache cache = model.restoredCache(options, file.cache());
-      return Session.on(model, options, stored.tokens(), cache);
+      KvCache cache = model.restoreCache(options, file.cache());
+      return Session.open(model, options, stored.tokens(), cache);
     } catch (CacheFullException e) {
       throw e; // which says nothing of the file
     } catch (InvalidInputException e) {
-      throw SessionFile.named(path, e);
+      throw SessionFile.withPath(path, e);
     }
   }
 
   private static SessionOptions options(StoredSequence stored) {
     return new SessionOptions(
-        CacheSpec.parse(stored.typed()),
+        CacheSpec.parse(stored.cacheSpec()),
         stored.contextLimit(),
-        stored.readsExactly() ? Prefill.EXACT : Prefill.CHUNKED,
+        stored.defersQuantization() ? Prefill.EXACT : Prefill.CHUNKED,
         "");
   }
 }

@@ -1,13 +1,13 @@
 package dev.kvasir;
 
+import dev.kvasir.cache.CacheConverter;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.cache.PackingTime;
-import dev.kvasir.cache.Repacking;
-import dev.kvasir.engine.Beginning;
+import dev.kvasir.cache.QuantizationTime;
+import dev.kvasir.engine.Prefix;
 import dev.kvasir.engine.PrefixCache;
-import dev.kvasir.engine.Sequence;
-import dev.kvasir.engine.Sequence.Request;
+import dev.kvasir.engine.Request;
+import dev.kvasir.engine.Request.GenerationParams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.sampling.Sampler;
 import dev.kvasir.text.ChatTemplate;
@@ -27,8 +27,8 @@ public final class Session implements AutoCloseable {
   private final SessionOptions options;
   private final int contextLimit;
   private final KvCache cache;
-  private final Sequence sequence;
-  private Beginning beginning; // until the text that it is of has been read
+  private final Request request;
+  private Prefix prefix; // until the text that it is of has been read
   private final AtomicBoolean busy = new AtomicBoolean();
   private boolean closed;
 
@@ -39,16 +39,17 @@ public final class Session implements AutoCloseable {
   /**
    * @param cache of the text so far, closed with the session
    */
-  private Session(Model model, SessionOptions options, KvCache cache, Beginning beginning) {
+  private Session(Model model, SessionOptions options, KvCache cache, Prefix prefix) {
     this.model = model;
     this.options = options;
     this.contextLimit = contextLimit(model, options);
-    this.beginning = beginning;
+    this.prefix = prefix;
     this.cache = cache;
-    boolean readsExactly = options.prefill() == Prefill.EXACT;
-    this.sequence = new Sequence(cache, contextLimit, readsExactly, model.tokenizer().endOfText());
-    boolean asked = options.contextLimit() != Integer.MAX_VALUE;
-    if (asked && cache.capacity() < contextLimit) {
+    boolean defersQuantization = options.prefill() == Prefill.EXACT;
+    this.request =
+        new Request(cache, contextLimit, defersQuantization, model.tokenizer().endOfText());
+    boolean isLimited = options.contextLimit() != Integer.MAX_VALUE;
+    if (isLimited && cache.capacity() < contextLimit) {
       int capacity = cache.capacity();
       cache.close();
       throw new InvalidInputException(
@@ -58,32 +59,32 @@ public final class Session implements AutoCloseable {
   }
 
   /** Begins with a text, of which only that part will be read which no other session has read. */
-  static Session on(Model model, SessionOptions options, int[] text, String owner) {
+  static Session open(Model model, SessionOptions options, int[] text, String owner) {
     if (options.prefill() == Prefill.EXACT) {
       throw new IllegalArgumentException(
           "prefill is exact; a text whose beginning others have read is packed as it is read");
     }
     model.checkIds(text);
     int limit = contextLimit(model, options);
-    Beginning known =
+    Prefix matched =
         model
             .prefixes()
-            .begin(
-                new PrefixCache.Kind(options.cache().text(), limit, options.tenant()),
+            .acquire(
+                new PrefixCache.PrefixNamespace(options.cache().text(), limit, options.tenant()),
                 text,
                 owner,
                 () -> model.newCache(options.cache(), limit));
-    return new Session(model, options, known.cache(), known).with(text);
+    return new Session(model, options, matched.cache(), matched).with(text);
   }
 
   /** Goes on with a text, of which a cache holds all or some. */
-  static Session on(Model model, SessionOptions options, int[] text, KvCache cache) {
+  static Session open(Model model, SessionOptions options, int[] text, KvCache cache) {
     return new Session(model, options, cache, null).with(text);
   }
 
   private Session with(int[] text) {
     for (int id : text) {
-      sequence.append(id);
+      request.append(id);
     }
     return this;
   }
@@ -97,7 +98,7 @@ public final class Session implements AutoCloseable {
     return exclusively(
         () -> {
           model.checkOpen();
-          int[] ids = model.tokenizer().encode(prompt, sequence.length() == 0);
+          int[] ids = model.tokenizer().encode(prompt, request.length() == 0);
           return generateAfter(ids, options, listener);
         });
   }
@@ -125,55 +126,56 @@ public final class Session implements AutoCloseable {
         () -> {
           model.checkOpen();
           int[] ids = model.tokenizer().encode(template.render(messages, true), false);
-          int shared = sequence.commonPrefix(ids);
-          checkRoom(shared, ids.length - shared);
-          sequence.keep(shared);
+          int shared = request.commonPrefix(ids);
+          requireCapacity(shared, ids.length - shared);
+          request.truncate(shared);
           return generateAfter(Arrays.copyOfRange(ids, shared, ids.length), options, listener);
         });
   }
 
   private Generation generateAfter(
       int[] prompt, GenerateOptions options, GenerationListener listener) {
-    checkRoom(sequence.length(), prompt.length);
-    if (sequence.length() + prompt.length == 0) {
+    requireCapacity(request.length(), prompt.length);
+    if (request.length() + prompt.length == 0) {
       throw new InvalidInputException("the prompt is empty; at least one token is needed");
     }
-    Beginning leaves = prompt.length == 0 ? beginning : null;
-    beginning = null;
+    Prefix pendingPrefix = prompt.length == 0 ? prefix : null;
+    prefix = null;
     for (int id : prompt) {
-      sequence.append(id);
+      request.append(id);
     }
     Sampler sampler = options.newSampler();
-    for (int i = 0; i < sequence.length(); i++) {
-      sampler.see(sequence.token(i));
+    for (int i = 0; i < request.length(); i++) {
+      sampler.markSeen(request.token(i));
     }
     long start = System.nanoTime();
-    PackingTime packed = cache.packingTime();
-    int remembered = cache.length();
-    int unread = sequence.length() - remembered;
+    QuantizationTime timeBefore = cache.quantizationTime();
+    int cachedBefore = cache.length();
+    int unread = request.length() - cachedBefore;
     model
-        .loop()
+        .scheduler()
         .run(
-            sequence,
-            new Request(sampler, model.tokenizer().stream(true), options.maxTokens(), leaves),
+            request,
+            new GenerationParams(
+                sampler, model.tokenizer().stream(true), options.maxTokens(), pendingPrefix),
             listener);
     long end = System.nanoTime();
-    boolean isRead = sequence.generated() > 0;
-    long promptDone = isRead ? sequence.promptDone() : end;
-    if (isRead && leaves != null) {
-      model.prefixes().read(unread, promptDone - start);
+    boolean isPrefilled = request.generated() > 0;
+    long promptDone = isPrefilled ? request.promptDone() : end;
+    if (isPrefilled && pendingPrefix != null) {
+      model.prefixes().recordPrefill(unread, promptDone - start);
     }
     return new Generation(
-        sequence.text(),
-        isRead ? unread : Math.max(0, cache.length() - remembered),
-        sequence.generated(),
+        request.text(),
+        isPrefilled ? unread : Math.max(0, cache.length() - cachedBefore),
+        request.generated(),
         promptDone - start,
         end - promptDone,
-        cache.packingTime().minus(packed),
-        sequence.finish());
+        cache.quantizationTime().minus(timeBefore),
+        request.finish());
   }
 
-  private void checkRoom(int held, int promptLength) {
+  private void requireCapacity(int held, int promptLength) {
     if ((long) held + promptLength >= contextLimit) {
       String after = held == 0 ? "" : " after %d that the session holds".formatted(held);
       throw new InvalidInputException(
@@ -209,32 +211,32 @@ public final class Session implements AutoCloseable {
    * @throws InvalidInputException where that kind packs by what queries look at, which nobody knows
    *     any more
    */
-  public Session repacked(CacheSpec kind) {
+  public Session convertedTo(CacheSpec kind) {
     return exclusively(
         () -> {
           model.checkOpen();
           KvCache other = model.newCache(kind, contextLimit);
           try {
-            Repacking.requirePossible(kind, other);
+            CacheConverter.requirePossible(kind, other);
             boolean byPosition =
-                Sequence.isPackedByPosition(other, options.prefill() == Prefill.EXACT);
-            Repacking repacking =
-                new Repacking(
-                    cache, other, model.config().cacheShape(), model.cacheHost().kernels());
-            if (repacking.hasAll()) {
-              repacking.fill(tokens(), Sequence.PROMPT_STEP, byPosition);
+                Request.quantizesByPosition(other, options.prefill() == Prefill.EXACT);
+            CacheConverter converter =
+                new CacheConverter(
+                    cache, other, model.config().cacheShape(), model.cacheContext().kernels());
+            if (converter.canConvert()) {
+              converter.fill(tokens(), Request.PREFILL_STEP, byPosition);
             }
           } catch (RuntimeException | Error e) {
             other.close();
             throw e;
           }
-          return on(model, options.withCache(kind), tokens(), other);
+          return open(model, options.withCache(kind), tokens(), other);
         });
   }
 
   private int[] tokens() {
-    int[] tokens = new int[sequence.length()];
-    Arrays.setAll(tokens, sequence::token);
+    int[] tokens = new int[request.length()];
+    Arrays.setAll(tokens, request::token);
     return tokens;
   }
 
@@ -242,7 +244,7 @@ public final class Session implements AutoCloseable {
   public void reset() {
     exclusively(
         () -> {
-          sequence.keep(0);
+          request.truncate(0);
           return null;
         });
   }
@@ -253,18 +255,18 @@ public final class Session implements AutoCloseable {
   }
 
   /** Tokens of the text whose keys and values are there, and need not be read. */
-  public int remembered() {
+  public int cachedTokens() {
     return cache.length();
   }
 
   /** What others began from as well, the same object for all of them; empty where nothing was. */
-  public Optional<Object> sharedSource() {
-    return Optional.ofNullable(beginning).map(Beginning::source);
+  public Optional<Object> sharedPrefix() {
+    return Optional.ofNullable(prefix).map(Prefix::source);
   }
 
   /** Tokens of the text so far. */
   public int length() {
-    return sequence.length();
+    return request.length();
   }
 
   /** Tokens that it may hold. */
@@ -274,7 +276,7 @@ public final class Session implements AutoCloseable {
 
   /** All bytes of the cache, in bits, for each value that is still read; 0 while there is none. */
   public double bitsPerValue() {
-    long values = model.config().cacheShape().valuesRead(cache.length());
+    long values = model.config().cacheShape().valuesInWindows(cache.length());
     return values == 0 ? 0 : 8.0 * cache.bytes().total() / values;
   }
 

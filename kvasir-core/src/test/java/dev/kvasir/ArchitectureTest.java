@@ -15,7 +15,7 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.ScalarKernels;
 import java.util.LinkedHashMap;
@@ -182,7 +182,7 @@ class ArchitectureTest {
         .that()
         .resideInAnyPackage(ROOT + ".codec..", ROOT + ".attention..", ROOT + ".model..")
         .and()
-        .areNotAssignableTo(CacheHost.class)
+        .areNotAssignableTo(CacheContext.class)
         .should()
         .dependOnClassesThat()
         .areAssignableTo(KernelChoice.class)
@@ -199,7 +199,7 @@ class ArchitectureTest {
         .that()
         .areDeclaredInClassesThat()
         // Kernels belong to no one; what they keep is a tile or a row.
-        .haveNameNotMatching("dev\\.kvasir\\.kernel\\.(ScalarCoded|RowScratch)")
+        .haveNameNotMatching("dev\\.kvasir\\.kernel\\.(ScalarGemm|RowScratch)")
         .should()
         .haveRawType(ThreadLocal.class)
         .check(OURS);

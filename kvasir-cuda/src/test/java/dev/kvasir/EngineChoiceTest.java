@@ -3,10 +3,10 @@ package dev.kvasir;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.DeviceChoice.Place;
+import dev.kvasir.DeviceChoice.DeviceType;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.model.EngineProvider;
 import java.util.List;
@@ -18,11 +18,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Where the bundled model goes when a device refuses it. */
 class EngineChoiceTest {
-  private final Crew crew = new Crew(1);
+  private final WorkerPool workers = new WorkerPool(1);
 
   @AfterEach
   void close() {
-    crew.close();
+    workers.close();
   }
 
   /** When a device says no. */
@@ -37,34 +37,34 @@ class EngineChoiceTest {
     }
 
     @Override
-    public Optional<String> refusal() {
+    public Optional<String> unavailableReason() {
       return this == THERE_IS_NONE ? Optional.of(name()) : Optional.empty();
     }
 
     @Override
-    public void check(Request request) {
+    public void check(LoadRequest request) {
       if (this == IT_CANNOT_DO_THIS) {
         throw new InvalidInputException(name());
       }
     }
 
     @Override
-    public DecoderEngine open(Request request) {
+    public DecoderEngine open(LoadRequest request) {
       throw new InvalidInputException(name());
     }
   }
 
-  private DecoderEngine loaded(Place place, Optional<EngineProvider> device) {
+  private DecoderEngine loaded(DeviceType place, Optional<EngineProvider> device) {
     LoadOptions options =
         LoadOptions.defaults().withDevice(new DeviceChoice(place, List.of(CacheSpec.DEFAULT)));
-    return new EngineChoice(options, crew, device).load(Model.openBundled());
+    return new EngineChoice(options, workers, device).load(Model.openBundled());
   }
 
   @ParameterizedTest
   @EnumSource
   void whatADeviceRefusesAtAnyTimeComputesOnTheProcessorAndSaysWhy(Refusing device) {
-    try (DecoderEngine engine = loaded(Place.AUTO, Optional.of(device))) {
-      assertThat(engine.place()).isEqualTo("the processor: " + device.name());
+    try (DecoderEngine engine = loaded(DeviceType.AUTO, Optional.of(device))) {
+      assertThat(engine.device()).isEqualTo("the processor: " + device.name());
       assertThat(engine.weightBytes()).isPositive();
     }
   }
@@ -72,15 +72,15 @@ class EngineChoiceTest {
   @ParameterizedTest
   @EnumSource
   void whoAsksForTheDeviceIsRefused(Refusing device) {
-    assertThatThrownBy(() -> loaded(Place.CUDA, Optional.of(device)))
+    assertThatThrownBy(() -> loaded(DeviceType.CUDA, Optional.of(device)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(device.name());
   }
 
   @Test
   void withoutDevicesThereIsNothingToSay() {
-    try (DecoderEngine engine = loaded(Place.AUTO, Optional.empty())) {
-      assertThat(engine.place()).isEqualTo("the processor");
+    try (DecoderEngine engine = loaded(DeviceType.AUTO, Optional.empty())) {
+      assertThat(engine.device()).isEqualTo("the processor");
     }
   }
 }

@@ -6,16 +6,16 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.origin.Origin;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.WholeFile;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.lab.report.FiguresFile;
+import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
@@ -55,13 +55,13 @@ final class AttentionBench implements Callable<Integer> {
   private static final long WARM_UP_NANOS = 15_000_000_000L;
 
   /** A turn this long is timed well. */
-  private static final long TURN_NANOS = 30_000_000L;
+  private static final long MEASURE_NANOS = 30_000_000L;
 
   private final PrintStream out;
   private final PrintStream err;
   private Kernels kernels; // chosen when the command runs: others may ask for other ones
   private boolean warm;
-  private Profile learned; // made when a cache is
+  private Profile randomProfile; // made when a cache is
   private final Map<String, Double> figures = new LinkedHashMap<>(); // ns a token and head
 
   @Spec private CommandSpec command;
@@ -110,7 +110,7 @@ final class AttentionBench implements Callable<Integer> {
       paramLabel = "SPECS",
       description =
           "Kinds of cache, separated by commas or semicolons (default: ${DEFAULT-VALUE}).")
-  private String kinds;
+  private String typedSpecs;
 
   @Option(
       names = "--threads",
@@ -141,7 +141,7 @@ final class AttentionBench implements Callable<Integer> {
   @Override
   public Integer call() {
     kernels = KernelChoice.ofThisProcess().kernels();
-    List<CacheSpec> specs = bothLookups(DecodeBench.specs(kinds));
+    List<CacheSpec> specs = bothPrecisions(DecodeBench.specs(typedSpecs));
     check();
     try (ModelTables tables = new ModelTables()) {
       for (int count : tokens) {
@@ -165,7 +165,7 @@ final class AttentionBench implements Callable<Integer> {
       measure(specs, count);
     }
     if (json != null) {
-      FiguresFile.write(json, figures, Origin.of(command));
+      MeasurementsFile.write(json, figures, Origin.of(command));
     }
     return 0;
   }
@@ -178,7 +178,7 @@ final class AttentionBench implements Callable<Integer> {
       throw new InvalidInputException("--rotary is %d; expected 0 or more".formatted(rotary));
     }
     if (json != null) {
-      WholeFile.checkWritable(json);
+      AtomicFile.checkWritable(json);
     }
     for (int count : tokens) {
       OptionValue.atLeastOne("--tokens", count);
@@ -206,10 +206,10 @@ final class AttentionBench implements Callable<Integer> {
   }
 
   /** A packed kind that does not say how it is read is read in both ways. */
-  static List<CacheSpec> bothLookups(List<CacheSpec> specs) {
+  static List<CacheSpec> bothPrecisions(List<CacheSpec> specs) {
     List<CacheSpec> both = new ArrayList<>();
     for (CacheSpec spec : specs) {
-      if (spec.looksUp() && !spec.text().contains("lookup=")) {
+      if (spec.hasOperandPrecision() && !spec.text().contains("lookup=")) {
         both.add(CacheSpec.parse(spec.text() + ",lookup=exact"));
         both.add(CacheSpec.parse(spec.text() + ",lookup=fast"));
       } else {
@@ -226,10 +226,10 @@ final class AttentionBench implements Callable<Integer> {
         err.printf("filling %s with %d tokens%n", spec, count);
         caches.add(filled(spec, count, tables));
       }
-      for (int crewSize : threads) {
-        try (Crew crew = new Crew(crewSize)) {
-          double[][] nanos = race(caches, crew, count);
-          print(specs, caches, nanos, count, crewSize);
+      for (int threadCount : threads) {
+        try (WorkerPool workers = new WorkerPool(threadCount)) {
+          double[][] nanos = race(caches, workers, count);
+          print(specs, caches, nanos, count, threadCount);
         }
       }
     } finally {
@@ -238,10 +238,10 @@ final class AttentionBench implements Callable<Integer> {
   }
 
   /** Nanoseconds of one call. // (specs, rounds) */
-  private double[][] race(List<KvCache> caches, Crew crew, int count) {
+  private double[][] race(List<KvCache> caches, WorkerPool workers, int count) {
     int keyDim = headDim + rotary;
     AttentionShape shape = new AttentionShape(queryHeads, kvHeads, keyDim, headDim);
-    Attention attention = new Attention(shape, kernels, crew);
+    Attention attention = new Attention(shape, kernels, workers);
     float[] queries = new float[queryHeads * keyDim];
     SplittableRandom random = new SplittableRandom(2);
     for (int i = 0; i < queries.length; i++) {
@@ -255,9 +255,9 @@ final class AttentionBench implements Callable<Integer> {
     double[][] nanos = new double[caches.size()][rounds];
     for (int round = -1; round < rounds; round++) {
       for (int i = 0; i < caches.size(); i++) {
-        double turn = turn(attention, caches.get(i), count, queries, output);
+        double callNanos = measureCall(attention, caches.get(i), count, queries, output);
         if (round >= 0) {
-          nanos[i][round] = turn;
+          nanos[i][round] = callNanos;
         }
       }
     }
@@ -270,23 +270,23 @@ final class AttentionBench implements Callable<Integer> {
     long start = System.nanoTime();
     do {
       for (KvCache cache : caches) {
-        once(attention, cache, count, queries, output);
+        attendOnce(attention, cache, count, queries, output);
       }
     } while (System.nanoTime() - start < WARM_UP_NANOS);
   }
 
-  private static double turn(
+  private static double measureCall(
       Attention attention, KvCache cache, int count, float[] queries, float[] output) {
     long start = System.nanoTime();
     int calls = 0;
     do {
-      once(attention, cache, count, queries, output);
+      attendOnce(attention, cache, count, queries, output);
       calls++;
-    } while (System.nanoTime() - start < TURN_NANOS);
+    } while (System.nanoTime() - start < MEASURE_NANOS);
     return (System.nanoTime() - start) / (double) calls;
   }
 
-  private static void once(
+  private static void attendOnce(
       Attention attention, KvCache cache, int count, float[] queries, float[] output) {
     attention.begin();
     attention.add(cache, 0, 1, count - 1);
@@ -294,18 +294,18 @@ final class AttentionBench implements Callable<Integer> {
   }
 
   private void print(
-      List<CacheSpec> specs, List<KvCache> caches, double[][] nanos, int count, int crewSize) {
+      List<CacheSpec> specs, List<KvCache> caches, double[][] nanos, int count, int threadCount) {
     double first = Race.median(nanos[0]);
     for (int i = 0; i < specs.size(); i++) {
       double median = Race.median(nanos[i]);
       figures.put(
-          "%s, %d tokens, %d threads".formatted(specs.get(i).text(), count, crewSize),
+          "%s, %d tokens, %d threads".formatted(specs.get(i).text(), count, threadCount),
           median / count / queryHeads);
       out.printf(
           Locale.ROOT,
           "%8d %7d  %-26s %9.3f %12.1f %6.2f %,14d%n",
           count,
-          crewSize,
+          threadCount,
           specs.get(i),
           median / 1e6,
           median / count / queryHeads,
@@ -323,24 +323,24 @@ final class AttentionBench implements Callable<Integer> {
   private KvCache filled(CacheSpec spec, int count, ModelTables tables) {
     CacheShape shape = cacheShape();
     KvCache empty = spec.newCache(shape, host(shape, count, tables));
-    return RandomPast.fill(empty, shape, queryHeads, count);
+    return RandomKv.fill(empty, shape, queryHeads, count);
   }
 
-  private CacheHost host(CacheShape shape, int count, ModelTables tables) {
-    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(ROPE_BASE, headDim));
-    return CacheHost.unknown()
+  private CacheContext host(CacheShape shape, int count, ModelTables tables) {
+    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(ROPE_BASE, headDim));
+    return CacheContext.unknown()
         .withRotation(Optional.of(rope))
         .withQueryHeads(queryHeads)
         .withContextLimit(count)
-        .withProfile(rotary == 0 ? Optional.of(learned(shape)) : Optional.empty())
+        .withProfile(rotary == 0 ? Optional.of(randomProfile(shape)) : Optional.empty())
         .withTables(Optional.of(tables));
   }
 
   /** What methods need to have learned, at random; the same at every call. */
-  private Profile learned(CacheShape shape) {
-    if (learned == null) {
-      learned = RandomTables.addTo(RandomCodebooks.profile(shape), shape);
+  private Profile randomProfile(CacheShape shape) {
+    if (randomProfile == null) {
+      randomProfile = RandomMeadTables.addTo(RandomCodebookProfile.profile(shape), shape);
     }
-    return learned;
+    return randomProfile;
   }
 }

@@ -8,8 +8,8 @@ import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.WholeFile;
-import dev.kvasir.lab.report.FiguresFile;
+import dev.kvasir.format.AtomicFile;
+import dev.kvasir.lab.report.MeasurementsFile;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -43,7 +43,7 @@ final class BatchBench implements Callable<Integer> {
 
   @Spec private CommandSpec command;
 
-  @Mixin private BenchedModel model;
+  @Mixin private BenchModelArguments model;
 
   @Option(
       names = "--context",
@@ -109,7 +109,7 @@ final class BatchBench implements Callable<Integer> {
     }
   }
 
-  private record Kind(CacheSpec spec, int sequences, long bytes, double tokensPerSecond) {}
+  private record BatchResult(CacheSpec spec, int sequences, long bytes, double tokensPerSecond) {}
 
   @Override
   public Integer call() {
@@ -119,11 +119,11 @@ final class BatchBench implements Callable<Integer> {
     OptionValue.atLeastOne("--rounds", rounds);
     model.check();
     if (json != null) {
-      WholeFile.checkWritable(json);
+      AtomicFile.checkWritable(json);
     }
     try (Model loaded = model.load()) {
       checkContext(loaded);
-      List<Kind> kinds = measure(loaded, specs);
+      List<BatchResult> kinds = measure(loaded, specs);
       model.describe(out, loaded);
       show(kinds);
     }
@@ -140,7 +140,7 @@ final class BatchBench implements Callable<Integer> {
   }
 
   /** The caches are closed in the end; what they took and reached stays. */
-  private List<Kind> measure(Model loaded, List<CacheSpec> specs) {
+  private List<BatchResult> measure(Model loaded, List<CacheSpec> specs) {
     List<Sequences> filled = new ArrayList<>();
     try {
       long memory = 0;
@@ -157,10 +157,10 @@ final class BatchBench implements Callable<Integer> {
         }
         err.printf("turn %d of %d%n", round + 1, rounds);
       }
-      List<Kind> kinds = new ArrayList<>();
+      List<BatchResult> kinds = new ArrayList<>();
       for (Sequences one : filled) {
         double speed = Race.median(speeds[kinds.size()]);
-        kinds.add(new Kind(one.spec(), one.caches().size(), one.bytes(), speed));
+        kinds.add(new BatchResult(one.spec(), one.caches().size(), one.bytes(), speed));
       }
       return kinds;
     } finally {
@@ -177,7 +177,7 @@ final class BatchBench implements Callable<Integer> {
     List<KvCache> caches = new ArrayList<>();
     Sequences kind = new Sequences(spec, caches);
     try {
-      caches.add(past(loaded, spec));
+      caches.add(filledCache(loaded, spec));
       long each = kind.bytes();
       long count = memory == 0 ? sequences : memory / each;
       if (count == 0) {
@@ -185,7 +185,7 @@ final class BatchBench implements Callable<Integer> {
             "a sequence of '%s' takes %d bytes; the memory has %d".formatted(spec, each, memory));
       }
       while (caches.size() < count) {
-        caches.add(past(loaded, spec));
+        caches.add(filledCache(loaded, spec));
         err.printf("%s: %d of %d sequences%n", spec, caches.size(), count);
       }
       return kind;
@@ -195,15 +195,15 @@ final class BatchBench implements Callable<Integer> {
     }
   }
 
-  private KvCache past(Model loaded, CacheSpec spec) {
+  private KvCache filledCache(Model loaded, CacheSpec spec) {
     KvCache cache = loaded.newCache(spec, context + tokens);
-    return RandomPast.fill(
+    return RandomKv.fill(
         cache, loaded.config().cacheShape(), loaded.config().queryHeads(), context);
   }
 
-  private long generate(Model loaded, List<KvCache> pasts) {
+  private long generate(Model loaded, List<KvCache> filled) {
     Batch batch = new Batch();
-    List<KvCache> caches = pasts.stream().map(KvCache::fork).toList();
+    List<KvCache> caches = filled.stream().map(KvCache::fork).toList();
     try {
       long start = System.nanoTime();
       for (int i = 0; i < tokens; i++) {
@@ -218,15 +218,15 @@ final class BatchBench implements Callable<Integer> {
     }
   }
 
-  private void show(List<Kind> kinds) {
-    Kind first = kinds.getFirst();
+  private void show(List<BatchResult> kinds) {
+    BatchResult first = kinds.getFirst();
     out.printf(
         "%s of memory, sequences of %s%n", Units.bytes(first.bytes()), Units.tokens(context));
     out.printf(
         "%-24s %10s %8s %12s %8s %14s%n",
         "cache", "sequences", "ratio", "tokens/s", "ratio", "KV bytes");
     Map<String, Double> ratios = new LinkedHashMap<>();
-    for (Kind kind : kinds) {
+    for (BatchResult kind : kinds) {
       double more = (double) kind.sequences() / first.sequences();
       double faster = kind.tokensPerSecond() / first.tokensPerSecond();
       ratios.put(kind.spec().text(), faster);
@@ -242,7 +242,7 @@ final class BatchBench implements Callable<Integer> {
           kind.bytes());
     }
     if (json != null) {
-      FiguresFile.write(json, ratios, Origin.of(command));
+      MeasurementsFile.write(json, ratios, Origin.of(command));
     }
   }
 }

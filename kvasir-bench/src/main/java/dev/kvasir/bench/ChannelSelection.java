@@ -13,7 +13,7 @@ import java.util.Locale;
  * @param seeNanos on looking at the queries of all layers
  * @param chooseNanos on choosing channels, spread over the tokens of a block
  */
-record ChannelSelection(CacheSpec spec, double seeNanos, double chooseNanos) {
+record ChannelSelection(CacheSpec spec, double observeNanos, double selectNanos) {
   private static final int TOKENS = 4096;
 
   static ChannelSelection measure(Model model, CacheSpec spec) {
@@ -21,19 +21,19 @@ record ChannelSelection(CacheSpec spec, double seeNanos, double chooseNanos) {
     int queryHeads = model.config().queryHeads();
     float[] queries = new float[queryHeads * shape.headDim()];
     Arrays.fill(queries, 1.5f);
-    try (KvCache cache = RandomPast.fill(model.newCache(spec), shape, queryHeads, TOKENS)) {
-      double choose = (double) cache.packingTime().learnNanos() / TOKENS;
-      double see = 0;
+    try (KvCache cache = RandomKv.fill(model.newCache(spec), shape, queryHeads, TOKENS)) {
+      double select = (double) cache.quantizationTime().learnNanos() / TOKENS;
+      double observe = 0;
       for (int round = 0; round < 2; round++) { // the first one warms up
         long start = System.nanoTime();
         for (int i = 0; i < TOKENS; i++) {
           for (int layer = 0; layer < shape.layers(); layer++) {
-            cache.see(layer, TOKENS + i, queries, 0);
+            cache.observe(layer, TOKENS + i, queries, 0);
           }
         }
-        see = (double) (System.nanoTime() - start) / TOKENS;
+        observe = (double) (System.nanoTime() - start) / TOKENS;
       }
-      return new ChannelSelection(spec, see, choose);
+      return new ChannelSelection(spec, observe, select);
     }
   }
 
@@ -43,8 +43,8 @@ record ChannelSelection(CacheSpec spec, double seeNanos, double chooseNanos) {
         "%10s%s: %.1f us a token on queries, %.1f us on choosing channels: %.2f%% of a step",
         "",
         spec,
-        seeNanos / 1e3,
-        chooseNanos / 1e3,
-        100 * (seeNanos + chooseNanos) / stepNanos);
+        observeNanos / 1e3,
+        selectNanos / 1e3,
+        100 * (observeNanos + selectNanos) / stepNanos);
   }
 }

@@ -34,7 +34,7 @@ final class DecodeBench implements Callable<Integer> {
   private final PrintStream out;
   private final PrintStream err;
 
-  @Mixin private BenchedModel model;
+  @Mixin private BenchModelArguments model;
 
   @Option(
       names = "--context",
@@ -82,7 +82,7 @@ final class DecodeBench implements Callable<Integer> {
     model.check();
     try (Model loaded = model.load()) {
       checkContexts(loaded);
-      specs.forEach(spec -> checkRoom(loaded, spec));
+      specs.forEach(spec -> checkCapacity(loaded, spec));
       model.describe(out, loaded);
       out.printf("%8s  %-24s %12s %8s %14s%n", "context", "cache", "tokens/s", "ratio", "KV bytes");
       for (int context : contexts) {
@@ -108,7 +108,7 @@ final class DecodeBench implements Callable<Integer> {
     }
   }
 
-  private void checkRoom(Model loaded, CacheSpec spec) {
+  private void checkCapacity(Model loaded, CacheSpec spec) {
     int longest = IntStream.of(contexts).max().orElse(0);
     try (KvCache empty = loaded.newCache(spec)) {
       if (empty.capacity() - tokens < longest) {
@@ -125,7 +125,7 @@ final class DecodeBench implements Callable<Integer> {
       for (CacheSpec spec : specs) {
         KvCache cache = loaded.newCache(spec);
         CacheShape shape = loaded.config().cacheShape();
-        caches.add(RandomPast.fill(cache, shape, loaded.config().queryHeads(), context));
+        caches.add(RandomKv.fill(cache, shape, loaded.config().queryHeads(), context));
       }
       double[][] speeds = new double[specs.size()][rounds];
       warmUp(loaded, caches);
@@ -137,7 +137,7 @@ final class DecodeBench implements Callable<Integer> {
       }
       print(specs, caches, speeds, context);
       for (int i = 0; i < specs.size(); i++) {
-        if (caches.get(i).seesQueries()) {
+        if (caches.get(i).observesQueries()) {
           double nanosPerToken = 1e9 / Race.median(speeds[i]);
           out.println(ChannelSelection.measure(loaded, specs.get(i)).describe(nanosPerToken));
         }

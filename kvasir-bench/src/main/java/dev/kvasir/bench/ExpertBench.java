@@ -89,14 +89,15 @@ final class ExpertBench implements Callable<Integer> {
     OptionValue.atLeastOne("--tokens", tokens);
     OptionValue.atLeastOne("--rounds", rounds);
     OptionValue.atLeast("--threads", threads, 0);
-    LoadOptions options = LoadOptions.defaults().withThreads(BenchedModel.crew(threads));
+    LoadOptions options =
+        LoadOptions.defaults().withThreads(BenchModelArguments.threadCount(threads));
     try (Model plain = Model.load(dense, options);
         Model mixed = Model.load(experts, options)) {
       if (mixed.config().experts().isEmpty()) {
         throw new InvalidInputException("%s: has no experts".formatted(experts));
       }
-      BenchedModel.describe(out, plain, BenchedModel.crew(threads));
-      BenchedModel.describe(out, mixed, BenchedModel.crew(threads));
+      BenchModelArguments.describe(out, plain, BenchModelArguments.threadCount(threads));
+      BenchModelArguments.describe(out, mixed, BenchModelArguments.threadCount(threads));
       out.printf("%8s %16s %18s %8s%n", "rows", "dense, tokens/s", "experts, tokens/s", "ratio");
       for (int count : rows) {
         measure(List.of(plain, mixed), count);

@@ -1,7 +1,7 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.bench.StreamTrace.Event;
 import dev.kvasir.bench.StreamTrace.Kind;
+import dev.kvasir.bench.StreamTrace.TraceEvent;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,19 +25,19 @@ record GapReport(List<Gap> gaps) {
    * @param millis by what it was filled with
    * @param rows of the largest step in it
    */
-  record Gap(long begin, long end, double usual, Map<Kind, Double> millis, int rows) {
+  record Gap(long begin, long end, double baseline, Map<Kind, Double> millis, int rows) {
     double length() {
       return (end - begin) / 1e6;
     }
 
-    double times() {
-      return length() / usual;
+    double ratio() {
+      return length() / baseline;
     }
 
     /** What it was filled with, but for a step of usual length, which every gap has. */
     Kind cause() {
       Map<Kind, Double> beyond = new EnumMap<>(millis);
-      beyond.merge(Kind.STEP, -usual, Double::sum);
+      beyond.merge(Kind.STEP, -baseline, Double::sum);
       return beyond.entrySet().stream().max(Map.Entry.comparingByValue()).orElseThrow().getKey();
     }
   }
@@ -45,10 +45,11 @@ record GapReport(List<Gap> gaps) {
   /**
    * @param tokens that the stream had when the first of the arrivals came
    */
-  static GapReport of(UsualGap usual, int tokens, List<Long> arrivals, List<Event> events) {
+  static GapReport of(
+      BaselineGap baseline, int tokens, List<Long> arrivals, List<TraceEvent> events) {
     List<Gap> gaps = new ArrayList<>();
     for (int i = 1; i < arrivals.size(); i++) {
-      gaps.add(gap(arrivals.get(i - 1), arrivals.get(i), usual.at(tokens + i), events));
+      gaps.add(gap(arrivals.get(i - 1), arrivals.get(i), baseline.at(tokens + i), events));
     }
     return new GapReport(gaps);
   }
@@ -57,21 +58,21 @@ record GapReport(List<Gap> gaps) {
    * The same gaps where they begin: from the end of one step that a stream had a row in to that of
    * the next. What is longer at the client was lost on the way there.
    */
-  static GapReport inTheLoop(UsualGap usual, long from, List<Event> events) {
-    List<Event> steps =
+  static GapReport inScheduler(BaselineGap baseline, long from, List<TraceEvent> events) {
+    List<TraceEvent> steps =
         events.stream()
             .filter(event -> event.streamRows() > 0 && event.end() >= from)
-            .sorted(Comparator.comparingLong(Event::end))
+            .sorted(Comparator.comparingLong(TraceEvent::end))
             .toList();
-    List<Long> ends = steps.stream().map(Event::end).toList();
-    return of(usual, steps.isEmpty() ? 0 : steps.getFirst().streamTokens(), ends, events);
+    List<Long> ends = steps.stream().map(TraceEvent::end).toList();
+    return of(baseline, steps.isEmpty() ? 0 : steps.getFirst().streamTokens(), ends, events);
   }
 
   /** A pause stops a step as well: it is not counted twice. */
-  private static Gap gap(long begin, long end, double usual, List<Event> events) {
+  private static Gap gap(long begin, long end, double baseline, List<TraceEvent> events) {
     Map<Kind, Double> millis = new EnumMap<>(Kind.class);
     int rows = 0;
-    for (Event event : events) {
+    for (TraceEvent event : events) {
       long within = event.within(begin, end);
       if (within > 0) {
         millis.merge(event.kind(), within / 1e6, Double::sum);
@@ -90,11 +91,11 @@ record GapReport(List<Gap> gaps) {
     millis.computeIfPresent(Kind.STEP, (kind, all) -> Math.max(0, all - packed));
     double known = millis.values().stream().mapToDouble(Double::doubleValue).sum();
     millis.put(Kind.REST, Math.max(0, (end - begin) / 1e6 - known));
-    return new Gap(begin, end, usual, millis, rows);
+    return new Gap(begin, end, baseline, millis, rows);
   }
 
   /** The gap that so many of all are shorter than, in times of the usual one. */
-  private static Gap at(double share, List<Gap> sorted) {
+  private static Gap percentile(double share, List<Gap> sorted) {
     return sorted.get((int) (share * (sorted.size() - 1)));
   }
 
@@ -103,7 +104,7 @@ record GapReport(List<Gap> gaps) {
     if (gaps.isEmpty()) {
       return;
     }
-    List<Gap> sorted = gaps.stream().sorted(Comparator.comparingDouble(Gap::times)).toList();
+    List<Gap> sorted = gaps.stream().sorted(Comparator.comparingDouble(Gap::ratio)).toList();
     out.printf(
         Locale.ROOT,
         "  %s, of %d gaps, in times of one alone at that length: median %.1f (%.2f ms), 99th of a"
@@ -111,14 +112,14 @@ record GapReport(List<Gap> gaps) {
             + " beyond %.0f%n",
         where,
         gaps.size(),
-        at(0.5, sorted).times(),
-        at(0.5, sorted).length(),
-        at(0.99, sorted).times(),
-        at(0.99, sorted).length(),
-        at(0.999, sorted).times(),
-        at(0.999, sorted).length(),
-        at(1, sorted).times(),
-        at(1, sorted).length(),
+        percentile(0.5, sorted).ratio(),
+        percentile(0.5, sorted).length(),
+        percentile(0.99, sorted).ratio(),
+        percentile(0.99, sorted).length(),
+        percentile(0.999, sorted).ratio(),
+        percentile(0.999, sorted).length(),
+        percentile(1, sorted).ratio(),
+        percentile(1, sorted).length(),
         slow().size(),
         LONG);
   }
@@ -126,8 +127,8 @@ record GapReport(List<Gap> gaps) {
   /** The longest first. */
   private List<Gap> slow() {
     return gaps.stream()
-        .filter(gap -> gap.times() > LONG)
-        .sorted(Comparator.comparingDouble(Gap::times).reversed())
+        .filter(gap -> gap.ratio() > LONG)
+        .sorted(Comparator.comparingDouble(Gap::ratio).reversed())
         .toList();
   }
 

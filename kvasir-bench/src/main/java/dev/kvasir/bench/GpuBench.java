@@ -1,20 +1,20 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.bench.GpuTimes.Figure;
+import dev.kvasir.bench.GpuAttentionTimer.GpuTime;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.origin.Origin;
-import dev.kvasir.cuda.Context;
+import dev.kvasir.cuda.CudaContext;
 import dev.kvasir.cuda.CudaEngine;
+import dev.kvasir.cuda.CudaStream;
 import dev.kvasir.cuda.Device;
+import dev.kvasir.cuda.DeviceCacheConfig;
 import dev.kvasir.cuda.KernelModule;
 import dev.kvasir.cuda.PageFormat;
-import dev.kvasir.cuda.PageKind;
-import dev.kvasir.cuda.Stream;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.WholeFile;
-import dev.kvasir.lab.report.FiguresFile;
-import dev.kvasir.lab.report.FullCard;
+import dev.kvasir.format.AtomicFile;
+import dev.kvasir.lab.report.GpuCapacity;
+import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.memory.ByteCount;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -147,8 +147,8 @@ final class GpuBench implements Callable<Integer> {
       throw new InvalidInputException(
           "--draw needs figures; expected --json FILE, as 'bench gpu --fill' left it");
     }
-    WholeFile.checkWritable(drawn);
-    FullCard.of(json).write(drawn);
+    AtomicFile.checkWritable(drawn);
+    GpuCapacity.of(json).write(drawn);
     return 0;
   }
 
@@ -158,11 +158,11 @@ final class GpuBench implements Callable<Integer> {
     List<GpuShape> shapes = Arrays.stream(typed).map(GpuShape::parse).toList();
     List<GpuSteps> steps =
         Arrays.stream(typedSteps).map(text -> GpuSteps.parse(text, rows)).toList();
-    List<PageKind> kinds =
-        Arrays.stream(typedKinds).map(text -> PageKind.of(CacheSpec.parse(text))).toList();
+    List<DeviceCacheConfig> kinds =
+        Arrays.stream(typedKinds).map(text -> DeviceCacheConfig.of(CacheSpec.parse(text))).toList();
     long fillBytes = fill == null ? 0 : ByteCount.parse("--fill", fill);
     if (json != null) {
-      WholeFile.checkWritable(json);
+      AtomicFile.checkWritable(json);
     }
     Device device = Device.first();
     Map<GpuShape, PytorchTimes.Time> others = Map.of();
@@ -179,32 +179,33 @@ final class GpuBench implements Callable<Integer> {
     out.printf(
         "%-20s %-10s %10s %7s %7s %10s %7s %7s%n",
         "shape", "pages", "plain us", "GB/s", "ratio", "early us", "GB/s", "ratio");
-    try (Context context = Context.open(device);
+    try (CudaContext context = CudaContext.open(device);
         KernelModule module = KernelModule.load(context);
-        Stream stream = Stream.open()) {
+        CudaStream stream = CudaStream.open()) {
       for (GpuShape shape : shapes) {
-        try (GpuTimes times = new GpuTimes(context, module, stream, shape)) {
-          List<PageKind> own = kinds.stream().map(kind -> GpuCodebooks.with(kind, shape)).toList();
+        try (GpuAttentionTimer times = new GpuAttentionTimer(context, module, stream, shape)) {
+          List<DeviceCacheConfig> own =
+              kinds.stream().map(cacheConfig -> GpuCodebooks.with(cacheConfig, shape)).toList();
           show(shape, times.measure(own, rounds), others.get(shape));
         }
       }
     }
     if (fillBytes > 0) {
-      figures.put(FullCard.BYTES, (double) fillBytes);
+      figures.put(GpuCapacity.BYTES, (double) fillBytes);
     }
     if (!steps.isEmpty()) {
       out.printf("%-20s %-10s %10s %10s %7s%n", "steps", "pages", "us", "tokens/s", "ratio");
     }
     steps.forEach(each -> show(device, each, kinds, fillBytes));
     if (json != null) {
-      FiguresFile.write(json, figures, Origin.of(command));
+      MeasurementsFile.write(json, figures, Origin.of(command));
     }
     return 0;
   }
 
-  private void show(GpuShape shape, List<Figure> measured, PytorchTimes.Time other) {
-    Figure first = measured.getFirst();
-    for (Figure each : measured) {
+  private void show(GpuShape shape, List<GpuTime> measured, PytorchTimes.Time other) {
+    GpuTime first = measured.getFirst();
+    for (GpuTime each : measured) {
       long bytes = shape.bytes(each.format());
       String name = name(each.format());
       out.printf(
@@ -233,7 +234,7 @@ final class GpuBench implements Callable<Integer> {
     out.flush();
   }
 
-  private void showPytorch(GpuShape shape, List<Figure> measured, PytorchTimes.Time other) {
+  private void showPytorch(GpuShape shape, List<GpuTime> measured, PytorchTimes.Time other) {
     out.printf(
         Locale.ROOT,
         "%-20s %-10s %10.2f %7.0f   %s of PyTorch %s; against it",
@@ -243,7 +244,7 @@ final class GpuBench implements Callable<Integer> {
         shape.bytes(PageFormat.FP16) / other.micros() / 1e3,
         other.backend(),
         other.version());
-    for (Figure each : measured) {
+    for (GpuTime each : measured) {
       out.printf(
           Locale.ROOT,
           " %s %.2f/%.2f",
@@ -255,15 +256,15 @@ final class GpuBench implements Callable<Integer> {
     figures.put("%s PyTorch micros".formatted(shape), other.micros());
   }
 
-  private void show(Device device, GpuSteps steps, List<PageKind> kinds, long fillBytes) {
+  private void show(Device device, GpuSteps steps, List<DeviceCacheConfig> kinds, long fillBytes) {
     double first = Double.NaN;
     try (CudaEngine engine = steps.open(device)) {
-      for (PageKind typed : kinds) {
-        PageKind kind = GpuCodebooks.with(typed, engine.config());
-        PageFormat format = kind.format();
+      for (DeviceCacheConfig typed : kinds) {
+        DeviceCacheConfig cacheConfig = GpuCodebooks.with(typed, engine.config());
+        PageFormat format = cacheConfig.format();
         GpuSteps sized =
-            fillBytes == 0 ? steps : steps.filling(engine, kind, fillBytes, 2 * rounds);
-        double micros = sized.micros(engine, kind, rounds);
+            fillBytes == 0 ? steps : steps.filling(engine, cacheConfig, fillBytes, 2 * rounds);
+        double micros = sized.micros(engine, cacheConfig, rounds);
         double speed = 1e6 * sized.batch() * rows / micros;
         first = typed == kinds.getFirst() ? speed : first;
         out.printf(
@@ -277,7 +278,7 @@ final class GpuBench implements Callable<Integer> {
         figures.put("%s %s step micros".formatted(sized, name(format)), micros);
         out.flush();
         if (parts) {
-          showParts(sized, format, sized.parts(engine, kind, rounds));
+          showParts(sized, format, sized.parts(engine, cacheConfig, rounds));
         }
       }
     }

@@ -2,9 +2,9 @@ package dev.kvasir.bench;
 
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.commvq.ModelCodebooks;
+import dev.kvasir.cuda.CommvqCodebooks;
 import dev.kvasir.cuda.CommvqFormat;
-import dev.kvasir.cuda.CommvqModel;
-import dev.kvasir.cuda.PageKind;
+import dev.kvasir.cuda.DeviceCacheConfig;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.Rope;
@@ -20,29 +20,40 @@ final class GpuCodebooks {
   private GpuCodebooks() {}
 
   /** For one layer. */
-  static PageKind with(PageKind kind, GpuShape shape) {
+  static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, GpuShape shape) {
     float[] frequencies = new float[shape.heads().headDim() / 2];
     for (int pair = 0; pair < frequencies.length; pair++) {
       frequencies[pair] = (float) Math.pow(ROPE_BASE, -(double) pair / frequencies.length);
     }
-    Rotation rotation = new Rope(RopeLayout.NEIGHBOURS, frequencies);
-    return with(kind, shape.heads(), 1, rotation, shape.tokens());
+    Rotation rotation = new Rope(RopeLayout.INTERLEAVED, frequencies);
+    return with(cacheConfig, shape.heads(), 1, rotation, shape.tokens());
   }
 
   /** For all layers of a model. */
-  static PageKind with(PageKind kind, ModelConfig config) {
+  static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, ModelConfig config) {
     return with(
-        kind, config.attentionShape(), config.layers(), config.rotation(), config.contextLength());
+        cacheConfig,
+        config.attentionShape(),
+        config.layers(),
+        config.rotation(),
+        config.contextLength());
   }
 
-  private static PageKind with(
-      PageKind kind, AttentionShape heads, int layers, Rotation rotation, int positions) {
-    if (!(kind.format() instanceof CommvqFormat commvq)) {
-      return kind;
+  private static DeviceCacheConfig with(
+      DeviceCacheConfig cacheConfig,
+      AttentionShape heads,
+      int layers,
+      Rotation rotation,
+      int positions) {
+    if (!(cacheConfig.format() instanceof CommvqFormat commvq)) {
+      return cacheConfig;
     }
-    ModelCodebooks books = RandomCodebooks.model(heads, layers, commvq.bits(), rotation);
-    CommvqModel model = new CommvqModel(books, kind.sinks(), positions, BEAM);
-    return new PageKind(
-        new CommvqFormat(commvq.bits(), model), kind.group(), kind.window(), kind.sinks());
+    ModelCodebooks books = RandomCodebookProfile.model(heads, layers, commvq.bits(), rotation);
+    CommvqCodebooks model = new CommvqCodebooks(books, cacheConfig.sinks(), positions, BEAM);
+    return new DeviceCacheConfig(
+        new CommvqFormat(commvq.bits(), model),
+        cacheConfig.group(),
+        cacheConfig.window(),
+        cacheConfig.sinks());
   }
 }

@@ -5,7 +5,7 @@ import dev.kvasir.cuda.CudaEngine;
 import dev.kvasir.cuda.CudaProvider;
 import dev.kvasir.cuda.Device;
 import dev.kvasir.cuda.DeviceCache;
-import dev.kvasir.cuda.PageKind;
+import dev.kvasir.cuda.DeviceCacheConfig;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
@@ -82,17 +82,17 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
       return (CudaEngine)
           new CudaProvider()
               .open(
-                  new EngineProvider.Request(
+                  new EngineProvider.LoadRequest(
                       file, ModelConfig.of(file), List.of(), Long.MAX_VALUE, (done, inAll) -> {}));
     }
   }
 
   /** Microseconds of a step, the median of some. */
-  double micros(CudaEngine engine, PageKind kind, int rounds) {
+  double micros(CudaEngine engine, DeviceCacheConfig cacheConfig, int rounds) {
     double[] micros = new double[rounds];
     withSequences(
         engine,
-        kind,
+        cacheConfig,
         sequences -> {
           warmUp(() -> step(engine, sequences));
           for (int round = 0; round < rounds; round++) {
@@ -105,11 +105,11 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
   }
 
   /** Microseconds of a step's kernels by their kind, each waited for; medians. */
-  Map<String, Double> parts(CudaEngine engine, PageKind kind, int rounds) {
+  Map<String, Double> parts(CudaEngine engine, DeviceCacheConfig cacheConfig, int rounds) {
     Map<String, double[]> all = new LinkedHashMap<>();
     withSequences(
         engine,
-        kind,
+        cacheConfig,
         sequences -> {
           warmUp(() -> stepInParts(engine, sequences));
           for (int round = 0; round < rounds; round++) {
@@ -126,14 +126,14 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
   }
 
   private void withSequences(
-      CudaEngine engine, PageKind kind, Consumer<List<DeviceCache>> measured) {
+      CudaEngine engine, DeviceCacheConfig cacheConfig, Consumer<List<DeviceCache>> measured) {
     List<DeviceCache> sequences = new ArrayList<>();
     try {
       for (int i = 0; i < batch; i++) {
-        sequences.add(engine.newCache(kind));
-        sequences.getLast().pretend(tokens);
+        sequences.add(engine.newCache(cacheConfig));
+        sequences.getLast().appendDummy(tokens);
       }
-      engine.scramble();
+      engine.fillRandom();
       measured.accept(sequences);
     } finally {
       sequences.forEach(DeviceCache::close);
@@ -149,7 +149,7 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
 
   private Map<String, Double> stepInParts(CudaEngine engine, List<DeviceCache> sequences) {
     Batch step = batch(sequences);
-    Map<String, Double> micros = engine.partsOf(step);
+    Map<String, Double> micros = engine.profileStep(step);
     end(step, sequences);
     return micros;
   }
@@ -164,7 +164,7 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
   private void end(Batch step, List<DeviceCache> sequences) {
     step.requireNoFailure();
     if (rows == 1) {
-      step.settle();
+      step.quantizeWindow();
     } else {
       sequences.forEach(sequence -> sequence.truncate(tokens));
     }
@@ -177,7 +177,7 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
       for (int row = 1; row < rows; row++) {
         step.add(sequence, 0, false);
       }
-      step.letLikeliestSuffice(step.add(sequence, 0, true));
+      step.requestArgmaxOnly(step.add(sequence, 0, true));
     }
     return step;
   }
@@ -197,15 +197,15 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
         131072,
         1e-5f,
         new ModelConfig.RopeSettings(
-            RopeLayout.NEIGHBOURS, 500_000, 128, new RopeFrequencies.Plain()),
+            RopeLayout.INTERLEAVED, 500_000, 128, new RopeFrequencies.Unscaled()),
         WindowPattern.FULL,
         ModelConfig.OutputWeights.OWN);
   }
 
   /** The same with as many sequences as a number of bytes holds, window and all. */
-  GpuSteps filling(CudaEngine engine, PageKind kind, long bytes, int steps) {
-    try (DeviceCache one = engine.newCache(kind)) {
-      one.pretend(tokens + steps);
+  GpuSteps filling(CudaEngine engine, DeviceCacheConfig cacheConfig, long bytes, int steps) {
+    try (DeviceCache one = engine.newCache(cacheConfig)) {
+      one.appendDummy(tokens + steps);
       return new GpuSteps((int) (bytes / one.bytes().total()), tokens, rows, random);
     }
   }

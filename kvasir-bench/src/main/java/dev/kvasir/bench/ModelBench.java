@@ -89,16 +89,16 @@ final class ModelBench implements Callable<Integer> {
     check("--tokens", tokens, 1);
     check("--rounds", rounds, 1);
     check("--threads", threads, 0);
-    int crew = BenchedModel.crew(threads);
+    int threadCount = BenchModelArguments.threadCount(threads);
     LoadOptions options =
         LoadOptions.defaults()
-            .withThreads(crew)
+            .withThreads(threadCount)
             .withDevice(device.choice(List.of(CacheSpec.DEFAULT)));
     Path copied = model == null ? copyOfBundled() : null;
     Path file = model == null ? copied : model;
     try (Model loaded = Model.load(file, options)) {
       checkContext(loaded);
-      race(loaded, file, crew);
+      race(loaded, file, threadCount);
     } finally {
       if (copied != null) {
         Files.delete(copied);
@@ -123,32 +123,36 @@ final class ModelBench implements Callable<Integer> {
     }
   }
 
-  private void race(Model loaded, Path file, int crew) {
+  private void race(Model loaded, Path file, int threadCount) {
     BenchPrompt longPrompt = BenchPrompt.of(loaded.tokenizer(), promptTokens);
     BenchPrompt shortPrompt = BenchPrompt.of(loaded.tokenizer(), 16);
-    List<Contender> readers = new ArrayList<>();
-    List<Contender> writers = new ArrayList<>();
-    KvasirContender writer = new KvasirContender(loaded, shortPrompt.ids());
+    List<BenchEngine> prefillEngines = new ArrayList<>();
+    List<BenchEngine> decodeEngines = new ArrayList<>();
+    KvasirBenchEngine writer = new KvasirBenchEngine(loaded, shortPrompt.ids());
     try {
-      readers.add(new KvasirContender(loaded, longPrompt.ids()));
-      writers.add(writer);
+      prefillEngines.add(new KvasirBenchEngine(loaded, longPrompt.ids()));
+      decodeEngines.add(writer);
       if (!alone) {
-        LlamaContender llama = new LlamaContender(file, crew, promptTokens + tokens + 64);
-        readers.add(llama.withPrompt(longPrompt.text()));
-        writers.add(llama.withPrompt(shortPrompt.text()));
+        LlamaCppBenchEngine llama =
+            new LlamaCppBenchEngine(file, threadCount, promptTokens + tokens + 64);
+        prefillEngines.add(llama.withPrompt(longPrompt.text()));
+        decodeEngines.add(llama.withPrompt(shortPrompt.text()));
       }
       Race race = new Race(longPrompt.ids().length, tokens, rounds);
       List<Race.Speed> speeds =
-          race.run(readers, writers, round -> err.printf("round %d of %d%n", round, rounds));
-      print(loaded, crew, speeds, garbage(writer));
+          race.run(
+              prefillEngines,
+              decodeEngines,
+              round -> err.printf("round %d of %d%n", round, rounds));
+      print(loaded, threadCount, speeds, garbage(writer));
     } finally {
-      readers.forEach(Contender::close);
-      writers.forEach(Contender::close);
+      prefillEngines.forEach(BenchEngine::close);
+      decodeEngines.forEach(BenchEngine::close);
     }
   }
 
-  private void print(Model loaded, int crew, List<Race.Speed> speeds, long garbageBytes) {
-    BenchedModel.describe(out, loaded, crew);
+  private void print(Model loaded, int threadCount, List<Race.Speed> speeds, long garbageBytes) {
+    BenchModelArguments.describe(out, loaded, threadCount);
     out.printf(Locale.ROOT, "%-10s  %18s  %18s%n", "", "prompt tokens/s", "generated tokens/s");
     for (Race.Speed speed : speeds) {
       out.printf(
@@ -166,7 +170,7 @@ final class ModelBench implements Callable<Integer> {
   }
 
   /** Heap bytes that a token costs the generating thread, once all is compiled. */
-  private long garbage(KvasirContender writer) {
+  private long garbage(KvasirBenchEngine writer) {
     var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
     long before = threads.getCurrentThreadAllocatedBytes();
     writer.generate(tokens);

@@ -47,7 +47,7 @@ record ProcessMemory(
   }
 
   /** What is neither weights nor caches: the constant beside them. */
-  OptionalLong constant() {
+  OptionalLong overhead() {
     return resident.isEmpty() ? resident : OptionalLong.of(resident.getAsLong() - weights - caches);
   }
 
@@ -60,7 +60,7 @@ record ProcessMemory(
                     mebibytes(resident.getAsLong()),
                     mebibytes(weights),
                     mebibytes(caches),
-                    mebibytes(constant().getAsLong()));
+                    mebibytes(overhead().getAsLong()));
     return "%s; heap %s, of which used %s; %d threads"
         .formatted(whole, mebibytes(heap), mebibytes(heapUsed), threads);
   }

@@ -20,16 +20,17 @@ record Race(int promptTokens, int generatedTokens, int rounds) {
    * @param readers one for each engine, with the prompt to be read
    * @param writers the same engines, with the prompt to generate after
    */
-  List<Speed> run(List<Contender> readers, List<Contender> writers, IntConsumer roundsDone) {
-    double[][] prompt = new double[readers.size()][rounds];
-    double[][] generation = new double[readers.size()][rounds];
+  List<Speed> run(
+      List<BenchEngine> prefillEngines, List<BenchEngine> decodeEngines, IntConsumer roundsDone) {
+    double[][] prompt = new double[prefillEngines.size()][rounds];
+    double[][] generation = new double[prefillEngines.size()][rounds];
     for (int round = -WARM_UPS; round < rounds; round++) {
-      for (int i = 0; i < readers.size(); i++) {
-        long read = readers.get(i).readPrompt();
-        long generated = writers.get(i).generate(generatedTokens);
+      for (int i = 0; i < prefillEngines.size(); i++) {
+        long prefillNanos = prefillEngines.get(i).prefill();
+        long decodeNanos = decodeEngines.get(i).generate(generatedTokens);
         if (round >= 0) {
-          prompt[i][round] = promptTokens * 1e9 / read;
-          generation[i][round] = generatedTokens * 1e9 / generated;
+          prompt[i][round] = promptTokens * 1e9 / prefillNanos;
+          generation[i][round] = generatedTokens * 1e9 / decodeNanos;
         }
       }
       if (round >= 0) {
@@ -37,8 +38,8 @@ record Race(int promptTokens, int generatedTokens, int rounds) {
       }
     }
     List<Speed> speeds = new ArrayList<>();
-    for (int i = 0; i < readers.size(); i++) {
-      speeds.add(new Speed(readers.get(i).name(), median(prompt[i]), median(generation[i])));
+    for (int i = 0; i < prefillEngines.size(); i++) {
+      speeds.add(new Speed(prefillEngines.get(i).name(), median(prompt[i]), median(generation[i])));
     }
     return speeds;
   }

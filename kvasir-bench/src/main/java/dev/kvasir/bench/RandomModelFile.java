@@ -1,9 +1,9 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.Model;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.GgufMetadata;
-import dev.kvasir.format.WholeFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -30,7 +30,7 @@ final class RandomModelFile {
 
   /** Told after each tensor. */
   @FunctionalInterface
-  interface Progress {
+  interface WriteListener {
     void tensors(int done, int inAll);
   }
 
@@ -41,8 +41,9 @@ final class RandomModelFile {
    * @param matrices that lie one after another; 0 for one that is no part of several
    * @param isCoded whether it has the type of weights; else it has that of vectors
    */
-  private record Wanted(String name, int inputs, int outputs, int matrices, boolean isCoded) {
-    Wanted(String name, int inputs, int outputs) {
+  private record TensorSpec(
+      String name, int inputs, int outputs, int matrices, boolean isQuantized) {
+    TensorSpec(String name, int inputs, int outputs) {
       this(name, inputs, outputs, 0, outputs > 0);
     }
 
@@ -57,39 +58,39 @@ final class RandomModelFile {
     }
   }
 
-  private final KnownShape shape;
+  private final ModelPreset shape;
   private final int layers;
-  private final RandomWeights type;
-  private final List<Wanted> tensors = new ArrayList<>();
-  private ByteBuffer head = ByteBuffer.allocate(1 << 20).order(ByteOrder.LITTLE_ENDIAN);
+  private final RandomWeightType type;
+  private final List<TensorSpec> tensors = new ArrayList<>();
+  private ByteBuffer header = ByteBuffer.allocate(1 << 20).order(ByteOrder.LITTLE_ENDIAN);
   private int keys;
 
-  private RandomModelFile(KnownShape shape, int layers, RandomWeights type) {
+  private RandomModelFile(ModelPreset shape, int layers, RandomWeightType type) {
     this.shape = shape;
     this.layers = layers;
     this.type = type;
   }
 
   static void write(
-      Path file, KnownShape shape, int layers, RandomWeights type, Progress progress) {
+      Path file, ModelPreset shape, int layers, RandomWeightType type, WriteListener progress) {
     try (GgufFile bundled = Model.openBundled()) {
       new RandomModelFile(shape, layers, type).write(file, bundled.metadata(), progress);
     }
   }
 
-  private void write(Path file, GgufMetadata tokenizer, Progress progress) {
+  private void write(Path file, GgufMetadata tokenizer, WriteListener progress) {
     int vocabulary = tokenizer.strings("tokenizer.ggml.tokens").orElseThrow().length;
     listTensors(vocabulary);
     putMetadata(tokenizer, vocabulary);
     putTensors();
-    WholeFile.write(
+    AtomicFile.write(
         file,
         out -> {
           ByteBuffer magic = ByteBuffer.allocate(24).order(ByteOrder.LITTLE_ENDIAN);
           magic.putInt(0x46554747).putInt(3).putLong(tensors.size()).putLong(keys);
           writeAll(out, magic.flip());
-          writeAll(out, head.flip());
-          pad(out, 24L + head.limit());
+          writeAll(out, header.flip());
+          pad(out, 24L + header.limit());
           for (int i = 0; i < tensors.size(); i++) {
             writeTensor(out, tensors.get(i), new SplittableRandom(i));
             progress.tensors(i + 1, tensors.size());
@@ -99,17 +100,17 @@ final class RandomModelFile {
 
   private void listTensors(int vocabulary) {
     int width = shape.width;
-    tensors.add(new Wanted("token_embd.weight", width, vocabulary));
-    tensors.add(new Wanted("output_norm.weight", width, 0));
-    tensors.add(new Wanted("output.weight", width, vocabulary));
+    tensors.add(new TensorSpec("token_embd.weight", width, vocabulary));
+    tensors.add(new TensorSpec("output_norm.weight", width, 0));
+    tensors.add(new TensorSpec("output.weight", width, vocabulary));
     for (int layer = 0; layer < layers; layer++) {
       String block = "blk.%d.".formatted(layer);
-      tensors.add(new Wanted(block + "attn_norm.weight", width, 0));
-      tensors.add(new Wanted(block + "attn_q.weight", width, width));
-      tensors.add(new Wanted(block + "attn_k.weight", width, shape.kvWidth()));
-      tensors.add(new Wanted(block + "attn_v.weight", width, shape.kvWidth()));
-      tensors.add(new Wanted(block + "attn_output.weight", width, width));
-      tensors.add(new Wanted(block + "ffn_norm.weight", width, 0));
+      tensors.add(new TensorSpec(block + "attn_norm.weight", width, 0));
+      tensors.add(new TensorSpec(block + "attn_q.weight", width, width));
+      tensors.add(new TensorSpec(block + "attn_k.weight", width, shape.kvWidth()));
+      tensors.add(new TensorSpec(block + "attn_v.weight", width, shape.kvWidth()));
+      tensors.add(new TensorSpec(block + "attn_output.weight", width, width));
+      tensors.add(new TensorSpec(block + "ffn_norm.weight", width, 0));
       listFeedForward(block);
     }
   }
@@ -120,11 +121,11 @@ final class RandomModelFile {
     int experts = shape.experts;
     String ending = experts > 0 ? "_exps.weight" : ".weight";
     if (experts > 0) {
-      tensors.add(new Wanted(block + "ffn_gate_inp.weight", width, experts, 0, false));
+      tensors.add(new TensorSpec(block + "ffn_gate_inp.weight", width, experts, 0, false));
     }
-    tensors.add(new Wanted(block + "ffn_gate" + ending, width, wide, experts, true));
-    tensors.add(new Wanted(block + "ffn_up" + ending, width, wide, experts, true));
-    tensors.add(new Wanted(block + "ffn_down" + ending, wide, width, experts, true));
+    tensors.add(new TensorSpec(block + "ffn_gate" + ending, width, wide, experts, true));
+    tensors.add(new TensorSpec(block + "ffn_up" + ending, width, wide, experts, true));
+    tensors.add(new TensorSpec(block + "ffn_down" + ending, wide, width, experts, true));
   }
 
   private void putMetadata(GgufMetadata tokenizer, int vocabulary) {
@@ -151,24 +152,24 @@ final class RandomModelFile {
     putInt("tokenizer.ggml.eos_token_id", tokenizer.requireInteger("tokenizer.ggml.eos_token_id"));
   }
 
-  private ByteBuffer room(int bytes) {
-    if (head.remaining() < bytes) {
+  private ByteBuffer ensureCapacity(int bytes) {
+    if (header.remaining() < bytes) {
       ByteBuffer larger =
-          ByteBuffer.allocate(2 * head.capacity() + bytes).order(ByteOrder.LITTLE_ENDIAN);
-      head = larger.put(head.flip());
+          ByteBuffer.allocate(2 * header.capacity() + bytes).order(ByteOrder.LITTLE_ENDIAN);
+      header = larger.put(header.flip());
     }
-    return head;
+    return header;
   }
 
   private void putText(String text) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-    room(Long.BYTES + bytes.length).putLong(bytes.length).put(bytes);
+    ensureCapacity(Long.BYTES + bytes.length).putLong(bytes.length).put(bytes);
   }
 
   private void putKey(String key, int valueType) {
     keys++;
     putText(key);
-    room(Integer.BYTES).putInt(valueType);
+    ensureCapacity(Integer.BYTES).putInt(valueType);
   }
 
   private void putString(String key, String value) {
@@ -178,18 +179,18 @@ final class RandomModelFile {
 
   private void putInt(String key, int value) {
     putKey(key, UINT32);
-    room(Integer.BYTES).putInt(value);
+    ensureCapacity(Integer.BYTES).putInt(value);
   }
 
   private void putFloat(String key, float value) {
     putKey(key, FLOAT32);
-    room(Float.BYTES).putFloat(value);
+    ensureCapacity(Float.BYTES).putFloat(value);
   }
 
   private void putStrings(String key, GgufMetadata from) {
     String[] texts = from.strings(key).orElseThrow();
     putKey(key, ARRAY);
-    room(Integer.BYTES + Long.BYTES).putInt(STRING).putLong(texts.length);
+    ensureCapacity(Integer.BYTES + Long.BYTES).putInt(STRING).putLong(texts.length);
     for (String text : texts) {
       putText(text);
     }
@@ -197,36 +198,36 @@ final class RandomModelFile {
 
   private void putKinds(long[] kinds) {
     putKey("tokenizer.ggml.token_type", ARRAY);
-    room(Integer.BYTES + Long.BYTES).putInt(INT32).putLong(kinds.length);
+    ensureCapacity(Integer.BYTES + Long.BYTES).putInt(INT32).putLong(kinds.length);
     for (long kind : kinds) {
-      room(Integer.BYTES).putInt((int) kind);
+      ensureCapacity(Integer.BYTES).putInt((int) kind);
     }
   }
 
   private void putTensors() {
     long at = 0;
-    for (Wanted tensor : tensors) {
+    for (TensorSpec tensor : tensors) {
       putText(tensor.name());
       long[] sizes = tensor.shape();
-      room(64).putInt(sizes.length);
+      ensureCapacity(64).putInt(sizes.length);
       for (long size : sizes) {
-        head.putLong(size);
+        header.putLong(size);
       }
-      head.putInt(tensor.isCoded() ? type.ggmlType : F32).putLong(at);
+      header.putInt(tensor.isQuantized() ? type.ggmlType : F32).putLong(at);
       at += aligned(bytes(tensor));
     }
   }
 
-  private long bytes(Wanted tensor) {
+  private long bytes(TensorSpec tensor) {
     long values = tensor.inputs() * Math.max(1, tensor.rows());
-    return tensor.isCoded() ? type.bytes(values) : Float.BYTES * values;
+    return tensor.isQuantized() ? type.bytes(values) : Float.BYTES * values;
   }
 
   private static long aligned(long bytes) {
     return Math.ceilDiv(bytes, ALIGNMENT) * ALIGNMENT;
   }
 
-  private void writeTensor(WritableByteChannel out, Wanted tensor, SplittableRandom random)
+  private void writeTensor(WritableByteChannel out, TensorSpec tensor, SplittableRandom random)
       throws IOException {
     if (tensor.outputs() == 0) {
       ByteBuffer ones = ByteBuffer.allocate((int) bytes(tensor)).order(ByteOrder.LITTLE_ENDIAN);
@@ -237,7 +238,7 @@ final class RandomModelFile {
     }
     for (long row = 0; row < tensor.rows(); row++) {
       int inputs = tensor.inputs();
-      writeAll(out, tensor.isCoded() ? type.row(inputs, random) : floats(inputs, random));
+      writeAll(out, tensor.isQuantized() ? type.row(inputs, random) : floats(inputs, random));
     }
     pad(out, bytes(tensor));
   }

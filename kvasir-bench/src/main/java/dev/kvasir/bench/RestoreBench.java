@@ -9,11 +9,11 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.engine.PrefixCache;
-import dev.kvasir.engine.Sequence;
+import dev.kvasir.engine.Request;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.store.StoreAddress;
-import dev.kvasir.store.TieredBlobs;
-import dev.kvasir.store.beginning.StoredBeginnings;
+import dev.kvasir.store.TieredStore;
+import dev.kvasir.store.beginning.StoredPrefixes;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -44,15 +44,15 @@ import picocli.CommandLine.Option;
     },
     footer = {"  kvasir bench restore --tokens 2048,8192 --kv fp16,kivi:2"})
 final class RestoreBench implements Callable<Integer> {
-  private static final int STEP = Sequence.PROMPT_STEP;
-  private static final Path FORGET = Path.of("/proc/sys/vm/drop_caches");
+  private static final int STEP = Request.PREFILL_STEP;
+  private static final Path DROP_CACHES = Path.of("/proc/sys/vm/drop_caches");
   private static final int COLD_ROUNDS = 3;
-  private static final Duration LONG = Duration.ofMinutes(5);
+  private static final Duration TIMEOUT = Duration.ofMinutes(5);
 
   private final PrintStream out;
   private final PrintStream err;
 
-  @Mixin private BenchedModel model;
+  @Mixin private BenchModelArguments model;
 
   @Option(
       names = "--tokens",
@@ -116,7 +116,7 @@ final class RestoreBench implements Callable<Integer> {
       warmUp(loaded, specs);
       for (int length : lengths) {
         for (CacheSpec spec : specs) {
-          new Measuring(loaded, spec, length, folder).run();
+          new RestoreMeasurement(loaded, spec, length, folder).run();
         }
       }
     } finally {
@@ -162,13 +162,13 @@ final class RestoreBench implements Callable<Integer> {
   }
 
   /** One kind of cache at one length. */
-  private final class Measuring {
+  private final class RestoreMeasurement {
     private final Model loaded;
     private final SessionOptions options;
     private final int[] prompt;
     private final Path folder;
 
-    Measuring(Model loaded, CacheSpec spec, int length, Path folder) {
+    RestoreMeasurement(Model loaded, CacheSpec spec, int length, Path folder) {
       this.loaded = loaded;
       this.options = SessionOptions.defaults().withCache(spec);
       this.prompt = text(length);
@@ -233,14 +233,14 @@ final class RestoreBench implements Callable<Integer> {
     }
 
     private OptionalDouble cold(Path file) {
-      if (!Files.isWritable(FORGET)) {
+      if (!Files.isWritable(DROP_CACHES)) {
         return OptionalDouble.empty();
       }
       try {
         double[] millis = new double[COLD_ROUNDS];
         for (int i = 0; i < millis.length; i++) {
           new ProcessBuilder("sync").start().waitFor();
-          Files.writeString(FORGET, "3");
+          Files.writeString(DROP_CACHES, "3");
           millis[i] = millis(() -> restore(file));
         }
         return OptionalDouble.of(Race.median(millis));
@@ -258,18 +258,19 @@ final class RestoreBench implements Callable<Integer> {
      */
     private OptionalDouble fromStore(Session session, String address) {
       int limit = Math.min(options.contextLimit(), loaded.config().contextLength());
-      PrefixCache.Kind kind = new PrefixCache.Kind(options.cache().text(), limit, "");
+      PrefixCache.PrefixNamespace namespace =
+          new PrefixCache.PrefixNamespace(options.cache().text(), limit, "");
       int[] longer = Arrays.copyOf(prompt, prompt.length + STEP + 1);
-      try (TieredBlobs blobs =
-          TieredBlobs.open(List.of(StoreAddress.parse(address)), err::println)) {
-        try (StoredBeginnings writing = new StoredBeginnings(loaded, blobs)) {
-          writing.keep(kind, prompt, null, session.cache().fork());
-          writing.close(LONG);
+      try (TieredStore store =
+          TieredStore.open(List.of(StoreAddress.parse(address)), err::println)) {
+        try (StoredPrefixes writing = new StoredPrefixes(loaded, store)) {
+          writing.store(namespace, prompt, null, session.cache().fork());
+          writing.close(TIMEOUT);
         }
-        blobs.flush(LONG);
-        try (StoredBeginnings reading = new StoredBeginnings(loaded, blobs)) {
+        store.flush(TIMEOUT);
+        try (StoredPrefixes reading = new StoredPrefixes(loaded, store)) {
           double millis =
-              median(rounds, () -> reading.find(kind, longer, 0).ifPresent(KvCache::close));
+              median(rounds, () -> reading.find(namespace, longer, 0).ifPresent(KvCache::close));
           return reading.counts().hits() == rounds
               ? OptionalDouble.of(millis)
               : OptionalDouble.empty();

@@ -9,8 +9,8 @@ import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cli.arguments.OptionValue;
-import dev.kvasir.engine.StepWatch;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.engine.StepListener;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.server.KvasirServer;
 import dev.kvasir.server.ServerOptions;
@@ -50,7 +50,7 @@ final class ServeBench implements Callable<Integer> {
   private static final int LONG_PROMPTS = 8;
 
   /** Tokens of the stream while it is alone. */
-  private static final int ALONE = 400;
+  private static final int BASELINE_TOKENS = 400;
 
   private final PrintStream out;
   private final PrintStream err;
@@ -125,7 +125,7 @@ final class ServeBench implements Callable<Integer> {
     OptionValue.atLeastOne("--seconds", seconds);
     OptionValue.atLeast("--tokens", tokens, 2);
     if (traceFile != null) {
-      WholeFile.checkWritable(traceFile);
+      AtomicFile.checkWritable(traceFile);
     }
     int most = Math.max(1, Arrays.stream(clients).max().orElse(1));
     try (Model loaded = load(Long.MAX_VALUE)) {
@@ -141,12 +141,12 @@ final class ServeBench implements Callable<Integer> {
       ServerOptions options =
           ServerOptions.defaults()
               .withAddress("127.0.0.1", 0)
-              .withKinds(List.of(spec))
-              .withCrowd(most + LONG_PROMPTS, most);
+              .withCacheSpecs(List.of(spec))
+              .withConcurrency(most + LONG_PROMPTS, most);
       try (KvasirServer server = KvasirServer.start(loaded, options, new ServerLog(err))) {
         StreamClient client = new StreamClient(server.port());
         memory("at the start", loaded);
-        crowds(loaded, spec, client);
+        measureThroughput(loaded, spec, client);
         gaps(loaded, client);
         memory("at the end", loaded);
       }
@@ -161,7 +161,7 @@ final class ServeBench implements Callable<Integer> {
   }
 
   private void memory(String when, Model loaded) {
-    ProcessMemory now = ProcessMemory.now(loaded.weightBytes(), loaded.cacheMemory().taken());
+    ProcessMemory now = ProcessMemory.now(loaded.weightBytes(), loaded.cacheMemory().usedBytes());
     out.printf("memory %s: %s%n", when, now.text());
   }
 
@@ -177,29 +177,30 @@ final class ServeBench implements Callable<Integer> {
     return prompts;
   }
 
-  private void crowds(Model loaded, CacheSpec spec, StreamClient client) throws Exception {
+  private void measureThroughput(Model loaded, CacheSpec spec, StreamClient client)
+      throws Exception {
     List<int[]> prompts = prompts(loaded);
     Map<Integer, String> alone = new ConcurrentHashMap<>();
     for (int i = 0; i < prompts.size(); i++) {
-      alone.put(i, alone(loaded, spec, prompts.get(i)));
+      alone.put(i, referenceText(loaded, spec, prompts.get(i)));
     }
     out.printf(
         "%8s %10s %8s %8s %8s %12s %12s %14s%n",
         "clients", "tokens/s", "answers", "errors", "mixed", "first ms", "gap ms", "KV bytes");
     for (int count : clients) {
-      crowd(loaded, client, prompts, alone, count);
+      runClients(loaded, client, prompts, alone, count);
     }
     memory("after the crowds", loaded);
   }
 
-  private String alone(Model loaded, CacheSpec spec, int[] prompt) {
+  private String referenceText(Model loaded, CacheSpec spec, int[] prompt) {
     try (Session session = loaded.newSession(SessionOptions.defaults().withCache(spec))) {
       GenerateOptions greedy = GenerateOptions.greedy().withMaxTokens(tokens);
       return session.generate(prompt, greedy, piece -> {}).text();
     }
   }
 
-  private void crowd(
+  private void runClients(
       Model loaded, StreamClient client, List<int[]> prompts, Map<Integer, String> alone, int count)
       throws Exception {
     err.printf("%d clients for %d s%n", count, seconds);
@@ -208,7 +209,7 @@ final class ServeBench implements Callable<Integer> {
     LongAdder pieces = new LongAdder();
     LongAdder answers = new LongAdder();
     LongAdder errors = new LongAdder();
-    LongAdder mixed = new LongAdder();
+    LongAdder mismatches = new LongAdder();
     List<Double> firsts = Collections.synchronizedList(new ArrayList<>());
     List<Double> gaps = Collections.synchronizedList(new ArrayList<>());
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -220,14 +221,14 @@ final class ServeBench implements Callable<Integer> {
                 () -> {
                   for (int turn = first; System.nanoTime() < end; turn++) {
                     int which = turn % prompts.size();
-                    StreamClient.Outcome outcome =
-                        client.ask(prompts.get(which), tokens, () -> false);
+                    StreamClient.StreamOutcome outcome =
+                        client.complete(prompts.get(which), tokens, () -> false);
                     pieces.add(outcome.arrivals().stream().filter(at -> at < end).count());
                     answers.increment();
                     errors.add(outcome.error() == null ? 0 : 1);
                     boolean wrong =
                         outcome.error() == null && !outcome.text().equals(alone.get(which));
-                    mixed.add(wrong ? 1 : 0);
+                    mismatches.add(wrong ? 1 : 0);
                     firsts.add(outcome.firstTokenMillis());
                     Arrays.stream(outcome.gapMillis()).forEach(gaps::add);
                   }
@@ -245,10 +246,10 @@ final class ServeBench implements Callable<Integer> {
         pieces.sum() * 1e9 / (end - begin),
         answers.sum(),
         errors.sum(),
-        mixed.sum(),
+        mismatches.sum(),
         median(firsts),
         median(gaps),
-        loaded.cacheMemory().taken());
+        loaded.cacheMemory().usedBytes());
     out.flush();
   }
 
@@ -264,47 +265,47 @@ final class ServeBench implements Callable<Integer> {
     List<int[]> longPrompts = longPrompts(loaded, length);
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
         StreamTrace trace = new StreamTrace()) {
-      loaded.watchSteps(trace);
+      loaded.setStepListener(trace);
       err.println("one stream, then long prompts beside it");
-      double[] usual = client.ask(start, ALONE, () -> false).gapMillis();
-      Future<StreamClient.Outcome> stream =
+      double[] usual = client.complete(start, BASELINE_TOKENS, () -> false).gapMillis();
+      Future<StreamClient.StreamOutcome> stream =
           threads.submit(
-              () -> client.ask(start, loaded.config().contextLength() - 100, allRead::get));
+              () -> client.complete(start, loaded.config().contextLength() - 100, allRead::get));
       Thread.sleep(500);
-      ProcessorTime begin = ProcessorTime.now();
+      CpuTime begin = CpuTime.now();
       long arrived = System.nanoTime();
-      List<Future<StreamClient.Outcome>> readers = new ArrayList<>();
+      List<Future<StreamClient.StreamOutcome>> readers = new ArrayList<>();
       for (int[] prompt : longPrompts) {
-        readers.add(threads.submit(() -> client.ask(prompt, 2, () -> false)));
+        readers.add(threads.submit(() -> client.complete(prompt, 2, () -> false)));
       }
       double[] firsts = new double[LONG_PROMPTS];
       for (int i = 0; i < LONG_PROMPTS; i++) {
         firsts[i] = readers.get(i).get().firstTokenMillis() / 1e3;
       }
       double read = (System.nanoTime() - arrived) / 1e9;
-      ProcessorTime spent = ProcessorTime.now().since(begin);
+      CpuTime spent = CpuTime.now().since(begin);
       allRead.set(true);
-      loaded.watchSteps(StepWatch.NOBODY);
+      loaded.setStepListener(StepListener.NONE);
       List<Long> all = stream.get().arrivals();
-      List<Long> beside = all.stream().filter(at -> at >= arrived).toList();
-      int before = start.length + all.size() - beside.size();
-      UsualGap alone = usual(loaded, client, usual, start.length + all.size());
+      List<Long> concurrent = all.stream().filter(at -> at >= arrived).toList();
+      int before = start.length + all.size() - concurrent.size();
+      BaselineGap baseline = usual(loaded, client, usual, start.length + all.size());
       out.printf(
           Locale.ROOT,
           "gap between tokens of a stream: alone %.2f ms at the beginning (the slowest of %d %.1f"
               + " times that), %.2f after %d tokens; while %d prompts of %d tokens are read"
               + " (%.0f s):%n",
-          alone.early(),
+          baseline.early(),
           usual.length,
-          Arrays.stream(usual).max().orElse(0) / alone.early(),
-          alone.late(),
-          alone.lateTokens(),
+          Arrays.stream(usual).max().orElse(0) / baseline.early(),
+          baseline.late(),
+          baseline.lateTokens(),
           LONG_PROMPTS,
           length,
           read);
-      List<StreamTrace.Event> events = trace.events();
-      GapReport atClient = GapReport.of(alone, before, beside, events);
-      GapReport.inTheLoop(alone, arrived, events).printTimes("in the server's loop", out);
+      List<StreamTrace.TraceEvent> events = trace.events();
+      GapReport atClient = GapReport.of(baseline, before, concurrent, events);
+      GapReport.inScheduler(baseline, arrived, events).printTimes("in the server's loop", out);
       atClient.printTimes("at the client", out);
       atClient.printCauses(out);
       out.printf("  meanwhile: %s%n", spent.text());
@@ -332,13 +333,13 @@ final class ServeBench implements Callable<Integer> {
   }
 
   /** What is usual for a stream that has become so long as this one. */
-  private static UsualGap usual(Model loaded, StreamClient client, double[] early, int tokens)
+  private static BaselineGap usual(Model loaded, StreamClient client, double[] early, int tokens)
       throws Exception {
-    int asked = ALONE / 4;
-    int length = Math.min(tokens, loaded.config().contextLength() - asked);
+    int requested = BASELINE_TOKENS / 4;
+    int length = Math.min(tokens, loaded.config().contextLength() - requested);
     int[] past = BenchPrompt.of(loaded.tokenizer(), length).ids();
-    double[] late = client.ask(past, asked, () -> false).gapMillis();
-    return new UsualGap(ALONE / 2, Race.median(early), length, Race.median(late));
+    double[] late = client.complete(past, requested, () -> false).gapMillis();
+    return new BaselineGap(BASELINE_TOKENS / 2, Race.median(early), length, Race.median(late));
   }
 
   /** Opens sessions of one length until there is no memory for another. */
@@ -353,15 +354,15 @@ final class ServeBench implements Callable<Integer> {
     for (CacheSpec spec : specs) {
       int count = 0;
       try (Model loaded = load(bytes + tables(spec))) {
-        List<KvCache> held = new ArrayList<>();
+        List<KvCache> caches = new ArrayList<>();
         try {
           while (true) {
-            held.add(filled(loaded, spec, held.size()));
+            caches.add(filled(loaded, spec, caches.size()));
           }
         } catch (CacheFullException e) {
-          count = held.size();
+          count = caches.size();
         } finally {
-          held.forEach(KvCache::close);
+          caches.forEach(KvCache::close);
         }
       }
       first = first == 0 ? count : first;
@@ -382,7 +383,7 @@ final class ServeBench implements Callable<Integer> {
     err.printf("%s, session %d%n", spec, seed + 1);
     KvCache cache = loaded.newCache(spec);
     try {
-      return RandomPast.fill(
+      return RandomKv.fill(
           cache, loaded.config().cacheShape(), loaded.config().queryHeads(), sessionTokens);
     } catch (RuntimeException e) {
       cache.close();

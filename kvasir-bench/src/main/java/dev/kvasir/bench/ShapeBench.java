@@ -1,7 +1,7 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.cli.arguments.OptionValue;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -58,17 +58,17 @@ final class ShapeBench implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    KnownShape shape = KnownShape.of(like);
+    ModelPreset shape = ModelPreset.of(like);
     OptionValue.atLeastOne("--layers", layers);
-    RandomWeights weights = RandomWeights.of(type);
-    WholeFile.checkWritable(file);
-    RandomModelFile.write(file, shape, layers, weights, this::tell);
+    RandomWeightType weights = RandomWeightType.of(type);
+    AtomicFile.checkWritable(file);
+    RandomModelFile.write(file, shape, layers, weights, this::report);
     out.printf("%s: %s, %d layers, %s%n", file, shape.typed(), layers, type);
     return 0;
   }
 
   /** A line for each layer. */
-  private void tell(int done, int inAll) {
+  private void report(int done, int inAll) {
     if (done % 9 == 0 || done == inAll) {
       err.printf("%d of %d tensors are written%n", done, inAll);
     }

@@ -67,7 +67,8 @@ final class StartBench implements Callable<Integer> {
   }
 
   /** Seconds from the start of a process, and speeds. */
-  private record Turn(double loaded, double answered, double prompt, double first, double steady) {}
+  private record ProcessRun(
+      double loaded, double answered, double prompt, double first, double steady) {}
 
   @Override
   public Integer call() {
@@ -92,32 +93,32 @@ final class StartBench implements Callable<Integer> {
     return 0;
   }
 
-  private List<Turn> measure(int tokens, CacheSpec spec) {
-    List<Turn> turns = new ArrayList<>();
+  private List<ProcessRun> measure(int tokens, CacheSpec spec) {
+    List<ProcessRun> runs = new ArrayList<>();
     for (int round = 0; round < rounds; round++) {
-      turns.add(turn(tokens, spec));
+      runs.add(runProcess(tokens, spec));
       err.printf("%s after %d tokens, process %d of %d%n", spec, tokens, round + 1, rounds);
     }
-    return turns;
+    return runs;
   }
 
-  private void print(int tokens, CacheSpec spec, List<Turn> turns) {
-    double first = Race.median(turns.stream().mapToDouble(Turn::first).toArray());
-    double steady = Race.median(turns.stream().mapToDouble(Turn::steady).toArray());
+  private void print(int tokens, CacheSpec spec, List<ProcessRun> runs) {
+    double first = Race.median(runs.stream().mapToDouble(ProcessRun::first).toArray());
+    double steady = Race.median(runs.stream().mapToDouble(ProcessRun::steady).toArray());
     out.printf(
         Locale.ROOT,
         "%8d  %-16s %6.2f s %10.2f s %10.0f %12.0f %10.0f %6.2f%n",
         tokens,
         spec,
-        Race.median(turns.stream().mapToDouble(Turn::loaded).toArray()),
-        Race.median(turns.stream().mapToDouble(Turn::answered).toArray()),
-        Race.median(turns.stream().mapToDouble(Turn::prompt).toArray()),
+        Race.median(runs.stream().mapToDouble(ProcessRun::loaded).toArray()),
+        Race.median(runs.stream().mapToDouble(ProcessRun::answered).toArray()),
+        Race.median(runs.stream().mapToDouble(ProcessRun::prompt).toArray()),
         first,
         steady,
         first / steady);
   }
 
-  private Turn turn(int tokens, CacheSpec spec) {
+  private ProcessRun runProcess(int tokens, CacheSpec spec) {
     List<String> command = new ArrayList<>();
     command.add(ProcessHandle.current().info().command().orElse("java"));
     command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
@@ -136,7 +137,7 @@ final class StartBench implements Callable<Integer> {
     }
   }
 
-  private static Turn read(Process process, long start, int tokens) throws IOException {
+  private static ProcessRun read(Process process, long start, int tokens) throws IOException {
     double loaded = 0;
     double prompted = 0;
     double answered = 0;
@@ -152,9 +153,10 @@ final class StartBench implements Callable<Integer> {
           case "first" -> first = Double.parseDouble(words[1]);
           case "steady" -> {
             double prompt = tokens / (answered - prompted);
-            double making = prompted - loaded; // of the prompt's text, which is no user's wait
+            double promptCreation =
+                prompted - loaded; // of the prompt's text, which is no user's wait
             double steady = Double.parseDouble(words[1]);
-            return new Turn(loaded, answered - making, prompt, first, steady);
+            return new ProcessRun(loaded, answered - promptCreation, prompt, first, steady);
           }
           default -> {}
         }

@@ -16,7 +16,7 @@ public final class StartProbe {
   static final int FIRST = 16;
 
   /** Tokens after which speed is taken for steady, and those that it is measured over. */
-  static final int SETTLING = 240;
+  static final int WARM_UP_TOKENS = 240;
 
   static final int STEADY = 64;
 
@@ -31,10 +31,10 @@ public final class StartProbe {
     CacheSpec spec = CacheSpec.parse(arguments[1]);
     try (Model model = arguments.length > 2 ? Model.load(Path.of(arguments[2])) : Model.bundled();
         Session session = model.newSession(SessionOptions.defaults().withCache(spec))) {
-      say("loaded");
+      print("loaded");
       int[] prompt = BenchPrompt.of(model.tokenizer(), promptTokens).ids();
-      say("prompted");
-      long[] times = new long[1 + SETTLING + STEADY];
+      print("prompted");
+      long[] times = new long[1 + WARM_UP_TOKENS + STEADY];
       int[] count = {0};
       // Records never end, so a greedy answer to them does not end early either.
       session.generate(
@@ -42,13 +42,13 @@ public final class StartProbe {
           GenerateOptions.greedy().withMaxTokens(times.length),
           piece -> {
             if (count[0] == 0) {
-              say("answered");
+              print("answered");
             }
             times[Math.min(count[0]++, times.length - 1)] = System.nanoTime();
           });
       int last = Math.min(count[0], times.length) - 1;
-      say("first " + speed(times, 0, Math.min(FIRST, last)));
-      say("steady " + speed(times, Math.max(0, last - STEADY), last));
+      print("first " + speed(times, 0, Math.min(FIRST, last)));
+      print("steady " + speed(times, Math.max(0, last - STEADY), last));
     }
   }
 
@@ -56,7 +56,7 @@ public final class StartProbe {
     return (to - from) * 1e9 / Math.max(1, times[to] - times[from]);
   }
 
-  private static void say(String line) {
+  private static void print(String line) {
     System.out.println(line);
     System.out.flush();
   }

@@ -32,9 +32,9 @@ final class StreamClient {
    * @param error what the server said instead; null where all went well
    * @param arrivals of pieces, by {@link System#nanoTime}
    */
-  record Outcome(String text, String error, long asked, List<Long> arrivals) {
+  record StreamOutcome(String text, String error, long sentAt, List<Long> arrivals) {
     double firstTokenMillis() {
-      return arrivals.isEmpty() ? Double.NaN : (arrivals.getFirst() - asked) / 1e6;
+      return arrivals.isEmpty() ? Double.NaN : (arrivals.getFirst() - sentAt) / 1e6;
     }
 
     double[] gapMillis() {
@@ -49,7 +49,7 @@ final class StreamClient {
   /**
    * @param enough asked after each piece; true hangs up
    */
-  Outcome ask(int[] prompt, int maxTokens, BooleanSupplier enough)
+  StreamOutcome complete(int[] prompt, int maxTokens, BooleanSupplier enough)
       throws IOException, InterruptedException {
     JsonObject body = new JsonObject();
     JsonArray ids = new JsonArray();
@@ -60,7 +60,7 @@ final class StreamClient {
     body.addProperty("max_tokens", maxTokens);
     body.addProperty("temperature", 0);
     body.addProperty("stream", true);
-    long asked = System.nanoTime();
+    long sentAt = System.nanoTime();
     HttpResponse<Stream<String>> response =
         http.send(
             HttpRequest.newBuilder(address)
@@ -88,7 +88,7 @@ final class StreamClient {
         }
       }
     }
-    return new Outcome(text.toString(), error, asked, arrivals);
+    return new StreamOutcome(text.toString(), error, sentAt, arrivals);
   }
 
   private static String piece(JsonObject event) {

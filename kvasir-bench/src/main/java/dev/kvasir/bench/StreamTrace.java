@@ -3,7 +3,7 @@ package dev.kvasir.bench;
 import com.sun.management.GarbageCollectionNotificationInfo;
 import com.sun.management.GcInfo;
 import dev.kvasir.engine.Batch;
-import dev.kvasir.engine.StepWatch;
+import dev.kvasir.engine.StepListener;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.List;
@@ -16,7 +16,7 @@ import javax.management.NotificationListener;
 import javax.management.openmbean.CompositeData;
 
 /** What the process did while streams ran: steps, packing, pauses of the garbage collector. */
-final class StreamTrace implements StepWatch, AutoCloseable {
+final class StreamTrace implements StepListener, AutoCloseable {
   /** What may make a token late. */
   enum Kind {
     STEP("a step"),
@@ -38,9 +38,10 @@ final class StreamTrace implements StepWatch, AutoCloseable {
    * @param promptRows of a step; 0 for others
    * @param streamTokens that the first of the streams had; below 0 where there was none
    */
-  record Event(Kind kind, long begin, long end, int streamRows, int promptRows, int streamTokens) {
-    static Event of(Kind kind, long begin, long end) {
-      return new Event(kind, begin, end, 0, 0, -1);
+  record TraceEvent(
+      Kind kind, long begin, long end, int streamRows, int promptRows, int streamTokens) {
+    static TraceEvent of(Kind kind, long begin, long end) {
+      return new TraceEvent(kind, begin, end, 0, 0, -1);
     }
 
     int rows() {
@@ -57,7 +58,7 @@ final class StreamTrace implements StepWatch, AutoCloseable {
     }
   }
 
-  private final Queue<Event> events = new ConcurrentLinkedQueue<>();
+  private final Queue<TraceEvent> events = new ConcurrentLinkedQueue<>();
   private final NotificationListener collections = this::collected;
   private final long virtualMachineBegin =
       System.nanoTime() - ManagementFactory.getRuntimeMXBean().getUptime() * 1_000_000;
@@ -76,12 +77,12 @@ final class StreamTrace implements StepWatch, AutoCloseable {
         .toList();
   }
 
-  private void collected(Notification told, Object unused) {
-    if (told.getUserData() instanceof CompositeData data) {
+  private void collected(Notification notification, Object unused) {
+    if (notification.getUserData() instanceof CompositeData data) {
       GcInfo pause = GarbageCollectionNotificationInfo.from(data).getGcInfo();
       long begin = virtualMachineBegin + pause.getStartTime() * 1_000_000;
       long end = virtualMachineBegin + pause.getEndTime() * 1_000_000;
-      events.add(Event.of(Kind.COLLECTOR, begin, end));
+      events.add(TraceEvent.of(Kind.COLLECTOR, begin, end));
     }
   }
 
@@ -89,16 +90,16 @@ final class StreamTrace implements StepWatch, AutoCloseable {
   public void stepped(long begin, long end, Batch batch, int decodingRows) {
     int length = decodingRows > 0 ? batch.position(0) : -1;
     int prompts = batch.rows() - decodingRows;
-    events.add(new Event(Kind.STEP, begin, end, decodingRows, prompts, length));
+    events.add(new TraceEvent(Kind.STEP, begin, end, decodingRows, prompts, length));
   }
 
   @Override
-  public void packed(long begin, long end, boolean ofPrompt) {
+  public void quantized(long begin, long end, boolean ofPrompt) {
     Kind kind = ofPrompt ? Kind.BESIDE_PACKING : Kind.PACKING;
-    events.add(Event.of(kind, begin, end));
+    events.add(TraceEvent.of(kind, begin, end));
   }
 
-  List<Event> events() {
+  List<TraceEvent> events() {
     return List.copyOf(events);
   }
 

@@ -2,8 +2,8 @@ package dev.kvasir.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.bench.StreamTrace.Event;
 import dev.kvasir.bench.StreamTrace.Kind;
+import dev.kvasir.bench.StreamTrace.TraceEvent;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -13,19 +13,19 @@ import org.junit.jupiter.api.Test;
 class GapReportTest {
   private static final long MS = 1_000_000;
 
-  private final List<Event> events =
+  private final List<TraceEvent> events =
       List.of(
-          new Event(Kind.STEP, 0, 2 * MS, 1, 5, 0),
-          new Event(Kind.STEP, 2 * MS, 11 * MS, 1, 39, 0),
-          Event.of(Kind.PACKING, 12 * MS, 18 * MS),
-          new Event(Kind.STEP, 12 * MS, 20 * MS, 1, 4, 0),
-          new Event(Kind.STEP, 21 * MS, 29 * MS, 1, 5, 0),
-          Event.of(Kind.COLLECTOR, 22 * MS, 28 * MS),
-          new Event(Kind.STEP, 38 * MS, 39 * MS, 1, 5, 0));
+          new TraceEvent(Kind.STEP, 0, 2 * MS, 1, 5, 0),
+          new TraceEvent(Kind.STEP, 2 * MS, 11 * MS, 1, 39, 0),
+          TraceEvent.of(Kind.PACKING, 12 * MS, 18 * MS),
+          new TraceEvent(Kind.STEP, 12 * MS, 20 * MS, 1, 4, 0),
+          new TraceEvent(Kind.STEP, 21 * MS, 29 * MS, 1, 5, 0),
+          TraceEvent.of(Kind.COLLECTOR, 22 * MS, 28 * MS),
+          new TraceEvent(Kind.STEP, 38 * MS, 39 * MS, 1, 5, 0));
 
   private final GapReport report =
       GapReport.of(
-          new UsualGap(0, 2, 1000, 2),
+          new BaselineGap(0, 2, 1000, 2),
           0,
           List.of(0L, 2 * MS, 11 * MS, 20 * MS, 30 * MS, 40 * MS),
           events);
@@ -38,12 +38,12 @@ class GapReportTest {
 
   @Test
   void aStepIsToldFromOneThatSharedProcessorsWithAPromptsPacking() {
-    List<Event> packed =
+    List<TraceEvent> packed =
         List.of(
-            new Event(Kind.STEP, 0, 9 * MS, 1, 3, 0),
-            Event.of(Kind.BESIDE_PACKING, MS, 8 * MS),
-            Event.of(Kind.BESIDE_PACKING, 10 * MS, 11 * MS));
-    GapReport gaps = GapReport.of(new UsualGap(0, 2, 1000, 2), 0, List.of(0L, 10 * MS), packed);
+            new TraceEvent(Kind.STEP, 0, 9 * MS, 1, 3, 0),
+            TraceEvent.of(Kind.BESIDE_PACKING, MS, 8 * MS),
+            TraceEvent.of(Kind.BESIDE_PACKING, 10 * MS, 11 * MS));
+    GapReport gaps = GapReport.of(new BaselineGap(0, 2, 1000, 2), 0, List.of(0L, 10 * MS), packed);
     assertThat(gaps.gaps().getFirst().cause()).isEqualTo(Kind.BESIDE_PACKING);
     assertThat(gaps.gaps().getFirst().millis())
         .containsEntry(Kind.STEP, 2.0)
@@ -52,19 +52,25 @@ class GapReportTest {
 
   @Test
   void gapsInTheLoopLieBetweenTheEndsOfStepsThatStreamsHadRowsIn() {
-    List<Event> steps =
+    List<TraceEvent> steps =
         List.of(
-            new Event(Kind.STEP, 0, 2 * MS, 1, 0, 700),
-            new Event(Kind.STEP, 2 * MS, 5 * MS, 0, 9, -1),
-            new Event(Kind.STEP, 5 * MS, 8 * MS, 1, 2, 701));
-    GapReport loop = GapReport.inTheLoop(new UsualGap(0, 2, 1000, 2), 0, steps);
-    assertThat(loop.gaps().stream().map(GapReport.Gap::times)).containsExactly(3.0);
+            new TraceEvent(Kind.STEP, 0, 2 * MS, 1, 0, 700),
+            new TraceEvent(Kind.STEP, 2 * MS, 5 * MS, 0, 9, -1),
+            new TraceEvent(Kind.STEP, 5 * MS, 8 * MS, 1, 2, 701));
+    GapReport loop = GapReport.inScheduler(new BaselineGap(0, 2, 1000, 2), 0, steps);
+    assertThat(loop.gaps().stream().map(GapReport.Gap::ratio)).containsExactly(3.0);
   }
 
   @Test
   void whatIsUsualGrowsWithTheLengthOfTheStream() {
-    UsualGap usual = new UsualGap(100, 2, 300, 6);
-    assertThat(List.of(usual.at(50), usual.at(100), usual.at(200), usual.at(300), usual.at(900)))
+    BaselineGap baseline = new BaselineGap(100, 2, 300, 6);
+    assertThat(
+            List.of(
+                baseline.at(50),
+                baseline.at(100),
+                baseline.at(200),
+                baseline.at(300),
+                baseline.at(900)))
         .containsExactly(2.0, 2.0, 4.0, 6.0, 6.0);
   }
 
@@ -88,7 +94,7 @@ class GapReportTest {
     ProcessMemory now = ProcessMemory.now(3 << 20, 2 << 20);
     now.resident()
         .ifPresent(
-            bytes -> assertThat(now.constant()).hasValue(bytes - now.weights() - now.caches()));
+            bytes -> assertThat(now.overhead()).hasValue(bytes - now.weights() - now.caches()));
     assertThat(now.text()).contains("threads").contains("heap");
   }
 }

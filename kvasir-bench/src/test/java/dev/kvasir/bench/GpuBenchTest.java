@@ -23,7 +23,7 @@ class GpuBenchTest {
 
   @Test
   void withoutADeviceOneSentenceSaysSo() {
-    assumeTrue(Device.refusal().isPresent(), "there is a device");
-    Refusal.of(GpuBench::new).says(Device.refusal().orElseThrow());
+    assumeTrue(Device.unavailableReason().isPresent(), "there is a device");
+    Refusal.of(GpuBench::new).says(Device.unavailableReason().orElseThrow());
   }
 }

@@ -50,8 +50,8 @@ class ModelBenchTest {
   @Test
   void aContenderGeneratesTheSameEachTime() {
     try (Model model = Model.bundled();
-        KvasirContender contender =
-            new KvasirContender(model, BenchPrompt.of(model.tokenizer(), 40).ids())) {
+        KvasirBenchEngine contender =
+            new KvasirBenchEngine(model, BenchPrompt.of(model.tokenizer(), 40).ids())) {
       contender.generate(8);
       long once = contender.characters();
       contender.generate(8);
@@ -68,16 +68,16 @@ class ModelBenchTest {
   @Test
   void contendersTakeTurns() {
     StringBuilder turns = new StringBuilder();
-    List<Contender> contenders =
+    List<BenchEngine> contenders =
         List.of(new Scripted("a", turns, 10), new Scripted("b", turns, 20));
     List<Race.Speed> speeds = new Race(100, 50, 2).run(contenders, contenders, round -> {});
     assertThat(turns.toString()).endsWith("aabbaabb");
     assertThat(speeds.get(0).prompt() / speeds.get(1).prompt()).isEqualTo(2);
   }
 
-  private record Scripted(String name, StringBuilder turns, long nanos) implements Contender {
+  private record Scripted(String name, StringBuilder turns, long nanos) implements BenchEngine {
     @Override
-    public long readPrompt() {
+    public long prefill() {
       turns.append(name);
       return nanos;
     }

@@ -22,7 +22,7 @@ class ShapeBenchTest {
   void aModelOfRandomWeightsIsLoadedAndGenerates() {
     Path file = folder.resolve("one-layer.gguf");
     RandomModelFile.write(
-        file, KnownShape.of("tinyllama"), 1, RandomWeights.of("q4_k"), (done, inAll) -> {});
+        file, ModelPreset.of("tinyllama"), 1, RandomWeightType.of("q4_k"), (done, inAll) -> {});
     try (Model model = Model.load(file);
         Session session = model.newSession()) {
       assertThat(model.config().layers()).isEqualTo(1);
@@ -37,9 +37,9 @@ class ShapeBenchTest {
   void aMixtureOfRandomExpertsIsMeasuredAgainstADenseModel() {
     Path mixed = folder.resolve("mixed.gguf");
     Path dense = folder.resolve("dense.gguf");
-    RandomWeights weights = RandomWeights.of("q4_k");
-    RandomModelFile.write(mixed, KnownShape.of("moe-1b"), 1, weights, (done, inAll) -> {});
-    RandomModelFile.write(dense, KnownShape.of("tinyllama"), 1, weights, (done, inAll) -> {});
+    RandomWeightType weights = RandomWeightType.of("q4_k");
+    RandomModelFile.write(mixed, ModelPreset.of("moe-1b"), 1, weights, (done, inAll) -> {});
+    RandomModelFile.write(dense, ModelPreset.of("tinyllama"), 1, weights, (done, inAll) -> {});
     ByteArrayOutputStream printed = new ByteArrayOutputStream();
     PrintStream out = new PrintStream(printed, true, StandardCharsets.UTF_8);
     String[] arguments = {

@@ -1,8 +1,8 @@
 package dev.kvasir.cli;
 
-import dev.kvasir.cli.arguments.MethodWords;
+import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.origin.Version;
-import dev.kvasir.cli.terminal.Complaint;
+import dev.kvasir.cli.terminal.ErrorReporter;
 import dev.kvasir.cli.terminal.Streams;
 import java.util.Arrays;
 import picocli.CommandLine;
@@ -57,26 +57,26 @@ final class Kvasir implements Runnable {
     try {
       return commandLine.execute(arguments);
     } catch (Error e) {
-      return new Complaint(streams).aboutFailure(e, named("--verbose", arguments));
+      return new ErrorReporter(streams).reportFailure(e, named("--verbose", arguments));
     }
   }
 
   static CommandLine commandLine(Streams streams, String... arguments) {
     Kvasir root = new Kvasir();
-    Complaint complaint = new Complaint(streams);
+    ErrorReporter errors = new ErrorReporter(streams);
     CommandLine commandLine = new CommandLine(root);
     Subcommand.neededFor(streams, arguments).forEach(commandLine::addSubcommand);
     return commandLine
         .addSubcommand(new CommandLine.HelpCommand())
-        .setResourceBundle(new MethodWords())
+        .setResourceBundle(new MethodHelp())
         .setColorScheme(
             Help.defaultColorScheme(streams.outHasColours() ? Help.Ansi.ON : Help.Ansi.OFF))
         .setOut(streams.outWriter())
         .setErr(streams.errWriter())
         .setParameterExceptionHandler(
-            (e, all) -> complaint.aboutArguments(e, root.verbose || named("--verbose", all)))
+            (e, all) -> errors.reportInvalidArguments(e, root.verbose || named("--verbose", all)))
         .setExecutionExceptionHandler(
-            (e, command, parsed) -> complaint.aboutFailure(e, root.verbose));
+            (e, command, parsed) -> errors.reportFailure(e, root.verbose));
   }
 
   /** Options after a mistake are not parsed any more, so this one is looked for by its name. */

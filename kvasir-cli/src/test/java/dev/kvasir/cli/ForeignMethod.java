@@ -1,8 +1,8 @@
 package dev.kvasir.cli;
 
-import dev.kvasir.codec.CachePlan;
-import dev.kvasir.codec.CacheSettings;
-import dev.kvasir.codec.Method;
+import dev.kvasir.codec.CacheConfig;
+import dev.kvasir.codec.QuantizationConfig;
+import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import java.util.List;
@@ -12,14 +12,14 @@ import java.util.Optional;
  * A method that no module of Kvasir knows, in the registry by a file among the resources of these
  * tests alone. It keeps 32-bit floats.
  */
-public final class ForeignMethod implements Method {
+public final class ForeignMethod implements QuantizationMethod {
   @Override
   public List<String> names() {
     return List.of("foreign");
   }
 
   @Override
-  public String typed() {
+  public String syntax() {
     return "foreign";
   }
 
@@ -29,9 +29,9 @@ public final class ForeignMethod implements Method {
   }
 
   @Override
-  public CachePlan plan(SpecText spec) {
+  public QuantizationConfig parse(SpecText spec) {
     spec.requireKeys("depth");
     spec.between("depth", 1, 1, 9);
-    return shape -> new CacheSettings(Precision.F32, 0, 0, Optional.empty());
+    return shape -> new CacheConfig(Precision.F32, 0, 0, Optional.empty());
   }
 }

@@ -15,7 +15,7 @@ class ForeignMethodTest {
   @ParameterizedTest
   @ValueSource(strings = {"generate", "chat", "inspect", "roundtrip"})
   void itsHelpStandsBesideThatOfOthers(String command) {
-    assertThat(Run.of(command, "--help").succeeds().out())
+    assertThat(CommandRun.of(command, "--help").succeeds().out())
         .containsPattern("\\n +foreign: depth \\(1 to 9\\), up to 100% of it as\\R +it was\\R")
         .contains("kivi:1|2|3|4|8: k, v (bits)")
         .containsPattern(
@@ -26,20 +26,24 @@ class ForeignMethodTest {
   @Test
   void itsSpecsAreParsedAndUsed() {
     String[] end = {"--temperature=0", "--max-tokens=4", "Once upon a time"};
-    Run whole = Run.of("generate", "--kv=fp32", end[0], end[1], end[2]).succeeds();
-    Run run = Run.of("generate", "--kv=foreign,depth=3", end[0], end[1], end[2]).succeeds();
+    CommandRun whole = CommandRun.of("generate", "--kv=fp32", end[0], end[1], end[2]).succeeds();
+    CommandRun run =
+        CommandRun.of("generate", "--kv=foreign,depth=3", end[0], end[1], end[2]).succeeds();
     assertThat(run.out()).isEqualTo(whole.out());
     assertThat(run.err()).contains("KV cache 1.0 MiB (foreign,depth=3");
-    assertThat(Run.of("inspect", "--kv=foreign").succeeds().out())
+    assertThat(CommandRun.of("inspect", "--kv=foreign").succeeds().out())
         .contains("foreign: 8.0 MiB for 1,000 tokens");
   }
 
   @Test
   void refusalsNameIt() {
-    Run.of("inspect", "--kv=foreign,depth=10").isRefusedWith("depth is 10; expected 1 to 9");
-    Run.of("inspect", "--kv=stranger").isRefusedWith("'stranger' is unknown", "foreign", "kivi");
+    CommandRun.of("inspect", "--kv=foreign,depth=10").isRefusedWith("depth is 10; expected 1 to 9");
+    CommandRun.of("inspect", "--kv=stranger")
+        .isRefusedWith("'stranger' is unknown", "foreign", "kivi");
     String out = folder.resolve("a.profile").toString();
-    Run.of("calibrate", "--kv=foreign", "--out", out).isRefusedWith("--kv is 'foreign'", "pmkvq");
-    Run.of("tune", "--kv=foreign", "--out", out).isRefusedWith("--kv is 'foreign'", "mixkvq only");
+    CommandRun.of("calibrate", "--kv=foreign", "--out", out)
+        .isRefusedWith("--kv is 'foreign'", "pmkvq");
+    CommandRun.of("tune", "--kv=foreign", "--out", out)
+        .isRefusedWith("--kv is 'foreign'", "mixkvq only");
   }
 }

@@ -48,12 +48,12 @@ class LauncherTest {
     }
   }
 
-  private Run launch(Path script, String javaHome, String jvmFolders)
+  private CommandRun launch(Path script, String javaHome, String jvmFolders)
       throws IOException, InterruptedException {
     return launch(script, javaHome, jvmFolders, Map.of(), "--version");
   }
 
-  private Run launch(
+  private CommandRun launch(
       Path script,
       String javaHome,
       String jvmFolders,
@@ -72,7 +72,7 @@ class LauncherTest {
     Process process = builder.start();
     process.getOutputStream().close();
     assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-    return new Run(
+    return new CommandRun(
         process.exitValue(),
         Files.readString(folder.resolve("out"), StandardCharsets.UTF_8),
         Files.readString(folder.resolve("err"), StandardCharsets.UTF_8));
@@ -118,7 +118,7 @@ class LauncherTest {
   @Test
   void withoutANewEnoughJdkItSaysSo() throws Exception {
     Path old = fakeJdk("17.0.2");
-    Run run = launch(LAUNCHER, old.toString(), old + ":" + folder.resolve("none"));
+    CommandRun run = launch(LAUNCHER, old.toString(), old + ":" + folder.resolve("none"));
     assertThat(run.exitCode()).isEqualTo(1);
     assertThat(run.err()).startsWith("kvasir: no JDK 25 or later was found").hasLineCount(1);
     assertThat(run.out()).isEmpty();
@@ -129,7 +129,7 @@ class LauncherTest {
     Path old = fakeJdk("21.0.1");
     Path good = fakeJdk("25.0.3");
     Path better = fakeJdk("26-ea");
-    Run run = launch(builtCopy(), old.toString(), old + ":" + good + ":" + better);
+    CommandRun run = launch(builtCopy(), old.toString(), old + ":" + good + ":" + better);
     assertThat(run.out()).startsWith("25.0.3 --enable-native-access");
     assertThat(run.out()).contains("dev.kvasir.cli.Main --version");
     assertThat(run.exitCode()).isZero();
@@ -163,7 +163,7 @@ class LauncherTest {
 
   @Test
   void javaGetsNoFlagButTheOneForNativeAccess() throws Exception {
-    Run run = launch(builtCopy(), fakeJdk("25.0.3").toString(), "");
+    CommandRun run = launch(builtCopy(), fakeJdk("25.0.3").toString(), "");
     assertThat(run.out()).contains("--enable-native-access=ALL-UNNAMED").doesNotContain("--add-");
   }
 
@@ -179,7 +179,7 @@ class LauncherTest {
   void withoutMavenItSaysThatItMustBeBuilt() throws Exception {
     Path script = builtCopy();
     Files.delete(script.resolveSibling(jar()));
-    Run run = launch(script, fakeJdk("25.0.3").toString(), "");
+    CommandRun run = launch(script, fakeJdk("25.0.3").toString(), "");
     assertThat(run.exitCode()).isEqualTo(1);
     assertThat(run.err()).contains("kvasir: ", "Maven (mvn) is not on the PATH");
   }
@@ -216,7 +216,8 @@ class LauncherTest {
     Map<String, String> environment = Map.of("SPARK_HOME", spark.toString());
     Path lock = script.resolveSibling(jar()).resolveSibling("build.lock");
     Files.createSymbolicLink(lock, Path.of("1073741824")); // no process has this number
-    Run run = launch(script, fakeJdk("25.0.3").toString(), "", environment, "eval", "--on", "yarn");
+    CommandRun run =
+        launch(script, fakeJdk("25.0.3").toString(), "", environment, "eval", "--on", "yarn");
     assertThat(run.err()).contains("Maven (mvn) is not on the PATH");
     assertThat(Files.isSymbolicLink(lock)).as("a dead builder's lock, taken over").isFalse();
   }

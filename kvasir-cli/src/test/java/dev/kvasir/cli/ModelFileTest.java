@@ -34,16 +34,16 @@ class ModelFileTest {
   }
 
   private static void refuse(String command, Path model, String... parts) {
-    Run.withInput("Hello", command, "--model", model.toString()).isRefusedWith(parts);
+    CommandRun.withInput("Hello", command, "--model", model.toString()).isRefusedWith(parts);
   }
 
   @Test
   void verboseShowsTheTrace() {
-    Run run = Run.of("inspect", "--verbose", "--model", wrongMagic.toString());
+    CommandRun run = CommandRun.of("inspect", "--verbose", "--model", wrongMagic.toString());
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.err())
         .startsWith("kvasir: ")
         .contains("InvalidInputException", "\tat dev.kvasir");
-    assertThat(Run.of("generate", "--verbose", "--nothing").err()).contains("\tat picocli");
+    assertThat(CommandRun.of("generate", "--verbose", "--nothing").err()).contains("\tat picocli");
   }
 }

@@ -28,14 +28,15 @@ class ServeTest {
         "--kv fp17 | the cache 'fp17': the method 'fp17' is unknown;",
       })
   void optionsAreChecked(String options, String sentence) {
-    Run run = Run.of(("serve " + options).split(" "));
+    CommandRun run = CommandRun.of(("serve " + options).split(" "));
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.err()).contains(sentence);
   }
 
   @Test
   void whatACardHoldsIsNotStored() {
-    Run run = Run.of("serve", "--device", "cuda", "--store", folder.resolve("kept").toString());
+    CommandRun run =
+        CommandRun.of("serve", "--device", "cuda", "--store", folder.resolve("kept").toString());
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.err()).contains("--device is cuda; with --store expected cpu");
   }
@@ -43,7 +44,7 @@ class ServeTest {
   @Test
   void aStoreThatCannotBeWrittenIsRefused() throws Exception {
     Path file = Files.writeString(folder.resolve("file"), "in the way");
-    Run run = Run.of("serve", "--store", file.toString());
+    CommandRun run = CommandRun.of("serve", "--store", file.toString());
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.err())
         .contains("the store %s cannot be written; expected a folder".formatted(file));
@@ -59,6 +60,6 @@ class ServeTest {
   }
 
   private static String err(Path keys) {
-    return Run.of("serve", "--api-key-file", keys.toString()).err();
+    return CommandRun.of("serve", "--api-key-file", keys.toString()).err();
   }
 }

@@ -2,8 +2,8 @@ package dev.kvasir.attention;
 
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.PageReader;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.WorkerPool;
 import java.util.Arrays;
 
 /**
@@ -21,42 +21,42 @@ public final class Attention {
   private static final int EXPANDED_ROWS = 128;
 
   /** Pages of a span: a tenth of a millisecond's work and more, beside which merging is nothing. */
-  private static final int SPAN_PAGES = 16;
+  private static final int SPLIT_PAGES = 16;
 
   /** Query heads of a token that walk together: more of them are divided. */
-  private static final int MOST_ROWS = PageReader.MOST_ROWS;
+  private static final int MAX_ROWS = PageReader.MAX_ROWS;
 
   /** Parts that a thread gets of a prompt's step: the last ones are longer than the first. */
-  private static final int PARTS_OF_A_THREAD = 4;
+  private static final int PARTS_PER_THREAD = 4;
 
   private static final float[] NO_SINKS = {};
 
   private final AttentionShape shape;
   private final Kernels kernels;
-  private final Crew crew;
+  private final WorkerPool workers;
   private final int expandedTokens; // of a strip that shares expanded pages
   private final int storedTokens; // of one that computes on what is stored, at the least
-  private final int mostHeadParts;
-  private final PageWalk[] walks;
+  private final int maxHeadParts;
+  private final KvPass[] passes;
   private final PartialOutputs partials;
-  private final PartialOutputs[] ownPartials; // of each worker
-  private final Receivers receivers;
-  private final Crew.Work walk = this::walk;
-  private final Crew.Work merge = this::merge;
+  private final PartialOutputs[] workerPartials; // of each worker
+  private final AttentionObservers observers;
+  private final WorkerPool.ParallelTask attendPart = this::attendPart;
+  private final WorkerPool.ParallelTask merge = this::merge;
 
   // Strips of the step at hand: the same for all of its layers.
-  private int strips;
-  private KvCache[] stripCache = new KvCache[16];
-  private int[] stripRow = new int[16];
-  private int[] stripCount = new int[16];
-  private int[] stripPosition = new int[16];
-  private boolean[] stripIsStored = new boolean[16]; // computes on what is stored
-  private boolean[] stripIsAlone = new boolean[16]; // of its step, and of few rows
+  private int tiles;
+  private KvCache[] tileCache = new KvCache[16];
+  private int[] tileRow = new int[16];
+  private int[] tileTokenCount = new int[16];
+  private int[] tilePosition = new int[16];
+  private boolean[] tileIsStored = new boolean[16]; // computes on what is stored
+  private boolean[] tileIsAlone = new boolean[16]; // of its step, and of few rows
   private int[] headParts = new int[16];
 
   // How the strips fall into spans in the layer at hand.
-  private int[] firstSpan = new int[16];
-  private int[] spans = new int[16];
+  private int[] firstSplit = new int[16];
+  private int[] splits = new int[16];
   private int[] firstPart = new int[17];
   private int[] firstSlot = new int[16];
 
@@ -66,29 +66,29 @@ public final class Attention {
   private float[] queries;
   private float[] out;
 
-  public Attention(AttentionShape shape, Kernels kernels, Crew crew) {
+  public Attention(AttentionShape shape, Kernels kernels, WorkerPool workers) {
     this.shape = shape;
     this.kernels = kernels;
-    this.crew = crew;
+    this.workers = workers;
     this.expandedTokens = Math.max(1, EXPANDED_ROWS / shape.queriesPerKvHead());
-    this.storedTokens = Math.max(1, MOST_ROWS / shape.queriesPerKvHead());
-    this.mostHeadParts = Math.ceilDiv(shape.queriesPerKvHead(), MOST_ROWS);
-    this.partials = new PartialOutputs(MOST_ROWS, shape.valueDim());
-    this.receivers = new Receivers(shape, kernels, crew);
-    this.walks = new PageWalk[crew.size()];
-    this.ownPartials = new PartialOutputs[crew.size()];
-    int mostRows = Math.max(PageReader.PROMPT_ROWS, expandedTokens * shape.queriesPerKvHead());
-    for (int i = 0; i < walks.length; i++) {
-      walks[i] = new PageWalk(shape, kernels, mostRows);
-      ownPartials[i] = new PartialOutputs(PageReader.PROMPT_ROWS, shape.valueDim());
+    this.storedTokens = Math.max(1, MAX_ROWS / shape.queriesPerKvHead());
+    this.maxHeadParts = Math.ceilDiv(shape.queriesPerKvHead(), MAX_ROWS);
+    this.partials = new PartialOutputs(MAX_ROWS, shape.valueDim());
+    this.observers = new AttentionObservers(shape, kernels, workers);
+    this.passes = new KvPass[workers.size()];
+    this.workerPartials = new PartialOutputs[workers.size()];
+    int maxRows = Math.max(PageReader.PREFILL_ROWS, expandedTokens * shape.queriesPerKvHead());
+    for (int i = 0; i < passes.length; i++) {
+      passes[i] = new KvPass(shape, kernels, maxRows);
+      workerPartials[i] = new PartialOutputs(PageReader.PREFILL_ROWS, shape.valueDim());
     }
   }
 
   /** Forgets the strips of the last step. */
   public void begin() {
-    Arrays.fill(stripCache, 0, strips, null);
-    strips = 0;
-    receivers.begin();
+    Arrays.fill(tileCache, 0, tiles, null);
+    tiles = 0;
+    observers.begin();
   }
 
   /** Adds the rows of a whole step of one sequence, from {@code position} on. */
@@ -105,62 +105,62 @@ public final class Attention {
    */
   public void add(
       KvCache cache, int firstRow, int count, int position, int stepBegin, int stepEnd) {
-    int stripTokens =
-        cache.readsPromptsAsStored() ? storedTokens(cache.rowsTogether(), count) : expandedTokens;
+    int tokensPerTile =
+        cache.prefillsOnStoredPages() ? storedTokens(cache.maxQueryRows(), count) : expandedTokens;
     int end = position + count;
     int from = position;
     while (from < end) {
-      int begin = from - (from - stepBegin) % stripTokens;
-      int stripEnd = Math.min(begin + stripTokens, stepEnd);
-      int to = Math.min(stripEnd, end);
-      addStrip(cache, firstRow + from - position, to - from, from, stripEnd - begin);
-      boolean few = isFew(stripEnd - begin);
-      stripIsAlone[strips - 1] = few && begin == stepBegin && stripEnd == stepEnd;
+      int begin = from - (from - stepBegin) % tokensPerTile;
+      int tileEnd = Math.min(begin + tokensPerTile, stepEnd);
+      int to = Math.min(tileEnd, end);
+      addTile(cache, firstRow + from - position, to - from, from, tileEnd - begin);
+      boolean isFew = isFew(tileEnd - begin);
+      tileIsAlone[tiles - 1] = isFew && begin == stepBegin && tileEnd == stepEnd;
       from = to;
     }
-    receivers.add(cache, firstRow, count, position);
+    observers.add(cache, firstRow, count, position);
   }
 
   /** Tokens of a strip: as many as read together, or fewer where threads would go without. */
   private int storedTokens(int rowsTogether, int count) {
     int most = Math.max(storedTokens, rowsTogether / shape.queriesPerKvHead());
-    int parts = PARTS_OF_A_THREAD * crew.size();
+    int parts = PARTS_PER_THREAD * workers.size();
     return Math.clamp((long) count * shape.kvHeads() / parts, storedTokens, most);
   }
 
   /** Whether a strip's rows are as few as those of a single token. */
   private boolean isFew(int stepTokens) {
-    return stepTokens == 1 || stepTokens * shape.queriesPerKvHead() <= MOST_ROWS;
+    return stepTokens == 1 || stepTokens * shape.queriesPerKvHead() <= MAX_ROWS;
   }
 
   /**
    * @param stepTokens of the strip, those included that this step of the engine leaves out
    */
-  private void addStrip(KvCache cache, int row, int count, int position, int stepTokens) {
-    if (strips == stripRow.length) {
+  private void addTile(KvCache cache, int row, int count, int position, int stepTokens) {
+    if (tiles == tileRow.length) {
       grow();
     }
     int group = shape.queriesPerKvHead();
-    stripCache[strips] = cache;
-    stripRow[strips] = row;
-    stripCount[strips] = count;
-    stripPosition[strips] = position;
-    stripIsStored[strips] = cache.readsPromptsAsStored() || isFew(stepTokens);
-    headParts[strips] = stepTokens == 1 ? Math.ceilDiv(group, MOST_ROWS) : 1;
-    strips++;
+    tileCache[tiles] = cache;
+    tileRow[tiles] = row;
+    tileTokenCount[tiles] = count;
+    tilePosition[tiles] = position;
+    tileIsStored[tiles] = cache.prefillsOnStoredPages() || isFew(stepTokens);
+    headParts[tiles] = stepTokens == 1 ? Math.ceilDiv(group, MAX_ROWS) : 1;
+    tiles++;
   }
 
   private void grow() {
-    int size = 2 * stripRow.length;
-    stripCache = Arrays.copyOf(stripCache, size);
-    stripRow = Arrays.copyOf(stripRow, size);
-    stripCount = Arrays.copyOf(stripCount, size);
-    stripPosition = Arrays.copyOf(stripPosition, size);
-    stripIsStored = Arrays.copyOf(stripIsStored, size);
-    stripIsAlone = Arrays.copyOf(stripIsAlone, size);
+    int size = 2 * tileRow.length;
+    tileCache = Arrays.copyOf(tileCache, size);
+    tileRow = Arrays.copyOf(tileRow, size);
+    tileTokenCount = Arrays.copyOf(tileTokenCount, size);
+    tilePosition = Arrays.copyOf(tilePosition, size);
+    tileIsStored = Arrays.copyOf(tileIsStored, size);
+    tileIsAlone = Arrays.copyOf(tileIsAlone, size);
     headParts = Arrays.copyOf(headParts, size);
-    firstSpan = new int[size];
-    spans = new int[size];
+    firstSplit = new int[size];
+    splits = new int[size];
     firstPart = new int[size + 1];
     firstSlot = new int[size];
   }
@@ -192,27 +192,27 @@ public final class Attention {
     queries = rotatedQueries;
     out = output;
     int slots = plan();
-    crew.run(walk, firstPart[strips]);
+    workers.run(attendPart, firstPart[tiles]);
     if (slots > 0) {
-      crew.run(merge, strips * shape.kvHeads() * mostHeadParts);
+      workers.run(merge, tiles * shape.kvHeads() * maxHeadParts);
     }
-    receivers.tell(layer, window, queries);
+    observers.report(layer, window, queries);
   }
 
   /** Cuts the past of every strip into spans; answers how many of them must be merged. */
   private int plan() {
     int slots = 0;
-    for (int strip = 0; strip < strips; strip++) {
-      boolean cut = stripIsStored[strip];
-      firstSpan[strip] = cut ? firstPage(strip) / SPAN_PAGES : 0;
-      spans[strip] = cut ? lastPage(strip) / SPAN_PAGES - firstSpan[strip] + 1 : 1;
-      firstSlot[strip] = slots;
-      int walksOfHead = isDivided(strip) ? spans[strip] : 1;
-      int parts = walksOfHead * headParts[strip] * shape.kvHeads();
-      firstPart[strip + 1] = firstPart[strip] + parts;
-      slots += isDivided(strip) ? parts : 0;
+    for (int tile = 0; tile < tiles; tile++) {
+      boolean cut = tileIsStored[tile];
+      firstSplit[tile] = cut ? firstPage(tile) / SPLIT_PAGES : 0;
+      splits[tile] = cut ? lastPage(tile) / SPLIT_PAGES - firstSplit[tile] + 1 : 1;
+      firstSlot[tile] = slots;
+      int passesPerHead = isSplit(tile) ? splits[tile] : 1;
+      int parts = passesPerHead * headParts[tile] * shape.kvHeads();
+      firstPart[tile + 1] = firstPart[tile] + parts;
+      slots += isSplit(tile) ? parts : 0;
     }
-    partials.makeRoom(slots);
+    partials.ensureCapacity(slots);
     return slots;
   }
 
@@ -220,107 +220,107 @@ public final class Attention {
    * Whether different threads walk over a strip's spans. A prompt's strips are enough for all
    * threads, and what all of their spans found would take much room.
    */
-  private boolean isDivided(int strip) {
-    return spans[strip] > 1 && stripIsAlone[strip];
+  private boolean isSplit(int tile) {
+    return splits[tile] > 1 && tileIsAlone[tile];
   }
 
-  private int firstPage(int strip) {
-    return stripCache[strip].blockOf(Math.max(0, stripPosition[strip] - window + 1));
+  private int firstPage(int tile) {
+    return tileCache[tile].blockOf(Math.max(0, tilePosition[tile] - window + 1));
   }
 
-  private int lastPage(int strip) {
-    return stripCache[strip].blockOf(stripPosition[strip] + stripCount[strip] - 1);
+  private int lastPage(int tile) {
+    return tileCache[tile].blockOf(tilePosition[tile] + tileTokenCount[tile] - 1);
   }
 
-  private void walk(int part, int worker) {
-    int found = Arrays.binarySearch(firstPart, 0, strips, part);
-    int strip = found >= 0 ? found : -found - 2;
-    int inStrip = part - firstPart[strip];
-    int walksOfHead = isDivided(strip) ? spans[strip] : 1;
-    int heads = inStrip / walksOfHead;
-    int kvHead = heads / headParts[strip];
-    int queryHead = heads % headParts[strip] * MOST_ROWS;
-    if (isDivided(strip)) {
-      walkSpan(strip, kvHead, queryHead, inStrip % walksOfHead, walks[worker]);
-      walks[worker].leave(partials, firstSlot[strip] + inStrip);
-    } else if (spans[strip] > 1) {
-      walkSpans(strip, kvHead, queryHead, worker);
+  private void attendPart(int part, int worker) {
+    int found = Arrays.binarySearch(firstPart, 0, tiles, part);
+    int tile = found >= 0 ? found : -found - 2;
+    int inTile = part - firstPart[tile];
+    int passesPerHead = isSplit(tile) ? splits[tile] : 1;
+    int heads = inTile / passesPerHead;
+    int kvHead = heads / headParts[tile];
+    int queryHead = heads % headParts[tile] * MAX_ROWS;
+    if (isSplit(tile)) {
+      attendSplit(tile, kvHead, queryHead, inTile % passesPerHead, passes[worker]);
+      passes[worker].store(partials, firstSlot[tile] + inTile);
+    } else if (splits[tile] > 1) {
+      attendSplits(tile, kvHead, queryHead, worker);
     } else {
-      walkSpan(strip, kvHead, queryHead, 0, walks[worker]);
-      for (int token = 0; token < stripCount[strip]; token++) {
-        int head = headAt(strip, token, kvHead, queryHead);
-        walks[worker].sink(token, sinks, head % shape.queryHeads());
-        walks[worker].finish(token, out, head * shape.valueDim());
-        if (receives(strip)) {
-          walks[worker].leaveLogSums(token, receivers.logSums(), head);
+      attendSplit(tile, kvHead, queryHead, 0, passes[worker]);
+      for (int token = 0; token < tileTokenCount[tile]; token++) {
+        int head = headAt(tile, token, kvHead, queryHead);
+        passes[worker].sink(token, sinks, head % shape.queryHeads());
+        passes[worker].finish(token, out, head * shape.valueDim());
+        if (observesAttention(tile)) {
+          passes[worker].writeLogSums(token, observers.logSums(), head);
         }
       }
     }
   }
 
-  private void walkSpan(int strip, int kvHead, int queryHead, int span, PageWalk pages) {
-    pages.begin(stripCount[strip], headCount(strip, queryHead), stripIsStored[strip]);
-    for (int token = 0; token < stripCount[strip]; token++) {
-      pages.query(token, queries, headAt(strip, token, kvHead, queryHead) * shape.keyDim());
+  private void attendSplit(int tile, int kvHead, int queryHead, int split, KvPass pass) {
+    pass.begin(tileTokenCount[tile], headCount(tile, queryHead), tileIsStored[tile]);
+    for (int token = 0; token < tileTokenCount[tile]; token++) {
+      pass.query(token, queries, headAt(tile, token, kvHead, queryHead) * shape.keyDim());
     }
-    visitSpan(strip, kvHead, span, pages);
-    pages.end();
+    visitSplit(tile, kvHead, split, pass);
+    pass.end();
   }
 
   /** The same walks and sums as by several threads. */
-  private void walkSpans(int strip, int kvHead, int queryHead, int worker) {
-    PartialOutputs own = ownPartials[worker];
-    own.makeRoom(spans[strip]);
-    for (int span = 0; span < spans[strip]; span++) {
-      walkSpan(strip, kvHead, queryHead, span, walks[worker]);
-      walks[worker].leave(own, span);
+  private void attendSplits(int tile, int kvHead, int queryHead, int worker) {
+    PartialOutputs workerOutputs = workerPartials[worker];
+    workerOutputs.ensureCapacity(splits[tile]);
+    for (int split = 0; split < splits[tile]; split++) {
+      attendSplit(tile, kvHead, queryHead, split, passes[worker]);
+      passes[worker].store(workerOutputs, split);
     }
-    merge(strip, kvHead, queryHead, own, 0);
+    merge(tile, kvHead, queryHead, workerOutputs, 0);
   }
 
   /** Query heads of a KV head that walk together, from {@code queryHead} of them on. */
-  private int headCount(int strip, int queryHead) {
+  private int headCount(int tile, int queryHead) {
     int group = shape.queriesPerKvHead();
-    return headParts[strip] == 1 ? group : Math.min(MOST_ROWS, group - queryHead);
+    return headParts[tile] == 1 ? group : Math.min(MAX_ROWS, group - queryHead);
   }
 
-  private void visitSpan(int strip, int kvHead, int span, PageWalk pages) {
-    KvCache cache = stripCache[strip];
-    int position = stripPosition[strip];
-    int end = position + stripCount[strip];
-    int first = firstPage(strip);
-    int last = lastPage(strip);
-    if (spans[strip] > 1) {
-      int from = (firstSpan[strip] + span) * SPAN_PAGES;
+  private void visitSplit(int tile, int kvHead, int split, KvPass pass) {
+    KvCache cache = tileCache[tile];
+    int position = tilePosition[tile];
+    int end = position + tileTokenCount[tile];
+    int first = firstPage(tile);
+    int last = lastPage(tile);
+    if (splits[tile] > 1) {
+      int from = (firstSplit[tile] + split) * SPLIT_PAGES;
       first = Math.max(first, from);
-      last = Math.min(last, from + SPAN_PAGES - 1);
+      last = Math.min(last, from + SPLIT_PAGES - 1);
     }
-    pages.foresee(cache, layer, kvHead, first, last);
+    pass.prefetch(cache, layer, kvHead, first, last);
     for (int page = first; page <= last; page++) {
       int tokens = Math.min(cache.firstPosition(page + 1), end) - cache.firstPosition(page);
-      pages.visit(cache, layer, kvHead, page, position, tokens, window);
+      pass.visit(cache, layer, kvHead, page, position, tokens, window);
     }
   }
 
   private void merge(int part, int worker) {
-    int strip = part / (shape.kvHeads() * mostHeadParts);
-    int heads = part % (shape.kvHeads() * mostHeadParts);
-    if (!isDivided(strip) || heads >= shape.kvHeads() * headParts[strip]) {
+    int tile = part / (shape.kvHeads() * maxHeadParts);
+    int heads = part % (shape.kvHeads() * maxHeadParts);
+    if (!isSplit(tile) || heads >= shape.kvHeads() * headParts[tile]) {
       return;
     }
-    int queryHead = heads % headParts[strip] * MOST_ROWS;
-    int slot = firstSlot[strip] + heads * spans[strip];
-    merge(strip, heads / headParts[strip], queryHead, partials, slot);
+    int queryHead = heads % headParts[tile] * MAX_ROWS;
+    int slot = firstSlot[tile] + heads * splits[tile];
+    merge(tile, heads / headParts[tile], queryHead, partials, slot);
   }
 
-  private void merge(int strip, int kvHead, int queryHead, PartialOutputs found, int slot) {
-    int headCount = headCount(strip, queryHead);
-    for (int row = 0; row < stripCount[strip] * headCount; row++) {
-      int head = headAt(strip, row / headCount, kvHead, queryHead) + row % headCount;
+  private void merge(int tile, int kvHead, int queryHead, PartialOutputs found, int slot) {
+    int headCount = headCount(tile, queryHead);
+    for (int row = 0; row < tileTokenCount[tile] * headCount; row++) {
+      int head = headAt(tile, row / headCount, kvHead, queryHead) + row % headCount;
       float sink = sinkOf(head);
-      found.merge(kernels, slot, spans[strip], row, sink, out, head * shape.valueDim());
-      if (receives(strip)) {
-        receivers.logSums()[head] = found.logSum(slot, spans[strip], row, sink);
+      found.merge(kernels, slot, splits[tile], row, sink, out, head * shape.valueDim());
+      if (observesAttention(tile)) {
+        observers.logSums()[head] = found.logSum(slot, splits[tile], row, sink);
       }
     }
   }
@@ -330,13 +330,13 @@ public final class Attention {
     return sinks.length == 0 ? Float.NEGATIVE_INFINITY : sinks[head % shape.queryHeads()];
   }
 
-  private boolean receives(int strip) {
-    return stripCache[strip].receivingQueries() > 0;
+  private boolean observesAttention(int tile) {
+    return tileCache[tile].attentionHorizon() > 0;
   }
 
   /** One of the heads that share {@code kvHead}, counted through all rows. */
-  private int headAt(int strip, int token, int kvHead, int queryHead) {
-    int row = stripRow[strip] + token;
+  private int headAt(int tile, int token, int kvHead, int queryHead) {
+    int row = tileRow[tile] + token;
     return row * shape.queryHeads() + kvHead * shape.queriesPerKvHead() + queryHead;
   }
 }

@@ -9,8 +9,7 @@ import dev.kvasir.codec.CacheShape;
  * @param valueDim channels of a head's output, as of a value
  * @param scoreCap what scores are bent to stay within; 0 for no bound
  */
-public record AttentionShape(
-    int queryHeads, int kvHeads, int keyDim, int valueDim, float scoreCap) {
+public record AttentionShape(int queryHeads, int kvHeads, int keyDim, int valueDim, float softCap) {
   /** Scores without a bound. */
   public AttentionShape(int queryHeads, int kvHeads, int keyDim, int valueDim) {
     this(queryHeads, kvHeads, keyDim, valueDim, 0);
@@ -23,7 +22,7 @@ public record AttentionShape(
 
   /** Channels of a key as of a value, for what is made for heads of one width. */
   public int headDim() {
-    return CacheShape.oneWidth(keyDim, valueDim);
+    return CacheShape.requireEqualDims(keyDim, valueDim);
   }
 
   /** Query heads that share a KV head. */

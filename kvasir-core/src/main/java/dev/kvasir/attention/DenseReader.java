@@ -5,7 +5,7 @@ import dev.kvasir.codec.PageReader;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowBlock;
-import dev.kvasir.kernel.TileRoom;
+import dev.kvasir.kernel.TileWorkspace;
 import java.util.Arrays;
 
 /**
@@ -14,12 +14,12 @@ import java.util.Arrays;
  * all.
  */
 final class DenseReader {
-  private static final int PAGE = PageWalk.PAGE;
+  private static final int PAGE = KvPass.PAGE;
 
   private final Kernels kernels;
   private final int keyDim;
   private final int valueDim;
-  private final TileRoom tiles = new TileRoom();
+  private final TileWorkspace tiles = new TileWorkspace();
   private final float[] vectors; // (PAGE, keyDim) or (PAGE, valueDim)
   private float[] wide = {}; // (PROMPT_ROWS, keyDim), where values are the first channels of keys
   private final RowBlock inputRows = new RowBlock();
@@ -33,7 +33,7 @@ final class DenseReader {
     this.vectors = new float[PAGE * Math.max(keyDim, valueDim)];
   }
 
-  private static boolean isComputedOn(DenseRows dense, boolean stored) {
+  private static boolean computesOnStored(DenseRows dense, boolean stored) {
     return stored && dense.keys().precision() != Precision.F32;
   }
 
@@ -53,7 +53,13 @@ final class DenseReader {
       int rows,
       float[] scores) {
     score(
-        dense, dense.firstRow(kvHead), isComputedOn(dense, stored), tokens, queries, rows, scores);
+        dense,
+        dense.firstRow(kvHead),
+        computesOnStored(dense, stored),
+        tokens,
+        queries,
+        rows,
+        scores);
   }
 
   /**
@@ -71,18 +77,18 @@ final class DenseReader {
       int rows,
       float[] scores) {
     int first = dense.firstRow(kvHead) + from;
-    score(dense, first, isComputedOn(dense, true), tokens, queries, rows, scores);
+    score(dense, first, computesOnStored(dense, true), tokens, queries, rows, scores);
   }
 
   private void score(
       DenseRows dense,
       int first,
-      boolean isComputedOn,
+      boolean computesOnStored,
       int tokens,
       float[] queries,
       int rows,
       float[] scores) {
-    if (!isComputedOn) {
+    if (!computesOnStored) {
       kernels.expand(dense.keys(), first, tokens, vectors, 0);
       kernels
           .floats()
@@ -105,28 +111,28 @@ final class DenseReader {
    * @param weights (rows, PAGE)
    * @param mixed (rows, valueDim), added to
    */
-  void mix(
+  void accumulate(
       DenseRows dense,
       int kvHead,
       int tokens,
       boolean stored,
       float[] weights,
       int rows,
-      float[] mixed) {
+      float[] accumulator) {
     int first = dense.firstRow(kvHead);
     int columns = dense.values().columns();
-    if (isComputedOn(dense, stored) && columns > valueDim) {
-      mixWide(dense, first, tokens, weights, rows, mixed);
+    if (computesOnStored(dense, stored) && columns > valueDim) {
+      accumulateWide(dense, first, tokens, weights, rows, accumulator);
       return;
     }
-    if (isComputedOn(dense, stored)) {
+    if (computesOnStored(dense, stored)) {
       kernels
           .halves()
           .weightedSums(
               inputRows.set(weights, 0, PAGE, rows, tokens),
               dense.values(),
               first,
-              outputRows.set(mixed, rows, valueDim));
+              outputRows.set(accumulator, rows, valueDim));
       return;
     }
     kernels.expand(dense.values(), first, tokens, vectors, 0);
@@ -135,17 +141,17 @@ final class DenseReader {
         .weightedSums(
             inputRows.set(weights, 0, PAGE, rows, tokens),
             vectorRows.set(vectors, 0, columns, tokens, valueDim),
-            outputRows.set(mixed, rows, valueDim));
+            outputRows.set(accumulator, rows, valueDim));
   }
 
   /** Channels know nothing of each other: those of a key that are no value are summed and left. */
-  private void mixWide(
-      DenseRows dense, int first, int tokens, float[] weights, int rows, float[] mixed) {
+  private void accumulateWide(
+      DenseRows dense, int first, int tokens, float[] weights, int rows, float[] accumulator) {
     if (wide.length == 0) {
-      wide = new float[PageReader.PROMPT_ROWS * keyDim];
+      wide = new float[PageReader.PREFILL_ROWS * keyDim];
     }
     for (int row = 0; row < rows; row++) {
-      System.arraycopy(mixed, row * valueDim, wide, row * keyDim, valueDim);
+      System.arraycopy(accumulator, row * valueDim, wide, row * keyDim, valueDim);
       Arrays.fill(wide, row * keyDim + valueDim, (row + 1) * keyDim, 0);
     }
     kernels
@@ -156,7 +162,7 @@ final class DenseReader {
             first,
             outputRows.set(wide, rows, keyDim));
     for (int row = 0; row < rows; row++) {
-      System.arraycopy(wide, row * keyDim, mixed, row * valueDim, valueDim);
+      System.arraycopy(wide, row * keyDim, accumulator, row * valueDim, valueDim);
     }
   }
 }

@@ -8,37 +8,38 @@ import java.util.Arrays;
  * and a weighted mix of values, each under the span's own maximum.
  */
 final class PartialOutputs {
-  private final int mostRows;
+  private final int maxRows;
   private final int valueDim;
-  private float[] mixed = {}; // (slots, mostRows, valueDim)
+  private float[] accumulators = {}; // (slots, mostRows, valueDim)
   private float[] maxima = {}; // (slots, mostRows)
   private float[] sums = {}; // (slots, mostRows)
 
-  PartialOutputs(int mostRows, int valueDim) {
-    this.mostRows = mostRows;
+  PartialOutputs(int maxRows, int valueDim) {
+    this.maxRows = maxRows;
     this.valueDim = valueDim;
   }
 
   /** Makes room; what was there is lost. */
-  void makeRoom(int slots) {
-    int most = Integer.MAX_VALUE / mostRows / valueDim;
-    if (slots > most) {
+  void ensureCapacity(int slots) {
+    int maxSlots = Integer.MAX_VALUE / maxRows / valueDim;
+    if (slots > maxSlots) {
       throw new IllegalArgumentException(
-          "a step of %d spans of pages in all heads; expected at most %d".formatted(slots, most));
+          "a step of %d spans of pages in all heads; expected at most %d"
+              .formatted(slots, maxSlots));
     }
-    int rows = slots * mostRows;
+    int rows = slots * maxRows;
     if (maxima.length < rows) {
-      mixed = new float[rows * valueDim];
+      accumulators = new float[rows * valueDim];
       maxima = new float[rows];
       sums = new float[rows];
     }
   }
 
-  void put(int slot, int rows, float[] someMixed, float[] someMaxima, float[] someSums) {
-    int at = slot * mostRows;
-    System.arraycopy(someMixed, 0, mixed, at * valueDim, rows * valueDim);
-    System.arraycopy(someMaxima, 0, maxima, at, rows);
-    System.arraycopy(someSums, 0, sums, at, rows);
+  void put(int slot, int rows, float[] rowAccumulators, float[] rowMaxima, float[] rowSums) {
+    int at = slot * maxRows;
+    System.arraycopy(rowAccumulators, 0, accumulators, at * valueDim, rows * valueDim);
+    System.arraycopy(rowMaxima, 0, maxima, at, rows);
+    System.arraycopy(rowSums, 0, sums, at, rows);
   }
 
   /**
@@ -52,11 +53,11 @@ final class PartialOutputs {
     float total = (float) Math.exp(sink - largest);
     Arrays.fill(out, at, at + valueDim, 0);
     for (int slot = firstSlot; slot < firstSlot + slots; slot++) {
-      int from = slot * mostRows + row;
-      float shrink = (float) Math.exp(maxima[from] - largest);
-      total += sums[from] * shrink;
-      kernels.rows().scale(mixed, from * valueDim, valueDim, shrink);
-      kernels.rows().add(out, at, mixed, from * valueDim, valueDim);
+      int from = slot * maxRows + row;
+      float rescale = (float) Math.exp(maxima[from] - largest);
+      total += sums[from] * rescale;
+      kernels.rows().scale(accumulators, from * valueDim, valueDim, rescale);
+      kernels.rows().add(out, at, accumulators, from * valueDim, valueDim);
     }
     kernels.rows().scale(out, at, valueDim, 1 / total);
   }
@@ -64,7 +65,7 @@ final class PartialOutputs {
   private float largest(int firstSlot, int slots, int row) {
     float largest = Float.NEGATIVE_INFINITY;
     for (int slot = firstSlot; slot < firstSlot + slots; slot++) {
-      largest = Math.max(largest, maxima[slot * mostRows + row]);
+      largest = Math.max(largest, maxima[slot * maxRows + row]);
     }
     return largest;
   }
@@ -74,9 +75,9 @@ final class PartialOutputs {
     float largest = largest(firstSlot, slots, row);
     float total = (float) Math.exp(sink - largest);
     for (int slot = firstSlot; slot < firstSlot + slots; slot++) {
-      int from = slot * mostRows + row;
+      int from = slot * maxRows + row;
       total += sums[from] * (float) Math.exp(maxima[from] - largest);
     }
-    return PageWalk.logSum(largest, total);
+    return KvPass.logSum(largest, total);
   }
 }

@@ -1,15 +1,15 @@
 package dev.kvasir.cache;
 
-import dev.kvasir.codec.CacheHost;
-import dev.kvasir.codec.CachePlan;
-import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheConfig;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Method;
-import dev.kvasir.codec.Methods;
-import dev.kvasir.codec.OldPagesPlan;
+import dev.kvasir.codec.ColdBlockConfig;
+import dev.kvasir.codec.MethodRegistry;
 import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.QuantizationConfig;
+import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.SpecText;
-import dev.kvasir.codec.latent.LatentPlan;
+import dev.kvasir.codec.latent.LatentQuantizationConfig;
 import dev.kvasir.error.InvalidInputException;
 import java.util.Optional;
 
@@ -19,50 +19,56 @@ import java.util.Optional;
  * @param text as typed
  * @param plan what the text stands for
  */
-public record CacheSpec(String text, Method method, CachePlan plan) {
+public record CacheSpec(String text, QuantizationMethod method, QuantizationConfig config) {
   /** Half precision. */
   public static final CacheSpec DEFAULT = parse("fp16");
 
   public static CacheSpec parse(String text) {
     SpecText spec = new SpecText(text);
-    Method method = Methods.of(spec);
-    SpecText own = spec.without(LatentPlan.KEY);
-    CachePlan plan = OldPagesPlan.of(own, method, method.plan(own.without(OldPagesPlan.KEY)));
-    return new CacheSpec(text, method, new LatentPlan(text, plan, LatentPlan.width(spec)));
+    QuantizationMethod method = MethodRegistry.of(spec);
+    SpecText own = spec.without(LatentQuantizationConfig.KEY);
+    QuantizationConfig config =
+        ColdBlockConfig.of(own, method, method.parse(own.without(ColdBlockConfig.KEY)));
+    return new CacheSpec(
+        text,
+        method,
+        new LatentQuantizationConfig(
+            text, config, LatentQuantizationConfig.parseRotaryWidth(spec)));
   }
 
   /** A cache of vectors of which nothing else is known. */
   public KvCache newCache(CacheShape shape) {
-    return newCache(shape, CacheHost.unknown());
+    return newCache(shape, CacheContext.unknown());
   }
 
-  public KvCache newCache(CacheShape shape, CacheHost host) {
-    return new PagedCache(shape, planFor(shape).settings(shape, host), host.memory());
+  public KvCache newCache(CacheShape shape, CacheContext context) {
+    return new PagedCache(shape, configFor(shape).cacheConfig(shape, context), context.memory());
   }
 
   /** A cache that was stored, of a model of which as much is known. */
-  public KvCache restored(CacheShape shape, CacheHost host, CacheForm form) {
-    return PagedCache.restored(shape, planFor(shape).settings(shape, host), host.memory(), form);
+  public KvCache restore(CacheShape shape, CacheContext context, CacheSnapshot snapshot) {
+    return PagedCache.restore(
+        shape, configFor(shape).cacheConfig(shape, context), context.memory(), snapshot);
   }
 
   /** Refuses heads whose values are part of keys where the method must store them. */
-  private CachePlan planFor(CacheShape shape) {
-    if (shape.hasValuesInKeys() && !plan.takesValuesInKeys()) {
+  private QuantizationConfig configFor(CacheShape shape) {
+    if (shape.hasValuesInKeys() && !config.supportsValuesInKeys()) {
       throw new InvalidInputException(
           "the cache '%s' stores values beside keys; here they are the first %d of their %d channels"
               .formatted(text, shape.valueDim(), shape.keyDim()));
     }
-    return plan;
+    return config;
   }
 
   /** What {@code tokens} positions will take, where a sequence may grow to no more. */
   public CacheBytes bytesFor(CacheShape shape, int tokens) {
-    return bytesFor(shape, CacheHost.unknown().withContextLimit(tokens), tokens);
+    return bytesFor(shape, CacheContext.unknown().withContextLimit(tokens), tokens);
   }
 
   /** What {@code tokens} positions will take. */
-  public CacheBytes bytesFor(CacheShape shape, CacheHost host, int tokens) {
-    return ForetoldBytes.of(shape, planFor(shape).foretelling(shape, host), tokens);
+  public CacheBytes bytesFor(CacheShape shape, CacheContext context, int tokens) {
+    return ByteEstimate.of(shape, configFor(shape).estimationConfig(shape, context), tokens);
   }
 
   /**
@@ -71,43 +77,48 @@ public record CacheSpec(String text, Method method, CachePlan plan) {
    *
    * @param stepTokens tokens of a step at the most
    */
-  public long mostBytes(CacheShape shape, CacheHost host, int tokens, int stepTokens) {
-    return ForetoldBytes.most(shape, planFor(shape).foretelling(shape, host), tokens, stepTokens);
+  public long maxBytes(CacheShape shape, CacheContext context, int tokens, int stepTokens) {
+    return ByteEstimate.max(
+        shape, configFor(shape).estimationConfig(shape, context), tokens, stepTokens);
   }
 
   /** What all sequences of a model share, beside their own bytes. */
-  public long sharedBytes(CacheShape shape, CacheHost host) {
-    return planFor(shape).foretelling(shape, host).codec().map(PageCodec::sharedBytes).orElse(0L);
+  public long sharedBytes(CacheShape shape, CacheContext context) {
+    return configFor(shape)
+        .estimationConfig(shape, context)
+        .codec()
+        .map(PageCodec::sharedBytes)
+        .orElse(0L);
   }
 
   /** What a sequence may take at the most, where its kind of cache keeps to a budget. */
-  public Optional<Long> budgetBytes(CacheShape shape, CacheHost host) {
-    CacheSettings settings = planFor(shape).foretelling(shape, host);
+  public Optional<Long> budgetBytes(CacheShape shape, CacheContext context) {
+    CacheConfig settings = configFor(shape).estimationConfig(shape, context);
     return settings.budget().map(any -> new PageBudget(shape, settings).bytes());
   }
 
   /** How well {@link #bytesFor} knows. */
-  public PageCodec.Sizes sizes(CacheShape shape, CacheHost host) {
-    return planFor(shape)
-        .foretelling(shape, host)
+  public PageCodec.SizeAccuracy sizes(CacheShape shape, CacheContext context) {
+    return configFor(shape)
+        .estimationConfig(shape, context)
         .codec()
         .map(PageCodec::sizes)
-        .orElse(PageCodec.Sizes.EXACT);
+        .orElse(PageCodec.SizeAccuracy.EXACT);
   }
 
   /** The same kind of cache, its text with what the model's profile decides for it. */
-  public CacheSpec named(CacheHost host) {
-    return new CacheSpec(plan.named(text, host), method, plan);
+  public CacheSpec resolve(CacheContext context) {
+    return new CacheSpec(config.resolvedSpec(text, context), method, config);
   }
 
   /** Whether what it holds depends on how many tokens a sequence may grow to. */
-  public boolean dependsOnLimit(CacheShape shape, CacheHost host) {
-    return planFor(shape).foretelling(shape, host).budget().isPresent();
+  public boolean dependsOnContextLimit(CacheShape shape, CacheContext context) {
+    return configFor(shape).estimationConfig(shape, context).budget().isPresent();
   }
 
   /** Whether it reads bits by tables, which may be exact or fast. */
-  public boolean looksUp() {
-    return method.looksUp();
+  public boolean hasOperandPrecision() {
+    return method.supportsOperandPrecision();
   }
 
   @Override

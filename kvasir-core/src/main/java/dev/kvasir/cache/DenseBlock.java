@@ -41,7 +41,7 @@ final class DenseBlock implements Block {
   private final DenseMatrix keys; // one row a vector
   private final DenseMatrix values; // the same rows, or the keys
   private final DenseRows[] layers;
-  private final Holders holders = new Holders();
+  private final RefCount refCount = new RefCount();
 
   /**
    * @param pool that its bytes have been taken from
@@ -87,13 +87,13 @@ final class DenseBlock implements Block {
       throw e;
     }
     this.layers = new DenseRows[shape.layers()];
-    for (int place = 0; place < layers.length; place++) {
-      layers[place] = new DenseRows(keys, values, row(group.layer(place), 0, 0), capacity);
+    for (int index = 0; index < layers.length; index++) {
+      layers[index] = new DenseRows(keys, values, row(group.layer(index), 0, 0), capacity);
     }
   }
 
   /** A whole block of all layers that stays where it is mapped; its bytes are the pool's too. */
-  static DenseBlock lent(
+  static DenseBlock mapped(
       LayerGroup group,
       Precision precision,
       MemoryPool pool,
@@ -105,7 +105,7 @@ final class DenseBlock implements Block {
         precision,
         pool,
         new SharedArena(pool, mapping),
-        memory -> memory.keep(numbers));
+        memory -> memory.adopt(numbers));
   }
 
   /**
@@ -129,8 +129,8 @@ final class DenseBlock implements Block {
     float[] head = new float[KvCache.TOKENS_PER_PAGE * Math.max(keyDim, valueDim)];
     float[] keys = new float[tokens * keyStride];
     float[] values = new float[tokens * valueStride];
-    for (int place = 0; place < group.count(); place++) {
-      int layer = group.layer(place);
+    for (int index = 0; index < group.count(); index++) {
+      int layer = group.layer(index);
       for (int h = 0; h < shape.kvHeads(); h++) {
         block.expandKeys(kernels, layer, h, tokens, head);
         spread(head, keyDim, tokens, keys, h * keyDim, keyStride);
@@ -154,7 +154,7 @@ final class DenseBlock implements Block {
   }
 
   DenseRows rows(int layer) {
-    return layers[group.place(layer)];
+    return layers[group.indexOf(layer)];
   }
 
   static long bytesFor(CacheShape shape, long tokens, Precision precision) {
@@ -215,7 +215,7 @@ final class DenseBlock implements Block {
         yield (half & 0x7C00) != 0x7C00;
       }
       case BF16 -> {
-        short brain = HalfRounding.brain(value);
+        short brain = HalfRounding.toBfloat16(value);
         rows.data().set(SHORT, offset + 2L * i, brain);
         yield (brain & 0x7F80) != 0x7F80;
       }
@@ -223,7 +223,7 @@ final class DenseBlock implements Block {
   }
 
   private int row(int layer, int head, int token) {
-    return (group.place(layer) * shape.kvHeads() + head) * capacity + token;
+    return (group.indexOf(layer) * shape.kvHeads() + head) * capacity + token;
   }
 
   @Override
@@ -306,7 +306,7 @@ final class DenseBlock implements Block {
 
   /** Whether whoever writes needs a copy: others hold it too, or it lies in a file. */
   boolean isShared() {
-    return holders.isShared() || memory.isLent();
+    return refCount.isShared() || memory.isMapped();
   }
 
   long bytes() {
@@ -315,13 +315,13 @@ final class DenseBlock implements Block {
 
   @Override
   public DenseBlock share() {
-    holders.add();
+    refCount.retain();
     return this;
   }
 
   @Override
   public void release() {
-    if (holders.remove()) {
+    if (refCount.release()) {
       memory.release();
     }
   }

@@ -20,10 +20,10 @@ public interface KvCache extends AutoCloseable {
    * Holds its pages as they are for whoever is about to read them: until {@link #leave} as often,
    * no other thread makes them narrower for want of memory.
    */
-  void enter();
+  void pin();
 
-  /** Lets go of what {@link #enter} held, on the same thread. */
-  void leave();
+  /** Lets go of what {@link #pin} held, on the same thread. */
+  void unpin();
 
   /**
    * Takes the memory for {@code length} positions; nothing is taken ahead of that.
@@ -36,7 +36,7 @@ public interface KvCache extends AutoCloseable {
   int capacity();
 
   /** How many of the next {@code tokens} it can take in one step; 0 when it is full. */
-  int stepOf(int tokens);
+  int stepCapacity(int tokens);
 
   /**
    * Stores the keys and values of all KV heads at a reserved position of a layer. Values that are
@@ -48,22 +48,22 @@ public interface KvCache extends AutoCloseable {
    * Counts the next {@code positions} as held. Nothing is packed and no memory is taken or given
    * back, so it cannot fail once they are reserved.
    */
-  void count(int positions);
+  void commit(int positions);
 
   /**
    * Packs what has left the window, and lets go of what no layer reads any more: between steps, and
    * from any thread as long as no other uses this sequence. Where it fails, tokens stay as they are
    * and the next call tries again.
    */
-  void settle();
+  void quantizeWindow();
 
   /** Whether {@link #settle} has anything to pack. */
-  boolean mustSettle();
+  boolean mustQuantize();
 
   /** Counts the next {@code positions} as held and packs what has left the window. */
   default void advance(int positions) {
-    count(positions);
-    settle();
+    commit(positions);
+    quantizeWindow();
   }
 
   /**
@@ -71,31 +71,31 @@ public interface KvCache extends AutoCloseable {
    * with them. Once let go, what has left the window is packed. Where a budget leaves no room for
    * that, it is packed all the same.
    */
-  void holdSealing(boolean held);
+  void deferQuantization(boolean held);
 
   /** Whether a prompt's rows compute on what is stored, as a generated token's do. */
-  boolean readsPromptsAsStored();
+  boolean prefillsOnStoredPages();
 
   /** Query rows at the most that compute together on what is stored. */
-  int rowsTogether();
+  int maxQueryRows();
 
   /** Whether {@link #see(int, int)} wants to be called. */
-  boolean seesTokens();
+  boolean observesTokens();
 
   /** Learns which token stands at a position, before any of its vectors come. */
-  void see(int position, int token);
+  void observe(int position, int token);
 
   /** Whether {@link #see(int, int, float[], int)} wants to be called. */
-  boolean seesQueries();
+  boolean observesQueries();
 
   /** Learns of a query before it attends: methods may pack by what queries look at. */
-  void see(int layer, int position, float[] queries, int at);
+  void observe(int layer, int position, float[] queries, int at);
 
   /**
    * For how many queries, its own included, a token's received attention counts; 0 where {@link
-   * #receive} is not called.
+   * #observeAttention} is not called.
    */
-  int receivingQueries();
+  int attentionHorizon();
 
   /**
    * Learns how much a query looks at tokens up to itself that are not packed: methods may pack by
@@ -104,32 +104,32 @@ public interface KvCache extends AutoCloseable {
    * @param from position of the first token; the last is the query's own
    * @param weights (count) in units of 2^-18, summed over the query heads that share the KV head
    */
-  void receive(int layer, int kvHead, int from, int[] weights, int count);
+  void observeAttention(int layer, int kvHead, int from, int[] weights, int count);
 
   /**
    * The most positions, up to {@code length}, that {@link #truncate} can keep: all of them where
    * every layer holds what the next token reads. Layers that hold a window alone can be cut by a
    * block's tokens at least; beyond that nothing can be kept, and the text is to be read again.
    */
-  int keepable(int length);
+  int retainable(int length);
 
   /** The position of the first token that a layer holds. */
-  int heldFrom(int layer);
+  int firstRetained(int layer);
 
   /** Whether what is packed depends on what was packed before. */
-  boolean learns();
+  boolean isStateful();
 
   /** Whether a layer lets go of tokens that are out of its window. */
-  boolean letsGo(int layer);
+  boolean evicts(int layer);
 
   /**
    * Lets go of a layer's blocks that hold any token before a position, which are known to be of no
    * use; layers that look as far back do the same.
    */
-  void letGo(int layer, int position);
+  void evict(int layer, int position);
 
   /**
-   * Forgets every position from {@code length} on, or from what is {@link #keepable} of it, and
+   * Forgets every position from {@code length} on, or from what is {@link #retainable} of it, and
    * frees the blocks that held only those. Cut in the midst of a packed page, the rest of that page
    * is kept as attention saw it; where the pool has no memory for that, the whole page is
    * forgotten.
@@ -146,7 +146,7 @@ public interface KvCache extends AutoCloseable {
    * All that it holds, to be stored; of use until the cache changes, and not while packing is held
    * back.
    */
-  CacheForm form();
+  CacheSnapshot snapshot();
 
   /** The block that a position belongs to. */
   int blockOf(int position);
@@ -167,7 +167,7 @@ public interface KvCache extends AutoCloseable {
   void expandValues(Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out);
 
   /** Time that this sequence has spent on packing; a fork begins with none. */
-  PackingTime packingTime();
+  QuantizationTime quantizationTime();
 
   /** Bytes that are allocated for it now, shared ones included. */
   CacheBytes bytes();

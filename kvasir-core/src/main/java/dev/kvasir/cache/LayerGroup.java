@@ -1,11 +1,11 @@
 package dev.kvasir.cache;
 
-import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerWindows;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
-import dev.kvasir.codec.ShrinkingCodec;
+import dev.kvasir.codec.RequantizingCodec;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 
@@ -24,34 +24,35 @@ final class LayerGroup {
 
   private final CacheShape shape;
   private final int[] layers;
-  private final int[] places; // by layer, -1 where it is none of these
+  private final int[] indices; // by layer, -1 where it is none of these
   private final int window;
-  private final boolean packs;
+  private final boolean quantizes;
 
   /**
    * @param window positions that a query of these layers sees, itself included
    */
-  LayerGroup(CacheShape whole, CacheSettings settings, int[] layers, int window) {
-    this.shape = whole.ofLayers(layers.length);
+  LayerGroup(CacheShape whole, CacheConfig settings, int[] layers, int window) {
+    this.shape = whole.withLayers(layers.length);
     this.layers = layers;
     this.window = window;
-    this.packs = settings.codec().map(codec -> packs(settings, codec, window)).orElse(false);
-    this.places = new int[whole.layers()];
-    Arrays.fill(places, -1);
+    this.quantizes =
+        settings.codec().map(codec -> quantizes(settings, codec, window)).orElse(false);
+    this.indices = new int[whole.layers()];
+    Arrays.fill(indices, -1);
     for (int i = 0; i < layers.length; i++) {
-      places[layers[i]] = i;
+      indices[layers[i]] = i;
     }
   }
 
   /** All layers, which hold everything. */
-  static LayerGroup whole(CacheShape shape, CacheSettings settings) {
+  static LayerGroup whole(CacheShape shape, CacheConfig settings) {
     int[] layers = IntStream.range(0, shape.layers()).toArray();
     return new LayerGroup(shape, settings, layers, LayerWindows.UNBOUNDED);
   }
 
   /** Pages are made to be read: a block is packed when it has left what is dense. */
-  private static boolean packs(CacheSettings settings, PageCodec codec, int window) {
-    return window >= settings.window() + (long) codec.blocksTogether() * Page.TOKENS;
+  private static boolean quantizes(CacheConfig settings, PageCodec codec, int window) {
+    return window >= settings.window() + (long) codec.blocksPerGroup() * Page.TOKENS;
   }
 
   /** Of these layers alone. */
@@ -63,17 +64,17 @@ final class LayerGroup {
     return layers.length;
   }
 
-  int layer(int place) {
-    return layers[place];
+  int layer(int index) {
+    return layers[index];
   }
 
   /** Where one of these layers is among them. */
-  int place(int layer) {
-    return places[layer];
+  int indexOf(int layer) {
+    return indices[layer];
   }
 
   boolean has(int layer) {
-    return places[layer] >= 0;
+    return indices[layer] >= 0;
   }
 
   boolean isBounded() {
@@ -81,13 +82,13 @@ final class LayerGroup {
   }
 
   /** Whether blocks of these layers are ever packed. */
-  boolean packs() {
-    return packs;
+  boolean quantizes() {
+    return quantizes;
   }
 
   /** Blocks from the first on that are let go between steps, once there are so many tokens. */
-  int gone(BlockPlaces blocks, int length) {
-    return isBounded() && length > reach() ? blocks.blockOf((int) (length - reach())) : 0;
+  int evictedBlocks(BlockBoundaries boundaries, int length) {
+    return isBounded() && length > reach() ? boundaries.blockOf((int) (length - reach())) : 0;
   }
 
   /** Tokens behind the last one that are held at least, where there are as many. */
@@ -96,8 +97,8 @@ final class LayerGroup {
   }
 
   /** The least length, beside 0, at which a group has all that the next token reads. */
-  long leastLength(int firstHeld) {
-    return firstHeld == 0 ? 0 : firstHeld + window - 1L;
+  long minLength(int firstRetained) {
+    return firstRetained == 0 ? 0 : firstRetained + window - 1L;
   }
 
   /**
@@ -105,7 +106,7 @@ final class LayerGroup {
    *
    * @param stepTokens that come between two times of letting go, at the most
    */
-  long mostBlocks(int stepTokens) {
+  long maxBlocks(int stepTokens) {
     return isBounded() ? Math.ceilDiv(reach() + stepTokens, Page.TOKENS) + 1 : Long.MAX_VALUE;
   }
 
@@ -115,9 +116,11 @@ final class LayerGroup {
   }
 
   /** The same as narrow as pages can be. */
-  long leastPageBytes(PageCodec codec) {
-    return codec instanceof ShrinkingCodec shrinking
-        ? IntStream.of(layers).mapToLong(i -> shrinking.pageBytes(i, shrinking.floor(i))).sum()
+  long minPageBytes(PageCodec codec) {
+    return codec instanceof RequantizingCodec requantizing
+        ? IntStream.of(layers)
+            .mapToLong(i -> requantizing.pageBytes(i, requantizing.floorLevel(i)))
+            .sum()
         : pageBytes(codec);
   }
 

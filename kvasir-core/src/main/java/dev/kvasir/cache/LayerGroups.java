@@ -1,6 +1,6 @@
 package dev.kvasir.cache;
 
-import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.PageCodec;
 import java.util.List;
@@ -27,8 +27,8 @@ final class LayerGroups {
     }
   }
 
-  static LayerGroups of(CacheShape shape, CacheSettings settings) {
-    boolean apart = settings.codec().map(PageCodec::packsLayersApart).orElse(true);
+  static LayerGroups of(CacheShape shape, CacheConfig settings) {
+    boolean apart = settings.codec().map(PageCodec::hasIndependentLayers).orElse(true);
     return new LayerGroups(
         shape,
         apart && settings.budget().isEmpty()
@@ -36,7 +36,7 @@ final class LayerGroups {
             : List.of(LayerGroup.whole(shape, settings)));
   }
 
-  private static List<LayerGroup> byWindow(CacheShape shape, CacheSettings settings) {
+  private static List<LayerGroup> byWindow(CacheShape shape, CacheConfig settings) {
     return IntStream.range(0, shape.layers())
         .map(layer -> -shape.windows().of(layer))
         .sorted()
@@ -45,7 +45,7 @@ final class LayerGroups {
         .toList();
   }
 
-  private static LayerGroup group(CacheShape shape, CacheSettings settings, int window) {
+  private static LayerGroup group(CacheShape shape, CacheConfig settings, int window) {
     int[] layers =
         IntStream.range(0, shape.layers())
             .filter(layer -> shape.windows().of(layer) == window)
@@ -76,16 +76,16 @@ final class LayerGroups {
   }
 
   /** Whether every layer holds everything. */
-  boolean holdAll() {
+  boolean retainAll() {
     return groups.stream().noneMatch(LayerGroup::isBounded);
   }
 
-  boolean packs(int layer) {
-    return groups.get(groupOf[layer]).packs();
+  boolean quantizes(int layer) {
+    return groups.get(groupOf[layer]).quantizes();
   }
 
   /** Whether anything is ever packed. */
-  boolean anyPacks() {
-    return groups.stream().anyMatch(LayerGroup::packs);
+  boolean anyQuantizes() {
+    return groups.stream().anyMatch(LayerGroup::quantizes);
   }
 }

@@ -1,12 +1,12 @@
 package dev.kvasir.cache;
 
-import dev.kvasir.codec.Budget;
-import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheBudget;
+import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.ShrinkStep;
-import dev.kvasir.codec.ShrinkingCodec;
+import dev.kvasir.codec.RequantizeScope;
+import dev.kvasir.codec.RequantizingCodec;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.WorkerPool;
 
 /**
  * The levels that let a cache keep to its budget. What dense blocks leave of it is divided among
@@ -17,10 +17,10 @@ import dev.kvasir.kernel.Crew;
 final class PageBudget {
   private static final int TOKENS = KvCache.TOKENS_PER_PAGE;
 
-  private final Budget budget;
+  private final CacheBudget budget;
   private final CacheShape shape;
-  private final CacheSettings settings;
-  private final ShrinkingCodec codec;
+  private final CacheConfig settings;
+  private final RequantizingCodec codec;
   private final long bytes; // of blocks
   private final long tableBytes; // beside blocks
   private final long floorBytes; // of a block's pages
@@ -29,14 +29,14 @@ final class PageBudget {
   /**
    * @param settings with a budget, and a codec that shrinks
    */
-  PageBudget(CacheShape shape, CacheSettings settings) {
+  PageBudget(CacheShape shape, CacheConfig settings) {
     this.budget = settings.budget().orElseThrow();
     this.shape = shape;
     this.settings = settings;
-    this.codec = (ShrinkingCodec) settings.codec().orElseThrow();
+    this.codec = (RequantizingCodec) settings.codec().orElseThrow();
     this.tableBytes = codec.tableBytes(0);
     this.bytes =
-        budget.isLeast()
+        budget.isMinimum()
             ? leastBytes(shape, settings, budget.tokens())
             : budget.bytes() - tableBytes;
     this.floorBytes = floorBytes(shape, codec);
@@ -44,16 +44,16 @@ final class PageBudget {
   }
 
   /** Of a block's pages, as narrow as they can be. */
-  private static long floorBytes(CacheShape shape, ShrinkingCodec codec) {
+  private static long floorBytes(CacheShape shape, RequantizingCodec codec) {
     long sum = 0;
     for (int layer = 0; layer < shape.layers(); layer++) {
-      sum += codec.pageBytes(layer, codec.floor(layer));
+      sum += codec.pageBytes(layer, codec.floorLevel(layer));
     }
     return sum;
   }
 
   /** Refuses a budget that holds no token at all. */
-  PageBudget requireRoom() {
+  PageBudget requireCapacity() {
     if (capacity() == 0) {
       throw new InvalidInputException(
           "the cache '%s' has %d bytes; its first tokens take %d"
@@ -74,12 +74,12 @@ final class PageBudget {
     return DenseBlock.bytesFor(shape, tokens, settings.precision());
   }
 
-  Crew crew() {
-    return budget.crew();
+  WorkerPool workers() {
+    return budget.workers();
   }
 
-  ShrinkStep step() {
-    return budget.step();
+  RequantizeScope step() {
+    return budget.scope();
   }
 
   int layers() {
@@ -87,39 +87,39 @@ final class PageBudget {
   }
 
   /** Whether so many sealed blocks fit at their floors, beside so many bytes that are dense. */
-  boolean holds(int blocks, long dense) {
+  boolean fits(int blocks, long dense) {
     return (blocks + 1) * floorBytes + dense <= bytes;
   }
 
   /** The widest levels at which a layer's pages fit; its floor if none does. */
   PageLevels levels(int layer, int blocks, long dense) {
-    int floor = codec.floor(layer);
-    long room = (bytes - dense) * codec.pageBytes(layer, floor) / floorBytes;
+    int floor = codec.floorLevel(layer);
+    long available = (bytes - dense) * codec.pageBytes(layer, floor) / floorBytes;
     int level = 0;
-    while (level < floor && (blocks + 1) * codec.pageBytes(layer, level) > room) {
+    while (level < floor && (blocks + 1) * codec.pageBytes(layer, level) > available) {
       level++;
     }
-    if (level == 0 || budget.step() == ShrinkStep.LAYER) {
+    if (level == 0 || budget.scope() == RequantizeScope.LAYER) {
       return new PageLevels(level, 0);
     }
     long narrow = codec.pageBytes(layer, level);
     long wider = codec.pageBytes(layer, level - 1) - narrow;
-    long wide = (room - (blocks + 1) * narrow) / wider;
+    long wide = (available - (blocks + 1) * narrow) / wider;
     return wide < 1 ? new PageLevels(level, 0) : new PageLevels(level - 1, blocks + 1 - (int) wide);
   }
 
   /** Dense tokens, beside sinks, when a block is about to be packed. */
-  private long fullTail() {
+  private long fullResidual() {
     return Math.ceilDiv(settings.window() + TOKENS, TOKENS) * (long) TOKENS;
   }
 
   /** Tokens that fit, had they come one by one. */
   int capacity() {
     long sinks = denseBytes(settings.sinks());
-    long beside = bytes - sinks - denseBytes(fullTail());
-    long packed = Math.max(0, Math.floorDiv(beside, floorBytes));
-    long free = bytes - sinks - (packed + 1) * floorBytes;
-    long tokens = free < 0 ? 0 : settings.sinks() + TOKENS * (packed + free / denseBytes);
+    long beside = bytes - sinks - denseBytes(fullResidual());
+    long quantized = Math.max(0, Math.floorDiv(beside, floorBytes));
+    long free = bytes - sinks - (quantized + 1) * floorBytes;
+    long tokens = free < 0 ? 0 : settings.sinks() + TOKENS * (quantized + free / denseBytes);
     return (int) Math.min(Integer.MAX_VALUE, tokens);
   }
 
@@ -143,7 +143,7 @@ final class PageBudget {
     long pages = 0;
     for (int layer = 0; blocks > 0 && layer < shape.layers(); layer++) {
       // Before the last block was packed, it was dense.
-      PageLevels before = levels(layer, blocks - 1, sinks + denseBytes(fullTail()));
+      PageLevels before = levels(layer, blocks - 1, sinks + denseBytes(fullResidual()));
       PageLevels levels = levels(layer, blocks, sinks + window).and(before);
       int older = levels.older();
       if (older > 0) {
@@ -157,8 +157,8 @@ final class PageBudget {
   }
 
   /** The least that holds so many tokens in blocks. */
-  private static long leastBytes(CacheShape shape, CacheSettings settings, int tokens) {
-    ShrinkingCodec codec = (ShrinkingCodec) settings.codec().orElseThrow();
+  private static long leastBytes(CacheShape shape, CacheConfig settings, int tokens) {
+    RequantizingCodec codec = (RequantizingCodec) settings.codec().orElseThrow();
     long rest = Math.max(0, (long) tokens - settings.sinks());
     // The last token comes before a block is packed for it.
     long blocks = Math.max(0, rest - settings.window() - 1) / TOKENS;

@@ -12,8 +12,8 @@ package dev.kvasir.cache;
  * @param older how many pages are narrower
  */
 record PageLevels(int newest, int older) {
-  int of(int sealed) {
-    return sealed < older ? newest + 1 : newest;
+  int of(int index) {
+    return index < older ? newest + 1 : newest;
   }
 
   /** Those of a sequence that had to fit both: one of the two is nowhere wider than the other. */

@@ -1,14 +1,14 @@
 package dev.kvasir.cache;
 
-import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.PageReader;
-import dev.kvasir.codec.SealingRun;
+import dev.kvasir.codec.QuantizationBatch;
+import dev.kvasir.codec.RequantizingCodec;
+import dev.kvasir.codec.RequantizingSequence;
 import dev.kvasir.codec.SequenceCodec;
-import dev.kvasir.codec.ShrinkingCodec;
-import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
@@ -36,97 +36,101 @@ import java.util.List;
  */
 public final class PagedCache implements KvCache {
   private final CacheShape shape;
-  private final CacheSettings settings;
-  private final BlockPlaces places;
+  private final CacheConfig settings;
+  private final BlockBoundaries boundaries;
   private final int sinkBlocks;
   private final SequenceCodec codec; // null where nothing is packed
-  private final HostBlocks blocks;
-  private final PageShrinker shrinker; // null without a budget
-  private final YieldingPages yielding; // null where pages do not shrink for others
+  private final BlockTable blocks;
+  private final PageRequantizer requantizer; // null without a budget
+  private final RequantizablePages requantizable; // null where pages do not shrink for others
   private final MemoryPool pool;
   private final int blocksTogether;
   private final boolean readsPromptsAsStored;
   private final int rowsTogether;
   private UncheckedBlocks unchecked; // null where all that is held was checked
   private int length;
-  private int sealedEnd; // blocks before this one are sinks or sealed
-  private boolean sealingHeld;
+  private int quantizedEnd; // blocks before this one are sinks or sealed
+  private boolean quantizationDeferred;
   private long learnNanos;
-  private long sealNanos;
+  private long quantizeNanos;
   private boolean closed;
 
   /** With as much memory as there is. */
-  public PagedCache(CacheShape shape, CacheSettings settings) {
+  public PagedCache(CacheShape shape, CacheConfig settings) {
     this(shape, settings, MemoryPool.unlimited());
   }
 
   /**
    * @param pool that all of its memory is taken from
    */
-  public PagedCache(CacheShape shape, CacheSettings settings, MemoryPool pool) {
+  public PagedCache(CacheShape shape, CacheConfig settings, MemoryPool pool) {
     this(
         shape,
         settings,
         pool,
-        settings.codec().map(made -> made.begin(pool)).orElse(null),
+        settings.codec().map(made -> made.newSequence(pool)).orElse(null),
         budget(shape, settings),
         newBlocks(shape, settings, pool));
   }
 
-  private static PageBudget budget(CacheShape shape, CacheSettings settings) {
-    return settings.budget().map(any -> new PageBudget(shape, settings).requireRoom()).orElse(null);
+  private static PageBudget budget(CacheShape shape, CacheConfig settings) {
+    return settings
+        .budget()
+        .map(any -> new PageBudget(shape, settings).requireCapacity())
+        .orElse(null);
   }
 
-  private static HostBlocks newBlocks(CacheShape shape, CacheSettings settings, MemoryPool pool) {
+  private static BlockTable newBlocks(CacheShape shape, CacheConfig settings, MemoryPool pool) {
     LayerGroups groups = LayerGroups.of(shape, settings);
-    return new HostBlocks(groups, settings.precision(), pool, settings.codec().orElse(null));
+    return new BlockTable(groups, settings.precision(), pool, settings.codec().orElse(null));
   }
 
   private PagedCache(
       CacheShape shape,
-      CacheSettings settings,
+      CacheConfig settings,
       MemoryPool pool,
       SequenceCodec codec,
       PageBudget budget,
-      HostBlocks blocks) {
+      BlockTable blocks) {
     this.shape = shape;
     this.settings = settings;
     this.pool = pool;
     this.codec = codec;
     this.blocks = blocks;
-    this.places = new BlockPlaces(settings.sinks());
-    this.sinkBlocks = places.sinkBlocks();
-    this.blocksTogether = settings.codec().map(PageCodec::blocksTogether).orElse(1);
+    this.boundaries = new BlockBoundaries(settings.sinks());
+    this.sinkBlocks = boundaries.sinkBlocks();
+    this.blocksTogether = settings.codec().map(PageCodec::blocksPerGroup).orElse(1);
     this.readsPromptsAsStored =
         settings
             .codec()
-            .map(PageCodec::readsPromptsPacked)
+            .map(PageCodec::prefersQuantizedPrefill)
             .orElse(settings.precision() != Precision.F32);
     this.rowsTogether =
-        settings.codec().map(PageCodec::rowsTogether).orElse(PageReader.PROMPT_ROWS);
-    this.sealedEnd = sinkBlocks;
-    this.shrinker =
-        budget == null ? null : new PageShrinker(budget, (ShrinkingSequence) codec, blocks);
-    this.yielding =
-        budget == null && settings.codec().orElse(null) instanceof ShrinkingCodec shrinking
-            ? new YieldingPages(shrinking, (ShrinkingSequence) codec, blocks, this::isWhole)
+        settings.codec().map(PageCodec::maxQueryRows).orElse(PageReader.PREFILL_ROWS);
+    this.quantizedEnd = sinkBlocks;
+    this.requantizer =
+        budget == null ? null : new PageRequantizer(budget, (RequantizingSequence) codec, blocks);
+    this.requantizable =
+        budget == null && settings.codec().orElse(null) instanceof RequantizingCodec requantizing
+            ? new RequantizablePages(
+                requantizing, (RequantizingSequence) codec, blocks, this::isIntact)
             : null;
-    if (yielding != null) {
-      pool.join(yielding);
+    if (requantizable != null) {
+      pool.register(requantizable);
     }
   }
 
   @Override
-  public void enter() {
-    if (yielding != null) {
-      yielding.enter();
+  public void pin() {
+    if (requantizable != null) {
+      requantizable.pin();
     }
   }
 
   @Override
-  public void leave() {
-    if (yielding != null) {
-      yielding.leave();
+  public void unpin() {
+    if (requantizable != null) {
+      requantizable.unpin();
     }
   }
 
@@ -137,30 +141,30 @@ public final class PagedCache implements KvCache {
 
   @Override
   public int firstPosition(int block) {
-    return places.firstPosition(block);
+    return boundaries.firstPosition(block);
   }
 
   @Override
   public int blockOf(int position) {
-    return places.blockOf(position);
+    return boundaries.blockOf(position);
   }
 
   @Override
   public void reserve(int wanted) {
     checkOpen();
     checkBlocks();
-    enter();
+    pin();
     try {
-      if (shrinker != null && wanted > firstPosition(blocks.count())) {
-        makeRoom(wanted);
+      if (requantizer != null && wanted > firstPosition(blocks.count())) {
+        ensureCapacity(wanted);
       }
-      take(wanted);
+      allocateBlocks(wanted);
     } catch (MemoryFullException e) {
       throw new CacheFullException(
           "the cache cannot take %d tokens after %d: %s"
               .formatted(wanted - length, length, e.getMessage()));
     } finally {
-      leave();
+      unpin();
     }
   }
 
@@ -172,7 +176,7 @@ public final class PagedCache implements KvCache {
   }
 
   /** Whether nothing of it is damaged; what is will be refused when its sequence goes on. */
-  private boolean isWhole() {
+  private boolean isIntact() {
     try {
       checkBlocks();
       return true;
@@ -185,23 +189,23 @@ public final class PagedCache implements KvCache {
    * Takes the blocks that are missing. The one that the next token goes to may be a fork's too:
    * then this sequence needs its own, unless the fork has left to make room for the copy.
    */
-  private void take(int wanted) {
+  private void allocateBlocks(int wanted) {
     int next = blockOf(length);
     boolean copies = next < blocks.count() && blocks.isShared(next);
     try {
-      take(wanted, copies ? next : -1);
+      allocateBlocks(wanted, copies ? next : -1);
     } catch (MemoryFullException e) {
       if (!copies || blocks.isShared(next)) {
         throw e;
       }
-      take(wanted, -1);
+      allocateBlocks(wanted, -1);
     }
   }
 
   /**
    * @param copied a block of which this sequence needs its own; -1 for none
    */
-  private void take(int wanted, int copied) {
+  private void allocateBlocks(int wanted, int copied) {
     int missing = 0;
     while (firstPosition(blocks.count() + missing) < wanted) {
       missing++;
@@ -212,53 +216,55 @@ public final class PagedCache implements KvCache {
     int held = blocks.count();
     int[] tokens = new int[missing];
     for (int i = 0; i < missing; i++) {
-      tokens[i] = places.capacity(held + i);
+      tokens[i] = boundaries.capacity(held + i);
     }
-    blocks.take(copied, tokens, packable(held + missing) - packable(held));
+    blocks.allocate(copied, tokens, quantizable(held + missing) - quantizable(held));
   }
 
   /** Dense blocks of the first so many that will be packed. */
-  private int packable(int count) {
-    return codec == null ? 0 : Math.max(0, count - sealedEnd);
+  private int quantizable(int count) {
+    return codec == null ? 0 : Math.max(0, count - quantizedEnd);
   }
 
   /** Shrinks pages until the dense blocks that are to come fit beside them. */
-  private void makeRoom(int wanted) {
-    PageBudget budget = shrinker.budget();
-    if (stepOf(wanted - length) < wanted - length) {
+  private void ensureCapacity(int wanted) {
+    PageBudget budget = requantizer.budget();
+    if (stepCapacity(wanted - length) < wanted - length) {
       throw budget.full(length, wanted);
     }
     int added = firstPosition(blockOf(wanted - 1) + 1) - firstPosition(blocks.count());
-    long room = budget.denseBytes(added);
-    if (sealingHeld && shrinker.mustShrinkFor(sealedBlocks(), blocks.denseBytes() + room)) {
-      sealBehindWindow();
+    long addedBytes = budget.denseBytes(added);
+    if (quantizationDeferred
+        && requantizer.mustRequantizeFor(quantizedBlocks(), blocks.denseBytes() + addedBytes)) {
+      quantizeBehindWindow();
     }
-    shrinker.fit(sealedBlocks(), blocks.denseBytes() + room);
+    requantizer.fit(quantizedBlocks(), blocks.denseBytes() + addedBytes);
   }
 
-  private int sealedBlocks() {
-    return sealedEnd - sinkBlocks;
+  private int quantizedBlocks() {
+    return quantizedEnd - sinkBlocks;
   }
 
   @Override
   public int capacity() {
-    return shrinker == null ? Integer.MAX_VALUE : shrinker.budget().capacity();
+    return requantizer == null ? Integer.MAX_VALUE : requantizer.budget().capacity();
   }
 
   @Override
-  public int stepOf(int tokens) {
+  public int stepCapacity(int tokens) {
     checkOpen();
-    if (shrinker == null) {
+    if (requantizer == null) {
       return tokens;
     }
-    PageBudget budget = shrinker.budget();
-    int sealable = sealingHeld ? endBehindWindow() - sealedEnd : 0;
+    PageBudget budget = requantizer.budget();
+    int quantizableBlocks = quantizationDeferred ? endOfQuantizable() - quantizedEnd : 0;
     int reserved = firstPosition(blocks.count());
-    long dense = blocks.denseBytes() - budget.denseBytes((long) sealable * TOKENS_PER_PAGE);
+    long dense =
+        blocks.denseBytes() - budget.denseBytes((long) quantizableBlocks * TOKENS_PER_PAGE);
     int end = blocks.count();
     while (firstPosition(end) < length + (long) tokens
-        && budget.holds(
-            sealedBlocks() + sealable,
+        && budget.fits(
+            quantizedBlocks() + quantizableBlocks,
             dense + budget.denseBytes(firstPosition(end + 1) - reserved))) {
       end++;
     }
@@ -280,7 +286,7 @@ public final class PagedCache implements KvCache {
   }
 
   @Override
-  public void count(int positions) {
+  public void commit(int positions) {
     checkOpen();
     if (positions < 0 || length + positions > firstPosition(blocks.count())) {
       throw new IllegalArgumentException(
@@ -289,73 +295,73 @@ public final class PagedCache implements KvCache {
     }
     length += positions;
     if (codec != null) {
-      codec.count(length);
+      codec.commit(length);
     }
   }
 
   @Override
-  public void settle() {
+  public void quantizeWindow() {
     checkOpen();
-    if (sealingHeld) {
+    if (quantizationDeferred) {
       return;
     }
-    enter();
+    pin();
     try {
       if (codec != null) {
-        sealBehindWindow();
+        quantizeBehindWindow();
       }
-      blocks.letGo(places, length);
+      blocks.evict(boundaries, length);
     } finally {
-      leave();
+      unpin();
     }
   }
 
   @Override
-  public boolean mustSettle() {
-    return codec != null && !sealingHeld && endBehindWindow() > sealedEnd;
+  public boolean mustQuantize() {
+    return codec != null && !quantizationDeferred && endOfQuantizable() > quantizedEnd;
   }
 
   /** The first block that may not be packed yet. */
-  private int endBehindWindow() {
-    int end = sealedEnd;
+  private int endOfQuantizable() {
+    int end = quantizedEnd;
     while (firstPosition(end + blocksTogether) + (long) settings.window() <= length) {
       end += blocksTogether;
     }
     return end;
   }
 
-  private void sealBehindWindow() {
-    int end = endBehindWindow();
-    if (end == sealedEnd) {
+  private void quantizeBehindWindow() {
+    int end = endOfQuantizable();
+    if (end == quantizedEnd) {
       return;
     }
     long begin = System.nanoTime();
-    if (blocks.groups().anyPacks()) {
-      codec.learn(new Run(sealedEnd, end - sealedEnd));
+    if (blocks.groups().anyQuantizes()) {
+      codec.learn(new Run(quantizedEnd, end - quantizedEnd));
     }
     long learned = System.nanoTime();
-    long shrunk = shrinkNanos();
-    sealUpTo(end);
+    long requantizedBefore = requantizeNanos();
+    quantizeUpTo(end);
     learnNanos += learned - begin;
-    sealNanos += System.nanoTime() - learned - (shrinkNanos() - shrunk);
+    quantizeNanos += System.nanoTime() - learned - (requantizeNanos() - requantizedBefore);
   }
 
-  private long shrinkNanos() {
-    return shrinker == null ? 0 : shrinker.nanos();
+  private long requantizeNanos() {
+    return requantizer == null ? 0 : requantizer.nanos();
   }
 
-  private void sealUpTo(int end) {
-    while (sealedEnd < end) {
-      blocks.seal(sealedEnd, firstPosition(sealedEnd), codec);
-      sealedEnd++;
-      if (shrinker != null) {
-        shrinker.fit(sealedBlocks(), blocks.denseBytes());
+  private void quantizeUpTo(int end) {
+    while (quantizedEnd < end) {
+      blocks.quantize(quantizedEnd, firstPosition(quantizedEnd), codec);
+      quantizedEnd++;
+      if (requantizer != null) {
+        requantizer.fit(quantizedBlocks(), blocks.denseBytes());
       }
     }
   }
 
   /** Dense blocks from {@code first} on, before they are packed. */
-  private final class Run implements SealingRun {
+  private final class Run implements QuantizationBatch {
     private final int first;
     private final int blockCount;
 
@@ -375,130 +381,131 @@ public final class PagedCache implements KvCache {
     }
 
     @Override
-    public boolean packs(int layer) {
-      return blocks.groups().packs(layer);
+    public boolean quantizes(int layer) {
+      return blocks.groups().quantizes(layer);
     }
 
     @Override
-    public void expand(int layer, int block, float[] keys, float[] values) {
+    public void readBlock(int layer, int block, float[] keys, float[] values) {
       blocks.expandLayer(first + block, layer, keys, values);
     }
   }
 
   @Override
-  public void holdSealing(boolean held) {
+  public void deferQuantization(boolean held) {
     checkOpen();
-    sealingHeld = held;
-    settle();
+    quantizationDeferred = held;
+    quantizeWindow();
   }
 
   @Override
-  public boolean readsPromptsAsStored() {
+  public boolean prefillsOnStoredPages() {
     return readsPromptsAsStored;
   }
 
   @Override
-  public int rowsTogether() {
+  public int maxQueryRows() {
     return rowsTogether;
   }
 
   @Override
-  public boolean seesTokens() {
-    return codec != null && codec.seesTokens();
+  public boolean observesTokens() {
+    return codec != null && codec.observesTokens();
   }
 
   @Override
-  public void see(int position, int token) {
+  public void observe(int position, int token) {
     checkOpen();
     if (codec != null) {
-      codec.see(position, token);
+      codec.observe(position, token);
     }
   }
 
   @Override
-  public boolean seesQueries() {
-    return codec != null && codec.seesQueries();
+  public boolean observesQueries() {
+    return codec != null && codec.observesQueries();
   }
 
   @Override
-  public void see(int layer, int position, float[] queries, int at) {
+  public void observe(int layer, int position, float[] queries, int at) {
     checkOpen();
     if (codec != null) {
-      codec.see(layer, position, queries, at);
+      codec.observe(layer, position, queries, at);
     }
   }
 
   @Override
-  public int receivingQueries() {
-    return codec == null ? 0 : codec.receivingQueries();
+  public int attentionHorizon() {
+    return codec == null ? 0 : codec.attentionHorizon();
   }
 
   @Override
-  public void receive(int layer, int kvHead, int from, int[] weights, int count) {
+  public void observeAttention(int layer, int kvHead, int from, int[] weights, int count) {
     checkOpen();
     if (codec != null) {
-      codec.receive(layer, kvHead, from, weights, count);
+      codec.observeAttention(layer, kvHead, from, weights, count);
     }
   }
 
   /** What a local layer has let go cannot be had back from what other layers hold. */
   @Override
-  public int keepable(int wanted) {
+  public int retainable(int wanted) {
     checkOpen();
     if (wanted < 0 || wanted > length) {
       throw new IllegalArgumentException(
           "length is %d; expected 0 to %d".formatted(wanted, length));
     }
-    return blocks.holdsWindows(places, wanted) ? wanted : 0;
+    return blocks.holdsWindows(boundaries, wanted) ? wanted : 0;
   }
 
   @Override
   public void truncate(int wanted) {
-    int kept = keepable(wanted);
-    if (kept > 0) {
+    int retained = retainable(wanted);
+    if (retained > 0) {
       checkBlocks();
     }
-    enter();
+    pin();
     try {
-      cutTo(kept);
+      truncateTo(retained);
       if (length == 0) {
         forgetUnchecked();
       }
     } finally {
-      leave();
+      unpin();
     }
   }
 
-  private void cutTo(int wanted) {
-    int kept = wanted == 0 ? 0 : blockOf(wanted - 1) + 1;
+  private void truncateTo(int wanted) {
+    int retained = wanted == 0 ? 0 : blockOf(wanted - 1) + 1;
     length = wanted;
-    sealedEnd = Math.min(sealedEnd, Math.max(kept, sinkBlocks));
-    blocks.keep(kept, packable(kept));
-    boolean unseals = kept > 0 && wanted < firstPosition(kept) && blocks.isSealed(kept - 1);
-    if (shrinker != null) {
-      int sealed = unseals ? sealedBlocks() - 1 : sealedBlocks();
-      long added = unseals ? shrinker.budget().denseBytes(TOKENS_PER_PAGE) : 0;
-      shrinker.begin(sealed, blocks.denseBytes() + added);
+    quantizedEnd = Math.min(quantizedEnd, Math.max(retained, sinkBlocks));
+    blocks.truncate(retained, quantizable(retained));
+    boolean dequantizes =
+        retained > 0 && wanted < firstPosition(retained) && blocks.isQuantized(retained - 1);
+    if (requantizer != null) {
+      int quantized = dequantizes ? quantizedBlocks() - 1 : quantizedBlocks();
+      long added = dequantizes ? requantizer.budget().denseBytes(TOKENS_PER_PAGE) : 0;
+      requantizer.restart(quantized, blocks.denseBytes() + added);
     }
-    if (unseals) {
-      unseal(kept - 1);
-    } else if (wanted > 0 && wanted < firstPosition(kept)) {
+    if (dequantizes) {
+      dequantize(retained - 1);
+    } else if (wanted > 0 && wanted < firstPosition(retained)) {
       // Where no layer packs, a block that is past the window is in full precision all the same.
-      sealedEnd = Math.min(sealedEnd, Math.max(kept - 1, sinkBlocks));
+      quantizedEnd = Math.min(quantizedEnd, Math.max(retained - 1, sinkBlocks));
     }
-    if (!blocks.holdsWindows(places, length)) {
-      cutTo(0);
+    if (!blocks.holdsWindows(boundaries, length)) {
+      truncateTo(0);
     } else if (codec != null) {
       codec.truncate(length);
     }
   }
 
   /** A page that is cut must take tokens again, so it goes back to what attention saw of it. */
-  private void unseal(int block) {
-    sealedEnd = block;
-    if (!blocks.unseal(block, length - firstPosition(block))) {
+  private void dequantize(int block) {
+    quantizedEnd = block;
+    if (!blocks.dequantize(block, length - firstPosition(block))) {
       length = firstPosition(block);
-      blocks.keep(block, packable(block));
+      blocks.truncate(block, quantizable(block));
     }
   }
 
@@ -507,25 +514,25 @@ public final class PagedCache implements KvCache {
     checkOpen();
     // Memory that was reserved and never filled is not worth sharing.
     int held = length == 0 ? 0 : blockOf(length - 1) + 1;
-    HostBlocks shared = shared(held);
+    BlockTable shared = shared(held);
     PagedCache fork =
         new PagedCache(
             shape,
             settings,
             pool,
             codec == null ? null : codec.fork(),
-            shrinker == null ? null : shrinker.budget(),
+            requantizer == null ? null : requantizer.budget(),
             shared);
     fork.length = length;
-    fork.sealedEnd = sealedEnd;
-    fork.sealingHeld = sealingHeld;
+    fork.quantizedEnd = quantizedEnd;
+    fork.quantizationDeferred = quantizationDeferred;
     fork.unchecked = unchecked == null ? null : unchecked.share();
     return fork;
   }
 
-  private HostBlocks shared(int held) {
+  private BlockTable shared(int held) {
     try {
-      return blocks.share(held, packable(held));
+      return blocks.share(held, quantizable(held));
     } catch (MemoryFullException e) {
       throw new CacheFullException(
           "a sequence of %d tokens cannot be forked: %s".formatted(length, e.getMessage()));
@@ -533,12 +540,12 @@ public final class PagedCache implements KvCache {
   }
 
   @Override
-  public CacheForm form() {
+  public CacheSnapshot snapshot() {
     checkOpen();
     checkBlocks();
-    int whole = codec == null ? wholeDenseBlocks() : sealedBlocks();
-    byte[] state = codec == null ? new byte[0] : codec.state();
-    return new HeldForm(settings, blocks, length, whole, state);
+    int whole = codec == null ? wholeDenseBlocks() : quantizedBlocks();
+    byte[] state = codec == null ? new byte[0] : codec.serializeState();
+    return new LiveSnapshot(settings, blocks, length, whole, state);
   }
 
   private int wholeDenseBlocks() {
@@ -553,35 +560,36 @@ public final class PagedCache implements KvCache {
    *     cache with other settings was stored
    * @throws CacheFullException where the pool has not as much
    */
-  public static PagedCache restored(
-      CacheShape shape, CacheSettings settings, MemoryPool pool, CacheForm form) {
-    Restoring restoring = new Restoring(LayerGroups.of(shape, settings), settings, pool, form);
+  public static PagedCache restore(
+      CacheShape shape, CacheConfig settings, MemoryPool pool, CacheSnapshot snapshot) {
+    CacheRestorer restorer =
+        new CacheRestorer(LayerGroups.of(shape, settings), settings, pool, snapshot);
     PageBudget budget = budget(shape, settings);
     try {
       PagedCache cache =
           new PagedCache(
-              shape, settings, pool, restoring.codec(), budget, newBlocks(shape, settings, pool));
-      return cache.filled(restoring);
+              shape, settings, pool, restorer.codec(), budget, newBlocks(shape, settings, pool));
+      return cache.restoreFrom(restorer);
     } catch (MemoryFullException e) {
       throw new CacheFullException(
           "a stored sequence of %d tokens cannot be held: %s"
-              .formatted(restoring.length(), e.getMessage()));
+              .formatted(restorer.length(), e.getMessage()));
     }
   }
 
-  private PagedCache filled(Restoring restoring) {
-    enter();
+  private PagedCache restoreFrom(CacheRestorer restorer) {
+    pin();
     try {
-      restoring.fill(blocks, codec);
-      length = restoring.length();
-      sealedEnd = codec == null ? sealedEnd : restoring.wholeEnd();
-      unchecked = restoring.unchecked();
+      restorer.fill(blocks, codec);
+      length = restorer.length();
+      quantizedEnd = codec == null ? quantizedEnd : restorer.wholeEnd();
+      unchecked = restorer.unchecked();
       return this;
     } catch (RuntimeException | Error e) {
       close();
       throw e;
     } finally {
-      leave();
+      unpin();
     }
   }
 
@@ -589,70 +597,72 @@ public final class PagedCache implements KvCache {
   public Page page(int layer, int block) {
     checkOpen();
     checkBlocks();
-    return blocks.get(layer, block) instanceof SealedBlock sealed ? sealed.page(layer) : null;
+    return blocks.get(layer, block) instanceof QuantizedBlock quantized
+        ? quantized.page(layer)
+        : null;
   }
 
   @Override
   public DenseRows denseRows(int layer, int block) {
     checkOpen();
-    return held(layer, block) instanceof DenseBlock dense ? dense.rows(layer) : null;
+    return requireBlock(layer, block) instanceof DenseBlock dense ? dense.rows(layer) : null;
   }
 
   @Override
   public void expandKeys(
       Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
     checkOpen();
-    held(layer, block).expandKeys(kernels, layer, kvHead, tokens, out);
+    requireBlock(layer, block).expandKeys(kernels, layer, kvHead, tokens, out);
   }
 
   @Override
   public void expandValues(
       Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
     checkOpen();
-    held(layer, block).expandValues(kernels, layer, kvHead, tokens, out);
+    requireBlock(layer, block).expandValues(kernels, layer, kvHead, tokens, out);
   }
 
-  private Block held(int layer, int block) {
+  private Block requireBlock(int layer, int block) {
     checkBlocks();
     Block found = blocks.get(layer, block);
     if (found == null) {
       throw new IllegalStateException(
           "layer %d is read at position %d; it holds what follows %d"
-              .formatted(layer, firstPosition(block), heldFrom(layer)));
+              .formatted(layer, firstPosition(block), firstRetained(layer)));
     }
     return found;
   }
 
   @Override
-  public int heldFrom(int layer) {
-    return firstPosition(blocks.ofLayer(layer).gone());
+  public int firstRetained(int layer) {
+    return firstPosition(blocks.ofLayer(layer).evicted());
   }
 
   @Override
-  public boolean learns() {
+  public boolean isStateful() {
     return codec != null && !(codec instanceof StatelessCodec);
   }
 
   @Override
-  public boolean letsGo(int layer) {
+  public boolean evicts(int layer) {
     return blocks.ofLayer(layer).group().isBounded();
   }
 
   @Override
-  public void letGo(int layer, int position) {
+  public void evict(int layer, int position) {
     checkOpen();
-    if (position < 0 || position > length || position > 0 && !letsGo(layer)) {
+    if (position < 0 || position > length || position > 0 && !evicts(layer)) {
       throw new IllegalArgumentException(
           "layer %d was to let go of %d tokens of %d".formatted(layer, position, length));
     }
     if (position > 0) {
-      blocks.ofLayer(layer).letGo(blockOf(position - 1) + 1);
+      blocks.ofLayer(layer).evict(blockOf(position - 1) + 1);
     }
   }
 
   @Override
-  public PackingTime packingTime() {
-    return new PackingTime(learnNanos, sealNanos, shrinkNanos());
+  public QuantizationTime quantizationTime() {
+    return new QuantizationTime(learnNanos, quantizeNanos, requantizeNanos());
   }
 
   @Override
@@ -675,10 +685,10 @@ public final class PagedCache implements KvCache {
   }
 
   private CacheRun run(int block) {
-    int tokens = places.tokens(block, length);
-    double values = (double) places.capacity(block) * shape.valuesPerToken();
+    int tokens = boundaries.tokens(block, length);
+    double values = (double) boundaries.capacity(block) * shape.valuesPerToken();
     CacheBytes bytes = blocks.bytesOf(block);
-    if (block >= sinkBlocks && block < sealedEnd && blocks.groups().anyPacks()) {
+    if (block >= sinkBlocks && block < quantizedEnd && blocks.groups().anyQuantizes()) {
       double width = 8 * bytes.codes() / values;
       double bits = width + 8 * (bytes.scales() + bytes.window()) / values;
       return new CacheRun(tokens, width, bits, CacheRun.Kind.PAGES);
@@ -701,18 +711,18 @@ public final class PagedCache implements KvCache {
     }
     closed = true;
     length = 0;
-    if (yielding != null) {
-      pool.leave(yielding);
+    if (requantizable != null) {
+      pool.unregister(requantizable);
     }
-    enter(); // another thread may be making its pages narrower
+    pin(); // another thread may be making its pages narrower
     try {
       if (codec != null) {
         codec.close();
       }
-      blocks.keep(0, 0);
+      blocks.truncate(0, 0);
       forgetUnchecked();
     } finally {
-      leave();
+      unpin();
     }
   }
 

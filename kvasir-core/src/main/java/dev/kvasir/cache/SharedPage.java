@@ -3,18 +3,18 @@ package dev.kvasir.cache;
 import dev.kvasir.codec.Page;
 
 /** A page and how many sequences hold it. */
-record SharedPage(Page page, Holders holders) {
+record SharedPage(Page page, RefCount refCount) {
   static SharedPage of(Page page) {
-    return new SharedPage(page, new Holders());
+    return new SharedPage(page, new RefCount());
   }
 
   SharedPage share() {
-    holders.add();
+    refCount.retain();
     return this;
   }
 
   void release() {
-    if (holders.remove()) {
+    if (refCount.release()) {
       page.close();
     }
   }

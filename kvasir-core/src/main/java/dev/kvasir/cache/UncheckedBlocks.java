@@ -11,9 +11,9 @@ import java.util.stream.IntStream;
  * first token attends to every block in any case. Caches that were forked share the work.
  */
 final class UncheckedBlocks {
-  private final BlockChecks checks;
+  private final BlockChecksums checksums;
   private final SharedMapping file;
-  private final Holders holders = new Holders();
+  private final RefCount refCount = new RefCount();
   private volatile boolean isDone;
   private Optional<InvalidInputException> damage = Optional.empty();
 
@@ -21,9 +21,9 @@ final class UncheckedBlocks {
    * Held by whoever makes it. The file stays mapped until all were checked or the last lets go; the
    * form, which has the window on the heap, goes when blocks have been made of it.
    */
-  UncheckedBlocks(UncheckedForm form) {
-    this.checks = form.checks();
-    this.file = form.file().retain();
+  UncheckedBlocks(UncheckedSnapshot snapshot) {
+    this.checksums = snapshot.checksums();
+    this.file = snapshot.file().retain();
   }
 
   /**
@@ -55,7 +55,7 @@ final class UncheckedBlocks {
   }
 
   private Optional<InvalidInputException> damaged() {
-    return IntStream.range(0, checks.blocks())
+    return IntStream.range(0, checksums.blocks())
         .parallel()
         .mapToObj(this::damage)
         .flatMap(Optional::stream)
@@ -64,7 +64,7 @@ final class UncheckedBlocks {
 
   private Optional<InvalidInputException> damage(int block) {
     try {
-      checks.check(block);
+      checksums.verify(block);
       return Optional.empty();
     } catch (InvalidInputException e) {
       return Optional.of(e);
@@ -72,12 +72,12 @@ final class UncheckedBlocks {
   }
 
   UncheckedBlocks share() {
-    holders.add();
+    refCount.retain();
     return this;
   }
 
   synchronized void release() {
-    if (holders.remove() && !isDone) {
+    if (refCount.release() && !isDone) {
       file.release();
     }
   }

@@ -16,7 +16,7 @@ public record BudgetSize(double amount, String unit) {
   private static final Pattern TYPED = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)(KiB|MiB|GiB|bits)");
 
   /** Beyond any machine, and small enough that shares of it do not overflow. */
-  private static final double MOST_BYTES = 0x1p40;
+  private static final double MAX_BYTES = 0x1p40;
 
   /** Whether pages keep their width until the memory of all sequences is used up. */
   public static boolean isPooled(SpecText spec) {
@@ -32,13 +32,13 @@ public record BudgetSize(double amount, String unit) {
     String typed = spec.value("budget");
     Matcher matcher = TYPED.matcher(typed);
     if (!matcher.matches()) {
-      throw spec.wrong(
+      throw spec.invalid(
           "budget is '%s'; expected bytes, as in 512MiB or 2GiB, bits per value, as in 4bits, or pool"
               .formatted(typed));
     }
     BudgetSize size = new BudgetSize(Double.parseDouble(matcher.group(1)), matcher.group(2));
-    if (size.amount * size.scale() > MOST_BYTES) {
-      throw spec.wrong("budget is %s; expected at most 1024GiB".formatted(typed));
+    if (size.amount * size.scale() > MAX_BYTES) {
+      throw spec.invalid("budget is %s; expected at most 1024GiB".formatted(typed));
     }
     return size;
   }
@@ -57,20 +57,21 @@ public record BudgetSize(double amount, String unit) {
   }
 
   /** The budget of a cache whose pages shrink. */
-  public Budget budget(String spec, CacheShape shape, CacheHost host, ShrinkStep step) {
-    int tokens = isPerValue() ? requireLimit(spec, host) : 0;
-    return Budget.of(spec, bytes(spec, shape, tokens), step, host.crew());
+  public CacheBudget budget(
+      String spec, CacheShape shape, CacheContext context, RequantizeScope scope) {
+    int tokens = isPerValue() ? requireContextLimit(spec, context) : 0;
+    return CacheBudget.of(spec, bytes(spec, shape, tokens), scope, context.workers());
   }
 
   /** How long a sequence may grow, where a budget depends on it. */
-  public static int requireLimit(String spec, CacheHost host) {
-    if (host.contextLimit() == 0) {
+  public static int requireContextLimit(String spec, CacheContext context) {
+    if (context.contextLimit() == 0) {
       throw new InvalidInputException(
           ("the cache '%s' must know how long a sequence may grow; give its budget in bytes, as in"
                   + " budget=512MiB")
               .formatted(spec));
     }
-    return host.contextLimit();
+    return context.contextLimit();
   }
 
   /**
@@ -78,7 +79,7 @@ public record BudgetSize(double amount, String unit) {
    */
   private long bytes(String spec, CacheShape shape, int tokens) {
     double bytes = isPerValue() ? amount / 8 * shape.valuesPerToken() * tokens : amount * scale();
-    if (bytes > MOST_BYTES) {
+    if (bytes > MAX_BYTES) {
       throw new InvalidInputException(
           "the cache '%s': its budget is %.0f bytes for %d tokens; expected at most 1024GiB"
               .formatted(spec, bytes, tokens));

@@ -18,25 +18,25 @@ public record CacheShape(
     int keyDim,
     int valueDim,
     ValueOrigin values,
-    int apart,
+    int separateKeyDim,
     LayerWindows windows) {
   /** KV heads of all layers at the most: each has a key and a value for every token of a block. */
-  public static final int MOST_HEADS = Integer.MAX_VALUE / (2 * Page.TOKENS);
+  public static final int MAX_HEADS = Integer.MAX_VALUE / (2 * Page.TOKENS);
 
   /** Channels of all KV heads of a layer at the most. */
-  private static final int MOST_CHANNELS = Integer.MAX_VALUE / Page.TOKENS;
+  private static final int MAX_CHANNELS = Integer.MAX_VALUE / Page.TOKENS;
 
   public CacheShape {
-    if ((long) layers * kvHeads > MOST_HEADS) {
+    if ((long) layers * kvHeads > MAX_HEADS) {
       throw new InvalidInputException(
           "a cache of %d layers with %d KV heads each; expected at most %d heads in all"
-              .formatted(layers, kvHeads, MOST_HEADS));
+              .formatted(layers, kvHeads, MAX_HEADS));
     }
     int widest = Math.max(keyDim, valueDim);
-    if ((long) kvHeads * widest > MOST_CHANNELS) {
+    if ((long) kvHeads * widest > MAX_CHANNELS) {
       throw new InvalidInputException(
           "a cache of %d KV heads with %d channels each; expected at most %d channels in all"
-              .formatted(kvHeads, widest, MOST_CHANNELS));
+              .formatted(kvHeads, widest, MAX_CHANNELS));
     }
     if (values == ValueOrigin.IN_KEYS && valueDim > keyDim) {
       throw new InvalidInputException(
@@ -66,18 +66,19 @@ public record CacheShape(
   }
 
   /** The same, whose layers are read so far back. */
-  public CacheShape within(LayerWindows read) {
-    return new CacheShape(layers, kvHeads, keyDim, valueDim, values, apart, read);
+  public CacheShape withWindows(LayerWindows read) {
+    return new CacheShape(layers, kvHeads, keyDim, valueDim, values, separateKeyDim, read);
   }
 
   /** The same, whose layers are read from the first token on. */
   public CacheShape withoutWindows() {
-    return within(LayerWindows.NONE);
+    return withWindows(LayerWindows.NONE);
   }
 
   /** The same for so many of its layers, which see everything before them. */
-  public CacheShape ofLayers(int count) {
-    return new CacheShape(count, kvHeads, keyDim, valueDim, values, apart, LayerWindows.NONE);
+  public CacheShape withLayers(int count) {
+    return new CacheShape(
+        count, kvHeads, keyDim, valueDim, values, separateKeyDim, LayerWindows.NONE);
   }
 
   /**
@@ -86,11 +87,11 @@ public record CacheShape(
    * @throws InvalidInputException where they differ
    */
   public int headDim() {
-    return oneWidth(keyDim, valueDim);
+    return requireEqualDims(keyDim, valueDim);
   }
 
   /** The width that keys and values have in common; refuses those that have none. */
-  public static int oneWidth(int keyDim, int valueDim) {
+  public static int requireEqualDims(int keyDim, int valueDim) {
     if (keyDim != valueDim) {
       throw new InvalidInputException(
           "keys have %d channels and values %d; this is made for heads where both have as many"
@@ -102,7 +103,7 @@ public record CacheShape(
   /**
    * @param spec of a cache that turns channels of keys as the model does, as typed
    */
-  public void requirePairs(String spec) {
+  public void requireEvenKeyDim(String spec) {
     if (keyDim % 2 != 0) {
       throw new InvalidInputException(
           "the cache '%s' turns channels in pairs; heads have %d channels".formatted(spec, keyDim));
@@ -126,11 +127,11 @@ public record CacheShape(
 
   /** Values of one position in a layer. */
   private long valuesPerLayer() {
-    return (long) kvHeads * (keyDim + storedValueDim() + apart);
+    return (long) kvHeads * (keyDim + storedValueDim() + separateKeyDim);
   }
 
   /** Values of so many positions that are still read: of each layer those in its window. */
-  public long valuesRead(int length) {
+  public long valuesInWindows(int length) {
     long positions = 0;
     for (int layer = 0; layer < layers; layer++) {
       positions += Math.min(length, windows.of(layer));
@@ -139,7 +140,7 @@ public record CacheShape(
   }
 
   /** The same without the channels of keys that are no values, which lie apart then. */
-  public CacheShape ofLatents() {
+  public CacheShape latentShape() {
     return new CacheShape(layers, kvHeads, valueDim, valueDim, values, keyDim - valueDim, windows);
   }
 }

@@ -11,7 +11,7 @@ import java.util.Optional;
  *
  * @param all (keys and values, layers, widths)
  */
-public record LayerSensitivities(int layers, float[] all) {
+public record LayerSensitivities(int layers, float[] values) {
   /** The part of a profile that calibration for {@code pmkvq} fills. */
   public static final String PART = "pmkvq";
 
@@ -28,7 +28,7 @@ public record LayerSensitivities(int layers, float[] all) {
   public static final String BY_CHANNEL = "keys by channel";
 
   /** Whether a profile has those of keys by channel; by token they suffer otherwise. */
-  public static boolean ofChannelsAreIn(Optional<Profile> profile) {
+  public static boolean hasPerChannel(Optional<Profile> profile) {
     return profile.flatMap(known -> known.shape(KEY)).isPresent()
         && profile.flatMap(known -> known.note(SOURCE)).orElse("").startsWith(BY_CHANNEL);
   }
@@ -49,11 +49,11 @@ public record LayerSensitivities(int layers, float[] all) {
    * @param width its place in {@link #WIDTHS}
    */
   public float ofKeys(int layer, int width) {
-    return all[layer * WIDTHS.size() + width];
+    return values[layer * WIDTHS.size() + width];
   }
 
   /** The same of values. */
   public float ofValues(int layer, int width) {
-    return all[(layers + layer) * WIDTHS.size() + width];
+    return values[(layers + layer) * WIDTHS.size() + width];
   }
 }

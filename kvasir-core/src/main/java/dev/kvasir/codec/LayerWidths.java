@@ -24,7 +24,7 @@ public final class LayerWidths {
 
   private LayerWidths() {}
 
-  public static boolean areIn(Optional<Profile> profile) {
+  public static boolean presentIn(Optional<Profile> profile) {
     return profile.flatMap(known -> known.shape(KEY)).isPresent();
   }
 
@@ -34,7 +34,7 @@ public final class LayerWidths {
    */
   public static int[] of(
       String spec, Optional<Profile> profile, int layers, SortedSet<Integer> possible) {
-    if (!areIn(profile)) {
+    if (!presentIn(profile)) {
       throw new InvalidInputException(
           "the cache '%s': widths=profile needs a profile that has '%s'; run kvasir calibrate"
               .formatted(spec, KEY));

@@ -12,7 +12,7 @@ import java.util.function.Function;
  */
 public final class ModelTables implements AutoCloseable {
   private final CountedArena arena = new CountedArena();
-  private final Map<Object, Object> made = new ConcurrentHashMap<>();
+  private final Map<Object, Object> tables = new ConcurrentHashMap<>();
   private volatile boolean closed;
 
   /**
@@ -21,12 +21,12 @@ public final class ModelTables implements AutoCloseable {
    * @param key tells it from all others: what it was made of
    * @param make takes its memory from what it is given
    */
-  public <T> T of(Object key, Class<T> type, Function<SegmentAllocator, T> make) {
+  public <T> T getOrCreate(Object key, Class<T> type, Function<SegmentAllocator, T> make) {
     if (closed) {
       throw new IllegalStateException("the model of this cache is closed");
     }
-    Object known = made.get(key);
-    return type.cast(known != null ? known : made.computeIfAbsent(key, k -> make.apply(arena)));
+    Object known = tables.get(key);
+    return type.cast(known != null ? known : tables.computeIfAbsent(key, k -> make.apply(arena)));
   }
 
   /** What all tables take outside the heap. */
@@ -37,7 +37,7 @@ public final class ModelTables implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    made.clear();
+    tables.clear();
     arena.close();
   }
 }

@@ -3,8 +3,8 @@ package dev.kvasir.codec;
 import dev.kvasir.page.PageSize;
 
 /**
- * The keys and values of {@link #TOKENS} tokens in one layer, packed. A page never changes once it
- * is sealed, so sequences may share it.
+ * The keys and values of {@link #NOMINAL_TOKENS} tokens in one layer, packed. A page never changes
+ * once it is sealed, so sequences may share it.
  */
 public interface Page extends AutoCloseable {
   /** Tokens on a page. */
@@ -12,24 +12,24 @@ public interface Page extends AutoCloseable {
 
   /**
    * What computes on it where a few query rows attend, of the readers that a worker keeps. Many
-   * rows share what {@link #expandKeys} and {@link #expandValues} make of it.
+   * rows share what {@link #dequantizeKeys} and {@link #dequantizeValues} make of it.
    */
   default PageReader reader(PageReaders readers) {
-    return readers.of(ExpandedReader.KIND);
+    return readers.of(DequantizingReader.KIND);
   }
 
   /** The first {@code tokens} keys of a KV head as floats: (tokens, keyDim). */
-  void expandKeys(PageRoom room, int kvHead, int tokens, float[] out);
+  void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out);
 
   /** The first {@code tokens} values of a KV head as floats: (tokens, valueDim). */
-  void expandValues(PageRoom room, int kvHead, int tokens, float[] out);
+  void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out);
 
   /**
-   * All of it as bytes that outlive the process, in an {@link Envelope}. What it has in common with
-   * other pages of its model or sequence is known to the codec that reads it, {@link
+   * All of it as bytes that outlive the process, in an {@link SnapshotHeader}. What it has in
+   * common with other pages of its model or sequence is known to the codec that reads it, {@link
    * SequenceCodec#read}.
    */
-  byte[] form();
+  byte[] serialize();
 
   /** Bytes of codes. */
   long codeBytes();

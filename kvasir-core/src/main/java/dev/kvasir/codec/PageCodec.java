@@ -10,11 +10,11 @@ public interface PageCodec {
   /**
    * @param pool that what it keeps of the sequence is taken from
    */
-  SequenceCodec begin(MemoryPool pool);
+  SequenceCodec newSequence(MemoryPool pool);
 
   /** The same with as much memory as there is. */
-  default SequenceCodec begin() {
-    return begin(MemoryPool.unlimited());
+  default SequenceCodec newSequence() {
+    return newSequence(MemoryPool.unlimited());
   }
 
   /**
@@ -25,15 +25,15 @@ public interface PageCodec {
    * @throws dev.kvasir.error.InvalidInputException in one sentence, where a bit of the state has
    *     changed or this method with these settings has no such state
    */
-  SequenceCodec resume(MemoryPool pool, byte[] state);
+  SequenceCodec resumeSequence(MemoryPool pool, byte[] state);
 
   /** The same with as much memory as there is. */
-  default SequenceCodec resume(byte[] state) {
-    return resume(MemoryPool.unlimited(), state);
+  default SequenceCodec resumeSequence(byte[] state) {
+    return resumeSequence(MemoryPool.unlimited(), state);
   }
 
   /** How well the bytes of a page are known before there is one. */
-  enum Sizes {
+  enum SizeAccuracy {
     EXACT,
 
     /** They depend on the vectors; foretold is what was usual when it was measured. */
@@ -43,21 +43,21 @@ public interface PageCodec {
     AT_MOST
   }
 
-  default Sizes sizes() {
-    return Sizes.EXACT;
+  default SizeAccuracy sizes() {
+    return SizeAccuracy.EXACT;
   }
 
   /**
    * Whether attention of many query rows is faster on the packed bits, eight rows at a time, than
    * on a page that is expanded for all of them.
    */
-  default boolean readsPromptsPacked() {
+  default boolean prefersQuantizedPrefill() {
     return false;
   }
 
   /** Query rows at the most that readers of its pages take together. */
-  default int rowsTogether() {
-    return PageReader.MOST_ROWS;
+  default int maxQueryRows() {
+    return PageReader.MAX_ROWS;
   }
 
   /**
@@ -65,12 +65,12 @@ public interface PageCodec {
    * compared with what is known, and the rest is itself. Then the checksum of a page that stays
    * where it is mapped can wait until attention begins.
    */
-  default boolean canCheckLater() {
+  default boolean allowsDeferredCheck() {
     return false;
   }
 
   /** Blocks that are sealed in one go, because they have in common what is learned of them. */
-  default int blocksTogether() {
+  default int blocksPerGroup() {
     return 1;
   }
 
@@ -78,7 +78,7 @@ public interface PageCodec {
    * Whether pages of some layers may be let go once they are out of their windows, or never be
    * made, while other layers keep theirs: what is packed or read later depends on none of them.
    */
-  default boolean packsLayersApart() {
+  default boolean hasIndependentLayers() {
     return false;
   }
 
@@ -102,7 +102,7 @@ public interface PageCodec {
    * Bytes that a sequence keeps beside its pages once so many blocks are sealed, had its tokens
    * come one by one.
    */
-  default long tableBytes(int sealedBlocks) {
+  default long tableBytes(int quantizedBlocks) {
     return 0;
   }
 

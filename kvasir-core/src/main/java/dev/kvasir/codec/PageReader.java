@@ -7,17 +7,17 @@ package dev.kvasir.codec;
  */
 public interface PageReader {
   /** Query rows at the most that attend together. */
-  int MOST_ROWS = 8;
+  int MAX_ROWS = 8;
 
   /**
    * Query rows of a prompt at the most that meet a block together, of {@link #MOST_ROWS} or more
    * where what is stored takes so many: enough that halves are made floats for next to nothing, and
    * few enough that their weights stay in the second cache.
    */
-  int PROMPT_ROWS = 64;
+  int PREFILL_ROWS = 64;
 
   /** A walk over the pages of a head begins: queries are other ones, and nothing is mixed yet. */
-  default void begin() {}
+  default void beginPass() {}
 
   /**
    * Tells the last page of the walk that has begun, for readers that keep what pages share: what
@@ -25,30 +25,30 @@ public interface PageReader {
    *
    * @param page of the kind that this reader is for
    */
-  default void foresee(Page page, int kvHead) {}
+  default void prefetch(Page page, int kvHead) {}
 
   /**
    * Scores of all tokens of a page.
    *
    * @param page of the kind that this reader is for
    * @param queries (rows, keyDim)
-   * @param scores (rows, {@link Page#TOKENS}), set
+   * @param scores (rows, {@link Page#NOMINAL_TOKENS}), set
    */
   void score(Page page, int kvHead, float[] queries, int rows, float[] scores);
 
   /**
    * Adds the weighted values of all tokens of a page, the one that was scored last.
    *
-   * @param weights (rows, {@link Page#TOKENS}), none below zero
+   * @param weights (rows, {@link Page#NOMINAL_TOKENS}), none below zero
    * @param mixed (rows, valueDim), added to
    */
-  void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed);
+  void accumulate(Page page, int kvHead, float[] weights, int rows, float[] accumulator);
 
   /**
    * The running maximum of a row has grown: what a reader holds back of its weights shrinks. Called
    * between {@link #score} and {@link #mix}, of any page of the walk.
    */
-  default void shrink(int row, float factor) {}
+  default void rescale(int row, float factor) {}
 
   /**
    * The walk is over: a reader adds what it held back, say weights that were summed by code over
@@ -56,5 +56,5 @@ public interface PageReader {
    *
    * @param mixed (rows, valueDim), added to
    */
-  default void end(int rows, float[] mixed) {}
+  default void endPass(int rows, float[] accumulator) {}
 }

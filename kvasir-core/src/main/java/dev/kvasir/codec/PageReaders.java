@@ -26,7 +26,7 @@ public final class PageReaders {
     }
   }
 
-  private final PageRoom room;
+  private final PageWorkspace workspace;
   private final int keyDim;
   private final int valueDim;
   private final List<Kind<?>> kinds = new ArrayList<>();
@@ -37,18 +37,18 @@ public final class PageReaders {
    * @param valueDim channels of a value
    */
   public PageReaders(Kernels kernels, int keyDim, int valueDim) {
-    this.room = new PageRoom(kernels);
+    this.workspace = new PageWorkspace(kernels);
     this.keyDim = keyDim;
     this.valueDim = valueDim;
   }
 
   public Kernels kernels() {
-    return room.kernels();
+    return workspace.kernels();
   }
 
   /** What the worker expands pages with. */
-  public PageRoom room() {
-    return room;
+  public PageWorkspace workspace() {
+    return workspace;
   }
 
   public int keyDim() {
@@ -68,30 +68,30 @@ public final class PageReaders {
       }
     }
     R reader = kind.make.apply(this);
-    reader.begin();
+    reader.beginPass();
     kinds.add(kind);
     readers.add(reader);
     return reader;
   }
 
   /** A walk begins. */
-  public void begin() {
+  public void beginPass() {
     for (int i = 0; i < readers.size(); i++) {
-      readers.get(i).begin();
+      readers.get(i).beginPass();
     }
   }
 
   /** A row's running maximum has grown. */
-  public void shrink(int row, float factor) {
+  public void rescale(int row, float factor) {
     for (int i = 0; i < readers.size(); i++) {
-      readers.get(i).shrink(row, factor);
+      readers.get(i).rescale(row, factor);
     }
   }
 
   /** The walk is over. */
-  public void end(int rows, float[] mixed) {
+  public void endPass(int rows, float[] accumulator) {
     for (int i = 0; i < readers.size(); i++) {
-      readers.get(i).end(rows, mixed);
+      readers.get(i).endPass(rows, accumulator);
     }
   }
 }

@@ -8,11 +8,11 @@ import dev.kvasir.memory.SharedArena;
  */
 public interface SequenceCodec extends AutoCloseable {
   /** Learns from all blocks that are about to be sealed, before the first of them is. */
-  default void learn(SealingRun run) {}
+  default void learn(QuantizationBatch batch) {}
 
   /**
-   * Packs the vectors of {@link Page#TOKENS} tokens. The blocks of a layer come in their order; the
-   * arrays may be overwritten.
+   * Packs the vectors of {@link Page#NOMINAL_TOKENS} tokens. The blocks of a layer come in their
+   * order; the arrays may be overwritten.
    *
    * @param memory that the page lies in, and holds until it is closed
    * @param layer which layer they belong to
@@ -21,13 +21,13 @@ public interface SequenceCodec extends AutoCloseable {
    * @param keys (kvHeads, tokens, keyDim), rotated to their positions
    * @param values (kvHeads, tokens, valueDim); of any length where they are part of keys
    */
-  Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values);
+  Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values);
 
   /** The same in memory of the page's own. */
-  default Page seal(int layer, int position, float[] keys, float[] values) {
+  default Page quantize(int layer, int position, float[] keys, float[] values) {
     SharedArena own = new SharedArena();
     try {
-      return seal(own, layer, position, keys, values);
+      return quantize(own, layer, position, keys, values);
     } finally {
       own.release();
     }
@@ -41,13 +41,13 @@ public interface SequenceCodec extends AutoCloseable {
    * @throws dev.kvasir.error.InvalidInputException in one sentence, where a bit of it has changed
    *     or this codec seals no such page; nothing is changed by it then
    */
-  Page read(SharedArena memory, int layer, Form form);
+  Page deserialize(SharedArena memory, int layer, Snapshot snapshot);
 
   /** The same in memory of the page's own. */
-  default Page read(int layer, byte[] form) {
+  default Page deserialize(int layer, byte[] form) {
     SharedArena own = new SharedArena();
     try {
-      return read(own, layer, Form.of(form));
+      return deserialize(own, layer, Snapshot.of(form));
     } finally {
       own.release();
     }
@@ -55,12 +55,13 @@ public interface SequenceCodec extends AutoCloseable {
 
   /**
    * What it keeps of the sequence beside pages and will need, as bytes that outlive the process, in
-   * an {@link Envelope}: {@link PageCodec#resume} goes on from it. Not while blocks are sealed.
+   * an {@link SnapshotHeader}: {@link PageCodec#resumeSequence} goes on from it. Not while blocks
+   * are sealed.
    */
-  byte[] state();
+  byte[] serializeState();
 
   /** Whether {@link #see(int, int)} wants to be called. */
-  default boolean seesTokens() {
+  default boolean observesTokens() {
     return false;
   }
 
@@ -68,10 +69,10 @@ public interface SequenceCodec extends AutoCloseable {
    * Learns which token stands at a position; called before any of its vectors come, by one thread.
    * A position may come again when a step was broken off.
    */
-  default void see(int position, int token) {}
+  default void observe(int position, int token) {}
 
   /** Whether {@link #see(int, int, float[], int)} wants to be called. */
-  default boolean seesQueries() {
+  default boolean observesQueries() {
     return false;
   }
 
@@ -81,13 +82,13 @@ public interface SequenceCodec extends AutoCloseable {
    *
    * @param queries (queryHeads, keyDim) from {@code at} on, rotated to their position
    */
-  default void see(int layer, int position, float[] queries, int at) {}
+  default void observe(int layer, int position, float[] queries, int at) {}
 
   /**
    * For how many queries, its own included, a token's received attention counts; 0 where nobody
    * wants to know.
    */
-  default int receivingQueries() {
+  default int attentionHorizon() {
     return 0;
   }
 
@@ -101,10 +102,10 @@ public interface SequenceCodec extends AutoCloseable {
    * @param weights (count) probabilities of tokens, each query head's rounded to a multiple of
    *     2^-18 and summed over the heads that share the KV head, in units of 2^-18
    */
-  default void receive(int layer, int kvHead, int from, int[] weights, int count) {}
+  default void observeAttention(int layer, int kvHead, int from, int[] weights, int count) {}
 
   /** Positions up to {@code length} are held by every layer: what was received counts. */
-  default void count(int length) {}
+  default void commit(int length) {}
 
   /** Bytes that are kept beside pages. */
   default long tableBytes() {

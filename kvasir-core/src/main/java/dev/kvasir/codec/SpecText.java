@@ -13,7 +13,7 @@ import java.util.TreeSet;
  * A cache spec taken apart, {@code name[:bits][,key=value...]}, that complains in the user's words.
  */
 public final class SpecText {
-  private static final int MOST_DENSE_TOKENS = 1 << 20;
+  private static final int MAX_DENSE_TOKENS = 1 << 20;
 
   private final String text;
   private final String name;
@@ -30,7 +30,7 @@ public final class SpecText {
       String[] pair = part.split("=", 2);
       String before = values.put(pair[0], pair.length < 2 ? null : pair[1]);
       if (before != null) {
-        throw wrong("'%s' is given twice".formatted(pair[0]));
+        throw invalid("'%s' is given twice".formatted(pair[0]));
       }
     }
   }
@@ -69,14 +69,15 @@ public final class SpecText {
         (key, value) -> {
           if (value == null || !keys.contains(key)) {
             String part = value == null ? key : key + "=" + value;
-            throw wrong("'%s' is no key=value of %s; its keys are %s".formatted(part, name, keys));
+            throw invalid(
+                "'%s' is no key=value of %s; its keys are %s".formatted(part, name, keys));
           }
         });
   }
 
-  public void requireNothingElse() {
+  public void requireNameOnly() {
     if (bits != null || !values.isEmpty()) {
-      throw wrong("'%s' takes no bits and no keys".formatted(name));
+      throw invalid("'%s' takes no bits and no keys".formatted(name));
     }
   }
 
@@ -96,29 +97,29 @@ public final class SpecText {
   /** The bits after the colon. */
   public int bits(SortedSet<Integer> possible) {
     if (bits == null) {
-      throw wrong(
+      throw invalid(
           "'%s' needs its bits, as in %s:4; possible are %s".formatted(name, name, possible));
     }
     return require("bits", number("bits", bits), possible);
   }
 
   /** The bits after the colon, where they need not be whole. */
-  public double decimalBits(double least, double most) {
+  public double decimalBits(double min, double max) {
     if (bits == null) {
-      throw wrong("'%s' needs its bits, as in %s:1.5".formatted(name, name));
+      throw invalid("'%s' needs its bits, as in %s:1.5".formatted(name, name));
     }
-    return between("bits", bits, least, most);
+    return between("bits", bits, min, max);
   }
 
   /** A number that need not be whole. */
-  public double decimal(String key, double otherwise, double least, double most) {
-    return has(key) ? between(key, values.get(key), least, most) : otherwise;
+  public double decimal(String key, double defaultValue, double min, double max) {
+    return has(key) ? between(key, values.get(key), min, max) : defaultValue;
   }
 
-  private double between(String key, String typed, double least, double most) {
+  private double between(String key, String typed, double min, double max) {
     double value = decimal(key, typed);
-    if (!(value >= least && value <= most)) {
-      throw wrong("%s is %s; expected %s to %s".formatted(key, typed, least, most));
+    if (!(value >= min && value <= max)) {
+      throw invalid("%s is %s; expected %s to %s".formatted(key, typed, min, max));
     }
     return value;
   }
@@ -127,38 +128,38 @@ public final class SpecText {
     return bits != null;
   }
 
-  public int oneOf(String key, int otherwise, SortedSet<Integer> possible) {
-    return has(key) ? require(key, number(key, values.get(key)), possible) : otherwise;
+  public int oneOf(String key, int defaultValue, SortedSet<Integer> possible) {
+    return has(key) ? require(key, number(key, values.get(key)), possible) : defaultValue;
   }
 
   private int require(String key, int value, SortedSet<Integer> possible) {
     if (!possible.contains(value)) {
-      throw wrong("%s is %d; possible are %s".formatted(key, value, possible));
+      throw invalid("%s is %d; possible are %s".formatted(key, value, possible));
     }
     return value;
   }
 
-  public int tokens(String key, int otherwise) {
-    return between(key, otherwise, 0, MOST_DENSE_TOKENS);
+  public int tokens(String key, int defaultValue) {
+    return between(key, defaultValue, 0, MAX_DENSE_TOKENS);
   }
 
-  public int between(String key, int otherwise, int least, int most) {
-    int value = has(key) ? number(key, values.get(key)) : otherwise;
-    if (value < least || value > most) {
-      throw wrong("%s is %d; expected %d to %d".formatted(key, value, least, most));
+  public int between(String key, int defaultValue, int min, int max) {
+    int value = has(key) ? number(key, values.get(key)) : defaultValue;
+    if (value < min || value > max) {
+      throw invalid("%s is %d; expected %d to %d".formatted(key, value, min, max));
     }
     return value;
   }
 
   /** A fraction above zero. */
-  public double fraction(String key, double otherwise, double most) {
+  public double fraction(String key, double defaultValue, double max) {
     if (!has(key)) {
-      return otherwise;
+      return defaultValue;
     }
     String typed = values.get(key);
     double value = decimal(key, typed);
-    if (!(value > 0 && value <= most)) {
-      throw wrong("%s is %s; expected more than 0, up to %s".formatted(key, typed, most));
+    if (!(value > 0 && value <= max)) {
+      throw invalid("%s is %s; expected more than 0, up to %s".formatted(key, typed, max));
     }
     return value;
   }
@@ -174,18 +175,18 @@ public final class SpecText {
   }
 
   /** One of the constants of an enumeration, typed in small letters. */
-  public <E extends Enum<E>> E choice(String key, E otherwise) {
+  public <E extends Enum<E>> E choice(String key, E defaultValue) {
     if (!has(key)) {
-      return otherwise;
+      return defaultValue;
     }
-    List<E> possible = List.of(otherwise.getDeclaringClass().getEnumConstants());
+    List<E> possible = List.of(defaultValue.getDeclaringClass().getEnumConstants());
     for (E constant : possible) {
       if (typed(constant).equals(values.get(key))) {
         return constant;
       }
     }
     List<String> words = possible.stream().map(SpecText::typed).toList();
-    throw wrong("%s is '%s'; possible are %s".formatted(key, values.get(key), words));
+    throw invalid("%s is '%s'; possible are %s".formatted(key, values.get(key), words));
   }
 
   private static String typed(Enum<?> constant) {
@@ -196,7 +197,7 @@ public final class SpecText {
     try {
       return Double.parseDouble(typed);
     } catch (NumberFormatException e) {
-      throw wrong("%s is '%s'; expected a number".formatted(key, typed));
+      throw invalid("%s is '%s'; expected a number".formatted(key, typed));
     }
   }
 
@@ -204,11 +205,11 @@ public final class SpecText {
     try {
       return Integer.parseInt(value);
     } catch (NumberFormatException e) {
-      throw wrong("%s is '%s'; expected a whole number".formatted(key, value));
+      throw invalid("%s is '%s'; expected a whole number".formatted(key, value));
     }
   }
 
-  public InvalidInputException wrong(String what) {
+  public InvalidInputException invalid(String what) {
     return new InvalidInputException("the cache '%s': %s".formatted(text, what));
   }
 }

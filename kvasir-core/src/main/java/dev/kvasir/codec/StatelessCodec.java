@@ -8,33 +8,33 @@ public interface StatelessCodec extends PageCodec, SequenceCodec {
   int NO_STATE = 0;
 
   @Override
-  default SequenceCodec begin(MemoryPool pool) {
+  default SequenceCodec newSequence(MemoryPool pool) {
     return this;
   }
 
   @Override
-  default boolean canCheckLater() {
+  default boolean allowsDeferredCheck() {
     return true;
   }
 
   @Override
-  default boolean packsLayersApart() {
+  default boolean hasIndependentLayers() {
     return true;
   }
 
   @Override
-  default byte[] state() {
-    return Envelope.STATE.seal(NO_STATE, 0, out -> {});
+  default byte[] serializeState() {
+    return SnapshotHeader.STATE.wrap(NO_STATE, 0, out -> {});
   }
 
   @Override
-  default SequenceCodec resume(MemoryPool pool, byte[] state) {
-    return Envelope.STATE.open(
+  default SequenceCodec resumeSequence(MemoryPool pool, byte[] state) {
+    return SnapshotHeader.STATE.unwrap(
         state,
         NO_STATE,
         in -> {
-          Envelope.STATE.requireRest(in, 0);
-          return begin(pool);
+          SnapshotHeader.STATE.requireRemaining(in, 0);
+          return newSequence(pool);
         });
   }
 

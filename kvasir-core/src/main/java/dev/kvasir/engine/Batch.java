@@ -8,7 +8,7 @@ import java.util.Optional;
  * The rows of one decoder step: tokens of one or several sequences, so that the weights are read
  * once for all of them. A sequence's tokens are consecutive and follow what its cache holds.
  *
- * <p>Filled, run through {@link Engine#step}, read, cleared and filled again; nothing is allocated
+ * <p>Filled, run through {@link Engine#scope}, read, cleared and filled again; nothing is allocated
  * once it has grown to the size in use.
  */
 public final class Batch {
@@ -25,8 +25,8 @@ public final class Batch {
 
   private int logitRows;
   private int[] rowsWithLogits = new int[4];
-  private boolean[] likeliestSuffices = new boolean[4];
-  private int[] likeliest = new int[4]; // -1 where there are logits instead
+  private boolean[] argmaxSuffices = new boolean[4];
+  private int[] argmax = new int[4]; // -1 where there are logits instead
   private float[] logits = {};
   private int vocabulary;
 
@@ -43,7 +43,7 @@ public final class Batch {
    * belong to the step over its positions from {@code stepBegin} to {@code stepEnd}. A step gives
    * the same bits in however many parts it comes; what has left the window is packed at its end.
    */
-  public void beginPart(KvCache cache, int stepBegin, int stepEnd) {
+  public void beginChunk(KvCache cache, int stepBegin, int stepEnd) {
     int next = cache.length();
     if (stepBegin > next || next >= stepEnd) {
       throw new IllegalArgumentException(
@@ -96,12 +96,12 @@ public final class Batch {
   private int wantLogits() {
     if (logitRows == rowsWithLogits.length) {
       rowsWithLogits = Arrays.copyOf(rowsWithLogits, 2 * logitRows);
-      likeliestSuffices = Arrays.copyOf(likeliestSuffices, 2 * logitRows);
-      likeliest = Arrays.copyOf(likeliest, 2 * logitRows);
+      argmaxSuffices = Arrays.copyOf(argmaxSuffices, 2 * logitRows);
+      argmax = Arrays.copyOf(argmax, 2 * logitRows);
     }
     rowsWithLogits[logitRows] = rows - 1;
-    likeliestSuffices[logitRows] = false;
-    likeliest[logitRows] = -1;
+    argmaxSuffices[logitRows] = false;
+    argmax[logitRows] = -1;
     return logitRows++;
   }
 
@@ -109,26 +109,26 @@ public final class Batch {
    * Says that of the logits of an index nothing is needed but the likeliest token, which an engine
    * far from here may bring instead of them.
    */
-  public void letLikeliestSuffice(int index) {
-    likeliestSuffices[index] = true;
+  public void requestArgmaxOnly(int index) {
+    argmaxSuffices[index] = true;
   }
 
-  public boolean likeliestSuffices(int index) {
-    return likeliestSuffices[index];
+  public boolean argmaxSuffices(int index) {
+    return argmaxSuffices[index];
   }
 
   /** Leaves the likeliest token instead of logits. */
-  public void tellLikeliest(int index, int token) {
-    likeliest[index] = token;
+  public void setArgmax(int index, int token) {
+    argmax[index] = token;
   }
 
   /** The likeliest token of an index; -1 where there are logits to find it in. */
-  public int likeliest(int index) {
-    return likeliest[index];
+  public int argmax(int index) {
+    return argmax[index];
   }
 
   /**
-   * After a step: one row of {@link #vocabulary()} logits for each {@link #add} that wanted any.
+   * After a step: one row of {@link #vocabulary()} logits for each {@link #retain} that wanted any.
    */
   public float[] logits() {
     return logits;
@@ -172,25 +172,25 @@ public final class Batch {
   }
 
   /** Holds the pages of all sequences as they are, for a step that is about to read them. */
-  public void enter() {
+  public void pin() {
     for (int i = 0; i < sequences; i++) {
-      caches[i].enter();
+      caches[i].pin();
     }
   }
 
-  /** Lets go of what {@link #enter} held. */
-  public void leave() {
+  /** Lets go of what {@link #pin} held. */
+  public void unpin() {
     for (int i = 0; i < sequences; i++) {
-      caches[i].leave();
+      caches[i].unpin();
     }
   }
 
   /** Packs what has left the windows of sequences whose steps have ended. */
-  public void settle() {
+  public void quantizeWindow() {
     for (int i = 0; i < sequences; i++) {
       if (!hasFailed(i) && endsStep(i)) {
         try {
-          caches[i].settle();
+          caches[i].quantizeWindow();
         } catch (RuntimeException e) {
           fail(i, e);
         }
@@ -254,7 +254,7 @@ public final class Batch {
     return rowsWithLogits[index];
   }
 
-  public float[] roomForLogits(int vocabularySize) {
+  public float[] allocateLogits(int vocabularySize) {
     vocabulary = vocabularySize;
     int wanted = Math.multiplyExact(logitRows, vocabularySize);
     if (logits.length < wanted) {

@@ -1,6 +1,6 @@
 package dev.kvasir.engine;
 
-import dev.kvasir.cache.CacheForm;
+import dev.kvasir.cache.CacheSnapshot;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.memory.MemoryPool;
@@ -19,7 +19,8 @@ public interface Engine extends AutoCloseable {
   KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit);
 
   /** A cache of a sequence that was stored, by {@link KvCache#form}. */
-  KvCache restored(CacheSpec spec, Optional<Profile> profile, int contextLimit, CacheForm form);
+  KvCache restoreCache(
+      CacheSpec spec, Optional<Profile> profile, int contextLimit, CacheSnapshot snapshot);
 
   /**
    * Runs one step over the rows of a batch: appends every row to its cache and leaves the wanted

@@ -36,7 +36,7 @@ import java.util.function.Supplier;
  * </pre>
  *
  * With most caches that is (a) where a prompt's step ends, at a multiple of {@link
- * Sequence#PROMPT_STEP} tokens: what is generated is packed elsewhere, and a prompt's tokens attend
+ * Request#PROMPT_STEP} tokens: what is generated is packed elsewhere, and a prompt's tokens attend
  * to packed pages in another way. Where all tokens are packed by their positions alone it is (b)
  * anywhere, and what is kept serves a text that has only a part of it as well, as long as no step
  * ends in between.
@@ -46,8 +46,8 @@ import java.util.function.Supplier;
  * leave first that have not been used for the longest time. Where a budget allows a prompt's steps
  * fewer tokens, nothing is kept.
  */
-public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
-  private static final int STEP = Sequence.PROMPT_STEP;
+public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable {
+  private static final int STEP = Request.PREFILL_STEP;
 
   /** Steps of texts that are remembered by a hash, to know what texts have in common. */
   private static final int STEPS_REMEMBERED = 1 << 16;
@@ -60,7 +60,7 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
    * @param tenant whose texts they are: what one has read is of no use to another, who could tell
    *     from the time that it takes
    */
-  public record Kind(String spec, int contextLimit, String tenant) {
+  public record PrefixNamespace(String spec, int contextLimit, String tenant) {
     private boolean isOf(String other) {
       return tenant.equals(other);
     }
@@ -75,18 +75,18 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
    * @param farHits of the hits, those that were found far away
    * @param evictions beginnings that left because memory was needed
    */
-  public record Counts(long queries, long hits, long tokens, long farHits, long evictions) {
-    private Counts withQuery(int known, boolean far) {
-      return new Counts(
+  public record PrefixStats(long queries, long hits, long tokens, long remoteHits, long evictions) {
+    private PrefixStats withQuery(int known, boolean isRemote) {
+      return new PrefixStats(
           queries + 1,
           hits + (known > 0 ? 1 : 0),
           tokens + known,
-          farHits + (far ? 1 : 0),
+          remoteHits + (isRemote ? 1 : 0),
           evictions);
     }
 
-    private Counts withEvictions(int gone) {
-      return new Counts(queries, hits, tokens, farHits, evictions + gone);
+    private PrefixStats withEvictions(int removed) {
+      return new PrefixStats(queries, hits, tokens, remoteHits, evictions + removed);
     }
   }
 
@@ -95,17 +95,17 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
    *
    * @param owner whoever read it, as it was told; null where several texts have it in common
    */
-  public record Kept(String owner, Kind kind, int tokens, KvCache cache) {}
+  public record PrefixInfo(String owner, PrefixNamespace namespace, int tokens, KvCache cache) {}
 
   private final MemoryPool pool;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<StepHash, List<KeptBeginning>> byHash = new HashMap<>();
-  private final Set<KeptBeginning> byUse = new LinkedHashSet<>(); // the longest unused first
+  private final Map<StepHash, List<CachedPrefix>> byHash = new HashMap<>();
+  private final Set<CachedPrefix> byUse = new LinkedHashSet<>(); // the longest unused first
   private final Set<StepHash> stepsSeen = new LinkedHashSet<>(); // the oldest first
-  private final Set<Leaving> reading = Collections.newSetFromMap(new WeakHashMap<>());
-  private KeptBeginning forking; // not to be evicted for the memory that its fork takes
-  private Counts counts = new Counts(0, 0, 0, 0, 0);
-  private volatile FarBeginnings far; // null where nothing outlives memory
+  private final Set<PrefixRecorder> recorders = Collections.newSetFromMap(new WeakHashMap<>());
+  private CachedPrefix forking; // not to be evicted for the memory that its fork takes
+  private PrefixStats stats = new PrefixStats(0, 0, 0, 0, 0);
+  private volatile RemotePrefixCache remote; // null where nothing outlives memory
   private boolean closed;
 
   /**
@@ -113,7 +113,7 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
    */
   public PrefixCache(MemoryPool pool) {
     this.pool = pool;
-    pool.join(this);
+    pool.register(this);
   }
 
   /**
@@ -122,39 +122,40 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
    * @param owner by whom what it leaves here is told apart; may be null
    * @param fresh makes the cache of a text of which nothing is known
    */
-  public Beginning begin(Kind kind, int[] text, String owner, Supplier<KvCache> fresh) {
-    StepHash[] steps = StepHash.of(kind, text);
-    KeptBeginning source;
+  public Prefix acquire(
+      PrefixNamespace namespace, int[] text, String owner, Supplier<KvCache> newCache) {
+    StepHash[] steps = StepHash.of(namespace, text);
+    CachedPrefix source;
     KvCache known;
-    Leaving leaving;
+    PrefixRecorder recorder;
     lock.lock();
     try {
       checkOpen();
-      leaving = new Leaving(this, kind, steps, text, owner, noteSteps(steps));
-      reading.add(leaving);
-      source = longest(kind, steps, text);
-      known = source == null ? null : fork(source, source.serves(text));
+      recorder = new PrefixRecorder(this, namespace, steps, text, owner, recordSteps(steps));
+      recorders.add(recorder);
+      source = longestMatch(namespace, steps, text);
+      known = source == null ? null : fork(source, source.matchLength(text));
     } finally {
       lock.unlock();
     }
     // Outside the lock: to look far away takes its time, and a first cache of its kind may wait for
     // tables that another is making.
-    Optional<KvCache> found = findFar(kind, text, known == null ? 0 : known.length());
+    Optional<KvCache> found = findRemote(namespace, text, known == null ? 0 : known.length());
     KvCache most = found.orElse(known);
     count(most == null ? 0 : most.length(), found.isPresent());
     if (most == null) {
-      return new Beginning(fresh.get(), null, leaving);
+      return new Prefix(newCache.get(), null, recorder);
     }
     if (found.isPresent()) {
       closeIfAny(known);
-      return new Beginning(most, leaving.leaveNear(most), leaving);
+      return new Prefix(most, recorder.recordLocally(most), recorder);
     }
-    return new Beginning(known, source, leaving);
+    return new Prefix(known, source, recorder);
   }
 
-  private Optional<KvCache> findFar(Kind kind, int[] text, int known) {
-    FarBeginnings asked = far;
-    return asked == null ? Optional.empty() : asked.find(kind, text, known);
+  private Optional<KvCache> findRemote(PrefixNamespace namespace, int[] text, int known) {
+    RemotePrefixCache remoteCache = remote;
+    return remoteCache == null ? Optional.empty() : remoteCache.find(namespace, text, known);
   }
 
   private static void closeIfAny(KvCache cache) {
@@ -163,10 +164,10 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     }
   }
 
-  private void count(int known, boolean isFar) {
+  private void count(int known, boolean isRemote) {
     lock.lock();
     try {
-      counts = counts.withQuery(known, isFar);
+      stats = stats.withQuery(known, isRemote);
     } finally {
       lock.unlock();
     }
@@ -177,25 +178,25 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
    *
    * @param elsewhere null for nowhere
    */
-  public void keepIn(FarBeginnings elsewhere) {
-    far = elsewhere;
+  public void setRemote(RemotePrefixCache remoteCache) {
+    remote = remoteCache;
   }
 
   /** Whether to begin may take memory for what comes from elsewhere. */
-  public boolean looksElsewhere() {
-    return far != null;
+  public boolean hasRemote() {
+    return remote != null;
   }
 
   /** Learns how long it took to read tokens of a prompt. */
-  public void read(int tokens, long nanos) {
-    FarBeginnings told = far;
-    if (told != null && tokens > 0) {
-      told.read(tokens, nanos);
+  public void recordPrefill(int tokens, long nanos) {
+    RemotePrefixCache remoteCache = remote;
+    if (remoteCache != null && tokens > 0) {
+      remoteCache.recordPrefill(tokens, nanos);
     }
   }
 
   /** Remembers a text's steps; answers the tokens that it has in common with an earlier one. */
-  private int noteSteps(StepHash[] steps) {
+  private int recordSteps(StepHash[] steps) {
     int common = 0;
     for (StepHash step : steps) {
       common = stepsSeen.remove(step) ? step.length() : common;
@@ -207,9 +208,9 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     return common;
   }
 
-  private KeptBeginning longest(Kind kind, StepHash[] steps, int[] text) {
+  private CachedPrefix longestMatch(PrefixNamespace namespace, StepHash[] steps, int[] text) {
     for (int count = steps.length; count >= 0; count--) {
-      KeptBeginning entry = longest(StepHash.last(kind, steps, count), text);
+      CachedPrefix entry = longestMatch(StepHash.last(namespace, steps, count), text);
       if (entry != null) {
         byUse.remove(entry);
         byUse.add(entry);
@@ -219,11 +220,11 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     return null;
   }
 
-  private KeptBeginning longest(StepHash step, int[] text) {
-    KeptBeginning longest = null;
+  private CachedPrefix longestMatch(StepHash step, int[] text) {
+    CachedPrefix longest = null;
     int most = 0;
-    for (KeptBeginning entry : byHash.getOrDefault(step, List.of())) {
-      int serves = entry.serves(text);
+    for (CachedPrefix entry : byHash.getOrDefault(step, List.of())) {
+      int serves = entry.matchLength(text);
       if (serves > most) {
         most = serves;
         longest = entry;
@@ -232,13 +233,13 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     return longest;
   }
 
-  private boolean holds(StepHash step, int[] text, int length) {
+  private boolean contains(StepHash step, int[] text, int length) {
     return byHash.getOrDefault(step, List.of()).stream()
-        .anyMatch(entry -> entry.isOf(text, length));
+        .anyMatch(entry -> entry.matches(text, length));
   }
 
   /** Null where there is no memory for even that: the text is read from its beginning then. */
-  private KvCache fork(KeptBeginning entry, int length) {
+  private KvCache fork(CachedPrefix entry, int length) {
     forking = entry;
     try {
       KvCache fork = forkOf(entry.cache());
@@ -252,41 +253,41 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
   }
 
   private static KvCache forkOf(KvCache cache) {
-    cache.enter();
+    cache.pin();
     try {
       return cache.fork();
     } catch (CacheFullException e) {
       return null;
     } finally {
-      cache.leave();
+      cache.unpin();
     }
   }
 
   /** Keeps a beginning that is being read, if nobody has and there is memory for it. */
-  private void keep(
-      Leaving leaving, StepHash step, int[] text, int length, String owner, KvCache cache) {
-    if (keepNear(leaving, step, text, length, owner, cache) != null && far != null) {
+  private void store(
+      PrefixRecorder recorder, StepHash step, int[] text, int length, String owner, KvCache cache) {
+    if (storeLocally(recorder, step, text, length, owner, cache) != null && remote != null) {
       KvCache fork = forkOf(cache);
       if (fork != null) {
         // What others have in common with it can be found in what it has said all the same.
-        far.keep(step.kind(), text, leaving.owner, fork);
+        remote.store(step.namespace(), text, recorder.owner, fork);
       }
     }
   }
 
   /** Answers null where it need not or cannot be kept. */
-  private KeptBeginning keepNear(
-      Leaving leaving, StepHash step, int[] text, int length, String owner, KvCache cache) {
+  private CachedPrefix storeLocally(
+      PrefixRecorder recorder, StepHash step, int[] text, int length, String owner, KvCache cache) {
     lock.lock();
     try {
-      if (closed || !reading.contains(leaving) || holds(step, text, length)) {
+      if (closed || !recorders.contains(recorder) || contains(step, text, length)) {
         return null;
       }
       KvCache fork = forkOf(cache);
       if (fork == null) {
         return null;
       }
-      KeptBeginning entry = new KeptBeginning(step, owner, Arrays.copyOf(text, length), fork);
+      CachedPrefix entry = new CachedPrefix(step, owner, Arrays.copyOf(text, length), fork);
       byHash.computeIfAbsent(step, any -> new ArrayList<>()).add(entry);
       byUse.add(entry);
       return entry;
@@ -302,15 +303,17 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
   public void forget(String tenant, String owner) {
     lock.lock();
     try {
-      reading.removeIf(leaving -> leaving.kind.isOf(tenant) && owner.equals(leaving.owner));
+      recorders.removeIf(
+          recorder -> recorder.namespace.isOf(tenant) && owner.equals(recorder.owner));
       removeWhere(
-          entry -> entry.key().kind().isOf(tenant) && owner.equals(entry.owner()), Long.MAX_VALUE);
+          entry -> entry.key().namespace().isOf(tenant) && owner.equals(entry.owner()),
+          Long.MAX_VALUE);
     } finally {
       lock.unlock();
     }
-    FarBeginnings told = far;
-    if (told != null) {
-      told.forget(tenant, owner);
+    RemotePrefixCache remoteCache = remote;
+    if (remoteCache != null) {
+      remoteCache.forget(tenant, owner);
     }
   }
 
@@ -326,53 +329,54 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
 
   /** Lets beginnings go, the longest unused first, before anybody's pages become narrower. */
   @Override
-  public void yield(int level, long bytes) {
+  public void reclaim(int level, long bytes) {
     // Nobody who holds the lock waits for what the caller may hold: forks take memory, no locks.
     lock.lock();
     try {
-      counts = counts.withEvictions(removeWhere(entry -> entry != forking, bytes));
+      stats = stats.withEvictions(removeWhere(entry -> entry != forking, bytes));
     } finally {
       lock.unlock();
     }
   }
 
   /** Answers how many left. */
-  private int removeWhere(Predicate<KeptBeginning> leaves, long bytes) {
-    long before = pool.taken();
-    int gone = 0;
-    for (Iterator<KeptBeginning> all = byUse.iterator(); all.hasNext(); ) {
-      KeptBeginning entry = all.next();
-      if (leaves.test(entry) && before - pool.taken() < bytes) {
+  private int removeWhere(Predicate<CachedPrefix> isRemoved, long bytes) {
+    long before = pool.usedBytes();
+    int removed = 0;
+    for (Iterator<CachedPrefix> all = byUse.iterator(); all.hasNext(); ) {
+      CachedPrefix entry = all.next();
+      if (isRemoved.test(entry) && before - pool.usedBytes() < bytes) {
         all.remove();
         byHash.computeIfPresent(entry.key(), (key, list) -> without(list, entry));
         entry.cache().close();
-        gone++;
+        removed++;
       }
     }
-    return gone;
+    return removed;
   }
 
-  private static List<KeptBeginning> without(List<KeptBeginning> list, KeptBeginning entry) {
+  private static List<CachedPrefix> without(List<CachedPrefix> list, CachedPrefix entry) {
     list.remove(entry);
     return list.isEmpty() ? null : list;
   }
 
-  public Counts counts() {
+  public PrefixStats stats() {
     lock.lock();
     try {
-      return counts;
+      return stats;
     } finally {
       lock.unlock();
     }
   }
 
   /** Tells what is kept, the longest unused first, while none of it can leave. */
-  public void forEach(Consumer<Kept> consumer) {
+  public void forEach(Consumer<PrefixInfo> consumer) {
     lock.lock();
     try {
-      for (KeptBeginning entry : byUse) {
+      for (CachedPrefix entry : byUse) {
         consumer.accept(
-            new Kept(entry.owner(), entry.key().kind(), entry.tokens().length, entry.cache()));
+            new PrefixInfo(
+                entry.owner(), entry.key().namespace(), entry.tokens().length, entry.cache()));
       }
     } finally {
       lock.unlock();
@@ -394,22 +398,27 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     } finally {
       lock.unlock();
     }
-    pool.leave(this);
+    pool.unregister(this);
   }
 
   /** What a text that is being read will leave for others: three places of it at the most. */
-  static final class Leaving {
-    private final PrefixCache home;
-    private final Kind kind;
+  static final class PrefixRecorder {
+    private final PrefixCache prefixCache;
+    private final PrefixNamespace namespace;
     private final StepHash[] steps;
     private final int[] text;
     private final String owner;
     private final int common;
 
-    private Leaving(
-        PrefixCache home, Kind kind, StepHash[] steps, int[] text, String owner, int common) {
-      this.home = home;
-      this.kind = kind;
+    private PrefixRecorder(
+        PrefixCache prefixCache,
+        PrefixNamespace namespace,
+        StepHash[] steps,
+        int[] text,
+        String owner,
+        int common) {
+      this.prefixCache = prefixCache;
+      this.namespace = namespace;
       this.steps = steps;
       this.text = text;
       this.owner = owner;
@@ -417,27 +426,27 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     }
 
     /** Told whenever a whole step of the prompt has been read and packed. */
-    void stepRead(KvCache cache, int stepEnd, boolean leavesLast) {
+    void prefillStepDone(KvCache cache, int stepEnd, boolean recordsLast) {
       StepHash step = steps[stepEnd / STEP - 1];
       if (stepEnd == common) {
-        home.keep(this, step, text, stepEnd, null, cache);
-      } else if (leavesLast && stepEnd == steps.length * STEP) {
-        home.keep(this, step, text, stepEnd, owner, cache);
+        prefixCache.store(this, step, text, stepEnd, null, cache);
+      } else if (recordsLast && stepEnd == steps.length * STEP) {
+        prefixCache.store(this, step, text, stepEnd, owner, cache);
       }
     }
 
     /** Told of a beginning that came from far away: others begin from what this answers. */
-    Object leaveNear(KvCache cache) {
+    Object recordLocally(KvCache cache) {
       int length = cache.length();
-      return home.keepNear(
-          this, StepHash.last(kind, steps, length / STEP), text, length, owner, cache);
+      return prefixCache.storeLocally(
+          this, StepHash.last(namespace, steps, length / STEP), text, length, owner, cache);
     }
 
     /** Told of a place that may lie anywhere. */
-    void leave(KvCache cache, int[] tokens, int length) {
+    void record(KvCache cache, int[] tokens, int length) {
       int[] held = Arrays.copyOf(tokens, length);
-      StepHash step = StepHash.last(kind, StepHash.of(kind, held), length / STEP);
-      home.keep(this, step, held, length, owner, cache);
+      StepHash step = StepHash.last(namespace, StepHash.of(namespace, held), length / STEP);
+      prefixCache.store(this, step, held, length, owner, cache);
     }
   }
 }

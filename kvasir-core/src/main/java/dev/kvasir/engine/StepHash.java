@@ -1,16 +1,16 @@
 package dev.kvasir.engine;
 
-import dev.kvasir.engine.PrefixCache.Kind;
+import dev.kvasir.engine.PrefixCache.PrefixNamespace;
 
 /** Where a text's hash stands after a whole number of steps: a hint, never a proof. */
-record StepHash(Kind kind, int length, long hash) {
-  private static final int STEP = Sequence.PROMPT_STEP;
+record StepHash(PrefixNamespace namespace, int length, long hash) {
+  private static final int STEP = Request.PREFILL_STEP;
 
   /** Where the chain of hashes begins. */
   private static final long NO_STEPS = 1;
 
   /** A chain: the hash after a step is over all tokens before it. */
-  static StepHash[] of(Kind kind, int[] text) {
+  static StepHash[] of(PrefixNamespace namespace, int[] text) {
     StepHash[] steps = new StepHash[text.length / STEP];
     long hash = NO_STEPS;
     for (int step = 0; step < steps.length; step++) {
@@ -18,13 +18,13 @@ record StepHash(Kind kind, int length, long hash) {
         hash = (hash ^ text[i]) * 0x9E3779B97F4A7C15L;
         hash ^= hash >>> 32;
       }
-      steps[step] = new StepHash(kind, (step + 1) * STEP, hash);
+      steps[step] = new StepHash(namespace, (step + 1) * STEP, hash);
     }
     return steps;
   }
 
   /** The hash after the last of some steps. */
-  static StepHash last(Kind kind, StepHash[] steps, int count) {
-    return count == 0 ? new StepHash(kind, 0, NO_STEPS) : steps[count - 1];
+  static StepHash last(PrefixNamespace namespace, StepHash[] steps, int count) {
+    return count == 0 ? new StepHash(namespace, 0, NO_STEPS) : steps[count - 1];
   }
 }

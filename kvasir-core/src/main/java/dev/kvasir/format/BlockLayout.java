@@ -39,8 +39,8 @@ public sealed interface BlockLayout
    *
    * @param blockLength values in a block: 32 to 128, or 256 in a super-block
    * @param groupLength values that share a scale and a minimum: 16 or 32
-   * @param codeBits bits that hold a code as {@link #unpack} gives it: 4 for codes in 0..15, 8 for
-   *     signed bytes. This is the width of the unpacked code, so a type of 2 bits has 4
+   * @param codeBits bits that hold a code as {@link #dequantize} gives it: 4 for codes in 0..15, 8
+   *     for signed bytes. This is the width of the unpacked code, so a type of 2 bits has 4
    * @param hasMinimums whether any minimum can differ from zero; when false the minimums are
    *     neither read nor set
    * @param minimumFactor of minimums that are the same multiple of their scales everywhere; zero

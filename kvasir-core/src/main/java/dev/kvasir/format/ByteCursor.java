@@ -11,20 +11,20 @@ import java.nio.charset.StandardCharsets;
  */
 final class ByteCursor {
   /** Bytes that are copied at a time. */
-  private static final int WINDOW = 1 << 16;
+  private static final int BUFFER_BYTES = 1 << 16;
 
   private final String fileName;
   private final MemorySegment bytes;
   private final long end;
   private long position;
-  private byte[] window = {}; // what lies from windowAt on
-  private long windowAt;
+  private byte[] buffer = {}; // what lies from windowAt on
+  private long bufferStart;
 
   /** Reads from the start of {@code bytes}, and refuses to go on after {@code mostBytes}. */
-  ByteCursor(String fileName, MemorySegment bytes, long mostBytes) {
+  ByteCursor(String fileName, MemorySegment bytes, long maxBytes) {
     this.fileName = fileName;
     this.bytes = bytes;
-    this.end = Math.min(bytes.byteSize(), mostBytes);
+    this.end = Math.min(bytes.byteSize(), maxBytes);
   }
 
   long position() {
@@ -55,7 +55,7 @@ final class ByteCursor {
     int first = next(length, what);
     long value = 0;
     for (int i = first + length - 1; i >= first; i--) {
-      value = value << Byte.SIZE | window[i] & 0xFF;
+      value = value << Byte.SIZE | buffer[i] & 0xFF;
     }
     return value;
   }
@@ -64,24 +64,24 @@ final class ByteCursor {
    * An unsigned 64-bit count of things that take at least {@code leastBytesEach}: refused when the
    * rest cannot hold that many.
    */
-  int count(String what, long leastBytesEach) {
-    return count("", what, leastBytesEach);
+  int count(String what, long minBytesEach) {
+    return count("", what, minBytesEach);
   }
 
   /**
    * What is counted is put together for messages only: every token of a vocabulary has a length.
    */
-  private int count(String prefix, String what, long leastBytesEach) {
+  private int count(String prefix, String what, long minBytesEach) {
     if (remaining() < Long.BYTES) {
       throw missing(Long.BYTES, prefix + what);
     }
     long at = position;
     long count = int64(what);
-    long most = Math.min(remaining() / leastBytesEach, Integer.MAX_VALUE);
-    if (count < 0 || count > most) {
+    long max = Math.min(remaining() / minBytesEach, Integer.MAX_VALUE);
+    if (count < 0 || count > max) {
       throw new InvalidInputException(
           "%s: %s%s at byte %d is %s; there is room for at most %d"
-              .formatted(fileName, prefix, what, at, Long.toUnsignedString(count), most));
+              .formatted(fileName, prefix, what, at, Long.toUnsignedString(count), max));
     }
     return (int) count;
   }
@@ -90,7 +90,7 @@ final class ByteCursor {
   String string(String what) {
     int length = count("the length of ", what, 1);
     int first = next(length, what);
-    return new String(window, first, length, StandardCharsets.UTF_8);
+    return new String(buffer, first, length, StandardCharsets.UTF_8);
   }
 
   /** A place inside the file, as messages begin. */
@@ -110,12 +110,12 @@ final class ByteCursor {
     if (length > remaining()) {
       throw missing(length, what);
     }
-    if (position + length > windowAt + window.length) {
-      long held = Math.min(Math.max(length, WINDOW), remaining());
-      window = bytes.asSlice(position, held).toArray(ValueLayout.JAVA_BYTE);
-      windowAt = position;
+    if (position + length > bufferStart + buffer.length) {
+      long held = Math.min(Math.max(length, BUFFER_BYTES), remaining());
+      buffer = bytes.asSlice(position, held).toArray(ValueLayout.JAVA_BYTE);
+      bufferStart = position;
     }
-    int at = (int) (position - windowAt);
+    int at = (int) (position - bufferStart);
     position += length;
     return at;
   }

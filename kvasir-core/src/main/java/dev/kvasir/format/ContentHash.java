@@ -16,7 +16,7 @@ public final class ContentHash {
   private ContentHash() {}
 
   /** A digest of what it will be given. */
-  public static MessageDigest begin() {
+  public static MessageDigest newDigest() {
     try {
       return MessageDigest.getInstance("SHA-256");
     } catch (NoSuchAlgorithmException e) {
@@ -26,17 +26,17 @@ public final class ContentHash {
 
   /** Of a text in UTF-8. */
   public static byte[] of(String text) {
-    return begin().digest(text.getBytes(StandardCharsets.UTF_8));
+    return newDigest().digest(text.getBytes(StandardCharsets.UTF_8));
   }
 
   /** In hexadecimal digits. */
-  public static String digits(byte[] bytes) {
-    return HexFormat.of().formatHex(begin().digest(bytes));
+  public static String hex(byte[] bytes) {
+    return HexFormat.of().formatHex(newDigest().digest(bytes));
   }
 
   /** Of a whole file, in hexadecimal digits. */
-  public static String digits(Path file) {
-    try (DigestInputStream in = new DigestInputStream(Files.newInputStream(file), begin())) {
+  public static String hex(Path file) {
+    try (DigestInputStream in = new DigestInputStream(Files.newInputStream(file), newDigest())) {
       in.transferTo(OutputStream.nullOutputStream());
       return HexFormat.of().formatHex(in.getMessageDigest().digest());
     } catch (IOException e) {

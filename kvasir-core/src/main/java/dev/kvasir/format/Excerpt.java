@@ -5,11 +5,11 @@ package dev.kvasir.format;
  * long.
  */
 final class Excerpt {
-  private static final int MOST_CHARACTERS = 80;
+  private static final int MAX_CHARACTERS = 80;
 
   private Excerpt() {}
 
   static String of(String text) {
-    return text.length() <= MOST_CHARACTERS ? text : text.substring(0, MOST_CHARACTERS) + "...";
+    return text.length() <= MAX_CHARACTERS ? text : text.substring(0, MAX_CHARACTERS) + "...";
   }
 }

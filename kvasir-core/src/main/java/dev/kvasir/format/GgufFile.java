@@ -39,13 +39,13 @@ public final class GgufFile implements TensorSource {
         () -> {
           GgufHeader header =
               GgufHeader.read(file.toString(), MappedFile.open(file, arena).bytes());
-          return GgufParts.has(header) ? GgufParts.join(file, header, arena) : header;
+          return GgufParts.isSplit(header) ? GgufParts.join(file, header, arena) : header;
         });
   }
 
   /** The files that {@link #open} finds by their names, in their order; none is looked into. */
   public static List<Path> parts(Path file) {
-    return GgufParts.beside(file);
+    return GgufParts.siblings(file);
   }
 
   /** A GGUF file that already lies in memory; closing the result closes the arena. */
@@ -54,7 +54,7 @@ public final class GgufFile implements TensorSource {
         arena,
         () -> {
           GgufHeader header = GgufHeader.read(name, bytes);
-          if (GgufParts.has(header)) {
+          if (GgufParts.isSplit(header)) {
             throw new InvalidInputException(
                 "%s: is one of %d parts; in memory, one file was expected"
                     .formatted(name, header.metadata().requireInteger("split.count")));

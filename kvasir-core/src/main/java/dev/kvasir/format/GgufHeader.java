@@ -21,48 +21,48 @@ record GgufHeader(String fileName, GgufMetadata metadata, Map<String, Tensor> te
    * nothing, and could otherwise ask for an array that fills the heap: a byte on disk becomes at
    * most about 10 in memory.
    */
-  private static final long MOST_HEAD_BYTES = 64L << 20;
+  private static final long MAX_HEADER_BYTES = 64L << 20;
 
   private static final int MAGIC = 0x46554747; // "GGUF" read little-endian
-  private static final int LEAST_PAIR_BYTES = 8 + 4 + 1;
-  private static final int LEAST_TENSOR_BYTES = 8 + 4 + 8 + 4 + 8;
-  private static final int MOST_DIMENSIONS = 4;
-  private static final int MOST_ALIGNMENT = 1 << 20;
+  private static final int MIN_PAIR_BYTES = 8 + 4 + 1;
+  private static final int MIN_TENSOR_BYTES = 8 + 4 + 8 + 4 + 8;
+  private static final int MAX_DIMENSIONS = 4;
+  private static final int MAX_ALIGNMENT = 1 << 20;
 
   /** Where a tensor says it lies, before the data's start is known. */
-  private record Placement(String name, GgmlType type, long[] shape, long offset) {
-    String shown() {
+  private record TensorInfo(String name, GgmlType type, long[] shape, long offset) {
+    String shortName() {
       return Excerpt.of(name);
     }
   }
 
   static GgufHeader read(String fileName, MemorySegment bytes) {
-    ByteCursor cursor = new ByteCursor(fileName, bytes, MOST_HEAD_BYTES);
+    ByteCursor cursor = new ByteCursor(fileName, bytes, MAX_HEADER_BYTES);
     checkMagicAndVersion(cursor);
-    int tensorCount = cursor.count("the tensor count", LEAST_TENSOR_BYTES);
-    int pairCount = cursor.count("the metadata count", LEAST_PAIR_BYTES);
+    int tensorCount = cursor.count("the tensor count", MIN_TENSOR_BYTES);
+    int pairCount = cursor.count("the metadata count", MIN_PAIR_BYTES);
 
     Map<String, Object> values = new LinkedHashMap<>();
     for (int i = 0; i < pairCount; i++) {
       String key = cursor.string("metadata key " + i);
-      String shown = Excerpt.of(key);
-      if (values.put(key, GgufValues.read(cursor, shown)) != null) {
-        throw cursor.malformed("metadata key '%s' appears twice".formatted(shown));
+      String shortName = Excerpt.of(key);
+      if (values.put(key, GgufValues.read(cursor, shortName)) != null) {
+        throw cursor.malformed("metadata key '%s' appears twice".formatted(shortName));
       }
     }
     GgufMetadata metadata = new GgufMetadata(fileName, values);
 
-    Map<String, Placement> placements = new LinkedHashMap<>();
+    Map<String, TensorInfo> infos = new LinkedHashMap<>();
     for (int i = 0; i < tensorCount; i++) {
-      Placement placement = readPlacement(cursor, i);
-      if (placements.put(placement.name(), placement) != null) {
-        throw cursor.malformed("tensor '%s' appears twice".formatted(placement.shown()));
+      TensorInfo info = readTensorInfo(cursor, i);
+      if (infos.put(info.name(), info) != null) {
+        throw cursor.malformed("tensor '%s' appears twice".formatted(info.shortName()));
       }
     }
     int alignment = alignment(cursor, metadata);
     MemorySegment data = fromNextMultiple(bytes, cursor.position(), alignment);
     Map<String, Tensor> tensors = new LinkedHashMap<>();
-    placements.forEach((name, at) -> tensors.put(name, place(cursor, at, data, alignment)));
+    infos.forEach((name, info) -> tensors.put(name, resolve(cursor, info, data, alignment)));
     return new GgufHeader(fileName, metadata, tensors);
   }
 
@@ -85,33 +85,33 @@ record GgufHeader(String fileName, GgufMetadata metadata, Map<String, Tensor> te
 
   private static int alignment(ByteCursor cursor, GgufMetadata metadata) {
     int alignment = metadata.integer("general.alignment").orElse(32);
-    if (alignment < 8 || alignment > MOST_ALIGNMENT || Integer.bitCount(alignment) != 1) {
+    if (alignment < 8 || alignment > MAX_ALIGNMENT || Integer.bitCount(alignment) != 1) {
       throw cursor.malformed(
           "'general.alignment' is %d; expected a power of two from 8 to %d"
-              .formatted(alignment, MOST_ALIGNMENT));
+              .formatted(alignment, MAX_ALIGNMENT));
     }
     return alignment;
   }
 
-  private static Placement readPlacement(ByteCursor cursor, int index) {
+  private static TensorInfo readTensorInfo(ByteCursor cursor, int index) {
     String name = cursor.string("the name of tensor " + index);
-    String shown = Excerpt.of(name);
-    int dimensions = cursor.int32("the dimension count of '" + shown + "'");
-    if (dimensions < 1 || dimensions > MOST_DIMENSIONS) {
+    String shortName = Excerpt.of(name);
+    int dimensions = cursor.int32("the dimension count of '" + shortName + "'");
+    if (dimensions < 1 || dimensions > MAX_DIMENSIONS) {
       throw cursor.malformed(
           "tensor '%s' has %s dimensions; expected 1 to %d"
-              .formatted(shown, Integer.toUnsignedString(dimensions), MOST_DIMENSIONS));
+              .formatted(shortName, Integer.toUnsignedString(dimensions), MAX_DIMENSIONS));
     }
     long[] shape = new long[dimensions];
     for (int d = dimensions - 1; d >= 0; d--) {
-      shape[d] = cursor.int64("a dimension of '" + shown + "'");
+      shape[d] = cursor.int64("a dimension of '" + shortName + "'");
       if (shape[d] < 1) {
         throw cursor.malformed(
             "tensor '%s' has a dimension of %s; expected at least 1"
-                .formatted(shown, Long.toUnsignedString(shape[d])));
+                .formatted(shortName, Long.toUnsignedString(shape[d])));
       }
     }
-    int wireNumber = cursor.int32("the type of '" + shown + "'");
+    int wireNumber = cursor.int32("the type of '" + shortName + "'");
     GgmlType type =
         GgmlType.ofWireNumber(wireNumber)
             .orElseThrow(
@@ -119,32 +119,35 @@ record GgufHeader(String fileName, GgufMetadata metadata, Map<String, Tensor> te
                     cursor.malformed(
                         "tensor '%s' has type %s; supported are %s"
                             .formatted(
-                                shown,
+                                shortName,
                                 GgmlTypeNames.describe(wireNumber),
                                 GgmlTypeNames.supported())));
-    return new Placement(name, type, shape, cursor.int64("the offset of '" + shown + "'"));
+    return new TensorInfo(name, type, shape, cursor.int64("the offset of '" + shortName + "'"));
   }
 
-  private static Tensor place(ByteCursor cursor, Placement at, MemorySegment data, int alignment) {
-    long rowLength = at.shape()[at.shape().length - 1];
-    if (rowLength % at.type().blockLength() != 0) {
+  private static Tensor resolve(
+      ByteCursor cursor, TensorInfo info, MemorySegment data, int alignment) {
+    long rowLength = info.shape()[info.shape().length - 1];
+    if (rowLength % info.type().blockLength() != 0) {
       throw cursor.malformed(
           "tensor '%s' has rows of %d values; %s needs a multiple of %d"
-              .formatted(at.shown(), rowLength, at.type(), at.type().blockLength()));
+              .formatted(info.shortName(), rowLength, info.type(), info.type().blockLength()));
     }
-    if (at.offset() % alignment != 0) {
+    if (info.offset() % alignment != 0) {
       throw cursor.malformed(
           "tensor '%s' lies at byte %s of the data; expected a multiple of %d"
-              .formatted(at.shown(), Long.toUnsignedString(at.offset()), alignment));
+              .formatted(info.shortName(), Long.toUnsignedString(info.offset()), alignment));
     }
-    long room = data.byteSize();
-    long size = Tensor.bytes(cursor.at("tensor '%s'".formatted(at.shown())), at.type(), at.shape());
-    if (at.offset() < 0 || size > room || at.offset() > room - size) {
+    long dataBytes = data.byteSize();
+    long size =
+        Tensor.bytes(
+            cursor.at("tensor '%s'".formatted(info.shortName())), info.type(), info.shape());
+    if (info.offset() < 0 || size > dataBytes || info.offset() > dataBytes - size) {
       throw cursor.malformed(
           "tensor '%s' lies at byte %s of the data and takes %d bytes; the data has %d bytes"
-              .formatted(at.shown(), Long.toUnsignedString(at.offset()), size, room));
+              .formatted(info.shortName(), Long.toUnsignedString(info.offset()), size, dataBytes));
     }
-    return new Tensor(at.name(), at.type(), at.shape(), data.asSlice(at.offset(), size));
+    return new Tensor(info.name(), info.type(), info.shape(), data.asSlice(info.offset(), size));
   }
 
   /** The data; empty in a file of metadata alone, which may end before the padding does. */

@@ -56,7 +56,7 @@ public final class GgufMetadata {
    *
    * @throws InvalidInputException where layers differ
    */
-  public OptionalInt sameInteger(String key) {
+  public OptionalInt uniformInteger(String key) {
     if (!(values.get(key) instanceof long[] each) || each.length == 0) {
       return integer(key);
     }
@@ -70,8 +70,8 @@ public final class GgufMetadata {
     return integer(key, each[0]);
   }
 
-  public int requireSameInteger(String key) {
-    return sameInteger(key).orElseThrow(() -> missing(key, "an integer"));
+  public int requireUniformInteger(String key) {
+    return uniformInteger(key).orElseThrow(() -> missing(key, "an integer"));
   }
 
   public int requireInteger(String key) {

@@ -45,7 +45,7 @@ final class GgufParts {
   }
 
   /** Whether a file is one of several; a file that they were joined to may say 0. */
-  static boolean has(GgufHeader header) {
+  static boolean isSplit(GgufHeader header) {
     return header.metadata().integer("split.count").orElse(1) > 1;
   }
 
@@ -53,14 +53,14 @@ final class GgufParts {
    * All files of a model by their names, whichever of them is given. Another model may lie beside,
    * and its name begin the same: parts have one name and as many others.
    */
-  static List<Path> beside(Path given) {
+  static List<Path> siblings(Path given) {
     Matcher name = NAME.matcher(given.getFileName().toString());
     if (!name.matches()) {
       return List.of(given);
     }
     Path folder = given.toAbsolutePath().getParent();
     try (Stream<Path> all = Files.list(folder)) {
-      return all.filter(file -> Files.isRegularFile(file) && isBeside(name, file))
+      return all.filter(file -> Files.isRegularFile(file) && isSibling(name, file))
           .sorted()
           .toList();
     } catch (IOException e) {
@@ -68,7 +68,7 @@ final class GgufParts {
     }
   }
 
-  private static boolean isBeside(Matcher given, Path file) {
+  private static boolean isSibling(Matcher given, Path file) {
     Matcher other = NAME.matcher(file.getFileName().toString());
     return other.matches()
         && other.group(1).equals(given.group(1))
@@ -99,7 +99,7 @@ final class GgufParts {
   }
 
   private GgufHeader joined() {
-    requirePlace(givenHeader, givenIndex);
+    requirePosition(givenHeader, givenIndex);
     GgufHeader first = part(0);
     int total = first.metadata().requireInteger("split.tensors.count");
     add(first);
@@ -126,7 +126,7 @@ final class GgufParts {
           "%s: no such file; %s is one of %d parts".formatted(file, given, count));
     }
     GgufHeader part = GgufHeader.read(file.toString(), MappedFile.open(file, arena).bytes());
-    requirePlace(part, index);
+    requirePosition(part, index);
     return part;
   }
 
@@ -134,7 +134,7 @@ final class GgufParts {
     return "-%05d-of-%05d.gguf".formatted(index + 1, count);
   }
 
-  private void requirePlace(GgufHeader part, int index) {
+  private void requirePosition(GgufHeader part, int index) {
     requireAsNamed(part, "split.count", count);
     requireAsNamed(part, "split.no", index);
   }

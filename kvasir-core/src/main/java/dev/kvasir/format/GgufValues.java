@@ -17,7 +17,7 @@ final class GgufValues {
   private static final int FLOAT64 = 12;
 
   /** No known file nests arrays deeper than two; a hostile one could nest until the stack ends. */
-  private static final int DEEPEST_ARRAY = 4;
+  private static final int MAX_ARRAY_DEPTH = 4;
 
   private GgufValues() {}
 
@@ -60,11 +60,11 @@ final class GgufValues {
   }
 
   private static Object array(ByteCursor cursor, String key, int depth) {
-    if (depth > DEEPEST_ARRAY) {
-      throw cursor.malformed("%s nests arrays deeper than %d".formatted(key, DEEPEST_ARRAY));
+    if (depth > MAX_ARRAY_DEPTH) {
+      throw cursor.malformed("%s nests arrays deeper than %d".formatted(key, MAX_ARRAY_DEPTH));
     }
     int type = cursor.int32("the element type of " + key);
-    int count = cursor.count("the length of " + key, leastBytes(cursor, key, type));
+    int count = cursor.count("the length of " + key, minBytes(cursor, key, type));
     return switch (type) {
       case FLOAT32, FLOAT64 -> {
         float[] floats = new float[count];
@@ -104,7 +104,7 @@ final class GgufValues {
     };
   }
 
-  private static int leastBytes(ByteCursor cursor, String key, int type) {
+  private static int minBytes(ByteCursor cursor, String key, int type) {
     return switch (type) {
       case UINT8, INT8, BOOL -> 1;
       case UINT16, INT16 -> 2;

@@ -19,7 +19,7 @@ import java.util.OptionalInt;
  */
 public final class JsonFile {
   /** Three times the largest known tokenizer. */
-  private static final long MOST_BYTES = 100_000_000;
+  private static final long MAX_BYTES = 100_000_000;
 
   private final String name;
   private final JsonObject root;
@@ -35,9 +35,9 @@ public final class JsonFile {
     }
     try {
       long size = Files.size(file);
-      if (size > MOST_BYTES) {
+      if (size > MAX_BYTES) {
         throw new InvalidInputException(
-            "%s: takes %d bytes; expected at most %d".formatted(file, size, MOST_BYTES));
+            "%s: takes %d bytes; expected at most %d".formatted(file, size, MAX_BYTES));
       }
       return parse(file.toString(), Files.readString(file));
     } catch (NoSuchFileException e) {
@@ -66,7 +66,7 @@ public final class JsonFile {
    * it.
    */
   public static JsonElement parseElement(String name, String json) {
-    return JsonTree.parse(name, json);
+    return StrictJsonParser.parse(name, json);
   }
 
   public String name() {

@@ -12,8 +12,8 @@ import java.util.Set;
  * @param descr the dtype as it stands there, quotes included
  */
 record NpyDictionary(String descr, boolean fortranOrder, long[] shape) {
-  private static final int MOST_DIMENSIONS = 64; // numpy's own bound
-  private static final int MOST_DIGITS = 18; // any of that many fit a long
+  private static final int MAX_DIMENSIONS = 64; // numpy's own bound
+  private static final int MAX_DIGITS = 18; // any of that many fit a long
 
   static NpyDictionary parse(String fileName, String text) {
     return new Parser(fileName, text).dictionary();
@@ -96,12 +96,12 @@ record NpyDictionary(String descr, boolean fortranOrder, long[] shape) {
     }
 
     private long[] tuple() {
-      long[] dimensions = new long[MOST_DIMENSIONS];
+      long[] dimensions = new long[MAX_DIMENSIONS];
       int count = 0;
       require("(");
       while (!skip(")")) {
-        if (count == MOST_DIMENSIONS) {
-          throw malformed("has more than %d dimensions".formatted(MOST_DIMENSIONS));
+        if (count == MAX_DIMENSIONS) {
+          throw malformed("has more than %d dimensions".formatted(MAX_DIMENSIONS));
         }
         dimensions[count++] = wholeNumber();
         if (!skip(",")) {
@@ -118,9 +118,9 @@ record NpyDictionary(String descr, boolean fortranOrder, long[] shape) {
       while (at < text.length() && text.charAt(at) >= '0' && text.charAt(at) <= '9') {
         at++;
       }
-      if (at == from || at - from > MOST_DIGITS) {
+      if (at == from || at - from > MAX_DIGITS) {
         at = from;
-        throw unexpected("a whole number of at most %d digits".formatted(MOST_DIGITS));
+        throw unexpected("a whole number of at most %d digits".formatted(MAX_DIGITS));
       }
       long number = Long.parseLong(text, from, at, 10);
       skip("L"); // Python 2 wrote long numbers so

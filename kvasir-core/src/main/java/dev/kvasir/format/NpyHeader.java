@@ -21,7 +21,7 @@ record NpyHeader(long[] shape, long dataAt) {
   static final byte[] MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
 
   /** What version 1.0 can say; the head of an array of floats takes 118 bytes. */
-  private static final int MOST_BYTES = 0xFFFF;
+  private static final int MAX_BYTES = 0xFFFF;
 
   private static final int ZIP = 0x4B50; // "PK"
 
@@ -33,10 +33,9 @@ record NpyHeader(long[] shape, long dataAt) {
         major == 1
             ? Short.toUnsignedInt(cursor.int16("the header length"))
             : Integer.toUnsignedLong(cursor.int32("the header length"));
-    long most = Math.min(cursor.remaining(), MOST_BYTES);
-    if (length > most) {
-      throw cursor.malformed(
-          "the header length is %d; expected at most %d".formatted(length, most));
+    long max = Math.min(cursor.remaining(), MAX_BYTES);
+    if (length > max) {
+      throw cursor.malformed("the header length is %d; expected at most %d".formatted(length, max));
     }
     long at = cursor.position();
     Charset charset = major < 3 ? StandardCharsets.ISO_8859_1 : StandardCharsets.UTF_8;

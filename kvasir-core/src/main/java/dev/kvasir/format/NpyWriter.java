@@ -29,7 +29,7 @@ public final class NpyWriter implements AutoCloseable {
   private static final int BUFFER_VALUES = 16_384;
 
   private final Path file;
-  private final Path beside;
+  private final Path partFile;
   private final FileChannel channel;
   private final long values;
   private final int dataAt;
@@ -37,14 +37,15 @@ public final class NpyWriter implements AutoCloseable {
       ByteBuffer.allocateDirect(Float.BYTES * BUFFER_VALUES).order(ByteOrder.LITTLE_ENDIAN);
   private boolean finished;
 
-  private NpyWriter(Path file, Path beside, FileChannel channel, long... shape) throws IOException {
+  private NpyWriter(Path file, Path partFile, FileChannel channel, long... shape)
+      throws IOException {
     this.file = file;
-    this.beside = beside;
+    this.partFile = partFile;
     this.channel = channel;
     this.values = Arrays.stream(shape).reduce(1, Math::multiplyExact);
-    byte[] head = head(shape);
-    this.dataAt = head.length;
-    writeFully(ByteBuffer.wrap(head), 0);
+    byte[] header = header(shape);
+    this.dataAt = header.length;
+    writeFully(ByteBuffer.wrap(header), 0);
     if (values > 0) {
       // The last value first: the file then has its length, and holes are zero.
       writeFully(ByteBuffer.wrap(new byte[Float.BYTES]), dataAt + Float.BYTES * (values - 1));
@@ -54,19 +55,19 @@ public final class NpyWriter implements AutoCloseable {
   public static NpyWriter create(Path file, long... shape) {
     // The number keeps two processes apart that write to the same name.
     String name = "%s.%d.part".formatted(file.getFileName(), ProcessHandle.current().pid());
-    Path beside = file.resolveSibling(name);
+    Path partFile = file.resolveSibling(name);
     try {
       FileChannel channel =
           FileChannel.open(
-              beside,
+              partFile,
               StandardOpenOption.CREATE,
               StandardOpenOption.TRUNCATE_EXISTING,
               StandardOpenOption.WRITE);
       try {
-        return new NpyWriter(file, beside, channel, shape);
+        return new NpyWriter(file, partFile, channel, shape);
       } catch (IOException | RuntimeException | Error e) {
         channel.close();
-        Files.deleteIfExists(beside);
+        Files.deleteIfExists(partFile);
         throw e;
       }
     } catch (IOException e) {
@@ -75,7 +76,7 @@ public final class NpyWriter implements AutoCloseable {
   }
 
   /** Everything before the data, byte for byte as numpy 2 writes it. */
-  static byte[] head(long... shape) {
+  static byte[] header(long... shape) {
     String dimensions =
         Arrays.stream(shape).mapToObj(Long::toString).collect(Collectors.joining(", "));
     String dictionary =
@@ -83,12 +84,12 @@ public final class NpyWriter implements AutoCloseable {
             .formatted(dimensions, shape.length == 1 ? "," : "");
     int before = NpyHeader.MAGIC.length + 4;
     int length = Math.ceilDiv(before + dictionary.length() + 1, ALIGNMENT) * ALIGNMENT;
-    ByteBuffer head = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
-    head.put(NpyHeader.MAGIC).put((byte) 1).put((byte) 0).putShort((short) (length - before));
-    head.put(dictionary.getBytes(StandardCharsets.US_ASCII));
-    Arrays.fill(head.array(), head.position(), length - 1, (byte) ' ');
-    head.array()[length - 1] = '\n';
-    return head.array();
+    ByteBuffer header = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+    header.put(NpyHeader.MAGIC).put((byte) 1).put((byte) 0).putShort((short) (length - before));
+    header.put(dictionary.getBytes(StandardCharsets.US_ASCII));
+    Arrays.fill(header.array(), header.position(), length - 1, (byte) ' ');
+    header.array()[length - 1] = '\n';
+    return header.array();
   }
 
   /** Writes values that lie one after another in C order, the first of them at {@code index}. */
@@ -117,7 +118,7 @@ public final class NpyWriter implements AutoCloseable {
   public void finish() {
     try {
       channel.close();
-      Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE);
+      Files.move(partFile, file, StandardCopyOption.ATOMIC_MOVE);
       finished = true;
     } catch (IOException e) {
       throw unwritable(file, e);
@@ -141,7 +142,7 @@ public final class NpyWriter implements AutoCloseable {
     }
     try {
       channel.close();
-      Files.deleteIfExists(beside);
+      Files.deleteIfExists(partFile);
     } catch (IOException e) {
       throw unwritable(file, e);
     }

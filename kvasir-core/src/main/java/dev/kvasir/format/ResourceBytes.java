@@ -45,7 +45,7 @@ public final class ResourceBytes {
     }
     String entry = text.substring(end + SEPARATOR.length());
     MemorySegment jar = map(text.substring("jar:".length(), end), arena);
-    return new StoredEntries(jar).find(entry.getBytes(StandardCharsets.UTF_8));
+    return new ZipStoredEntries(jar).find(entry.getBytes(StandardCharsets.UTF_8));
   }
 
   private static MemorySegment map(String uri, Arena arena) throws IOException {

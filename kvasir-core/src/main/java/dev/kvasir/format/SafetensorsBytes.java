@@ -23,7 +23,7 @@ public final class SafetensorsBytes {
   private static final int ALIGNMENT = 8;
 
   /** Data on the heap are copied by the channel, so it gets no more at a time. */
-  private static final long PIECE_BYTES = 1 << 20;
+  private static final long CHUNK_BYTES = 1 << 20;
 
   private SafetensorsBytes() {}
 
@@ -37,9 +37,9 @@ public final class SafetensorsBytes {
     writeFully(ByteBuffer.wrap(head), out);
     for (Tensor tensor : ordered) {
       MemorySegment data = tensor.data();
-      for (long at = 0; at < data.byteSize(); at += PIECE_BYTES) {
-        long piece = Math.min(PIECE_BYTES, data.byteSize() - at);
-        writeFully(data.asSlice(at, piece).asByteBuffer(), out);
+      for (long at = 0; at < data.byteSize(); at += CHUNK_BYTES) {
+        long chunk = Math.min(CHUNK_BYTES, data.byteSize() - at);
+        writeFully(data.asSlice(at, chunk).asByteBuffer(), out);
       }
     }
   }

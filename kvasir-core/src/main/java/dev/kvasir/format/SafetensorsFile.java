@@ -36,13 +36,13 @@ public final class SafetensorsFile implements TensorSource {
   }
 
   /** Maps the file for as long as a tensor of it is in use; closing it does nothing. */
-  public static SafetensorsFile openLasting(Path file) {
+  public static SafetensorsFile openAuto(Path file) {
     MappedFile mapped = MappedFile.open(file, Arena.ofAuto());
-    return ofLasting(mapped.name(), mapped.bytes());
+    return ofAuto(mapped.name(), mapped.bytes());
   }
 
   /** A safetensors file in memory that goes with its last user; closing the result does nothing. */
-  public static SafetensorsFile ofLasting(String name, MemorySegment bytes) {
+  public static SafetensorsFile ofAuto(String name, MemorySegment bytes) {
     return new SafetensorsFile(name, SafetensorsHeader.read(name, bytes), Optional.empty());
   }
 
@@ -93,7 +93,7 @@ public final class SafetensorsFile implements TensorSource {
                   name,
                   Excerpt.of(tensorName),
                   Excerpt.of(dtype),
-                  dtype.startsWith("F8_") ? ": " + ForeignQuantization.INSTEAD : ""));
+                  dtype.startsWith("F8_") ? ": " + UnsupportedQuantization.ADVICE : ""));
     }
     return Optional.ofNullable(tensors.get(tensorName));
   }

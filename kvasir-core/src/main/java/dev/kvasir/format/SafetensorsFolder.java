@@ -67,7 +67,7 @@ public final class SafetensorsFolder implements TensorSource {
     if (!Files.isDirectory(folder)) {
       throw new InvalidInputException(folder + ": no such folder");
     }
-    ForeignQuantization.refuse(folder);
+    UnsupportedQuantization.refuse(folder);
     if (Files.exists(folder.resolve(SINGLE))) {
       SafetensorsFile file = shard(folder.resolve(SINGLE));
       file.names().forEach(tensorName -> shardOfTensor.put(tensorName, file));
@@ -77,7 +77,7 @@ public final class SafetensorsFolder implements TensorSource {
       throw new InvalidInputException(
           "%s: holds neither %s nor %s".formatted(folder, SINGLE, INDEX));
     }
-    ForeignQuantization.refuse(folder, shardOfTensor.keySet());
+    UnsupportedQuantization.refuse(folder, shardOfTensor.keySet());
   }
 
   private void openShards(JsonFile index) {
@@ -86,7 +86,7 @@ public final class SafetensorsFolder implements TensorSource {
     for (String tensorName : map.root().keySet()) {
       String fileName = map.string(tensorName).orElseThrow(() -> map.missing(tensorName, "a file"));
       Path file =
-          neighbour(fileName)
+          sibling(fileName)
               .orElseThrow(
                   () ->
                       map.wrong(
@@ -96,7 +96,7 @@ public final class SafetensorsFolder implements TensorSource {
   }
 
   /** A shard is a neighbour of the index: a path could point anywhere on the disk. */
-  private Optional<Path> neighbour(String fileName) {
+  private Optional<Path> sibling(String fileName) {
     if (fileName.isBlank() || fileName.contains("/") || fileName.contains("\\")) {
       return Optional.empty();
     }

@@ -25,12 +25,12 @@ import java.util.Optional;
  */
 final class SafetensorsHeader {
   /** The format's own limit; a header of a large model takes a few hundred kilobytes. */
-  private static final long MOST_HEADER_BYTES = 100_000_000;
+  private static final long MAX_HEADER_BYTES = 100_000_000;
 
-  private static final int MOST_DIMENSIONS = 8;
+  private static final int MAX_DIMENSIONS = 8;
 
   /** The bytes of the data that a tensor claims. */
-  private record Extent(String shown, long begin, long end) {}
+  private record Extent(String tensorName, long begin, long end) {}
 
   private final String fileName;
   private final Map<String, Tensor> tensors = new LinkedHashMap<>();
@@ -46,11 +46,11 @@ final class SafetensorsHeader {
   static SafetensorsHeader read(String fileName, MemorySegment bytes) {
     ByteCursor cursor = new ByteCursor(fileName, bytes, bytes.byteSize());
     long length = cursor.int64("the header length");
-    long most = Math.min(cursor.remaining(), MOST_HEADER_BYTES);
-    if (length < 2 || length > most) {
+    long max = Math.min(cursor.remaining(), MAX_HEADER_BYTES);
+    if (length < 2 || length > max) {
       throw cursor.malformed(
           "the header length is %s; expected 2 to %d, so this is no safetensors file or a truncated one"
-              .formatted(Long.toUnsignedString(length), most));
+              .formatted(Long.toUnsignedString(length), max));
     }
     JsonFile json = JsonFile.parse(fileName, text(fileName, bytes.asSlice(8, length)));
     SafetensorsHeader header = new SafetensorsHeader(fileName);
@@ -84,7 +84,7 @@ final class SafetensorsHeader {
         json.object(key).ifPresent(this::readMetadata);
       } else {
         String where = "%s: tensor '%s'".formatted(fileName, Excerpt.of(key));
-        place(key, JsonFile.of(where, entry.getValue()), data);
+        addTensor(key, JsonFile.of(where, entry.getValue()), data);
       }
     }
   }
@@ -95,13 +95,13 @@ final class SafetensorsHeader {
     }
   }
 
-  private void place(String tensorName, JsonFile entry, MemorySegment data) {
+  private void addTensor(String tensorName, JsonFile entry, MemorySegment data) {
     String dtype = entry.string("dtype").orElseThrow(() -> entry.missing("dtype", "a string"));
     long[] shape = wholeNumbers(entry, "shape");
-    if (shape.length > MOST_DIMENSIONS) {
+    if (shape.length > MAX_DIMENSIONS) {
       throw new InvalidInputException(
           "%s: has %d dimensions; expected at most %d"
-              .formatted(entry.name(), shape.length, MOST_DIMENSIONS));
+              .formatted(entry.name(), shape.length, MAX_DIMENSIONS));
     }
     long[] offsets = wholeNumbers(entry, "data_offsets");
     if (offsets.length != 2 || offsets[0] > offsets[1] || offsets[1] > data.byteSize()) {
@@ -145,7 +145,12 @@ final class SafetensorsHeader {
       if (after.begin() < before.end()) {
         throw new InvalidInputException(
             "%s: tensor '%s' begins at byte %d of the data, inside tensor '%s' that ends at %d"
-                .formatted(fileName, after.shown(), after.begin(), before.shown(), before.end()));
+                .formatted(
+                    fileName,
+                    after.tensorName(),
+                    after.begin(),
+                    before.tensorName(),
+                    before.end()));
       }
     }
   }

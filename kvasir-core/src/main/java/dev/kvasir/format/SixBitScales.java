@@ -25,7 +25,7 @@ public final class SixBitScales {
     return group < 4 ? first & 63 : unsignedByte(source, at + 4 + group) & 15 | first >>> 6 << 4;
   }
 
-  /** As {@link #scale}. */
+  /** As {@link #chooseUnit}. */
   public static int minimum(MemorySegment source, long at, int group) {
     int first = unsignedByte(source, at + 4 + group % 4);
     return group < 4 ? first & 63 : unsignedByte(source, at + 4 + group) >>> 4 | first >>> 6 << 4;

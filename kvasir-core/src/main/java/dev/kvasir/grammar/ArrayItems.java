@@ -1,9 +1,9 @@
 package dev.kvasir.grammar;
 
-import static dev.kvasir.grammar.Expression.literal;
-import static dev.kvasir.grammar.Expression.named;
-import static dev.kvasir.grammar.Expression.optional;
-import static dev.kvasir.grammar.Expression.sequence;
+import static dev.kvasir.grammar.GrammarExpression.asRule;
+import static dev.kvasir.grammar.GrammarExpression.literal;
+import static dev.kvasir.grammar.GrammarExpression.optional;
+import static dev.kvasir.grammar.GrammarExpression.sequence;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonPrimitive;
@@ -15,69 +15,69 @@ import java.util.List;
  * others do not come unless there must be more.
  */
 final class ArrayItems {
-  private final List<Expression> first = new ArrayList<>();
-  private final Expression other; // null where there are none
-  private final int least;
-  private final int most;
+  private final List<GrammarExpression> first = new ArrayList<>();
+  private final GrammarExpression other; // null where there are none
+  private final int minItems;
+  private final int maxItems;
 
   ArrayItems(SchemaGrammar grammar, Schema schema) {
     List<JsonElement> prefix = schema.array("prefixItems");
     for (int i = 0; i < prefix.size(); i++) {
-      String pointer = schema.below("prefixItems", Integer.toString(i));
-      first.add(named(grammar.read(prefix.get(i), pointer)));
+      String pointer = schema.pointerTo("prefixItems", Integer.toString(i));
+      first.add(asRule(grammar.read(prefix.get(i), pointer)));
     }
-    this.least = schema.count("minItems", 0);
-    this.most = schema.count("maxItems", Expression.ENDLESS);
-    if (most < least) {
-      throw schema.refusal("maxItems", "expected 'minItems' or more, which is " + least);
+    this.minItems = schema.count("minItems", 0);
+    this.maxItems = schema.count("maxItems", GrammarExpression.UNBOUNDED);
+    if (maxItems < minItems) {
+      throw schema.refusal("maxItems", "expected 'minItems' or more, which is " + minItems);
     }
     this.other = other(grammar, schema);
-    if (other == null && least > first.size()) {
+    if (other == null && minItems > first.size()) {
       throw schema.refusal("minItems", "expected no more than there are items, " + first.size());
     }
   }
 
-  private Expression other(SchemaGrammar grammar, Schema schema) {
+  private GrammarExpression other(SchemaGrammar grammar, Schema schema) {
     if (!schema.has("items")) {
-      return first.isEmpty() || least > first.size() ? JsonText.VALUE : null;
+      return first.isEmpty() || minItems > first.size() ? JsonExpressions.VALUE : null;
     }
     JsonElement items = schema.element("items");
     boolean isNone = items.equals(new JsonPrimitive(false));
     if (items.isJsonArray()) {
       throw schema.refusal("items", "expected a schema; items one by one are 'prefixItems'");
     }
-    return isNone ? null : named(grammar.read(items, schema.below("items")));
+    return isNone ? null : asRule(grammar.read(items, schema.pointerTo("items")));
   }
 
   /** From the last item to the first: what may follow as many, its comma included. */
-  Expression expression() {
-    int described = Math.min(first.size(), most);
-    Expression rest = others(described);
+  GrammarExpression expression() {
+    int described = Math.min(first.size(), maxItems);
+    GrammarExpression rest = others(described);
     for (int count = described - 1; count >= 0; count--) {
-      rest = named(maybe(count, sequence(comma(count), first.get(count), rest)));
+      rest = asRule(maybe(count, sequence(comma(count), first.get(count), rest)));
     }
     return sequence(literal("["), rest, literal("]"));
   }
 
-  private Expression others(int count) {
-    if (other == null || count >= most) {
-      return Expression.EMPTY;
+  private GrammarExpression others(int count) {
+    if (other == null || count >= maxItems) {
+      return GrammarExpression.EMPTY;
     }
     return count == 0 ? maybe(0, sequence(other, further(1))) : further(count);
   }
 
-  private Expression further(int count) {
-    return Expression.repeat(
-        named(sequence(JsonText.COMMA, other)),
-        Math.max(0, least - count),
-        most == Expression.ENDLESS ? most : most - count);
+  private GrammarExpression further(int count) {
+    return GrammarExpression.repeat(
+        asRule(sequence(JsonExpressions.COMMA, other)),
+        Math.max(0, minItems - count),
+        maxItems == GrammarExpression.UNBOUNDED ? maxItems : maxItems - count);
   }
 
-  private Expression maybe(int count, Expression more) {
-    return count < least ? more : optional(more);
+  private GrammarExpression maybe(int count, GrammarExpression more) {
+    return count < minItems ? more : optional(more);
   }
 
-  private static Expression comma(int count) {
-    return count == 0 ? Expression.EMPTY : JsonText.COMMA;
+  private static GrammarExpression comma(int count) {
+    return count == 0 ? GrammarExpression.EMPTY : JsonExpressions.COMMA;
   }
 }

@@ -11,53 +11,53 @@ import java.util.BitSet;
  */
 final class Automaton {
   /** Calls that may wait for each other, which bounds how deep a text nests. */
-  static final int DEEPEST = 128;
+  static final int MAX_DEPTH = 128;
 
   /** In place of an edge's lowest byte. */
-  static final int NOTHING = -1;
+  static final int EPSILON = -1;
 
   /** In place of an edge's lowest byte; its highest is the rule's first state. */
   static final int CALL = -2;
 
-  private static final int NEVER = DEEPEST + 1;
+  private static final int UNREACHABLE = MAX_DEPTH + 1;
 
   final int start;
   final int[] firstEdge; // (states + 1)
   final int[] low; // (edges)
   final int[] high;
   final int[] target;
-  final BitSet lasts;
+  final BitSet finalStates;
 
   /** The stack that the shortest way to the end of a state's rule takes, beside what it has. */
-  private final int[] need; // (states)
+  private final int[] minStackDepth; // (states)
 
   /** Bytes that no edge tells apart have one class. */
   final int[] classOfByte = new int[256];
 
   final int[] byteOfClass;
 
-  Automaton(int start, int[] firstEdge, int[] low, int[] high, int[] target, BitSet lasts) {
+  Automaton(int start, int[] firstEdge, int[] low, int[] high, int[] target, BitSet finalStates) {
     this.start = start;
     this.firstEdge = firstEdge;
     this.low = low;
     this.high = high;
     this.target = target;
-    this.lasts = lasts;
-    this.need = needs();
+    this.finalStates = finalStates;
+    this.minStackDepth = computeMinStackDepths();
     this.byteOfClass = classify();
   }
 
   /** Whether there is a text at all, within the bound of nesting. */
-  boolean hasTexts() {
-    return mayEnd(start, 0);
+  boolean isNonEmpty() {
+    return canFinish(start, 0);
   }
 
   /** Whether a text can be ended that is in this state, with as many calls waiting. */
-  boolean mayEnd(int state, int waiting) {
-    return waiting + need[state] <= DEEPEST;
+  boolean canFinish(int state, int stackDepth) {
+    return stackDepth + minStackDepth[state] <= MAX_DEPTH;
   }
 
-  boolean takesBytes(int state) {
+  boolean consumesBytes(int state) {
     for (int e = firstEdge[state]; e < firstEdge[state + 1]; e++) {
       if (low[e] >= 0) {
         return true;
@@ -67,18 +67,18 @@ final class Automaton {
   }
 
   /** The least fixed point; most targets come after their states, so it is reached backwards. */
-  private int[] needs() {
+  private int[] computeMinStackDepths() {
     int states = firstEdge.length - 1;
     int[] found = new int[states];
     for (int s = 0; s < states; s++) {
-      found[s] = lasts.get(s) ? 0 : NEVER;
+      found[s] = finalStates.get(s) ? 0 : UNREACHABLE;
     }
     boolean changed = true;
     while (changed) {
       changed = false;
       for (int s = states - 1; s >= 0; s--) {
         for (int e = firstEdge[s]; e < firstEdge[s + 1]; e++) {
-          int by = needBy(e, found);
+          int by = minStackDepthVia(e, found);
           if (by < found[s]) {
             found[s] = by;
             changed = true;
@@ -89,13 +89,15 @@ final class Automaton {
     return found;
   }
 
-  private int needBy(int edge, int[] found) {
+  private int minStackDepthVia(int edge, int[] found) {
     int after = found[target[edge]];
     if (low[edge] != CALL) {
       return after;
     }
     int called = found[high[edge]];
-    return lasts.get(target[edge]) ? called : Math.min(NEVER, Math.max(called + 1, after));
+    return finalStates.get(target[edge])
+        ? called
+        : Math.min(UNREACHABLE, Math.max(called + 1, after));
   }
 
   private int[] classify() {

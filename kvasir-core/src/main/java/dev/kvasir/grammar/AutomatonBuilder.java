@@ -14,12 +14,12 @@ import java.util.Map;
  * state of a rule has no edges.
  */
 final class AutomatonBuilder {
-  private static final int MOST_STATES = 1 << 18;
-  private static final int MOST_EDGES = 1 << 20;
+  private static final int MAX_STATES = 1 << 18;
+  private static final int MAX_EDGES = 1 << 20;
 
   private final Map<Rule, Integer> firstStates = new HashMap<>();
-  private final ArrayDeque<Rule> undone = new ArrayDeque<>();
-  private final BitSet lasts = new BitSet();
+  private final ArrayDeque<Rule> pendingRules = new ArrayDeque<>();
+  private final BitSet finalStates = new BitSet();
   private int states;
   private int edges;
   private int[] from = new int[64];
@@ -27,13 +27,13 @@ final class AutomatonBuilder {
   private int[] high = new int[64];
   private int[] to = new int[64];
 
-  static Automaton build(Expression expression) {
+  static Automaton build(GrammarExpression expression) {
     Rule rule = new Rule();
     rule.define(expression);
     AutomatonBuilder builder = new AutomatonBuilder();
     int start = builder.firstState(rule);
-    while (!builder.undone.isEmpty()) {
-      builder.addRule(builder.undone.remove());
+    while (!builder.pendingRules.isEmpty()) {
+      builder.addRule(builder.pendingRules.remove());
     }
     return builder.automaton(start);
   }
@@ -45,31 +45,32 @@ final class AutomatonBuilder {
     }
     int state = newState();
     firstStates.put(rule, state);
-    undone.add(rule);
+    pendingRules.add(rule);
     return state;
   }
 
   private void addRule(Rule rule) {
     int last = newState();
-    lasts.set(last);
+    finalStates.set(last);
     add(rule.body(), firstStates.get(rule), last);
   }
 
-  private void add(Expression expression, int first, int last) {
+  private void add(GrammarExpression expression, int first, int last) {
     switch (expression) {
-      case Expression.Literal literal -> addLiteral(literal.bytes(), first, last);
-      case Expression.OneOf oneOf -> addCharacter(oneOf.points(), first, last);
-      case Expression.Sequence sequence -> addSequence(sequence.parts(), first, last);
-      case Expression.Choice choice ->
+      case GrammarExpression.Literal literal -> addLiteral(literal.bytes(), first, last);
+      case GrammarExpression.CharacterClass oneOf -> addCharacter(oneOf.points(), first, last);
+      case GrammarExpression.Sequence sequence -> addSequence(sequence.parts(), first, last);
+      case GrammarExpression.Choice choice ->
           choice.alternatives().forEach(each -> add(each, first, last));
-      case Expression.Repeat repeat -> addRepeat(repeat, first, last);
-      case Expression.Call call -> edge(first, Automaton.CALL, firstState(call.rule()), last);
+      case GrammarExpression.Repeat repeat -> addRepeat(repeat, first, last);
+      case GrammarExpression.Call call ->
+          edge(first, Automaton.CALL, firstState(call.rule()), last);
     }
   }
 
   private void addLiteral(byte[] bytes, int first, int last) {
     if (bytes.length == 0) {
-      edge(first, Automaton.NOTHING, 0, last);
+      edge(first, Automaton.EPSILON, 0, last);
     }
     int state = first;
     for (int i = 0; i < bytes.length; i++) {
@@ -98,9 +99,9 @@ final class AutomatonBuilder {
     }
   }
 
-  private void addSequence(List<Expression> parts, int first, int last) {
+  private void addSequence(List<GrammarExpression> parts, int first, int last) {
     if (parts.isEmpty()) {
-      edge(first, Automaton.NOTHING, 0, last);
+      edge(first, Automaton.EPSILON, 0, last);
     }
     int state = first;
     for (int i = 0; i < parts.size(); i++) {
@@ -110,38 +111,38 @@ final class AutomatonBuilder {
     }
   }
 
-  private void addRepeat(Expression.Repeat repeat, int first, int last) {
+  private void addRepeat(GrammarExpression.Repeat repeat, int first, int last) {
     int state = first;
-    for (int i = 0; i < repeat.least(); i++) {
+    for (int i = 0; i < repeat.min(); i++) {
       state = addCopy(repeat.part(), state);
     }
-    if (repeat.most() == Expression.ENDLESS) {
+    if (repeat.max() == GrammarExpression.UNBOUNDED) {
       int loop = newState();
-      edge(state, Automaton.NOTHING, 0, loop);
+      edge(state, Automaton.EPSILON, 0, loop);
       add(repeat.part(), loop, loop);
       state = loop;
     } else {
-      for (int i = repeat.least(); i < repeat.most(); i++) {
-        edge(state, Automaton.NOTHING, 0, last);
+      for (int i = repeat.min(); i < repeat.max(); i++) {
+        edge(state, Automaton.EPSILON, 0, last);
         state = addCopy(repeat.part(), state);
       }
     }
-    edge(state, Automaton.NOTHING, 0, last);
+    edge(state, Automaton.EPSILON, 0, last);
   }
 
-  private int addCopy(Expression part, int state) {
+  private int addCopy(GrammarExpression part, int state) {
     int next = newState();
     add(part, state, next);
     return next;
   }
 
   private int newState() {
-    checkSize(states < MOST_STATES);
+    checkSize(states < MAX_STATES);
     return states++;
   }
 
   private void edge(int source, int lowest, int highest, int next) {
-    checkSize(edges < MOST_EDGES);
+    checkSize(edges < MAX_EDGES);
     if (edges == from.length) {
       from = Arrays.copyOf(from, 2 * edges);
       low = Arrays.copyOf(low, 2 * edges);
@@ -158,7 +159,7 @@ final class AutomatonBuilder {
     if (!fits) {
       throw new InvalidInputException(
           "the grammar takes more than %d states or %d edges; expected less text, or lower bounds"
-                  .formatted(MOST_STATES, MOST_EDGES)
+                  .formatted(MAX_STATES, MAX_EDGES)
               + " of lengths and counts");
     }
   }
@@ -180,6 +181,6 @@ final class AutomatonBuilder {
       sorted[1][place] = high[e];
       sorted[2][place] = to[e];
     }
-    return new Automaton(start, firstEdge, sorted[0], sorted[1], sorted[2], lasts);
+    return new Automaton(start, firstEdge, sorted[0], sorted[1], sorted[2], finalStates);
   }
 }

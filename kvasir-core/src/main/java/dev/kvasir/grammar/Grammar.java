@@ -10,54 +10,53 @@ import java.util.List;
  * JsonGrammar} and another literal; several such calls are a repetition of a choice.
  */
 public final class Grammar {
-  private final Expression expression;
+  private final GrammarExpression expression;
   private Automaton automaton;
 
-  Grammar(Expression expression) {
+  Grammar(GrammarExpression expression) {
     this.expression = expression;
   }
 
   /** This text alone. It is generated in tokens that are text, never in special ones. */
   public static Grammar literal(String text) {
-    return new Grammar(Expression.literal(text));
+    return new Grammar(GrammarExpression.literal(text));
   }
 
   /** Texts of these, one after the other. */
   public static Grammar sequence(Grammar... parts) {
-    return new Grammar(new Expression.Sequence(expressions(parts)));
+    return new Grammar(new GrammarExpression.Sequence(expressions(parts)));
   }
 
   /** A text of any of these. */
   public static Grammar choice(Grammar... alternatives) {
-    return new Grammar(new Expression.Choice(expressions(alternatives)));
+    return new Grammar(new GrammarExpression.Choice(expressions(alternatives)));
   }
 
   /** From {@code least} to {@code most} texts of this, one after the other. */
-  public Grammar repeated(int least, int most) {
-    if (least < 0 || most < least) {
+  public Grammar repeated(int min, int max) {
+    if (min < 0 || max < min) {
       throw new IllegalArgumentException(
-          "repetitions are %d to %d; expected 0 or more, and the least first"
-              .formatted(least, most));
+          "repetitions are %d to %d; expected 0 or more, and the least first".formatted(min, max));
     }
-    return new Grammar(Expression.repeat(expression, least, most));
+    return new Grammar(GrammarExpression.repeat(expression, min, max));
   }
 
-  private static List<Expression> expressions(Grammar[] grammars) {
+  private static List<GrammarExpression> expressions(Grammar[] grammars) {
     return Arrays.stream(grammars).map(grammar -> grammar.expression).toList();
   }
 
   /** This grammar in the tokens of a model. */
-  public TokenGrammar over(Tokenizer tokenizer) {
+  public TokenGrammar forTokenizer(Tokenizer tokenizer) {
     return new TokenGrammar(automaton(), tokenizer);
   }
 
   synchronized Automaton automaton() {
     if (automaton == null) {
       automaton = AutomatonBuilder.build(expression);
-      if (!automaton.hasTexts()) {
+      if (!automaton.isNonEmpty()) {
         throw new InvalidInputException(
             "the grammar has no text that nests less than %d deep; expected one that can end"
-                .formatted(Automaton.DEEPEST));
+                .formatted(Automaton.MAX_DEPTH));
       }
     }
     return automaton;

@@ -6,16 +6,16 @@ import java.util.Arrays;
 /** Follows one text through its grammar. After a token that ends it, only such tokens may come. */
 final class GrammarConstraint implements TokenConstraint {
   private final TokenGrammar grammar;
-  private Place place;
+  private ParserState parserState;
 
   GrammarConstraint(TokenGrammar grammar) {
     this.grammar = grammar;
-    this.place = grammar.start();
+    this.parserState = grammar.start();
   }
 
   @Override
   public void mask(float[] logits, int at, int vocabulary) {
-    long[] allowed = grammar.tokens(place);
+    long[] allowed = grammar.tokenMask(parserState);
     int end = at + vocabulary;
     for (int word = 0, from = at; from < end; word++, from += Long.SIZE) {
       long bits = word < allowed.length ? allowed[word] : 0;
@@ -34,6 +34,6 @@ final class GrammarConstraint implements TokenConstraint {
 
   @Override
   public void accept(int token) {
-    place = grammar.after(place, token);
+    parserState = grammar.advance(parserState, token);
   }
 }

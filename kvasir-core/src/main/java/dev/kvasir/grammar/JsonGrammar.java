@@ -11,7 +11,7 @@ public final class JsonGrammar {
 
   /** Any object. */
   public static Grammar anyObject() {
-    return new Grammar(JsonText.OBJECT);
+    return new Grammar(JsonExpressions.OBJECT);
   }
 
   private JsonGrammar() {}

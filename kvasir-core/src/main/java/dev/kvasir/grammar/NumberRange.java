@@ -1,9 +1,9 @@
 package dev.kvasir.grammar;
 
-import static dev.kvasir.grammar.Expression.choice;
-import static dev.kvasir.grammar.Expression.literal;
-import static dev.kvasir.grammar.Expression.repeat;
-import static dev.kvasir.grammar.Expression.sequence;
+import static dev.kvasir.grammar.GrammarExpression.choice;
+import static dev.kvasir.grammar.GrammarExpression.literal;
+import static dev.kvasir.grammar.GrammarExpression.repeat;
+import static dev.kvasir.grammar.GrammarExpression.sequence;
 
 import java.math.BigDecimal;
 import java.math.RoundingMode;
@@ -20,81 +20,82 @@ import java.util.List;
  * @param belowMost whether the most itself is left out
  */
 record NumberRange(
-    BigDecimal least, boolean aboveLeast, BigDecimal most, boolean belowMost, boolean whole) {
-  private static final Expression NO_NUMBER = choice();
+    BigDecimal min, boolean exclusiveMin, BigDecimal max, boolean exclusiveMax, boolean whole) {
+  private static final GrammarExpression NO_NUMBER = choice();
 
-  Expression expression() {
+  GrammarExpression expression() {
     return whole ? wholeBounds().signed() : signed();
   }
 
   /** Of whole numbers the next that is within. */
   private NumberRange wholeBounds() {
-    BigDecimal low = least;
+    BigDecimal low = min;
     if (low != null) {
       low = low.setScale(0, RoundingMode.CEILING);
-      low = aboveLeast && low.compareTo(least) == 0 ? low.add(BigDecimal.ONE) : low;
+      low = exclusiveMin && low.compareTo(min) == 0 ? low.add(BigDecimal.ONE) : low;
     }
-    BigDecimal high = most;
+    BigDecimal high = max;
     if (high != null) {
       high = high.setScale(0, RoundingMode.FLOOR);
-      high = belowMost && high.compareTo(most) == 0 ? high.subtract(BigDecimal.ONE) : high;
+      high = exclusiveMax && high.compareTo(max) == 0 ? high.subtract(BigDecimal.ONE) : high;
     }
     return new NumberRange(low, false, high, false, true);
   }
 
-  private Expression signed() {
-    if (least != null && most != null && least.compareTo(most) > 0) {
+  private GrammarExpression signed() {
+    if (min != null && max != null && min.compareTo(max) > 0) {
       return NO_NUMBER;
     }
-    List<Expression> signs = new ArrayList<>();
-    if (most == null || most.signum() >= 0) {
-      boolean fromZero = least == null || least.signum() < 0;
+    List<GrammarExpression> signs = new ArrayList<>();
+    if (max == null || max.signum() >= 0) {
+      boolean fromZero = min == null || min.signum() < 0;
       signs.add(
           new Magnitudes(
-                  fromZero ? BigDecimal.ZERO : least,
-                  !fromZero && aboveLeast,
-                  most,
-                  belowMost,
+                  fromZero ? BigDecimal.ZERO : min,
+                  !fromZero && exclusiveMin,
+                  max,
+                  exclusiveMax,
                   whole)
               .expression());
     }
-    if (least == null || least.signum() < 0) {
-      boolean fromZero = most == null || most.signum() >= 0;
+    if (min == null || min.signum() < 0) {
+      boolean fromZero = max == null || max.signum() >= 0;
       signs.add(
           sequence(
               literal("-"),
               new Magnitudes(
-                      fromZero ? BigDecimal.ZERO : most.negate(),
-                      fromZero || belowMost,
-                      least == null ? null : least.negate(),
-                      aboveLeast,
+                      fromZero ? BigDecimal.ZERO : max.negate(),
+                      fromZero || exclusiveMax,
+                      min == null ? null : min.negate(),
+                      exclusiveMin,
                       whole)
                   .expression()));
     }
-    return new Expression.Choice(signs);
+    return new GrammarExpression.Choice(signs);
   }
 
   /** Numbers of zero or more, the least of which is known. */
   private static final class Magnitudes {
-    private static final int MOST_DIGITS = 18;
-    private static final Expression DIGIT = JsonText.oneOf(JsonText.DIGITS);
+    private static final int MAX_DIGITS = 18;
+    private static final GrammarExpression DIGIT =
+        JsonExpressions.characterClass(JsonExpressions.DIGITS);
 
-    private final boolean aboveLeast;
-    private final boolean belowMost;
+    private final boolean exclusiveMin;
+    private final boolean exclusiveMax;
     private final boolean whole;
     private final int fraction; // digits behind the point that the bounds have
     private final String low; // digits of the least, those behind the point included
     private final String high; // null where there is no most
 
     Magnitudes(
-        BigDecimal least, boolean aboveLeast, BigDecimal most, boolean belowMost, boolean whole) {
-      this.aboveLeast = aboveLeast;
-      this.belowMost = belowMost;
+        BigDecimal min, boolean exclusiveMin, BigDecimal max, boolean exclusiveMax, boolean whole) {
+      this.exclusiveMin = exclusiveMin;
+      this.exclusiveMax = exclusiveMax;
       this.whole = whole;
-      int highScale = most == null ? 0 : most.stripTrailingZeros().scale();
-      this.fraction = Math.max(0, Math.max(least.stripTrailingZeros().scale(), highScale));
-      this.low = digits(least);
-      this.high = most == null ? null : digits(most);
+      int highScale = max == null ? 0 : max.stripTrailingZeros().scale();
+      this.fraction = Math.max(0, Math.max(min.stripTrailingZeros().scale(), highScale));
+      this.low = digits(min);
+      this.high = max == null ? null : digits(max);
     }
 
     /** At least one before the point, no needless zero among those. */
@@ -103,14 +104,14 @@ record NumberRange(
       return "0".repeat(Math.max(0, fraction + 1 - all.length())) + all;
     }
 
-    Expression expression() {
+    GrammarExpression expression() {
       int shortest = low.length() - fraction;
-      int longest = high == null ? Math.max(MOST_DIGITS, shortest) : high.length() - fraction;
-      List<Expression> lengths = new ArrayList<>();
+      int longest = high == null ? Math.max(MAX_DIGITS, shortest) : high.length() - fraction;
+      List<GrammarExpression> lengths = new ArrayList<>();
       for (int length = shortest; length <= longest; length++) {
         lengths.add(from(0, length, length == shortest, high != null && length == longest));
       }
-      return new Expression.Choice(lengths);
+      return new GrammarExpression.Choice(lengths);
     }
 
     /**
@@ -119,24 +120,24 @@ record NumberRange(
      * @param onLow whether the digits so far are those of the least
      * @param onHigh whether the digits so far are those of the most
      */
-    private Expression from(int at, int length, boolean onLow, boolean onHigh) {
+    private GrammarExpression from(int at, int length, boolean onLow, boolean onHigh) {
       if (at < length) {
         return digit(at, length, onLow, onHigh);
       }
-      Expression further = whole ? NO_NUMBER : further(at, length, onLow, onHigh);
-      Expression pointed = at == length ? sequence(literal("."), further) : further;
-      return mayStop(at, onLow, onHigh) ? choice(Expression.EMPTY, pointed) : pointed;
+      GrammarExpression further = whole ? NO_NUMBER : further(at, length, onLow, onHigh);
+      GrammarExpression pointed = at == length ? sequence(literal("."), further) : further;
+      return mayStop(at, onLow, onHigh) ? choice(GrammarExpression.EMPTY, pointed) : pointed;
     }
 
     /** One digit, and what may follow it. */
-    private Expression digit(int at, int length, boolean onLow, boolean onHigh) {
-      int least = onLow ? low.charAt(at) : at == 0 && length > 1 ? '1' : '0';
-      int most = onHigh ? high.charAt(at) : '9';
-      List<Expression> ways = new ArrayList<>();
-      int first = least;
-      int last = most;
-      if (onLow && onHigh && least == most) {
-        return sequence(digit(least), from(at + 1, length, true, true));
+    private GrammarExpression digit(int at, int length, boolean onLow, boolean onHigh) {
+      int min = onLow ? low.charAt(at) : at == 0 && length > 1 ? '1' : '0';
+      int max = onHigh ? high.charAt(at) : '9';
+      List<GrammarExpression> ways = new ArrayList<>();
+      int first = min;
+      int last = max;
+      if (onLow && onHigh && min == max) {
+        return sequence(digit(min), from(at + 1, length, true, true));
       }
       if (onLow) {
         ways.add(sequence(digit(first++), from(at + 1, length, true, false)));
@@ -145,45 +146,46 @@ record NumberRange(
         ways.add(sequence(digit(last--), from(at + 1, length, false, true)));
       }
       if (first <= last) {
-        Expression between = JsonText.oneOf(CodePoints.range(first, last));
+        GrammarExpression between = JsonExpressions.characterClass(CodePoints.range(first, last));
         ways.add(sequence(between, free(at + 1, length)));
       }
-      return new Expression.Choice(ways);
+      return new GrammarExpression.Choice(ways);
     }
 
-    private static Expression digit(int digit) {
-      return JsonText.oneOf(CodePoints.of(digit));
+    private static GrammarExpression digit(int digit) {
+      return JsonExpressions.characterClass(CodePoints.of(digit));
     }
 
     /** What may follow where no bound is near any more. */
-    private Expression free(int at, int length) {
-      Expression behind = repeat(DIGIT, 0, MOST_DIGITS);
+    private GrammarExpression free(int at, int length) {
+      GrammarExpression behind = repeat(DIGIT, 0, MAX_DIGITS);
       if (at > length) {
         return behind;
       }
-      Expression before = repeat(DIGIT, length - at, length - at);
-      Expression pointed = sequence(literal("."), DIGIT, behind);
-      return whole ? before : sequence(before, Expression.optional(pointed));
+      GrammarExpression before = repeat(DIGIT, length - at, length - at);
+      GrammarExpression pointed = sequence(literal("."), DIGIT, behind);
+      return whole ? before : sequence(before, GrammarExpression.optional(pointed));
     }
 
     /** At least one more digit behind the point. */
-    private Expression further(int at, int length, boolean onLow, boolean onHigh) {
+    private GrammarExpression further(int at, int length, boolean onLow, boolean onHigh) {
       if (at < length + fraction) {
         return digit(at, length, onLow, onHigh);
       }
       if (onHigh) {
         return NO_NUMBER; // zeros would say the same, all else is more
       }
-      Expression zeros = repeat(literal("0"), 0, MOST_DIGITS);
-      Expression more = sequence(zeros, JsonText.oneOf(CodePoints.range('1', '9')));
-      Expression behind = repeat(DIGIT, 0, MOST_DIGITS);
-      return onLow && aboveLeast ? sequence(more, behind) : sequence(DIGIT, behind);
+      GrammarExpression zeros = repeat(literal("0"), 0, MAX_DIGITS);
+      GrammarExpression more =
+          sequence(zeros, JsonExpressions.characterClass(CodePoints.range('1', '9')));
+      GrammarExpression behind = repeat(DIGIT, 0, MAX_DIGITS);
+      return onLow && exclusiveMin ? sequence(more, behind) : sequence(DIGIT, behind);
     }
 
     private boolean mayStop(int at, boolean onLow, boolean onHigh) {
       boolean isLow = onLow && isZeros(low, at);
       boolean isHigh = onHigh && isZeros(high, at);
-      return (!onLow || isLow && !aboveLeast) && !(isHigh && belowMost);
+      return (!onLow || isLow && !exclusiveMin) && !(isHigh && exclusiveMax);
     }
 
     private static boolean isZeros(String digits, int from) {

@@ -1,10 +1,10 @@
 package dev.kvasir.grammar;
 
-import static dev.kvasir.grammar.Expression.choice;
-import static dev.kvasir.grammar.Expression.literal;
-import static dev.kvasir.grammar.Expression.named;
-import static dev.kvasir.grammar.Expression.repeat;
-import static dev.kvasir.grammar.Expression.sequence;
+import static dev.kvasir.grammar.GrammarExpression.asRule;
+import static dev.kvasir.grammar.GrammarExpression.choice;
+import static dev.kvasir.grammar.GrammarExpression.literal;
+import static dev.kvasir.grammar.GrammarExpression.repeat;
+import static dev.kvasir.grammar.GrammarExpression.sequence;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
@@ -20,20 +20,21 @@ import java.util.Set;
  * others. Where members are described and nothing is said of others, others do not come.
  */
 final class ObjectMembers {
-  private record Member(Expression expression, boolean required) {}
+  private record Member(GrammarExpression expression, boolean required) {}
 
   private final List<Member> members = new ArrayList<>();
-  private final Expression other; // null where there are none
+  private final GrammarExpression other; // null where there are none
 
   ObjectMembers(SchemaGrammar grammar, Schema schema) {
     JsonObject properties = schema.object("properties");
     Set<String> required = new LinkedHashSet<>(schema.strings("required"));
     for (Map.Entry<String, JsonElement> property : properties.entrySet()) {
       String name = property.getKey();
-      Expression value = grammar.read(property.getValue(), schema.below("properties", name));
+      GrammarExpression value =
+          grammar.read(property.getValue(), schema.pointerTo("properties", name));
       members.add(member(name, value, required.remove(name)));
     }
-    Expression otherValue = otherValue(grammar, schema);
+    GrammarExpression otherValue = otherValue(grammar, schema);
     if (otherValue == null && !required.isEmpty()) {
       throw schema.refusal("required", "expected names in its 'properties' alone");
     }
@@ -43,37 +44,43 @@ final class ObjectMembers {
     this.other =
         otherValue == null
             ? null
-            : named(sequence(OtherNames.than(known, schema), JsonText.COLON, otherValue));
+            : asRule(
+                sequence(
+                    AdditionalNames.excluding(known, schema), JsonExpressions.COLON, otherValue));
   }
 
-  private static Member member(String name, Expression value, boolean required) {
-    return new Member(named(sequence(JsonText.name(name), JsonText.COLON, value)), required);
+  private static Member member(String name, GrammarExpression value, boolean required) {
+    return new Member(
+        asRule(sequence(JsonExpressions.name(name), JsonExpressions.COLON, value)), required);
   }
 
-  private static Expression otherValue(SchemaGrammar grammar, Schema schema) {
+  private static GrammarExpression otherValue(SchemaGrammar grammar, Schema schema) {
     if (!schema.has("additionalProperties")) {
-      return schema.has("properties") ? null : JsonText.VALUE;
+      return schema.has("properties") ? null : JsonExpressions.VALUE;
     }
     JsonElement additional = schema.element("additionalProperties");
     boolean isNone = additional.equals(new JsonPrimitive(false));
-    return isNone ? null : named(grammar.read(additional, schema.below("additionalProperties")));
+    return isNone
+        ? null
+        : asRule(grammar.read(additional, schema.pointerTo("additionalProperties")));
   }
 
   /**
    * From the last member to the first: what may follow where no member has come yet, and where one
    * has, so that a comma is due.
    */
-  Expression expression() {
-    Expression afterNone = other == null ? Expression.EMPTY : JsonText.list(other);
-    Expression afterSome =
+  GrammarExpression expression() {
+    GrammarExpression afterNone =
+        other == null ? GrammarExpression.EMPTY : JsonExpressions.list(other);
+    GrammarExpression afterSome =
         other == null
-            ? Expression.EMPTY
-            : repeat(sequence(JsonText.COMMA, other), 0, Expression.ENDLESS);
+            ? GrammarExpression.EMPTY
+            : repeat(sequence(JsonExpressions.COMMA, other), 0, GrammarExpression.UNBOUNDED);
     for (Member member : members.reversed()) {
-      Expression first = sequence(member.expression, afterSome);
-      Expression further = sequence(JsonText.COMMA, member.expression, afterSome);
-      afterNone = named(member.required ? first : choice(first, afterNone));
-      afterSome = named(member.required ? further : choice(further, afterSome));
+      GrammarExpression first = sequence(member.expression, afterSome);
+      GrammarExpression further = sequence(JsonExpressions.COMMA, member.expression, afterSome);
+      afterNone = asRule(member.required ? first : choice(first, afterNone));
+      afterSome = asRule(member.required ? further : choice(further, afterSome));
     }
     return sequence(literal("{"), afterNone, literal("}"));
   }

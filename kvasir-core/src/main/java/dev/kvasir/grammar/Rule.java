@@ -2,13 +2,13 @@ package dev.kvasir.grammar;
 
 /** A place for an expression, which may be called before it is defined. */
 final class Rule {
-  private Expression body;
+  private GrammarExpression body;
 
-  void define(Expression expression) {
+  void define(GrammarExpression expression) {
     body = expression;
   }
 
-  Expression body() {
+  GrammarExpression body() {
     if (body == null) {
       throw new IllegalStateException("a rule was called and never defined");
     }

@@ -61,8 +61,8 @@ record Schema(JsonObject json, String pointer) {
           "allOf",
           "$ref");
 
-  private static final int MOST_COUNT = 100_000;
-  private static final int MOST_DIGITS = 400; // more than doubles have
+  private static final int MAX_COUNT = 100_000;
+  private static final int MAX_DIGITS = 400; // more than doubles have
 
   /** Checks that all keywords are known. */
   static Schema of(JsonElement json, String pointer) {
@@ -125,7 +125,7 @@ record Schema(JsonObject json, String pointer) {
   }
 
   /** Where a part of this stands. */
-  String below(String... names) {
+  String pointerTo(String... names) {
     StringBuilder path = new StringBuilder(pointer);
     for (String name : names) {
       path.append('/').append(name.replace("~", "~0").replace("/", "~1"));
@@ -179,9 +179,9 @@ record Schema(JsonObject json, String pointer) {
     boolean isCount =
         value.stripTrailingZeros().scale() <= 0
             && value.signum() >= 0
-            && value.compareTo(BigDecimal.valueOf(MOST_COUNT)) <= 0;
+            && value.compareTo(BigDecimal.valueOf(MAX_COUNT)) <= 0;
     if (!isCount) {
-      throw refusal(keyword, "expected a whole number from 0 to " + MOST_COUNT);
+      throw refusal(keyword, "expected a whole number from 0 to " + MAX_COUNT);
     }
     return value.intValue();
   }
@@ -195,7 +195,7 @@ record Schema(JsonObject json, String pointer) {
       try {
         BigDecimal value = primitive.getAsBigDecimal();
         boolean isShort =
-            Math.abs((long) value.scale()) <= MOST_DIGITS && value.precision() <= MOST_DIGITS;
+            Math.abs((long) value.scale()) <= MAX_DIGITS && value.precision() <= MAX_DIGITS;
         if (isShort) {
           return value;
         }
@@ -203,7 +203,7 @@ record Schema(JsonObject json, String pointer) {
         throw refusal(keyword, "expected a number");
       }
     }
-    throw refusal(keyword, "expected a number of up to %d digits".formatted(MOST_DIGITS));
+    throw refusal(keyword, "expected a number of up to %d digits".formatted(MAX_DIGITS));
   }
 
   /** Of a keyword's value. */

@@ -14,7 +14,7 @@ import java.util.Set;
 
 /** Makes expressions of schemas. What a '$ref' names becomes a rule, so it may name itself. */
 final class SchemaGrammar {
-  private static final int DEEPEST = 200;
+  private static final int MAX_DEPTH = 200;
 
   private final SchemaReferences references;
   private final Map<String, Rule> named = new HashMap<>();
@@ -24,24 +24,24 @@ final class SchemaGrammar {
     this.references = new SchemaReferences(root);
   }
 
-  static Expression of(JsonObject schema) {
+  static GrammarExpression of(JsonObject schema) {
     return new SchemaGrammar(schema).read(schema, "#");
   }
 
-  Expression read(JsonElement element, String pointer) {
+  GrammarExpression read(JsonElement element, String pointer) {
     if (element instanceof JsonPrimitive primitive && primitive.isBoolean()) {
-      return primitive.getAsBoolean() ? JsonText.VALUE : Expression.choice();
+      return primitive.getAsBoolean() ? JsonExpressions.VALUE : GrammarExpression.choice();
     }
     return read(Schema.of(element, pointer));
   }
 
-  private Expression read(Schema schema) {
-    if (++depth > DEEPEST) {
+  private GrammarExpression read(Schema schema) {
+    if (++depth > MAX_DEPTH) {
       throw new InvalidInputException(
           "the schema at %s lies deeper than %d levels; expected '$ref' for what repeats"
-              .formatted(schema.pointer(), DEEPEST));
+              .formatted(schema.pointer(), MAX_DEPTH));
     }
-    Expression expression;
+    GrammarExpression expression;
     if (schema.has("$ref") && !schema.assertsMoreThan("$ref")) {
       expression = call(schema);
     } else if (schema.hasAny("$ref", "allOf")) {
@@ -53,7 +53,7 @@ final class SchemaGrammar {
     return expression;
   }
 
-  private Expression call(Schema schema) {
+  private GrammarExpression call(Schema schema) {
     String reference = schema.string("$ref");
     Rule rule = named.get(reference);
     if (rule == null) {
@@ -61,10 +61,10 @@ final class SchemaGrammar {
       named.put(reference, rule);
       rule.define(read(references.target(schema), reference));
     }
-    return new Expression.Call(rule);
+    return new GrammarExpression.Call(rule);
   }
 
-  private Expression readFlat(Schema schema) {
+  private GrammarExpression readFlat(Schema schema) {
     if (schema.hasAny("anyOf", "oneOf")) {
       return alternatives(schema);
     }
@@ -73,45 +73,45 @@ final class SchemaGrammar {
     }
     List<String> types = SchemaTypes.of(schema);
     if (types.isEmpty() && !schema.has("type")) {
-      return JsonText.VALUE;
+      return JsonExpressions.VALUE;
     }
-    return new Expression.Choice(types.stream().map(type -> typed(schema, type)).toList());
+    return new GrammarExpression.Choice(types.stream().map(type -> typed(schema, type)).toList());
   }
 
-  private Expression typed(Schema schema, String type) {
+  private GrammarExpression typed(Schema schema, String type) {
     return switch (type) {
       case "object" -> new ObjectMembers(this, schema).expression();
       case "array" -> new ArrayItems(this, schema).expression();
-      case "string" -> StringText.of(schema);
+      case "string" -> StringSchema.of(schema);
       case "number" -> number(schema, false);
       case "integer" -> number(schema, true);
-      case "boolean" -> JsonText.BOOLEAN;
-      default -> JsonText.NULL;
+      case "boolean" -> JsonExpressions.BOOLEAN;
+      default -> JsonExpressions.NULL;
     };
   }
 
   /** Each of them with what stands beside them. */
-  private Expression alternatives(Schema schema) {
+  private GrammarExpression alternatives(Schema schema) {
     String keyword = schema.has("anyOf") ? "anyOf" : "oneOf";
     if (schema.has("anyOf") && schema.has("oneOf")) {
       throw schema.refusal("oneOf", "expected no 'anyOf' beside it");
     }
-    Schema beside = schema.without(keyword);
-    List<Expression> each = new ArrayList<>();
+    Schema common = schema.without(keyword);
+    List<GrammarExpression> each = new ArrayList<>();
     int index = 0;
     for (JsonElement alternative : schema.array(keyword)) {
-      String pointer = schema.below(keyword, Integer.toString(index++));
-      boolean isAlone = alternative instanceof JsonPrimitive || !beside.assertsMoreThan();
+      String pointer = schema.pointerTo(keyword, Integer.toString(index++));
+      boolean isAlone = alternative instanceof JsonPrimitive || !common.assertsMoreThan();
       each.add(
           isAlone
               ? read(alternative, pointer)
-              : read(references.merge(beside, alternative, pointer)));
+              : read(references.merge(common, alternative, pointer)));
     }
-    return new Expression.Choice(each);
+    return new GrammarExpression.Choice(each);
   }
 
   /** The values that an 'enum' or a 'const' names, those of the schema's types. */
-  private Expression values(Schema schema) {
+  private GrammarExpression values(Schema schema) {
     if (schema.assertsMoreThan("enum", "const", "type")) {
       throw new InvalidInputException(
           "the schema's 'enum' or 'const' at %s has other assertions beside it; expected 'type' at"
@@ -132,20 +132,20 @@ final class SchemaGrammar {
           "the schema at %s leaves no value; expected one in its 'enum' or 'const' that has its type"
               .formatted(schema.pointer()));
     }
-    return new Expression.Choice(values.stream().map(JsonText::exactly).toList());
+    return new GrammarExpression.Choice(values.stream().map(JsonExpressions::exactly).toList());
   }
 
-  private static Expression number(Schema schema, boolean whole) {
+  private static GrammarExpression number(Schema schema, boolean whole) {
     BigDecimal least = schema.number("minimum");
     BigDecimal above = schema.number("exclusiveMinimum");
     BigDecimal most = schema.number("maximum");
     BigDecimal below = schema.number("exclusiveMaximum");
     if (least == null && above == null && most == null && below == null) {
-      return whole ? JsonText.INTEGER : JsonText.NUMBER;
+      return whole ? JsonExpressions.INTEGER : JsonExpressions.NUMBER;
     }
     boolean isAbove = above != null && (least == null || above.compareTo(least) >= 0);
     boolean isBelow = below != null && (most == null || below.compareTo(most) <= 0);
-    return Expression.named(
+    return GrammarExpression.asRule(
         new NumberRange(isAbove ? above : least, isAbove, isBelow ? below : most, isBelow, whole)
             .expression());
   }

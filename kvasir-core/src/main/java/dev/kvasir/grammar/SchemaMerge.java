@@ -128,11 +128,11 @@ final class SchemaMerge {
 
   /** What one says of all other members is not said of those that the other names. */
   private void checkAdditional(Schema one, Schema other) {
-    boolean isTold =
+    boolean restrictsOthers =
         one.has("additionalProperties")
             && !one.element("additionalProperties").equals(new JsonPrimitive(true));
     Set<String> known = one.object("properties").keySet();
-    if (isTold && !known.containsAll(other.object("properties").keySet())) {
+    if (restrictsOthers && !known.containsAll(other.object("properties").keySet())) {
       throw refusal("additionalProperties");
     }
   }

@@ -10,7 +10,7 @@ import java.util.Set;
 /** Finds what '$ref' names, and makes one schema of those that have to hold together. */
 final class SchemaReferences {
   /** Schemas may name each other so that their merging doubles at each step. */
-  private static final int MOST_MERGES = 10_000;
+  private static final int MAX_MERGES = 10_000;
 
   private final JsonObject root;
   private int merges;
@@ -61,22 +61,22 @@ final class SchemaReferences {
     }
     int index = 0;
     for (JsonElement part : schema.array("allOf")) {
-      flat = merge(flat, part, schema.below("allOf", Integer.toString(index++)), within);
+      flat = merge(flat, part, schema.pointerTo("allOf", Integer.toString(index++)), within);
     }
     return flat;
   }
 
   private Schema merge(Schema flat, JsonElement part, String pointer, Set<String> within) {
-    if (++merges > MOST_MERGES) {
+    if (++merges > MAX_MERGES) {
       throw new InvalidInputException(
           "the schema asks for more than %d merges of 'allOf' and '$ref'; expected fewer"
-              .formatted(MOST_MERGES));
+              .formatted(MAX_MERGES));
     }
     return SchemaMerge.of(flat, flatten(Schema.of(part, pointer), within), flat.pointer());
   }
 
   /** An alternative with what stands beside the alternatives. */
-  Schema merge(Schema beside, JsonElement alternative, String pointer) {
-    return merge(beside, alternative, pointer, new HashSet<>());
+  Schema merge(Schema common, JsonElement alternative, String pointer) {
+    return merge(common, alternative, pointer, new HashSet<>());
   }
 }

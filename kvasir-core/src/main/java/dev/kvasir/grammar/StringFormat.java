@@ -27,8 +27,8 @@ final class StringFormat {
   }
 
   /** The insides of strings. */
-  static Expression of(String format) {
-    return RegularPattern.read("^" + PATTERNS.get(format) + "$", format);
+  static GrammarExpression of(String format) {
+    return RegexParser.read("^" + PATTERNS.get(format) + "$", format);
   }
 
   private StringFormat() {}

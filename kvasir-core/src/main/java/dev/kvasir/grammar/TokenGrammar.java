@@ -9,21 +9,21 @@ import dev.kvasir.text.Tokenizer;
  * generations, up to a bound, so keep one that is used again. Safe to use from several threads.
  */
 public final class TokenGrammar {
-  private static final long MOST_MASK_BYTES = 32 << 20;
+  private static final long MAX_MASK_BYTES = 32 << 20;
 
   private final Tokenizer tokenizer;
   private final TokenTrie trie;
-  private final Places places;
+  private final ParserStates states;
   private long maskBytes;
 
   TokenGrammar(Automaton automaton, Tokenizer tokenizer) {
     this.tokenizer = tokenizer;
     this.trie = TokenTrie.of(tokenizer);
-    if (!trie.hasEnds()) {
+    if (!trie.hasEndTokens()) {
       throw new InvalidInputException(
           "the tokenizer names no token that ends a text; a grammar needs one");
     }
-    this.places = new Places(automaton);
+    this.states = new ParserStates(automaton);
   }
 
   /** Holds one generation to the grammar, from its first token on. */
@@ -31,39 +31,39 @@ public final class TokenGrammar {
     return new GrammarConstraint(this);
   }
 
-  Place start() {
-    return places.start();
+  ParserState start() {
+    return states.start();
   }
 
   /** A bit for each token that may come. */
-  synchronized long[] tokens(Place place) {
-    if (place.tokens == null) {
-      makeRoom();
-      place.tokens = trie.allowed(places, place);
-      maskBytes += 8L * place.tokens.length;
+  synchronized long[] tokenMask(ParserState parserState) {
+    if (parserState.tokenMask == null) {
+      evictIfFull();
+      parserState.tokenMask = trie.allowed(states, parserState);
+      maskBytes += 8L * parserState.tokenMask.length;
     }
-    return place.tokens;
+    return parserState.tokenMask;
   }
 
-  private void makeRoom() {
-    places.trim();
-    if (maskBytes > MOST_MASK_BYTES) {
-      places.forget();
+  private void evictIfFull() {
+    states.trim();
+    if (maskBytes > MAX_MASK_BYTES) {
+      states.clear();
       maskBytes = 0;
     }
   }
 
-  synchronized Place after(Place place, int token) {
-    long[] allowed = tokens(place);
+  synchronized ParserState advance(ParserState parserState, int token) {
+    long[] allowed = tokenMask(parserState);
     if (token < 0 || token >= 64 * allowed.length || (allowed[token >> 6] >> token & 1) == 0) {
       throw new IllegalArgumentException("token %d may not come here".formatted(token));
     }
-    if (trie.isEnd(token)) {
-      return places.end();
+    if (trie.isEndToken(token)) {
+      return states.finished();
     }
-    Place at = place;
+    ParserState at = parserState;
     for (byte value : tokenizer.tokenBytes(token)) {
-      at = places.after(at, value & 0xFF);
+      at = states.advance(at, value & 0xFF);
     }
     return at;
   }

@@ -18,24 +18,24 @@ final class TokenTrie {
   static final int LAST_PLAIN = '~';
 
   /** Of a tokenizer one is made, as long as it is used. */
-  private static final Map<Tokenizer, TokenTrie> MADE = new WeakHashMap<>();
+  private static final Map<Tokenizer, TokenTrie> CACHE = new WeakHashMap<>();
 
   private final int[] tokens; // by their bytes
-  private final int[] ends; // (tokens that end a text), ascending
-  private final int words;
-  private final int longest;
+  private final int[] endTokens; // (tokens that end a text), ascending
+  private final int maskWords;
+  private final int maxTokenLength;
   private int nodes;
   private byte[] values; // (nodes)
   private int[] depths; // (nodes), 1 for the first byte of a token
-  private int[] ending; // (nodes), the first node behind the children
+  private int[] subtreeEnd; // (nodes), the first node behind the children
   private int[] firstToken; // (nodes + 1), the first of tokens that has the node's bytes
 
   /** Nodes that are plain text, with all that is below them. */
   private final BitSet plain = new BitSet();
 
   static TokenTrie of(Tokenizer tokenizer) {
-    synchronized (MADE) {
-      return MADE.computeIfAbsent(tokenizer, TokenTrie::new);
+    synchronized (CACHE) {
+      return CACHE.computeIfAbsent(tokenizer, TokenTrie::new);
     }
   }
 
@@ -43,18 +43,19 @@ final class TokenTrie {
     int size = tokenizer.vocabularySize();
     byte[][] bytes = new byte[size][];
     Arrays.setAll(bytes, tokenizer::tokenBytes);
-    ends = tokenizer.endOfText().stream().mapToInt(Integer::intValue).sorted().toArray();
-    words = (Math.max(size, ends.length == 0 ? 0 : ends[ends.length - 1] + 1) + 63) / 64;
+    endTokens = tokenizer.endOfText().stream().mapToInt(Integer::intValue).sorted().toArray();
+    maskWords =
+        (Math.max(size, endTokens.length == 0 ? 0 : endTokens[endTokens.length - 1] + 1) + 63) / 64;
     tokens =
         IntStream.range(0, size)
             .filter(id -> bytes[id].length > 0 && !tokenizer.isSpecial(id))
-            .filter(id -> Arrays.binarySearch(ends, id) < 0)
+            .filter(id -> Arrays.binarySearch(endTokens, id) < 0)
             .boxed()
             .sorted(Comparator.comparing(id -> bytes[id], Arrays::compareUnsigned))
             .mapToInt(Integer::intValue)
             .toArray();
-    longest = IntStream.of(tokens).map(id -> bytes[id].length).max().orElse(0);
-    plant(bytes);
+    maxTokenLength = IntStream.of(tokens).map(id -> bytes[id].length).max().orElse(0);
+    build(bytes);
     findPlain();
   }
 
@@ -63,13 +64,13 @@ final class TokenTrie {
     return value >= FIRST_PLAIN && value <= LAST_PLAIN && value != '"' && value != '\\';
   }
 
-  private void plant(byte[][] bytes) {
-    int most = IntStream.of(tokens).map(id -> bytes[id].length).sum();
-    values = new byte[most];
-    depths = new int[most];
-    ending = new int[most];
-    firstToken = new int[most + 1];
-    int[] open = new int[longest]; // the node of each depth on the way to the last token
+  private void build(byte[][] bytes) {
+    int maxNodes = IntStream.of(tokens).map(id -> bytes[id].length).sum();
+    values = new byte[maxNodes];
+    depths = new int[maxNodes];
+    subtreeEnd = new int[maxNodes];
+    firstToken = new int[maxNodes + 1];
+    int[] open = new int[maxTokenLength]; // the node of each depth on the way to the last token
     byte[] before = {};
     for (int t = 0; t < tokens.length; t++) {
       byte[] token = bytes[tokens[t]];
@@ -88,58 +89,58 @@ final class TokenTrie {
     firstToken[nodes] = tokens.length;
     values = Arrays.copyOf(values, nodes);
     depths = Arrays.copyOf(depths, nodes);
-    ending = Arrays.copyOf(ending, nodes);
+    subtreeEnd = Arrays.copyOf(subtreeEnd, nodes);
     firstToken = Arrays.copyOf(firstToken, nodes + 1);
   }
 
   private void close(int[] open, int from, int to) {
     for (int depth = from; depth < to; depth++) {
-      ending[open[depth]] = nodes;
+      subtreeEnd[open[depth]] = nodes;
     }
   }
 
   private void findPlain() {
     for (int node = nodes - 1; node >= 0; node--) {
       boolean allPlain = isPlain(values[node]);
-      for (int child = node + 1; allPlain && child < ending[node]; child = ending[child]) {
+      for (int child = node + 1; allPlain && child < subtreeEnd[node]; child = subtreeEnd[child]) {
         allPlain = plain.get(child);
       }
       plain.set(node, allPlain);
     }
   }
 
-  boolean hasEnds() {
-    return ends.length > 0;
+  boolean hasEndTokens() {
+    return endTokens.length > 0;
   }
 
-  boolean isEnd(int token) {
-    return Arrays.binarySearch(ends, token) >= 0;
+  boolean isEndToken(int token) {
+    return Arrays.binarySearch(endTokens, token) >= 0;
   }
 
   /** A bit for each token that may come at a place; those that end the text where it may end. */
-  long[] allowed(Places places, Place from) {
-    long[] allowed = new long[words];
-    Place[] way = new Place[longest + 1];
-    way[0] = from;
+  long[] allowed(ParserStates states, ParserState from) {
+    long[] allowed = new long[maskWords];
+    ParserState[] path = new ParserState[maxTokenLength + 1];
+    path[0] = from;
     boolean any = false;
     for (int node = 0; node < nodes; ) {
-      Place before = way[depths[node] - 1];
-      if (plain.get(node) && places.staysInPlainText(before)) {
-        any |= setTokens(allowed, node, ending[node]);
-        node = ending[node];
+      ParserState before = path[depths[node] - 1];
+      if (plain.get(node) && states.staysInPlainText(before)) {
+        any |= setTokens(allowed, node, subtreeEnd[node]);
+        node = subtreeEnd[node];
         continue;
       }
-      Place next = places.after(before, values[node] & 0xFF);
+      ParserState next = states.advance(before, values[node] & 0xFF);
       if (next.isDead) {
-        node = ending[node];
+        node = subtreeEnd[node];
         continue;
       }
-      way[depths[node]] = next;
+      path[depths[node]] = next;
       any |= setTokens(allowed, node, node + 1);
       node++;
     }
-    if (from.isText() || !any) {
-      for (int end : ends) {
+    if (from.isAccepting() || !any) {
+      for (int end : endTokens) {
         allowed[end >> 6] |= 1L << end;
       }
     }

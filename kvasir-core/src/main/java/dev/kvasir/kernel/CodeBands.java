@@ -9,26 +9,27 @@ import java.util.List;
  * @param counts rows of each band
  * @param plan all of it for kernels that are called: the bands one after another // (bands, ints)
  *     <pre>
- * rows, bytes of a row, {@link CodeOctets}: starts, places, masks, slopes, lifts
+ * rows, bytes of a row, {@link ShuffleTables}: starts, places, masks, slopes, lifts
  * </pre>
  *
- * @param columns the same for kernels that read rows in {@link ByteColumns} // (bands, ints)
+ * @param columns the same for kernels that read rows in {@link InterleavedBytes} // (bands, ints)
  *     <pre>
  * rows, bytes of a row, n channels with codes, m of them whose codes lie within one byte
  * of those m, then of the others: first bit, (channel << 4 | bits)   // (width, 2), n are used
  * half a step of each, in the same order                             // (width), n are used
  * </pre>
  */
-public record CodeBands(List<RowCodes> layouts, int[] counts, int[] plan, int[] columns) {
+public record CodeBands(
+    List<RowCodeLayout> layouts, int[] counts, int[] descriptor, int[] columnDescriptor) {
   /** Rows at the most: a token's place fits a byte. */
-  public static final int MOST_ROWS = 128;
+  public static final int MAX_ROWS = 128;
 
   private static final int COLUMN_HEADER = 4;
 
   /**
    * @param counts rows of each band, {@link #MOST_ROWS} in all at the most
    */
-  public static CodeBands of(List<RowCodes> layouts, int... counts) {
+  public static CodeBands of(List<RowCodeLayout> layouts, int... counts) {
     int width = layouts.getFirst().width();
     int rows = 0;
     for (int band = 0; band < counts.length; band++) {
@@ -38,85 +39,90 @@ public record CodeBands(List<RowCodes> layouts, int[] counts, int[] plan, int[] 
             "rows of %d channels beside rows of %d".formatted(layouts.get(band).width(), width));
       }
     }
-    if (counts.length != layouts.size() || rows > MOST_ROWS) {
+    if (counts.length != layouts.size() || rows > MAX_ROWS) {
       throw new IllegalArgumentException(
           "%d layouts, %d counts, %d rows; expected as many, and up to %d rows"
-              .formatted(layouts.size(), counts.length, rows, MOST_ROWS));
+              .formatted(layouts.size(), counts.length, rows, MAX_ROWS));
     }
     return new CodeBands(
-        List.copyOf(layouts), counts.clone(), plan(layouts, counts), columns(layouts, counts));
+        List.copyOf(layouts),
+        counts.clone(),
+        descriptor(layouts, counts),
+        columnDescriptor(layouts, counts));
   }
 
-  private static int[] plan(List<RowCodes> layouts, int[] counts) {
+  private static int[] descriptor(List<RowCodeLayout> layouts, int[] counts) {
     int width = layouts.getFirst().width();
-    int ints = 2 + width / CodeOctets.CHANNELS + 4 * width;
-    int[] plan = new int[layouts.size() * ints];
+    int ints = 2 + width / ShuffleTables.CHANNELS + 4 * width;
+    int[] descriptor = new int[layouts.size() * ints];
     for (int band = 0; band < counts.length; band++) {
-      CodeOctets octets = layouts.get(band).octets();
+      ShuffleTables shuffleTables = layouts.get(band).shuffleTables();
       int at = band * ints;
-      plan[at++] = counts[band];
-      plan[at++] = layouts.get(band).rowBytes();
-      for (int start : octets.starts()) {
-        plan[at++] = start;
+      descriptor[at++] = counts[band];
+      descriptor[at++] = layouts.get(band).rowBytes();
+      for (int start : shuffleTables.starts()) {
+        descriptor[at++] = start;
       }
       for (int i = 0; i < width; i++) {
-        plan[at + i] = places(octets.places(), Integer.BYTES * i);
-        plan[at + width + i] = octets.masks()[i];
-        plan[at + 2 * width + i] = Float.floatToRawIntBits(octets.slopes()[i]);
-        plan[at + 3 * width + i] = Float.floatToRawIntBits(octets.lifts()[i]);
+        descriptor[at + i] = littleEndianInt(shuffleTables.shuffles(), Integer.BYTES * i);
+        descriptor[at + width + i] = shuffleTables.masks()[i];
+        descriptor[at + 2 * width + i] = Float.floatToRawIntBits(shuffleTables.steps()[i]);
+        descriptor[at + 3 * width + i] = Float.floatToRawIntBits(shuffleTables.minimums()[i]);
       }
     }
-    return plan;
+    return descriptor;
   }
 
-  private static int[] columns(List<RowCodes> layouts, int[] counts) {
+  private static int[] columnDescriptor(List<RowCodeLayout> layouts, int[] counts) {
     int width = layouts.getFirst().width();
     int ints = COLUMN_HEADER + 3 * width;
-    int[] columns = new int[layouts.size() * ints];
+    int[] columnDescriptor = new int[layouts.size() * ints];
     for (int band = 0; band < counts.length; band++) {
-      RowCodes codes = layouts.get(band);
+      RowCodeLayout layout = layouts.get(band);
       int at = band * ints;
-      int whole = putChannels(codes, false, columns, at, 0);
-      columns[at] = counts[band];
-      columns[at + 1] = codes.rowBytes();
-      columns[at + 2] = putChannels(codes, true, columns, at, whole);
-      columns[at + 3] = whole;
+      int whole = putChannels(layout, false, columnDescriptor, at, 0);
+      columnDescriptor[at] = counts[band];
+      columnDescriptor[at + 1] = layout.rowBytes();
+      columnDescriptor[at + 2] = putChannels(layout, true, columnDescriptor, at, whole);
+      columnDescriptor[at + 3] = whole;
     }
-    return columns;
+    return columnDescriptor;
   }
 
   /**
    * Adds channels whose codes are split between two bytes, or those whose codes are not; answers
    * how many there are then.
    */
-  private static int putChannels(RowCodes codes, boolean split, int[] columns, int band, int from) {
+  private static int putChannels(
+      RowCodeLayout layout, boolean split, int[] columnDescriptor, int band, int from) {
     int entries = band + COLUMN_HEADER;
-    int halves = entries + 2 * codes.width();
+    int halves = entries + 2 * layout.width();
     int next = from;
-    for (int i = 0; i < codes.width(); i++) {
-      if (codes.bits(i) > 0 && codes.isSplit(i) == split) {
-        columns[entries + 2 * next] = codes.offset(i);
-        columns[entries + 2 * next + 1] = i << 4 | codes.bits(i);
-        columns[halves + next] = Float.floatToRawIntBits(codes.half(i));
+    for (int i = 0; i < layout.width(); i++) {
+      if (layout.bits(i) > 0 && layout.isSplit(i) == split) {
+        columnDescriptor[entries + 2 * next] = layout.offset(i);
+        columnDescriptor[entries + 2 * next + 1] = i << 4 | layout.bits(i);
+        columnDescriptor[halves + next] = Float.floatToRawIntBits(layout.halfStep(i));
         next++;
       }
     }
     return next;
   }
 
-  /** Refuses bands that do not fill {@link ByteColumns}. */
-  public void requireColumns() {
+  /** Refuses bands that do not fill {@link InterleavedBytes}. */
+  public void requireInterleavable() {
     for (int count : counts) {
-      if (count % ByteColumns.ROWS != 0) {
+      if (count % InterleavedBytes.ROWS != 0) {
         throw new IllegalArgumentException(
-            "a band has %d rows; expected a multiple of %d".formatted(count, ByteColumns.ROWS));
+            "a band has %d rows; expected a multiple of %d"
+                .formatted(count, InterleavedBytes.ROWS));
       }
     }
   }
 
   /** As a machine has them whose low bytes come first. */
-  private static int places(byte[] places, int at) {
-    return places[at] | places[at + 1] << 8 | places[at + 2] << 16 | places[at + 3] << 24;
+  private static int littleEndianInt(byte[] bytes, int at) {
+    return bytes[at] | bytes[at + 1] << 8 | bytes[at + 2] << 16 | bytes[at + 3] << 24;
   }
 
   /** Channels. */
@@ -133,7 +139,7 @@ public record CodeBands(List<RowCodes> layouts, int[] counts, int[] plan, int[] 
     return rows;
   }
 
-  public RowCodes layout(int band) {
+  public RowCodeLayout layout(int band) {
     return layouts.get(band);
   }
 

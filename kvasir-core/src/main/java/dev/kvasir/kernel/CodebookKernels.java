@@ -19,31 +19,31 @@ public interface CodebookKernels {
    * @param room as long as {@code out}
    * @param out // (end - from, x and y, pairs), set
    */
-  void turnedSums(RotaryCodes codes, int from, int end, short[] room, float[] out);
+  void rotatedSums(RotaryCodes codes, int from, int end, short[] scratch, float[] out);
 
-  /** Tokens whose vectors {@link #turnedScores} makes at a time, so that they stay in a cache. */
-  int SCORED_TOGETHER = 16;
+  /** Tokens whose vectors {@link #rotatedScores} makes at a time, so that they stay in a cache. */
+  int SCORING_TOKENS = 16;
 
-  /** Numbers of room for {@link #turnedScores}. */
-  static int scoringRoom(int width) {
-    return SCORED_TOGETHER * width;
+  /** Numbers of room for {@link #rotatedScores}. */
+  static int scoringScratch(int width) {
+    return SCORING_TOKENS * width;
   }
 
   /**
-   * Products of queries with what {@link #turnedSums} makes of all tokens of a page, which need not
-   * be kept.
+   * Products of queries with what {@link #rotatedSums} makes of all tokens of a page, which need
+   * not be kept.
    *
    * @param queries // (count, x and y, pairs)
-   * @param sums room, {@link #scoringRoom}, as keys
+   * @param sums room, {@link #scoringScratch}, as keys
    * @param scores // (count, page tokens), set
    */
-  default void turnedScores(
+  default void rotatedScores(
       RotaryCodes codes, float[] queries, int count, short[] sums, float[] keys, float[] scores) {
-    int width = codes.rows().width();
+    int width = codes.codebooks().width();
     int tokens = PageSize.TOKENS;
-    for (int from = 0; from < tokens; from += SCORED_TOGETHER) {
-      int end = from + SCORED_TOGETHER;
-      turnedSums(codes, from, end, sums, keys);
+    for (int from = 0; from < tokens; from += SCORING_TOKENS) {
+      int end = from + SCORING_TOKENS;
+      rotatedSums(codes, from, end, sums, keys);
       for (int query = 0; query < count; query++) {
         for (int token = from; token < end; token++) {
           scores[query * tokens + token] =
@@ -56,15 +56,15 @@ public interface CodebookKernels {
   /**
    * Adds up the rows of floats that tokens have picked, one of each set.
    *
-   * @param rows // (sets, {@link FixedRows#ROWS}, width) from {@code at} on
+   * @param rows // (sets, {@link Int8Codebooks#CODEWORDS}, width) from {@code at} on
    * @param indices // (sets, page tokens)
    * @param sums // (tokens, width), set
    */
-  void pickedSums(
+  void gatheredSums(
       float[] rows, int at, byte[] indices, int sets, int tokens, int width, float[] sums);
 
   /** {@code out[i] = a[i] . b[i]}. // (count, width) */
-  void rowProducts(float[] a, float[] b, int count, int width, float[] out);
+  void rowDots(float[] a, float[] b, int count, int width, float[] out);
 
   /**
    * Lays weights beside each other as {@link #collect} takes them: {@code probability * back *
@@ -77,15 +77,15 @@ public interface CodebookKernels {
    * @param totals // (rows), added to
    * @param weights // (page tokens, lanes), of which the first {@code rows} columns are set
    */
-  default void weighTokens(
+  default void tokenWeights(
       float[] probabilities,
       int rows,
-      float[] back,
+      float[] rescales,
       float[] scales,
-      int lanes,
+      int stride,
       float[] totals,
       float[] weights) {
-    TokenWeights.weigh(probabilities, rows, back, scales, lanes, totals, weights);
+    TokenWeights.compute(probabilities, rows, rescales, scales, stride, totals, weights);
   }
 
   /**
@@ -94,17 +94,18 @@ public interface CodebookKernels {
    * @param indices // (sets, page tokens)
    * @param weights // (tokens, lanes)
    * @param lanes a multiple of 4
-   * @param bins // (sets, {@link FixedRows#ROWS}, lanes), added to
+   * @param bins // (sets, {@link Int8Codebooks#CODEWORDS}, lanes), added to
    */
-  void collect(byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins);
+  void scatterAdd(byte[] indices, int sets, int tokens, float[] weights, int stride, float[] bins);
 
   /**
    * {@code out[a] = least over b of squares[a][b] - 2 products[b]}, of those that are numbers;
    * infinity where none is.
    *
-   * @param squares // ({@link FixedRows#ROWS}, {@link FixedRows#ROWS}) from {@code at} on
-   * @param products // ({@link FixedRows#ROWS}) from {@code productsAt} on
-   * @param out // ({@link FixedRows#ROWS}), set
+   * @param squares // ({@link Int8Codebooks#CODEWORDS}, {@link Int8Codebooks#CODEWORDS}) from
+   *     {@code at} on
+   * @param products // ({@link Int8Codebooks#CODEWORDS}) from {@code productsAt} on
+   * @param out // ({@link Int8Codebooks#CODEWORDS}), set
    */
-  void leastDistances(float[] squares, int at, float[] products, int productsAt, float[] out);
+  void minDistances(float[] squares, int at, float[] products, int productsAt, float[] out);
 }

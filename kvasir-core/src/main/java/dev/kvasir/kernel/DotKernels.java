@@ -1,6 +1,6 @@
 package dev.kvasir.kernel;
 
-import dev.kvasir.page.EntryScaledCodes;
+import dev.kvasir.page.RowScaledCodes;
 import dev.kvasir.page.WordLayout;
 import java.lang.foreign.MemorySegment;
 
@@ -13,7 +13,7 @@ public interface DotKernels {
    * @param exact two digits a weight instead of one: 128 times the precision for less than twice
    *     the work
    */
-  void weigh(RowBlock x, boolean exact, CodeWeights weights);
+  void quantizeOperand(RowBlock x, boolean exact, QuantizedOperand operand);
 
   /**
    * The same where every entry has a scale and a zero point: rounds {@code x * (scale * unit)}, and
@@ -26,20 +26,20 @@ public interface DotKernels {
    * @param zerosAt where those of all entries begin
    * @param unit what scales are multiplied by, rounding once
    */
-  void weighScaled(
+  void quantizeScaledOperand(
       RowBlock x,
       MemorySegment bytes,
       long scalesAt,
       long zerosAt,
       float unit,
       boolean exact,
-      CodeWeights weights);
+      QuantizedOperand operand);
 
   /**
    * {@code out[h][lane - firstTile * 16] += sum over entries e of weight[h][e] * code(e, lane) +
    * offset[h]}, for the lanes of tiles {@code firstTile} to {@code endTile}. It adds, so that a
-   * page with codes of several widths is the sum of its grids. {@link CodeWeights} has the sum to
-   * the bit.
+   * page with codes of several widths is the sum of its grids. {@link QuantizedOperand} has the sum
+   * to the bit.
    *
    * @param codes packed as the layout says, from {@code offset} on
    * @param out // (heads, lanes of those tiles), added to
@@ -50,12 +50,12 @@ public interface DotKernels {
       long offset,
       int firstTile,
       int endTile,
-      CodeWeights weights,
+      QuantizedOperand operand,
       RowBlock out);
 
   /**
    * {@code out[h][lane] += sum over entries e of x[h][e] * number(e, lane)}, for all lanes of a
-   * grid: {@link #weighScaled} and {@link #addDots} for each group of lanes.
+   * grid: {@link #quantizeScaledOperand} and {@link #addDots} for each group of lanes.
    *
    * @param x // (heads, entries)
    * @param codes lanes are whole tiles, and so are its groups
@@ -66,23 +66,23 @@ public interface DotKernels {
   default void addScaledDots(
       RowBlock x,
       boolean exact,
-      EntryScaledCodes codes,
+      RowScaledCodes codes,
       MemorySegment bytes,
       long offset,
-      CodeWeights room,
+      QuantizedOperand operand,
       RowBlock out) {
-    x.requireShape(x.rows(), codes.entries());
-    out.requireShape(x.rows(), codes.lanes());
+    x.requireShape(x.rows(), codes.rows());
+    out.requireShape(x.rows(), codes.columns());
     for (int group = 0; group < codes.groups(); group++) {
       long scalesAt = offset + codes.scalesOffset(group);
       long zerosAt = offset + codes.zerosOffset(group);
-      weighScaled(x, bytes, scalesAt, zerosAt, codes.unit(), exact, room);
+      quantizeScaledOperand(x, bytes, scalesAt, zerosAt, codes.unit(), exact, operand);
       int first = group * codes.group();
-      int end = Math.min(first + codes.group(), codes.lanes());
+      int end = Math.min(first + codes.group(), codes.columns());
       int firstTile = first / WordLayout.TILE;
       int endTile = end / WordLayout.TILE;
-      RowBlock lanes = room.groupRows().setColumns(out, first, end - first);
-      addDots(codes.layout(), bytes, offset, firstTile, endTile, room, lanes);
+      RowBlock columns = operand.groupRows().setColumns(out, first, end - first);
+      addDots(codes.layout(), bytes, offset, firstTile, endTile, operand, columns);
     }
   }
 

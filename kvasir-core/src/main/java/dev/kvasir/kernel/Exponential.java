@@ -19,9 +19,9 @@ public final class Exponential {
   public static final float ROUNDER = 12582912f;
 
   /** Between these the result is a normal float; what lies outside is moved to the nearer one. */
-  public static final float LEAST = -87f;
+  public static final float MIN = -87f;
 
-  public static final float MOST = 88f;
+  public static final float MAX = 88f;
 
   public static final float C6 = 1.9875691500e-4f;
   public static final float C5 = 1.3981999507e-3f;
@@ -33,7 +33,7 @@ public final class Exponential {
   private Exponential() {}
 
   public static float of(float x) {
-    float v = Math.min(Math.max(x, LEAST), MOST);
+    float v = Math.min(Math.max(x, MIN), MAX);
     float lifted = Math.fma(v, LOG2_E, ROUNDER);
     float n = lifted - ROUNDER;
     float r = Math.fma(n, -LN2_LOW, Math.fma(n, -LN2_HIGH, v));

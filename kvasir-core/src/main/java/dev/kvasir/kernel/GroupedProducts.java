@@ -8,10 +8,10 @@ import java.util.Arrays;
  * depend on the rows beside it.
  *
  * <p>Holds its scratch memory, so one instance serves one caller at a time: {@link #begin}, {@link
- * #add} for each matrix, {@link #run}.
+ * #retain} for each matrix, {@link #run}.
  */
 public final class GroupedProducts {
-  private static final int TILE = CodedMatrix.TILE_ROWS;
+  private static final int TILE = QuantizedWeights.TILE_ROWS;
 
   /** Parts handed out to each worker, so that one that is late is helped by the others. */
   private static final int PARTS_PER_WORKER = 4;
@@ -20,12 +20,12 @@ public final class GroupedProducts {
   private static final int ROWS_PER_PART = 8;
 
   /** Fetching a tile takes about as long as multiplying so many rows with it. */
-  private static final int FETCHING = 2;
+  private static final int TILE_LOAD_COST = 2;
 
   private final Kernels kernels;
-  private final Crew crew;
-  private final CodedRows codedRows = new CodedRows();
-  private final Worker[] workers;
+  private final WorkerPool workers;
+  private final QuantizedActivations quantizedRows = new QuantizedActivations();
+  private final WorkerScratch[] scratches;
 
   private float[] x; // (rows, columns)
   private int rows;
@@ -37,23 +37,23 @@ public final class GroupedProducts {
   private float[][] outputs = new float[3][];
   private int[] firstRows = new int[3];
   private int[] endRows = new int[3];
-  private long[] begins = new long[4];
+  private long[] starts = new long[4];
   private long workPerPart;
 
-  private final Crew.Work prepare = this::prepare;
-  private final Crew.Work multiply = this::multiply;
+  private final WorkerPool.ParallelTask quantizeRows = this::quantizeRows;
+  private final WorkerPool.ParallelTask multiply = this::multiply;
 
   /** What one worker needs for itself. */
-  private static final class Worker {
-    private final TileRoom room = new TileRoom();
+  private static final class WorkerScratch {
+    private final TileWorkspace workspace = new TileWorkspace();
     private final RowBlock out = new RowBlock();
   }
 
-  public GroupedProducts(Kernels kernels, Crew crew) {
+  public GroupedProducts(Kernels kernels, WorkerPool workers) {
     this.kernels = kernels;
-    this.crew = crew;
-    this.workers = new Worker[crew.size()];
-    Arrays.setAll(workers, worker -> new Worker());
+    this.workers = workers;
+    this.scratches = new WorkerScratch[workers.size()];
+    Arrays.setAll(scratches, worker -> new WorkerScratch());
   }
 
   /**
@@ -86,7 +86,7 @@ public final class GroupedProducts {
     outputs[count] = out;
     firstRows[count] = firstRow;
     endRows[count] = endRow;
-    begins[count + 1] = begins[count] + tilesOf(matrix) * workOfTile(count);
+    starts[count + 1] = starts[count] + tilesOf(matrix) * workOfTile(count);
     count++;
   }
 
@@ -96,7 +96,7 @@ public final class GroupedProducts {
     outputs = Arrays.copyOf(outputs, size);
     firstRows = Arrays.copyOf(firstRows, size);
     endRows = Arrays.copyOf(endRows, size);
-    begins = Arrays.copyOf(begins, size + 1);
+    starts = Arrays.copyOf(starts, size + 1);
   }
 
   private static long tilesOf(Matrix matrix) {
@@ -104,29 +104,29 @@ public final class GroupedProducts {
   }
 
   private long workOfTile(int product) {
-    return FETCHING + endRows[product] - firstRows[product];
+    return TILE_LOAD_COST + endRows[product] - firstRows[product];
   }
 
   /** Computes what was added. */
   public void run() {
     long largest = 1;
-    boolean anyCoded = false;
+    boolean anyQuantized = false;
     for (int product = 0; product < count; product++) {
       largest = Math.max(largest, workOfTile(product));
-      anyCoded |= matrices[product] instanceof CodedMatrix;
+      anyQuantized |= matrices[product] instanceof QuantizedWeights;
     }
-    if (anyCoded) {
-      codedRows.begin(rows, columns);
-      crew.run(prepare, Math.ceilDiv(rows, ROWS_PER_PART));
+    if (anyQuantized) {
+      quantizedRows.begin(rows, columns);
+      workers.run(quantizeRows, Math.ceilDiv(rows, ROWS_PER_PART));
     }
-    workPerPart = Math.max(largest, begins[count] / (crew.size() * PARTS_PER_WORKER));
-    crew.run(multiply, (int) Math.ceilDiv(begins[count], workPerPart));
+    workPerPart = Math.max(largest, starts[count] / (workers.size() * PARTS_PER_WORKER));
+    workers.run(multiply, (int) Math.ceilDiv(starts[count], workPerPart));
   }
 
-  private void prepare(int part, int worker) {
+  private void quantizeRows(int part, int worker) {
     int first = part * ROWS_PER_PART;
     int end = Math.min(first + ROWS_PER_PART, rows);
-    kernels.coded().prepare(codedRows, x, first, end);
+    kernels.gemm().quantize(quantizedRows, x, first, end);
   }
 
   /**
@@ -136,50 +136,54 @@ public final class GroupedProducts {
   private void multiply(int part, int worker) {
     long first = part * workPerPart;
     long end = first + workPerPart;
-    for (int product = productAt(first); product < count && begins[product] < end; product++) {
+    for (int product = productAt(first); product < count && starts[product] < end; product++) {
       long work = workOfTile(product);
-      long from = Math.ceilDiv(Math.max(first - begins[product], 0), work);
-      long to = Math.ceilDiv(Math.min(end, begins[product + 1]) - begins[product], work);
+      long from = Math.ceilDiv(Math.max(first - starts[product], 0), work);
+      long to = Math.ceilDiv(Math.min(end, starts[product + 1]) - starts[product], work);
       if (from < to) {
-        multiplyTiles(product, (int) from, (int) to, workers[worker]);
+        multiplyTiles(product, (int) from, (int) to, scratches[worker]);
       }
     }
   }
 
   /** The product within which so much work has been done. */
   private int productAt(long work) {
-    int found = Arrays.binarySearch(begins, 0, count, work);
+    int found = Arrays.binarySearch(starts, 0, count, work);
     return found >= 0 ? found : -found - 2;
   }
 
-  private void multiplyTiles(int product, int from, int to, Worker worker) {
+  private void multiplyTiles(int product, int from, int to, WorkerScratch scratch) {
     switch (matrices[product]) {
-      case CodedMatrix codes -> multiplyCoded(codes, product, from, to, worker);
-      case DenseMatrix dense -> multiplyDense(dense, product, from, to, worker);
+      case QuantizedWeights quantized -> multiplyQuantized(quantized, product, from, to, scratch);
+      case DenseMatrix dense -> multiplyDense(dense, product, from, to, scratch);
     }
   }
 
-  private void multiplyCoded(CodedMatrix matrix, int product, int from, int to, Worker worker) {
+  private void multiplyQuantized(
+      QuantizedWeights matrix, int product, int from, int to, WorkerScratch scratch) {
     int firstRow = firstRows[product];
     int width = matrix.rows();
-    worker.out.set(outputs[product], firstRow * width, width, endRows[product] - firstRow, width);
-    kernels.coded().products(matrix, from, to, codedRows, firstRow, worker.out, worker.room);
+    scratch.out.set(outputs[product], firstRow * width, width, endRows[product] - firstRow, width);
+    kernels
+        .gemm()
+        .products(matrix, from, to, quantizedRows, firstRow, scratch.out, scratch.workspace);
   }
 
-  private void multiplyDense(DenseMatrix matrix, int product, int from, int to, Worker worker) {
+  private void multiplyDense(
+      DenseMatrix matrix, int product, int from, int to, WorkerScratch scratch) {
     int firstRow = firstRows[product];
     int some = endRows[product] - firstRow;
     float[] a = x;
     if (firstRow > 0) {
-      a = worker.room.activations(some * columns);
+      a = scratch.workspace.activations(some * columns);
       System.arraycopy(x, firstRow * columns, a, 0, some * columns);
     }
     for (int tile = from; tile < to; tile++) {
       int at = tile * TILE;
       int height = Math.min(TILE, matrix.rows() - at);
       int outAt = firstRow * matrix.rows() + at;
-      worker.out.set(outputs[product], outAt, matrix.rows(), some, height);
-      kernels.halves().products(a, matrix, at, worker.out, worker.room);
+      scratch.out.set(outputs[product], outAt, matrix.rows(), some, height);
+      kernels.halves().products(a, matrix, at, scratch.out, scratch.workspace);
     }
   }
 }

@@ -12,13 +12,13 @@ public interface HalfKernels {
 
   /**
    * {@code c[i][j] = a[i] . row (firstRow + j)}, for rows of any precision; the bits are those of
-   * {@link FloatKernels#products} with the rows as floats.
+   * {@link FloatKernels#gemm} with the rows as floats.
    *
    * @param a one row after another // (c.rows, columns)
    * @param c // (c.rows, rows of b that are taken), set
    * @param room for rows that are made floats first
    */
-  void products(float[] a, DenseMatrix b, int firstRow, RowBlock c, TileRoom room);
+  void products(float[] a, DenseMatrix b, int firstRow, RowBlock c, TileWorkspace workspace);
 
   /**
    * {@code out[i] += sum over t of weights[i][t] * row (firstRow + t)}, for a few rows of weights.

@@ -10,13 +10,13 @@ import java.util.List;
  */
 public final class HeadProducts {
   /** Rows of a part: enough that a matrix is read few times, few enough for a worker's room. */
-  private static final int STRIP = 32;
+  private static final int ROWS_PER_PART = 32;
 
-  private static final int TILE = CodedMatrix.TILE_ROWS;
+  private static final int TILE = QuantizedWeights.TILE_ROWS;
 
   private final Kernels kernels;
-  private final Crew crew;
-  private final Room[] rooms; // a worker each
+  private final WorkerPool workers;
+  private final HeadScratch[] scratches; // a worker each
 
   private List<Matrix> matrices; // by head
   private float[] x;
@@ -25,28 +25,28 @@ public final class HeadProducts {
   private float[] out;
   private int outStride;
 
-  private final Crew.Work multiply = this::multiply;
+  private final WorkerPool.ParallelTask multiply = this::multiply;
 
   /** What one worker gathers a head's rows in. */
-  private static final class Room {
-    private final CodedRows coded = new CodedRows();
-    private final TileRoom tiles = new TileRoom();
+  private static final class HeadScratch {
+    private final QuantizedActivations activations = new QuantizedActivations();
+    private final TileWorkspace workspace = new TileWorkspace();
     private final RowBlock out = new RowBlock();
     private float[] inputs = {}; // (rows, columns of a matrix)
     private float[] outputs = {}; // (rows, rows of a matrix)
 
-    private void makeRoom(int inputCount, int outputCount) {
+    private void ensureCapacity(int inputCount, int outputCount) {
       inputs = inputs.length < inputCount ? new float[inputCount] : inputs;
       outputs = outputs.length < outputCount ? new float[outputCount] : outputs;
     }
   }
 
-  public HeadProducts(Kernels kernels, Crew crew) {
+  public HeadProducts(Kernels kernels, WorkerPool workers) {
     this.kernels = kernels;
-    this.crew = crew;
-    this.rooms = new Room[crew.size()];
-    for (int worker = 0; worker < rooms.length; worker++) {
-      rooms[worker] = new Room();
+    this.workers = workers;
+    this.scratches = new HeadScratch[workers.size()];
+    for (int worker = 0; worker < scratches.length; worker++) {
+      scratches[worker] = new HeadScratch();
     }
   }
 
@@ -65,50 +65,51 @@ public final class HeadProducts {
     xStride = fromStride;
     out = to;
     outStride = toStride;
-    crew.run(multiply, matrices.size() * Math.ceilDiv(rows, STRIP));
+    workers.run(multiply, matrices.size() * Math.ceilDiv(rows, ROWS_PER_PART));
   }
 
   private void multiply(int part, int worker) {
     int heads = matrices.size();
     int head = part % heads;
-    int first = part / heads * STRIP;
-    int count = Math.min(STRIP, rows - first);
+    int first = part / heads * ROWS_PER_PART;
+    int count = Math.min(ROWS_PER_PART, rows - first);
     Matrix matrix = matrices.get(head);
-    Room room = rooms[worker];
-    room.makeRoom(count * matrix.columns(), count * matrix.rows());
+    HeadScratch scratch = scratches[worker];
+    scratch.ensureCapacity(count * matrix.columns(), count * matrix.rows());
     int columns = matrix.columns();
     for (int row = 0; row < count; row++) {
       int at = ((first + row) * heads + head) * xStride;
-      System.arraycopy(x, at, room.inputs, row * columns, columns);
+      System.arraycopy(x, at, scratch.inputs, row * columns, columns);
     }
-    multiply(matrix, count, room);
+    multiply(matrix, count, scratch);
     for (int row = 0; row < count; row++) {
       int at = ((first + row) * heads + head) * outStride;
-      System.arraycopy(room.outputs, row * matrix.rows(), out, at, matrix.rows());
+      System.arraycopy(scratch.outputs, row * matrix.rows(), out, at, matrix.rows());
     }
   }
 
-  private void multiply(Matrix matrix, int count, Room room) {
+  private void multiply(Matrix matrix, int count, HeadScratch scratch) {
     switch (matrix) {
-      case CodedMatrix codes -> multiplyCoded(codes, count, room);
-      case DenseMatrix dense -> multiplyDense(dense, count, room);
+      case QuantizedWeights quantized -> multiplyQuantized(quantized, count, scratch);
+      case DenseMatrix dense -> multiplyDense(dense, count, scratch);
     }
   }
 
-  private void multiplyCoded(CodedMatrix matrix, int count, Room room) {
-    CodedKernels coded = kernels.coded();
-    room.coded.begin(count, matrix.columns());
-    coded.prepare(room.coded, room.inputs, 0, count);
-    room.out.set(room.outputs, count, matrix.rows());
-    coded.products(matrix, 0, matrix.tiles(), room.coded, 0, room.out, room.tiles);
+  private void multiplyQuantized(QuantizedWeights matrix, int count, HeadScratch scratch) {
+    GemmKernels gemm = kernels.gemm();
+    scratch.activations.begin(count, matrix.columns());
+    gemm.quantize(scratch.activations, scratch.inputs, 0, count);
+    scratch.out.set(scratch.outputs, count, matrix.rows());
+    gemm.products(
+        matrix, 0, matrix.tiles(), scratch.activations, 0, scratch.out, scratch.workspace);
   }
 
-  private void multiplyDense(DenseMatrix matrix, int count, Room room) {
+  private void multiplyDense(DenseMatrix matrix, int count, HeadScratch scratch) {
     HalfKernels halves = kernels.halves();
     for (int row = 0; row < matrix.rows(); row += TILE) {
       int tileRows = Math.min(TILE, matrix.rows() - row);
-      room.out.set(room.outputs, row, matrix.rows(), count, tileRows);
-      halves.products(room.inputs, matrix, row, room.out, room.tiles);
+      scratch.out.set(scratch.outputs, row, matrix.rows(), count, tileRows);
+      halves.products(scratch.inputs, matrix, row, scratch.out, scratch.workspace);
     }
   }
 }

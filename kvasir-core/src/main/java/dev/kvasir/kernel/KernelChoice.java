@@ -24,25 +24,25 @@ public record KernelChoice(Kernels kernels, String reason) {
   private static final String PLAIN = "java";
 
   /** What {@link #ask} left; null if nobody asked. */
-  private static volatile Wanted asked;
+  private static volatile KernelRequest requested;
 
   /**
    * What was asked for, and how.
    *
    * @param how such as {@code -Dkvasir.kernels=java}
    */
-  record Wanted(String name, String how) {
-    static Optional<Wanted> ofThisProcess() {
-      if (asked != null) {
-        return Optional.of(asked);
+  record KernelRequest(String name, String origin) {
+    static Optional<KernelRequest> ofThisProcess() {
+      if (requested != null) {
+        return Optional.of(requested);
       }
       String property = System.getProperty(PROPERTY);
       if (property != null) {
-        return Optional.of(new Wanted(property, "-D%s=%s".formatted(PROPERTY, property)));
+        return Optional.of(new KernelRequest(property, "-D%s=%s".formatted(PROPERTY, property)));
       }
       return Optional.ofNullable(System.getenv(VARIABLE))
           .filter(value -> !value.isEmpty())
-          .map(value -> new Wanted(value, "%s=%s".formatted(VARIABLE, value)));
+          .map(value -> new KernelRequest(value, "%s=%s".formatted(VARIABLE, value)));
     }
   }
 
@@ -54,8 +54,8 @@ public record KernelChoice(Kernels kernels, String reason) {
    *
    * @param how as people wrote it, for a refusal
    */
-  public static void ask(String name, String how) {
-    asked = new Wanted(name, how);
+  public static void request(String name, String origin) {
+    requested = new KernelRequest(name, origin);
   }
 
   /**
@@ -70,10 +70,10 @@ public record KernelChoice(Kernels kernels, String reason) {
 
   private static synchronized void chooseOnce() {
     if (chosen == null) {
-      Optional<Wanted> wanted = Wanted.ofThisProcess();
-      KernelChoice choice = choose(wanted);
+      Optional<KernelRequest> request = KernelRequest.ofThisProcess();
+      KernelChoice choice = choose(request);
       // Only here: a logger takes tens of milliseconds of a start.
-      if (choice.kernels() instanceof ScalarKernels && wanted.isEmpty()) {
+      if (choice.kernels() instanceof ScalarKernels && request.isEmpty()) {
         System.getLogger("dev.kvasir.kernel")
             .log(Level.WARNING, "running on Java kernels, which are slow: {0}", choice.reason());
       }
@@ -81,26 +81,26 @@ public record KernelChoice(Kernels kernels, String reason) {
     }
   }
 
-  static KernelChoice choose(Optional<Wanted> wanted) {
+  static KernelChoice choose(Optional<KernelRequest> request) {
     List<KernelProvider> known = providers();
-    wanted.ifPresent(asked -> requireKnown(asked, known));
-    if (wanted.isPresent() && wanted.get().name().equals(PLAIN)) {
-      return new KernelChoice(new ScalarKernels(), asked(wanted.get()));
+    request.ifPresent(named -> requireKnown(named, known));
+    if (request.isPresent() && request.get().name().equals(PLAIN)) {
+      return new KernelChoice(new ScalarKernels(), requested(request.get()));
     }
     List<String> refusals = new ArrayList<>();
     for (KernelProvider provider : known) {
-      if (wanted.isPresent() && !wanted.get().name().equals(provider.name())) {
+      if (request.isPresent() && !request.get().name().equals(provider.name())) {
         continue;
       }
-      Optional<String> refusal = provider.refusal();
+      Optional<String> refusal = provider.unavailableReason();
       if (refusal.isEmpty()) {
-        String why = wanted.map(KernelChoice::asked).orElse("the fastest that can run here");
+        String why = request.map(KernelChoice::requested).orElse("the fastest that can run here");
         return new KernelChoice(provider.create(), why);
       }
       String sentence = "%s refused: %s".formatted(provider.name(), refusal.get());
-      if (wanted.isPresent()) {
+      if (request.isPresent()) {
         throw new InvalidInputException(
-            "%s cannot be had: %s".formatted(wanted.get().how(), sentence));
+            "%s cannot be had: %s".formatted(request.get().origin(), sentence));
       }
       refusals.add(sentence);
     }
@@ -109,16 +109,16 @@ public record KernelChoice(Kernels kernels, String reason) {
     return new KernelChoice(new ScalarKernels(), why);
   }
 
-  private static String asked(Wanted wanted) {
-    return "chosen because %s was given".formatted(wanted.how());
+  private static String requested(KernelRequest request) {
+    return "chosen because %s was given".formatted(request.origin());
   }
 
-  private static void requireKnown(Wanted wanted, List<KernelProvider> providers) {
+  private static void requireKnown(KernelRequest request, List<KernelProvider> providers) {
     List<String> names = new ArrayList<>(List.of(PLAIN));
     providers.forEach(provider -> names.add(provider.name()));
-    if (!names.contains(wanted.name())) {
+    if (!names.contains(request.name())) {
       throw new InvalidInputException(
-          "%s is unknown; known are %s".formatted(wanted.how(), String.join(", ", names)));
+          "%s is unknown; known are %s".formatted(request.origin(), String.join(", ", names)));
     }
   }
 

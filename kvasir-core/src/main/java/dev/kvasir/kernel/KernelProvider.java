@@ -11,7 +11,7 @@ public interface KernelProvider {
   String name();
 
   /** Why it cannot run here and what would change that, as a sentence; empty if it can. */
-  Optional<String> refusal();
+  Optional<String> unavailableReason();
 
   /** Called only where nothing is refused. */
   Kernels create();

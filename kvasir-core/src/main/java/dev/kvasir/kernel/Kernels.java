@@ -10,7 +10,7 @@ public interface Kernels {
   /** A short name for people: what it runs on. */
   String name();
 
-  CodedKernels coded();
+  GemmKernels gemm();
 
   FloatKernels floats();
 
@@ -30,7 +30,7 @@ public interface Kernels {
   default void expand(Matrix matrix, int firstRow, int count, float[] out, int outAt) {
     switch (matrix) {
       case DenseMatrix dense -> halves().expand(dense, firstRow, count, out, outAt);
-      case CodedMatrix codes -> coded().expand(codes, firstRow, count, out, outAt);
+      case QuantizedWeights quantized -> gemm().dequantize(quantized, firstRow, count, out, outAt);
     }
   }
 }

@@ -10,8 +10,8 @@ public final class MatrixProducts {
   private final GroupedProducts products;
   private int rows; // of the products at hand
 
-  public MatrixProducts(Kernels kernels, Crew crew) {
-    this(new GroupedProducts(kernels, crew));
+  public MatrixProducts(Kernels kernels, WorkerPool workers) {
+    this(new GroupedProducts(kernels, workers));
   }
 
   /** Shares the scratch memory of others. */
@@ -35,7 +35,7 @@ public final class MatrixProducts {
     run();
   }
 
-  /** Begins more products of the same activations: {@link #add} each, then {@link #run}. */
+  /** Begins more products of the same activations: {@link #retain} each, then {@link #run}. */
   public void begin(float[] activations, int count, int columns) {
     products.begin(activations, count, columns);
     rows = count;

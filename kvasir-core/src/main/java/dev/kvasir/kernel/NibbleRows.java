@@ -13,16 +13,18 @@ import java.lang.foreign.ValueLayout;
  *
  * @param data (rows, width / 2)
  * @param stride bytes from one row to the next
- * @param width numbers of a row, a multiple of two {@link RowCodes#LANES}
+ * @param width numbers of a row, a multiple of two {@link RowCodeLayout#VECTOR_WIDTH}
  * @param lows (width)
  * @param steps (width)
  */
 public record NibbleRows(MemorySegment data, int stride, int width, float[] lows, float[] steps) {
   public NibbleRows {
-    if (width % (2 * RowCodes.LANES) != 0 || lows.length != width || steps.length != width) {
+    if (width % (2 * RowCodeLayout.VECTOR_WIDTH) != 0
+        || lows.length != width
+        || steps.length != width) {
       throw new IllegalArgumentException(
           "%d numbers, %d lows, %d steps; expected as many, a multiple of %d"
-              .formatted(width, lows.length, steps.length, 2 * RowCodes.LANES));
+              .formatted(width, lows.length, steps.length, 2 * RowCodeLayout.VECTOR_WIDTH));
     }
   }
 
@@ -39,12 +41,12 @@ public record NibbleRows(MemorySegment data, int stride, int width, float[] lows
    *
    * @param out (width) from {@code at} on, set
    */
-  public void expand(int row, float[] out, int at) {
-    expand(row, lows, out, at);
+  public void dequantize(int row, float[] out, int at) {
+    dequantize(row, lows, out, at);
   }
 
   /** The same with other lows. */
-  void expand(int row, float[] lows, float[] out, int at) {
+  void dequantize(int row, float[] lows, float[] out, int at) {
     int half = width / 2;
     long first = (long) row * stride;
     for (int i = 0; i < half; i++) {

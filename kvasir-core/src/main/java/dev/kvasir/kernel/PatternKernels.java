@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 public interface PatternKernels {
   /**
    * {@code c[i][j] += a[i] . b[picked[j]]}, for rows that are picked by number. A sum takes x and y
-   * of a pair in turn, as {@link #turningProducts} meets them.
+   * of a pair in turn, as {@link #rotatedProducts} meets them.
    *
    * @param a one row after another // (c.rows, 2 * pairs)
    * @param b one row after another // (..., 2 * pairs)
@@ -17,7 +17,7 @@ public interface PatternKernels {
    * @param pairs a multiple of 16
    * @param c // (c.rows, rows that are picked), added to
    */
-  void pickedProducts(float[] a, float[] b, int[] picked, int pickedAt, int pairs, RowBlock c);
+  void gatheredProducts(float[] a, float[] b, int[] picked, int pickedAt, int pairs, RowBlock c);
 
   /**
    * Turns vectors in place: {@code (x, y)} becomes {@code (x cos - y sin, y cos + x sin)}, with x
@@ -27,7 +27,7 @@ public interface PatternKernels {
    * @param pairs a multiple of 16
    * @param cosines // (pairs) from {@code anglesAt} on, as the sines
    */
-  void turn(
+  void rotate(
       float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt);
 
   /**
@@ -38,21 +38,21 @@ public interface PatternKernels {
    * @param b one row after another // (count, depth)
    * @param least // (count), set, as the most
    */
-  void spans(float[] x, int at, RowBlock b, float[] least, float[] most);
+  void residualRanges(float[] x, int at, RowBlock b, float[] lowest, float[] highest);
 
   /**
-   * Adds the weights of a page's tokens to the bins that they have picked; those with {@link #NONE}
-   * have picked none.
+   * Adds the weights of a page's tokens to the bins that they have picked; those with {@link
+   * #NO_ROW} have picked none.
    *
    * @param weights // (rows, page tokens)
    * @param bins // (256, stride), of which the first {@code rows} columns are added to
    * @param indices // (page tokens), bytes from {@code indicesAt} on
    */
-  default void collect(
+  default void scatterAdd(
       float[] weights, int rows, float[] bins, int stride, MemorySegment indices, long indicesAt) {
     for (int token = 0; token < PageSize.TOKENS; token++) {
       int picked = index(indices, indicesAt + token);
-      for (int row = 0; row < rows && picked != NONE; row++) {
+      for (int row = 0; row < rows && picked != NO_ROW; row++) {
         bins[picked * stride + row] += weights[row * PageSize.TOKENS + token];
       }
     }
@@ -75,46 +75,54 @@ public interface PatternKernels {
    * @param indices // (page tokens), bytes from {@code indicesAt} on
    * @param scores // (aRows, page tokens), added to
    */
-  default void turningProducts(
+  default void rotatedProducts(
       float[] a,
       int aRows,
-      Angles page,
+      RopeAngles pageAngles,
       RotaryPatterns b,
       MemorySegment indices,
       long indicesAt,
       float[] scores) {
     int pairs = b.pairs();
     int width = b.width();
-    float[] room = b.room();
-    FanAngles fan = b.fan();
-    System.arraycopy(a, 0, room, 0, aRows * width);
-    turn(room, 0, aRows, pairs, page.cosines(), page.sines(), 0);
-    for (int j = 0; j < PageSize.TOKENS; j += FAN) {
-      for (int i = 0; i < FAN; i++) {
+    float[] scratch = b.scratch();
+    OffsetAngles offsetAngles = b.offsetAngles();
+    System.arraycopy(a, 0, scratch, 0, aRows * width);
+    rotate(scratch, 0, aRows, pairs, pageAngles.cosines(), pageAngles.sines(), 0);
+    for (int j = 0; j < PageSize.TOKENS; j += ROTATION_STRIDE) {
+      for (int i = 0; i < ROTATION_STRIDE; i++) {
         int to = (aRows + i) * width;
         long from = (long) Float.BYTES * width * index(indices, indicesAt + j + i);
-        MemorySegment.copy(b.rows(), ValueLayout.JAVA_FLOAT, from, room, to, width);
-        turn(room, to, 1, pairs, fan.cosines(), fan.sines(), i * pairs);
+        MemorySegment.copy(b.rows(), ValueLayout.JAVA_FLOAT, from, scratch, to, width);
+        rotate(scratch, to, 1, pairs, offsetAngles.cosines(), offsetAngles.sines(), i * pairs);
       }
-      RowBlock some = b.scores().set(scores, j, PageSize.TOKENS, aRows, FAN);
-      pickedProducts(room, room, InOrder.ROWS, aRows, pairs, some);
-      turn(room, 0, aRows, pairs, fan.cosines(), fan.backSines(), FAN * pairs);
+      RowBlock some = b.scores().set(scores, j, PageSize.TOKENS, aRows, ROTATION_STRIDE);
+      gatheredProducts(scratch, scratch, IdentityIndices.ROWS, aRows, pairs, some);
+      rotate(
+          scratch,
+          0,
+          aRows,
+          pairs,
+          offsetAngles.cosines(),
+          offsetAngles.negatedSines(),
+          ROTATION_STRIDE * pairs);
     }
   }
 
   /** The index of a token that has picked nothing. */
-  int NONE = 255;
+  int NO_ROW = 255;
 
   /** Rows that are picked between two turns of the queries; a page has several times as many. */
-  int FAN = 32;
+  int ROTATION_STRIDE = 32;
 
   /** Queries that turn, at the most. */
-  int MOST_TURNING = 8;
+  int MAX_ROTATED_QUERIES = 8;
 
   /** Picks rows as they lie. */
-  final class InOrder {
-    private static final int[] ROWS = IntStream.range(0, MOST_TURNING + FAN).toArray();
+  final class IdentityIndices {
+    private static final int[] ROWS =
+        IntStream.range(0, MAX_ROTATED_QUERIES + ROTATION_STRIDE).toArray();
 
-    private InOrder() {}
+    private IdentityIndices() {}
   }
 }

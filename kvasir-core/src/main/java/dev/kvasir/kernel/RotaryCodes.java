@@ -6,7 +6,7 @@ package dev.kvasir.kernel;
  * several threads at once.
  */
 public final class RotaryCodes {
-  private FixedRows rows;
+  private Int8Codebooks codebooks;
   private byte[] indices;
   private float[] scales;
   private float[] cosines;
@@ -20,8 +20,8 @@ public final class RotaryCodes {
    * @param cosines // (page tokens, pairs), as the sines
    */
   public RotaryCodes set(
-      FixedRows rows, byte[] indices, float[] scales, float[] cosines, float[] sines) {
-    this.rows = rows;
+      Int8Codebooks codebooks, byte[] indices, float[] scales, float[] cosines, float[] sines) {
+    this.codebooks = codebooks;
     this.indices = indices;
     this.scales = scales;
     this.cosines = cosines;
@@ -29,8 +29,8 @@ public final class RotaryCodes {
     return this;
   }
 
-  public FixedRows rows() {
-    return rows;
+  public Int8Codebooks codebooks() {
+    return codebooks;
   }
 
   /** (sets, page tokens). */

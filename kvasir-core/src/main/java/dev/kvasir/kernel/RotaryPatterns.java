@@ -4,14 +4,14 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A table of rows that turn with the tokens that pick them, as an operand of {@link
- * PatternKernels#turningProducts}, and the scratch memory of those products. A reader holds one and
+ * PatternKernels#rotatedProducts}, and the scratch memory of those products. A reader holds one and
  * points it anew where its table changes. Not for several threads at once.
  */
 public final class RotaryPatterns {
   private MemorySegment rows = MemorySegment.NULL;
-  private FanAngles fan;
+  private OffsetAngles offsetAngles;
   private int pairs;
-  private float[] room = {};
+  private float[] scratch = {};
   private final RowBlock scores = new RowBlock();
 
   /**
@@ -21,13 +21,13 @@ public final class RotaryPatterns {
    * @param fan how far pairs turn from one token to the next ones
    * @param pairs a multiple of 16
    */
-  public RotaryPatterns set(MemorySegment rows, FanAngles fan, int pairs) {
+  public RotaryPatterns set(MemorySegment rows, OffsetAngles offsetAngles, int pairs) {
     this.rows = rows;
-    this.fan = fan;
+    this.offsetAngles = offsetAngles;
     this.pairs = pairs;
-    int needed = 2 * (PatternKernels.MOST_TURNING + PatternKernels.FAN) * pairs;
-    if (room.length < needed) {
-      room = new float[needed];
+    int needed = 2 * (PatternKernels.MAX_ROTATED_QUERIES + PatternKernels.ROTATION_STRIDE) * pairs;
+    if (scratch.length < needed) {
+      scratch = new float[needed];
     }
     return this;
   }
@@ -36,8 +36,8 @@ public final class RotaryPatterns {
     return rows;
   }
 
-  public FanAngles fan() {
-    return fan;
+  public OffsetAngles offsetAngles() {
+    return offsetAngles;
   }
 
   public int pairs() {
@@ -50,8 +50,8 @@ public final class RotaryPatterns {
   }
 
   /** Room for queries, {@link PatternKernels#MOST_TURNING}, and for rows before they are met. */
-  public float[] room() {
-    return room;
+  public float[] scratch() {
+    return scratch;
   }
 
   /** An operand for some tokens of the scores. */

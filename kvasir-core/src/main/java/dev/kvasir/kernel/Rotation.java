@@ -21,7 +21,7 @@ public interface Rotation {
    * @param x (count, headDim), {@code stride} apart
    * @param position negative to turn back
    */
-  void turn(float[] x, int at, int stride, int count, int position);
+  void rotate(float[] x, int at, int stride, int count, int position);
 
   /**
    * Turns the vectors of consecutive positions, in place: the i-th one by i.
@@ -29,11 +29,11 @@ public interface Rotation {
    * @param x (count, headDim), {@code stride} apart
    * @param count a page's tokens at the most
    */
-  void turnAlong(float[] x, int at, int stride, int count);
+  void rotateConsecutive(float[] x, int at, int stride, int count);
 
-  /** The turns of {@link #turnAlong} for heads of so many channels, made once. */
-  TurnTable table(int headDim);
+  /** The turns of {@link #rotateConsecutive} for heads of so many channels, made once. */
+  RopeTable table(int headDim);
 
-  /** The inverse of {@link #turnAlong}. */
-  void turnBackAlong(float[] x, int at, int stride, int count);
+  /** The inverse of {@link #rotateConsecutive}. */
+  void unrotateConsecutive(float[] x, int at, int stride, int count);
 }

@@ -79,7 +79,7 @@ public final class RowBlock {
   }
 
   /** Refuses rows with gaps between them, for kernels that know no stride. */
-  public void requirePacked() {
+  public void requireContiguous() {
     if (stride != width) {
       throw new IllegalArgumentException(
           "rows of %d values, %d apart; expected one after another".formatted(width, stride));

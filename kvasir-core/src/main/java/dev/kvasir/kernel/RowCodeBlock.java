@@ -14,13 +14,13 @@ public final class RowCodeBlock {
   private NibbleRows base;
   private float[] lows;
   private byte[] tokens;
-  private int[] picked;
+  private int[] tableRows;
 
   /**
    * Points to other rows.
    *
-   * @param source codes from {@code offset} on, with {@link RowCodes#BYTES_BEHIND} readable bytes
-   *     behind the last one
+   * @param source codes from {@code offset} on, with {@link RowCodeLayout#BYTES_BEHIND} readable
+   *     bytes behind the last one
    * @param base the table
    * @param lows in the place of the table's // (width)
    * @param tokens which token each row belongs to, from 0 to rows - 1, each once // (rows)
@@ -33,14 +33,14 @@ public final class RowCodeBlock {
       NibbleRows base,
       float[] lows,
       byte[] tokens,
-      int[] picked) {
+      int[] tableRows) {
     this.source = source;
     this.offset = offset;
     this.bands = bands;
     this.base = base;
     this.lows = lows;
     this.tokens = tokens;
-    this.picked = picked;
+    this.tableRows = tableRows;
     return this;
   }
 
@@ -73,8 +73,8 @@ public final class RowCodeBlock {
   }
 
   /** (rows). */
-  public int[] picked() {
-    return picked;
+  public int[] tableRows() {
+    return tableRows;
   }
 
   public int rows() {

@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
  */
 public interface RowCodeKernels {
   /** Rows that are multiplied or weighed together at the most. */
-  int MOST_ROWS = 8;
+  int MAX_ROWS = 8;
 
   /**
    * Makes vectors.
@@ -21,7 +21,7 @@ public interface RowCodeKernels {
 
   /**
    * Products with vectors that turn with their tokens: {@code c[i][token] = a[i] . vector}, summed
-   * as {@link FloatKernels#products} sums.
+   * as {@link FloatKernels#gemm} sums.
    *
    * @param codes rows one after another
    * @param cosines (rows, width / 2) by token, as the sines
@@ -35,23 +35,23 @@ public interface RowCodeKernels {
       float[] sines,
       float[] a,
       int aRows,
-      float[] room,
+      float[] scratch,
       float[] c);
 
   /**
    * Weighted sums of vectors: {@code out[i] += w[i][token] * vector}, with weights rounded to
-   * integers as {@link ColumnSums} says.
+   * integers as {@link InterleavedSums} says.
    *
-   * @param codes rows in {@link ByteColumns}, band after band
+   * @param codes rows in {@link InterleavedBytes}, band after band
    * @param w (wRows, rows) by token, not below zero, {@link #MOST_ROWS} at the most
    * @param room {@link #room} floats
    * @param out (wRows, width), added to
    */
-  void weightedSums(RowCodeBlock codes, float[] w, int wRows, float[] room, float[] out);
+  void weightedSums(RowCodeBlock codes, float[] w, int wRows, float[] scratch, float[] out);
 
-  /** Floats that {@link #products} and {@link #weightedSums} need: rows, weights, and a line. */
-  static int room(int rows, int width) {
-    return rows * (width + MOST_ROWS) + 16;
+  /** Floats that {@link #gemm} and {@link #weightedSums} need: rows, weights, and a line. */
+  static int scratchFloats(int rows, int width) {
+    return rows * (width + MAX_ROWS) + 16;
   }
 
   /**
@@ -65,7 +65,7 @@ public interface RowCodeKernels {
       MemorySegment source,
       long offset,
       int stride,
-      int[] picked,
+      int[] rowIndices,
       int count,
       int width,
       float[] out);
@@ -76,5 +76,5 @@ public interface RowCodeKernels {
    * @param rows (count, x and y, pairs)
    * @param cosines (count, pairs), as the sines
    */
-  void turnEach(float[] rows, int count, int pairs, float[] cosines, float[] sines);
+  void rotateEach(float[] rows, int count, int pairs, float[] cosines, float[] sines);
 }

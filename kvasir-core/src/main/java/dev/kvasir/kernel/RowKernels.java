@@ -29,7 +29,7 @@ public interface RowKernels {
    * {@code x = cap * tanh(x / cap)}: what is small stays nearly as it is, nothing leaves the
    * bounds.
    */
-  static void bend(float[] x, int at, int count, float cap) {
+  static void softCap(float[] x, int at, int count, float cap) {
     for (int i = at; i < at + count; i++) {
       x[i] = (float) (cap * Math.tanh(x[i] / cap));
     }

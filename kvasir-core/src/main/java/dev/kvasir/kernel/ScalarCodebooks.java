@@ -13,16 +13,16 @@ final class ScalarCodebooks implements CodebookKernels {
   }
 
   @Override
-  public void turnedSums(RotaryCodes codes, int from, int end, short[] room, float[] out) {
-    FixedRows rows = codes.rows();
-    int pairs = rows.pairs();
+  public void rotatedSums(RotaryCodes codes, int from, int end, short[] scratch, float[] out) {
+    Int8Codebooks codebooks = codes.codebooks();
+    int pairs = codebooks.pairs();
     for (int token = from; token < end; token++) {
       int at = (token - from) * 2 * pairs;
-      sumRows(rows, codes.indices(), token, room, at);
+      sumRows(codebooks, codes.indices(), token, scratch, at);
       for (int i = 0; i < pairs; i++) {
-        float factor = rows.units()[i] * codes.scales()[token];
-        float x = Math.fma(room[at + i], factor, rows.mean()[i]);
-        float y = Math.fma(room[at + pairs + i], factor, rows.mean()[pairs + i]);
+        float factor = codebooks.units()[i] * codes.scales()[token];
+        float x = Math.fma(scratch[at + i], factor, codebooks.mean()[i]);
+        float y = Math.fma(scratch[at + pairs + i], factor, codebooks.mean()[pairs + i]);
         float cos = codes.cosines()[token * pairs + i];
         float sin = codes.sines()[token * pairs + i];
         out[at + i] = Math.fma(-y, sin, x * cos);
@@ -31,26 +31,29 @@ final class ScalarCodebooks implements CodebookKernels {
     }
   }
 
-  private static void sumRows(FixedRows rows, byte[] indices, int token, short[] sums, int to) {
-    int pairs = rows.pairs();
-    Arrays.fill(sums, to, to + 2 * pairs, (short) (-FixedRows.ZERO * rows.sets()));
-    for (int set = 0; set < rows.sets(); set++) {
-      int from = (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * 2 * pairs;
+  private static void sumRows(
+      Int8Codebooks codebooks, byte[] indices, int token, short[] sums, int to) {
+    int pairs = codebooks.pairs();
+    Arrays.fill(sums, to, to + 2 * pairs, (short) (-Int8Codebooks.ZERO_POINT * codebooks.sets()));
+    for (int set = 0; set < codebooks.sets(); set++) {
+      int from =
+          (set * Int8Codebooks.CODEWORDS + indices[set * PageSize.TOKENS + token]) * 2 * pairs;
       for (int i = 0; i < pairs; i++) {
-        sums[to + i] += (short) (rows.rows()[from + 2 * i] & 0xFF);
-        sums[to + pairs + i] += (short) (rows.rows()[from + 2 * i + 1] & 0xFF);
+        sums[to + i] += (short) (codebooks.codewords()[from + 2 * i] & 0xFF);
+        sums[to + pairs + i] += (short) (codebooks.codewords()[from + 2 * i + 1] & 0xFF);
       }
     }
   }
 
   @Override
-  public void pickedSums(
+  public void gatheredSums(
       float[] rows, int at, byte[] indices, int sets, int tokens, int width, float[] sums) {
     for (int token = 0; token < tokens; token++) {
       int to = token * width;
       Arrays.fill(sums, to, to + width, 0);
       for (int set = 0; set < sets; set++) {
-        int from = at + (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * width;
+        int from =
+            at + (set * Int8Codebooks.CODEWORDS + indices[set * PageSize.TOKENS + token]) * width;
         for (int i = 0; i < width; i++) {
           sums[to + i] += rows[from + i];
         }
@@ -59,32 +62,32 @@ final class ScalarCodebooks implements CodebookKernels {
   }
 
   @Override
-  public void rowProducts(float[] a, float[] b, int count, int width, float[] out) {
+  public void rowDots(float[] a, float[] b, int count, int width, float[] out) {
     for (int i = 0; i < count; i++) {
       out[i] = PartialSums.dot(a, i * width, b, i * width, width);
     }
   }
 
   @Override
-  public void collect(
-      byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins) {
+  public void scatterAdd(
+      byte[] indices, int sets, int tokens, float[] weights, int stride, float[] bins) {
     for (int token = 0; token < tokens; token++) {
       for (int set = 0; set < sets; set++) {
-        int bin = (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * lanes;
-        for (int lane = 0; lane < lanes; lane++) {
-          bins[bin + lane] += weights[token * lanes + lane];
+        int bin = (set * Int8Codebooks.CODEWORDS + indices[set * PageSize.TOKENS + token]) * stride;
+        for (int column = 0; column < stride; column++) {
+          bins[bin + column] += weights[token * stride + column];
         }
       }
     }
   }
 
   @Override
-  public void leastDistances(
-      float[] squares, int at, float[] products, int productsAt, float[] out) {
-    for (int a = 0; a < FixedRows.ROWS; a++) {
+  public void minDistances(float[] squares, int at, float[] products, int productsAt, float[] out) {
+    for (int a = 0; a < Int8Codebooks.CODEWORDS; a++) {
       float least = Float.POSITIVE_INFINITY;
-      for (int b = 0; b < FixedRows.ROWS; b++) {
-        float distance = squares[at + a * FixedRows.ROWS + b] - 2 * products[productsAt + b];
+      for (int b = 0; b < Int8Codebooks.CODEWORDS; b++) {
+        float distance =
+            squares[at + a * Int8Codebooks.CODEWORDS + b] - 2 * products[productsAt + b];
         least = distance < least ? distance : least;
       }
       out[a] = least;

@@ -11,80 +11,80 @@ final class ScalarDots implements DotKernels {
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  private static final int ROUNDER_BITS = Float.floatToRawIntBits(CodeWeights.ROUNDER);
+  private static final int ROUNDER_BITS = Float.floatToRawIntBits(QuantizedOperand.ROUNDER);
 
   @Override
-  public void weigh(RowBlock x, boolean exact, CodeWeights weights) {
-    weights.begin(x.rows(), x.width(), exact);
-    int entries = x.width();
-    int padded = CodeWeights.padded(entries);
-    float[] products = weights.products();
+  public void quantizeOperand(RowBlock x, boolean exact, QuantizedOperand operand) {
+    operand.begin(x.rows(), x.width(), exact);
+    int depth = x.width();
+    int paddedDepth = QuantizedOperand.paddedDepth(depth);
+    float[] products = operand.products();
     for (int head = 0; head < x.rows(); head++) {
-      int to = head * padded;
-      System.arraycopy(x.values(), x.at(head), products, to, entries);
-      Arrays.fill(products, to + entries, to + padded, 0);
-      round(head, to, padded, weights);
+      int to = head * paddedDepth;
+      System.arraycopy(x.values(), x.at(head), products, to, depth);
+      Arrays.fill(products, to + depth, to + paddedDepth, 0);
+      round(head, to, paddedDepth, operand);
     }
   }
 
   @Override
-  public void weighScaled(
+  public void quantizeScaledOperand(
       RowBlock x,
       MemorySegment bytes,
       long scalesAt,
       long zerosAt,
       float unit,
       boolean exact,
-      CodeWeights weights) {
-    weights.begin(x.rows(), x.width(), exact);
-    int entries = x.width();
-    int padded = CodeWeights.padded(entries);
-    int own = 2 * padded;
-    float[] scales = weights.scales();
-    Arrays.fill(scales, 0, 3 * padded, 0);
-    for (int e = 0; e < entries; e++) {
+      QuantizedOperand operand) {
+    operand.begin(x.rows(), x.width(), exact);
+    int depth = x.width();
+    int paddedDepth = QuantizedOperand.paddedDepth(depth);
+    int own = 2 * paddedDepth;
+    float[] scales = operand.scales();
+    Arrays.fill(scales, 0, 3 * paddedDepth, 0);
+    for (int e = 0; e < depth; e++) {
       scales[e] = Float.float16ToFloat(bytes.get(SHORT, scalesAt + 2L * e)) * unit;
-      scales[padded + e] = Float.float16ToFloat(bytes.get(SHORT, zerosAt + 2L * e));
+      scales[paddedDepth + e] = Float.float16ToFloat(bytes.get(SHORT, zerosAt + 2L * e));
     }
-    float[] products = weights.products();
+    float[] products = operand.products();
     for (int head = 0; head < x.rows(); head++) {
-      System.arraycopy(x.values(), x.at(head), scales, own, entries);
-      int to = head * padded;
-      for (int e = 0; e < padded; e++) {
+      System.arraycopy(x.values(), x.at(head), scales, own, depth);
+      int to = head * paddedDepth;
+      for (int e = 0; e < paddedDepth; e++) {
         products[to + e] = scales[own + e] * scales[e];
       }
-      weights.offset(head, PartialSums.dot(scales, own, scales, padded, padded));
-      round(head, to, padded, weights);
+      operand.setOffset(head, PartialSums.dot(scales, own, scales, paddedDepth, paddedDepth));
+      round(head, to, paddedDepth, operand);
     }
   }
 
   /** Digits of the products from {@code at} on. */
-  private static void round(int head, int at, int padded, CodeWeights weights) {
-    float[] products = weights.products();
+  private static void round(int head, int at, int paddedDepth, QuantizedOperand operand) {
+    float[] products = operand.products();
     float largest = 0;
-    for (int i = at; i < at + padded; i++) {
+    for (int i = at; i < at + paddedDepth; i++) {
       largest = Math.max(largest, Math.abs(products[i]));
     }
-    float scale = weights.scale(head, largest);
+    float scale = operand.chooseUnit(head, largest);
     int total = 0;
-    for (int e = 0; e < 4 * weights.quads(); e++) {
-      float units = products[at + e] * scale + CodeWeights.ROUNDER;
+    for (int e = 0; e < 4 * operand.quads(); e++) {
+      float units = products[at + e] * scale + QuantizedOperand.ROUNDER;
       int rounded = Float.floatToRawIntBits(units) - ROUNDER_BITS;
       total += rounded;
-      put(head, e, rounded, weights);
+      put(head, e, rounded, operand);
     }
-    weights.complete(head, PartialSums.sum(products, at, padded), total);
+    operand.setRoundingError(head, PartialSums.sum(products, at, paddedDepth), total);
   }
 
-  private static void put(int head, int entry, int rounded, CodeWeights weights) {
-    int at = weights.digitsAt(head, entry / 4) + entry % 4;
-    if (weights.exact()) {
-      int high = rounded + (1 << CodeWeights.LOW_BITS - 1) >> CodeWeights.LOW_BITS;
-      weights.digits()[at] = (byte) high;
-      int low = weights.digitsAt(weights.heads() + head, entry / 4) + entry % 4;
-      weights.digits()[low] = (byte) (rounded - (high << CodeWeights.LOW_BITS));
+  private static void put(int head, int entry, int rounded, QuantizedOperand operand) {
+    int at = operand.byteOffset(head, entry / 4) + entry % 4;
+    if (operand.exact()) {
+      int high = rounded + (1 << QuantizedOperand.LOW_BITS - 1) >> QuantizedOperand.LOW_BITS;
+      operand.bytes()[at] = (byte) high;
+      int low = operand.byteOffset(operand.heads() + head, entry / 4) + entry % 4;
+      operand.bytes()[low] = (byte) (rounded - (high << QuantizedOperand.LOW_BITS));
     } else {
-      weights.digits()[at] = (byte) rounded;
+      operand.bytes()[at] = (byte) rounded;
     }
   }
 
@@ -96,51 +96,51 @@ final class ScalarDots implements DotKernels {
       long offset,
       int firstTile,
       int endTile,
-      CodeWeights weights,
+      QuantizedOperand operand,
       RowBlock out) {
-    weights.requireFit(layout, endTile - firstTile, out);
-    CodeWeights.TileSums tileSums = weights.tileSums();
-    tileSums.require(layout);
+    operand.requireFit(layout, endTile - firstTile, out);
+    QuantizedOperand.TileSums tileSums = operand.tileSums();
+    tileSums.ensureCapacity(layout);
     int bytes = layout.tileBytes();
     for (int tile = firstTile; tile < endTile; tile++) {
       long from = offset + (long) tile * bytes;
       MemorySegment.copy(codes, ValueLayout.JAVA_BYTE, from, tileSums.packed, 0, bytes);
       layout.unpackTile(tileSums.packed, 0, tileSums.codes, 0, WordLayout.TILE);
-      for (int head = 0; head < weights.heads(); head++) {
+      for (int head = 0; head < operand.heads(); head++) {
         int to = out.at(head) + (tile - firstTile) * WordLayout.TILE;
-        addTile(head, weights, layout.bits(), tileSums, out.values(), to);
+        addTile(head, operand, layout.bits(), tileSums, out.values(), to);
       }
     }
   }
 
   private static void addTile(
       int head,
-      CodeWeights weights,
+      QuantizedOperand operand,
       int bits,
-      CodeWeights.TileSums tileSums,
+      QuantizedOperand.TileSums tileSums,
       float[] out,
       int outAt) {
-    float unit = weights.unit(head);
-    float constant = weights.constant(head, bits);
-    sumCodes(head, weights, tileSums.codes, tileSums.high);
-    if (weights.exact()) {
-      sumCodes(weights.heads() + head, weights, tileSums.codes, tileSums.low);
+    float unit = operand.unit(head);
+    float constant = operand.constant(head, bits);
+    sumCodes(head, operand, tileSums.codes, tileSums.high);
+    if (operand.exact()) {
+      sumCodes(operand.heads() + head, operand, tileSums.codes, tileSums.low);
     }
-    for (int lane = 0; lane < WordLayout.TILE; lane++) {
-      float sum = tileSums.high[lane];
-      if (weights.exact()) {
-        sum = Math.fma(1 << CodeWeights.LOW_BITS, sum, tileSums.low[lane]);
+    for (int column = 0; column < WordLayout.TILE; column++) {
+      float sum = tileSums.high[column];
+      if (operand.exact()) {
+        sum = Math.fma(1 << QuantizedOperand.LOW_BITS, sum, tileSums.low[column]);
       }
-      out[outAt + lane] += Math.fma(sum, unit, constant);
+      out[outAt + column] += Math.fma(sum, unit, constant);
     }
   }
 
-  private static void sumCodes(int row, CodeWeights weights, byte[] codes, int[] sums) {
+  private static void sumCodes(int row, QuantizedOperand operand, byte[] codes, int[] sums) {
     Arrays.fill(sums, 0);
-    for (int e = 0; e < 4 * weights.quads(); e++) {
-      int digit = weights.digits()[weights.digitsAt(row, e / 4) + e % 4];
-      for (int lane = 0; lane < WordLayout.TILE; lane++) {
-        sums[lane] += digit * (codes[e * WordLayout.TILE + lane] & 0xFF);
+    for (int e = 0; e < 4 * operand.quads(); e++) {
+      int digit = operand.bytes()[operand.byteOffset(row, e / 4) + e % 4];
+      for (int column = 0; column < WordLayout.TILE; column++) {
+        sums[column] += digit * (codes[e * WordLayout.TILE + column] & 0xFF);
       }
     }
   }
@@ -150,25 +150,25 @@ final class ScalarDots implements DotKernels {
   public void shortSums(
       RowBlock weights, MemorySegment codes, long offset, int codesStride, RowBlock out) {
     int rows = weights.rows();
-    int lanes = out.width();
-    out.requireShape(rows, lanes);
-    float[] scratch = RowScratch.of((rows + 1) * lanes);
-    Arrays.fill(scratch, lanes, (rows + 1) * lanes, 0);
+    int columns = out.width();
+    out.requireShape(rows, columns);
+    float[] scratch = RowScratch.of((rows + 1) * columns);
+    Arrays.fill(scratch, columns, (rows + 1) * columns, 0);
     for (int e = 0; e < weights.width(); e++) {
       long at = offset + 2L * e * codesStride;
-      for (int lane = 0; lane < lanes; lane++) {
-        scratch[lane] = codes.get(SHORT, at + 2L * lane);
+      for (int column = 0; column < columns; column++) {
+        scratch[column] = codes.get(SHORT, at + 2L * column);
       }
       for (int i = 0; i < rows; i++) {
         float weight = weights.values()[weights.at(i) + e];
-        int sums = (i + 1) * lanes;
-        for (int lane = 0; lane < lanes; lane++) {
-          scratch[sums + lane] = Math.fma(weight, scratch[lane], scratch[sums + lane]);
+        int sums = (i + 1) * columns;
+        for (int column = 0; column < columns; column++) {
+          scratch[sums + column] = Math.fma(weight, scratch[column], scratch[sums + column]);
         }
       }
     }
     for (int i = 0; i < rows; i++) {
-      RowScratch.add(scratch, (i + 1) * lanes, out.values(), out.at(i), lanes);
+      RowScratch.add(scratch, (i + 1) * columns, out.values(), out.at(i), columns);
     }
   }
 }

@@ -38,9 +38,10 @@ final class ScalarHalves implements HalfKernels {
   }
 
   @Override
-  public void products(float[] a, DenseMatrix b, int firstRow, RowBlock c, TileRoom room) {
+  public void products(
+      float[] a, DenseMatrix b, int firstRow, RowBlock c, TileWorkspace workspace) {
     int columns = b.columns();
-    float[] row = room.weights(columns);
+    float[] row = workspace.weights(columns);
     for (int j = 0; j < c.width(); j++) {
       expand(b, firstRow + j, 1, row, 0);
       for (int i = 0; i < c.rows(); i++) {

@@ -6,7 +6,7 @@ package dev.kvasir.kernel;
  * {@link PartialSums}.
  */
 public final class ScalarKernels implements Kernels {
-  private final CodedKernels coded = new ScalarCoded();
+  private final GemmKernels gemm = new ScalarGemm();
   private final FloatKernels floats = new ScalarFloats();
   private final RowKernels rows = new ScalarRows();
   private final HalfKernels halves = new ScalarHalves();
@@ -21,8 +21,8 @@ public final class ScalarKernels implements Kernels {
   }
 
   @Override
-  public CodedKernels coded() {
-    return coded;
+  public GemmKernels gemm() {
+    return gemm;
   }
 
   @Override

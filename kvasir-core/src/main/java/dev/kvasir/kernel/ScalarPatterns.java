@@ -3,18 +3,18 @@ package dev.kvasir.kernel;
 /** Rows that are picked, in plain Java: the definition, to the last bit. */
 final class ScalarPatterns implements PatternKernels {
   @Override
-  public void pickedProducts(
-      float[] a, float[] b, int[] picked, int pickedAt, int pairs, RowBlock c) {
+  public void gatheredProducts(
+      float[] a, float[] b, int[] rowIndices, int pickedAt, int pairs, RowBlock c) {
     for (int i = 0; i < c.rows(); i++) {
       for (int j = 0; j < c.width(); j++) {
-        int row = picked[pickedAt + j] * 2 * pairs;
+        int row = rowIndices[pickedAt + j] * 2 * pairs;
         c.values()[c.at(i) + j] += PartialSums.dotOfPairs(a, i * 2 * pairs, b, row, pairs);
       }
     }
   }
 
   @Override
-  public void turn(
+  public void rotate(
       float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt) {
     for (int row = at; row < at + count * 2 * pairs; row += 2 * pairs) {
       for (int i = 0; i < pairs; i++) {
@@ -29,18 +29,18 @@ final class ScalarPatterns implements PatternKernels {
   }
 
   @Override
-  public void spans(float[] x, int at, RowBlock b, float[] least, float[] most) {
-    b.requirePacked();
+  public void residualRanges(float[] x, int at, RowBlock b, float[] lowest, float[] highest) {
+    b.requireContiguous();
     for (int j = 0; j < b.rows(); j++) {
       float low = Float.POSITIVE_INFINITY;
       float high = Float.NEGATIVE_INFINITY;
       for (int i = 0; i < b.width(); i++) {
-        float left = x[at + i] - b.values()[b.at(j) + i];
-        low = left < low ? left : low;
-        high = left > high ? left : high;
+        float residual = x[at + i] - b.values()[b.at(j) + i];
+        low = residual < low ? residual : low;
+        high = residual > high ? residual : high;
       }
-      least[j] = low;
-      most[j] = high;
+      lowest[j] = low;
+      highest[j] = high;
     }
   }
 }

@@ -15,23 +15,25 @@ final class ScalarRowCodes implements RowCodeKernels {
     int row = 0;
     long at = codes.offset();
     for (int band = 0; band < bands.bands(); band++) {
-      RowCodes layout = bands.layout(band);
+      RowCodeLayout layout = bands.layout(band);
       for (int end = row + bands.counts()[band]; row < end; row++) {
         int to = codes.tokens()[row] * layout.width();
-        codes.base().expand(codes.picked()[row], codes.lows(), out, to);
+        codes.base().dequantize(codes.tableRows()[row], codes.lows(), out, to);
         add(codes.source(), at, layout, out, to);
         at += layout.rowBytes();
       }
     }
   }
 
-  private static void add(MemorySegment source, long row, RowCodes codes, float[] out, int at) {
-    float scale = RowCodes.scale(source.get(ValueLayout.JAVA_BYTE, row) & RowCodes.SCALES - 1);
-    for (int i = 0; i < codes.width(); i++) {
-      int offset = codes.offset(i);
+  private static void add(
+      MemorySegment source, long row, RowCodeLayout layout, float[] out, int at) {
+    float scale =
+        RowCodeLayout.scale(source.get(ValueLayout.JAVA_BYTE, row) & RowCodeLayout.SCALES - 1);
+    for (int i = 0; i < layout.width(); i++) {
+      int offset = layout.offset(i);
       int word = Short.toUnsignedInt(source.get(SHORT, row + (offset >> 3)));
-      int code = word >> (offset & 7) & (1 << codes.bits(i)) - 1;
-      float steps = Math.fma(code, codes.slope(i), codes.lift(i));
+      int code = word >> (offset & 7) & (1 << layout.bits(i)) - 1;
+      float steps = Math.fma(code, layout.step(i), layout.minimum(i));
       out[at + i] = Math.fma(steps, scale, out[at + i]);
     }
   }
@@ -43,22 +45,22 @@ final class ScalarRowCodes implements RowCodeKernels {
       float[] sines,
       float[] a,
       int aRows,
-      float[] room,
+      float[] scratch,
       float[] c) {
     int width = codes.width();
     int rows = codes.rows();
-    decode(codes, room);
-    turnEach(room, rows, width / 2, cosines, sines);
+    decode(codes, scratch);
+    rotateEach(scratch, rows, width / 2, cosines, sines);
     for (int i = 0; i < aRows; i++) {
       for (int token = 0; token < rows; token++) {
-        c[i * rows + token] = PartialSums.dot(a, i * width, room, token * width, width);
+        c[i * rows + token] = PartialSums.dot(a, i * width, scratch, token * width, width);
       }
     }
   }
 
   @Override
-  public void weightedSums(RowCodeBlock codes, float[] w, int wRows, float[] room, float[] out) {
-    ColumnSums.add(codes, w, wRows, room, out);
+  public void weightedSums(RowCodeBlock codes, float[] w, int wRows, float[] scratch, float[] out) {
+    InterleavedSums.add(codes, w, wRows, scratch, out);
   }
 
   @Override
@@ -66,12 +68,12 @@ final class ScalarRowCodes implements RowCodeKernels {
       MemorySegment source,
       long offset,
       int stride,
-      int[] picked,
+      int[] rowIndices,
       int count,
       int width,
       float[] out) {
     for (int token = 0; token < count; token++) {
-      long first = offset + (long) Short.BYTES * stride * picked[token];
+      long first = offset + (long) Short.BYTES * stride * rowIndices[token];
       for (int i = 0; i < width; i++) {
         out[token * width + i] =
             Float.float16ToFloat(source.get(SHORT, first + (long) Short.BYTES * i));
@@ -80,7 +82,7 @@ final class ScalarRowCodes implements RowCodeKernels {
   }
 
   @Override
-  public void turnEach(float[] rows, int count, int pairs, float[] cosines, float[] sines) {
+  public void rotateEach(float[] rows, int count, int pairs, float[] cosines, float[] sines) {
     for (int row = 0; row < count; row++) {
       int at = row * 2 * pairs;
       int angle = row * pairs;

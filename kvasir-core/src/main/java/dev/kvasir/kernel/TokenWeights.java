@@ -3,37 +3,37 @@ package dev.kvasir.kernel;
 import dev.kvasir.page.PageSize;
 
 /**
- * Weights of a page's tokens by row: what {@link CodebookKernels#weighTokens} is. Sums of four rows
- * go on at once, where each must wait for the last of its own.
+ * Weights of a page's tokens by row: what {@link CodebookKernels#tokenWeights} is. Sums of four
+ * rows go on at once, where each must wait for the last of its own.
  */
 final class TokenWeights {
   private static final int PAGE = PageSize.TOKENS;
 
   private TokenWeights() {}
 
-  static void weigh(
+  static void compute(
       float[] probabilities,
       int rows,
-      float[] back,
+      float[] rescales,
       float[] scales,
-      int lanes,
+      int stride,
       float[] totals,
       float[] weights) {
     int row = 0;
     for (; row + 4 <= rows; row += 4) {
-      four(probabilities, row, back, scales, lanes, totals, weights);
+      computeFour(probabilities, row, rescales, scales, stride, totals, weights);
     }
     for (; row < rows; row++) {
-      one(probabilities, row, back, scales, lanes, totals, weights);
+      computeOne(probabilities, row, rescales, scales, stride, totals, weights);
     }
   }
 
-  private static void four(
+  private static void computeFour(
       float[] probabilities,
       int row,
-      float[] back,
+      float[] rescales,
       float[] scales,
-      int lanes,
+      int stride,
       float[] totals,
       float[] weights) {
     float total0 = 0;
@@ -42,11 +42,11 @@ final class TokenWeights {
     float total3 = 0;
     for (int token = 0; token < PAGE; token++) {
       int from = row * PAGE + token;
-      int to = token * lanes + row;
-      float probability0 = probabilities[from] * back[row];
-      float probability1 = probabilities[from + PAGE] * back[row + 1];
-      float probability2 = probabilities[from + 2 * PAGE] * back[row + 2];
-      float probability3 = probabilities[from + 3 * PAGE] * back[row + 3];
+      int to = token * stride + row;
+      float probability0 = probabilities[from] * rescales[row];
+      float probability1 = probabilities[from + PAGE] * rescales[row + 1];
+      float probability2 = probabilities[from + 2 * PAGE] * rescales[row + 2];
+      float probability3 = probabilities[from + 3 * PAGE] * rescales[row + 3];
       total0 += probability0;
       total1 += probability1;
       total2 += probability2;
@@ -62,19 +62,19 @@ final class TokenWeights {
     totals[row + 3] += total3;
   }
 
-  private static void one(
+  private static void computeOne(
       float[] probabilities,
       int row,
-      float[] back,
+      float[] rescales,
       float[] scales,
-      int lanes,
+      int stride,
       float[] totals,
       float[] weights) {
     float total = 0;
     for (int token = 0; token < PAGE; token++) {
-      float probability = probabilities[row * PAGE + token] * back[row];
+      float probability = probabilities[row * PAGE + token] * rescales[row];
       total += probability;
-      weights[token * lanes + row] = probability * scales[token];
+      weights[token * stride + row] = probability * scales[token];
     }
     totals[row] += total;
   }

@@ -15,10 +15,10 @@ public final class CountedArena implements SegmentAllocator, AutoCloseable {
 
   private static final AtomicLong LIVE_ARENAS = new AtomicLong();
   private static final AtomicLong LIVE_BYTES = new AtomicLong();
-  private static final AtomicLong MOST_BYTES = new AtomicLong();
+  private static final AtomicLong PEAK_BYTES = new AtomicLong();
 
   private final MemoryPool pool;
-  private final AtomicLong prepaid;
+  private final AtomicLong reserved;
   private final Arena arena = Arena.ofShared();
   private final AtomicLong bytes = new AtomicLong();
 
@@ -36,45 +36,45 @@ public final class CountedArena implements SegmentAllocator, AutoCloseable {
    *
    * @param prepaid what is not used of them is given back with the rest, or by {@link #settle}
    */
-  public CountedArena(MemoryPool pool, long prepaid) {
+  public CountedArena(MemoryPool pool, long reserved) {
     this.pool = pool;
-    this.prepaid = new AtomicLong(prepaid);
+    this.reserved = new AtomicLong(reserved);
     LIVE_ARENAS.incrementAndGet();
   }
 
   /** Gives back what was taken beforehand and is not going to be used. */
-  void settle() {
-    pool.giveBack(prepaid.getAndSet(0));
+  void releaseUnused() {
+    pool.release(reserved.getAndSet(0));
   }
 
   /** Another one, with what is left of what was taken beforehand. */
   CountedArena next() {
-    return new CountedArena(pool, prepaid.getAndSet(0));
+    return new CountedArena(pool, reserved.getAndSet(0));
   }
 
   /** Another one, with so many bytes of what was taken beforehand, or what is left of it. */
-  CountedArena apart(long byteSize) {
-    long moved = Math.min(byteSize, prepaid.get());
-    prepaid.addAndGet(-moved);
+  CountedArena split(long byteSize) {
+    long moved = Math.min(byteSize, reserved.get());
+    reserved.addAndGet(-moved);
     return new CountedArena(pool, moved);
   }
 
   /** From what was taken beforehand, as far as it goes. */
-  private void take(long byteSize) {
-    long used = Math.min(byteSize, prepaid.get());
-    pool.take(byteSize - used);
-    prepaid.addAndGet(-used);
+  private void acquire(long byteSize) {
+    long used = Math.min(byteSize, reserved.get());
+    pool.acquire(byteSize - used);
+    reserved.addAndGet(-used);
   }
 
   /** Zeroed memory, aligned to a cache line at the least. */
   @Override
   public MemorySegment allocate(long byteSize, long byteAlignment) {
-    take(byteSize);
+    acquire(byteSize);
     MemorySegment segment;
     try {
       segment = arena.allocate(byteSize, Math.max(byteAlignment, ALIGNMENT));
     } catch (RuntimeException | Error e) {
-      pool.giveBack(byteSize);
+      pool.release(byteSize);
       throw e;
     }
     add(byteSize);
@@ -83,13 +83,13 @@ public final class CountedArena implements SegmentAllocator, AutoCloseable {
 
   /** Counts what lies elsewhere until this arena is closed, as if it had handed it out. */
   void count(long byteSize) {
-    take(byteSize);
+    acquire(byteSize);
     add(byteSize);
   }
 
   private void add(long byteSize) {
     bytes.addAndGet(byteSize);
-    MOST_BYTES.accumulateAndGet(LIVE_BYTES.addAndGet(byteSize), Math::max);
+    PEAK_BYTES.accumulateAndGet(LIVE_BYTES.addAndGet(byteSize), Math::max);
   }
 
   /** What this arena has handed out. */
@@ -104,7 +104,7 @@ public final class CountedArena implements SegmentAllocator, AutoCloseable {
       LIVE_ARENAS.decrementAndGet();
       long freed = bytes.getAndSet(0);
       LIVE_BYTES.addAndGet(-freed);
-      pool.giveBack(freed + prepaid.getAndSet(0));
+      pool.release(freed + reserved.getAndSet(0));
     }
   }
 
@@ -118,13 +118,13 @@ public final class CountedArena implements SegmentAllocator, AutoCloseable {
     return LIVE_BYTES.get();
   }
 
-  /** The most that were taken at once since {@link #watchMostBytes}. */
-  public static long mostBytes() {
-    return MOST_BYTES.get();
+  /** The most that were taken at once since {@link #resetPeakBytes}. */
+  public static long peakBytes() {
+    return PEAK_BYTES.get();
   }
 
   /** Forgets what was taken earlier. */
-  public static void watchMostBytes() {
-    MOST_BYTES.set(LIVE_BYTES.get());
+  public static void resetPeakBytes() {
+    PEAK_BYTES.set(LIVE_BYTES.get());
   }
 }

@@ -6,9 +6,9 @@ import dev.kvasir.error.InvalidInputException;
 public final class MemoryFullException extends InvalidInputException {
   private static final long serialVersionUID = 1L;
 
-  MemoryFullException(long wanted, long taken, long limit) {
+  MemoryFullException(long requested, long used, long limit) {
     super(
         "%d bytes are needed for keys and values; %d of %d are taken"
-            .formatted(wanted, taken, limit));
+            .formatted(requested, used, limit));
   }
 }

@@ -11,9 +11,9 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class MemoryPool {
   /** One who can give memory back when others need it. */
-  public interface Yielding {
+  public interface Reclaimable {
     /**
-     * Levels at which {@link #yield} is asked, one after another: as many times as pages of any
+     * Levels at which {@link #reclaim} is asked, one after another: as many times as pages of any
      * method can become narrower.
      */
     int LEVELS = 6;
@@ -24,13 +24,13 @@ public final class MemoryPool {
      *
      * @param level 0 is the widest: what is at it may become narrower, what is beyond it stays
      */
-    void yield(int level, long bytes);
+    void reclaim(int level, long bytes);
   }
 
   private final long limit;
-  private final AtomicLong taken = new AtomicLong();
-  private final AtomicLong most = new AtomicLong();
-  private final List<Yielding> yielding = new CopyOnWriteArrayList<>();
+  private final AtomicLong usedBytes = new AtomicLong();
+  private final AtomicLong peakBytes = new AtomicLong();
+  private final List<Reclaimable> reclaimables = new CopyOnWriteArrayList<>();
 
   public MemoryPool(long limit) {
     if (limit < 1) {
@@ -49,48 +49,48 @@ public final class MemoryPool {
   }
 
   /** Bytes that are taken now, those included that are set aside for what is to come. */
-  public long taken() {
-    return taken.get();
+  public long usedBytes() {
+    return usedBytes.get();
   }
 
   /** The most that were ever taken at once. */
-  public long most() {
-    return most.get();
+  public long peakBytes() {
+    return peakBytes.get();
   }
 
   /** Takes bytes if there are as many, if need be from those who can yield. */
-  public boolean tryTake(long bytes) {
+  public boolean tryAcquire(long bytes) {
     if (bytes == 0) {
       return true; // also where more is borrowed than there is
     }
-    for (int level = 0; level < Yielding.LEVELS; level++) {
-      if (takeFree(bytes)) {
+    for (int level = 0; level < Reclaimable.LEVELS; level++) {
+      if (acquireFree(bytes)) {
         return true;
       }
-      press(level, bytes);
+      reclaim(level, bytes);
     }
-    return takeFree(bytes);
+    return acquireFree(bytes);
   }
 
   /** Asks one after another, until there is enough. */
-  private void press(int level, long bytes) {
-    for (Yielding one : yielding) {
-      long missing = bytes - (limit - taken.get());
+  private void reclaim(int level, long bytes) {
+    for (Reclaimable one : reclaimables) {
+      long missing = bytes - (limit - usedBytes.get());
       if (missing > 0) {
-        one.yield(level, missing);
+        one.reclaim(level, missing);
       }
     }
   }
 
-  private boolean takeFree(long bytes) {
+  private boolean acquireFree(long bytes) {
     long before;
     do {
-      before = taken.get();
+      before = usedBytes.get();
       if (bytes > limit - before) {
         return false;
       }
-    } while (!taken.compareAndSet(before, before + bytes));
-    most.accumulateAndGet(before + bytes, Math::max);
+    } while (!usedBytes.compareAndSet(before, before + bytes));
+    peakBytes.accumulateAndGet(before + bytes, Math::max);
     return true;
   }
 
@@ -99,9 +99,9 @@ public final class MemoryPool {
    *
    * @throws MemoryFullException where there are not as many; nothing has changed then
    */
-  public void take(long bytes) {
-    if (!tryTake(bytes)) {
-      throw new MemoryFullException(bytes, taken.get(), limit);
+  public void acquire(long bytes) {
+    if (!tryAcquire(bytes)) {
+      throw new MemoryFullException(bytes, usedBytes.get(), limit);
     }
   }
 
@@ -109,19 +109,19 @@ public final class MemoryPool {
    * Takes bytes whether there are as many or not, for one who is about to give back more: a page
    * lies beside its narrower form for a moment.
    */
-  public void borrow(long bytes) {
-    taken.addAndGet(bytes);
+  public void overdraw(long bytes) {
+    usedBytes.addAndGet(bytes);
   }
 
-  public void giveBack(long bytes) {
-    taken.addAndGet(-bytes);
+  public void release(long bytes) {
+    usedBytes.addAndGet(-bytes);
   }
 
-  public void join(Yielding one) {
-    yielding.add(one);
+  public void register(Reclaimable one) {
+    reclaimables.add(one);
   }
 
-  public void leave(Yielding one) {
-    yielding.remove(one);
+  public void unregister(Reclaimable one) {
+    reclaimables.remove(one);
   }
 }

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class SharedArena {
   private final CountedArena arena;
-  private final SharedMapping lender; // null where all of it is memory of its own
-  private final AtomicInteger holders = new AtomicInteger(1);
+  private final SharedMapping mapping; // null where all of it is memory of its own
+  private final AtomicInteger refCount = new AtomicInteger(1);
 
   /** Held by whoever makes it. */
   public SharedArena(MemoryPool pool) {
@@ -21,8 +21,8 @@ public final class SharedArena {
   /**
    * @param prepaid bytes that were taken from the pool beforehand, which are used first
    */
-  public SharedArena(MemoryPool pool, long prepaid) {
-    this(new CountedArena(pool, prepaid), null);
+  public SharedArena(MemoryPool pool, long reserved) {
+    this(new CountedArena(pool, reserved), null);
   }
 
   /**
@@ -30,13 +30,13 @@ public final class SharedArena {
    * are taken from the pool as others are: they are held in memory as soon as they are read, and
    * who was let in must find room.
    */
-  public SharedArena(MemoryPool pool, SharedMapping lender) {
-    this(new CountedArena(pool), lender);
+  public SharedArena(MemoryPool pool, SharedMapping mapping) {
+    this(new CountedArena(pool), mapping);
   }
 
-  private SharedArena(CountedArena arena, SharedMapping lender) {
+  private SharedArena(CountedArena arena, SharedMapping mapping) {
     this.arena = arena;
-    this.lender = lender == null ? null : lender.retain();
+    this.mapping = mapping == null ? null : mapping.retain();
   }
 
   /** Of as much memory as there is. */
@@ -53,8 +53,8 @@ public final class SharedArena {
    * What a segment holds: the segment itself, to be read, where it lies in the mapped file; else a
    * copy, aligned to a cache line.
    */
-  public MemorySegment keep(MemorySegment source) {
-    if (lender == null || !source.isNative()) {
+  public MemorySegment adopt(MemorySegment source) {
+    if (mapping == null || !source.isNative()) {
       return arena.allocate(source.byteSize()).copyFrom(source);
     }
     arena.count(source.byteSize());
@@ -62,40 +62,40 @@ public final class SharedArena {
   }
 
   /** Whether it has to do with a mapped file, which nobody may write to. */
-  public boolean isLent() {
-    return lender != null;
+  public boolean isMapped() {
+    return mapping != null;
   }
 
   /**
    * An arena of its own for what outlives the rest, from what was taken beforehand as far as that
    * goes; held by whoever asks.
    */
-  public SharedArena apart(long bytes) {
-    return new SharedArena(arena.apart(bytes), lender);
+  public SharedArena split(long bytes) {
+    return new SharedArena(arena.split(bytes), mapping);
   }
 
   /** Gives back what was taken beforehand and is not going to be used. */
-  public void settle() {
-    arena.settle();
+  public void releaseUnused() {
+    arena.releaseUnused();
   }
 
   /** Lets go of it for another one, with what is left of what was taken beforehand. */
   public SharedArena next() {
-    SharedArena other = new SharedArena(arena.next(), lender);
+    SharedArena other = new SharedArena(arena.next(), mapping);
     release();
     return other;
   }
 
   public SharedArena retain() {
-    holders.incrementAndGet();
+    refCount.incrementAndGet();
     return this;
   }
 
   public void release() {
-    if (holders.decrementAndGet() == 0) {
+    if (refCount.decrementAndGet() == 0) {
       arena.close();
-      if (lender != null) {
-        lender.release();
+      if (mapping != null) {
+        mapping.release();
       }
     }
   }

@@ -14,12 +14,12 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class SharedMapping {
   /** Of those that many small files may take: Linux allows a process 65,530 mappings in all. */
-  static final int MOST_FILES = 1 << 14;
+  static final int MAX_FILES = 1 << 14;
 
   private static final AtomicInteger FILES = new AtomicInteger();
 
   private final Arena arena = Arena.ofShared();
-  private final AtomicInteger holders = new AtomicInteger(1); // whoever makes it
+  private final AtomicInteger refCount = new AtomicInteger(1); // whoever makes it
   private final AtomicInteger files = new AtomicInteger(); // of FILES
 
   /** Where files are mapped to. */
@@ -29,7 +29,7 @@ public final class SharedMapping {
 
   /** Maps one of many files, to be read; empty where the process has as many as it should. */
   public Optional<MemorySegment> tryMap(FileChannel file) throws IOException {
-    if (FILES.incrementAndGet() > MOST_FILES) {
+    if (FILES.incrementAndGet() > MAX_FILES) {
       FILES.decrementAndGet();
       return Optional.empty();
     }
@@ -38,12 +38,12 @@ public final class SharedMapping {
   }
 
   public SharedMapping retain() {
-    holders.incrementAndGet();
+    refCount.incrementAndGet();
     return this;
   }
 
   public void release() {
-    if (holders.decrementAndGet() == 0) {
+    if (refCount.decrementAndGet() == 0) {
       arena.close();
       FILES.addAndGet(-files.get());
     }

@@ -7,7 +7,7 @@ public enum Activation {
   /** {@code x / (1 + exp(-x))}. */
   SILU("silu") {
     @Override
-    void open(RowKernels rows, float[] gate, float[] up, int at, int count) {
+    void applyGate(RowKernels rows, float[] gate, float[] up, int at, int count) {
       rows.gatedSilu(gate, up, at, count);
     }
   },
@@ -15,7 +15,7 @@ public enum Activation {
   /** {@code x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2}. */
   GELU("gelu_pytorch_tanh") {
     @Override
-    void open(RowKernels rows, float[] gate, float[] up, int at, int count) {
+    void applyGate(RowKernels rows, float[] gate, float[] up, int at, int count) {
       rows.gatedGelu(gate, up, at, count);
     }
   },
@@ -26,7 +26,7 @@ public enum Activation {
    */
   BOUNDED_SILU("silu") {
     @Override
-    void open(RowKernels rows, float[] gate, float[] up, int at, int count) {
+    void applyGate(RowKernels rows, float[] gate, float[] up, int at, int count) {
       for (int i = at; i < at + count; i++) {
         gate[i] = STEEPNESS * Math.min(gate[i], BOUND);
         up[i] = (Math.max(-BOUND, Math.min(up[i], BOUND)) + 1) / STEEPNESS;
@@ -50,5 +50,5 @@ public enum Activation {
   }
 
   /** {@code gate = activation(gate) * up}. */
-  abstract void open(RowKernels rows, float[] gate, float[] up, int at, int count);
+  abstract void applyGate(RowKernels rows, float[] gate, float[] up, int at, int count);
 }

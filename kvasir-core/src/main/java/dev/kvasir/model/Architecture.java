@@ -9,52 +9,58 @@ import java.util.stream.Collectors;
  * never asks for its name.
  */
 public enum Architecture {
-  LLAMA("llama", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false),
-  MISTRAL("mistral", Traits.of(RopeLayout.NEIGHBOURS).slides()),
-  MISTRAL3("mistral3", Traits.of(RopeLayout.NEIGHBOURS).alsoCalled("ministral3")),
+  LLAMA("llama", RopeLayout.INTERLEAVED, Bias.IF_PRESENT, false),
+  MISTRAL("mistral", ArchitectureTraits.of(RopeLayout.INTERLEAVED).slidingWindow()),
+  MISTRAL3("mistral3", ArchitectureTraits.of(RopeLayout.INTERLEAVED).withAliases("ministral3")),
   QWEN2("qwen2", RopeLayout.HALVES, Bias.REQUIRED, false),
   QWEN3("qwen3", RopeLayout.HALVES, Bias.IF_PRESENT, true),
   GEMMA2(
       "gemma2",
-      Traits.of(RopeLayout.HALVES)
-          .with(NormPlaces.AROUND)
+      ArchitectureTraits.of(RopeLayout.HALVES)
+          .with(NormPlacement.PRE_AND_POST)
           .with(Activation.GELU)
-          .normsLessOne()
-          .slidesBut(2)),
+          .normsMinusOne()
+          .slidingWindowExceptEvery(2)),
   GEMMA3(
       "gemma3",
-      Traits.of(RopeLayout.HALVES)
-          .alsoCalled("gemma3_text")
-          .with(HeadNorms.EACH)
-          .with(NormPlaces.AROUND)
+      ArchitectureTraits.of(RopeLayout.HALVES)
+          .withAliases("gemma3_text")
+          .with(HeadNorms.PER_HEAD)
+          .with(NormPlacement.PRE_AND_POST)
           .with(Activation.GELU)
-          .normsLessOne()
-          .slidesBut(6)
-          .localsUnstretched(10_000)),
-  PHI3("phi3", Traits.of(RopeLayout.HALVES).fusedGates().slides()),
-  GRANITE("granite", Traits.of(RopeLayout.NEIGHBOURS)),
+          .normsMinusOne()
+          .slidingWindowExceptEvery(6)
+          .unscaledLocalRope(10_000)),
+  PHI3("phi3", ArchitectureTraits.of(RopeLayout.HALVES).fusedGates().slidingWindow()),
+  GRANITE("granite", ArchitectureTraits.of(RopeLayout.INTERLEAVED)),
   OLMO2(
       "olmo2",
-      Traits.of(RopeLayout.HALVES)
-          .alsoCalled("olmo3")
-          .with(HeadNorms.TOGETHER)
-          .with(NormPlaces.AFTER)
-          .slidesBut(4)
-          .localsUnstretched(0)),
-  SMOLLM3("smollm3", Traits.of(RopeLayout.NEIGHBOURS)),
-  QWEN2_MOE("qwen2moe", Traits.of(RopeLayout.HALVES).alsoCalled("qwen2_moe").with(Bias.REQUIRED)),
-  QWEN3_MOE("qwen3moe", Traits.of(RopeLayout.HALVES).alsoCalled("qwen3_moe").with(HeadNorms.EACH)),
-  MIXTRAL("mixtral", Traits.of(RopeLayout.NEIGHBOURS).slides()),
+      ArchitectureTraits.of(RopeLayout.HALVES)
+          .withAliases("olmo3")
+          .with(HeadNorms.ALL_HEADS)
+          .with(NormPlacement.POST)
+          .slidingWindowExceptEvery(4)
+          .unscaledLocalRope(0)),
+  SMOLLM3("smollm3", ArchitectureTraits.of(RopeLayout.INTERLEAVED)),
+  QWEN2_MOE(
+      "qwen2moe",
+      ArchitectureTraits.of(RopeLayout.HALVES).withAliases("qwen2_moe").with(Bias.REQUIRED)),
+  QWEN3_MOE(
+      "qwen3moe",
+      ArchitectureTraits.of(RopeLayout.HALVES).withAliases("qwen3_moe").with(HeadNorms.PER_HEAD)),
+  MIXTRAL("mixtral", ArchitectureTraits.of(RopeLayout.INTERLEAVED).slidingWindow()),
   GPT_OSS(
       "gpt-oss",
-      Traits.of(RopeLayout.HALVES)
-          .alsoCalled("gpt_oss")
+      ArchitectureTraits.of(RopeLayout.HALVES)
+          .withAliases("gpt_oss")
           .with(Bias.REQUIRED)
-          .with(NormPlaces.BEFORE_BY_OTHER_NAMES)
-          .slidesBut(2)
+          .with(NormPlacement.PRE_WITH_POST_NAMES)
+          .slidingWindowExceptEvery(2)
           .withSinks()),
 
-  DEEPSEEK2("deepseek2", Traits.of(RopeLayout.NEIGHBOURS).alsoCalled("deepseek_v2", "deepseek_v3"));
+  DEEPSEEK2(
+      "deepseek2",
+      ArchitectureTraits.of(RopeLayout.INTERLEAVED).withAliases("deepseek_v2", "deepseek_v3"));
 
   /** Whether query, key and value projections add a bias. */
   enum Bias {
@@ -66,50 +72,50 @@ public enum Architecture {
   enum HeadNorms {
     NONE,
     /** Each head by the root mean square of its own channels. */
-    EACH,
+    PER_HEAD,
     /** All heads by that of all their channels. */
-    TOGETHER
+    ALL_HEADS
   }
 
-  private final String fileName;
-  private final Traits traits;
+  private final String identifier;
+  private final ArchitectureTraits traits;
 
   Architecture(String fileName, RopeLayout ggufRopeLayout, Bias attentionBias, boolean headNorms) {
     this(
         fileName,
-        Traits.of(ggufRopeLayout)
+        ArchitectureTraits.of(ggufRopeLayout)
             .with(attentionBias)
-            .with(headNorms ? HeadNorms.EACH : HeadNorms.NONE));
+            .with(headNorms ? HeadNorms.PER_HEAD : HeadNorms.NONE));
   }
 
-  Architecture(String fileName, Traits traits) {
-    this.fileName = fileName;
+  Architecture(String fileName, ArchitectureTraits traits) {
+    this.identifier = fileName;
     this.traits = traits;
   }
 
   /** The family that a file means by that name. */
   static Architecture named(String name, String fileName) {
     return Arrays.stream(values())
-        .filter(architecture -> architecture.isCalled(name))
+        .filter(architecture -> architecture.hasName(name))
         .findFirst()
         .orElseThrow(
             () ->
                 new InvalidInputException(
                     "%s: the architecture is '%s'; supported are %s"
-                        .formatted(fileName, name, known())));
+                        .formatted(fileName, name, supportedNames())));
   }
 
-  private boolean isCalled(String name) {
-    return fileName.equals(name) || traits.otherNames().contains(name);
+  private boolean hasName(String name) {
+    return identifier.equals(name) || traits.aliases().contains(name);
   }
 
-  private static String known() {
-    return Arrays.stream(values()).map(a -> a.fileName).collect(Collectors.joining(", "));
+  private static String supportedNames() {
+    return Arrays.stream(values()).map(a -> a.identifier).collect(Collectors.joining(", "));
   }
 
   /** What files call it. */
-  public String fileName() {
-    return fileName;
+  public String identifier() {
+    return identifier;
   }
 
   /** Conversion to GGUF reorders the heads of some families; Hugging Face files are all halves. */
@@ -130,7 +136,7 @@ public enum Architecture {
     return traits.headNorms();
   }
 
-  NormPlaces norms() {
+  NormPlacement norms() {
     return traits.norms();
   }
 
@@ -138,7 +144,7 @@ public enum Architecture {
     return traits.activation();
   }
 
-  Traits traits() {
+  ArchitectureTraits traits() {
     return traits;
   }
 

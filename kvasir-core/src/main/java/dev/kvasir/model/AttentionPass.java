@@ -1,9 +1,9 @@
 package dev.kvasir.model;
 
 /** Attention of a layer over the rows of a step. */
-sealed interface AttentionPass permits HeadPass, LatentPass {
+sealed interface AttentionPass permits MultiHeadPass, LatentPass {
   /** Makes room for so many rows; what was there is lost. */
-  void makeRoom(int rows);
+  void ensureCapacity(int rows);
 
   /**
    * @param normed what the layer attends with // (rows, hidden)

@@ -1,7 +1,7 @@
 package dev.kvasir.model;
 
 /** What a layer attends with. */
-public sealed interface AttentionWeights permits HeadWeights, LatentWeights {
+public sealed interface AttentionWeights permits MultiHeadWeights, LatentWeights {
   /** From the outputs of all heads back to the residual stream. */
   Projection output();
 

@@ -1,7 +1,7 @@
 package dev.kvasir.model;
 
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.Engine;
 import dev.kvasir.error.InvalidInputException;
@@ -14,10 +14,10 @@ public interface DecoderEngine extends Engine {
   String fingerprint();
 
   /** What it computes on, for people. */
-  String place();
+  String device();
 
   /** What a cache of its sequences may know, but for profile and limit. */
-  CacheHost cacheHost();
+  CacheContext cacheContext();
 
   /** Bytes of all weights as they are used. */
   long weightBytes();
@@ -34,10 +34,10 @@ public interface DecoderEngine extends Engine {
    * @param host with the profile and the limit of the sequence
    * @param stepTokens tokens of a step at the most
    */
-  long mostBytes(CacheSpec spec, CacheHost host, int tokens, int stepTokens);
+  long maxBytes(CacheSpec spec, CacheContext context, int tokens, int stepTokens);
 
   /** Bytes that all sequences with a kind of cache share, beside their own. */
-  long sharedBytes(CacheSpec spec, CacheHost host);
+  long sharedBytes(CacheSpec spec, CacheContext context);
 
   /**
    * For what computes with weights itself; they live as long as this engine.
@@ -47,7 +47,7 @@ public interface DecoderEngine extends Engine {
   default Weights weights() {
     throw new InvalidInputException(
         "%s: its weights lie on %s; this computes with weights in the memory of the host"
-            .formatted(config().name(), place()));
+            .formatted(config().name(), device()));
   }
 
   /**
@@ -58,7 +58,7 @@ public interface DecoderEngine extends Engine {
    */
   default void forward(Batch batch) {
     step(batch);
-    batch.settle();
+    batch.quantizeWindow();
     batch.requireNoFailure();
   }
 }

@@ -11,7 +11,7 @@ public interface EngineProvider {
   String device();
 
   /** Why this machine has none, as a sentence; empty if it has one. */
-  Optional<String> refusal();
+  Optional<String> unavailableReason();
 
   /**
    * What is to be loaded.
@@ -20,10 +20,10 @@ public interface EngineProvider {
    * @param kinds of caches that are known to be asked for
    * @param cacheBytes that the keys and values of all sequences may take together
    */
-  record Request(
+  record LoadRequest(
       GgufFile file,
       ModelConfig config,
-      List<CacheSpec> kinds,
+      List<CacheSpec> cacheSpecs,
       long cacheBytes,
       LoadProgress progress) {}
 
@@ -32,11 +32,11 @@ public interface EngineProvider {
    *
    * @throws dev.kvasir.error.InvalidInputException in one sentence
    */
-  void check(Request request);
+  void check(LoadRequest request);
 
   /**
    * @throws dev.kvasir.error.InvalidInputException where something is refused, or there is not as
    *     much memory; none is taken then
    */
-  DecoderEngine open(Request request);
+  DecoderEngine open(LoadRequest request);
 }

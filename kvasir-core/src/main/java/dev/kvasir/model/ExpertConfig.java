@@ -22,15 +22,15 @@ public record ExpertConfig(
     Routing routing,
     Activation activation) {
   /** More than any model has; what is planned for each must stay small. */
-  private static final int MOST = 1024;
+  private static final int MAX_EXPERTS = 1024;
 
   /** Whether that layer has experts. */
-  public boolean isIn(int layer) {
+  public boolean hasExperts(int layer) {
     return layer >= leadingDense;
   }
 
   /** Weights of all layers that a token does not pass. */
-  public long idleWeights(int hidden, int layers) {
+  public long inactiveWeights(int hidden, int layers) {
     long expert = 3L * hidden * width;
     return (layers - leadingDense) * (count - used) * expert;
   }
@@ -48,7 +48,7 @@ public record ExpertConfig(
 
   /** Refuses sizes that no mixture can have, naming the file they came from. */
   void check(String fileName, int layers) {
-    between(fileName, "the number of experts", count, 1, MOST);
+    between(fileName, "the number of experts", count, 1, MAX_EXPERTS);
     between(fileName, "the number of experts a token uses", used, 1, count);
     between(fileName, "the feed-forward size of an expert", width, 1, Integer.MAX_VALUE);
     between(fileName, "the feed-forward size of shared experts", sharedWidth, 0, Integer.MAX_VALUE);

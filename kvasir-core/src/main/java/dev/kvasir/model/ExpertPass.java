@@ -1,9 +1,9 @@
 package dev.kvasir.model;
 
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.GroupedProducts;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.MatrixProducts;
+import dev.kvasir.kernel.WorkerPool;
 import java.util.Arrays;
 
 /**
@@ -17,17 +17,17 @@ final class ExpertPass {
   private final int hidden;
   private final ExpertConfig config;
   private final Kernels kernels;
-  private final Crew crew;
+  private final WorkerPool workers;
   private final GroupedProducts grouped;
   private final MatrixProducts products;
   private final GatedPass gated;
-  private final ExpertChoice[] choices; // a worker each
+  private final ExpertRouter[] routers; // a worker each
 
   private float[] scores = {}; // (rows, experts)
-  private float[] sharedShares = {}; // (rows)
+  private float[] sharedWeights = {}; // (rows)
   private float[] sharedUpdate = {}; // (rows, hidden)
   private int[] chosen = {}; // (rows, used)
-  private float[] shares = {}; // (rows, used), what each expert counts
+  private float[] expertWeights = {}; // (rows, used), what each expert counts
   private int[] pairs = {}; // (rows, used), where the pair lies
 
   private int[] experts = {}; // (pairs)
@@ -38,13 +38,13 @@ final class ExpertPass {
   private final int[] ends; // by expert: behind its last pair
 
   private ExpertWeights weights;
-  private float[] given; // (rows, hidden)
+  private float[] input; // (rows, hidden)
   private float[] update; // (rows, hidden)
 
-  private final Crew.Work choose = this::choose;
-  private final Crew.Work gather = this::gather;
-  private final Crew.Work activate = this::activate;
-  private final Crew.Work mix = this::mix;
+  private final WorkerPool.ParallelTask choose = this::choose;
+  private final WorkerPool.ParallelTask gather = this::gather;
+  private final WorkerPool.ParallelTask activate = this::activate;
+  private final WorkerPool.ParallelTask combine = this::combine;
 
   /**
    * @param gated what shared experts are run with
@@ -53,27 +53,27 @@ final class ExpertPass {
       int hidden,
       ExpertConfig config,
       Kernels kernels,
-      Crew crew,
+      WorkerPool workers,
       GroupedProducts grouped,
       GatedPass gated) {
     this.hidden = hidden;
     this.config = config;
     this.kernels = kernels;
-    this.crew = crew;
+    this.workers = workers;
     this.grouped = grouped;
     this.products = new MatrixProducts(grouped);
     this.gated = gated;
-    this.choices = new ExpertChoice[crew.size()];
-    Arrays.setAll(choices, worker -> new ExpertChoice(config));
+    this.routers = new ExpertRouter[workers.size()];
+    Arrays.setAll(routers, worker -> new ExpertRouter(config));
     this.ends = new int[config.count()];
   }
 
   /** Makes room for so many rows; what was there is lost. */
-  void makeRoom(int rows) {
+  void ensureCapacity(int rows) {
     int most = rows * config.used();
     scores = new float[rows * config.count()];
     chosen = new int[most];
-    shares = new float[most];
+    expertWeights = new float[most];
     pairs = new int[most];
     experts = new int[most];
     gathered = new float[most * hidden];
@@ -81,7 +81,7 @@ final class ExpertPass {
     up = new float[most * config.width()];
     outputs = new float[most * hidden];
     if (config.sharedWidth() > 0) {
-      sharedShares = new float[rows];
+      sharedWeights = new float[rows];
       sharedUpdate = new float[rows * hidden];
     }
   }
@@ -92,10 +92,10 @@ final class ExpertPass {
    */
   void run(ExpertWeights layer, float[] normed, int rows, float[] out) {
     weights = layer;
-    given = normed;
+    input = normed;
     update = out;
     route(rows);
-    crew.run(gather, rows);
+    workers.run(gather, rows);
     int all = rows * config.used();
     grouped.begin(gathered, all, hidden);
     for (int expert = 0; expert < config.count(); expert++) {
@@ -103,7 +103,7 @@ final class ExpertPass {
       add(expert, weights.experts().get(expert).up(), up);
     }
     grouped.run();
-    crew.run(activate, all);
+    workers.run(activate, all);
     grouped.begin(gate, all, config.width());
     for (int expert = 0; expert < config.count(); expert++) {
       add(expert, weights.experts().get(expert).down(), outputs);
@@ -112,7 +112,7 @@ final class ExpertPass {
     if (weights.shared().isPresent()) {
       gated.run(weights.shared().get().weights(), normed, rows, sharedUpdate);
     }
-    crew.run(mix, rows);
+    workers.run(combine, rows);
   }
 
   private void add(int expert, Projection projection, float[] out) {
@@ -125,17 +125,17 @@ final class ExpertPass {
   private void route(int rows) {
     if (hasSharedGate()) {
       products.multiply(
-          given,
+          input,
           rows,
           weights.router().matrix(),
           scores,
           weights.shared().get().gate().get(),
-          sharedShares);
+          sharedWeights);
     } else {
-      products.multiply(given, rows, weights.router().matrix(), scores);
+      products.multiply(input, rows, weights.router().matrix(), scores);
     }
-    crew.run(choose, rows);
-    layOut(rows);
+    workers.run(choose, rows);
+    groupByExpert(rows);
   }
 
   private boolean hasSharedGate() {
@@ -145,12 +145,18 @@ final class ExpertPass {
   private void choose(int row, int worker) {
     int at = row * config.count();
     weights.router().addBias(kernels, scores, at);
-    choices[worker].choose(
-        kernels.rows(), scores, at, weights.correction(), chosen, shares, row * config.used());
+    routers[worker].route(
+        kernels.rows(),
+        scores,
+        at,
+        weights.correction(),
+        chosen,
+        expertWeights,
+        row * config.used());
   }
 
   /** Gives each pair its place: experts in order, and of each the rows in order. */
-  private void layOut(int rows) {
+  private void groupByExpert(int rows) {
     int all = rows * config.used();
     Arrays.fill(ends, 0);
     for (int i = 0; i < all; i++) {
@@ -171,39 +177,39 @@ final class ExpertPass {
 
   private void gather(int row, int worker) {
     for (int i = row * config.used(); i < (row + 1) * config.used(); i++) {
-      System.arraycopy(given, row * hidden, gathered, pairs[i] * hidden, hidden);
+      System.arraycopy(input, row * hidden, gathered, pairs[i] * hidden, hidden);
     }
   }
 
   private void activate(int pair, int worker) {
-    weights.experts().get(experts[pair]).open(kernels, gate, up, pair * config.width());
+    weights.experts().get(experts[pair]).activate(kernels, gate, up, pair * config.width());
   }
 
-  private void mix(int row, int worker) {
+  private void combine(int row, int worker) {
     int to = row * hidden;
     Arrays.fill(update, to, to + hidden, 0);
     for (int i = row * config.used(); i < (row + 1) * config.used(); i++) {
       int at = pairs[i] * hidden;
       weights.experts().get(chosen[i]).addOutputBias(kernels, outputs, at);
-      addShare(outputs, at, shares[i], to);
+      addWeighted(outputs, at, expertWeights[i], to);
     }
     if (weights.shared().isPresent()) {
       weights.shared().get().weights().addOutputBias(kernels, sharedUpdate, to);
-      addShare(sharedUpdate, to, sharedShare(row), to);
+      addWeighted(sharedUpdate, to, sharedWeight(row), to);
     }
   }
 
-  private float sharedShare(int row) {
+  private float sharedWeight(int row) {
     if (!hasSharedGate()) {
       return 1;
     }
-    ExpertChoice.sigmoid(kernels.rows(), sharedShares, row, 1);
-    return sharedShares[row];
+    ExpertRouter.sigmoid(kernels.rows(), sharedWeights, row, 1);
+    return sharedWeights[row];
   }
 
-  private void addShare(float[] from, int at, float share, int to) {
-    if (share != 1) {
-      kernels.rows().scale(from, at, hidden, share);
+  private void addWeighted(float[] from, int at, float weight, int to) {
+    if (weight != 1) {
+      kernels.rows().scale(from, at, hidden, weight);
     }
     kernels.rows().add(update, to, from, at, hidden);
   }

@@ -90,22 +90,22 @@ record ExpertTensors(
    * of a thousand experts in a million layers that no file holds would fill the memory.
    */
   void plan(TensorPlan plan, int layer) {
-    plan.need(weight(layer, router), experts.count(), hidden);
-    if (!plan.holds(weight(layer, router))) {
+    plan.addRequired(weight(layer, router), experts.count(), hidden);
+    if (!plan.hasTensor(weight(layer, router))) {
       return;
     }
     if (routerBias) {
-      plan.need(bias(layer, router), experts.count());
+      plan.addRequired(bias(layer, router), experts.count());
     }
-    plan.allow(names.named(layer, correction), experts.count());
+    plan.addOptional(names.named(layer, correction), experts.count());
     layout.plan(plan, layer);
     if (experts.sharedWidth() > 0) {
-      plan.need(weight(layer, shared.formatted("gate")), experts.sharedWidth(), hidden);
-      plan.need(weight(layer, shared.formatted("up")), experts.sharedWidth(), hidden);
-      plan.need(weight(layer, shared.formatted("down")), hidden, experts.sharedWidth());
+      plan.addRequired(weight(layer, shared.formatted("gate")), experts.sharedWidth(), hidden);
+      plan.addRequired(weight(layer, shared.formatted("up")), experts.sharedWidth(), hidden);
+      plan.addRequired(weight(layer, shared.formatted("down")), hidden, experts.sharedWidth());
     }
     if (experts.sharedGate()) {
-      plan.need(weight(layer, sharedGate), sharedGateShape(plan, layer));
+      plan.addRequired(weight(layer, sharedGate), sharedGateShape(plan, layer));
     }
   }
 

@@ -1,35 +1,36 @@
 package dev.kvasir.model;
 
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.GroupedProducts;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.MatrixProducts;
+import dev.kvasir.kernel.WorkerPool;
 
 /** Feed-forward parts of a layer over the rows of a step, with the memory that they need. */
 final class FeedForwardPass {
   private final GatedPass gated;
   private final ExpertPass experts; // null where no layer has any
 
-  FeedForwardPass(ModelConfig config, Kernels kernels, Crew crew, GroupedProducts grouped) {
+  FeedForwardPass(
+      ModelConfig config, Kernels kernels, WorkerPool workers, GroupedProducts grouped) {
     MatrixProducts products = new MatrixProducts(grouped);
     int width =
         config
             .experts()
             .map(experts -> experts.gatedWidth(config.feedForward()))
             .orElse(config.feedForward());
-    this.gated = new GatedPass(width, kernels, crew, products);
+    this.gated = new GatedPass(width, kernels, workers, products);
     this.experts =
         config
             .experts()
-            .map(sizes -> new ExpertPass(config.hidden(), sizes, kernels, crew, grouped, gated))
+            .map(sizes -> new ExpertPass(config.hidden(), sizes, kernels, workers, grouped, gated))
             .orElse(null);
   }
 
   /** Makes room for so many rows; what was there is lost. */
-  void makeRoom(int rows) {
-    gated.makeRoom(rows);
+  void ensureCapacity(int rows) {
+    gated.ensureCapacity(rows);
     if (experts != null) {
-      experts.makeRoom(rows);
+      experts.ensureCapacity(rows);
     }
   }
 

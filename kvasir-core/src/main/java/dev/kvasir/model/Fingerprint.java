@@ -26,7 +26,7 @@ public final class Fingerprint {
   private Fingerprint() {}
 
   public static String of(ModelConfig config, TensorSource file) {
-    MessageDigest digest = ContentHash.begin();
+    MessageDigest digest = ContentHash.newDigest();
     for (ModelConfig.RopeSettings rope : config.ropes().kinds()) {
       add(digest, "%s %s".formatted(config.architecture(), rope.base()));
       addStretching(digest, rope);
@@ -52,7 +52,7 @@ public final class Fingerprint {
   /** Angles as they come out, where a rule changes them: files say the same in several ways. */
   private static void addStretching(MessageDigest digest, ModelConfig.RopeSettings rope) {
     float[] stretched = rope.frequencies().of(rope.base(), rope.dimensions());
-    if (!Arrays.equals(stretched, RopeFrequencies.plain(rope.base(), rope.dimensions()))) {
+    if (!Arrays.equals(stretched, RopeFrequencies.unscaled(rope.base(), rope.dimensions()))) {
       add(digest, Arrays.toString(stretched));
     }
   }
@@ -62,7 +62,7 @@ public final class Fingerprint {
     if (!config.scales().equals(Scales.NONE)) {
       add(digest, config.scales().toString());
     }
-    if (!config.ropes().isOne(config.layers())) {
+    if (!config.ropes().isUniform(config.layers())) {
       int[] kinds = IntStream.range(0, config.layers()).map(config.ropes()::of).toArray();
       add(digest, Arrays.toString(kinds));
     }
@@ -86,7 +86,7 @@ public final class Fingerprint {
     Routing.Groups groups = routing.groups();
     add(digest, "%d %s %s".formatted(experts.used(), routing.score(), experts.activation()));
     add(digest, "%s %s".formatted(routing.normalized(), routing.scale()));
-    add(digest, "%d %d %d".formatted(groups.count(), groups.used(), groups.judges()));
+    add(digest, "%d %d %d".formatted(groups.count(), groups.used(), groups.scoresPerGroup()));
   }
 
   private static void add(MessageDigest digest, String text) {

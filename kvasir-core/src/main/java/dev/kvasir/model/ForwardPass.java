@@ -2,77 +2,78 @@ package dev.kvasir.model;
 
 import dev.kvasir.attention.Attention;
 import dev.kvasir.engine.Batch;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.GroupedProducts;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.MatrixProducts;
 import dev.kvasir.kernel.RowKernels;
+import dev.kvasir.kernel.WorkerPool;
 import java.util.List;
 
 /**
  * One step of the decoder over the rows of a batch, with the memory that it needs. Row-wise work is
- * prepared once as {@link Crew.Work}, so that a step allocates nothing.
+ * prepared once as {@link WorkerPool.ParallelTask}, so that a step allocates nothing.
  */
 final class ForwardPass {
   private final ModelConfig config;
   private final Scales scales;
   private final Weights weights;
   private final Kernels kernels;
-  private final Crew crew;
+  private final WorkerPool workers;
   private final MatrixProducts products;
   private final Attention attention;
   private final StepRows rows = new StepRows();
   private final StepAngles angles;
-  private final AttentionPass attending;
+  private final AttentionPass attentionPass;
   private final FeedForwardPass feedForward;
 
   private float[] x = {}; // (rows, hidden), the residual stream
   private float[] normed = {}; // (rows, hidden)
   private float[] update = {}; // (rows, hidden)
-  private int room;
+  private int capacity;
 
   private LayerWeights layer;
   private float[] logits;
 
-  private final Crew.Work embed = this::embed;
-  private final Crew.Work normalizeForAttention = this::normalizeForAttention;
-  private final Crew.Work addAttention = this::addAttention;
-  private final Crew.Work addFeedForward = this::addFeedForward;
-  private final Crew.Work boundLogits = this::boundLogits;
+  private final WorkerPool.ParallelTask embed = this::embed;
+  private final WorkerPool.ParallelTask normalizeForAttention = this::normalizeForAttention;
+  private final WorkerPool.ParallelTask addAttention = this::addAttention;
+  private final WorkerPool.ParallelTask addFeedForward = this::addFeedForward;
+  private final WorkerPool.ParallelTask capLogits = this::capLogits;
 
-  ForwardPass(ModelConfig config, Weights weights, List<Rope> ropes, Kernels kernels, Crew crew) {
+  ForwardPass(
+      ModelConfig config, Weights weights, List<Rope> ropes, Kernels kernels, WorkerPool workers) {
     this.config = config;
     this.scales = config.scales();
     this.weights = weights;
     this.kernels = kernels;
-    this.crew = crew;
-    GroupedProducts grouped = new GroupedProducts(kernels, crew);
+    this.workers = workers;
+    GroupedProducts grouped = new GroupedProducts(kernels, workers);
     this.products = new MatrixProducts(grouped);
-    this.attention = new Attention(config.attentionShape(), kernels, crew);
+    this.attention = new Attention(config.attentionShape(), kernels, workers);
     this.angles = new StepAngles(config.ropes(), ropes);
-    this.attending =
+    this.attentionPass =
         config.latent().isPresent()
-            ? new LatentPass(config, kernels, crew, products, attention, rows, angles)
-            : new HeadPass(config, kernels, crew, products, attention, rows, angles);
-    this.feedForward = new FeedForwardPass(config, kernels, crew, grouped);
+            ? new LatentPass(config, kernels, workers, products, attention, rows, angles)
+            : new MultiHeadPass(config, kernels, workers, products, attention, rows, angles);
+    this.feedForward = new FeedForwardPass(config, kernels, workers, grouped);
   }
 
   void run(Batch batch) {
     int count = batch.rows();
-    makeRoom(count);
+    ensureCapacity(count);
     rows.begin(batch, attention);
-    crew.run(embed, count);
+    workers.run(embed, count);
     for (int index = 0; index < config.layers(); index++) {
       layer = weights.layers().get(index);
-      crew.run(normalizeForAttention, count);
-      attending.run(index, layer, normed, update);
+      workers.run(normalizeForAttention, count);
+      attentionPass.run(index, layer, normed, update);
       if (index == config.layers() - 1) {
         count = gatherRowsWithLogits(batch);
       }
       if (count > 0) {
-        crew.run(addAttention, count);
+        workers.run(addAttention, count);
         feedForward.run(layer.feedForward(), normed, count, update);
-        crew.run(addFeedForward, count);
+        workers.run(addFeedForward, count);
       }
     }
     computeLogits(batch);
@@ -95,18 +96,18 @@ final class ForwardPass {
     return batch.logitRows();
   }
 
-  private void makeRoom(int count) {
-    if (count <= room) {
+  private void ensureCapacity(int count) {
+    if (count <= capacity) {
       return;
     }
     x = new float[count * config.hidden()];
     normed = new float[count * config.hidden()];
     update = new float[count * config.hidden()];
-    rows.makeRoom(count);
-    angles.makeRoom(count);
-    attending.makeRoom(count);
-    feedForward.makeRoom(count);
-    room = count;
+    rows.ensureCapacity(count);
+    angles.ensureCapacity(count);
+    attentionPass.ensureCapacity(count);
+    feedForward.ensureCapacity(count);
+    capacity = count;
   }
 
   private void embed(int row, int worker) {
@@ -158,7 +159,7 @@ final class ForwardPass {
 
   private void computeLogits(Batch batch) {
     int wanted = batch.logitRows();
-    logits = batch.roomForLogits(config.vocabulary());
+    logits = batch.allocateLogits(config.vocabulary());
     if (wanted == 0) {
       return;
     }
@@ -167,15 +168,15 @@ final class ForwardPass {
     }
     products.multiply(normed, wanted, weights.output(), logits);
     if (scales.logit() != 1 || scales.logitCap() > 0) {
-      crew.run(boundLogits, wanted);
+      workers.run(capLogits, wanted);
     }
   }
 
-  private void boundLogits(int row, int worker) {
+  private void capLogits(int row, int worker) {
     int count = config.vocabulary();
     scale(logits, row * count, count, scales.logit());
     if (scales.logitCap() > 0) {
-      RowKernels.bend(logits, row * count, count, scales.logitCap());
+      RowKernels.softCap(logits, row * count, count, scales.logitCap());
     }
   }
 }

@@ -15,10 +15,10 @@ public record GatedWeights(
   }
 
   /** Makes one row of gates and what they let through the input of the last product. */
-  void open(Kernels kernels, float[] gates, float[] ups, int at) {
+  void activate(Kernels kernels, float[] gates, float[] ups, int at) {
     gate.addBias(kernels, gates, at);
     up.addBias(kernels, ups, at);
-    activation.open(kernels.rows(), gates, ups, at, width());
+    activation.applyGate(kernels.rows(), gates, ups, at, width());
   }
 
   @Override

@@ -24,15 +24,15 @@ final class GgufConfig {
     ModelConfig plain = new GgufConfig(file).config();
     ModelConfig config =
         plain.architecture().isLatent()
-            ? LatentConfigs.of(file.name(), file.metadata(), plain)
+            ? LatentConfigReader.of(file.name(), file.metadata(), plain)
             : plain;
-    return ExpertConfigs.of(file.name(), file.metadata(), config).checked(file.name());
+    return ExpertConfigReader.of(file.name(), file.metadata(), config).checked(file.name());
   }
 
   private ModelConfig config() {
     int hidden = metadata.requireInteger(key("embedding_length"));
     int layers = metadata.requireInteger(key("block_count"));
-    int queryHeads = metadata.requireSameInteger(key("attention.head_count"));
+    int queryHeads = metadata.requireUniformInteger(key("attention.head_count"));
     int keyDim =
         metadata
             .integer(key("attention.key_length"))
@@ -44,9 +44,9 @@ final class GgufConfig {
         architecture,
         layers,
         hidden,
-        metadata.requireSameInteger(key("feed_forward_length")),
+        metadata.requireUniformInteger(key("feed_forward_length")),
         queryHeads,
-        metadata.sameInteger(key("attention.head_count_kv")).orElse(queryHeads),
+        metadata.uniformInteger(key("attention.head_count_kv")).orElse(queryHeads),
         keyDim,
         metadata.integer(key("attention.value_length")).orElse(keyDim),
         vocabulary(hidden),
@@ -77,6 +77,6 @@ final class GgufConfig {
   }
 
   private String key(String suffix) {
-    return architecture.fileName() + "." + suffix;
+    return architecture.identifier() + "." + suffix;
   }
 }

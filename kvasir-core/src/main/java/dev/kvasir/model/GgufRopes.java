@@ -27,19 +27,19 @@ final class GgufRopes {
   RopePattern pattern(WindowPattern windows) {
     RopeSettings global = global();
     if (architecture == Architecture.SMOLLM3) {
-      return RopePattern.without(global, layer -> (layer + 1) % SMOLLM3_PERIOD == 0);
+      return RopePattern.withoutRope(global, layer -> (layer + 1) % SMOLLM3_PERIOD == 0);
     }
     // Granite takes that switch of others for one of rotation itself.
     if (architecture == Architecture.GRANITE
         && !metadata.bool(key("rope.scaling.finetuned")).orElse(true)) {
-      return RopePattern.without(global, layer -> true);
+      return RopePattern.withoutRope(global, layer -> true);
     }
     return RopePattern.of(global, local(global), windows);
   }
 
   private RopeSettings global() {
     refuseScaledByPosition();
-    double base = metadata.number(key("rope.freq_base")).orElse(usualBase());
+    double base = metadata.number(key("rope.freq_base")).orElse(defaultBase());
     RopeFrequencies frequencies = frequencies();
     double magnitude = metadata.number(key("rope.scaling.attn_factor")).orElse(1.0);
     if (frequencies instanceof Yarn yarn) {
@@ -59,22 +59,22 @@ final class GgufRopes {
   }
 
   /** What files mean that say nothing; some of Gemma 3 say it under a name of their own. */
-  private double usualBase() {
+  private double defaultBase() {
     return architecture == Architecture.GEMMA3
         ? metadata.number(key("rope.global.freq_base")).orElse(1_000_000.0)
         : 10_000;
   }
 
   private RopeSettings local(RopeSettings global) {
-    Traits traits = architecture.traits();
-    double usual = traits.localBase() == 0 ? global.base() : traits.localBase();
+    ArchitectureTraits traits = architecture.traits();
+    double usual = traits.localRopeBase() == 0 ? global.base() : traits.localRopeBase();
     double base = metadata.number(key("rope.freq_base_swa")).orElse(usual);
-    return global.withBase(base, traits.stretchesLocals());
+    return global.withBase(base, traits.scalesLocalRope());
   }
 
   private RopeFrequencies frequencies() {
     if (file.find(TensorNames.ROPE_FACTORS).isPresent()) {
-      return new RopeFrequencies.Divided(factors(TensorNames.ROPE_FACTORS));
+      return new RopeFrequencies.PerPairFactors(factors(TensorNames.ROPE_FACTORS));
     }
     // Older files name no kind and mean linear, by a factor of which 0 says none.
     String kind = metadata.string(key("rope.scaling.type")).orElse("linear");
@@ -92,14 +92,14 @@ final class GgufRopes {
             .filter(given -> given != 0)
             .orElse(1.0);
     return switch (kind) {
-      case "none" -> new RopeFrequencies.Plain();
+      case "none" -> new RopeFrequencies.Unscaled();
       case "linear" -> new RopeFrequencies.Linear(factor);
       case "yarn" ->
           new Yarn(
               factor,
               originalContext(),
-              turns("rope.scaling.yarn_beta_fast", Yarn.FAST_TURNS),
-              turns("rope.scaling.yarn_beta_slow", Yarn.SLOW_TURNS),
+              yarnBeta("rope.scaling.yarn_beta_fast", Yarn.DEFAULT_BETA_FAST),
+              yarnBeta("rope.scaling.yarn_beta_slow", Yarn.DEFAULT_BETA_SLOW),
               true);
       default ->
           throw new InvalidInputException(
@@ -109,7 +109,7 @@ final class GgufRopes {
   }
 
   /** llama.cpp takes no notice of these in other families. */
-  private double turns(String suffix, double usual) {
+  private double yarnBeta(String suffix, double usual) {
     return architecture == Architecture.MISTRAL3
         ? metadata.number(key(suffix)).orElse(usual)
         : usual;
@@ -125,6 +125,6 @@ final class GgufRopes {
   }
 
   private String key(String suffix) {
-    return architecture.fileName() + "." + suffix;
+    return architecture.identifier() + "." + suffix;
   }
 }

@@ -72,6 +72,6 @@ final class GgufScales {
   }
 
   private double number(String suffix, double usual) {
-    return metadata.number(architecture.fileName() + "." + suffix).orElse(usual);
+    return metadata.number(architecture.identifier() + "." + suffix).orElse(usual);
   }
 }

@@ -13,7 +13,7 @@ final class GgufWindows {
 
   static WindowPattern read(
       GgufMetadata metadata, Architecture architecture, int layers, String fileName) {
-    String prefix = architecture.fileName() + ".attention.sliding_window";
+    String prefix = architecture.identifier() + ".attention.sliding_window";
     int usual = architecture == Architecture.GEMMA2 ? GEMMA2_WINDOW : 0;
     int window = metadata.integer(prefix).orElse(usual);
     // Converters write numbers there that Phi was not trained with; llama.cpp passes over them.
@@ -24,7 +24,7 @@ final class GgufWindows {
     if (metadata.value(key).filter(value -> value instanceof boolean[]).isPresent()) {
       return pattern(metadata.bools(key), window, layers, fileName, key);
     }
-    return WindowPattern.every(
+    return WindowPattern.exceptEvery(
         metadata.integer(key).orElse(architecture.traits().localPeriod()), window);
   }
 

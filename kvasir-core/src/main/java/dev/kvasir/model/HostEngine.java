@@ -1,16 +1,16 @@
 package dev.kvasir.model;
 
-import dev.kvasir.cache.CacheForm;
+import dev.kvasir.cache.CacheSnapshot;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.TensorSource;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
@@ -29,7 +29,7 @@ public final class HostEngine implements DecoderEngine {
    * it. The scratch memory of one grows with the rows it has met, so those of a crowd that came
    * once are not kept.
    */
-  private static final int MOST_IDLE = 2;
+  private static final int MAX_IDLE = 2;
 
   private static final String PROCESSOR = "the processor";
 
@@ -38,11 +38,11 @@ public final class HostEngine implements DecoderEngine {
   private final Weights weights;
   private final List<Rope> ropes;
   private final Kernels kernels;
-  private final Crew crew;
+  private final WorkerPool workers;
   private final MemoryPool memory;
   private final String place;
   private final ModelTables tables = new ModelTables();
-  private final ArrayBlockingQueue<ForwardPass> idle = new ArrayBlockingQueue<>(MOST_IDLE);
+  private final ArrayBlockingQueue<ForwardPass> idle = new ArrayBlockingQueue<>(MAX_IDLE);
   private volatile boolean closed;
 
   private HostEngine(
@@ -50,17 +50,17 @@ public final class HostEngine implements DecoderEngine {
       String fingerprint,
       Weights weights,
       Kernels kernels,
-      Crew crew,
+      WorkerPool workers,
       MemoryPool memory,
-      String place) {
+      String device) {
     this.config = config;
     this.fingerprint = fingerprint;
     this.weights = weights;
     this.ropes = config.ropes().kinds().stream().map(ModelConfig.RopeSettings::rope).toList();
     this.kernels = kernels;
-    this.crew = crew;
+    this.workers = workers;
     this.memory = memory;
-    this.place = place;
+    this.place = device;
   }
 
   /**
@@ -70,8 +70,12 @@ public final class HostEngine implements DecoderEngine {
    * @param progress told after each layer that is loaded
    */
   public static HostEngine load(
-      GgufFile file, Kernels kernels, Crew crew, MemoryPool memory, LoadProgress progress) {
-    return load(file, OptionalInt.empty(), kernels, crew, memory, progress);
+      GgufFile file,
+      Kernels kernels,
+      WorkerPool workers,
+      MemoryPool memory,
+      LoadProgress progress) {
+    return load(file, OptionalInt.empty(), kernels, workers, memory, progress);
   }
 
   /**
@@ -83,12 +87,12 @@ public final class HostEngine implements DecoderEngine {
       GgufFile file,
       OptionalInt context,
       Kernels kernels,
-      Crew crew,
+      WorkerPool workers,
       MemoryPool memory,
       LoadProgress progress) {
     try {
-      ModelConfig config = usedFor(context, ModelConfig.of(file));
-      return load(config, file, TensorNames.GGUF, kernels, crew, memory, progress);
+      ModelConfig config = withContext(context, ModelConfig.of(file));
+      return load(config, file, TensorNames.GGUF, kernels, workers, memory, progress);
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;
@@ -97,8 +101,8 @@ public final class HostEngine implements DecoderEngine {
 
   /** Reads a folder as Hugging Face lays it out. */
   public static HostEngine load(
-      Path folder, Kernels kernels, Crew crew, MemoryPool memory, LoadProgress progress) {
-    return load(folder, OptionalInt.empty(), kernels, crew, memory, progress);
+      Path folder, Kernels kernels, WorkerPool workers, MemoryPool memory, LoadProgress progress) {
+    return load(folder, OptionalInt.empty(), kernels, workers, memory, progress);
   }
 
   /** The same for texts of fewer tokens than the model can hold. */
@@ -106,21 +110,21 @@ public final class HostEngine implements DecoderEngine {
       Path folder,
       OptionalInt context,
       Kernels kernels,
-      Crew crew,
+      WorkerPool workers,
       MemoryPool memory,
       LoadProgress progress) {
-    ModelConfig config = usedFor(context, ModelConfig.of(folder));
+    ModelConfig config = withContext(context, ModelConfig.of(folder));
     SafetensorsFolder file = SafetensorsFolder.open(folder);
     try {
-      return load(config, file, TensorNames.HUGGING_FACE, kernels, crew, memory, progress);
+      return load(config, file, TensorNames.HUGGING_FACE, kernels, workers, memory, progress);
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;
     }
   }
 
-  private static ModelConfig usedFor(OptionalInt context, ModelConfig config) {
-    return context.isPresent() ? config.usedFor(context.getAsInt()) : config;
+  private static ModelConfig withContext(OptionalInt context, ModelConfig config) {
+    return context.isPresent() ? config.withContextLength(context.getAsInt()) : config;
   }
 
   private static HostEngine load(
@@ -128,13 +132,13 @@ public final class HostEngine implements DecoderEngine {
       TensorSource file,
       TensorNames names,
       Kernels kernels,
-      Crew crew,
+      WorkerPool workers,
       MemoryPool memory,
       LoadProgress progress) {
     // Loading closes a file that no weights are used from where it is mapped.
     String fingerprint = Fingerprint.of(config, file);
     Weights weights = WeightsLoader.load(config, file, names, kernels, progress);
-    return new HostEngine(config, fingerprint, weights, kernels, crew, memory, PROCESSOR);
+    return new HostEngine(config, fingerprint, weights, kernels, workers, memory, PROCESSOR);
   }
 
   /**
@@ -142,9 +146,9 @@ public final class HostEngine implements DecoderEngine {
    *
    * @param refusal the device's sentence
    */
-  public HostEngine insteadOfDevice(String refusal) {
+  public HostEngine asFallback(String refusal) {
     String because = "%s: %s".formatted(PROCESSOR, refusal);
-    return new HostEngine(config, fingerprint, weights, kernels, crew, memory, because);
+    return new HostEngine(config, fingerprint, weights, kernels, workers, memory, because);
   }
 
   @Override
@@ -158,34 +162,34 @@ public final class HostEngine implements DecoderEngine {
   }
 
   @Override
-  public String place() {
+  public String device() {
     return place;
   }
 
   @Override
-  public CacheHost cacheHost() {
-    return CacheHost.unknown()
+  public CacheContext cacheContext() {
+    return CacheContext.unknown()
         .withQueryHeads(config.queryHeads())
         .withRotation(config.sharedRotation().map(_ -> ropes.getFirst()))
         .withTables(Optional.of(tables))
         .withMemory(memory)
         .withKernels(kernels)
-        .withCrew(crew);
+        .withWorkers(workers);
   }
 
   @Override
   public KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit) {
     checkOpen();
-    CacheHost host = cacheHost().withProfile(profile).withContextLimit(contextLimit);
-    return spec.newCache(config.cacheShape(), host);
+    CacheContext context = cacheContext().withProfile(profile).withContextLimit(contextLimit);
+    return spec.newCache(config.cacheShape(), context);
   }
 
   @Override
-  public KvCache restored(
-      CacheSpec spec, Optional<Profile> profile, int contextLimit, CacheForm form) {
+  public KvCache restoreCache(
+      CacheSpec spec, Optional<Profile> profile, int contextLimit, CacheSnapshot snapshot) {
     checkOpen();
-    CacheHost host = cacheHost().withProfile(profile).withContextLimit(contextLimit);
-    return spec.restored(config.cacheShape(), host, form);
+    CacheContext context = cacheContext().withProfile(profile).withContextLimit(contextLimit);
+    return spec.restore(config.cacheShape(), context, snapshot);
   }
 
   @Override
@@ -205,13 +209,13 @@ public final class HostEngine implements DecoderEngine {
   }
 
   @Override
-  public long mostBytes(CacheSpec spec, CacheHost host, int tokens, int stepTokens) {
-    return spec.mostBytes(config.cacheShape(), host, tokens, stepTokens);
+  public long maxBytes(CacheSpec spec, CacheContext context, int tokens, int stepTokens) {
+    return spec.maxBytes(config.cacheShape(), context, tokens, stepTokens);
   }
 
   @Override
-  public long sharedBytes(CacheSpec spec, CacheHost host) {
-    return spec.sharedBytes(config.cacheShape(), host);
+  public long sharedBytes(CacheSpec spec, CacheContext context) {
+    return spec.sharedBytes(config.cacheShape(), context);
   }
 
   @Override
@@ -220,13 +224,13 @@ public final class HostEngine implements DecoderEngine {
     checkTokens(batch);
     ForwardPass pass = idle.poll();
     if (pass == null) {
-      pass = new ForwardPass(config, weights, ropes, kernels, crew);
+      pass = new ForwardPass(config, weights, ropes, kernels, workers);
     }
-    batch.enter();
+    batch.pin();
     try {
       pass.run(batch);
     } finally {
-      batch.leave();
+      batch.unpin();
     }
     idle.offer(pass);
   }

@@ -24,8 +24,9 @@ final class HuggingFaceConfig {
   static ModelConfig read(Path folder) {
     JsonFile json = JsonFile.read(SafetensorsFolder.require(folder, "config.json"));
     ModelConfig plain = new HuggingFaceConfig(json).config(folder);
-    ModelConfig config = plain.architecture().isLatent() ? LatentConfigs.of(json, plain) : plain;
-    return ExpertConfigs.of(json, config).checked(json.name());
+    ModelConfig config =
+        plain.architecture().isLatent() ? LatentConfigReader.of(json, plain) : plain;
+    return ExpertConfigReader.of(json, config).checked(json.name());
   }
 
   private ModelConfig config(Path folder) {

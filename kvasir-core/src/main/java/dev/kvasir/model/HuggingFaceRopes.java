@@ -39,7 +39,7 @@ final class HuggingFaceRopes {
     }
     RopeSettings global = global(full.or(() -> all));
     if (architecture == Architecture.SMOLLM3) {
-      return withoutSome(global, layers);
+      return withoutRopeLayers(global, layers);
     }
     RopeSettings local =
         sliding.isPresent() ? settings(sliding.get(), localBase(global)) : local(global);
@@ -53,15 +53,15 @@ final class HuggingFaceRopes {
         .orElseGet(
             () ->
                 new RopeSettings(
-                    RopeLayout.HALVES, base, dimensions(1.0), new RopeFrequencies.Plain()));
+                    RopeLayout.HALVES, base, dimensions(1.0), new RopeFrequencies.Unscaled()));
   }
 
   private RopeSettings local(RopeSettings global) {
-    return global.withBase(localBase(global), architecture.traits().stretchesLocals());
+    return global.withBase(localBase(global), architecture.traits().scalesLocalRope());
   }
 
   private double localBase(RopeSettings global) {
-    double usual = architecture.traits().localBase();
+    double usual = architecture.traits().localRopeBase();
     return json.number("rope_local_base_freq").orElse(usual == 0 ? global.base() : usual);
   }
 
@@ -80,7 +80,7 @@ final class HuggingFaceRopes {
   private RopeFrequencies frequencies(JsonFile scaling) {
     String kind = scaling.string("rope_type").or(() -> scaling.string("type")).orElse("default");
     return switch (kind) {
-      case "default" -> new RopeFrequencies.Plain();
+      case "default" -> new RopeFrequencies.Unscaled();
       case "linear" -> new RopeFrequencies.Linear(required(scaling, "factor"));
       case "llama3" ->
           new RopeFrequencies.Llama3(
@@ -92,8 +92,8 @@ final class HuggingFaceRopes {
           new Yarn(
               required(scaling, "factor"),
               originalContext(scaling),
-              scaling.number("beta_fast").orElse(Yarn.FAST_TURNS),
-              scaling.number("beta_slow").orElse(Yarn.SLOW_TURNS),
+              scaling.number("beta_fast").orElse(Yarn.DEFAULT_BETA_FAST),
+              scaling.number("beta_slow").orElse(Yarn.DEFAULT_BETA_SLOW),
               scaling.bool("truncate").orElse(true));
       case "longrope", "su" ->
           new LongRope(
@@ -160,19 +160,19 @@ final class HuggingFaceRopes {
   }
 
   /** A list of 1 for layers that turn and 0 for those that do not, or every so manyth. */
-  private RopePattern withoutSome(RopeSettings settings, int layers) {
-    Optional<JsonArray> turning = json.array("no_rope_layers");
-    if (turning.isEmpty()) {
+  private RopePattern withoutRopeLayers(RopeSettings settings, int layers) {
+    Optional<JsonArray> ropeLayers = json.array("no_rope_layers");
+    if (ropeLayers.isEmpty()) {
       int period = json.integer("no_rope_layer_interval").orElse(SMOLLM3_PERIOD);
-      return RopePattern.without(settings, layer -> period > 0 && (layer + 1) % period == 0);
+      return RopePattern.withoutRope(settings, layer -> period > 0 && (layer + 1) % period == 0);
     }
-    JsonArray each = turning.get();
+    JsonArray each = ropeLayers.get();
     if (each.size() != layers) {
       throw new InvalidInputException(
           "%s: 'no_rope_layers' has %d entries; expected %d"
               .formatted(json.name(), each.size(), layers));
     }
-    return RopePattern.without(settings, layer -> each.get(layer).toString().equals("0"));
+    return RopePattern.withoutRope(settings, layer -> each.get(layer).toString().equals("0"));
   }
 
   private static double required(JsonFile json, String key) {

@@ -14,9 +14,9 @@ final class HuggingFaceWindows {
    * list of layer types beats them all.
    */
   static WindowPattern read(JsonFile json, Architecture architecture, int layers) {
-    Traits traits = architecture.traits();
+    ArchitectureTraits traits = architecture.traits();
     int window = json.integer("sliding_window").orElse(0);
-    if (window == 0 || !json.bool("use_sliding_window").orElse(traits.slidesUnasked())) {
+    if (window == 0 || !json.bool("use_sliding_window").orElse(traits.slidesByDefault())) {
       return WindowPattern.FULL;
     }
     if (json.array("layer_types").isPresent()) {
@@ -32,7 +32,7 @@ final class HuggingFaceWindows {
     if (traits.localPeriod() > 0) {
       String key = json.has("sliding_window_pattern") ? "" : "_";
       int period = json.integer(key + "sliding_window_pattern").orElse(traits.localPeriod());
-      return WindowPattern.every(period, window);
+      return WindowPattern.exceptEvery(period, window);
     }
     int firstSliding = json.integer("max_window_layers").orElse(0);
     return layer -> layer >= firstSliding ? window : WindowPattern.UNBOUNDED;

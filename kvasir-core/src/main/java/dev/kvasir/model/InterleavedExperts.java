@@ -31,16 +31,16 @@ record InterleavedExperts(ExpertConfig experts, int hidden, TensorNames names)
   public void plan(TensorPlan plan, int layer) {
     int both = 2 * experts.width();
     plan(plan, both(layer), both, hidden);
-    plan.needFloats(both(layer) + "_bias", experts.count(), both);
+    plan.addRequiredFloats(both(layer) + "_bias", experts.count(), both);
     plan(plan, down(layer), hidden, experts.width());
-    plan.needFloats(down(layer) + "_bias", experts.count(), hidden);
+    plan.addRequiredFloats(down(layer) + "_bias", experts.count(), hidden);
   }
 
   private void plan(TensorPlan plan, String name, int outputs, int inputs) {
     if (plan.mxfp4(name).isPresent()) {
-      plan.needMxfp4(name, experts.count(), outputs, inputs);
+      plan.addRequiredMxfp4(name, experts.count(), outputs, inputs);
     } else {
-      plan.need(name, experts.count(), inputs, outputs);
+      plan.addRequired(name, experts.count(), inputs, outputs);
     }
   }
 
@@ -60,7 +60,7 @@ record InterleavedExperts(ExpertConfig experts, int hidden, TensorNames names)
     Optional<Mxfp4Pair> pair = plan.mxfp4(name);
     return pair.isPresent()
         ? pair.get().expert(expert, first, step)
-        : turned(plan.require(name).part(expert), first, step, memory);
+        : transposed(plan.require(name).part(expert), first, step, memory);
   }
 
   @Override
@@ -77,7 +77,7 @@ record InterleavedExperts(ExpertConfig experts, int hidden, TensorNames names)
   }
 
   /** Outputs {@code first}, {@code first + step} and so on as rows. */
-  private static Tensor turned(Tensor tensor, int first, int step, SegmentAllocator memory) {
+  private static Tensor transposed(Tensor tensor, int first, int step, SegmentAllocator memory) {
     int inputs = (int) tensor.shape()[0];
     int outputs = (int) tensor.shape()[1];
     GgmlType type = tensor.type();

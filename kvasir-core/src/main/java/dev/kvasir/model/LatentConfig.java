@@ -14,7 +14,7 @@ import dev.kvasir.error.InvalidInputException;
  * @param output channels of a head's output
  * @param queryRank channels that queries are made of; 0 where that is the hidden state
  */
-public record LatentConfig(int rank, int rotary, int plain, int output, int queryRank) {
+public record LatentConfig(int rank, int rotary, int nonRotary, int output, int queryRank) {
   /** Channels of a token's key: the latent, then what turns. */
   public int keyDim() {
     return rank + rotary;
@@ -22,7 +22,7 @@ public record LatentConfig(int rank, int rotary, int plain, int output, int quer
 
   /** Channels of a query head before it meets the latent. */
   public int headDim() {
-    return plain + rotary;
+    return nonRotary + rotary;
   }
 
   /** Values of a position where every head has a key and a value of its own, as models train. */
@@ -34,15 +34,15 @@ public record LatentConfig(int rank, int rotary, int plain, int output, int quer
   void check(String fileName) {
     atLeast(fileName, "the rank of keys and values", rank, 1);
     atLeast(fileName, "channels of a head that turn", rotary, 1);
-    atLeast(fileName, "channels of a head that do not turn", plain, 1);
+    atLeast(fileName, "channels of a head that do not turn", nonRotary, 1);
     atLeast(fileName, "channels of a head's output", output, 1);
     atLeast(fileName, "the rank of queries", queryRank, 0);
-    long widest = Math.max((long) plain + rotary, (long) rank + rotary);
-    long largest = Math.max((long) plain + rotary, output) * (long) rank;
+    long widest = Math.max((long) nonRotary + rotary, (long) rank + rotary);
+    long largest = Math.max((long) nonRotary + rotary, output) * (long) rank;
     if (Math.max(widest, largest) > Integer.MAX_VALUE) {
       throw new InvalidInputException(
           "%s: has latents of %d channels and heads of %d and %d; expected at most %d weights a head"
-              .formatted(fileName, rank, plain + (long) rotary, output, Integer.MAX_VALUE));
+              .formatted(fileName, rank, nonRotary + (long) rotary, output, Integer.MAX_VALUE));
     }
   }
 

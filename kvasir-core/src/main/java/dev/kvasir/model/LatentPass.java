@@ -1,10 +1,10 @@
 package dev.kvasir.model;
 
 import dev.kvasir.attention.Attention;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.HeadProducts;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.MatrixProducts;
+import dev.kvasir.kernel.WorkerPool;
 
 /**
  * Attention to latent vectors, with the memory that it needs. Every query head attends to one key a
@@ -14,7 +14,7 @@ final class LatentPass implements AttentionPass {
   private final ModelConfig config;
   private final LatentConfig sizes;
   private final Kernels kernels;
-  private final Crew crew;
+  private final WorkerPool workers;
   private final MatrixProducts products;
   private final HeadProducts headProducts;
   private final Attention attention;
@@ -25,19 +25,19 @@ final class LatentPass implements AttentionPass {
   private float[] heads = {}; // (rows, queryHeads, plain + rotary)
   private float[] queries = {}; // (rows, queryHeads, rank + rotary)
   private float[] keys = {}; // (rows, rank + rotary)
-  private float[] mixed = {}; // (rows, queryHeads, rank)
+  private float[] attentionOutput = {}; // (rows, queryHeads, rank)
   private float[] outputs = {}; // (rows, queryHeads, output)
 
   private int layer;
   private LatentWeights weights;
-  private final Crew.Work normalizeQueries = this::normalizeQueries;
-  private final Crew.Work normalizeAndRotate = this::normalizeAndRotate;
-  private final Crew.Work remember = this::remember;
+  private final WorkerPool.ParallelTask normalizeQueries = this::normalizeQueries;
+  private final WorkerPool.ParallelTask normalizeAndRotate = this::normalizeAndRotate;
+  private final WorkerPool.ParallelTask appendToCache = this::appendToCache;
 
   LatentPass(
       ModelConfig config,
       Kernels kernels,
-      Crew crew,
+      WorkerPool workers,
       MatrixProducts products,
       Attention attention,
       StepRows rows,
@@ -45,22 +45,22 @@ final class LatentPass implements AttentionPass {
     this.config = config;
     this.sizes = config.latent().orElseThrow();
     this.kernels = kernels;
-    this.crew = crew;
+    this.workers = workers;
     this.products = products;
-    this.headProducts = new HeadProducts(kernels, crew);
+    this.headProducts = new HeadProducts(kernels, workers);
     this.attention = attention;
     this.rows = rows;
     this.angles = angles;
   }
 
   @Override
-  public void makeRoom(int count) {
+  public void ensureCapacity(int count) {
     int queryHeads = config.queryHeads();
     queryLatents = new float[count * sizes.queryRank()];
     heads = new float[count * queryHeads * sizes.headDim()];
     queries = new float[count * queryHeads * sizes.keyDim()];
     keys = new float[count * sizes.keyDim()];
-    mixed = new float[count * queryHeads * sizes.rank()];
+    attentionOutput = new float[count * queryHeads * sizes.rank()];
     outputs = new float[count * queryHeads * sizes.output()];
   }
 
@@ -70,13 +70,14 @@ final class LatentPass implements AttentionPass {
     weights = layerWeights.latent();
     int count = rows.count();
     project(normed, count);
-    crew.run(normalizeAndRotate, count);
+    workers.run(normalizeAndRotate, count);
     headProducts.multiply(
         weights.toLatent(), count, heads, sizes.headDim(), queries, sizes.keyDim());
-    crew.run(remember, count);
-    attention.attend(layer, layerWeights.window(), HeadWeights.NO_SINKS, queries, mixed);
+    workers.run(appendToCache, count);
+    attention.attend(
+        layer, layerWeights.window(), MultiHeadWeights.NO_SINKS, queries, attentionOutput);
     headProducts.multiply(
-        weights.fromLatent(), count, mixed, sizes.rank(), outputs, sizes.output());
+        weights.fromLatent(), count, attentionOutput, sizes.rank(), outputs, sizes.output());
     products.multiply(outputs, count, weights.output().matrix(), update);
   }
 
@@ -89,7 +90,7 @@ final class LatentPass implements AttentionPass {
     LatentWeights.QueryLatent latent = weights.queryLatent().get();
     products.multiply(
         normed, count, latent.down().matrix(), queryLatents, weights.keyValue().matrix(), keys);
-    crew.run(normalizeQueries, count);
+    workers.run(normalizeQueries, count);
     products.multiply(queryLatents, count, weights.query().matrix(), heads);
   }
 
@@ -116,20 +117,20 @@ final class LatentPass implements AttentionPass {
       kernels.rows().scale(heads, h, queryHeads * sizes.headDim(), config.scales().query());
     }
     for (int head = 0; head < queryHeads; head++) {
-      int from = h + head * sizes.headDim() + sizes.plain();
+      int from = h + head * sizes.headDim() + sizes.nonRotary();
       int to = q + head * sizes.keyDim() + sizes.rank();
       System.arraycopy(heads, from, queries, to, sizes.rotary());
     }
     // What turns lies behind the latent, so heads begin that much later.
     int kind = config.ropes().of(layer);
-    int turned = q + sizes.rank();
-    angles.rotateQueries(kernels.rows(), kind, row, queries, turned, queryHeads, sizes.keyDim());
+    int rotaryAt = q + sizes.rank();
+    angles.rotateQueries(kernels.rows(), kind, row, queries, rotaryAt, queryHeads, sizes.keyDim());
     angles.rotate(kind, row, keys, k + sizes.rank(), 1, sizes.keyDim());
   }
 
-  private void remember(int row, int worker) {
+  private void appendToCache(int row, int worker) {
     int k = row * sizes.keyDim();
     int q = row * config.queryHeads() * sizes.keyDim();
-    rows.remember(layer, row, keys, k, keys, k, queries, q);
+    rows.appendToCache(layer, row, keys, k, keys, k, queries, q);
   }
 }

@@ -38,7 +38,7 @@ record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
       ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /** Whether a file holds one tensor of both, of which nothing but these can be had. */
-  static boolean areOne(TensorSource file, TensorNames names, int layer) {
+  static boolean isFused(TensorSource file, TensorNames names, int layer) {
     return names == TensorNames.HUGGING_FACE
         || file.find(names.weight(layer, Part.KEY_UP)).isEmpty()
             && file.find(names.weight(layer, Part.KEY_VALUE_UP)).isPresent();
@@ -47,13 +47,13 @@ record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
   /** The tensors that a layer needs, with their shapes. */
   static Map<String, long[]> shapes(
       LatentConfig latent, long heads, TensorSource file, TensorNames names, int layer) {
-    if (areOne(file, names, layer)) {
-      long rows = heads * (latent.plain() + (long) latent.output());
+    if (isFused(file, names, layer)) {
+      long rows = heads * (latent.nonRotary() + (long) latent.output());
       return Map.of(names.weight(layer, Part.KEY_VALUE_UP), new long[] {rows, latent.rank()});
     }
     return Map.of(
         names.weight(layer, Part.KEY_UP),
-        new long[] {heads, latent.rank(), latent.plain()},
+        new long[] {heads, latent.rank(), latent.nonRotary()},
         names.weight(layer, Part.VALUE_UP),
         new long[] {heads, latent.output(), latent.rank()});
   }
@@ -75,20 +75,22 @@ record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
 
   private static LatentTensors split(
       String fileName, Tensor both, LatentConfig latent, int heads, SegmentAllocator memory) {
-    GgmlType type = turnedType(both);
-    List<Tensor> turned = new ArrayList<>();
+    GgmlType type = transposedType(both);
+    List<Tensor> transposed = new ArrayList<>();
     for (int head = 0; head < heads; head++) {
-      MemorySegment data = memory.allocate(type.bytesFor((long) latent.rank() * latent.plain()));
-      turned.add(new Tensor(both.name(), type, new long[] {latent.rank(), latent.plain()}, data));
+      MemorySegment data =
+          memory.allocate(type.bytesFor((long) latent.rank() * latent.nonRotary()));
+      transposed.add(
+          new Tensor(both.name(), type, new long[] {latent.rank(), latent.nonRotary()}, data));
     }
-    List<Tensor> plain = parts(both, heads, 0, latent.plain());
+    List<Tensor> plain = parts(both, heads, 0, latent.nonRotary());
     IntStream.range(0, heads)
         .parallel()
-        .forEach(h -> turnAround(fileName, plain.get(h), turned.get(h)));
-    return new LatentTensors(turned, parts(both, heads, latent.plain(), latent.output()));
+        .forEach(h -> transpose(fileName, plain.get(h), transposed.get(h)));
+    return new LatentTensors(transposed, parts(both, heads, latent.nonRotary(), latent.output()));
   }
 
-  private static GgmlType turnedType(Tensor tensor) {
+  private static GgmlType transposedType(Tensor tensor) {
     return tensor.type().isFloat() ? tensor.type() : GgmlType.F16;
   }
 
@@ -107,7 +109,7 @@ record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
     return parts;
   }
 
-  private static void turnAround(String fileName, Tensor from, Tensor to) {
+  private static void transpose(String fileName, Tensor from, Tensor to) {
     int rows = (int) from.shape()[0];
     int columns = (int) from.shape()[1];
     float[] x = from.toFloats();
@@ -141,9 +143,9 @@ record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
   }
 
   /** Bytes of what {@link #of} and the layout of codes make of one tensor of both. */
-  static long turnedBytes(Tensor both, LatentConfig latent, int heads) {
-    long turned = turnedType(both).bytesFor((long) latent.rank() * latent.plain());
-    Tensor back = parts(both, heads, latent.plain(), latent.output()).getFirst();
-    return heads * (turned + TensorPlan.matrixBytes(back, latent.output(), latent.rank()));
+  static long transposedBytes(Tensor both, LatentConfig latent, int heads) {
+    long transposed = transposedType(both).bytesFor((long) latent.rank() * latent.nonRotary());
+    Tensor back = parts(both, heads, latent.nonRotary(), latent.output()).getFirst();
+    return heads * (transposed + TensorPlan.matrixBytes(back, latent.output(), latent.rank()));
   }
 }

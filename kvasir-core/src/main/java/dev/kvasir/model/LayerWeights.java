@@ -29,9 +29,9 @@ public record LayerWeights(
    *
    * @throws InvalidInputException where this layer attends in another way
    */
-  public HeadWeights heads() {
+  public MultiHeadWeights multiHead() {
     return switch (attention) {
-      case HeadWeights heads -> heads;
+      case MultiHeadWeights heads -> heads;
       case LatentWeights _ ->
           throw new InvalidInputException(
               "this layer attends to latent vectors; expected keys and values of heads");
@@ -46,7 +46,7 @@ public record LayerWeights(
   public LatentWeights latent() {
     return switch (attention) {
       case LatentWeights latent -> latent;
-      case HeadWeights _ ->
+      case MultiHeadWeights _ ->
           throw new InvalidInputException(
               "this layer has keys and values of heads; expected latent vectors");
     };

@@ -70,7 +70,7 @@ public record ModelConfig(
         vocabulary,
         contextLength,
         normEpsilon,
-        RopePattern.all(rope),
+        RopePattern.uniform(rope),
         windows,
         Scales.NONE,
         Optional.empty(),
@@ -98,7 +98,7 @@ public record ModelConfig(
         vocabulary,
         contextLength,
         normEpsilon,
-        RopePattern.all(rope),
+        RopePattern.uniform(rope),
         windows,
         factors,
         experts,
@@ -164,7 +164,7 @@ public record ModelConfig(
     RopeSettings withBase(double value, boolean stretched) {
       return stretched
           ? new RopeSettings(layout, value, dimensions, frequencies, magnitude)
-          : new RopeSettings(layout, value, dimensions, new RopeFrequencies.Plain());
+          : new RopeSettings(layout, value, dimensions, new RopeFrequencies.Unscaled());
     }
 
     /** The same with turned channels of another length. */
@@ -172,9 +172,9 @@ public record ModelConfig(
       return new RopeSettings(layout, base, dimensions, frequencies, value);
     }
 
-    private RopeSettings usedFor(int tokens) {
+    private RopeSettings withContextLength(int tokens) {
       return frequencies instanceof RopeFrequencies.LongRope rule
-          ? new RopeSettings(layout, base, dimensions, rule.usedFor(tokens), magnitude)
+          ? new RopeSettings(layout, base, dimensions, rule.withContextLength(tokens), magnitude)
           : this;
     }
   }
@@ -194,13 +194,14 @@ public record ModelConfig(
    *
    * @throws InvalidInputException where the model has fewer
    */
-  public ModelConfig usedFor(int tokens) {
+  public ModelConfig withContextLength(int tokens) {
     if (tokens < 1 || tokens > contextLength) {
       throw new InvalidInputException(
           "%s: is to be used for %d tokens; expected 1 to %d"
               .formatted(name, tokens, contextLength));
     }
-    List<RopeSettings> kinds = ropes.kinds().stream().map(rope -> rope.usedFor(tokens)).toList();
+    List<RopeSettings> kinds =
+        ropes.kinds().stream().map(rope -> rope.withContextLength(tokens)).toList();
     return new ModelConfig(
         name,
         architecture,
@@ -267,7 +268,7 @@ public record ModelConfig(
       throw new InvalidInputException(
           "%s: the rope base is %s; expected more than 0".formatted(fileName, rope.base()));
     }
-    for (double number : rope.frequencies().positives()) {
+    for (double number : rope.frequencies().positiveParameters()) {
       if (!(number > 0) || Double.isInfinite(number)) {
         throw new InvalidInputException(
             "%s: the rope scaling has a factor of %s; expected more than 0"
@@ -297,13 +298,13 @@ public record ModelConfig(
 
   /** Channels of a key as of a value, for what is made for heads of one width. */
   public int headDim() {
-    return CacheShape.oneWidth(keyDim, valueDim);
+    return CacheShape.requireEqualDims(keyDim, valueDim);
   }
 
   public CacheShape cacheShape() {
     ValueOrigin values = latent.isPresent() ? ValueOrigin.IN_KEYS : ValueOrigin.STORED;
     return new CacheShape(layers, kvHeads, keyDim, valueDim, values)
-        .within(LayerWindows.of(layers, windows::of, contextLength));
+        .withWindows(LayerWindows.of(layers, windows::of, contextLength));
   }
 
   /**
@@ -318,7 +319,9 @@ public record ModelConfig(
    * where they differ in it, or where latents come first, which do not turn.
    */
   public Optional<Rotation> sharedRotation() {
-    return ropes.isOne(layers) && latent.isEmpty() ? Optional.of(rope().rope()) : Optional.empty();
+    return ropes.isUniform(layers) && latent.isEmpty()
+        ? Optional.of(rope().rope())
+        : Optional.empty();
   }
 
   /** The same for what cannot do without; refuses a model whose layers differ. */
@@ -350,17 +353,17 @@ public record ModelConfig(
     if (latent.isPresent()) {
       throw new InvalidInputException(
           "%s: %s knows keys and values of heads; this is a %s model, which attends to latent vectors"
-              .formatted(name, who, architecture.fileName()));
+              .formatted(name, who, architecture.identifier()));
     }
     if (!scales.equals(Scales.NONE)
-        || !ropes.isOne(layers)
+        || !ropes.isUniform(layers)
         || rope().magnitude() != 1
-        || architecture.norms() != NormPlaces.BEFORE
+        || architecture.norms() != NormPlacement.PRE
         || architecture.activation() != Activation.SILU) {
       throw new InvalidInputException(
           "%s: %s knows decoders without scales, bounds, norms behind parts and several rotations;"
                   .formatted(name, who)
-              + " this is a %s model".formatted(architecture.fileName()));
+              + " this is a %s model".formatted(architecture.identifier()));
     }
   }
 

@@ -1,19 +1,19 @@
 package dev.kvasir.model;
 
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.Rotation;
-import dev.kvasir.kernel.TurnTable;
 import java.util.Arrays;
 
 /** Rotary position embedding of a model: which channels turn together, and by how much. */
 public final class Rope implements Rotation {
-  private static final int FAN = KvCache.TOKENS_PER_PAGE;
+  private static final int PAGE_TOKENS = KvCache.TOKENS_PER_PAGE;
 
   private final RopeLayout layout;
   private final float[] frequencies;
-  private final KnownAngles knownAngles = new KnownAngles();
-  private volatile Fan fan; // null until it is asked for
-  private volatile TurnTable table; // null until it is asked for
+  private final RopeAngleCache angleCache = new RopeAngleCache();
+  private volatile PageAngleTable pageAngles; // null until it is asked for
+  private volatile RopeTable table; // null until it is asked for
 
   public Rope(RopeLayout layout, float[] frequencies) {
     this.layout = layout;
@@ -48,44 +48,44 @@ public final class Rope implements Rotation {
   }
 
   /** The angles of the first positions, forwards and backwards, worked out once for all pages. */
-  private record Fan(float[] cosines, float[] sines, float[] backSines) {}
+  private record PageAngleTable(float[] cosines, float[] sines, float[] backSines) {}
 
-  private Fan fan() {
-    Fan found = fan;
+  private PageAngleTable pageAngles() {
+    PageAngleTable found = pageAngles;
     if (found == null) {
-      float[] cosines = new float[FAN * pairs()];
-      float[] sines = new float[FAN * pairs()];
-      for (int position = 0; position < FAN; position++) {
+      float[] cosines = new float[PAGE_TOKENS * pairs()];
+      float[] sines = new float[PAGE_TOKENS * pairs()];
+      for (int position = 0; position < PAGE_TOKENS; position++) {
         angles(position, cosines, sines, position * pairs());
       }
       float[] back = new float[sines.length];
       for (int i = 0; i < back.length; i++) {
         back[i] = -sines[i];
       }
-      found = new Fan(cosines, sines, back);
-      fan = found;
+      found = new PageAngleTable(cosines, sines, back);
+      pageAngles = found;
     }
     return found;
   }
 
   /** Pages begin at the same positions in every layer and head, step after step. */
-  private KnownAngles.Angles anglesOf(int position) {
-    KnownAngles.Angles known = knownAngles.of(position);
+  private RopeAngleCache.PositionAngles cachedAngles(int position) {
+    RopeAngleCache.PositionAngles known = angleCache.of(position);
     if (known == null) {
       float[] cosines = new float[pairs()];
       float[] sines = new float[pairs()];
       angles(position, cosines, sines, 0);
-      known = knownAngles.add(position, cosines, sines);
+      known = angleCache.add(position, cosines, sines);
     }
     return known;
   }
 
   @Override
-  public TurnTable table(int headDim) {
-    TurnTable found = table;
+  public RopeTable table(int headDim) {
+    RopeTable found = table;
     if (found == null) {
-      Fan known = fan();
-      found = new TurnTable(pairOrder(headDim), pairs(), known.cosines, known.sines);
+      PageAngleTable known = pageAngles();
+      found = new RopeTable(pairOrder(headDim), pairs(), known.cosines, known.sines);
       table = found;
     }
     return found;
@@ -103,24 +103,24 @@ public final class Rope implements Rotation {
   }
 
   @Override
-  public void turn(float[] x, int at, int stride, int count, int position) {
-    KnownAngles.Angles one = anglesOf(position);
+  public void rotate(float[] x, int at, int stride, int count, int position) {
+    RopeAngleCache.PositionAngles one = cachedAngles(position);
     for (int i = 0; i < count; i++) {
       layout.rotate(x, at + i * stride, pairs(), one.cosines(), one.sines(), 0);
     }
   }
 
   @Override
-  public void turnAlong(float[] x, int at, int stride, int count) {
-    Fan known = fan();
+  public void rotateConsecutive(float[] x, int at, int stride, int count) {
+    PageAngleTable known = pageAngles();
     for (int i = 0; i < count; i++) {
       layout.rotate(x, at + i * stride, pairs(), known.cosines, known.sines, i * pairs());
     }
   }
 
   @Override
-  public void turnBackAlong(float[] x, int at, int stride, int count) {
-    Fan known = fan();
+  public void unrotateConsecutive(float[] x, int at, int stride, int count) {
+    PageAngleTable known = pageAngles();
     for (int i = 0; i < count; i++) {
       layout.rotate(x, at + i * stride, pairs(), known.cosines, known.backSines, i * pairs());
     }

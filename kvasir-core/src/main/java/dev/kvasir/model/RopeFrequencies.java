@@ -10,7 +10,7 @@ import java.util.stream.IntStream;
  */
 public sealed interface RopeFrequencies {
   /** {@code base ^ (-2 i / dimensions)}. */
-  static float[] plain(double base, int dimensions) {
+  static float[] unscaled(double base, int dimensions) {
     float[] frequencies = new float[dimensions / 2];
     for (int i = 0; i < frequencies.length; i++) {
       frequencies[i] = (float) (1 / Math.pow(base, 2.0 * i / dimensions));
@@ -21,17 +21,17 @@ public sealed interface RopeFrequencies {
   float[] of(double base, int dimensions);
 
   /** The numbers of the rule that no rule has at or below zero. */
-  double[] positives();
+  double[] positiveParameters();
 
   /** No stretching. */
-  record Plain() implements RopeFrequencies {
+  record Unscaled() implements RopeFrequencies {
     @Override
     public float[] of(double base, int dimensions) {
-      return plain(base, dimensions);
+      return unscaled(base, dimensions);
     }
 
     @Override
-    public double[] positives() {
+    public double[] positiveParameters() {
       return new double[0];
     }
   }
@@ -40,7 +40,7 @@ public sealed interface RopeFrequencies {
   record Linear(double factor) implements RopeFrequencies {
     @Override
     public float[] of(double base, int dimensions) {
-      float[] frequencies = plain(base, dimensions);
+      float[] frequencies = unscaled(base, dimensions);
       for (int i = 0; i < frequencies.length; i++) {
         frequencies[i] /= (float) factor;
       }
@@ -48,16 +48,16 @@ public sealed interface RopeFrequencies {
     }
 
     @Override
-    public double[] positives() {
+    public double[] positiveParameters() {
       return new double[] {factor};
     }
   }
 
   /** Each angle divided by a factor of its own, as GGUF files carry Llama 3.1's rule worked out. */
-  record Divided(float[] factors) implements RopeFrequencies {
+  record PerPairFactors(float[] factors) implements RopeFrequencies {
     @Override
     public float[] of(double base, int dimensions) {
-      float[] frequencies = plain(base, dimensions);
+      float[] frequencies = unscaled(base, dimensions);
       if (factors.length != frequencies.length) {
         throw new IllegalArgumentException(
             "%d factors for %d frequencies".formatted(factors.length, frequencies.length));
@@ -69,7 +69,7 @@ public sealed interface RopeFrequencies {
     }
 
     @Override
-    public double[] positives() {
+    public double[] positiveParameters() {
       return IntStream.range(0, factors.length).mapToDouble(i -> factors[i]).toArray();
     }
   }
@@ -83,7 +83,7 @@ public sealed interface RopeFrequencies {
       implements RopeFrequencies {
     @Override
     public float[] of(double base, int dimensions) {
-      float[] frequencies = plain(base, dimensions);
+      float[] frequencies = unscaled(base, dimensions);
       for (int i = 0; i < frequencies.length; i++) {
         double turns = originalContext * frequencies[i] / (2 * Math.PI);
         double keep = Math.clamp((turns - lowFactor) / (highFactor - lowFactor), 0, 1);
@@ -93,7 +93,7 @@ public sealed interface RopeFrequencies {
     }
 
     @Override
-    public double[] positives() {
+    public double[] positiveParameters() {
       return new double[] {factor, lowFactor, highFactor, highFactor - lowFactor, originalContext};
     }
   }
@@ -106,12 +106,12 @@ public sealed interface RopeFrequencies {
    * @param whole whether the first and the last place to be blended are rounded outwards
    */
   record Yarn(
-      double factor, double originalContext, double fastTurns, double slowTurns, boolean whole)
+      double factor, double originalContext, double betaFast, double betaSlow, boolean truncate)
       implements RopeFrequencies {
     /** What the published models and GGUF files take for granted. */
-    public static final double FAST_TURNS = 32;
+    public static final double DEFAULT_BETA_FAST = 32;
 
-    public static final double SLOW_TURNS = 1;
+    public static final double DEFAULT_BETA_SLOW = 1;
 
     /** How much longer queries and keys become together with their stretching. */
     static double magnitude(double factor) {
@@ -124,11 +124,11 @@ public sealed interface RopeFrequencies {
 
     @Override
     public float[] of(double base, int dimensions) {
-      double first = place(fastTurns, base, dimensions);
-      double last = place(slowTurns, base, dimensions);
-      double low = Math.max(0, whole ? Math.floor(first) : first);
-      double high = Math.min(dimensions - 1, whole ? Math.ceil(last) : last);
-      float[] frequencies = plain(base, dimensions);
+      double first = pairAt(betaFast, base, dimensions);
+      double last = pairAt(betaSlow, base, dimensions);
+      double low = Math.max(0, truncate ? Math.floor(first) : first);
+      double high = Math.min(dimensions - 1, truncate ? Math.ceil(last) : last);
+      float[] frequencies = unscaled(base, dimensions);
       for (int i = 0; i < frequencies.length; i++) {
         double stretched = Math.clamp((i - low) / Math.max(0.001, high - low), 0, 1);
         frequencies[i] = (float) (frequencies[i] * (1 - stretched + stretched / factor));
@@ -137,14 +137,14 @@ public sealed interface RopeFrequencies {
     }
 
     /** The pair that turns so many times within the original context. */
-    private double place(double turns, double base, int dimensions) {
+    private double pairAt(double turns, double base, int dimensions) {
       double length = originalContext / (turns * 2 * Math.PI);
       return dimensions * Math.log(length) / (2 * Math.log(base));
     }
 
     @Override
-    public double[] positives() {
-      return new double[] {factor, originalContext, fastTurns, slowTurns};
+    public double[] positiveParameters() {
+      return new double[] {factor, originalContext, betaFast, betaSlow};
     }
   }
 
@@ -154,31 +154,31 @@ public sealed interface RopeFrequencies {
    *
    * @param context tokens that the model is used for
    */
-  record LongRope(float[] within, float[] beyond, int originalContext, int context)
+  record LongRope(float[] shortFactors, float[] longFactors, int originalContext, int context)
       implements RopeFrequencies {
     /** The factors that hold. */
     public float[] factors() {
-      return isBeyond() ? beyond : within;
+      return usesLongFactors() ? longFactors : shortFactors;
     }
 
-    public boolean isBeyond() {
+    public boolean usesLongFactors() {
       return context > originalContext;
     }
 
-    LongRope usedFor(int tokens) {
-      return new LongRope(within, beyond, originalContext, tokens);
+    LongRope withContextLength(int tokens) {
+      return new LongRope(shortFactors, longFactors, originalContext, tokens);
     }
 
     @Override
     public float[] of(double base, int dimensions) {
-      return new Divided(factors()).of(base, dimensions);
+      return new PerPairFactors(factors()).of(base, dimensions);
     }
 
     @Override
-    public double[] positives() {
+    public double[] positiveParameters() {
       return DoubleStream.concat(
-              Arrays.stream(new Divided(within).positives()),
-              Arrays.stream(new Divided(beyond).positives()))
+              Arrays.stream(new PerPairFactors(shortFactors).positiveParameters()),
+              Arrays.stream(new PerPairFactors(longFactors).positiveParameters()))
           .toArray();
     }
   }

@@ -28,7 +28,7 @@ public enum RopeLayout {
   },
 
   /** Channel 2i with channel 2i + 1, as Llama's own files and their GGUF conversions store them. */
-  NEIGHBOURS {
+  INTERLEAVED {
     @Override
     int first(int pair, int pairs) {
       return 2 * pair;

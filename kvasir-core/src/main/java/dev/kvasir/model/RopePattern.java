@@ -9,7 +9,7 @@ import java.util.function.IntUnaryOperator;
  * How far each layer turns its keys and queries.
  *
  * @param kinds the rotations that layers choose from, at least one
- * @param ofLayer the index of a layer's kind, or {@link #NONE}
+ * @param ofLayer the index of a layer's kind, or {@link #NO_ROW}
  */
 public record RopePattern(List<RopeSettings> kinds, IntUnaryOperator ofLayer) {
   /** The kind of a layer that does not know positions. */
@@ -20,29 +20,29 @@ public record RopePattern(List<RopeSettings> kinds, IntUnaryOperator ofLayer) {
   }
 
   /** All layers alike. */
-  public static RopePattern all(RopeSettings settings) {
+  public static RopePattern uniform(RopeSettings settings) {
     return new RopePattern(List.of(settings), layer -> 0);
   }
 
   /** All layers alike but for some that do not know positions. */
-  static RopePattern without(RopeSettings settings, IntPredicate none) {
+  static RopePattern withoutRope(RopeSettings settings, IntPredicate none) {
     return new RopePattern(List.of(settings), layer -> none.test(layer) ? NONE : 0);
   }
 
   /** Layers that see everything turn in one way, those with a window in another. */
   static RopePattern of(RopeSettings global, RopeSettings local, WindowPattern windows) {
     return windows == WindowPattern.FULL || global.equals(local)
-        ? all(global)
+        ? uniform(global)
         : new RopePattern(List.of(global, local), layer -> windows.isLocal(layer) ? 1 : 0);
   }
 
-  /** The index of that layer's kind, or {@link #NONE}. */
+  /** The index of that layer's kind, or {@link #NO_ROW}. */
   public int of(int layer) {
     return ofLayer.applyAsInt(layer);
   }
 
   /** Whether all of so many layers turn alike. */
-  boolean isOne(int layers) {
+  boolean isUniform(int layers) {
     for (int layer = 0; layer < layers; layer++) {
       if (of(layer) != 0) {
         return false;

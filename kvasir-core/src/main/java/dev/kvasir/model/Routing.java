@@ -24,7 +24,7 @@ public record Routing(Score score, Groups groups, boolean normalized, float scal
    *
    * @param judges how many of its best scores a group is judged by: the sum of them
    */
-  public record Groups(int count, int used, int judges) {
+  public record Groups(int count, int used, int scoresPerGroup) {
     /** All experts are one group. */
     public static final Groups NONE = new Groups(1, 1, 1);
   }
@@ -35,7 +35,7 @@ public record Routing(Score score, Groups groups, boolean normalized, float scal
   }
 
   /** The largest logits, then softmax. */
-  static Routing softmaxOfChosen() {
+  static Routing softmaxAfterTopK() {
     return new Routing(Score.LOGIT, Groups.NONE, false, 1);
   }
 

@@ -1,7 +1,7 @@
 package dev.kvasir.model;
 
 import dev.kvasir.format.SuperBlock;
-import dev.kvasir.kernel.CodedMatrix.Products;
+import dev.kvasir.kernel.QuantizedWeights.SuperBlockScales;
 import java.lang.foreign.MemorySegment;
 
 /** What the scales and minimums of super-blocks are made of, as a matrix keeps them. */
@@ -9,12 +9,12 @@ final class ScaleProducts {
   private ScaleProducts() {}
 
   /** Of blocks that lie one after another. */
-  static Products scales(SuperBlock layout, byte[] blocks) {
+  static SuperBlockScales scales(SuperBlock layout, byte[] blocks) {
     return products(layout, blocks, layout::half, layout::factor);
   }
 
   /** As {@link #scales}, of a layout that stores minimums. */
-  static Products minimums(SuperBlock layout, byte[] blocks) {
+  static SuperBlockScales minimums(SuperBlock layout, byte[] blocks) {
     return products(layout, blocks, layout::minimumHalf, layout::minimumFactor);
   }
 
@@ -26,7 +26,8 @@ final class ScaleProducts {
     int of(MemorySegment source, long offset, int group);
   }
 
-  private static Products products(SuperBlock layout, byte[] blocks, Half half, Factor factor) {
+  private static SuperBlockScales products(
+      SuperBlock layout, byte[] blocks, Half half, Factor factor) {
     MemorySegment source = MemorySegment.ofArray(blocks);
     int groups = layout.groupsPerBlock();
     short[] halves = new short[blocks.length / layout.blockBytes()];
@@ -38,6 +39,6 @@ final class ScaleProducts {
         factors[block * groups + group] = (byte) factor.of(source, at, group);
       }
     }
-    return new Products(halves, factors);
+    return new SuperBlockScales(halves, factors);
   }
 }

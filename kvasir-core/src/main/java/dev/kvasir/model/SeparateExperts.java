@@ -21,7 +21,7 @@ record SeparateExperts(
   public void plan(TensorPlan plan, int layer) {
     for (int expert = 0; expert < experts.count(); expert++) {
       for (Kind kind : Kind.values()) {
-        plan.need(
+        plan.addRequired(
             weight(layer, kind, expert), kind.rows(experts, hidden), kind.columns(experts, hidden));
       }
     }

@@ -3,30 +3,30 @@ package dev.kvasir.model;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.WorkerPool;
 
 /** What sizes may multiply to: arrays are counted in ints, and so are the rows of blocks. */
 final class SizeLimits {
   /** Vectors that are held together at the most: a page of tokens, or a tile of weights. */
-  private static final int MOST_TOGETHER = 128;
+  private static final int MAX_ROWS_TOGETHER = 128;
 
-  private static final int MOST_WIDE = Integer.MAX_VALUE / MOST_TOGETHER;
+  private static final int MAX_WIDTH = Integer.MAX_VALUE / MAX_ROWS_TOGETHER;
 
   private SizeLimits() {}
 
   /** Refuses a model whose sizes no array could hold, naming the file they came from. */
   static void check(String fileName, ModelConfig config) {
     long wide = widest(config);
-    if (wide > MOST_WIDE) {
+    if (wide > MAX_WIDTH) {
       throw new InvalidInputException(
           "%s: has vectors of %d channels; expected at most %d"
-              .formatted(fileName, wide, MOST_WIDE));
+              .formatted(fileName, wide, MAX_WIDTH));
     }
     long heads = (long) config.layers() * config.kvHeads();
-    if (heads > CacheShape.MOST_HEADS) {
+    if (heads > CacheShape.MAX_HEADS) {
       throw new InvalidInputException(
           "%s: has %d KV heads in all layers; expected at most %d"
-              .formatted(fileName, heads, CacheShape.MOST_HEADS));
+              .formatted(fileName, heads, CacheShape.MAX_HEADS));
     }
   }
 
@@ -34,7 +34,7 @@ final class SizeLimits {
   static void check(ModelConfig config, Batch batch) {
     int mostRows =
         Math.min(
-            Crew.MOST_PARTS / mostExpertsOf(config),
+            WorkerPool.MAX_PARTS / expertsPerToken(config),
             Math.toIntExact(Integer.MAX_VALUE / widest(config)));
     if (batch.rows() > mostRows) {
       throw new IllegalArgumentException(
@@ -48,7 +48,7 @@ final class SizeLimits {
     }
   }
 
-  private static int mostExpertsOf(ModelConfig config) {
+  private static int expertsPerToken(ModelConfig config) {
     return config.experts().isPresent() ? config.experts().get().used() : 1;
   }
 

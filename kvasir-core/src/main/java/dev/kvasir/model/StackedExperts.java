@@ -10,9 +10,9 @@ record StackedExperts(ExpertConfig experts, int hidden, TensorNames names, boole
   public void plan(TensorPlan plan, int layer) {
     for (Kind kind : Kind.values()) {
       int rows = kind.rows(experts, hidden);
-      plan.need(weight(layer, kind), experts.count(), rows, kind.columns(experts, hidden));
+      plan.addRequired(weight(layer, kind), experts.count(), rows, kind.columns(experts, hidden));
       if (biased) {
-        plan.needFloats(biasName(layer, kind), experts.count(), rows);
+        plan.addRequiredFloats(biasName(layer, kind), experts.count(), rows);
       }
     }
   }

@@ -7,7 +7,7 @@ import java.util.List;
 /** Cosines and sines of a step's positions, worked out once for all heads and layers. */
 final class StepAngles {
   private final List<Rope> ropes;
-  private final float[] lengths; // by kind: what turned channels of queries are multiplied by
+  private final float[] queryScales; // by kind: what turned channels of queries are multiplied by
   private final float[][] cosines; // by kind: (rows, pairs)
   private final float[][] sines;
 
@@ -16,16 +16,16 @@ final class StepAngles {
    */
   StepAngles(RopePattern pattern, List<Rope> ropes) {
     this.ropes = ropes;
-    this.lengths = new float[ropes.size()];
-    for (int kind = 0; kind < lengths.length; kind++) {
+    this.queryScales = new float[ropes.size()];
+    for (int kind = 0; kind < queryScales.length; kind++) {
       double magnitude = pattern.kinds().get(kind).magnitude();
-      lengths[kind] = (float) (magnitude * magnitude);
+      queryScales[kind] = (float) (magnitude * magnitude);
     }
     this.cosines = new float[ropes.size()][];
     this.sines = new float[ropes.size()][];
   }
 
-  void makeRoom(int rows) {
+  void ensureCapacity(int rows) {
     Arrays.setAll(cosines, kind -> new float[rows * ropes.get(kind).pairs()]);
     Arrays.setAll(sines, kind -> new float[rows * ropes.get(kind).pairs()]);
   }
@@ -51,10 +51,10 @@ final class StepAngles {
    */
   void rotateQueries(RowKernels rows, int kind, int row, float[] x, int at, int heads, int width) {
     rotate(kind, row, x, at, heads, width);
-    if (kind != RopePattern.NONE && lengths[kind] != 1) {
+    if (kind != RopePattern.NONE && queryScales[kind] != 1) {
       int turned = 2 * ropes.get(kind).pairs();
       for (int head = 0; head < heads; head++) {
-        rows.scale(x, at + head * width, turned, lengths[kind]);
+        rows.scale(x, at + head * width, turned, queryScales[kind]);
       }
     }
   }

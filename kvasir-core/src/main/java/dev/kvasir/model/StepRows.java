@@ -13,7 +13,7 @@ final class StepRows {
   private Batch batch;
   private int[] sequenceOfRow = {};
 
-  void makeRoom(int rows) {
+  void ensureCapacity(int rows) {
     sequenceOfRow = new int[rows];
   }
 
@@ -35,7 +35,7 @@ final class StepRows {
   private boolean admit(int sequence, int length) {
     try {
       batch.cache(sequence).reserve(length);
-      tellTokens(sequence);
+      observeTokens(sequence);
       return true;
     } catch (RuntimeException e) {
       batch.fail(sequence, e);
@@ -43,11 +43,11 @@ final class StepRows {
     }
   }
 
-  private void tellTokens(int sequence) {
+  private void observeTokens(int sequence) {
     KvCache cache = batch.cache(sequence);
-    if (cache.seesTokens()) {
+    if (cache.observesTokens()) {
       for (int row = batch.firstRow(sequence); row < batch.endRow(sequence); row++) {
-        cache.see(batch.position(row), batch.token(row));
+        cache.observe(batch.position(row), batch.token(row));
       }
     }
   }
@@ -58,7 +58,7 @@ final class StepRows {
   void end(Attention attention) {
     for (int s = 0; s < batch.sequences(); s++) {
       if (!batch.hasFailed(s)) {
-        batch.cache(s).count(batch.endRow(s) - batch.firstRow(s));
+        batch.cache(s).commit(batch.endRow(s) - batch.firstRow(s));
       }
     }
     attention.begin();
@@ -77,7 +77,7 @@ final class StepRows {
    * Appends a row's keys and values to its cache, from {@code k} and {@code v} on, and shows it the
    * queries.
    */
-  void remember(
+  void appendToCache(
       int layer, int row, float[] keys, int k, float[] values, int v, float[] queries, int q) {
     int sequence = sequenceOfRow[row];
     if (batch.hasFailed(sequence)) {
@@ -86,8 +86,8 @@ final class StepRows {
     KvCache cache = batch.cache(sequence);
     try {
       cache.append(layer, batch.position(row), keys, k, values, v);
-      if (cache.seesQueries()) {
-        cache.see(layer, batch.position(row), queries, q);
+      if (cache.observesQueries()) {
+        cache.observe(layer, batch.position(row), queries, q);
       }
     } catch (RuntimeException e) {
       batch.fail(sequence, e);

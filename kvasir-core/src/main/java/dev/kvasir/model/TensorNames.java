@@ -15,8 +15,8 @@ enum TensorNames {
     }
 
     @Override
-    float addedToNorms(Architecture architecture) {
-      return architecture.traits().storesNormsLessOne() ? 1 : 0;
+    float normOffset(Architecture architecture) {
+      return architecture.traits().storesNormsMinusOne() ? 1 : 0;
     }
   };
 
@@ -79,7 +79,7 @@ enum TensorNames {
   abstract String stem(Part part);
 
   /** What is added to the numbers of a norm when they are read: conversion to GGUF adds it. */
-  float addedToNorms(Architecture architecture) {
+  float normOffset(Architecture architecture) {
     return 0;
   }
 

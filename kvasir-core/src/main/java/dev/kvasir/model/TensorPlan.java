@@ -10,8 +10,8 @@ import dev.kvasir.format.Mxfp4Pair;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
-import dev.kvasir.kernel.CodedMatrix;
-import dev.kvasir.kernel.ScaleForm;
+import dev.kvasir.kernel.QuantizedWeights;
+import dev.kvasir.kernel.ScaleFormat;
 import dev.kvasir.model.TensorNames.Part;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -27,16 +27,16 @@ public final class TensorPlan {
   private final TensorNames names;
   private final SequencedMap<String, long[]> required = new LinkedHashMap<>();
   private final Map<String, long[]> optional = new LinkedHashMap<>();
-  private final Set<String> turned = new HashSet<>(); // keys and values of heads out of latents
+  private final Set<String> transposed = new HashSet<>(); // keys and values of heads out of latents
   private final ModelConfig config;
   private final Set<String> loadedAsFloats = new HashSet<>();
   private long mxfp4Values; // of blocks and scales, which are no tensor of their own
-  private long otherBytes; // of these when they are loaded
+  private long mxfp4Bytes; // of these when they are loaded
 
   /** Parts of layers that have no tensor of their own. */
-  private final Map<Piece, Slice> slices = new LinkedHashMap<>();
+  private final Map<LayerPart, Slice> slices = new LinkedHashMap<>();
 
-  private record Piece(int layer, Part part) {}
+  private record LayerPart(int layer, Part part) {}
 
   /** Rows of a tensor, and numbers of its bias. */
   private record Slice(String weight, String bias, long from, long to) {}
@@ -52,7 +52,7 @@ public final class TensorPlan {
     boolean held = true;
     for (int layer = 0; held && layer < config.layers(); layer++) {
       planLayer(config, layer);
-      held = holds(required.lastEntry().getKey());
+      held = hasTensor(required.lastEntry().getKey());
     }
     required.put(names.outputNorm(), new long[] {hidden});
     planOutput(config);
@@ -80,13 +80,13 @@ public final class TensorPlan {
     int queries = config.queryHeads() * config.keyDim();
     int keys = config.kvHeads() * config.keyDim();
     int values = config.kvHeads() * config.valueDim();
-    int mixed = config.queryHeads() * config.valueDim();
+    int outputs = config.queryHeads() * config.valueDim();
     Architecture family = config.architecture();
     boolean biased = family.attentionBias() == Architecture.Bias.REQUIRED;
     family.norms().attention().ifPresent(part -> vector(layer, part, hidden));
     if (config.latent().isPresent()) {
       planLatent(config, config.latent().get(), layer);
-    } else if (holds(layer, Part.QUERY_KEY_VALUE)) {
+    } else if (hasTensor(layer, Part.QUERY_KEY_VALUE)) {
       int[] rows = {queries, keys, values};
       fused(layer, Part.QUERY_KEY_VALUE, hidden, biased, rows, Part.QUERY, Part.KEY, Part.VALUE);
     } else {
@@ -96,7 +96,7 @@ public final class TensorPlan {
     }
     planHeadNorms(config, layer);
     if (config.latent().isEmpty()) {
-      projection(layer, Part.OUTPUT, hidden, mixed, family.traits().hasSinks());
+      projection(layer, Part.OUTPUT, hidden, outputs, family.traits().hasSinks());
     }
     if (family.traits().hasSinks()) {
       required.put(names.sinks(layer), new long[] {config.queryHeads()});
@@ -110,11 +110,11 @@ public final class TensorPlan {
   private void planHeadNorms(ModelConfig config, int layer) {
     switch (config.architecture().headNorms()) {
       case NONE -> {}
-      case EACH -> {
+      case PER_HEAD -> {
         vector(layer, Part.QUERY_NORM, config.keyDim());
         vector(layer, Part.KEY_NORM, config.keyDim());
       }
-      case TOGETHER -> {
+      case ALL_HEADS -> {
         vector(layer, Part.QUERY_NORM, (long) config.queryHeads() * config.keyDim());
         vector(layer, Part.KEY_NORM, (long) config.kvHeads() * config.keyDim());
       }
@@ -122,13 +122,13 @@ public final class TensorPlan {
   }
 
   private void planFeedForward(ModelConfig config, int layer) {
-    if (config.experts().isPresent() && config.experts().get().isIn(layer)) {
+    if (config.experts().isPresent() && config.experts().get().hasExperts(layer)) {
       ExpertTensors.of(config, names).plan(this, layer);
       return;
     }
     int hidden = config.hidden();
     int gates = config.feedForward();
-    if (config.architecture().traits().mayFuseGates() && !holds(layer, Part.GATE)) {
+    if (config.architecture().traits().mayFuseGates() && !hasTensor(layer, Part.GATE)) {
       int[] rows = {gates, gates};
       fused(layer, Part.GATE_UP, hidden, false, rows, Part.GATE, Part.UP);
     } else {
@@ -138,8 +138,8 @@ public final class TensorPlan {
     projection(layer, Part.DOWN, hidden, gates, false);
   }
 
-  private boolean holds(int layer, Part part) {
-    return holds(names.weight(layer, part));
+  private boolean hasTensor(int layer, Part part) {
+    return hasTensor(names.weight(layer, part));
   }
 
   /** One tensor that holds the rows of several, one after another. */
@@ -150,7 +150,7 @@ public final class TensorPlan {
     for (int i = 0; i < parts.length; i++) {
       long to = from + rows[i];
       slices.put(
-          new Piece(layer, parts[i]),
+          new LayerPart(layer, parts[i]),
           new Slice(names.weight(layer, whole), names.bias(layer, whole), from, to));
       from = to;
     }
@@ -169,30 +169,30 @@ public final class TensorPlan {
     projection(layer, Part.LATENT, latent.keyDim(), hidden, false);
     vector(layer, Part.LATENT_NORM, latent.rank());
     required.putAll(LatentTensors.shapes(latent, heads, file, names, layer));
-    if (LatentTensors.areOne(file, names, layer)) {
-      turned.add(names.weight(layer, Part.KEY_VALUE_UP));
+    if (LatentTensors.isFused(file, names, layer)) {
+      transposed.add(names.weight(layer, Part.KEY_VALUE_UP));
     }
     projection(layer, Part.OUTPUT, hidden, heads * latent.output(), false);
   }
 
   /** Adds a tensor that the file must hold. */
-  void need(String name, long... shape) {
+  void addRequired(String name, long... shape) {
     required.put(name, shape);
   }
 
   /** The same for one that becomes floats, whatever its shape. */
-  void needFloats(String name, long... shape) {
+  void addRequiredFloats(String name, long... shape) {
     required.put(name, shape);
     loadedAsFloats.add(name);
   }
 
   /** Adds a tensor that the file may hold. */
-  void allow(String name, long... shape) {
+  void addOptional(String name, long... shape) {
     optional.put(name, shape);
   }
 
   /** Whether the file has a tensor of that name, of whatever shape. */
-  boolean holds(String name) {
+  boolean hasTensor(String name) {
     return file.find(name).isPresent();
   }
 
@@ -207,7 +207,7 @@ public final class TensorPlan {
   }
 
   /** Adds blocks and scales of that name, refused unless they have these sizes. */
-  void needMxfp4(String name, int experts, int rows, int columns) {
+  void addRequiredMxfp4(String name, int experts, int rows, int columns) {
     Mxfp4Pair pair = mxfp4(name).orElseThrow();
     if (pair.experts() != experts || pair.rows() != rows || pair.columns() != columns) {
       throw new InvalidInputException(
@@ -223,7 +223,7 @@ public final class TensorPlan {
                   columns));
     }
     mxfp4Values += (long) experts * rows * columns;
-    otherBytes += experts * codedBytes(GgmlType.MXFP4.layout(), rows, columns);
+    mxfp4Bytes += experts * quantizedBytes(GgmlType.MXFP4.layout(), rows, columns);
   }
 
   private void vector(int layer, Part part, long length) {
@@ -255,7 +255,7 @@ public final class TensorPlan {
 
   /** The matrix of a part, wherever its rows lie. */
   Tensor weight(int layer, Part part) {
-    Slice slice = slices.get(new Piece(layer, part));
+    Slice slice = slices.get(new LayerPart(layer, part));
     return slice == null
         ? require(names.weight(layer, part))
         : require(slice.weight).rows(slice.from, slice.to);
@@ -263,7 +263,7 @@ public final class TensorPlan {
 
   /** What is added after that matrix, where there is such a thing. */
   Optional<Tensor> bias(int layer, Part part) {
-    Slice slice = slices.get(new Piece(layer, part));
+    Slice slice = slices.get(new LayerPart(layer, part));
     return slice == null
         ? find(names.bias(layer, part))
         : find(slice.bias).map(whole -> whole.rows(slice.from, slice.to));
@@ -286,18 +286,18 @@ public final class TensorPlan {
    * the weights will take when they are loaded. No weight is read.
    */
   public long loadedBytes() {
-    long bytes = otherBytes;
-    Set<String> inPieces = slices.values().stream().map(Slice::weight).collect(toSet());
+    long bytes = mxfp4Bytes;
+    Set<String> sliced = slices.values().stream().map(Slice::weight).collect(toSet());
     for (String name : required.keySet()) {
       Tensor whole = require(name);
       if (loadedAsFloats.contains(name)) {
         bytes += whole.values() * Float.BYTES;
-      } else if (!inPieces.contains(name)) {
+      } else if (!sliced.contains(name)) {
         bytes += bytesOf(name, whole);
       }
     }
-    for (Piece piece : slices.keySet()) {
-      bytes += loadedBytes(weight(piece.layer, piece.part));
+    for (LayerPart layerPart : slices.keySet()) {
+      bytes += loadedBytes(weight(layerPart.layer, layerPart.part));
     }
     for (String name : optional.keySet()) {
       bytes += find(name).map(TensorPlan::loadedBytes).orElse(0L);
@@ -306,8 +306,8 @@ public final class TensorPlan {
   }
 
   private long bytesOf(String name, Tensor whole) {
-    return turned.contains(name)
-        ? LatentTensors.turnedBytes(whole, config.latent().orElseThrow(), config.queryHeads())
+    return transposed.contains(name)
+        ? LatentTensors.transposedBytes(whole, config.latent().orElseThrow(), config.queryHeads())
         : loadedBytes(whole);
   }
 
@@ -327,23 +327,23 @@ public final class TensorPlan {
     if (tensor.type().isFloat()) {
       return tensor.type().bytesFor(rows * columns);
     }
-    return codedBytes(tensor.type().layout(), rows, columns);
+    return quantizedBytes(tensor.type().layout(), rows, columns);
   }
 
-  private static long codedBytes(BlockLayout layout, long rows, long columns) {
-    return CodedMatrix.bytesFor(
+  private static long quantizedBytes(BlockLayout layout, long rows, long columns) {
+    return QuantizedWeights.bytesFor(
         rows, columns, layout.codeBits(), layout.groupLength(), scaleForm(layout));
   }
 
   /** How a matrix keeps the scales of a layout: in the parts that files hold, where it can. */
-  static ScaleForm scaleForm(BlockLayout layout) {
-    ScaleForm.Numbers numbers =
+  static ScaleFormat scaleForm(BlockLayout layout) {
+    ScaleFormat.ScaleEncoding numbers =
         switch (layout.scales()) {
-          case FLOATS -> ScaleForm.Numbers.FLOATS;
-          case HALVES -> ScaleForm.Numbers.HALVES;
-          case PRODUCTS -> ScaleForm.Numbers.PRODUCTS;
+          case FLOATS -> ScaleFormat.ScaleEncoding.FLOATS;
+          case HALVES -> ScaleFormat.ScaleEncoding.HALVES;
+          case PRODUCTS -> ScaleFormat.ScaleEncoding.PRODUCTS;
         };
     int factor = layout.minimumFactor();
-    return new ScaleForm(numbers, layout.hasMinimums() && factor == 0, factor);
+    return new ScaleFormat(numbers, layout.hasMinimums() && factor == 0, factor);
   }
 }

@@ -6,13 +6,13 @@ import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.SuperBlock;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
-import dev.kvasir.kernel.CodedKernels;
-import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.GemmKernels;
+import dev.kvasir.kernel.GgmlBlocks;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Matrix;
-import dev.kvasir.kernel.StoredBlocks;
+import dev.kvasir.kernel.QuantizedWeights;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.TensorNames.Part;
 import java.lang.foreign.ValueLayout;
@@ -29,7 +29,7 @@ final class WeightsLoader {
   private static final float[] NO_MINIMUMS = {};
 
   /** Tiles that kernels are asked for at a time: few, so that many threads have some of each. */
-  private static final int TILES_TOGETHER = 16;
+  private static final int TILES_PER_TASK = 16;
 
   private final ModelConfig config;
   private final TensorSource file;
@@ -86,13 +86,13 @@ final class WeightsLoader {
   }
 
   private LayerWeights layer(int layer) {
-    NormPlaces norms = config.architecture().norms();
+    NormPlacement norms = config.architecture().norms();
     return new LayerWeights(
         norm(layer, norms.attention()),
         config.latent().isPresent() ? latent(layer) : heads(layer),
         norm(layer, norms.attentionOut()),
         norm(layer, norms.feedForward()),
-        isMixed(layer) ? experts(layer) : gated(layer),
+        hasExperts(layer) ? experts(layer) : gated(layer),
         norm(layer, norms.feedForwardOut()),
         config.windows().of(layer));
   }
@@ -102,7 +102,7 @@ final class WeightsLoader {
   }
 
   private AttentionWeights heads(int layer) {
-    return new HeadWeights(
+    return new MultiHeadWeights(
         projection(layer, Part.QUERY),
         projection(layer, Part.KEY),
         projection(layer, Part.VALUE),
@@ -134,11 +134,11 @@ final class WeightsLoader {
   private float[] sinks(int layer) {
     return config.architecture().traits().hasSinks()
         ? plan.require(names.sinks(layer)).toFloats()
-        : HeadWeights.NO_SINKS;
+        : MultiHeadWeights.NO_SINKS;
   }
 
-  private boolean isMixed(int layer) {
-    return config.experts().isPresent() && config.experts().get().isIn(layer);
+  private boolean hasExperts(int layer) {
+    return config.experts().isPresent() && config.experts().get().hasExperts(layer);
   }
 
   private FeedForwardWeights experts(int layer) {
@@ -168,7 +168,7 @@ final class WeightsLoader {
 
   private float[] norm(String name) {
     float[] weight = plan.require(name).toFloats();
-    float added = names.addedToNorms(config.architecture());
+    float added = names.normOffset(config.architecture());
     for (int i = 0; added != 0 && i < weight.length; i++) {
       weight[i] += added;
     }
@@ -182,7 +182,7 @@ final class WeightsLoader {
       case F32 -> dense(Precision.F32, tensor, rows, columns);
       case F16 -> dense(Precision.F16, tensor, rows, columns);
       case BF16 -> dense(Precision.BF16, tensor, rows, columns);
-      default -> coded(tensor, rows, columns);
+      default -> quantized(tensor, rows, columns);
     };
   }
 
@@ -191,27 +191,28 @@ final class WeightsLoader {
     return new DenseMatrix(precision, rows, columns, tensor.data());
   }
 
-  private Matrix coded(Tensor tensor, int rows, int columns) {
+  private Matrix quantized(Tensor tensor, int rows, int columns) {
     GgmlType type = tensor.type();
     BlockLayout layout = type.layout();
-    CodedKernels coded = kernels.coded();
-    CodedMatrix matrix =
-        new CodedMatrix(
+    GemmKernels gemm = kernels.gemm();
+    QuantizedWeights matrix =
+        new QuantizedWeights(
             arena,
             rows,
             columns,
             layout.codeBits(),
             layout.groupLength(),
             TensorPlan.scaleForm(layout));
-    Optional<StoredBlocks> stored = stored(type);
-    int together = stored.isPresent() ? TILES_TOGETHER : 1;
-    IntStream.range(0, Math.ceilDiv(matrix.tiles(), together))
+    Optional<GgmlBlocks> stored = stored(type);
+    int tilesPerTask = stored.isPresent() ? TILES_PER_TASK : 1;
+    IntStream.range(0, Math.ceilDiv(matrix.tiles(), tilesPerTask))
         .parallel()
         .forEach(
             part -> {
-              int first = part * together;
-              int end = Math.min(first + together, matrix.tiles());
-              if (stored.isEmpty() || !coded.lay(stored.get(), tensor.data(), matrix, first, end)) {
+              int first = part * tilesPerTask;
+              int end = Math.min(first + tilesPerTask, matrix.tiles());
+              if (stored.isEmpty()
+                  || !gemm.repack(stored.get(), tensor.data(), matrix, first, end)) {
                 IntStream.range(first, end).forEach(tile -> setTile(matrix, tile, tensor));
               }
             });
@@ -219,18 +220,18 @@ final class WeightsLoader {
   }
 
   /** Formats whose blocks kernels may know. */
-  private static Optional<StoredBlocks> stored(GgmlType type) {
+  private static Optional<GgmlBlocks> stored(GgmlType type) {
     return switch (type) {
-      case Q8_0 -> Optional.of(StoredBlocks.BYTES);
-      case Q4_0 -> Optional.of(StoredBlocks.NIBBLES);
+      case Q8_0 -> Optional.of(GgmlBlocks.Q8_0);
+      case Q4_0 -> Optional.of(GgmlBlocks.Q4_0);
       default -> Optional.empty();
     };
   }
 
-  private void setTile(CodedMatrix matrix, int tile, Tensor tensor) {
+  private void setTile(QuantizedWeights matrix, int tile, Tensor tensor) {
     int columns = matrix.columns();
-    int firstRow = tile * CodedMatrix.TILE_ROWS;
-    int count = Math.min(CodedMatrix.TILE_ROWS, matrix.rows() - firstRow);
+    int firstRow = tile * QuantizedWeights.TILE_ROWS;
+    int count = Math.min(QuantizedWeights.TILE_ROWS, matrix.rows() - firstRow);
     byte[] codes = new byte[count * columns];
     float[] scales = new float[count * matrix.groups()];
     float[] minimums = matrix.hasMinimums() ? new float[count * matrix.groups()] : NO_MINIMUMS;
@@ -243,7 +244,7 @@ final class WeightsLoader {
     checkFinite(tensor, "scale", scales);
     checkFinite(tensor, "minimum", minimums);
     if (type.layout() instanceof SuperBlock layout) {
-      boolean storesMinimums = matrix.scaleForm().storesMinimums();
+      boolean storesMinimums = matrix.scaleFormat().storesMinimums();
       matrix.setTile(
           tile,
           count,

@@ -13,7 +13,7 @@ public interface WindowPattern {
    *
    * @param period 0 for a window in every layer
    */
-  static WindowPattern every(int period, int window) {
+  static WindowPattern exceptEvery(int period, int window) {
     return layer -> period == 0 || layer % period < period - 1 ? window : UNBOUNDED;
   }
 

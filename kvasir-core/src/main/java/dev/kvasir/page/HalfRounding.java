@@ -17,7 +17,7 @@ public final class HalfRounding {
   }
 
   /** The upper half of a float, rounded to the nearest, ties to even. */
-  public static short brain(float x) {
+  public static short toBfloat16(float x) {
     int bits = Float.floatToRawIntBits(x);
     return (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16);
   }

@@ -20,26 +20,26 @@ import java.util.List;
  * <pre>
  * u8  1 if an order of channels is stored, else 0
  * u8  grids of keys
- *     a GridHeader for each of them, then one for the values
+ *     a CodeMatrixHeader for each of them, then one for the values
  * </pre>
  *
  * @param ordered whether an order of channels is stored
  */
-public record HeadShape(List<CodeGrid> keys, boolean ordered, CodeGrid values) {
+public record HeadShape(List<CodeMatrix> keys, boolean ordered, CodeMatrix values) {
   /** Channels of a key, or of a value, at the most: what sums over codes can add up. */
-  public static final int MOST_CHANNELS = 1024;
+  public static final int MAX_CHANNELS = 1024;
 
   /** Channels that a byte tells apart. */
   private static final int BYTE_CHANNELS = 256;
 
   public HeadShape {
     keys = List.copyOf(keys);
-    int channels = keys.stream().mapToInt(CodeGrid::entries).sum();
+    int channels = keys.stream().mapToInt(CodeMatrix::rows).sum();
     requireChannels("keyDim", channels);
-    requireChannels("valueDim", values.lanes());
-    if (values instanceof KeyChannels && values.lanes() > channels) {
+    requireChannels("valueDim", values.columns());
+    if (values instanceof KeyChannels && values.columns() > channels) {
       throw new IllegalArgumentException(
-          "values have %d channels of keys that have %d".formatted(values.lanes(), channels));
+          "values have %d channels of keys that have %d".formatted(values.columns(), channels));
     }
     if (keys.stream().anyMatch(KeyChannels.class::isInstance)) {
       throw new IllegalArgumentException("keys are no part of themselves");
@@ -47,9 +47,9 @@ public record HeadShape(List<CodeGrid> keys, boolean ordered, CodeGrid values) {
   }
 
   private static void requireChannels(String what, int channels) {
-    if (channels < 1 || channels > MOST_CHANNELS) {
+    if (channels < 1 || channels > MAX_CHANNELS) {
       throw new IllegalArgumentException(
-          "%s is %d; expected 1 to %d".formatted(what, channels, MOST_CHANNELS));
+          "%s is %d; expected 1 to %d".formatted(what, channels, MAX_CHANNELS));
     }
   }
 
@@ -57,14 +57,14 @@ public record HeadShape(List<CodeGrid> keys, boolean ordered, CodeGrid values) {
   public int keyDim() {
     int channels = 0;
     for (int i = 0; i < keys.size(); i++) {
-      channels += keys.get(i).entries();
+      channels += keys.get(i).rows();
     }
     return channels;
   }
 
   /** Channels of a value. */
   public int valueDim() {
-    return values.lanes();
+    return values.columns();
   }
 
   /** Whether values are the first channels of their keys. */
@@ -97,7 +97,7 @@ public record HeadShape(List<CodeGrid> keys, boolean ordered, CodeGrid values) {
   }
 
   public int codeBytes() {
-    return keys.stream().mapToInt(CodeGrid::codeBytes).sum() + values.codeBytes();
+    return keys.stream().mapToInt(CodeMatrix::codeBytes).sum() + values.codeBytes();
   }
 
   public int bytes() {
@@ -118,54 +118,54 @@ public record HeadShape(List<CodeGrid> keys, boolean ordered, CodeGrid values) {
           "keyGroup is %d; expected a divisor of %d".formatted(keyGroup, PageSize.TOKENS));
     }
     return new HeadShape(
-        List.of(new EntryScaledCodes(keyDim, PageSize.TOKENS, keyBits, keyGroup)),
+        List.of(new RowScaledCodes(keyDim, PageSize.TOKENS, keyBits, keyGroup)),
         false,
-        new EntryScaledCodes(PageSize.TOKENS, valueDim, valueBits, valueGroup));
+        new RowScaledCodes(PageSize.TOKENS, valueDim, valueBits, valueGroup));
   }
 
   /** Bytes of what a stored page says of it. */
   public int headerBytes() {
-    return 2 + GridHeader.BYTES * (keys.size() + 1);
+    return 2 + CodeMatrixHeader.BYTES * (keys.size() + 1);
   }
 
   public void write(ByteBuffer out) {
     out.put((byte) (ordered ? 1 : 0)).put((byte) keys.size());
-    keys.forEach(grid -> grid.header().write(out));
+    keys.forEach(matrix -> matrix.header().write(out));
     values.header().write(out);
   }
 
   /**
-   * Reads what {@link #write} wrote.
+   * Reads what {@link #generate} wrote.
    *
    * @throws IllegalArgumentException where there is no such shape
    */
   public static HeadShape read(ByteBuffer in) {
     int ordered = in.get();
     int count = Byte.toUnsignedInt(in.get());
-    List<CodeGrid> keys = new ArrayList<>();
+    List<CodeMatrix> keys = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      keys.add(GridHeader.read(in).grid());
+      keys.add(CodeMatrixHeader.read(in).matrix());
     }
     if (ordered < 0 || ordered > 1) {
       throw new IllegalArgumentException("ordered is %d; expected 0 or 1".formatted(ordered));
     }
-    return new HeadShape(keys, ordered == 1, GridHeader.read(in).grid());
+    return new HeadShape(keys, ordered == 1, CodeMatrixHeader.read(in).matrix());
   }
 
   /** Whether two shapes lay their bits out alike. */
-  public boolean isLike(HeadShape other) {
-    boolean isLike =
+  public boolean hasSameLayout(HeadShape other) {
+    boolean same =
         ordered == other.ordered
             && keys.size() == other.keys.size()
             && values.header().equals(other.values.header());
-    for (int i = 0; isLike && i < keys.size(); i++) {
-      isLike = keys.get(i).header().equals(other.keys.get(i).header());
+    for (int i = 0; same && i < keys.size(); i++) {
+      same = keys.get(i).header().equals(other.keys.get(i).header());
     }
-    return isLike;
+    return same;
   }
 
-  private static List<GridHeader> headers(List<CodeGrid> grids) {
-    return grids.stream().map(CodeGrid::header).toList();
+  private static List<CodeMatrixHeader> headers(List<CodeMatrix> grids) {
+    return grids.stream().map(CodeMatrix::header).toList();
   }
 
   @Override

@@ -15,16 +15,16 @@ import java.util.function.Function;
  * @param entries tokens
  * @param lanes channels of a value
  */
-public record KeyChannels(int entries, int lanes) implements CodeGrid {
+public record KeyChannels(int rows, int columns) implements CodeMatrix {
   private static final int KIND = 8;
 
   /** Its number in stored pages. */
-  static final Map<Integer, Function<GridHeader, CodeGrid>> KINDS =
-      Map.of(KIND, header -> new KeyChannels(header.entries(), header.lanes()));
+  static final Map<Integer, Function<CodeMatrixHeader, CodeMatrix>> KINDS =
+      Map.of(KIND, header -> new KeyChannels(header.rows(), header.columns()));
 
   @Override
-  public GridHeader header() {
-    return new GridHeader(KIND, bits(), entries, lanes, 0);
+  public CodeMatrixHeader header() {
+    return new CodeMatrixHeader(KIND, bits(), rows, columns, 0);
   }
 
   @Override
@@ -44,10 +44,10 @@ public record KeyChannels(int entries, int lanes) implements CodeGrid {
 
   /** Nothing is left to pack. */
   @Override
-  public void pack(CodeRoom room, float[] x, MemorySegment target, long offset) {}
+  public void quantize(CodeScratch scratch, float[] x, MemorySegment target, long offset) {}
 
   @Override
-  public void expand(CodeRoom room, MemorySegment source, long offset, float[] x) {
+  public void dequantize(CodeScratch scratch, MemorySegment source, long offset, float[] x) {
     throw new UnsupportedOperationException("values in keys are expanded with the keys");
   }
 }

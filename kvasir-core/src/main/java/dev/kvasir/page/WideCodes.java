@@ -21,16 +21,16 @@ import java.util.function.Function;
  * bytes = 2 * rows * columns + 4 * ceil(columns / group) * rows
  * </pre>
  *
- * @param byLane whether a scale belongs to a lane, as in {@link LaneScaledCodes}, or to an entry
+ * @param byLane whether a scale belongs to a lane, as in {@link ColumnScaledCodes}, or to an entry
  * @param group columns that share a row's scale
  */
-public record WideCodes(int entries, int lanes, boolean byLane, int group) implements CodeGrid {
-  private static final int ENTRY_KIND = 6;
-  private static final int LANE_KIND = 7;
+public record WideCodes(int rows, int columns, boolean byColumn, int group) implements CodeMatrix {
+  private static final int ROW_KIND = 6;
+  private static final int COLUMN_KIND = 7;
 
   /** Its numbers in stored pages. */
-  static final Map<Integer, Function<GridHeader, CodeGrid>> KINDS =
-      Map.of(ENTRY_KIND, header -> of(header, false), LANE_KIND, header -> of(header, true));
+  static final Map<Integer, Function<CodeMatrixHeader, CodeMatrix>> KINDS =
+      Map.of(ROW_KIND, header -> of(header, false), COLUMN_KIND, header -> of(header, true));
 
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -39,22 +39,22 @@ public record WideCodes(int entries, int lanes, boolean byLane, int group) imple
   public static final int MIDDLE = 1 << 15;
 
   public WideCodes {
-    int columns = byLane ? entries : lanes;
-    if (entries < 1 || lanes < 1 || group < 1 || byLane && group < columns) {
+    int storedColumns = byColumn ? rows : columns;
+    if (rows < 1 || columns < 1 || group < 1 || byColumn && group < storedColumns) {
       throw new IllegalArgumentException(
           "group is %d; expected at least 1, and all %d columns of a lane"
-              .formatted(group, columns));
+              .formatted(group, storedColumns));
     }
-    group = Math.min(group, columns);
+    group = Math.min(group, storedColumns);
   }
 
-  private static WideCodes of(GridHeader header, boolean byLane) {
-    return new WideCodes(header.entries(), header.lanes(), byLane, header.group());
+  private static WideCodes of(CodeMatrixHeader header, boolean byColumn) {
+    return new WideCodes(header.rows(), header.columns(), byColumn, header.group());
   }
 
   @Override
-  public GridHeader header() {
-    return new GridHeader(byLane ? LANE_KIND : ENTRY_KIND, bits(), entries, lanes, group);
+  public CodeMatrixHeader header() {
+    return new CodeMatrixHeader(byColumn ? COLUMN_KIND : ROW_KIND, bits(), rows, columns, group);
   }
 
   @Override
@@ -62,31 +62,31 @@ public record WideCodes(int entries, int lanes, boolean byLane, int group) imple
     return Short.SIZE;
   }
 
-  public int rows() {
-    return byLane ? lanes : entries;
+  public int storedRows() {
+    return byColumn ? columns : rows;
   }
 
-  public int columns() {
-    return byLane ? entries : lanes;
+  public int storedColumns() {
+    return byColumn ? rows : columns;
   }
 
   public int groups() {
-    return Math.ceilDiv(columns(), group);
+    return Math.ceilDiv(storedColumns(), group);
   }
 
   @Override
   public int codeBytes() {
-    return Short.BYTES * entries * lanes;
+    return Short.BYTES * rows * columns;
   }
 
   @Override
   public int bytes() {
-    return codeBytes() + 4 * groups() * rows();
+    return codeBytes() + 4 * groups() * storedRows();
   }
 
   /** Where the scales of a group of columns begin. */
   public long scalesOffset(int groupIndex) {
-    return codeBytes() + 2L * groupIndex * rows();
+    return codeBytes() + 2L * groupIndex * storedRows();
   }
 
   /** Where the zeros of a group of columns begin. */
@@ -95,53 +95,54 @@ public record WideCodes(int entries, int lanes, boolean byLane, int group) imple
   }
 
   @Override
-  public void pack(CodeRoom room, float[] x, MemorySegment target, long offset) {
-    float[] numbers = byLane ? turned(room, x, entries, lanes) : x;
-    short[] codes = room.wideCodes(entries * lanes);
-    for (int row = 0; row < rows(); row++) {
+  public void quantize(CodeScratch scratch, float[] x, MemorySegment target, long offset) {
+    float[] numbers = byColumn ? transposed(scratch, x, rows, columns) : x;
+    short[] codes = scratch.shortCodes(rows * columns);
+    for (int row = 0; row < storedRows(); row++) {
       for (int g = 0; g < groups(); g++) {
-        int at = row * columns() + g * group;
-        int count = Math.min(group, columns() - g * group);
-        UniformGroup coded = UniformGroup.of(numbers, at, 1, count, bits(), ScaleSpan.THIRD);
-        coded.code(numbers, at, count, codes, at);
-        target.set(SHORT, offset + scalesOffset(g) + 2L * row, coded.scaleBits());
-        target.set(SHORT, offset + zerosOffset(g) + 2L * row, coded.zeroBits());
+        int at = row * storedColumns() + g * group;
+        int count = Math.min(group, storedColumns() - g * group);
+        UniformQuantizer quantizer =
+            UniformQuantizer.of(numbers, at, 1, count, bits(), ScaleSpan.THIRD);
+        quantizer.quantize(numbers, at, count, codes, at);
+        target.set(SHORT, offset + scalesOffset(g) + 2L * row, quantizer.scaleBits());
+        target.set(SHORT, offset + zerosOffset(g) + 2L * row, quantizer.zeroBits());
       }
     }
-    for (int i = 0; i < entries * lanes; i++) {
+    for (int i = 0; i < rows * columns; i++) {
       codes[i] -= (short) MIDDLE;
     }
-    MemorySegment.copy(codes, 0, target, SHORT, offset, entries * lanes);
+    MemorySegment.copy(codes, 0, target, SHORT, offset, rows * columns);
   }
 
   /** Codes as they lie, less 32768: (rows, columns). */
-  public short[] codes(CodeRoom room, MemorySegment source, long offset) {
-    short[] codes = room.wideCodes(entries * lanes);
-    MemorySegment.copy(source, SHORT, offset, codes, 0, entries * lanes);
+  public short[] codes(CodeScratch scratch, MemorySegment source, long offset) {
+    short[] codes = scratch.shortCodes(rows * columns);
+    MemorySegment.copy(source, SHORT, offset, codes, 0, rows * columns);
     return codes;
   }
 
   @Override
-  public void expand(CodeRoom room, MemorySegment source, long offset, float[] x) {
-    if (byLane) {
-      float[] rows = room.rows(entries * lanes);
-      expandRows(room, source, offset, rows);
-      turn(rows, lanes, entries, x);
+  public void dequantize(CodeScratch scratch, MemorySegment source, long offset, float[] x) {
+    if (byColumn) {
+      float[] storedRows = scratch.rows(rows * columns);
+      dequantizeRows(scratch, source, offset, storedRows);
+      transpose(storedRows, columns, rows, x);
     } else {
-      expandRows(room, source, offset, x);
+      dequantizeRows(scratch, source, offset, x);
     }
   }
 
   /** The numbers as they lie: (rows, columns). */
-  public void expandRows(CodeRoom room, MemorySegment source, long offset, float[] out) {
-    short[] codes = codes(room, source, offset);
+  public void dequantizeRows(CodeScratch scratch, MemorySegment source, long offset, float[] out) {
+    short[] codes = codes(scratch, source, offset);
     float unit = ScaleSpan.THIRD.unit(bits());
-    for (int row = 0; row < rows(); row++) {
+    for (int row = 0; row < storedRows(); row++) {
       for (int g = 0; g < groups(); g++) {
         float step = unit * half(source, offset + scalesOffset(g) + 2L * row);
         float middle = half(source, offset + zerosOffset(g) + 2L * row) + MIDDLE * step;
-        int from = row * columns() + g * group;
-        int to = from + Math.min(group, columns() - g * group);
+        int from = row * storedColumns() + g * group;
+        int to = from + Math.min(group, storedColumns() - g * group);
         // A constant group must come back as it is, and the others to half a step.
         for (int i = from; i < to; i++) {
           out[i] = codes[i] * step + middle;
@@ -154,17 +155,18 @@ public record WideCodes(int entries, int lanes, boolean byLane, int group) imple
     return Float.float16ToFloat(source.get(SHORT, offset));
   }
 
-  private static float[] turned(CodeRoom room, float[] x, int rows, int columns) {
-    float[] out = room.rows(rows * columns);
-    turn(x, rows, columns, out);
+  private static float[] transposed(
+      CodeScratch scratch, float[] x, int storedRows, int storedColumns) {
+    float[] out = scratch.rows(storedRows * storedColumns);
+    transpose(x, storedRows, storedColumns, out);
     return out;
   }
 
   /** (rows, columns) to (columns, rows). */
-  private static void turn(float[] x, int rows, int columns, float[] out) {
-    for (int row = 0; row < rows; row++) {
-      for (int column = 0; column < columns; column++) {
-        out[column * rows + row] = x[row * columns + column];
+  private static void transpose(float[] x, int storedRows, int storedColumns, float[] out) {
+    for (int row = 0; row < storedRows; row++) {
+      for (int column = 0; column < storedColumns; column++) {
+        out[column * storedRows + row] = x[row * storedColumns + column];
       }
     }
   }

@@ -28,7 +28,7 @@ import java.util.Arrays;
  * bytes = lanes * sum over parts of ceil(Q * width / 2),  Q = entries / 4
  * </pre>
  */
-public record WordLayout(int lanes, int entries, int bits) {
+public record WordLayout(int columns, int rows, int bits) {
   /** Lanes that lie together. */
   public static final int TILE = 16;
 
@@ -42,13 +42,12 @@ public record WordLayout(int lanes, int entries, int bits) {
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
   public WordLayout {
-    if (lanes < TILE || lanes % TILE != 0) {
+    if (columns < TILE || columns % TILE != 0) {
       throw new IllegalArgumentException(
-          "lanes is %d; expected a multiple of %d".formatted(lanes, TILE));
+          "lanes is %d; expected a multiple of %d".formatted(columns, TILE));
     }
-    if (entries < 4 || entries % 4 != 0) {
-      throw new IllegalArgumentException(
-          "entries is %d; expected a multiple of 4".formatted(entries));
+    if (rows < 4 || rows % 4 != 0) {
+      throw new IllegalArgumentException("entries is %d; expected a multiple of 4".formatted(rows));
     }
     if (bits < 1 || bits > 8) {
       throw new IllegalArgumentException("bits is %d; expected 1 to 8".formatted(bits));
@@ -56,12 +55,12 @@ public record WordLayout(int lanes, int entries, int bits) {
   }
 
   /** Room for so many entries and lanes, with what fills them up to quads and tiles. */
-  public static WordLayout padded(int entries, int lanes, int bits) {
-    return new WordLayout(Math.ceilDiv(lanes, TILE) * TILE, Math.ceilDiv(entries, 4) * 4, bits);
+  public static WordLayout padded(int rows, int columns, int bits) {
+    return new WordLayout(Math.ceilDiv(columns, TILE) * TILE, Math.ceilDiv(rows, 4) * 4, bits);
   }
 
   public int quads() {
-    return entries / 4;
+    return rows / 4;
   }
 
   /** Whether a code has a part of that width, a power of two. */
@@ -80,7 +79,7 @@ public record WordLayout(int lanes, int entries, int bits) {
   }
 
   /** Quads that words have not room for, in the part of that width. */
-  public int restQuads(int width) {
+  public int remainderQuads(int width) {
     return quads() % (8 / width);
   }
 
@@ -90,7 +89,7 @@ public record WordLayout(int lanes, int entries, int bits) {
   }
 
   /** Bytes that a lane takes. */
-  public int bytesPerLane() {
+  public int bytesPerColumn() {
     int bytes = 0;
     for (int width = WIDEST; width > 0; width /= 2) {
       bytes += hasPart(width) ? partBytes(width) : 0;
@@ -99,16 +98,16 @@ public record WordLayout(int lanes, int entries, int bits) {
   }
 
   public int bytes() {
-    return lanes * bytesPerLane();
+    return columns * bytesPerColumn();
   }
 
   public int tiles() {
-    return lanes / TILE;
+    return columns / TILE;
   }
 
   /** Bytes of a tile. */
   public int tileBytes() {
-    return TILE * bytesPerLane();
+    return TILE * bytesPerColumn();
   }
 
   /**
@@ -116,17 +115,17 @@ public record WordLayout(int lanes, int entries, int bits) {
    *
    * @param codes (entries, lanes), each below {@code 2^bits}
    */
-  public void pack(CodeRoom room, byte[] codes, MemorySegment target, long offset) {
-    byte[] packed = room.packed(bytes());
+  public void pack(CodeScratch scratch, byte[] codes, MemorySegment target, long offset) {
+    byte[] packed = scratch.packed(bytes());
     Arrays.fill(packed, 0, bytes(), (byte) 0);
     int at = 0; // in a tile
     for (int width = WIDEST; width > 0; width /= 2) {
       if (hasPart(width)) {
         for (int word = 0; word < words(width); word++) {
-          packWord(width, word, codes, room.words(lanes), packed, at + word * ROW_BYTES);
+          packWord(width, word, codes, scratch.words(columns), packed, at + word * ROW_BYTES);
         }
         for (int tile = 0; tile < tiles(); tile++) {
-          packRest(width, codes, tile * TILE, packed, at + tile * tileBytes());
+          packRemainder(width, codes, tile * TILE, packed, at + tile * tileBytes());
         }
         at += TILE * partBytes(width);
       }
@@ -140,47 +139,47 @@ public record WordLayout(int lanes, int entries, int bits) {
     int perByte = 8 / width;
     int mask = (1 << width) - 1;
     int shift = shift(width);
-    Arrays.fill(words, 0, lanes, 0);
+    Arrays.fill(words, 0, columns, 0);
     for (int i = 0; i < 4 * perByte; i++) {
-      int from = (4 * perByte * word + i) * lanes;
+      int from = (4 * perByte * word + i) * columns;
       int place = 8 * (i % 4) + i / 4 * width;
-      for (int lane = 0; lane < lanes; lane++) {
-        words[lane] |= (codes[from + lane] >> shift & mask) << place;
+      for (int column = 0; column < columns; column++) {
+        words[column] |= (codes[from + column] >> shift & mask) << place;
       }
     }
     int tileBytes = tileBytes();
-    for (int lane = 0; lane < lanes; lane++) {
-      INT.set(packed, atOfTile + lane / TILE * tileBytes + 4 * (lane % TILE), words[lane]);
+    for (int column = 0; column < columns; column++) {
+      INT.set(packed, atOfTile + column / TILE * tileBytes + 4 * (column % TILE), words[column]);
     }
   }
 
   /** What fills no word, of a tile. */
-  private void packRest(int width, byte[] codes, int firstLane, byte[] packed, int at) {
+  private void packRemainder(int width, byte[] codes, int firstColumn, byte[] packed, int at) {
     int words = words(width);
     int perByte = 8 / width;
-    for (int i = 0; i < 4 * restQuads(width); i++) {
-      int from = (4 * perByte * words + i) * lanes + firstLane;
+    for (int i = 0; i < 4 * remainderQuads(width); i++) {
+      int from = (4 * perByte * words + i) * columns + firstColumn;
       int to = at + words * ROW_BYTES + i / perByte * TILE;
-      packEntry(width, codes, from, packed, to, i % perByte * width);
+      packRow(width, codes, from, packed, to, i % perByte * width);
     }
   }
 
   /** Adds an entry's part to the bytes of a tile's lanes. */
-  private void packEntry(int width, byte[] codes, int from, byte[] packed, int to, int place) {
+  private void packRow(int width, byte[] codes, int from, byte[] packed, int to, int place) {
     int mask = (1 << width) - 1;
     int shift = shift(width);
-    for (int lane = 0; lane < TILE; lane++) {
-      int part = codes[from + lane] >> shift & mask;
-      packed[to + lane] |= (byte) (part << place);
+    for (int column = 0; column < TILE; column++) {
+      int part = codes[from + column] >> shift & mask;
+      packed[to + column] |= (byte) (part << place);
     }
   }
 
   /** The inverse of {@link #pack}. */
-  public void unpack(CodeRoom room, MemorySegment source, long offset, byte[] codes) {
-    byte[] packed = room.packed(bytes());
+  public void unpack(CodeScratch scratch, MemorySegment source, long offset, byte[] codes) {
+    byte[] packed = scratch.packed(bytes());
     MemorySegment.copy(source, ValueLayout.JAVA_BYTE, offset, packed, 0, bytes());
     for (int tile = 0; tile < tiles(); tile++) {
-      unpackTile(packed, tile * tileBytes(), codes, tile * TILE, lanes);
+      unpackTile(packed, tile * tileBytes(), codes, tile * TILE, columns);
     }
   }
 
@@ -194,7 +193,7 @@ public record WordLayout(int lanes, int entries, int bits) {
     for (int width = WIDEST; width > 0; width /= 2) {
       if (hasPart(width)) {
         unpackWords(width, packed, at, codes, to, stride);
-        unpackRest(width, packed, at + words(width) * ROW_BYTES, codes, to, stride);
+        unpackRemainder(width, packed, at + words(width) * ROW_BYTES, codes, to, stride);
         at += TILE * partBytes(width);
       }
     }
@@ -207,11 +206,11 @@ public record WordLayout(int lanes, int entries, int bits) {
     int mask = 0x01010101 * ((1 << width) - 1);
     int shift = shift(width);
     for (int word = 0; word < words; word++) {
-      for (int lane = 0; lane < TILE; lane++) {
-        int all = (int) INT.get(packed, at + word * ROW_BYTES + 4 * lane);
+      for (int column = 0; column < TILE; column++) {
+        int all = (int) INT.get(packed, at + word * ROW_BYTES + 4 * column);
         for (int k = 0; k < perByte; k++) {
           int four = (all >>> k * width & mask) << shift;
-          int place = to + 4 * (perByte * word + k) * stride + lane;
+          int place = to + 4 * (perByte * word + k) * stride + column;
           if (shift == 0) {
             codes[place] = (byte) four;
             codes[place + stride] = (byte) (four >>> 8);
@@ -228,17 +227,17 @@ public record WordLayout(int lanes, int entries, int bits) {
     }
   }
 
-  private void unpackRest(int width, byte[] packed, int at, byte[] codes, int to, int stride) {
+  private void unpackRemainder(int width, byte[] packed, int at, byte[] codes, int to, int stride) {
     int perByte = 8 / width;
     int mask = (1 << width) - 1;
     int shift = shift(width);
     int first = 4 * perByte * words(width);
-    for (int i = 0; i < 4 * restQuads(width); i++) {
+    for (int i = 0; i < 4 * remainderQuads(width); i++) {
       int row = at + i / perByte * TILE;
       int place = to + (first + i) * stride;
-      for (int lane = 0; lane < TILE; lane++) {
-        int part = (packed[row + lane] >>> i % perByte * width & mask) << shift;
-        codes[place + lane] = (byte) (shift == 0 ? part : codes[place + lane] | part);
+      for (int column = 0; column < TILE; column++) {
+        int part = (packed[row + column] >>> i % perByte * width & mask) << shift;
+        codes[place + column] = (byte) (shift == 0 ? part : codes[place + column] | part);
       }
     }
   }

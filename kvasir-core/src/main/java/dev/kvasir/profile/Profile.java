@@ -1,11 +1,11 @@
 package dev.kvasir.profile;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.SafetensorsBytes;
 import dev.kvasir.format.SafetensorsFile;
 import dev.kvasir.format.Tensor;
-import dev.kvasir.format.WholeFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -39,7 +39,7 @@ public final class Profile {
    * Files up to here are copied, so that they can be replaced or removed on every system while they
    * are in use; larger ones are read where they are mapped.
    */
-  private static final long MOST_COPIED_BYTES = 64L << 20;
+  private static final long MAX_COPIED_BYTES = 64L << 20;
 
   /** What numbers were called in files that are about; they are read by the names of today. */
   private static final Map<String, String> FORMER_NAMES = Map.of("pmkvq/widths", "layers/widths");
@@ -66,11 +66,11 @@ public final class Profile {
 
   public static Profile open(Path file) {
     try (SafetensorsFile opened = SafetensorsFile.open(file)) {
-      if (opened.dataBytes() <= MOST_COPIED_BYTES) {
+      if (opened.dataBytes() <= MAX_COPIED_BYTES) {
         return of(opened, Profile::copy);
       }
     }
-    return of(SafetensorsFile.openLasting(file), UnaryOperator.identity());
+    return of(SafetensorsFile.openAuto(file), UnaryOperator.identity());
   }
 
   /**
@@ -85,10 +85,10 @@ public final class Profile {
 
   /** A profile's bytes, as a resource holds them; they are read where they lie. */
   public static Profile of(String name, MemorySegment bytes) {
-    return of(SafetensorsFile.ofLasting(name, bytes), UnaryOperator.identity());
+    return of(SafetensorsFile.ofAuto(name, bytes), UnaryOperator.identity());
   }
 
-  private static Profile of(SafetensorsFile file, UnaryOperator<MemorySegment> kept) {
+  private static Profile of(SafetensorsFile file, UnaryOperator<MemorySegment> retained) {
     String version = file.metadata().get(FORMAT);
     if (!VERSION.equals(version) || file.metadata().get(MODEL) == null) {
       throw new InvalidInputException(
@@ -98,7 +98,7 @@ public final class Profile {
     Map<String, Tensor> tensors = new TreeMap<>();
     for (Tensor mapped : file.tensors()) {
       String key = FORMER_NAMES.getOrDefault(mapped.name(), mapped.name());
-      MemorySegment data = kept.apply(mapped.data());
+      MemorySegment data = retained.apply(mapped.data());
       tensors.put(key, new Tensor(key, mapped.type(), mapped.shape(), data));
     }
     return new Profile(file.name(), tensors, new TreeMap<>(file.metadata()));
@@ -151,7 +151,7 @@ public final class Profile {
    */
   public float[] floats(String key, long... shape) {
     Tensor all = numbers(key, shape);
-    return Numbers.some(name, all, 0, all.values());
+    return TensorChunks.slice(name, all, 0, all.values());
   }
 
   /**
@@ -160,7 +160,7 @@ public final class Profile {
    * @param first of them, counted through all dimensions
    */
   public float[] slice(String key, long first, long count, long... shape) {
-    return Numbers.some(name, numbers(key, shape), first, count);
+    return TensorChunks.slice(name, numbers(key, shape), first, count);
   }
 
   /** Refuses it unless it has numbers of that shape under a name. */
@@ -200,8 +200,8 @@ public final class Profile {
    *
    * @param pieces one after another
    */
-  public Profile with(String key, Stream<float[]> pieces, long... shape) {
-    return with(Numbers.joined(key, GgmlType.F32, pieces, shape));
+  public Profile with(String key, Stream<float[]> chunks, long... shape) {
+    return with(TensorChunks.joined(key, GgmlType.F32, chunks, shape));
   }
 
   /** Rounded to halves, for what is large. */
@@ -210,8 +210,8 @@ public final class Profile {
   }
 
   /** The same with numbers that may be too many for an array. */
-  public Profile withHalves(String key, Stream<float[]> pieces, long... shape) {
-    return with(Numbers.joined(key, GgmlType.F16, pieces, shape));
+  public Profile withHalves(String key, Stream<float[]> chunks, long... shape) {
+    return with(TensorChunks.joined(key, GgmlType.F16, chunks, shape));
   }
 
   /**
@@ -220,8 +220,8 @@ public final class Profile {
    *
    * @param pieces one after another
    */
-  public Profile withWords(String key, Stream<short[]> pieces, long... shape) {
-    return with(Numbers.joinedWords(key, pieces, shape));
+  public Profile withWords(String key, Stream<short[]> chunks, long... shape) {
+    return with(TensorChunks.joinedWords(key, chunks, shape));
   }
 
   /**
@@ -230,7 +230,7 @@ public final class Profile {
    * @param first of them, counted through all dimensions
    */
   public short[] words(String key, long first, long count, long... shape) {
-    return Numbers.someWords(name, requireWords(key, shape), first, count);
+    return TensorChunks.sliceWords(name, requireWords(key, shape), first, count);
   }
 
   /** Refuses it unless it has words of that shape under a name. */
@@ -257,13 +257,14 @@ public final class Profile {
   }
 
   /** Some parts and their notes, and nothing else. */
-  public Profile only(Set<String> kept) {
+  public Profile only(Set<String> retained) {
     Map<String, Tensor> fewer = new TreeMap<>(tensors);
-    fewer.keySet().removeIf(key -> !kept.contains(partOf(key)));
+    fewer.keySet().removeIf(key -> !retained.contains(partOf(key)));
     Map<String, String> fewerNotes = new TreeMap<>(notes);
     fewerNotes
         .keySet()
-        .removeIf(key -> !key.equals(FORMAT) && !key.equals(MODEL) && !kept.contains(partOf(key)));
+        .removeIf(
+            key -> !key.equals(FORMAT) && !key.equals(MODEL) && !retained.contains(partOf(key)));
     return new Profile(name, fewer, fewerNotes);
   }
 
@@ -288,6 +289,6 @@ public final class Profile {
 
   /** Writes it whole or not at all. */
   public void write(Path file) {
-    WholeFile.write(file, out -> SafetensorsBytes.write(tensors.values(), notes, out));
+    AtomicFile.write(file, out -> SafetensorsBytes.write(tensors.values(), notes, out));
   }
 }

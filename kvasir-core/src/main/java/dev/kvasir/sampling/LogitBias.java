@@ -5,19 +5,19 @@ import java.util.Map;
 /** What is added to the logits of some tokens, in arrays: walking a map takes from the heap. */
 final class LogitBias {
   private final int[] tokens;
-  private final float[] added; // (tokens)
+  private final float[] biases; // (tokens)
 
   LogitBias(Map<Integer, Float> bias) {
     tokens = bias.keySet().stream().mapToInt(Integer::intValue).sorted().toArray();
-    added = new float[tokens.length];
+    biases = new float[tokens.length];
     for (int i = 0; i < tokens.length; i++) {
-      added[i] = bias.get(tokens[i]);
+      biases[i] = bias.get(tokens[i]);
     }
   }
 
   void apply(float[] logits, int at, int vocabulary) {
     for (int i = 0; i < tokens.length && tokens[i] < vocabulary; i++) {
-      logits[at + tokens[i]] += added[i];
+      logits[at + tokens[i]] += biases[i];
     }
   }
 }

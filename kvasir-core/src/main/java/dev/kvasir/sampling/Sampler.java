@@ -14,16 +14,16 @@ public final class Sampler {
    * Tokens this many temperatures below the likeliest have less than 1e-13 of its probability: they
    * are left out of sorting.
    */
-  private static final double NEGLIGIBLE = 30;
+  private static final double NEGLIGIBLE_RANGE = 30;
 
   private final SamplingOptions options;
   private final SplittableRandom random;
   private final BitSet seen = new BitSet();
-  private final GeneratedPenalty generated;
+  private final PresenceFrequencyPenalty occurrencePenalty;
   private final LogitBias bias;
   private final TokenConstraint constraint;
-  private final Likelihoods likelihoods; // null where none are wanted
-  private final CandidateOrder order = new CandidateOrder();
+  private final LogprobRecorder logprobs; // null where none are wanted
+  private final CandidateRadixSort order = new CandidateRadixSort();
   private long[] candidates = {}; // likelihood, order-preserving, in the upper half; id below
   private double[] probabilities = {};
   private int count;
@@ -38,80 +38,80 @@ public final class Sampler {
 
   /**
    * @param topLikelihoods where present, each pick's likelihood is told, and as many of the
-   *     likeliest tokens with it; 0 to {@value TokenLikelihood#MOST_ALTERNATIVES}
+   *     likeliest tokens with it; 0 to {@value TokenLogprob#MOST_ALTERNATIVES}
    */
-  public Sampler(SamplingOptions options, TokenConstraint constraint, OptionalInt topLikelihoods) {
+  public Sampler(SamplingOptions options, TokenConstraint constraint, OptionalInt topLogprobs) {
     this.options = options;
     this.random = new SplittableRandom(options.seed());
-    this.generated = new GeneratedPenalty(options.presencePenalty(), options.frequencyPenalty());
+    this.occurrencePenalty =
+        new PresenceFrequencyPenalty(options.presencePenalty(), options.frequencyPenalty());
     this.bias = new LogitBias(options.logitBias());
     this.constraint = constraint;
-    this.likelihoods =
-        topLikelihoods.isPresent() ? new Likelihoods(topLikelihoods.getAsInt()) : null;
+    this.logprobs = topLogprobs.isPresent() ? new LogprobRecorder(topLogprobs.getAsInt()) : null;
   }
 
   /** Notes a token of the prompt, for the repetition penalty. */
-  public void see(int token) {
+  public void markSeen(int token) {
     seen.set(token);
   }
 
   /** Picks a token from {@code vocabulary} logits and notes it. The logits may be changed. */
-  public int pick(float[] logits, int at, int vocabulary) {
-    if (likelihoods != null) {
-      likelihoods.keep(logits, at, vocabulary);
+  public int sample(float[] logits, int at, int vocabulary) {
+    if (logprobs != null) {
+      logprobs.capture(logits, at, vocabulary);
     }
-    change(logits, at, vocabulary);
-    int best = likeliest(logits, at, vocabulary);
+    adjustLogits(logits, at, vocabulary);
+    int best = argmax(logits, at, vocabulary);
     int token = options.temperature() == 0 ? best : draw(logits, at, vocabulary, logits[at + best]);
-    note(token);
-    if (likelihoods != null) {
-      likelihoods.tell(token);
+    accept(token);
+    if (logprobs != null) {
+      logprobs.update(token);
     }
     return token;
   }
 
-  private void note(int token) {
-    see(token);
-    generated.count(token);
+  private void accept(int token) {
+    markSeen(token);
+    occurrencePenalty.count(token);
     constraint.accept(token);
   }
 
   /** Whether it picks the likeliest token as it comes, and needs no other logits. */
-  public boolean takesLikeliest() {
+  public boolean isGreedy() {
     return options.temperature() == 0
         && options.repetitionPenalty() == 1
         && options.presencePenalty() == 0
         && options.frequencyPenalty() == 0
         && options.logitBias().isEmpty()
         && constraint == TokenConstraint.NONE
-        && likelihoods == null;
+        && logprobs == null;
   }
 
   /** Picks the likeliest token, which somebody else has found, and notes it. */
-  public int pickLikeliest(int token) {
-    note(token);
+  public int sampleGreedy(int token) {
+    accept(token);
     return token;
   }
 
   /** Whether it was asked for {@link #likelihood}. */
-  public boolean tellsLikelihoods() {
-    return likelihoods != null;
+  public boolean recordsLogprobs() {
+    return logprobs != null;
   }
 
   /** Of the last pick, in the model's own distribution; only of a sampler that was asked for it. */
-  public TokenLikelihood likelihood() {
-    if (likelihoods == null) {
+  public TokenLogprob lastLogprob() {
+    if (logprobs == null) {
       throw new IllegalStateException("this sampler was not asked for likelihoods");
     }
-    return likelihoods.last();
+    return logprobs.last();
   }
 
-  private void change(float[] logits, int at, int vocabulary) {
+  private void adjustLogits(float[] logits, int at, int vocabulary) {
     penalize(logits, at, vocabulary);
-    generated.apply(logits, at, vocabulary);
+    occurrencePenalty.apply(logits, at, vocabulary);
     bias.apply(logits, at, vocabulary);
     if (constraint != TokenConstraint.NONE) {
-      likeliest(logits, at, vocabulary); // what is no number is refused, not masked
+      argmax(logits, at, vocabulary); // what is no number is refused, not masked
       constraint.mask(logits, at, vocabulary);
     }
   }
@@ -128,17 +128,17 @@ public final class Sampler {
     }
   }
 
-  private static int likeliest(float[] logits, int at, int vocabulary) {
+  private static int argmax(float[] logits, int at, int vocabulary) {
     int best = -1;
-    float most = Float.NEGATIVE_INFINITY;
+    float maxLogit = Float.NEGATIVE_INFINITY;
     for (int i = 0; i < vocabulary; i++) {
       float logit = logits[at + i];
-      if (!(logit <= most)) { // also where it is no number
+      if (!(logit <= maxLogit)) { // also where it is no number
         if (!Float.isFinite(logit)) {
           throw new IllegalStateException(
               "the model gave token %d a logit of %s: its weights are damaged".formatted(i, logit));
         }
-        most = logit;
+        maxLogit = logit;
         best = i;
       }
     }
@@ -148,14 +148,14 @@ public final class Sampler {
     return best;
   }
 
-  private int draw(float[] logits, int at, int vocabulary, float most) {
-    gather(logits, at, vocabulary, lowest(most));
+  private int draw(float[] logits, int at, int vocabulary, float maxLogit) {
+    collectCandidates(logits, at, vocabulary, logitThreshold(maxLogit));
     if (options.topK() > 0) {
       count = Math.min(count, options.topK());
     }
     double total = 0;
     for (int i = 0; i < count; i++) {
-      double below = (logit(candidates[i]) - most) / options.temperature();
+      double below = (logit(candidates[i]) - maxLogit) / options.temperature();
       probabilities[i] = Math.exp(below); // of the likeliest: 1
       total += probabilities[i];
     }
@@ -163,17 +163,17 @@ public final class Sampler {
   }
 
   /** The least logit that can be picked. */
-  private float lowest(float most) {
-    double range = NEGLIGIBLE;
+  private float logitThreshold(float maxLogit) {
+    double range = NEGLIGIBLE_RANGE;
     // What min-p drops still counts for top-p, which comes before it.
     if (options.minP() > 0 && options.topP() == 1) {
       range = Math.min(range, -Math.log(options.minP()));
     }
-    return Math.nextDown((float) (most - range * options.temperature()));
+    return Math.nextDown((float) (maxLogit - range * options.temperature()));
   }
 
   /** Candidates above the threshold, the likeliest first, equal ones by id as they are gathered. */
-  private void gather(float[] logits, int at, int vocabulary, float threshold) {
+  private void collectCandidates(float[] logits, int at, int vocabulary, float threshold) {
     if (candidates.length < vocabulary) {
       candidates = new long[vocabulary];
       probabilities = new double[vocabulary];

@@ -30,16 +30,16 @@ public record SamplingOptions(
    * Of {@link #defaults}: high enough for a small model. Of 30 texts of 256 tokens that the bundled
    * one wrote at 0.8 and {@link #MIN_P}, 6 had fallen into a loop, and none at 0.9.
    */
-  public static final double TEMPERATURE = 0.9;
+  public static final double DEFAULT_TEMPERATURE = 0.9;
 
   /** Of {@link #defaults}: drops what would be out of place, and keeps much where much fits. */
-  public static final double MIN_P = 0.05;
+  public static final double DEFAULT_MIN_P = 0.05;
 
-  private static final double MOST_PENALTY = 2;
-  private static final float MOST_BIAS = 100;
+  private static final double MAX_PENALTY = 2;
+  private static final float MAX_BIAS = 100;
 
   /** Ten digits at the most, to be typed again. */
-  private static final long SEEDS = 1L << 32;
+  private static final long SEED_BOUND = 1L << 32;
 
   public SamplingOptions {
     check(
@@ -68,12 +68,12 @@ public record SamplingOptions(
   }
 
   private static void checkPenalty(String what, double value) {
-    check(Math.abs(value) <= MOST_PENALTY, what, value, "-2 to 2");
+    check(Math.abs(value) <= MAX_PENALTY, what, value, "-2 to 2");
   }
 
   private static void checkBias(int token, float bias) {
     check(token >= 0, "a token of the logit bias", token, "0 or more");
-    check(Math.abs(bias) <= MOST_BIAS, "the logit bias of token " + token, bias, "-100 to 100");
+    check(Math.abs(bias) <= MAX_BIAS, "the logit bias of token " + token, bias, "-100 to 100");
   }
 
   /** Refuses a bias of tokens that a model does not have; sampling itself ignores those. */
@@ -89,9 +89,9 @@ public record SamplingOptions(
    */
   public static SamplingOptions defaults() {
     return greedy()
-        .withTemperature(TEMPERATURE)
-        .withMinP(MIN_P)
-        .withSeed(ThreadLocalRandom.current().nextLong(SEEDS));
+        .withTemperature(DEFAULT_TEMPERATURE)
+        .withMinP(DEFAULT_MIN_P)
+        .withSeed(ThreadLocalRandom.current().nextLong(SEED_BOUND));
   }
 
   /** Always the likeliest token. */

@@ -25,7 +25,7 @@ public record Identity(
   private static final int FORMAT = 1;
 
   /** The same for the texts of one tenant. */
-  public Identity of(String otherTenant) {
+  public Identity withTenant(String otherTenant) {
     return new Identity(weights, model, spec, profile, contextLimit, otherTenant);
   }
 
@@ -47,11 +47,11 @@ public record Identity(
   public Optional<String> differenceOf(Identity stored) {
     List<String> found = new ArrayList<>();
     compare(found, "kind of cache", stored.spec, spec);
-    compare(found, "model", shortly(stored.model), shortly(model));
-    compare(found, "set of weights", shortly(stored.weights), shortly(weights));
-    compare(found, "part of a profile", shortly(stored.profile), shortly(profile));
+    compare(found, "model", abbreviated(stored.model), abbreviated(model));
+    compare(found, "set of weights", abbreviated(stored.weights), abbreviated(weights));
+    compare(found, "part of a profile", abbreviated(stored.profile), abbreviated(profile));
     compare(found, "context limit", "" + stored.contextLimit, "" + contextLimit);
-    compare(found, "tenant", shortly(stored.tenant), shortly(tenant));
+    compare(found, "tenant", abbreviated(stored.tenant), abbreviated(tenant));
     return found.stream().findFirst();
   }
 
@@ -62,7 +62,7 @@ public record Identity(
   }
 
   /** Enough of a hash to tell it from another. */
-  private static String shortly(String hash) {
+  private static String abbreviated(String hash) {
     return hash.length() <= 12 ? hash : hash.substring(0, 12);
   }
 
@@ -77,7 +77,7 @@ public record Identity(
         .toList();
   }
 
-  /** Bytes that {@link #write} puts. */
+  /** Bytes that {@link #generate} puts. */
   int bytes() {
     return Integer.BYTES + texts().stream().mapToInt(text -> Short.BYTES + text.length).sum();
   }

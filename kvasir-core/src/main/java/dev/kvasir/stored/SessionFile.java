@@ -1,13 +1,13 @@
 package dev.kvasir.stored;
 
-import dev.kvasir.cache.BlockChecks;
-import dev.kvasir.cache.CacheForm;
-import dev.kvasir.cache.UncheckedForm;
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
+import dev.kvasir.cache.BlockChecksums;
+import dev.kvasir.cache.CacheSnapshot;
+import dev.kvasir.cache.UncheckedSnapshot;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.format.MappedFile;
-import dev.kvasir.format.WholeFile;
 import dev.kvasir.memory.SharedMapping;
 import java.io.File;
 import java.io.IOException;
@@ -79,13 +79,13 @@ public final class SessionFile implements AutoCloseable {
       Path file,
       Identity identity,
       int[] tokens,
-      CacheForm cache,
+      CacheSnapshot cache,
       Function<List<String>, StoredSequence> sequence) {
-    WholeFile.write(
+    AtomicFile.write(
         file,
         out -> {
           try {
-            write(new Parts(out), identity, tokens, cache, sequence);
+            write(new PartWriter(out), identity, tokens, cache, sequence);
           } catch (UncheckedIOException e) {
             throw e.getCause();
           }
@@ -93,25 +93,26 @@ public final class SessionFile implements AutoCloseable {
   }
 
   private static void write(
-      Parts parts,
+      PartWriter parts,
       Identity identity,
       int[] tokens,
-      CacheForm cache,
+      CacheSnapshot cache,
       Function<List<String>, StoredSequence> sequence) {
     parts.put(HEAD);
-    List<String> names = Blocks.write(identity, tokens, cache, (name, block) -> parts.put(block));
+    List<String> names =
+        SequenceBlocks.write(identity, tokens, cache, (name, block) -> parts.put(block));
     long at = parts.written;
-    parts.put(sequence.apply(names).form());
+    parts.put(sequence.apply(names).toBytes());
     parts.put(at);
     parts.put(END);
   }
 
   /** Counts what it writes. */
-  private static final class Parts {
+  private static final class PartWriter {
     private final WritableByteChannel out;
     private long written;
 
-    Parts(WritableByteChannel out) {
+    PartWriter(WritableByteChannel out) {
       this.out = out;
     }
 
@@ -147,7 +148,7 @@ public final class SessionFile implements AutoCloseable {
       return new SessionFile(file, mapping);
     } catch (InvalidInputException e) {
       mapping.release();
-      throw named(file, e);
+      throw withPath(file, e);
     } catch (RuntimeException | Error e) {
       mapping.release();
       throw e;
@@ -155,7 +156,7 @@ public final class SessionFile implements AutoCloseable {
   }
 
   /** A refusal of what a file holds that names the file, whoever refused. */
-  public static InvalidInputException named(Path file, InvalidInputException refusal) {
+  public static InvalidInputException withPath(Path file, InvalidInputException refusal) {
     String message = refusal.getMessage();
     return message.startsWith(file.toString())
         ? refusal
@@ -234,19 +235,21 @@ public final class SessionFile implements AutoCloseable {
    * leave blocks where they lie, and some check them later; then the file stays mapped when this
    * object is closed.
    */
-  public CacheForm cache() {
-    return MAY_STAY_MAPPED ? new Checked() : new Blocks.ReadCache(sequence, this::copied);
+  public CacheSnapshot cache() {
+    return MAY_STAY_MAPPED
+        ? new Checked()
+        : new SequenceBlocks.StoredSnapshot(sequence, this::copyPart);
   }
 
   /** A file that is cut while it is copied from its mapping ends in an error, and no process. */
-  private Form copied(int index) {
-    return Form.of(part(parts[index]));
+  private Snapshot copyPart(int index) {
+    return Snapshot.of(part(parts[index]));
   }
 
   /** Blocks where they lie, each checked when it comes. */
-  private final class Checked extends Blocks.ReadCache {
+  private final class Checked extends SequenceBlocks.StoredSnapshot {
     Checked() {
-      super(sequence, index -> Form.of(slice(parts[index]).asByteBuffer()));
+      super(sequence, index -> Snapshot.of(slice(parts[index]).asByteBuffer()));
     }
 
     @Override
@@ -255,15 +258,15 @@ public final class SessionFile implements AutoCloseable {
     }
 
     @Override
-    public Optional<UncheckedForm> unchecked() {
+    public Optional<UncheckedSnapshot> unchecked() {
       return Optional.of(new Unchecked());
     }
   }
 
   /** Blocks where they lie. */
-  private final class Unchecked extends Blocks.ReadCache implements UncheckedForm {
+  private final class Unchecked extends SequenceBlocks.StoredSnapshot implements UncheckedSnapshot {
     Unchecked() {
-      super(sequence, index -> Form.uncheckedOf(slice(parts[index]).asByteBuffer()));
+      super(sequence, index -> Snapshot.withDeferredCheck(slice(parts[index]).asByteBuffer()));
     }
 
     @Override
@@ -277,24 +280,24 @@ public final class SessionFile implements AutoCloseable {
     }
 
     @Override
-    public BlockChecks checks() {
+    public BlockChecksums checksums() {
       int count = parts.length - 1;
-      return new Checks(
+      return new FileChecksums(
           path, IntStream.range(0, count).mapToObj(index -> slice(parts[index])).toList());
     }
   }
 
   /** Of the file it has the name and the blocks, and nothing on the heap. */
-  private record Checks(Path path, List<MemorySegment> parts) implements BlockChecks {
+  private record FileChecksums(Path path, List<MemorySegment> parts) implements BlockChecksums {
     @Override
     public int blocks() {
       return parts.size();
     }
 
     @Override
-    public void check(int index) {
+    public void verify(int index) {
       try {
-        Envelope.STORED_BLOCK.requireWhole(Form.of(parts.get(index).asByteBuffer()));
+        SnapshotHeader.STORED_BLOCK.requireIntact(Snapshot.of(parts.get(index).asByteBuffer()));
       } catch (InvalidInputException e) {
         throw new InvalidInputException(
             "%s: block %d: %s".formatted(path, index, e.getMessage()), e);
@@ -308,7 +311,7 @@ public final class SessionFile implements AutoCloseable {
    * @throws InvalidInputException in one sentence, where a bit has changed
    */
   public void verify() {
-    CacheForm cache = new Blocks.ReadCache(sequence, this::copied);
+    CacheSnapshot cache = new SequenceBlocks.StoredSnapshot(sequence, this::copyPart);
     for (int i = 0; i < cache.blocks(); i++) {
       try {
         cache.blockToRead(i);

@@ -12,9 +12,9 @@ final class Sha256 {
   static final int BYTES = 32;
 
   /** What is handed to the digest at once: buffers end at two gigabytes. */
-  private static final long MOST_AT_ONCE = 1 << 24;
+  private static final long MAX_AT_ONCE = 1 << 24;
 
-  private final MessageDigest digest = ContentHash.begin();
+  private final MessageDigest digest = ContentHash.newDigest();
 
   Sha256 add(byte[] bytes) {
     return addLength(bytes.length).addBare(ByteBuffer.wrap(bytes));
@@ -38,8 +38,8 @@ final class Sha256 {
 
   Sha256 add(MemorySegment bytes) {
     addLength(bytes.byteSize());
-    for (long at = 0; at < bytes.byteSize(); at += MOST_AT_ONCE) {
-      long count = Math.min(MOST_AT_ONCE, bytes.byteSize() - at);
+    for (long at = 0; at < bytes.byteSize(); at += MAX_AT_ONCE) {
+      long count = Math.min(MAX_AT_ONCE, bytes.byteSize() - at);
       addBare(bytes.asSlice(at, count).asByteBuffer());
     }
     return this;

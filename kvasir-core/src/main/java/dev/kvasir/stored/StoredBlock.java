@@ -1,7 +1,7 @@
 package dev.kvasir.stored;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -21,33 +21,33 @@ import java.util.HexFormat;
  * bit of it is the same.
  *
  * @param chain // (32)
- * @param cached as {@link dev.kvasir.cache.CacheForm#block} has it
+ * @param cached as {@link dev.kvasir.cache.CacheSnapshot#block} has it
  */
-record StoredBlock(byte[] chain, int first, int[] tokens, Form cached) {
+record StoredBlock(byte[] chain, int first, int[] tokens, Snapshot cached) {
   private static final int KIND = 1;
 
-  byte[] form() {
+  byte[] toBytes() {
     long bytes = Sha256.BYTES + 2 * Integer.BYTES + 4L * tokens.length + cached.size();
-    return Envelope.STORED_BLOCK.seal(
+    return SnapshotHeader.STORED_BLOCK.wrap(
         KIND,
         bytes,
         out -> {
           out.put(chain).putInt(first);
-          Integers.write(tokens, out);
+          IntArrays.write(tokens, out);
           out.put(cached.bytes());
         });
   }
 
-  static StoredBlock read(Form form) {
-    return Envelope.STORED_BLOCK.open(form, KIND, StoredBlock::read);
+  static StoredBlock read(Snapshot snapshot) {
+    return SnapshotHeader.STORED_BLOCK.unwrap(snapshot, KIND, StoredBlock::read);
   }
 
   private static StoredBlock read(ByteBuffer in) {
     byte[] chain = new byte[Sha256.BYTES];
     in.get(chain);
-    int first = Envelope.STORED_BLOCK.position(in);
-    int[] tokens = Integers.read(Envelope.STORED_BLOCK, in);
-    return new StoredBlock(chain, first, tokens, Form.within(in));
+    int first = SnapshotHeader.STORED_BLOCK.readPosition(in);
+    int[] tokens = IntArrays.read(SnapshotHeader.STORED_BLOCK, in);
+    return new StoredBlock(chain, first, tokens, Snapshot.nested(in));
   }
 
   /**
@@ -56,11 +56,11 @@ record StoredBlock(byte[] chain, int first, int[] tokens, Form cached) {
    * @param expected the chain before them
    * @param text whose tokens from {@code from} to {@code to} it must be of
    */
-  Form of(byte[] expected, int[] text, int from, int to) {
+  Snapshot of(byte[] expected, int[] text, int from, int to) {
     if (!Arrays.equals(chain, expected)
         || first != from
         || !Arrays.equals(tokens, 0, tokens.length, text, from, to)) {
-      throw Envelope.STORED_BLOCK.refused(
+      throw SnapshotHeader.STORED_BLOCK.invalid(
           "is of tokens %d to %d of another text or cache".formatted(first, first + tokens.length));
     }
     return cached;

@@ -1,7 +1,7 @@
 package dev.kvasir.stored;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
@@ -29,23 +29,23 @@ import java.util.List;
  * @param typed the kind of cache, as it was typed
  * @param length tokens that keys and values are there of
  * @param blocks names, in their order
- * @param rest as {@link dev.kvasir.cache.CacheForm#rest} has it
+ * @param rest as {@link dev.kvasir.cache.CacheSnapshot#residual} has it
  */
 public record StoredSequence(
     Identity identity,
-    String typed,
+    String cacheSpec,
     int contextLimit,
-    boolean readsExactly,
+    boolean defersQuantization,
     Instant storedAt,
     int[] tokens,
     int length,
     List<String> blocks,
-    Form rest) {
+    Snapshot residual) {
   private static final int KIND = 1;
-  private static final Envelope FORM = Envelope.STORED_SEQUENCE;
+  private static final SnapshotHeader FORM = SnapshotHeader.STORED_SEQUENCE;
 
-  public byte[] form() {
-    byte[] text = typed.getBytes(StandardCharsets.UTF_8);
+  public byte[] toBytes() {
+    byte[] text = cacheSpec.getBytes(StandardCharsets.UTF_8);
     long bytes =
         identity.bytes()
             + Short.BYTES
@@ -55,19 +55,19 @@ public record StoredSequence(
             + Long.BYTES
             + Integer.BYTES * (3L + tokens.length)
             + (long) Sha256.BYTES * blocks.size()
-            + rest.size();
-    return FORM.seal(
+            + residual.size();
+    return FORM.wrap(
         KIND,
         bytes,
         out -> {
           identity.write(out);
           out.putShort((short) text.length).put(text);
-          out.putInt(contextLimit).put((byte) (readsExactly ? 1 : 0));
+          out.putInt(contextLimit).put((byte) (defersQuantization ? 1 : 0));
           out.putLong(storedAt.getEpochSecond());
-          Integers.write(tokens, out);
+          IntArrays.write(tokens, out);
           out.putInt(length).putInt(blocks.size());
           blocks.forEach(name -> out.put(HexFormat.of().parseHex(name)));
-          out.put(rest.bytes());
+          out.put(residual.bytes());
         });
   }
 
@@ -75,46 +75,46 @@ public record StoredSequence(
    * @throws dev.kvasir.error.InvalidInputException in one sentence, where a bit of it has changed
    */
   public static StoredSequence read(byte[] form) {
-    return FORM.open(form, KIND, StoredSequence::read);
+    return FORM.unwrap(form, KIND, StoredSequence::read);
   }
 
   private static Instant instant(long seconds) {
     try {
       return Instant.ofEpochSecond(seconds);
     } catch (DateTimeException e) {
-      throw FORM.refused("was stored %d seconds after 1970, which is no time".formatted(seconds));
+      throw FORM.invalid("was stored %d seconds after 1970, which is no time".formatted(seconds));
     }
   }
 
   private static StoredSequence read(ByteBuffer in) {
     Identity identity = Identity.read(in);
-    byte[] typed = new byte[Short.toUnsignedInt(in.getShort())];
-    in.get(typed);
+    byte[] cacheSpec = new byte[Short.toUnsignedInt(in.getShort())];
+    in.get(cacheSpec);
     int contextLimit = in.getInt();
-    boolean readsExactly = in.get() != 0;
+    boolean defersQuantization = in.get() != 0;
     Instant storedAt = instant(in.getLong());
-    int[] tokens = Integers.read(FORM, in);
+    int[] tokens = IntArrays.read(FORM, in);
     int length = in.getInt();
     if (contextLimit < 1 || length < 0 || length > tokens.length) {
-      throw FORM.refused(
+      throw FORM.invalid(
           "holds %d of %d tokens, with a limit of %d"
               .formatted(length, tokens.length, contextLimit));
     }
     List<String> blocks = new ArrayList<>();
     byte[] name = new byte[Sha256.BYTES];
-    for (int left = Integers.count(FORM, in, Sha256.BYTES); left > 0; left--) {
+    for (int left = IntArrays.count(FORM, in, Sha256.BYTES); left > 0; left--) {
       in.get(name);
       blocks.add(HexFormat.of().formatHex(name));
     }
     return new StoredSequence(
         identity,
-        new String(typed, StandardCharsets.UTF_8),
+        new String(cacheSpec, StandardCharsets.UTF_8),
         contextLimit,
-        readsExactly,
+        defersQuantization,
         storedAt,
         tokens,
         length,
         blocks,
-        Form.within(in));
+        Snapshot.nested(in));
   }
 }

@@ -1,10 +1,10 @@
 package dev.kvasir.stored;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
-import dev.kvasir.format.WholeFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,7 +25,7 @@ import java.util.stream.Stream;
  * </pre>
  */
 public final class WeightsHash {
-  private static final String ENDING = ".kvasir-sha256";
+  private static final String SUFFIX = ".kvasir-sha256";
 
   private WeightsHash() {}
 
@@ -62,27 +62,27 @@ public final class WeightsHash {
    */
   public static String of(Path fileOrFolder, Supplier<TensorSource> open) {
     String state = stateOf(fileOrFolder);
-    Path beside = fileOrFolder.resolveSibling(fileOrFolder.getFileName() + ENDING);
-    Optional<String> known = known(beside, state);
-    if (known.isPresent()) {
-      return known.get();
+    Path hashFile = fileOrFolder.resolveSibling(fileOrFolder.getFileName() + SUFFIX);
+    Optional<String> cached = cached(hashFile, state);
+    if (cached.isPresent()) {
+      return cached.get();
     }
     try (TensorSource source = open.get()) {
       String hash = of(source);
-      keep(beside, hash + "\n" + state);
+      save(hashFile, hash + "\n" + state);
       return hash;
     }
   }
 
   /** Whether a file beside a model is one of these. */
-  public static boolean isKeptIn(Path file) {
-    return file.toString().endsWith(ENDING);
+  public static boolean isHashFile(Path file) {
+    return file.toString().endsWith(SUFFIX);
   }
 
   /** What the file says, if it was made of the model as it is. */
-  private static Optional<String> known(Path beside, String state) {
+  private static Optional<String> cached(Path hashFile, String state) {
     try {
-      String text = Files.readString(beside);
+      String text = Files.readString(hashFile);
       int line = text.indexOf('\n');
       boolean fits = line == 2 * Sha256.BYTES && text.substring(line + 1).equals(state);
       return fits ? Optional.of(text.substring(0, line)) : Optional.empty();
@@ -92,9 +92,9 @@ public final class WeightsHash {
   }
 
   /** Where a model's folder cannot be written to, its hash is made anew each time. */
-  private static void keep(Path beside, String text) {
+  private static void save(Path hashFile, String text) {
     try {
-      WholeFile.write(beside, text);
+      AtomicFile.write(hashFile, text);
     } catch (InvalidInputException e) {
       return;
     }

@@ -37,7 +37,7 @@ final class ByteLevelJson {
         """
         {"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":false}]},\
         "model":{"type":"BPE","ignore_merges":%s,"vocab":{"""
-            .formatted(preTokenizer.prefersWholeWords()));
+            .formatted(preTokenizer.ignoresMerges()));
     writeVocabulary();
     json.append("},\"merges\":[");
     writeMerges();
@@ -47,7 +47,7 @@ final class ByteLevelJson {
   private void writeAddedTokens() {
     String separator = "";
     for (int id = 0; id < source.tokens().length; id++) {
-      if (source.types()[id].standsApart()) {
+      if (source.types()[id].isAddedToken()) {
         json.append(separator).append("{\"id\":").append(id).append(",\"content\":");
         quote(source.tokens()[id]);
         json.append(

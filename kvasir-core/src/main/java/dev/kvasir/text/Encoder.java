@@ -1,7 +1,7 @@
 package dev.kvasir.text;
 
 /** Text to token ids; safe to use from several threads. */
-sealed interface Encoder extends AutoCloseable permits LibraryEncoder, SentencePieceEncoder {
+sealed interface Encoder extends AutoCloseable permits HuggingFaceEncoder, SentencePieceEncoder {
   /**
    * The ids of well-formed text. Special tokens written in the text become their ids.
    *

@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 /** Makes a tokenizer of what a GGUF file says under {@code tokenizer.ggml}. */
 final class GgufTokenizer {
   /** Texts that end a turn or a document in one model family or another. */
-  private static final Set<String> ENDS =
+  private static final Set<String> END_OF_TURN_TOKENS =
       Set.of(
           "<|im_end|>",
           "<|eot_id|>",
@@ -46,7 +46,7 @@ final class GgufTokenizer {
     if (!model.equals("gpt2") && !model.equals("llama")) {
       throw new InvalidInputException(
           "%s: 'tokenizer.ggml.model' is \"%s\"%s; expected gpt2 (byte-level BPE) or llama"
-                  .formatted(fileName, model, kind(model))
+                  .formatted(fileName, model, modelKind(model))
               + " (SentencePiece)");
     }
     GgufTokenizer reader = new GgufTokenizer(GgufVocabulary.read(fileName, metadata));
@@ -54,7 +54,7 @@ final class GgufTokenizer {
   }
 
   /** What others are, as far as files in the world have them. */
-  private static String kind(String model) {
+  private static String modelKind(String model) {
     return switch (model) {
       case "bert" -> " (WordPiece)";
       case "t5" -> " (Unigram)";
@@ -73,24 +73,24 @@ final class GgufTokenizer {
     PreTokenizer preTokenizer = PreTokenizer.named(source.fileName(), name);
     OptionalInt bos = source.id("bos");
     OptionalInt eos = source.id("eos");
-    Affixes affixes = affixes(bos, eos, preTokenizer.startsWithBos());
+    Affixes affixes = affixes(bos, eos, preTokenizer.addsBos());
     return tokenizer(
-        () -> new LibraryEncoder(source.fileName(), ByteLevelJson.of(source, preTokenizer)),
+        () -> new HuggingFaceEncoder(source.fileName(), ByteLevelJson.of(source, preTokenizer)),
         affixes,
-        TokenCoding.BYTE_LEVEL,
+        TokenEncoding.BYTE_LEVEL,
         specialTokens(bos, eos),
         ", pre-tokenizer " + name);
   }
 
   private Tokenizer sentencePiece() {
     // SentencePiece's own numbering where the file gives none.
-    OptionalInt bos = orInVocabulary(source.id("bos"), 1);
-    OptionalInt eos = orInVocabulary(source.id("eos"), 2);
-    OptionalInt unknown = orInVocabulary(source.id("unknown"), 0);
+    OptionalInt bos = orDefault(source.id("bos"), 1);
+    OptionalInt eos = orDefault(source.id("eos"), 2);
+    OptionalInt unknown = orDefault(source.id("unknown"), 0);
     return tokenizer(
         () -> new SentencePieceEncoder(source, unknown.orElse(-1)),
         affixes(bos, eos, true),
-        TokenCoding.PIECES,
+        TokenEncoding.SENTENCE_PIECE,
         specialTokens(bos, eos),
         "");
   }
@@ -99,22 +99,22 @@ final class GgufTokenizer {
   private Tokenizer tokenizer(
       Supplier<Encoder> encoder,
       Affixes affixes,
-      TokenCoding coding,
+      TokenEncoding encoding,
       SpecialTokens special,
       String note) {
     Optional<String> chatTemplate = source.metadata().string("tokenizer.chat_template");
     CompletableFuture<Vocabulary> vocabulary =
-        CompletableFuture.supplyAsync(() -> source.vocabulary(coding));
+        CompletableFuture.supplyAsync(() -> source.vocabulary(encoding));
     return new Tokenizer(
         encoder.get(),
         affixes,
         vocabulary.join(),
         special,
-        "%s BPE, %d tokens%s".formatted(coding.title(), source.tokens().length, note),
+        "%s BPE, %d tokens%s".formatted(encoding.title(), source.tokens().length, note),
         chatTemplate);
   }
 
-  private OptionalInt orInVocabulary(OptionalInt given, int otherwise) {
+  private OptionalInt orDefault(OptionalInt given, int otherwise) {
     return given.isPresent() || otherwise >= source.tokens().length
         ? given
         : OptionalInt.of(otherwise);
@@ -145,7 +145,8 @@ final class GgufTokenizer {
     for (int id = 0; id < source.tokens().length; id++) {
       TokenType type = source.types()[id];
       String text = source.tokens()[id];
-      if ((type == TokenType.CONTROL || type == TokenType.USER_DEFINED) && ENDS.contains(text)) {
+      if ((type == TokenType.CONTROL || type == TokenType.USER_DEFINED)
+          && END_OF_TURN_TOKENS.contains(text)) {
         ends.add(id);
         texts.add(text);
         endOfMessage = text.equals("<|end|>") ? id : endOfMessage;

@@ -20,7 +20,7 @@ record GgufVocabulary(
     BYTE;
 
     /** Whether such a token is found in text before anything else is. */
-    boolean standsApart() {
+    boolean isAddedToken() {
       return this == CONTROL || this == USER_DEFINED || this == UNKNOWN;
     }
   }
@@ -78,12 +78,12 @@ record GgufVocabulary(
     return metadata.bool("tokenizer.ggml." + name).orElse(otherwise);
   }
 
-  Vocabulary vocabulary(TokenCoding coding) {
+  Vocabulary vocabulary(TokenEncoding encoding) {
     BitSet literal = new BitSet(tokens.length);
     for (int id = 0; id < tokens.length; id++) {
-      literal.set(id, types[id].standsApart());
+      literal.set(id, types[id].isAddedToken());
     }
-    return new Vocabulary(tokens, coding, literal, special);
+    return new Vocabulary(tokens, encoding, literal, special);
   }
 
   private static TokenType type(String fileName, int id, long number) {

@@ -42,11 +42,11 @@ final class HuggingFaceTokenizer {
     SpecialTokens special = files.specialTokens(vocabulary);
     Optional<String> chatTemplate = files.chatTemplate();
     return new Tokenizer(
-        new LibraryEncoder(file.toString(), json),
+        new HuggingFaceEncoder(file.toString(), json),
         Affixes.NONE,
         vocabulary,
         special,
-        parsed.kind(),
+        parsed.description(),
         chatTemplate);
   }
 

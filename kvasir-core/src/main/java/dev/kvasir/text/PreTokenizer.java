@@ -14,7 +14,7 @@ import java.util.TreeSet;
 enum PreTokenizer {
   DEFAULT(
       List.of("default"),
-      List.of("[\\p{P}\\$\\+<=>\\^~\\|]+", Words.GPT_2, "\\p{N}+", "[0-9][0-9][0-9]")),
+      List.of("[\\p{P}\\$\\+<=>\\^~\\|]+", SplitPatterns.GPT_2, "\\p{N}+", "[0-9][0-9][0-9]")),
   GPT_2(
       List.of(
           "gpt-2",
@@ -28,14 +28,14 @@ enum PreTokenizer {
           "exaone4",
           "trillion",
           "granite-docling"),
-      List.of(Words.GPT_2)),
+      List.of(SplitPatterns.GPT_2)),
   LLAMA_3(
       List.of(
           "llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2"),
-      List.of(Words.UP_TO_3_DIGITS),
-      Trait.WHOLE_WORDS,
-      Trait.STARTS_WITH_BOS),
-  GPT_4(List.of("dbrx", "smaug-bpe", "glm4", "chatglm-bpe"), List.of(Words.UP_TO_3_DIGITS)),
+      List.of(SplitPatterns.UP_TO_3_DIGITS),
+      Trait.IGNORE_MERGES,
+      Trait.ADD_BOS),
+  GPT_4(List.of("dbrx", "smaug-bpe", "glm4", "chatglm-bpe"), List.of(SplitPatterns.UP_TO_3_DIGITS)),
   QWEN_2(
       List.of(
           "qwen2",
@@ -47,8 +47,8 @@ enum PreTokenizer {
           "hunyuan",
           "solar-open",
           "grok-2"),
-      List.of(Words.ONE_DIGIT)),
-  QWEN_35(List.of("qwen35"), List.of(Words.WITH_MARKS)),
+      List.of(SplitPatterns.ONE_DIGIT)),
+  QWEN_35(List.of("qwen35"), List.of(SplitPatterns.WITH_MARKS)),
   STARCODER(
       List.of(
           "starcoder",
@@ -59,36 +59,41 @@ enum PreTokenizer {
           "exaone",
           "minerva-7b",
           "mellum2"),
-      List.of("\\p{N}", Words.GPT_2)),
-  FALCON(List.of("falcon"), List.of("[\\p{P}\\$\\+<=>\\^~\\|`]+", Words.GPT_2, "[0-9][0-9][0-9]")),
+      List.of("\\p{N}", SplitPatterns.GPT_2)),
+  FALCON(
+      List.of("falcon"),
+      List.of("[\\p{P}\\$\\+<=>\\^~\\|`]+", SplitPatterns.GPT_2, "[0-9][0-9][0-9]")),
   DEEPSEEK_LLM(
       List.of("deepseek-llm"),
       List.of(
           "[\\r\\n]",
-          "\\s?" + Words.CASED_LETTERS + "+",
+          "\\s?" + SplitPatterns.CASED_LETTERS + "+",
           "\\s?[!-/:-~\uFF01-\uFF0F\uFF1A-\uFF5E\u2018-\u201F\u3000-\u3002]+",
           "\\s+$",
-          Words.CJK,
+          SplitPatterns.CJK,
           "\\p{N}+")),
   DEEPSEEK_CODER(
       List.of("deepseek-coder"),
-      List.of("[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+", Words.CJK, "\\p{N}")),
+      List.of("[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+", SplitPatterns.CJK, "\\p{N}")),
   DEEPSEEK_3(
       List.of("deepseek-v3", "hunyuan-dense", "joyai-llm"),
-      List.of("\\p{N}{1,3}", "[\u4E00-\u9FA5\u3040-\u309F\u30A0-\u30FF]+", Words.DEEPSEEK_3)),
+      List.of(
+          "\\p{N}{1,3}", "[\u4E00-\u9FA5\u3040-\u309F\u30A0-\u30FF]+", SplitPatterns.DEEPSEEK_3)),
   TEKKEN(
       List.of("tekken"),
-      List.of(Words.byCase("", "\\p{N}")),
-      Trait.WHOLE_WORDS,
-      Trait.STARTS_WITH_BOS),
+      List.of(SplitPatterns.byCase("", "\\p{N}")),
+      Trait.IGNORE_MERGES,
+      Trait.ADD_BOS),
   GPT_4O(
       List.of("gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2"),
-      List.of(Words.byCase(Words.CONTRACTION + "?", "\\p{N}{1,3}"))),
+      List.of(SplitPatterns.byCase(SplitPatterns.CONTRACTION + "?", "\\p{N}{1,3}"))),
   TINY_AYA(
       List.of("tiny_aya", "cohere2moe"),
-      List.of("\\d{1,3}(?=(?:\\d{3})*\\b)", Words.byCase(Words.CONTRACTION + "?", "\\p{N}{1,3}"))),
-  BLOOM(List.of("bloom", "poro-chat", "gpt3-finnish"), List.of(Words.BLOOM)),
-  VIKING(List.of("viking"), List.of(Words.BLOOM, "\\p{N}")),
+      List.of(
+          "\\d{1,3}(?=(?:\\d{3})*\\b)",
+          SplitPatterns.byCase(SplitPatterns.CONTRACTION + "?", "\\p{N}{1,3}"))),
+  BLOOM(List.of("bloom", "poro-chat", "gpt3-finnish"), List.of(SplitPatterns.BLOOM)),
+  VIKING(List.of("viking"), List.of(SplitPatterns.BLOOM, "\\p{N}")),
   CHAMELEON(
       List.of("chameleon"),
       List.of(
@@ -97,8 +102,8 @@ enum PreTokenizer {
           "([\\t\\n]|    |  )",
           "\\p{N}",
           "[\\p{P}!-/:-@\\[-`{-~]",
-          Words.GPT_2),
-      Trait.STARTS_WITH_BOS),
+          SplitPatterns.GPT_2),
+      Trait.ADD_BOS),
   BAILING(
       List.of("bailingmoe", "bailingmoe2", "llada-moe"),
       List.of(
@@ -107,35 +112,37 @@ enum PreTokenizer {
   SEED_CODER(
       List.of("seed-coder"),
       List.of(
-          Words.CONTRACTION
+          SplitPatterns.CONTRACTION
               + "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}"
               + "| ?[^\\s\\p{L}\\p{N}\\r\\n]+|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+")),
   MINICPM_5(
-      List.of("minicpm5"), List.of("\\p{N}{1,3}", Words.byLetters("\\p{N}+")), Trait.WHOLE_WORDS),
-  LAGUNA(List.of("laguna"), List.of("[^\\n]+|[\\n]+", Words.ONE_DIGIT)),
-  JAIS_2(List.of("jais-2"), List.of(Words.HALVED_SPACES)),
+      List.of("minicpm5"),
+      List.of("\\p{N}{1,3}", SplitPatterns.byLetters("\\p{N}+")),
+      Trait.IGNORE_MERGES),
+  LAGUNA(List.of("laguna"), List.of("[^\\n]+|[\\n]+", SplitPatterns.ONE_DIGIT)),
+  JAIS_2(List.of("jais-2"), List.of(SplitPatterns.HALVED_SPACES)),
   YOUTU(
       List.of("youtu"),
       List.of(
           "[\uAC00-\uD7A3\u3131-\u318E]+"
               + "|[\uFF01\u2026\u201C\u201D\u2018\u2019\u2014\uFF1A\uFF1B\uFF0C\u3001-\u303F\uFE30-\uFE4F]+"
               + "|[\u3105-\u312F]+|[\u4E00-\u9FA5\u3040-\u309F\u30A0-\u30FF]+",
-          Words.byCase(Words.CONTRACTION + "?", "\\p{N}")),
-      Trait.WHOLE_WORDS),
+          SplitPatterns.byCase(SplitPatterns.CONTRACTION + "?", "\\p{N}")),
+      Trait.IGNORE_MERGES),
   SUPERBPE(List.of("superbpe"), List.of("\\p{N}+", "(?=(\\d{3})+(?!\\d))")),
-  KIMI_K2(List.of("kimi-k2"), List.of(Words.KIMI_K2)),
+  KIMI_K2(List.of("kimi-k2"), List.of(SplitPatterns.KIMI_K2)),
   EXAONE_MOE(
       List.of("exaone-moe"),
       List.of(
-          Words.CONTRACTION
+          SplitPatterns.CONTRACTION
               + "|[^\\r\\n\\p{L}\\p{N}]?(?:\\p{L}\\p{M}*(?: \\p{L}\\p{M}*)*)+|\\p{N}"
               + "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]?|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"));
 
   private enum Trait {
     /** A word that is a token is that token, without a look at the merges. */
-    WHOLE_WORDS,
+    IGNORE_MERGES,
     /** Encoding starts with BOS unless the file says otherwise. */
-    STARTS_WITH_BOS
+    ADD_BOS
   }
 
   private static final Map<String, PreTokenizer> BY_NAME = byName();
@@ -170,12 +177,12 @@ enum PreTokenizer {
     return patterns;
   }
 
-  boolean prefersWholeWords() {
-    return traits.contains(Trait.WHOLE_WORDS);
+  boolean ignoresMerges() {
+    return traits.contains(Trait.IGNORE_MERGES);
   }
 
-  boolean startsWithBos() {
-    return traits.contains(Trait.STARTS_WITH_BOS);
+  boolean addsBos() {
+    return traits.contains(Trait.ADD_BOS);
   }
 
   private static Map<String, PreTokenizer> byName() {

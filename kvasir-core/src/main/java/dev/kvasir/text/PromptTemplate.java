@@ -1,15 +1,15 @@
 package dev.kvasir.text;
 
-import dev.kvasir.template.Template;
+import dev.kvasir.template.JinjaTemplate;
 import dev.kvasir.template.TemplateException;
 import java.util.Map;
 import java.util.function.Supplier;
 
 /** A Jinja template that somebody handed over: what is wrong with it is said to them. */
 public final class PromptTemplate {
-  private final Template template;
+  private final JinjaTemplate template;
 
-  private PromptTemplate(Template template) {
+  private PromptTemplate(JinjaTemplate template) {
     this.template = template;
   }
 
@@ -18,7 +18,7 @@ public final class PromptTemplate {
    * @throws PromptTemplateException if the source is malformed or uses what is not supported
    */
   public static PromptTemplate parse(String source, String name) {
-    return new PromptTemplate(told(() -> Template.parse(source, name)));
+    return new PromptTemplate(wrapErrors(() -> JinjaTemplate.parse(source, name)));
   }
 
   /**
@@ -26,10 +26,10 @@ public final class PromptTemplate {
    * @throws PromptTemplateException if the template refuses the variables, or fails on them
    */
   public String render(Map<String, ?> variables) {
-    return told(() -> template.render(variables));
+    return wrapErrors(() -> template.render(variables));
   }
 
-  private static <T> T told(Supplier<T> work) {
+  private static <T> T wrapErrors(Supplier<T> work) {
     try {
       return work.get();
     } catch (TemplateException e) {

@@ -25,9 +25,9 @@ final class SentencePieceEncoder implements Encoder {
   private final int[] byteIds = new int[256]; // -1 where the vocabulary has no such token
   private final int unknownId; // -1 where there is none
   private final boolean prefixSpace;
-  private final SpecialTexts specialTexts = new SpecialTexts();
+  private final SpecialTokenTrie specialTokens = new SpecialTokenTrie();
   private final String[] tokens;
-  private final int longestPiece;
+  private final int maxPieceLength;
 
   SentencePieceEncoder(GgufVocabulary source, int unknownId) {
     this.tokens = source.tokens();
@@ -40,11 +40,11 @@ final class SentencePieceEncoder implements Encoder {
     int longest = 0;
     for (int id = 0; id < tokens.length; id++) {
       TokenType type = source.types()[id];
-      int value = TokenCoding.byteOf(tokens[id]);
-      if (type.standsApart()) {
-        specialTexts.add(id, tokens[id]);
+      int value = TokenEncoding.byteOf(tokens[id]);
+      if (type.isAddedToken()) {
+        specialTokens.add(id, tokens[id]);
         if (phi3 && !PHI_3_KEEPS_SPACE.contains(tokens[id])) {
-          specialTexts.swallowSpaceAfter(id);
+          specialTokens.stripSpaceAfter(id);
         }
       } else if (value >= 0) {
         byteIds[value] = id;
@@ -53,7 +53,7 @@ final class SentencePieceEncoder implements Encoder {
         longest = Math.max(longest, tokens[id].length());
       }
     }
-    this.longestPiece = longest;
+    this.maxPieceLength = longest;
   }
 
   /** GGUF files do not say how special tokens treat space; this family is known by its name. */
@@ -66,27 +66,27 @@ final class SentencePieceEncoder implements Encoder {
   public int[] encode(String text, boolean addSpecialTokens) {
     IdList found = new IdList();
     int from = 0;
-    boolean startsAfresh = true;
+    boolean atStart = true;
     for (int at = 0; at < text.length(); ) {
-      int id = specialTexts.at(text, at);
+      int id = specialTokens.matchAt(text, at);
       if (id < 0) {
         at++;
         continue;
       }
-      merge(text.substring(from, at), startsAfresh, found);
+      merge(text.substring(from, at), atStart, found);
       found.add(id);
-      startsAfresh = true;
-      from = at = specialTexts.resume(id, text, at + tokens[id].length());
+      atStart = true;
+      from = at = specialTokens.resume(id, text, at + tokens[id].length());
     }
-    merge(text.substring(from), startsAfresh, found);
+    merge(text.substring(from), atStart, found);
     return found.toArray();
   }
 
   /** Text at the start, or after a special token, gets the space that begins a word. */
-  private void merge(String text, boolean startsAfresh, IdList found) {
+  private void merge(String text, boolean atStart, IdList found) {
     if (!text.isEmpty()) {
-      String prefixed = prefixSpace && startsAfresh ? " " + text : text;
-      new PieceMerge(this, prefixed.replace(' ', TokenCoding.SPACE)).run(found);
+      String prefixed = prefixSpace && atStart ? " " + text : text;
+      new SentencePieceMerge(this, prefixed.replace(' ', TokenEncoding.SPACE)).run(found);
     }
   }
 
@@ -118,8 +118,8 @@ final class SentencePieceEncoder implements Encoder {
     return scores[id] + 0.0f;
   }
 
-  int longestPiece() {
-    return longestPiece;
+  int maxPieceLength() {
+    return maxPieceLength;
   }
 
   @Override

@@ -16,7 +16,7 @@ public final class TextStream {
   private final boolean skipSpecialTokens;
 
   /** At most 3 bytes wait here between pushes: UTF-8 characters have 4 at most. */
-  private byte[] waiting = new byte[64];
+  private byte[] pending = new byte[64];
 
   private int length;
 
@@ -31,12 +31,12 @@ public final class TextStream {
     if (count == 0 || skipSpecialTokens && vocabulary.isSpecial(id)) {
       return "";
     }
-    if (length + count > waiting.length) {
-      waiting = Arrays.copyOf(waiting, (length + count) * 2);
+    if (length + count > pending.length) {
+      pending = Arrays.copyOf(pending, (length + count) * 2);
     }
-    vocabulary.copyBytes(id, waiting, length);
+    vocabulary.copyBytes(id, pending, length);
     length += count;
-    return take(length - unfinished());
+    return take(length - incompleteBytes());
   }
 
   /** What still waits, half a character as U+FFFD; the stream then starts anew. */
@@ -48,8 +48,8 @@ public final class TextStream {
     if (count == 0) {
       return "";
     }
-    String text = new String(waiting, 0, count, StandardCharsets.UTF_8);
-    System.arraycopy(waiting, count, waiting, 0, length - count);
+    String text = new String(pending, 0, count, StandardCharsets.UTF_8);
+    System.arraycopy(pending, count, pending, 0, length - count);
     length -= count;
     return text;
   }
@@ -58,9 +58,9 @@ public final class TextStream {
    * Bytes at the end that may be the beginning of a character. They start with a lead byte, which
    * never belongs to what precedes it, so text cut there decodes as it would uncut.
    */
-  private int unfinished() {
+  private int incompleteBytes() {
     for (int back = 1; back <= Math.min(3, length); back++) {
-      int value = waiting[length - back] & 0xFF;
+      int value = pending[length - back] & 0xFF;
       if (value < 0x80) {
         return 0;
       }

@@ -15,7 +15,7 @@ public final class Tokenizer implements AutoCloseable {
   private final Affixes affixes;
   private final Vocabulary vocabulary;
   private final SpecialTokens special;
-  private final String kind;
+  private final String description;
   private final Optional<String> chatTemplate;
 
   Tokenizer(
@@ -23,13 +23,13 @@ public final class Tokenizer implements AutoCloseable {
       Affixes affixes,
       Vocabulary vocabulary,
       SpecialTokens special,
-      String kind,
+      String description,
       Optional<String> chatTemplate) {
     this.encoder = encoder;
     this.affixes = affixes;
     this.vocabulary = vocabulary;
     this.special = special;
-    this.kind = kind;
+    this.description = description;
     this.chatTemplate = chatTemplate;
   }
 
@@ -37,7 +37,7 @@ public final class Tokenizer implements AutoCloseable {
    * Begins to load what byte-level vocabularies need, 0.1 to 0.2 s of another thread, for who knows
    * that one will be read and has something else to do first.
    */
-  public static void expectByteLevel() {
+  public static void preloadByteLevel() {
     NativeTokenizers.prepare();
   }
 
@@ -132,8 +132,8 @@ public final class Tokenizer implements AutoCloseable {
   }
 
   /** A short description, such as "byte-level BPE, 8192 tokens, pre-tokenizer qwen2". */
-  public String kind() {
-    return kind;
+  public String description() {
+    return description;
   }
 
   @Override

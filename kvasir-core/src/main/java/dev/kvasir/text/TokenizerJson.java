@@ -22,7 +22,7 @@ import java.util.List;
  */
 final class TokenizerJson {
   /** The largest vocabularies known have 2^18 tokens; an id beyond 2^22 is a damaged file. */
-  private static final int HIGHEST_ID = (1 << 22) - 1;
+  private static final int MAX_TOKEN_ID = (1 << 22) - 1;
 
   private final String fileName;
   private final List<String> texts = new ArrayList<>();
@@ -55,17 +55,17 @@ final class TokenizerJson {
   }
 
   Vocabulary vocabulary() {
-    return new Vocabulary(texts.toArray(String[]::new), coding(), added, special);
+    return new Vocabulary(texts.toArray(String[]::new), encoding(), added, special);
   }
 
-  String kind() {
-    return "%s %s, %d tokens".formatted(coding().title(), modelType, texts.size());
+  String description() {
+    return "%s %s, %d tokens".formatted(encoding().title(), modelType, texts.size());
   }
 
   /** Read off the decoder, which is what undoes the coding. */
-  TokenCoding coding() {
+  TokenEncoding encoding() {
     String json = decoder.isJsonNull() ? "{}" : decoder.toString();
-    return DecoderCoding.of(fileName, JsonFile.parse(fileName + " 'decoder'", json));
+    return DecoderConfig.of(fileName, JsonFile.parse(fileName + " 'decoder'", json));
   }
 
   private void readRoot(JsonReader reader) throws IOException {
@@ -125,9 +125,10 @@ final class TokenizerJson {
   }
 
   private void put(int id, String text) {
-    if (id < 0 || id > HIGHEST_ID) {
+    if (id < 0 || id > MAX_TOKEN_ID) {
       throw new InvalidInputException(
-          "%s: token \"%s\" has id %d; expected 0 to %d".formatted(fileName, text, id, HIGHEST_ID));
+          "%s: token \"%s\" has id %d; expected 0 to %d"
+              .formatted(fileName, text, id, MAX_TOKEN_ID));
     }
     while (texts.size() <= id) {
       texts.add(null);

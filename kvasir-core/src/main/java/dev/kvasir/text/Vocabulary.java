@@ -9,8 +9,8 @@ import java.util.OptionalInt;
  * What each token id stands for. Decoding concatenates the tokens' bytes, so these lie in one
  * array: token {@code id} is {@code bytes[starts[id]]} up to {@code bytes[starts[id + 1]]}.
  *
- * <p>Ids from {@link #size()} on are legal and empty: models pad their output layer beyond the
- * vocabulary.
+ * <p>Ids from {@link #budgetSize()} on are legal and empty: models pad their output layer beyond
+ * the vocabulary.
  */
 final class Vocabulary {
   private final String[] texts; // (size), null where an id names no token
@@ -23,7 +23,7 @@ final class Vocabulary {
    * @param literal the ids whose text is meant as it stands, whatever the coding
    * @param special the ids that control a model and are no text
    */
-  Vocabulary(String[] texts, TokenCoding coding, BitSet literal, BitSet special) {
+  Vocabulary(String[] texts, TokenEncoding encoding, BitSet literal, BitSet special) {
     this.texts = texts;
     this.special = special;
     this.starts = new int[texts.length + 1];
@@ -32,7 +32,7 @@ final class Vocabulary {
       byte[] token =
           texts[id] == null
               ? new byte[0]
-              : literal.get(id) ? TokenCoding.literal(texts[id]) : coding.bytes(texts[id]);
+              : literal.get(id) ? TokenEncoding.literal(texts[id]) : encoding.bytes(texts[id]);
       int end = starts[id] + token.length;
       if (end > all.length) {
         all = Arrays.copyOf(all, Math.max(end, all.length * 2));

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.fail;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.WorkerPool;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -30,11 +30,11 @@ class AttentionTest {
   private static final int LAYER = 1;
 
   private final Random random = new Random(SEED);
-  private Crew crew = new Crew(1);
+  private WorkerPool workers = new WorkerPool(1);
   private float size = 1;
 
   /** A cache and what it holds in one layer. */
-  private record Sequence(KvCache cache, double[][][] keys, double[][][] values)
+  private record CachedSequence(KvCache cache, double[][][] keys, double[][][] values)
       implements AutoCloseable { // (kvHead, position, keyDim or valueDim)
     @Override
     public void close() {
@@ -43,7 +43,7 @@ class AttentionTest {
   }
 
   /** Consecutive queries of a sequence, the last of which stands at its end. */
-  private record Span(Sequence sequence, int count) {
+  private record QueryRun(CachedSequence sequence, int count) {
     int position() {
       return sequence.keys()[0].length - count;
     }
@@ -51,7 +51,7 @@ class AttentionTest {
 
   @AfterEach
   void close() {
-    crew.close();
+    workers.close();
   }
 
   static Stream<Arguments> shapes() {
@@ -64,8 +64,8 @@ class AttentionTest {
   void oneTokenSeesAllBeforeIt(int group, int headDim) {
     AttentionShape shape = new AttentionShape(2 * group, 2, headDim);
     for (int length : new int[] {1, 2, 127, 128, 129, 300}) {
-      try (Sequence sequence = sequence(shape, length)) {
-        assertAttends(shape, ALL, new Span(sequence, 1));
+      try (CachedSequence sequence = sequence(shape, length)) {
+        assertAttends(shape, ALL, new QueryRun(sequence, 1));
       }
     }
   }
@@ -75,8 +75,8 @@ class AttentionTest {
   void aPromptSeesOnlyWhatIsBeforeEachToken(int group, int headDim) {
     AttentionShape shape = new AttentionShape(group, 1, headDim);
     for (int length : new int[] {2, 65, 128, 129, 200}) {
-      try (Sequence sequence = sequence(shape, length)) {
-        assertAttends(shape, ALL, new Span(sequence, length));
+      try (CachedSequence sequence = sequence(shape, length)) {
+        assertAttends(shape, ALL, new QueryRun(sequence, length));
       }
     }
   }
@@ -87,9 +87,9 @@ class AttentionTest {
   void valuesMayBeOfAnotherWidthThanKeys(int group, int keyDim, int valueDim) {
     AttentionShape shape = new AttentionShape(2 * group, 2, keyDim, valueDim);
     for (int length : new int[] {1, 129, 300, 2100}) {
-      try (Sequence sequence = sequence(shape, length)) {
-        assertAttends(shape, ALL, new Span(sequence, 1));
-        assertAttends(shape, 150, new Span(sequence, Math.min(length, 70)));
+      try (CachedSequence sequence = sequence(shape, length)) {
+        assertAttends(shape, ALL, new QueryRun(sequence, 1));
+        assertAttends(shape, 150, new QueryRun(sequence, Math.min(length, 70)));
       }
     }
   }
@@ -99,9 +99,9 @@ class AttentionTest {
   void scoresMayBeBentToStayWithinACap(float cap) {
     AttentionShape shape = new AttentionShape(6, 2, 16, 8, cap);
     for (int length : new int[] {1, 129, 300, 2100}) {
-      try (Sequence sequence = sequence(shape, length)) {
-        assertAttends(shape, ALL, new Span(sequence, 1));
-        assertAttends(shape, 150, new Span(sequence, Math.min(length, 70)));
+      try (CachedSequence sequence = sequence(shape, length)) {
+        assertAttends(shape, ALL, new QueryRun(sequence, 1));
+        assertAttends(shape, 150, new QueryRun(sequence, Math.min(length, 70)));
       }
     }
   }
@@ -109,12 +109,12 @@ class AttentionTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
   void aPromptMayContinueWhatTheCacheHolds(int crewSize) {
-    crew.close();
-    crew = new Crew(crewSize);
+    workers.close();
+    workers = new WorkerPool(crewSize);
     AttentionShape shape = new AttentionShape(6, 3, 16);
-    try (Sequence sequence = sequence(shape, 300)) {
+    try (CachedSequence sequence = sequence(shape, 300)) {
       for (int count : new int[] {1, 31, 32, 33, 44, 45, 172, 173, 299}) {
-        assertAttends(shape, ALL, new Span(sequence, count));
+        assertAttends(shape, ALL, new QueryRun(sequence, count));
       }
     }
   }
@@ -124,10 +124,10 @@ class AttentionTest {
   void aWindowHidesWhatIsFartherBack(int window) {
     AttentionShape shape = new AttentionShape(4, 2, 16);
     for (int length : new int[] {1, 3, 100, 101, 128, 129, 256, 257, 400}) {
-      try (Sequence sequence = sequence(shape, length)) {
-        assertAttends(shape, window, new Span(sequence, 1));
-        assertAttends(shape, window, new Span(sequence, length));
-        assertAttends(shape, window, new Span(sequence, (length + 1) / 2));
+      try (CachedSequence sequence = sequence(shape, length)) {
+        assertAttends(shape, window, new QueryRun(sequence, 1));
+        assertAttends(shape, window, new QueryRun(sequence, length));
+        assertAttends(shape, window, new QueryRun(sequence, (length + 1) / 2));
       }
     }
   }
@@ -135,21 +135,21 @@ class AttentionTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
   void severalSequencesOfAStepDoNotSeeEachOther(int crewSize) {
-    crew.close();
-    crew = new Crew(crewSize);
+    workers.close();
+    workers = new WorkerPool(crewSize);
     AttentionShape shape = new AttentionShape(8, 2, 24);
-    List<Sequence> sequences =
+    List<CachedSequence> sequences =
         Stream.of(1, 130, 5, 257, 128, 64).map(length -> sequence(shape, length)).toList();
     assertAttends(
         shape,
         ALL,
-        new Span(sequences.get(0), 1),
-        new Span(sequences.get(1), 100),
-        new Span(sequences.get(2), 1),
-        new Span(sequences.get(3), 1),
-        new Span(sequences.get(4), 128),
-        new Span(sequences.get(5), 2));
-    sequences.forEach(Sequence::close);
+        new QueryRun(sequences.get(0), 1),
+        new QueryRun(sequences.get(1), 100),
+        new QueryRun(sequences.get(2), 1),
+        new QueryRun(sequences.get(3), 1),
+        new QueryRun(sequences.get(4), 128),
+        new QueryRun(sequences.get(5), 2));
+    sequences.forEach(CachedSequence::close);
   }
 
   /** More than two spans of pages, whose outputs are merged; a window may begin in any of them. */
@@ -158,9 +158,9 @@ class AttentionTest {
   void spansOfALongPastAreMerged(int window) {
     AttentionShape shape = new AttentionShape(4, 2, 8);
     for (int length : new int[] {2047, 2048, 2049, 4097, 5000}) {
-      try (Sequence sequence = sequence(shape, length)) {
-        assertAttends(shape, window, new Span(sequence, 1));
-        assertAttends(shape, window, new Span(sequence, 3), new Span(sequence, 1));
+      try (CachedSequence sequence = sequence(shape, length)) {
+        assertAttends(shape, window, new QueryRun(sequence, 1));
+        assertAttends(shape, window, new QueryRun(sequence, 3), new QueryRun(sequence, 1));
       }
     }
   }
@@ -175,11 +175,11 @@ class AttentionTest {
     AttentionShape shape = new AttentionShape(2 * group, 2, 16);
     int width = shape.queryHeads() * shape.keyDim();
     int count = 60;
-    try (Sequence sequence = sequence(shape, 2080)) {
-      Span prompt = new Span(sequence, count);
+    try (CachedSequence sequence = sequence(shape, 2080)) {
+      QueryRun prompt = new QueryRun(sequence, count);
       float[] queries = gaussian(count * width);
       float[] together = run(shape, window, queries, prompt);
-      Attention attention = new Attention(shape, KernelChoice.ofThisProcess().kernels(), crew);
+      Attention attention = new Attention(shape, KernelChoice.ofThisProcess().kernels(), workers);
       for (int token = 0; token < count; token += 5) {
         float[] alone = new float[width];
         attention.begin();
@@ -195,38 +195,38 @@ class AttentionTest {
   void theNumberOfThreadsDoesNotChangeABit() {
     AttentionShape shape = new AttentionShape(4, 2, 16);
     float[] query = gaussian(4 * 16);
-    try (Sequence sequence = sequence(shape, 5000)) {
-      float[] alone = run(shape, ALL, query, new Span(sequence, 1));
-      crew.close();
-      crew = new Crew(5);
-      assertThat(run(shape, ALL, query, new Span(sequence, 1))).isEqualTo(alone);
+    try (CachedSequence sequence = sequence(shape, 5000)) {
+      float[] alone = run(shape, ALL, query, new QueryRun(sequence, 1));
+      workers.close();
+      workers = new WorkerPool(5);
+      assertThat(run(shape, ALL, query, new QueryRun(sequence, 1))).isEqualTo(alone);
     }
   }
 
   @Test
   void moreBlocksThanThereIsRoomForAtFirstAreTaken() {
     AttentionShape shape = new AttentionShape(64, 1, 8);
-    try (Sequence sequence = sequence(shape, 100)) {
-      assertAttends(shape, ALL, new Span(sequence, 100));
+    try (CachedSequence sequence = sequence(shape, 100)) {
+      assertAttends(shape, ALL, new QueryRun(sequence, 100));
     }
   }
 
   @Test
   void moreHeadsThanABlockHasRowsWork() {
     AttentionShape shape = new AttentionShape(100, 1, 8);
-    try (Sequence sequence = sequence(shape, 10)) {
-      assertAttends(shape, ALL, new Span(sequence, 10));
+    try (CachedSequence sequence = sequence(shape, 10)) {
+      assertAttends(shape, ALL, new QueryRun(sequence, 10));
     }
   }
 
   @Test
   void anInstanceServesOneStepAfterAnother() {
     AttentionShape shape = new AttentionShape(4, 2, 16);
-    Attention attention = new Attention(shape, KernelChoice.ofThisProcess().kernels(), crew);
+    Attention attention = new Attention(shape, KernelChoice.ofThisProcess().kernels(), workers);
     for (int length : new int[] {200, 1, 129}) {
-      try (Sequence sequence = sequence(shape, length)) {
-        check(attention, shape, ALL, new Span(sequence, length));
-        check(attention, shape, ALL, new Span(sequence, 1));
+      try (CachedSequence sequence = sequence(shape, length)) {
+        check(attention, shape, ALL, new QueryRun(sequence, length));
+        check(attention, shape, ALL, new QueryRun(sequence, 1));
       }
     }
   }
@@ -237,8 +237,8 @@ class AttentionTest {
   void extremeScoresDoNotOverflow(float extreme) {
     size = extreme;
     AttentionShape shape = new AttentionShape(2, 1, 8);
-    try (Sequence sequence = sequence(shape, 300)) {
-      float[] out = run(shape, ALL, gaussian(2 * 8 * 300), new Span(sequence, 300));
+    try (CachedSequence sequence = sequence(shape, 300)) {
+      float[] out = run(shape, ALL, gaussian(2 * 8 * 300), new QueryRun(sequence, 300));
       for (float value : out) {
         assertThat(value).isFinite().isBetween(-70_000f, 70_000f);
       }
@@ -252,13 +252,13 @@ class AttentionTest {
       float[] query = new float[8];
       query[0] = 3e4f;
       float[] value = gaussian(8);
-      try (Sequence sequence =
+      try (CachedSequence sequence =
           sequence(
               shape,
               300,
               position -> position == loud ? query : gaussian(8),
               position -> position == loud ? value : gaussian(8))) {
-        float[] out = run(shape, ALL, query, new Span(sequence, 1));
+        float[] out = run(shape, ALL, query, new QueryRun(sequence, 1));
         for (int i = 0; i < 8; i++) {
           assertThat(out[i]).isEqualTo(half(value[i]));
         }
@@ -266,17 +266,21 @@ class AttentionTest {
     }
   }
 
-  private void assertAttends(AttentionShape shape, int window, Span... spans) {
-    check(new Attention(shape, KernelChoice.ofThisProcess().kernels(), crew), shape, window, spans);
+  private void assertAttends(AttentionShape shape, int window, QueryRun... spans) {
+    check(
+        new Attention(shape, KernelChoice.ofThisProcess().kernels(), workers),
+        shape,
+        window,
+        spans);
   }
 
-  private void check(Attention attention, AttentionShape shape, int window, Span... spans) {
-    int rows = Stream.of(spans).mapToInt(Span::count).sum();
+  private void check(Attention attention, AttentionShape shape, int window, QueryRun... spans) {
+    int rows = Stream.of(spans).mapToInt(QueryRun::count).sum();
     float[] queries = gaussian(rows * shape.queryHeads() * shape.keyDim());
     float[] out = run(attention, shape, window, queries, spans);
     int at = 0;
     int outAt = 0;
-    for (Span span : spans) {
+    for (QueryRun span : spans) {
       for (int token = 0; token < span.count(); token++) {
         for (int head = 0; head < shape.queryHeads(); head++) {
           double[] query = new double[shape.keyDim()];
@@ -291,7 +295,7 @@ class AttentionTest {
                   span.sequence().values()[kvHead],
                   span.position() + token,
                   window,
-                  shape.scoreCap());
+                  shape.softCap());
           double worst = 0;
           for (int i = 0; i < expected.length; i++) {
             worst = Math.max(worst, Math.abs(out[outAt + i] - expected[i]));
@@ -306,9 +310,9 @@ class AttentionTest {
     }
   }
 
-  private float[] run(AttentionShape shape, int window, float[] queries, Span... spans) {
+  private float[] run(AttentionShape shape, int window, float[] queries, QueryRun... spans) {
     return run(
-        new Attention(shape, KernelChoice.ofThisProcess().kernels(), crew),
+        new Attention(shape, KernelChoice.ofThisProcess().kernels(), workers),
         shape,
         window,
         queries,
@@ -316,10 +320,10 @@ class AttentionTest {
   }
 
   private static float[] run(
-      Attention attention, AttentionShape shape, int window, float[] queries, Span... spans) {
+      Attention attention, AttentionShape shape, int window, float[] queries, QueryRun... spans) {
     attention.begin();
     int row = 0;
-    for (Span span : spans) {
+    for (QueryRun span : spans) {
       attention.add(span.sequence().cache(), row, span.count(), span.position());
       row += span.count();
     }
@@ -328,13 +332,13 @@ class AttentionTest {
     return out;
   }
 
-  private Sequence sequence(AttentionShape shape, int length) {
+  private CachedSequence sequence(AttentionShape shape, int length) {
     int keys = shape.kvHeads() * shape.keyDim();
     int values = shape.kvHeads() * shape.valueDim();
     return sequence(shape, length, position -> gaussian(keys), position -> gaussian(values));
   }
 
-  private Sequence sequence(
+  private CachedSequence sequence(
       AttentionShape shape, int length, IntFunction<float[]> keyAt, IntFunction<float[]> valueAt) {
     KvCache cache =
         CacheSpec.DEFAULT.newCache(
@@ -353,7 +357,7 @@ class AttentionTest {
       putHalves(value, values, position);
     }
     cache.advance(length);
-    return new Sequence(cache, keys, values);
+    return new CachedSequence(cache, keys, values);
   }
 
   private static void putHalves(float[] vector, double[][][] heads, int position) {

@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.MadeUpParts;
 import dev.kvasir.codec.ModelTables;
-import dev.kvasir.codec.commvq.MadeUpCodebooks;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.codec.SyntheticProfileParts;
+import dev.kvasir.codec.commvq.SyntheticCodebooks;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
@@ -35,14 +35,17 @@ class ForkedAttentionTest {
   private static final CacheShape SHAPE = new CacheShape(1, HEADS.kvHeads(), HEADS.headDim());
   private static final int QUERY = HEADS.queryHeads() * HEADS.headDim();
   private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
-  private final Crew alone = new Crew(1);
+  private final WorkerPool alone = new WorkerPool(1);
   private final Random random = new Random(29);
   private final ModelTables tables = new ModelTables();
-  private final CacheHost host =
-      CacheHost.unknown()
+  private final CacheContext context =
+      CacheContext.unknown()
           .withQueryHeads(HEADS.queryHeads())
-          .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 24))))
-          .withProfile(Optional.of(MadeUpParts.addTo(MadeUpCodebooks.profile(SHAPE, 1, 2), SHAPE)))
+          .withRotation(
+              Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, 24))))
+          .withProfile(
+              Optional.of(
+                  SyntheticProfileParts.addTo(SyntheticCodebooks.profile(SHAPE, 1, 2), SHAPE)))
           .withTables(Optional.of(tables));
 
   @AfterEach
@@ -72,7 +75,7 @@ class ForkedAttentionTest {
         "commvq:1,scores=tables"
       })
   void forksThatGrewApartShareAWorker(String spec) {
-    try (KvCache parent = CacheSpec.parse(spec).newCache(SHAPE, host)) {
+    try (KvCache parent = CacheSpec.parse(spec).newCache(SHAPE, context)) {
       fill(parent, 600);
       try (KvCache longer = parent.fork();
           KvCache shorter = parent.fork()) {
@@ -96,7 +99,7 @@ class ForkedAttentionTest {
         "commvq:1"
       })
   void aSequenceThatIsCutAndGrowsAnewIsSeenAnew(String spec) {
-    try (KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, host)) {
+    try (KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, context)) {
       Attention attention = new Attention(HEADS, kernels, alone);
       for (int kept : new int[] {0, 700, 300, 500}) {
         cache.truncate(kept);
@@ -140,8 +143,8 @@ class ForkedAttentionTest {
       int position = cache.length();
       cache.reserve(position + 1);
       cache.append(0, position, gaussian(vector), 0, gaussian(vector), 0);
-      if (cache.seesQueries()) {
-        cache.see(0, position, gaussian(QUERY), 0);
+      if (cache.observesQueries()) {
+        cache.observe(0, position, gaussian(QUERY), 0);
       }
       cache.advance(1);
     }

@@ -6,9 +6,9 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ValueOrigin;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.WorkerPool;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
@@ -22,12 +22,12 @@ class LatentAttentionTest {
   private static final long SEED = 47;
   private static final int ALL = Integer.MAX_VALUE;
 
-  private final Crew crew = new Crew(2);
+  private final WorkerPool workers = new WorkerPool(2);
   private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
 
   @AfterEach
   void close() {
-    crew.close();
+    workers.close();
   }
 
   /** One token, few and many query rows, and a past of several spans. */
@@ -110,7 +110,7 @@ class LatentAttentionTest {
 
   private float[] attended(
       AttentionShape shape, KvCache cache, int rows, float[] queries, int window) {
-    Attention attention = new Attention(shape, kernels, crew);
+    Attention attention = new Attention(shape, kernels, workers);
     attention.begin();
     attention.add(cache, 0, rows, cache.length() - rows);
     float[] out = new float[rows * shape.queryHeads() * shape.valueDim()];

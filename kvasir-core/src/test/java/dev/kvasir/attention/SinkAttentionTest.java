@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.WorkerPool;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -35,7 +35,7 @@ class SinkAttentionTest {
     CacheShape cacheShape = new CacheShape(1, KV_HEADS, DIM, DIM);
     float[][] keys = new float[length][];
     float[][] values = new float[length][];
-    try (Crew crew = new Crew(threads);
+    try (WorkerPool workers = new WorkerPool(threads);
         KvCache cache = CacheSpec.parse("fp32").newCache(cacheShape)) {
       cache.reserve(length);
       for (int position = 0; position < length; position++) {
@@ -49,7 +49,7 @@ class SinkAttentionTest {
       sinks[1] = 60; // all of it
       sinks[2] = -60; // none of it
       AttentionShape shape = new AttentionShape(queryHeads, KV_HEADS, DIM);
-      Attention attention = new Attention(shape, new ScalarKernels(), crew);
+      Attention attention = new Attention(shape, new ScalarKernels(), workers);
       for (int window : new int[] {Integer.MAX_VALUE, 150}) {
         attention.begin();
         attention.add(cache, 0, count, length - count);

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.profile.Profile;
 import java.util.Optional;
 import java.util.Random;
@@ -24,12 +24,12 @@ class SmoothedAttentionTest {
   private static final int GROUP = 2;
   private static final int LENGTH = 400;
 
-  private final Crew crew = new Crew(2);
+  private final WorkerPool workers = new WorkerPool(2);
   private final Random random = new Random(8);
 
   @AfterEach
   void close() {
-    crew.close();
+    workers.close();
   }
 
   /** At 16 bits packing loses nothing that counts, so this is full precision. */
@@ -78,9 +78,9 @@ class SmoothedAttentionTest {
   void factorsThatCannotDivideAreRefused() {
     float[] factors = new float[SHAPE.layers() * 2 * 64];
     Profile profile = Profile.empty("m").with("pmkvq/smoothing", factors, 2, 2, 64);
-    CacheHost host = CacheHost.unknown().withProfile(Optional.of(profile));
+    CacheContext context = CacheContext.unknown().withProfile(Optional.of(profile));
     assertThatThrownBy(
-            () -> CacheSpec.parse("pmkvq:2,budget=8MiB,keys=token").newCache(SHAPE, host))
+            () -> CacheSpec.parse("pmkvq:2,budget=8MiB,keys=token").newCache(SHAPE, context))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("a smoothing factor of layer 0 is 0.0; expected numbers above 0");
   }
@@ -100,8 +100,8 @@ class SmoothedAttentionTest {
       float[] values,
       float[] queries,
       int rows) {
-    CacheHost host = CacheHost.unknown().withProfile(profile);
-    try (KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, host)) {
+    CacheContext context = CacheContext.unknown().withProfile(profile);
+    try (KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, context)) {
       for (int position = 0; position < LENGTH; position++) {
         cache.reserve(position + 1);
         for (int layer = 0; layer < SHAPE.layers(); layer++) {
@@ -112,7 +112,7 @@ class SmoothedAttentionTest {
       }
       float[] out = new float[queries.length];
       AttentionShape shape = new AttentionShape(2 * GROUP, 2, 64);
-      Attention attention = new Attention(shape, new ScalarKernels(), crew);
+      Attention attention = new Attention(shape, new ScalarKernels(), workers);
       attention.begin();
       attention.add(cache, 0, rows, LENGTH - rows);
       attention.attend(1, Integer.MAX_VALUE, queries, out);

@@ -3,9 +3,9 @@ package dev.kvasir.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.codec.Budget;
-import dev.kvasir.codec.CacheHost;
-import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheBudget;
+import dev.kvasir.codec.CacheConfig;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.pmkvq.PmkvqPage;
 import dev.kvasir.error.InvalidInputException;
@@ -74,14 +74,14 @@ class BudgetTest {
     String spec = randomSpec(random, budget);
     long before = CountedArena.liveBytes();
     try (KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, host(random))) {
-      CountedArena.watchMostBytes();
+      CountedArena.resetPeakBytes();
       for (int step = 0; step < 150; step++) {
         switch (random.nextInt(8)) {
           case 0 -> cache.truncate(random.nextInt(cache.length() + 1));
-          case 1 -> cache.holdSealing(random.nextBoolean());
-          default -> append(cache, cache.stepOf(1 + random.nextInt(300)), random);
+          case 1 -> cache.deferQuantization(random.nextBoolean());
+          default -> append(cache, cache.stepCapacity(1 + random.nextInt(300)), random);
         }
-        assertThat(CountedArena.mostBytes() - before)
+        assertThat(CountedArena.peakBytes() - before)
             .as("%s, seed %d, step %d, %d tokens", spec, seed, step, cache.length())
             .isLessThanOrEqualTo(budget * 1024L);
       }
@@ -91,7 +91,7 @@ class BudgetTest {
   private static void act(KvCache cache, List<KvCache> caches, Random random) {
     switch (random.nextInt(12)) {
       case 0 -> cache.truncate(random.nextInt(cache.length() + 1));
-      case 1 -> cache.holdSealing(random.nextBoolean());
+      case 1 -> cache.deferQuantization(random.nextBoolean());
       case 2 -> {
         if (caches.size() < 4) {
           caches.add(cache.fork());
@@ -101,7 +101,7 @@ class BudgetTest {
       }
       default -> {
         int wanted = 1 + random.nextInt(300);
-        int fits = cache.stepOf(wanted);
+        int fits = cache.stepCapacity(wanted);
         if (fits < wanted) {
           CacheBytes before = cache.bytes();
           assertThatThrownBy(() -> cache.reserve(cache.length() + wanted))
@@ -135,18 +135,18 @@ class BudgetTest {
     try (KvCache cache = spec.newCache(SHAPE)) {
       int capacity = cache.capacity();
       for (int length = 0; length < capacity; length++) {
-        assertThat(cache.stepOf(1)).isOne();
+        assertThat(cache.stepCapacity(1)).isOne();
         append(cache, 1, random);
         assertThat(CountedArena.liveBytes() - before).isLessThanOrEqualTo(400 * 1024);
         assertThat(cache.bytes()).isEqualTo(spec.bytesFor(SHAPE, cache.length()));
       }
-      assertThat(cache.stepOf(1)).isZero();
+      assertThat(cache.stepCapacity(1)).isZero();
       assertThatThrownBy(() -> cache.reserve(capacity + 1))
           .isInstanceOf(CacheFullException.class)
           .hasMessageContaining(
               "cannot take 1 tokens after %d; its 409600 bytes hold %d at the most"
                   .formatted(capacity, capacity));
-      assertThat(cache.packingTime().shrinkNanos()).isPositive();
+      assertThat(cache.quantizationTime().requantizeNanos()).isPositive();
     }
   }
 
@@ -154,28 +154,29 @@ class BudgetTest {
   @CsvSource({"1000, 128, 1", "1, 128, 1", "300, 0, 0", "5000, 77, 200", "257, 128, 1"})
   void withoutABudgetTheContextJustFits(int tokens, int window, int sinks) {
     String keys = ",window=%d,sinks=%d".formatted(window, sinks);
-    CacheHost host = CacheHost.unknown().withContextLimit(tokens);
+    CacheContext context = CacheContext.unknown().withContextLimit(tokens);
     CacheSpec spec = CacheSpec.parse("pmkvq:2" + keys);
-    CacheSettings settings = spec.plan().settings(SHAPE, host);
-    try (KvCache cache = spec.newCache(SHAPE, host)) {
+    CacheConfig settings = spec.config().cacheConfig(SHAPE, context);
+    try (KvCache cache = spec.newCache(SHAPE, context)) {
       assertThat(cache.capacity()).isGreaterThanOrEqualTo(tokens);
       assertThat(cache.capacity()).isLessThan(tokens + 128 + sinks);
     }
-    Budget budget = settings.budget().orElseThrow();
-    CacheSettings less =
-        settings.within(
-            Budget.of(
+    CacheBudget budget = settings.budget().orElseThrow();
+    CacheConfig less =
+        settings.withBudget(
+            CacheBudget.of(
                 budget.spec(),
                 new PageBudget(SHAPE, settings).bytes() - 1,
-                budget.step(),
-                budget.crew()));
+                budget.scope(),
+                budget.workers()));
     assertThat(new PageBudget(SHAPE, less).capacity()).isLessThan(tokens);
   }
 
   @Test
   void bitsAreCountedAtTheContextLimit() {
-    CacheHost host = CacheHost.unknown().withContextLimit(1000);
-    CacheSettings settings = CacheSpec.parse("pmkvq:2,budget=4.5bits").plan().settings(SHAPE, host);
+    CacheContext context = CacheContext.unknown().withContextLimit(1000);
+    CacheConfig settings =
+        CacheSpec.parse("pmkvq:2,budget=4.5bits").config().cacheConfig(SHAPE, context);
     assertThat(settings.budget().orElseThrow().bytes())
         .isEqualTo((long) (4.5 / 8 * 1000 * SHAPE.valuesPerToken()));
     assertThatThrownBy(() -> CacheSpec.parse("pmkvq:2,budget=4bits").newCache(SHAPE))
@@ -192,22 +193,23 @@ class BudgetTest {
 
   @Test
   void layersShrinkAsFarAsTheProfileLetsThem() {
-    CacheHost host =
-        CacheHost.unknown()
+    CacheContext context =
+        CacheContext.unknown()
             .withProfile(
                 Optional.of(Profile.empty("m").with("layers/widths", new float[] {2, 8, 4}, 3)));
     long budget = 3 * BLOCK_BYTES;
     CacheSpec spec = CacheSpec.parse("pmkvq:2,budget=%dKiB".formatted(budget / 1024));
-    try (KvCache cache = spec.newCache(SHAPE, host)) {
+    try (KvCache cache = spec.newCache(SHAPE, context)) {
       append(cache, cache.capacity(), 100, new Random(1));
       assertThat(widths(cache)).containsExactly(2, 8, 4);
-      assertThat(cache.bytes()).isEqualTo(spec.bytesFor(SHAPE, host, cache.capacity()));
+      assertThat(cache.bytes()).isEqualTo(spec.bytesFor(SHAPE, context, cache.capacity()));
     }
-    try (KvCache cache = CacheSpec.parse(spec.text().replace(":2", ":4")).newCache(SHAPE, host)) {
+    try (KvCache cache =
+        CacheSpec.parse(spec.text().replace(":2", ":4")).newCache(SHAPE, context)) {
       append(cache, cache.capacity(), 100, new Random(1));
       assertThat(widths(cache)).as("none below what was asked for").containsExactly(4, 8, 4);
     }
-    try (KvCache cache = CacheSpec.parse(spec + ",widths=same").newCache(SHAPE, host)) {
+    try (KvCache cache = CacheSpec.parse(spec + ",widths=same").newCache(SHAPE, context)) {
       append(cache, cache.capacity(), 100, new Random(1));
       assertThat(widths(cache)).containsExactly(2, 2, 2);
     }
@@ -220,7 +222,7 @@ class BudgetTest {
     long widestPage = 16 * 128 * SHAPE.valuesPerToken() / SHAPE.layers() / 8 * 5 / 4;
     try (KvCache cache = spec.newCache(SHAPE)) {
       boolean shrank = false;
-      while (cache.stepOf(1) > 0) {
+      while (cache.stepCapacity(1) > 0) {
         append(cache, 1, new Random(1));
         int[] bits = widthsOfLayer(cache, 0);
         shrank |= bits.length > 0 && bits[0] < 16;
@@ -244,9 +246,9 @@ class BudgetTest {
     CacheSpec spec = CacheSpec.parse("pmkvq:2,budget=400KiB,shrink=" + shrink);
     try (KvCache held = spec.newCache(SHAPE);
         KvCache plain = spec.newCache(SHAPE)) {
-      held.holdSealing(true);
+      held.deferQuantization(true);
       append(held, tokens, 100, new Random(1));
-      held.holdSealing(false);
+      held.deferQuantization(false);
       append(plain, tokens, 100, new Random(1));
       assertThat(widthsOfLayer(held, 0)).isEqualTo(widthsOfLayer(plain, 0));
     }
@@ -280,10 +282,10 @@ class BudgetTest {
     }
   }
 
-  private static CacheHost host(Random random) {
+  private static CacheContext host(Random random) {
     float[] widths = {2 << random.nextInt(3), 2 << random.nextInt(3), 2 << random.nextInt(3)};
     Profile profile = Profile.empty("m").with("layers/widths", widths, 3);
-    return CacheHost.unknown()
+    return CacheContext.unknown()
         .withProfile(random.nextBoolean() ? Optional.of(profile) : Optional.empty());
   }
 
@@ -313,7 +315,7 @@ class BudgetTest {
 
   private static void append(KvCache cache, int tokens, int step, Random random) {
     for (int done = 0; done < tokens; ) {
-      int count = cache.stepOf(Math.min(step, tokens - done));
+      int count = cache.stepCapacity(Math.min(step, tokens - done));
       assertThat(count).isPositive();
       append(cache, count, random);
       done += count;

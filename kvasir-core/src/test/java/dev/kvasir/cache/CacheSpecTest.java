@@ -3,7 +3,7 @@ package dev.kvasir.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.error.InvalidInputException;
@@ -102,10 +102,10 @@ class CacheSpecTest {
     CacheShape shape = new CacheShape(3, 1, 64);
     CacheSpec spec = CacheSpec.parse("kivi:2,widths=profile,window=0");
     Profile profile = Profile.empty("m").with("layers/widths", new float[] {2, 8, 4}, 3);
-    CacheHost host = CacheHost.unknown().withProfile(Optional.of(profile));
-    CacheBytes bytes = spec.bytesFor(shape, host, 128);
+    CacheContext context = CacheContext.unknown().withProfile(Optional.of(profile));
+    CacheBytes bytes = spec.bytesFor(shape, context, 128);
     assertThat(bytes.codes()).isEqualTo(2 * 128 * 64 * (2 + 8 + 4) / 8);
-    try (KvCache cache = spec.newCache(shape, host)) {
+    try (KvCache cache = spec.newCache(shape, context)) {
       cache.reserve(128);
       for (int layer = 0; layer < 3; layer++) {
         for (int position = 0; position < 128; position++) {

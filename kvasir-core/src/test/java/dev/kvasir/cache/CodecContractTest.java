@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.fail;
 
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Method;
-import dev.kvasir.codec.Methods;
+import dev.kvasir.codec.MethodRegistry;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.KernelChoice;
@@ -40,7 +40,7 @@ class CodecContractTest {
   private static final long SEED = 23;
   private static final String KINDS = "dev.kvasir.cache.ContractSpecs#";
   private static final int LONGEST = 1200;
-  private static final Map<CacheShape, CacheHost> HOSTS = new HashMap<>();
+  private static final Map<CacheShape, CacheContext> HOSTS = new HashMap<>();
 
   private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
   private long bytesBefore;
@@ -57,19 +57,19 @@ class CodecContractTest {
 
   @AfterAll
   static void closeTables() {
-    HOSTS.values().forEach(host -> host.tables().orElseThrow().close());
+    HOSTS.values().forEach(context -> context.tables().orElseThrow().close());
     HOSTS.clear();
   }
 
-  private static CacheHost host(CacheShape shape) {
+  private static CacheContext host(CacheShape shape) {
     return HOSTS.computeIfAbsent(
         shape,
         any ->
-            CacheHost.unknown()
+            CacheContext.unknown()
                 .withTables(Optional.of(new ModelTables()))
                 .withQueryHeads(shape.kvHeads())
                 .withRotation(
-                    Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 16))))
+                    Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, 16))))
                 .withProfile(Optional.of(ContractSpecs.profile(shape)))
                 .withContextLimit(LONGEST));
   }
@@ -103,9 +103,9 @@ class CodecContractTest {
   /** Codes that depend on the vectors are foretold as what they cannot exceed. */
   private static void assertForetold(ShapedSpec kind, int length, CacheBytes bytes) {
     CacheSpec spec = CacheSpec.parse(kind.spec());
-    CacheHost host = host(kind.shape());
-    CacheBytes foretold = spec.bytesFor(kind.shape(), host, length);
-    if (spec.sizes(kind.shape(), host) == PageCodec.Sizes.EXACT) {
+    CacheContext context = host(kind.shape());
+    CacheBytes foretold = spec.bytesFor(kind.shape(), context, length);
+    if (spec.sizes(kind.shape(), context) == PageCodec.SizeAccuracy.EXACT) {
       assertThat(bytes).as("%s at length %d", kind, length).isEqualTo(foretold);
       return;
     }
@@ -216,8 +216,9 @@ class CodecContractTest {
   void everyRegisteredMethodIsHeldToIt() {
     for (Stream<String> specs :
         List.of(ContractSpecs.specs(), ContractSpecs.fewSpecs(), ContractSpecs.quickSpecs())) {
-      List<Method> held = specs.map(spec -> CacheSpec.parse(spec).method()).distinct().toList();
-      assertThat(held).containsExactlyInAnyOrderElementsOf(Methods.all());
+      List<QuantizationMethod> held =
+          specs.map(spec -> CacheSpec.parse(spec).method()).distinct().toList();
+      assertThat(held).containsExactlyInAnyOrderElementsOf(MethodRegistry.all());
     }
   }
 
@@ -276,7 +277,7 @@ class CodecContractTest {
       append(kind, cache, 700, new SplittableRandom(SEED), 100);
       int last = kind.shape().layers() - 1;
       for (int kept : lengths(kind)) {
-        if (cache.keepable(kept) < kept) {
+        if (cache.retainable(kept) < kept) {
           continue; // layers have let go of what would be read
         }
         float[] keys = keys(kind, cache, last, 0, kept);
@@ -345,16 +346,16 @@ class CodecContractTest {
   void aStoredCacheGoesOnAsIfItHadNeverStopped(ShapedSpec kind) {
     try (KvCache cache = open(kind)) {
       append(kind, cache, 300, new SplittableRandom(SEED), 97);
-      CacheForm stored = StoredPieces.of(cache.form());
+      CacheSnapshot stored = SnapshotBytes.of(cache.snapshot());
       append(kind, cache, 300, new SplittableRandom(SEED + 1), 43);
-      try (LentPieces lent = new LentPieces(stored);
+      try (MappedSnapshot lent = new MappedSnapshot(stored);
           KvCache copied = restored(kind, stored);
           KvCache read = restored(kind, lent)) {
-        assertThat(StoredPieces.of(copied.form())).isEqualTo(stored);
-        assertThat(StoredPieces.of(read.form())).isEqualTo(stored);
+        assertThat(SnapshotBytes.of(copied.snapshot())).isEqualTo(stored);
+        assertThat(SnapshotBytes.of(read.snapshot())).isEqualTo(stored);
         assertThat(read.bytes()).isEqualTo(copied.bytes());
         append(kind, read, 300, new SplittableRandom(SEED + 1), 43);
-        assertThat(StoredPieces.of(read.form())).isEqualTo(StoredPieces.of(cache.form()));
+        assertThat(SnapshotBytes.of(read.snapshot())).isEqualTo(SnapshotBytes.of(cache.snapshot()));
         assertThat(read.bytes()).isEqualTo(cache.bytes());
         assertSame(kind, read, cache, 600);
       }
@@ -367,20 +368,20 @@ class CodecContractTest {
   void storedBlocksStayWhereTheyLie(ShapedSpec kind) {
     try (KvCache cache = open(kind)) {
       append(kind, cache, 300, new SplittableRandom(SEED), 97);
-      StoredPieces stored = StoredPieces.of(cache.form());
+      SnapshotBytes stored = SnapshotBytes.of(cache.snapshot());
       assertThat(stored.blocks()).isPositive();
-      try (LentPieces lent = new LentPieces(stored);
+      try (MappedSnapshot lent = new MappedSnapshot(stored);
           KvCache read = restored(kind, lent)) {
-        assertThat(StoredPieces.of(read.form())).isEqualTo(stored);
+        assertThat(SnapshotBytes.of(read.snapshot())).isEqualTo(stored);
         lent.overwrite();
-        StoredPieces overwritten = StoredPieces.of(read.form());
+        SnapshotBytes overwritten = SnapshotBytes.of(read.snapshot());
         assertThat(overwritten.hexBlocks()).doesNotContainAnyElementsOf(stored.hexBlocks());
       }
     }
   }
 
-  private static KvCache restored(ShapedSpec kind, CacheForm form) {
-    return CacheSpec.parse(kind.spec()).restored(kind.shape(), host(kind.shape()), form);
+  private static KvCache restored(ShapedSpec kind, CacheSnapshot snapshot) {
+    return CacheSpec.parse(kind.spec()).restore(kind.shape(), host(kind.shape()), snapshot);
   }
 
   private static KvCache open(ShapedSpec kind) {
@@ -402,10 +403,10 @@ class CodecContractTest {
         for (int layer = 0; layer < kind.shape().layers(); layer++) {
           float[] keys = vector(random, kind.keyVector());
           cache.append(layer, first + i, keys, 0, vector(random, kind.valueVector()), 0);
-          if (cache.seesQueries()) {
-            cache.see(layer, first + i, vector(random, kind.keyVector()), 0);
+          if (cache.observesQueries()) {
+            cache.observe(layer, first + i, vector(random, kind.keyVector()), 0);
           }
-          if (cache.receivingQueries() > 0) {
+          if (cache.attentionHorizon() > 0) {
             receive(kind, cache, layer, first + i);
           }
         }
@@ -418,7 +419,7 @@ class CodecContractTest {
   private static void receive(ShapedSpec kind, KvCache cache, int layer, int position) {
     int[] weights = {position % 50 == 49 ? 100_000 : 100 + position % 7};
     for (int head = 0; head < kind.shape().kvHeads(); head++) {
-      cache.receive(layer, head, position, weights, 1);
+      cache.observeAttention(layer, head, position, weights, 1);
     }
   }
 
@@ -447,7 +448,7 @@ class CodecContractTest {
   private float[] keys(ShapedSpec kind, KvCache cache, int layer, int head, int tokens) {
     return vectors(
         cache,
-        cache.heldFrom(layer),
+        cache.firstRetained(layer),
         tokens,
         kind.shape().keyDim(),
         (block, count, out) -> cache.expandKeys(kernels, layer, head, block, count, out));
@@ -457,7 +458,7 @@ class CodecContractTest {
   private float[] values(ShapedSpec kind, KvCache cache, int layer, int head, int tokens) {
     return vectors(
         cache,
-        cache.heldFrom(layer),
+        cache.firstRetained(layer),
         tokens,
         kind.shape().valueDim(),
         (block, count, out) -> cache.expandValues(kernels, layer, head, block, count, out));

@@ -2,10 +2,10 @@ package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerWindows;
-import dev.kvasir.codec.MadeUpParts;
-import dev.kvasir.codec.Method;
+import dev.kvasir.codec.QuantizationMethod;
+import dev.kvasir.codec.SyntheticProfileParts;
 import dev.kvasir.codec.ValueOrigin;
-import dev.kvasir.codec.commvq.MadeUpCodebooks;
+import dev.kvasir.codec.commvq.SyntheticCodebooks;
 import dev.kvasir.profile.Profile;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -44,9 +44,9 @@ final class ContractSpecs {
   private static final List<CacheShape> LOCAL =
       List.of(
           new CacheShape(3, 1, 20)
-              .within(new LayerWindows(List.of(50, LayerWindows.UNBOUNDED, 300))),
+              .withWindows(new LayerWindows(List.of(50, LayerWindows.UNBOUNDED, 300))),
           new CacheShape(2, 1, 24, 16, ValueOrigin.IN_KEYS)
-              .within(new LayerWindows(List.of(130, 400))));
+              .withWindows(new LayerWindows(List.of(130, 400))));
 
   /** Methods that change the basis of vectors before they code them. */
   private static final List<String> ROTATED =
@@ -63,7 +63,7 @@ final class ContractSpecs {
     if (THOROUGH) {
       return Stream.of(specs);
     }
-    Map<Method, List<String>> byMethod =
+    Map<QuantizationMethod, List<String>> byMethod =
         Stream.of(specs)
             .collect(
                 Collectors.groupingBy(
@@ -313,7 +313,7 @@ final class ContractSpecs {
             .mapToInt(kind -> kind.spec().charAt("commvq:".length()) - '0')
             .distinct()
             .toArray();
-    return MadeUpParts.addTo(MadeUpCodebooks.profile(shape, widths), shape);
+    return SyntheticProfileParts.addTo(SyntheticCodebooks.profile(shape, widths), shape);
   }
 
   static Stream<ShapedSpec> kindsThatStoreValues() {

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Forms;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
-import dev.kvasir.codec.SealedSequence;
-import dev.kvasir.codec.SealedSequence.Stored;
+import dev.kvasir.codec.QuantizedSequence;
+import dev.kvasir.codec.QuantizedSequence.SequenceSnapshot;
 import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.SnapshotAssertions;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.memory.CountedArena;
 import java.util.Arrays;
@@ -33,7 +33,7 @@ class DamagedFormContractTest {
 
   /**
    * Bits or lengths of a form that are all tried; of more of them, this many at random. All forms
-   * have the same envelope around them, of which {@code EnvelopeTest} tries every bit.
+   * have the same envelope around them, of which {@code SnapshotHeaderTest} tries every bit.
    */
   private static final int MOST_TRIALS = ContractSpecs.THOROUGH ? 400 : 100;
 
@@ -108,7 +108,7 @@ class DamagedFormContractTest {
               wrong[HEADER_BYTES + random.nextInt(described)] = (byte) random.nextInt();
             }
             try {
-              assertThat(read.again(Forms.resealed(wrong))).isEqualTo(wrong);
+              assertThat(read.again(SnapshotAssertions.withChecksum(wrong))).isEqualTo(wrong);
             } catch (InvalidInputException refused) {
               assertThat(refused).hasMessageMatching("a stored (page|state) .*");
             }
@@ -128,25 +128,25 @@ class DamagedFormContractTest {
   /** The first page and the last of a sequence, and its state. */
   private static void forEachForm(ShapedSpec kind, FormTrial trial) {
     PageCodec method = StoredSequences.method(kind);
-    Stored before = StoredSequences.stored(kind);
-    try (SealedSequence sequence = StoredSequences.resume(kind, before)) {
+    SequenceSnapshot before = StoredSequences.stored(kind);
+    try (QuantizedSequence sequence = StoredSequences.resume(kind, before)) {
       for (int block : new int[] {0, sequence.blockCount() - 1}) {
         trial.run(
             before.blocks().get(block).get(1),
             form -> {
-              try (Page page = sequence.codec().read(1, form)) {
-                return page.form();
+              try (Page page = sequence.codec().deserialize(1, form)) {
+                return page.serialize();
               }
             });
       }
       trial.run(
           before.state(),
           form -> {
-            try (SequenceCodec resumed = method.resume(form)) {
-              return resumed.state();
+            try (SequenceCodec resumed = method.resumeSequence(form)) {
+              return resumed.serializeState();
             }
           });
-      StoredSequences.assertSameBytes(sequence.stored(), before);
+      StoredSequences.assertSameBytes(sequence.snapshot(), before);
     }
   }
 
@@ -180,11 +180,11 @@ class DamagedFormContractTest {
       })
   void aPageOfOtherSettingsIsRefusedByBothNames(
       String written, String reading, String found, String expected) {
-    try (SealedSequence sequence = StoredSequences.begin(written);
-        SealedSequence other = StoredSequences.begin(reading)) {
+    try (QuantizedSequence sequence = StoredSequences.begin(written);
+        QuantizedSequence other = StoredSequences.begin(reading)) {
       sequence.grow(1);
-      byte[] form = sequence.page(0, 0).form();
-      assertThatThrownBy(() -> other.codec().read(0, form))
+      byte[] form = sequence.page(0, 0).serialize();
+      assertThatThrownBy(() -> other.codec().deserialize(0, form))
           .isInstanceOf(InvalidInputException.class)
           .hasMessageStartingWith("a stored page ")
           .hasMessageContaining(found)
@@ -203,9 +203,9 @@ class DamagedFormContractTest {
   void aStateOfAnotherModelIsRefusedByBothNames(
       String spec, int layers, int kvHeads, int headDim, String found, String expected) {
     PageCodec other = StoredSequences.method(spec, new CacheShape(layers, kvHeads, headDim));
-    try (SealedSequence sequence = StoredSequences.filled(spec)) {
-      byte[] state = sequence.codec().state();
-      assertThatThrownBy(() -> other.resume(state))
+    try (QuantizedSequence sequence = StoredSequences.filled(spec)) {
+      byte[] state = sequence.codec().serializeState();
+      assertThatThrownBy(() -> other.resumeSequence(state))
           .isInstanceOf(InvalidInputException.class)
           .hasMessageStartingWith("a stored state ")
           .hasMessageContaining(found)
@@ -227,11 +227,11 @@ class DamagedFormContractTest {
   void aPageWithValuesOfAnotherWidthIsRefusedByBothNames(
       String spec, String found, String expected) {
     ShapedSpec wider = new ShapedSpec(new CacheShape(2, 2, 20, 24), spec);
-    try (SealedSequence sequence = StoredSequences.begin(spec);
-        SealedSequence other = StoredSequences.begin(wider)) {
+    try (QuantizedSequence sequence = StoredSequences.begin(spec);
+        QuantizedSequence other = StoredSequences.begin(wider)) {
       sequence.grow(1);
-      byte[] form = sequence.page(0, 0).form();
-      assertThatThrownBy(() -> other.codec().read(0, form))
+      byte[] form = sequence.page(0, 0).serialize();
+      assertThatThrownBy(() -> other.codec().deserialize(0, form))
           .isInstanceOf(InvalidInputException.class)
           .hasMessageStartingWith("a stored page ")
           .hasMessageContaining(found)
@@ -242,16 +242,16 @@ class DamagedFormContractTest {
   @Test
   void aPageThatIsNarrowerThanItsLayerMayBeIsRefused() {
     String narrow = "pmkvq:2,budget=1MiB,widths=same";
-    try (SealedSequence sequence = StoredSequences.begin(narrow);
-        SealedSequence other = StoredSequences.begin("pmkvq:8,budget=1MiB,widths=same")) {
+    try (QuantizedSequence sequence = StoredSequences.begin(narrow);
+        QuantizedSequence other = StoredSequences.begin("pmkvq:8,budget=1MiB,widths=same")) {
       sequence.grow(1);
-      sequence.shrink();
-      sequence.shrink();
-      byte[] form = sequence.page(1, 0).form();
-      assertThatThrownBy(() -> other.codec().read(1, form))
+      sequence.requantize();
+      sequence.requantize();
+      byte[] form = sequence.page(1, 0).serialize();
+      assertThatThrownBy(() -> other.codec().deserialize(1, form))
           .hasMessage("a stored page has 4 bits in layer 1; this cache has 16, halved down to 8");
       PageCodec wider = StoredSequences.method("pmkvq:8,budget=1MiB,widths=same");
-      assertThatThrownBy(() -> wider.resume(sequence.codec().state()))
+      assertThatThrownBy(() -> wider.resumeSequence(sequence.codec().serializeState()))
           .hasMessage("a stored state has 4 bits in layer 0; this cache has 16, halved down to 8");
     }
   }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Kernels;
@@ -148,15 +148,15 @@ class DenseCacheTest {
   void memoryThatCannotBeHadLeavesTheCacheAsItWas() {
     cache.reserve(1);
     MemoryPool pool = new MemoryPool(cache.bytes().total() - 1);
-    pool.join(
+    pool.register(
         (level, bytes) -> {
           throw new OutOfMemoryError("made up");
         });
     try (KvCache refused =
-        CacheSpec.DEFAULT.newCache(SHAPE, CacheHost.unknown().withMemory(pool))) {
+        CacheSpec.DEFAULT.newCache(SHAPE, CacheContext.unknown().withMemory(pool))) {
       assertThatThrownBy(() -> refused.reserve(1)).hasMessage("made up");
       assertThat(refused.bytes().total()).isZero();
-      assertThat(pool.taken()).isZero();
+      assertThat(pool.usedBytes()).isZero();
     }
     cache.close();
     assertThat(CountedArena.liveArenas()).isEqualTo(arenasBefore);

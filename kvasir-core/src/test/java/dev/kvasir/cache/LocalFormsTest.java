@@ -3,10 +3,10 @@ package dev.kvasir.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Forms;
 import dev.kvasir.codec.LayerWindows;
+import dev.kvasir.codec.SnapshotAssertions;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
@@ -26,7 +26,7 @@ class LocalFormsTest {
 
   /** Two layers are alike; the first is never packed. */
   private static final CacheShape LOCAL =
-      WHOLE.within(new LayerWindows(List.of(5, LayerWindows.UNBOUNDED, 200, 200)));
+      WHOLE.withWindows(new LayerWindows(List.of(5, LayerWindows.UNBOUNDED, 200, 200)));
 
   private static final int TOKENS = 1 + 4 * 128 + 3;
 
@@ -49,8 +49,8 @@ class LocalFormsTest {
   }
 
   private static KvCache filled(String spec, CacheShape shape) {
-    KvCache cache = CacheSpec.parse(spec).newCache(shape, CacheHost.unknown());
-    float[] x = Forms.wholeNumbers(TOKENS * 4);
+    KvCache cache = CacheSpec.parse(spec).newCache(shape, CacheContext.unknown());
+    float[] x = SnapshotAssertions.wholeNumbers(TOKENS * 4);
     cache.reserve(TOKENS);
     for (int position = 0; position < TOKENS; position++) {
       for (int layer = 0; layer < shape.layers(); layer++) {
@@ -61,16 +61,16 @@ class LocalFormsTest {
     return cache;
   }
 
-  private static KvCache restored(String spec, CacheForm form) {
-    return CacheSpec.parse(spec).restored(LOCAL, CacheHost.unknown(), form);
+  private static KvCache restored(String spec, CacheSnapshot snapshot) {
+    return CacheSpec.parse(spec).restore(LOCAL, CacheContext.unknown(), snapshot);
   }
 
   @Test
   void packedBlocksAndTheRest() {
     try (KvCache cache = filled("kivi:1,window=0,sinks=1", LOCAL)) {
-      CacheForm form = cache.form();
-      Forms.assertWrittenDown(
-          form.block(0),
+      CacheSnapshot snapshot = cache.snapshot();
+      SnapshotAssertions.assertBytes(
+          snapshot.block(0),
           987,
           "5ee99d03",
           "4b56424c 01 03 cd030000", // magic, version, kind, bytes
@@ -78,8 +78,8 @@ class LocalFormsTest {
           "00 01 00 00", // let go, a page, let go
           "00000000 b2030000 00000000 00000000", // bytes of each
           "4b565047 02 01"); // the page
-      Forms.assertWrittenDown(
-          form.block(3),
+      SnapshotAssertions.assertBytes(
+          snapshot.block(3),
           4927,
           "3bf13c25",
           "4b56424c 01 03 31130000", //
@@ -87,8 +87,8 @@ class LocalFormsTest {
           "02 01 01 01", // numbers, pages
           "00080000 b2030000 b2030000 b2030000", //
           "00c0 80c9"); // keys of the first layer begin
-      Forms.assertWrittenDown(
-          form.rest(),
+      SnapshotAssertions.assertBytes(
+          snapshot.residual(),
           261,
           "08fd3e9d",
           "4b565254 01 02 f7000000", //
@@ -103,13 +103,13 @@ class LocalFormsTest {
   /** Where no layer packs, a block that was passed by the window is no whole one once it is cut. */
   @Test
   void aCutCacheThatNeverPacksIsRestored() {
-    CacheShape shape = WHOLE.within(new LayerWindows(List.of(150, 150, 150, 150)));
+    CacheShape shape = WHOLE.withWindows(new LayerWindows(List.of(150, 150, 150, 150)));
     String spec = "kivi:2,window=100";
     try (KvCache cache = filled(spec, shape)) {
       for (int length : new int[] {TOKENS - 10, TOKENS - 100, TOKENS - 128}) {
         cache.truncate(length);
         assertThat(cache.length()).isEqualTo(length);
-        CacheSpec.parse(spec).restored(shape, CacheHost.unknown(), cache.form()).close();
+        CacheSpec.parse(spec).restore(shape, CacheContext.unknown(), cache.snapshot()).close();
       }
     }
   }
@@ -117,8 +117,8 @@ class LocalFormsTest {
   @Test
   void patternsOfLayersThatLetGoOfPages() {
     try (KvCache cache = filled("patternkv:2,patterns=1,rope=static,window=0", LOCAL)) {
-      byte[] rest = cache.form().rest();
-      Forms.assertWrittenDown(
+      byte[] rest = cache.snapshot().residual();
+      SnapshotAssertions.assertBytes(
           Arrays.copyOfRange(rest, STATE, STATE + 82),
           82,
           "dcc33362",
@@ -138,15 +138,15 @@ class LocalFormsTest {
   void whatWasStoredWithAllLayersIsRead(String spec) {
     try (KvCache whole = filled(spec, WHOLE);
         KvCache local = filled(spec, LOCAL);
-        KvCache read = restored(spec, StoredPieces.of(whole.form()))) {
+        KvCache read = restored(spec, SnapshotBytes.of(whole.snapshot()))) {
       assertThat(read.bytes().total()).isEqualTo(whole.bytes().total());
       for (int layer = 0; layer < WHOLE.layers(); layer++) {
-        assertThat(read.heldFrom(layer)).isZero();
+        assertThat(read.firstRetained(layer)).isZero();
         assertThat(lastKeys(read, layer)).isEqualTo(lastKeys(whole, layer));
       }
-      read.settle();
+      read.quantizeWindow();
       for (int layer = 0; layer < WHOLE.layers(); layer++) {
-        assertThat(read.heldFrom(layer)).isEqualTo(local.heldFrom(layer));
+        assertThat(read.firstRetained(layer)).isEqualTo(local.firstRetained(layer));
       }
     }
   }
@@ -157,28 +157,28 @@ class LocalFormsTest {
     return keys;
   }
 
-  private static StoredPieces changed(StoredPieces form, int block, int at, int value) {
+  private static SnapshotBytes changed(SnapshotBytes form, int block, int at, int value) {
     List<String> blocks = new ArrayList<>(form.hexBlocks());
     byte[] bytes = HexFormat.of().parseHex(blocks.get(block));
     bytes[at] = (byte) value;
-    blocks.set(block, HexFormat.of().formatHex(Forms.resealed(bytes)));
-    return new StoredPieces(form.length(), form.ends(), blocks, form.hexRest());
+    blocks.set(block, HexFormat.of().formatHex(SnapshotAssertions.withChecksum(bytes)));
+    return new SnapshotBytes(form.length(), form.ends(), blocks, form.hexRest());
   }
 
   @Test
   void aLayerThatIsMissingWhereItIsReadIsRefused() {
     String spec = "fp16";
     try (KvCache cache = filled(spec, LOCAL)) {
-      StoredPieces form = StoredPieces.of(cache.form());
+      SnapshotBytes form = SnapshotBytes.of(cache.snapshot());
       int last = form.blocks() - 1;
       assertRefused(
-          changed(form, last, BLOCK_KINDS + 2, BlockForm.GONE),
+          changed(form, last, BLOCK_KINDS + 2, BlockSerializer.EVICTED),
           "a stored block has layer 2 as kind 0 and layer 3, which looks as far back, as kind 2");
       assertRefused(
-          changed(form, last, BLOCK_KINDS + 1, BlockForm.PAGE),
+          changed(form, last, BLOCK_KINDS + 1, BlockSerializer.PAGE),
           "a stored block has layer 1 as kind 1, which this cache does not keep it as");
       assertRefused(
-          changed(form, last, BLOCK_KINDS, BlockForm.GONE),
+          changed(form, last, BLOCK_KINDS, BlockSerializer.EVICTED),
           "a stored block has 2048 bytes of layer 0, which has let go of it");
     }
     assertRefused(
@@ -189,14 +189,14 @@ class LocalFormsTest {
         "the rest of a stored cache lacks what a token behind its 516 reads");
   }
 
-  private static StoredPieces storedWithin(Integer... windows) {
-    CacheShape shape = WHOLE.within(new LayerWindows(List.of(windows)));
+  private static SnapshotBytes storedWithin(Integer... windows) {
+    CacheShape shape = WHOLE.withWindows(new LayerWindows(List.of(windows)));
     try (KvCache cache = filled("fp16", shape)) {
-      return StoredPieces.of(cache.form());
+      return SnapshotBytes.of(cache.snapshot());
     }
   }
 
-  private static void assertRefused(StoredPieces form, String sentence) {
+  private static void assertRefused(SnapshotBytes form, String sentence) {
     assertThatThrownBy(() -> restored("fp16", form))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(sentence);

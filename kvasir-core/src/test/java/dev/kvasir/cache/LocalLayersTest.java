@@ -4,16 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.attention.Attention;
 import dev.kvasir.attention.AttentionShape;
-import dev.kvasir.codec.CacheHost;
-import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheConfig;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerWindows;
-import dev.kvasir.codec.MadeUpParts;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec;
-import dev.kvasir.codec.commvq.MadeUpCodebooks;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.codec.SyntheticProfileParts;
+import dev.kvasir.codec.commvq.SyntheticCodebooks;
 import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.Rope;
@@ -47,22 +47,25 @@ class LocalLayersTest {
   private static final int VECTOR = HEADS.kvHeads() * HEADS.keyDim();
   private static final int QUERY = HEADS.queryHeads() * HEADS.keyDim();
 
-  private final Crew crew = new Crew(1);
+  private final WorkerPool workers = new WorkerPool(1);
   private final Attention attention =
-      new Attention(HEADS, KernelChoice.ofThisProcess().kernels(), crew);
+      new Attention(HEADS, KernelChoice.ofThisProcess().kernels(), workers);
   private final ModelTables tables = new ModelTables();
-  private final CacheHost host =
-      CacheHost.unknown()
+  private final CacheContext context =
+      CacheContext.unknown()
           .withQueryHeads(HEADS.queryHeads())
-          .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 16))))
-          .withProfile(Optional.of(MadeUpParts.addTo(MadeUpCodebooks.profile(SHAPE, 1, 2), SHAPE)))
+          .withRotation(
+              Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, 16))))
+          .withProfile(
+              Optional.of(
+                  SyntheticProfileParts.addTo(SyntheticCodebooks.profile(SHAPE, 1, 2), SHAPE)))
           .withTables(Optional.of(tables))
           .withContextLimit(LONGEST);
 
   @AfterEach
   void close() {
     tables.close();
-    crew.close();
+    workers.close();
   }
 
   static Stream<String> specs() {
@@ -102,14 +105,17 @@ class LocalLayersTest {
   @MethodSource("specs")
   void whatIsLetGoWasNeverReadAgain(String typed) {
     CacheSpec spec = CacheSpec.parse(typed);
-    spec.newCache(SHAPE, host).close(); // what sequences share is made with the first of them
+    spec.newCache(SHAPE, context).close(); // what sequences share is made with the first of them
     long bytesBefore = CountedArena.liveBytes();
     SplittableRandom random = new SplittableRandom(typed.hashCode());
-    CacheShape shape = SHAPE.within(randomWindows(random));
+    CacheShape shape = SHAPE.withWindows(randomWindows(random));
     List<Text> texts = new ArrayList<>();
     texts.add(
         new Text(
-            spec.newCache(shape, host), spec.newCache(SHAPE, host), dense(spec), new boolean[1]));
+            spec.newCache(shape, context),
+            spec.newCache(SHAPE, context),
+            dense(spec),
+            new boolean[1]));
     for (int act = 0; act < ACTS; act++) {
       Text text = texts.removeFirst();
       switch (random.nextInt(8)) {
@@ -126,11 +132,11 @@ class LocalLayersTest {
 
   /** Read like the kind that it is beside, of which it packs nothing. */
   private KvCache dense(CacheSpec spec) {
-    CacheSettings kind = spec.plan().settings(SHAPE, host);
-    return kind.codec().map(PageCodec::packsLayersApart).orElse(false)
+    CacheConfig kind = spec.config().cacheConfig(SHAPE, context);
+    return kind.codec().map(PageCodec::hasIndependentLayers).orElse(false)
         ? new PagedCache(
-            SHAPE, new CacheSettings(kind.precision(), kind.sinks(), 1 << 20, kind.codec()))
-        : CacheSpec.DEFAULT.newCache(SHAPE, host);
+            SHAPE, new CacheConfig(kind.precision(), kind.sinks(), 1 << 20, kind.codec()))
+        : CacheSpec.DEFAULT.newCache(SHAPE, context);
   }
 
   /** Another kind has its blocks elsewhere, and lets go at other times. */
@@ -140,25 +146,26 @@ class LocalLayersTest {
     CacheSpec spec = CacheSpec.parse(typed);
     SplittableRandom random = new SplittableRandom(typed.hashCode());
     for (int trial = 0; trial < 12; trial++) {
-      CacheShape shape = SHAPE.within(randomWindows(random));
+      CacheShape shape = SHAPE.withWindows(randomWindows(random));
       MemoryPool pool = MemoryPool.unlimited();
-      try (KvCache from = CacheSpec.parse("pmkvq:2,budget=pool,window=0").newCache(shape, host);
-          KvCache to = spec.newCache(shape, host.withMemory(pool))) {
+      try (KvCache from = CacheSpec.parse("pmkvq:2,budget=pool,window=0").newCache(shape, context);
+          KvCache to = spec.newCache(shape, context.withMemory(pool))) {
         append(from, 400 + random.nextInt(500), random);
-        Repacking repacking =
-            new Repacking(from, to, shape, KernelChoice.ofThisProcess().kernels());
-        assertThat(repacking.hasAll()).isTrue();
-        repacking.fill(new int[from.length()], 256, trial % 2 == 0);
+        CacheConverter converter =
+            new CacheConverter(from, to, shape, KernelChoice.ofThisProcess().kernels());
+        assertThat(converter.canConvert()).isTrue();
+        converter.fill(new int[from.length()], 256, trial % 2 == 0);
         assertThat(to.length()).isIn(0, from.length());
-        assertThat(to.keepable(to.length())).isEqualTo(to.length());
+        assertThat(to.retainable(to.length())).isEqualTo(to.length());
         assertThat(to.length() > 0 || typed.contains("sinks=")).isTrue();
         for (int layer = 0; layer < shape.layers(); layer++) {
-          assertThat(to.length() == 0 || to.heldFrom(layer) >= from.heldFrom(layer)).isTrue();
+          assertThat(to.length() == 0 || to.firstRetained(layer) >= from.firstRetained(layer))
+              .isTrue();
         }
         append(to, 400, random);
-        assertThat(to.bytes()).isEqualTo(spec.bytesFor(shape, host, to.length()));
+        assertThat(to.bytes()).isEqualTo(spec.bytesFor(shape, context, to.length()));
       }
-      assertThat(pool.taken()).isZero();
+      assertThat(pool.usedBytes()).isZero();
     }
   }
 
@@ -191,7 +198,7 @@ class LocalLayersTest {
     int length = text.local.length();
     int most = random.nextInt(4) == 0 ? length : Math.min(length, PAGE);
     int wanted = length - random.nextInt(most + 1);
-    int kept = text.local.keepable(wanted);
+    int kept = text.local.retainable(wanted);
     assertThat(kept).isIn(0, wanted);
     if (!text.isCut[0] && length - wanted <= PAGE) {
       assertThat(kept).isEqualTo(wanted);
@@ -202,9 +209,9 @@ class LocalLayersTest {
   }
 
   private Text restored(CacheSpec spec, CacheShape shape, Text text) {
-    StoredPieces stored = StoredPieces.of(text.local.form());
-    KvCache read = spec.restored(shape, host, stored);
-    assertThat(StoredPieces.of(read.form())).isEqualTo(stored);
+    SnapshotBytes stored = SnapshotBytes.of(text.local.snapshot());
+    KvCache read = spec.restore(shape, context, stored);
+    assertThat(SnapshotBytes.of(read.snapshot())).isEqualTo(stored);
     assertThat(besideTables(read.bytes())).isEqualTo(besideTables(text.local.bytes()));
     text.local.close();
     return new Text(read, text.whole, text.dense, text.isCut);
@@ -218,16 +225,16 @@ class LocalLayersTest {
         step(spec, shape, text, count, random);
       }
     }
-    text.caches().forEach(KvCache::settle);
+    text.caches().forEach(KvCache::quantizeWindow);
     for (int layer = 0; layer < shape.layers(); layer++) {
-      if (text.local.letsGo(layer)) {
-        assertThat(text.local.length() - text.local.heldFrom(layer))
+      if (text.local.evicts(layer)) {
+        assertThat(text.local.length() - text.local.firstRetained(layer))
             .isLessThanOrEqualTo(shape.windows().of(layer) + 2 * PAGE);
       }
     }
-    if (!text.isCut[0] && spec.sizes(shape, host) == PageCodec.Sizes.EXACT) {
+    if (!text.isCut[0] && spec.sizes(shape, context) == PageCodec.SizeAccuracy.EXACT) {
       assertThat(besideTables(text.local.bytes()))
-          .isEqualTo(besideTables(spec.bytesFor(shape, host, text.local.length())));
+          .isEqualTo(besideTables(spec.bytesFor(shape, context, text.local.length())));
     }
   }
 
@@ -247,12 +254,12 @@ class LocalLayersTest {
       float[] values = vectors(random, count * VECTOR);
       for (KvCache cache : text.caches()) {
         for (int i = 0; i < count; i++) {
-          if (layer == 0 && cache.seesTokens()) {
-            cache.see(first + i, (first + i) % 7);
+          if (layer == 0 && cache.observesTokens()) {
+            cache.observe(first + i, (first + i) % 7);
           }
           cache.append(layer, first + i, keys, i * VECTOR, values, i * VECTOR);
-          if (cache.seesQueries()) {
-            cache.see(layer, first + i, queries[layer], i * QUERY);
+          if (cache.observesQueries()) {
+            cache.observe(layer, first + i, queries[layer], i * QUERY);
           }
         }
       }
@@ -269,16 +276,16 @@ class LocalLayersTest {
           .as("%s of layer %d, windows %s, %d after %d", spec, layer, shape.windows(), count, first)
           .isEqualTo(expected);
     }
-    text.caches().forEach(cache -> cache.count(count));
+    text.caches().forEach(cache -> cache.commit(count));
   }
 
   /** Layers of a cache that packs anything are packed where they are read behind what is dense. */
   private boolean isPacked(CacheSpec spec, CacheShape shape, int layer) {
-    CacheSettings settings = spec.plan().settings(shape, host);
-    if (settings.codec().isEmpty() || !settings.codec().get().packsLayersApart()) {
+    CacheConfig settings = spec.config().cacheConfig(shape, context);
+    if (settings.codec().isEmpty() || !settings.codec().get().hasIndependentLayers()) {
       return true;
     }
-    int dense = settings.window() + settings.codec().get().blocksTogether() * PAGE;
+    int dense = settings.window() + settings.codec().get().blocksPerGroup() * PAGE;
     return shape.windows().of(layer) >= dense;
   }
 
@@ -304,7 +311,7 @@ class LocalLayersTest {
   void aModelOfLocalLayersTakesAFifthAtSixteenThousandTokens() {
     CacheShape global = new CacheShape(34, 4, 256);
     CacheShape local =
-        global.within(
+        global.withWindows(
             LayerWindows.of(34, layer -> layer % 6 == 5 ? LayerWindows.UNBOUNDED : 1024, 131_072));
     assertThat(bytes("fp16", global)).isEqualTo(34L * 16_384 * 4096);
     assertThat(bytes("fp16", local)).isEqualTo(5L * 16_384 * 4096 + 29L * (1024 + 128) * 4096);

@@ -3,11 +3,11 @@ package dev.kvasir.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.Page;
-import dev.kvasir.codec.commvq.MadeUpCodebooks;
+import dev.kvasir.codec.commvq.SyntheticCodebooks;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.Rope;
@@ -43,11 +43,12 @@ class MemoryPoolTest {
     tables.close();
   }
 
-  private CacheHost host(MemoryPool pool) {
-    return CacheHost.unknown()
+  private CacheContext host(MemoryPool pool) {
+    return CacheContext.unknown()
         .withQueryHeads(SHAPE.kvHeads())
-        .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 32))))
-        .withProfile(Optional.of(MadeUpCodebooks.profile(SHAPE, 1)))
+        .withRotation(
+            Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, 32))))
+        .withProfile(Optional.of(SyntheticCodebooks.profile(SHAPE, 1)))
         .withTables(Optional.of(tables))
         .withMemory(pool);
   }
@@ -62,9 +63,9 @@ class MemoryPoolTest {
       for (int layer = 0; layer < SHAPE.layers(); layer++) {
         cache.append(layer, cache.length(), vector(), 0, vector(), 0);
       }
-      if (cache.seesQueries()) {
+      if (cache.observesQueries()) {
         for (int layer = 0; layer < SHAPE.layers(); layer++) {
-          cache.see(layer, cache.length(), vector(), 0);
+          cache.observe(layer, cache.length(), vector(), 0);
         }
       }
       cache.advance(1);
@@ -104,11 +105,11 @@ class MemoryPoolTest {
     caches.getFirst().truncate(200);
     caches.add(caches.get(1).fork());
     long allocated = CountedArena.liveBytes() - before - shared;
-    assertThat(pool.taken()).isBetween(allocated, allocated + 9 * DENSE_BLOCK);
+    assertThat(pool.usedBytes()).isBetween(allocated, allocated + 9 * DENSE_BLOCK);
     while (!caches.isEmpty()) {
       caches.removeLast().close();
     }
-    assertThat(pool.taken()).isZero();
+    assertThat(pool.usedBytes()).isZero();
     assertThat(CountedArena.liveBytes() - before).isEqualTo(shared);
   }
 
@@ -117,13 +118,13 @@ class MemoryPoolTest {
     MemoryPool pool = MemoryPool.unlimited();
     try (KvCache cache = newCache("kivi:2,window=0", pool)) {
       append(cache, 512);
-      long alone = pool.taken();
+      long alone = pool.usedBytes();
       try (KvCache fork = cache.fork()) {
-        assertThat(pool.taken()).isEqualTo(alone);
+        assertThat(pool.usedBytes()).isEqualTo(alone);
         append(fork, 128);
-        assertThat(pool.taken()).isLessThan(2 * alone);
+        assertThat(pool.usedBytes()).isLessThan(2 * alone);
       }
-      assertThat(pool.taken()).isEqualTo(alone);
+      assertThat(pool.usedBytes()).isEqualTo(alone);
     }
   }
 
@@ -134,12 +135,12 @@ class MemoryPoolTest {
         KvCache second = newCache("fp16", pool)) {
       append(first, 256);
       append(second, 128);
-      long taken = pool.taken();
+      long taken = pool.usedBytes();
       assertThatThrownBy(() -> second.reserve(129))
           .isInstanceOf(CacheFullException.class)
           .hasMessageContaining("cannot take 1 tokens after 128")
           .hasMessageContaining("%d of %d are taken".formatted(3 * DENSE_BLOCK, 3 * DENSE_BLOCK));
-      assertThat(pool.taken()).isEqualTo(taken);
+      assertThat(pool.usedBytes()).isEqualTo(taken);
       assertThat(second.length()).isEqualTo(128);
       first.truncate(0);
       append(second, 1);
@@ -164,11 +165,11 @@ class MemoryPoolTest {
           full = true;
         }
       }
-      assertThat(pool.taken()).isLessThanOrEqualTo(pool.limit());
+      assertThat(pool.usedBytes()).isLessThanOrEqualTo(pool.limit());
     }
     assertThat(caches).allSatisfy(cache -> assertThat(cache.length()).isGreaterThan(8 * 128));
     caches.forEach(KvCache::close);
-    assertThat(pool.taken()).isZero();
+    assertThat(pool.usedBytes()).isZero();
   }
 
   @Test
@@ -183,9 +184,9 @@ class MemoryPoolTest {
       assertThat(old.page(0, 1).codeBytes()).isLessThan(before);
       assertThat(old.length()).isEqualTo(8 * 128);
       assertThat(young.length()).isEqualTo(8 * 128);
-      assertThat(pool.taken()).isLessThanOrEqualTo(pool.limit());
+      assertThat(pool.usedBytes()).isLessThanOrEqualTo(pool.limit());
     }
-    assertThat(pool.taken()).isZero();
+    assertThat(pool.usedBytes()).isZero();
   }
 
   @Test
@@ -195,7 +196,7 @@ class MemoryPoolTest {
         KvCache young = newCache("fp16", pool)) {
       append(old, 9 * 128);
       long before = old.bytes().total();
-      old.enter();
+      old.pin();
       Thread other =
           Thread.ofPlatform()
               .start(
@@ -204,7 +205,7 @@ class MemoryPoolTest {
                           .isInstanceOf(CacheFullException.class));
       other.join();
       assertThat(old.bytes().total()).isEqualTo(before);
-      old.leave();
+      old.unpin();
       young.reserve(6 * 128);
       assertThat(old.bytes().total()).isLessThan(before);
     }
@@ -216,7 +217,7 @@ class MemoryPoolTest {
     try (KvCache cache = newCache("kivi:2,window=0", pool);
         KvCache other = newCache("fp16", pool)) {
       append(cache, 10 * 128);
-      while (pool.limit() - pool.taken() >= DENSE_BLOCK) {
+      while (pool.limit() - pool.usedBytes() >= DENSE_BLOCK) {
         append(other, 128);
       }
       cache.truncate(9 * 128 + 70);

@@ -3,7 +3,7 @@ package dev.kvasir.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.pmkvq.PmkvqPage;
 import java.util.Random;
@@ -24,21 +24,22 @@ class PageWidthsTest {
       })
   void widthsAreThoseOfTheCache(String text) {
     CacheSpec spec = CacheSpec.parse(text);
-    int sinks = spec.plan().settings(SHAPE).sinks();
+    int sinks = spec.config().cacheConfig(SHAPE).sinks();
     Random random = new Random(3);
     try (KvCache cache = spec.newCache(SHAPE)) {
-      PageWidths widths = PageWidths.of(spec, SHAPE, CacheHost.unknown());
+      PageWidths widths = PageWidths.of(spec, SHAPE, CacheContext.unknown());
       assertThat(widths.capacity()).isEqualTo(cache.capacity());
       for (int round = 0; round < 300; round++) {
         int count = random.nextInt(10) == 0 ? 1 + random.nextInt(200) : 1 + random.nextInt(20);
-        int fitting = cache.stepOf(count);
-        assertThat(widths.stepOf(cache.length(), count, false)).isEqualTo(fitting);
+        int fitting = cache.stepCapacity(count);
+        assertThat(widths.stepCapacity(cache.length(), count, false)).isEqualTo(fitting);
         if (fitting < count) {
           assertThatThrownBy(() -> widths.reserve(cache.length(), cache.length() + count, false))
               .isInstanceOf(CacheFullException.class);
           int kept = random.nextInt(cache.length());
           cache.truncate(kept);
-          widths.keep(kept, Math.min(widths.packedBlocks(), Math.max(0, kept - sinks) / 128));
+          widths.truncate(
+              kept, Math.min(widths.quantizedBlocks(), Math.max(0, kept - sinks) / 128));
         } else {
           append(cache, widths, count);
         }
@@ -55,15 +56,15 @@ class PageWidthsTest {
         cache.append(layer, cache.length() + i, ROW, 0, ROW, 0);
       }
     }
-    cache.count(count);
-    cache.settle();
-    for (int left = widths.packable(cache.length()); left > 0; left--) {
-      widths.pack();
+    cache.commit(count);
+    cache.quantizeWindow();
+    for (int left = widths.quantizable(cache.length()); left > 0; left--) {
+      widths.quantizeNext();
     }
   }
 
   private static void check(KvCache cache, PageWidths widths, int sinks) {
-    for (int block = 0; block < widths.packedBlocks(); block++) {
+    for (int block = 0; block < widths.quantizedBlocks(); block++) {
       PmkvqPage page = (PmkvqPage) cache.page(0, cache.blockOf(sinks + 128 * block));
       assertThat(16 >> widths.level(block))
           .as("bits of block %d of %d tokens", block, cache.length())

@@ -3,15 +3,15 @@ package dev.kvasir.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Forms;
-import dev.kvasir.codec.Method;
-import dev.kvasir.codec.Methods;
+import dev.kvasir.codec.MethodRegistry;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.PageRoom;
-import dev.kvasir.codec.SealedSequence;
-import dev.kvasir.codec.SealedSequence.Stored;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.QuantizationMethod;
+import dev.kvasir.codec.QuantizedSequence;
+import dev.kvasir.codec.QuantizedSequence.SequenceSnapshot;
+import dev.kvasir.codec.SnapshotAssertions;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.memory.CountedArena;
 import java.util.HashSet;
@@ -30,7 +30,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** What every method promises of its pages, and of what it keeps of a sequence, once stored. */
 @Tag("contract")
 class StoredFormContractTest {
-  private static final PageRoom ROOM = new PageRoom(KernelChoice.ofThisProcess().kernels());
+  private static final PageWorkspace ROOM =
+      new PageWorkspace(KernelChoice.ofThisProcess().kernels());
   private static final String KINDS = "dev.kvasir.cache.StoredSequences#kinds";
   private static final int KIND_AT = 5;
 
@@ -56,9 +57,9 @@ class StoredFormContractTest {
 
   @Test
   void everyMethodIsHeldToThis() {
-    Set<Method> held = new HashSet<>();
+    Set<QuantizationMethod> held = new HashSet<>();
     ContractSpecs.specs().forEach(spec -> held.add(CacheSpec.parse(spec).method()));
-    assertThat(held).containsExactlyInAnyOrderElementsOf(Methods.all());
+    assertThat(held).containsExactlyInAnyOrderElementsOf(MethodRegistry.all());
   }
 
   /** Numbers in files that exist belong to one class each, for ever. */
@@ -70,11 +71,11 @@ class StoredFormContractTest {
         .filter(kind -> !kind.spec().startsWith("toy")) // which is in no file
         .forEach(
             kind -> {
-              try (SealedSequence sequence = StoredSequences.begin(kind)) {
+              try (QuantizedSequence sequence = StoredSequences.begin(kind)) {
                 sequence.grow(1);
                 Page page = sequence.page(0, 0);
-                assertOwn(pages, page.form(), page.getClass());
-                byte[] state = sequence.codec().state();
+                assertOwn(pages, page.serialize(), page.getClass());
+                byte[] state = sequence.codec().serializeState();
                 if (state[KIND_AT] != 0) { // which is the empty state of any method
                   assertOwn(states, state, sequence.codec().getClass());
                 }
@@ -117,10 +118,10 @@ class StoredFormContractTest {
   @ParameterizedTest
   @MethodSource(KINDS)
   void aStoredSequenceIsReadAsItWas(ShapedSpec kind) {
-    try (SealedSequence sequence = StoredSequences.filled(kind)) {
-      Stored stored = sequence.stored();
-      try (SealedSequence read = StoredSequences.resume(kind, stored)) {
-        StoredSequences.assertSameBytes(read.stored(), stored);
+    try (QuantizedSequence sequence = StoredSequences.filled(kind)) {
+      SequenceSnapshot stored = sequence.snapshot();
+      try (QuantizedSequence read = StoredSequences.resume(kind, stored)) {
+        StoredSequences.assertSameBytes(read.snapshot(), stored);
         assertThat(read.codec().tableBytes()).isEqualTo(sequence.codec().tableBytes());
         for (int layer = 0; layer < kind.shape().layers(); layer++) {
           for (int block = 0; block < sequence.blockCount(); block++) {
@@ -147,30 +148,30 @@ class StoredFormContractTest {
    * @param beyond tokens that it has seen and not sealed when it stops
    */
   private static void assertGoesOn(ShapedSpec kind, int beyond) {
-    Stored middle;
-    Stored whole;
-    Stored cut;
-    try (SealedSequence sequence = StoredSequences.filled(kind)) {
-      sequence.goBeyond(beyond);
-      middle = sequence.stored();
+    SequenceSnapshot middle;
+    SequenceSnapshot whole;
+    SequenceSnapshot cut;
+    try (QuantizedSequence sequence = StoredSequences.filled(kind)) {
+      sequence.observeBeyond(beyond);
+      middle = sequence.snapshot();
       goOn(sequence);
-      whole = sequence.stored();
+      whole = sequence.snapshot();
       sequence.truncate(sequence.blockCount() / 2);
       goOn(sequence);
-      cut = sequence.stored();
+      cut = sequence.snapshot();
     }
-    try (SealedSequence read = StoredSequences.resume(kind, middle)) {
+    try (QuantizedSequence read = StoredSequences.resume(kind, middle)) {
       goOn(read);
-      StoredSequences.assertSameBytes(read.stored(), whole);
+      StoredSequences.assertSameBytes(read.snapshot(), whole);
       read.truncate(read.blockCount() / 2);
       goOn(read);
-      StoredSequences.assertSameBytes(read.stored(), cut);
+      StoredSequences.assertSameBytes(read.snapshot(), cut);
     }
   }
 
-  private static void goOn(SealedSequence sequence) {
+  private static void goOn(QuantizedSequence sequence) {
     sequence.grow(1);
-    sequence.shrink();
+    sequence.requantize();
     sequence.grow(2);
   }
 
@@ -178,17 +179,17 @@ class StoredFormContractTest {
   @ParameterizedTest
   @MethodSource(KINDS)
   void aPageComesBackToTheSequenceThatItCameFrom(ShapedSpec kind) {
-    try (SealedSequence sequence = StoredSequences.filled(kind)) {
-      Stored before = sequence.stored();
+    try (QuantizedSequence sequence = StoredSequences.filled(kind)) {
+      SequenceSnapshot before = sequence.snapshot();
       for (int block = sequence.blockCount() - 1; block >= 0; block--) {
         for (int layer = 0; layer < kind.shape().layers(); layer++) {
           byte[] form = before.blocks().get(block).get(layer);
-          try (Page page = sequence.codec().read(layer, form)) {
+          try (Page page = sequence.codec().deserialize(layer, form)) {
             assertSameNumbers(kind.shape(), page, sequence.page(layer, block));
           }
         }
       }
-      StoredSequences.assertSameBytes(sequence.stored(), before);
+      StoredSequences.assertSameBytes(sequence.snapshot(), before);
     }
   }
 
@@ -197,14 +198,18 @@ class StoredFormContractTest {
     assertThat(found.scaleBytes()).isEqualTo(expected.scaleBytes());
     for (int head = 0; head < shape.kvHeads(); head++) {
       int kvHead = head;
-      assertThat(expanded(shape.keyDim(), out -> found.expandKeys(ROOM, kvHead, Page.TOKENS, out)))
-          .isEqualTo(
-              expanded(shape.keyDim(), out -> expected.expandKeys(ROOM, kvHead, Page.TOKENS, out)));
       assertThat(
-              expanded(shape.valueDim(), out -> found.expandValues(ROOM, kvHead, Page.TOKENS, out)))
+              expanded(shape.keyDim(), out -> found.dequantizeKeys(ROOM, kvHead, Page.TOKENS, out)))
           .isEqualTo(
               expanded(
-                  shape.valueDim(), out -> expected.expandValues(ROOM, kvHead, Page.TOKENS, out)));
+                  shape.keyDim(), out -> expected.dequantizeKeys(ROOM, kvHead, Page.TOKENS, out)));
+      assertThat(
+              expanded(
+                  shape.valueDim(), out -> found.dequantizeValues(ROOM, kvHead, Page.TOKENS, out)))
+          .isEqualTo(
+              expanded(
+                  shape.valueDim(),
+                  out -> expected.dequantizeValues(ROOM, kvHead, Page.TOKENS, out)));
     }
   }
 
@@ -215,26 +220,26 @@ class StoredFormContractTest {
   }
 
   /** What a few query rows get of a walk over all pages of a head: scores, then what is mixed. */
-  private static float[][] attended(CacheShape shape, SealedSequence sequence, int layer) {
+  private static float[][] attended(CacheShape shape, QuantizedSequence sequence, int layer) {
     int rows = 3;
     PageReaders readers =
         new PageReaders(KernelChoice.ofThisProcess().kernels(), shape.keyDim(), shape.valueDim());
-    float[] queries = Forms.wholeNumbers(rows * shape.keyDim());
+    float[] queries = SnapshotAssertions.wholeNumbers(rows * shape.keyDim());
     float[] mixed = new float[rows * shape.valueDim()];
     int head = shape.kvHeads() - 1;
     float[] scores = new float[rows * Page.TOKENS];
     float[] sum = new float[scores.length];
-    readers.begin();
+    readers.beginPass();
     for (int block = 0; block < sequence.blockCount(); block++) {
       Page page = sequence.page(layer, block);
       PageReader reader = page.reader(readers);
       reader.score(page, head, queries, rows, scores);
-      reader.mix(page, head, scores, rows, mixed);
+      reader.accumulate(page, head, scores, rows, mixed);
       for (int i = 0; i < sum.length; i++) {
         sum[i] += scores[i];
       }
     }
-    readers.end(rows, mixed);
+    readers.endPass(rows, mixed);
     return new float[][] {sum, mixed};
   }
 }

@@ -2,7 +2,7 @@ package dev.kvasir.cache;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.memory.CountedArena;
 import java.util.Random;
@@ -44,20 +44,20 @@ class StoredLengthsTest {
   private static void assertSameBits(CacheSpec spec, int first, int second, int step) {
     try (KvCache cache = spec.newCache(SHAPE)) {
       append(cache, first, step);
-      StoredPieces stored = StoredPieces.of(cache.form());
-      try (LentPieces lent = new LentPieces(stored);
-          KvCache read = spec.restored(SHAPE, CacheHost.unknown(), lent)) {
+      SnapshotBytes stored = SnapshotBytes.of(cache.snapshot());
+      try (MappedSnapshot lent = new MappedSnapshot(stored);
+          KvCache read = spec.restore(SHAPE, CacheContext.unknown(), lent)) {
         // With old pages a sequence that was stored is another one, which goes on as itself.
         KvCache whole =
-            spec.plan().settings(SHAPE, CacheHost.unknown()).oldPages().isPresent()
-                ? spec.restored(SHAPE, CacheHost.unknown(), stored)
+            spec.config().cacheConfig(SHAPE, CacheContext.unknown()).coldBlocks().isPresent()
+                ? spec.restore(SHAPE, CacheContext.unknown(), stored)
                 : cache.fork();
         try (whole) {
           append(whole, second, step);
           append(read, second, step);
-          assertThat(StoredPieces.of(read.form()))
+          assertThat(SnapshotBytes.of(read.snapshot()))
               .as("%s: %d tokens, then %d", spec.text(), first, second)
-              .isEqualTo(StoredPieces.of(whole.form()));
+              .isEqualTo(SnapshotBytes.of(whole.snapshot()));
           assertThat(read.bytes()).isEqualTo(whole.bytes());
         }
       }
@@ -69,7 +69,7 @@ class StoredLengthsTest {
     int end = cache.length() + tokens;
     while (cache.length() < end) {
       int begin = cache.length();
-      int count = cache.stepOf(Math.min(step, end - begin));
+      int count = cache.stepCapacity(Math.min(step, end - begin));
       cache.reserve(begin + count);
       for (int position = begin; position < begin + count; position++) {
         SplittableRandom random = new SplittableRandom(position);

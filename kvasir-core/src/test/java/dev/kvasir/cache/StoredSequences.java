@@ -2,17 +2,17 @@ package dev.kvasir.cache;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerSensitivities;
 import dev.kvasir.codec.LayerWidths;
-import dev.kvasir.codec.MadeUpParts;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec;
-import dev.kvasir.codec.SealedSequence;
-import dev.kvasir.codec.SealedSequence.Stored;
+import dev.kvasir.codec.QuantizedSequence;
+import dev.kvasir.codec.QuantizedSequence.SequenceSnapshot;
+import dev.kvasir.codec.SyntheticProfileParts;
 import dev.kvasir.codec.ValueOrigin;
-import dev.kvasir.codec.commvq.MadeUpCodebooks;
+import dev.kvasir.codec.commvq.SyntheticCodebooks;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
@@ -27,9 +27,9 @@ final class StoredSequences {
   static final CacheShape SHAPE = new CacheShape(2, 2, 20);
 
   /** Made once for all tests, and so never freed. */
-  private static final Map<CacheShape, CacheHost> HOSTS = new ConcurrentHashMap<>();
+  private static final Map<CacheShape, CacheContext> HOSTS = new ConcurrentHashMap<>();
 
-  private static final Map<ShapedSpec, Stored> STORED = new ConcurrentHashMap<>();
+  private static final Map<ShapedSpec, SequenceSnapshot> STORED = new ConcurrentHashMap<>();
 
   /** Values that are narrower than keys. */
   private static final CacheShape TWO_WIDTHS = new CacheShape(2, 2, 24, 12);
@@ -52,7 +52,9 @@ final class StoredSequences {
 
   /** Bytes of what is never freed. */
   static long tableBytes() {
-    return HOSTS.values().stream().mapToLong(host -> host.tables().orElseThrow().bytes()).sum();
+    return HOSTS.values().stream()
+        .mapToLong(context -> context.tables().orElseThrow().bytes())
+        .sum();
   }
 
   /** All that pack, and what needs a profile. */
@@ -86,8 +88,8 @@ final class StoredSequences {
 
   /** Whether tokens leave something in a sequence before they are sealed. */
   static boolean seesQueries(ShapedSpec kind) {
-    try (SealedSequence sequence = begin(kind)) {
-      return sequence.codec().seesQueries();
+    try (QuantizedSequence sequence = begin(kind)) {
+      return sequence.codec().observesQueries();
     }
   }
 
@@ -107,15 +109,15 @@ final class StoredSequences {
     return codec(spec, shape, host(shape)).orElseThrow();
   }
 
-  private static Optional<PageCodec> codec(String spec, CacheShape shape, CacheHost host) {
-    return CacheSpec.parse(spec).plan().settings(shape, host).codec();
+  private static Optional<PageCodec> codec(String spec, CacheShape shape, CacheContext context) {
+    return CacheSpec.parse(spec).config().cacheConfig(shape, context).codec();
   }
 
-  private static CacheHost host(CacheShape shape) {
+  private static CacheContext host(CacheShape shape) {
     return HOSTS.computeIfAbsent(shape, StoredSequences::newHost);
   }
 
-  private static CacheHost newHost(CacheShape shape) {
+  private static CacheContext newHost(CacheShape shape) {
     int channels = shape.layers() * shape.kvHeads() * shape.keyDim();
     float[] factors = new float[channels];
     for (int i = 0; i < channels; i++) {
@@ -126,14 +128,15 @@ final class StoredSequences {
     float[] widths = new float[shape.layers()];
     Arrays.fill(widths, 2);
     widths[0] = 4;
-    return CacheHost.unknown()
+    return CacheContext.unknown()
         .withContextLimit(LONGEST)
         .withQueryHeads(shape.kvHeads())
         .withTables(Optional.of(new ModelTables()))
-        .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 16))))
+        .withRotation(
+            Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, 16))))
         .withProfile(
             Optional.of(
-                MadeUpParts.addTo(MadeUpCodebooks.profile(shape, 1, 2), shape)
+                SyntheticProfileParts.addTo(SyntheticCodebooks.profile(shape, 1, 2), shape)
                     .with(
                         "pmkvq/smoothing", factors, shape.layers(), shape.kvHeads(), shape.keyDim())
                     .with(LayerWidths.KEY, widths, shape.layers())
@@ -141,44 +144,44 @@ final class StoredSequences {
                     .withNote(LayerSensitivities.SOURCE, LayerSensitivities.BY_CHANNEL)));
   }
 
-  static SealedSequence begin(String spec) {
+  static QuantizedSequence begin(String spec) {
     return begin(new ShapedSpec(SHAPE, spec));
   }
 
-  static SealedSequence begin(ShapedSpec kind) {
-    return SealedSequence.begin(kind.shape(), method(kind));
+  static QuantizedSequence begin(ShapedSpec kind) {
+    return QuantizedSequence.begin(kind.shape(), method(kind));
   }
 
   /** Runs of several blocks and of few, and pages that have shrunk. */
-  static SealedSequence filled(String spec) {
+  static QuantizedSequence filled(String spec) {
     return filled(new ShapedSpec(SHAPE, spec));
   }
 
-  static SealedSequence filled(ShapedSpec kind) {
-    SealedSequence sequence = begin(kind);
+  static QuantizedSequence filled(ShapedSpec kind) {
+    QuantizedSequence sequence = begin(kind);
     sequence.grow(2);
     sequence.grow(1);
-    sequence.shrink();
+    sequence.requantize();
     sequence.grow(1);
     return sequence;
   }
 
   /** What is left of a filled sequence. */
-  static Stored stored(ShapedSpec kind) {
+  static SequenceSnapshot stored(ShapedSpec kind) {
     return STORED.computeIfAbsent(
         kind,
         any -> {
-          try (SealedSequence sequence = filled(kind)) {
-            return sequence.stored();
+          try (QuantizedSequence sequence = filled(kind)) {
+            return sequence.snapshot();
           }
         });
   }
 
-  static SealedSequence resume(ShapedSpec kind, Stored stored) {
-    return SealedSequence.resume(kind.shape(), method(kind), stored);
+  static QuantizedSequence resume(ShapedSpec kind, SequenceSnapshot stored) {
+    return QuantizedSequence.resume(kind.shape(), method(kind), stored);
   }
 
-  static void assertSameBytes(Stored found, Stored expected) {
+  static void assertSameBytes(SequenceSnapshot found, SequenceSnapshot expected) {
     assertThat(found.state()).isEqualTo(expected.state());
     assertThat(found.blocks()).hasSameSizeAs(expected.blocks());
     for (int block = 0; block < expected.blocks().size(); block++) {

@@ -15,14 +15,15 @@ class GgufFileTest {
   @ParameterizedTest
   @ValueSource(ints = {2, 3})
   void bothVersionsAreRead(int version) {
-    try (GgufFile file = InMemory.gguf(new GgufWriter().version(version).put("a", 1).bytes())) {
+    try (GgufFile file =
+        InMemoryFiles.gguf(new GgufWriter().version(version).put("a", 1).bytes())) {
       assertThat(file.metadata().requireInteger("a")).isEqualTo(1);
     }
   }
 
   @Test
   void aFileOfNothingHoldsNothing() {
-    try (GgufFile file = InMemory.gguf(new GgufWriter().bytes())) {
+    try (GgufFile file = InMemoryFiles.gguf(new GgufWriter().bytes())) {
       assertThat(file.name()).isEqualTo("tiny.gguf");
       assertThat(file.metadata().keys()).isEmpty();
       assertThat(file.tensors()).isEmpty();
@@ -33,7 +34,8 @@ class GgufFileTest {
   @Test
   void shapesAreTurnedOutermostFirst() {
     float[] values = {1, 2, 3, 4, 5, 6};
-    try (GgufFile file = InMemory.gguf(new GgufWriter().floats("w", values, 3, 2, 1).bytes())) {
+    try (GgufFile file =
+        InMemoryFiles.gguf(new GgufWriter().floats("w", values, 3, 2, 1).bytes())) {
       Tensor tensor = file.require("w", 3, 2, 1);
       assertThat(tensor.shapeText()).isEqualTo("3 x 2 x 1");
       assertThat(tensor.values()).isEqualTo(6);
@@ -44,7 +46,7 @@ class GgufFileTest {
   @Test
   void theFilesInnermostSizeIsTheLastOfTheShape() {
     byte[] file = new GgufWriter().entry("w", 0, 0, 5, 1, 2, 3).data(new byte[120]).bytes();
-    try (GgufFile opened = InMemory.gguf(file)) {
+    try (GgufFile opened = InMemoryFiles.gguf(file)) {
       assertThat(opened.require("w", 3, 2, 1, 5).data().byteSize()).isEqualTo(120);
     }
   }
@@ -56,9 +58,9 @@ class GgufFileTest {
     byte[] second = randomBytes(5 * 2);
     GgufWriter writer = new GgufWriter().alignment(alignment);
     writer.tensor("first", GgmlType.F32, first, 3).tensor("second", GgmlType.BF16, second, 5);
-    try (GgufFile file = InMemory.gguf(writer.bytes())) {
-      assertThat(InMemory.dataOf(file.require("first", 3))).isEqualTo(first);
-      assertThat(InMemory.dataOf(file.require("second", 5))).isEqualTo(second);
+    try (GgufFile file = InMemoryFiles.gguf(writer.bytes())) {
+      assertThat(InMemoryFiles.dataOf(file.require("first", 3))).isEqualTo(first);
+      assertThat(InMemoryFiles.dataOf(file.require("second", 5))).isEqualTo(second);
     }
   }
 
@@ -68,24 +70,25 @@ class GgufFileTest {
     long rowLength = 2L * type.blockLength();
     byte[] bytes = randomBytes((int) type.bytesFor(3 * rowLength));
     byte[] written = new GgufWriter().tensor("w", type, bytes, 3, rowLength).bytes();
-    try (GgufFile file = InMemory.gguf(written)) {
+    try (GgufFile file = InMemoryFiles.gguf(written)) {
       Tensor tensor = file.require("w", 3, rowLength);
       assertThat(tensor.type()).isEqualTo(type);
-      assertThat(InMemory.dataOf(tensor)).as("seed %d", SEED).isEqualTo(bytes);
+      assertThat(InMemoryFiles.dataOf(tensor)).as("seed %d", SEED).isEqualTo(bytes);
     }
   }
 
   @Test
   void tensorsComeInTheFilesOrder() {
     GgufWriter writer = new GgufWriter().floats("z", new float[1], 1).floats("a", new float[1], 1);
-    try (GgufFile file = InMemory.gguf(writer.bytes())) {
+    try (GgufFile file = InMemoryFiles.gguf(writer.bytes())) {
       assertThat(file.tensors()).extracting(Tensor::name).containsExactly("z", "a");
     }
   }
 
   @Test
   void theListOfTensorsCannotBeChanged() {
-    try (GgufFile file = InMemory.gguf(new GgufWriter().floats("w", new float[1], 1).bytes())) {
+    try (GgufFile file =
+        InMemoryFiles.gguf(new GgufWriter().floats("w", new float[1], 1).bytes())) {
       assertThatThrownBy(() -> file.tensors().clear())
           .isInstanceOf(UnsupportedOperationException.class);
     }

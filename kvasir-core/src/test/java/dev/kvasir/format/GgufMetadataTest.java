@@ -138,12 +138,12 @@ class GgufMetadataTest {
   }
 
   private static GgufMetadata read(GgufWriter writer) {
-    try (GgufFile file = InMemory.gguf(writer.bytes())) {
+    try (GgufFile file = InMemoryFiles.gguf(writer.bytes())) {
       return file.metadata();
     }
   }
 
   private static String refusal(GgufMetadata metadata, Function<GgufMetadata, Object> question) {
-    return InMemory.refusal("tiny.gguf", catchThrowable(() -> question.apply(metadata)));
+    return InMemoryFiles.refusal("tiny.gguf", catchThrowable(() -> question.apply(metadata)));
   }
 }

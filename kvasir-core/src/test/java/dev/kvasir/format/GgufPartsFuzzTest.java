@@ -49,10 +49,10 @@ class GgufPartsFuzzTest {
   void anEditedPartIsReadOrRefused(
       @ForAll @IntRange(max = PARTS - 1) int given,
       @ForAll @IntRange(max = PARTS - 1) int edited,
-      @ForAll("edits") List<Edit> edits)
+      @ForAll("edits") List<Corruption> edits)
       throws IOException {
     writeAll();
-    Files.write(part(edited), Edit.all(edits, HONEST.get(edited)));
+    Files.write(part(edited), Corruption.all(edits, HONEST.get(edited)));
     readOrRefuse(part(given));
   }
 
@@ -75,27 +75,27 @@ class GgufPartsFuzzTest {
   }
 
   @Provide
-  Arbitrary<List<Edit>> edits() {
-    Arbitrary<Edit> any =
+  Arbitrary<List<Corruption>> edits() {
+    Arbitrary<Corruption> any =
         Arbitraries.oneOf(
-            Edit.flips(),
-            Edit.truncations(),
-            Edit.insertions(),
-            Edit.deletions(),
-            Edit.overwrites());
+            Corruption.flips(),
+            Corruption.truncations(),
+            Corruption.insertions(),
+            Corruption.deletions(),
+            Corruption.overwrites());
     return any.list().ofMinSize(1).ofMaxSize(4);
   }
 
   private static boolean readOrRefuse(Path given) {
-    long before = Allocation.bytes();
+    long before = AllocatedBytes.bytes();
     try (GgufFile opened = GgufFile.open(given)) {
-      assertThat(Allocation.bytes() - before).isLessThan(MOST_ALLOCATED_BYTES);
+      assertThat(AllocatedBytes.bytes() - before).isLessThan(MOST_ALLOCATED_BYTES);
       for (Tensor tensor : opened.tensors()) {
         assertThat(tensor.toFloats()).hasSize((int) tensor.values());
       }
       return true;
     } catch (InvalidInputException refusal) {
-      assertThat(Allocation.bytes() - before).isLessThan(MOST_ALLOCATED_BYTES);
+      assertThat(AllocatedBytes.bytes() - before).isLessThan(MOST_ALLOCATED_BYTES);
       assertThat(refusal.getMessage()).hasSizeLessThan(1_000);
       assertThat(refusal.getMessage().chars().anyMatch(Character::isISOControl)).isFalse();
       assertThat(Stream.of(0, 1, 2)).anyMatch(i -> refusal.getMessage().startsWith(part(i) + ": "));

@@ -206,7 +206,7 @@ class GgufPartsTest {
   }
 
   private static String refusalNaming(Path given, Path named) {
-    return InMemory.refusal(named.toString(), catchThrowable(() -> GgufFile.open(given)));
+    return InMemoryFiles.refusal(named.toString(), catchThrowable(() -> GgufFile.open(given)));
   }
 
   private void assertMapped(boolean mapped) throws IOException {

@@ -4,7 +4,7 @@ import static dev.kvasir.format.GgufWriter.FIRST_PAIR_AT;
 import static dev.kvasir.format.GgufWriter.PAIR_COUNT_AT;
 import static dev.kvasir.format.GgufWriter.TENSOR_COUNT_AT;
 import static dev.kvasir.format.GgufWriter.VERSION_AT;
-import static dev.kvasir.format.InMemory.refusalOfGguf;
+import static dev.kvasir.format.InMemoryFiles.refusalOfGguf;
 import static dev.kvasir.format.LittleEndianBytes.withInt32;
 import static dev.kvasir.format.LittleEndianBytes.withInt64;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -52,7 +52,7 @@ class GgufRefusalTest {
     for (int length = 0; length < whole.length; length++) {
       assertThat(refusalOfGguf(Arrays.copyOf(whole, length))).as("%d bytes", length).isNotBlank();
     }
-    InMemory.gguf(whole).close();
+    InMemoryFiles.gguf(whole).close();
   }
 
   @Test
@@ -118,7 +118,7 @@ class GgufRefusalTest {
     for (int depth = 1; depth < 4; depth++) {
       value = GgufValue.array(value);
     }
-    InMemory.gguf(file(value)).close();
+    InMemoryFiles.gguf(file(value)).close();
     for (int depth = 4; depth < 100_000; depth *= 2) {
       LittleEndianBytes nested = new LittleEndianBytes();
       for (int i = 0; i < depth; i++) {

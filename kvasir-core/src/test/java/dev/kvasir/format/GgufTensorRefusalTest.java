@@ -1,6 +1,6 @@
 package dev.kvasir.format;
 
-import static dev.kvasir.format.InMemory.refusalOfGguf;
+import static dev.kvasir.format.InMemoryFiles.refusalOfGguf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;

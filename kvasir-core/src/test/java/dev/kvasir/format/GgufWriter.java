@@ -68,7 +68,7 @@ public final class GgufWriter {
     return "tiny-%05d-of-%05d.gguf".formatted(index + 1, count);
   }
 
-  /** A tensor whose shape is told outermost first, as {@link Tensor#shape()} tells it. */
+  /** A tensor whose shape is told outermost first, as {@link Tensor#layout()} tells it. */
   public GgufWriter tensor(String name, GgmlType type, byte[] bytes, long... shape) {
     return tensor(name, type.wireNumber(), bytes, shape);
   }

@@ -120,10 +120,10 @@ class JsonFileTest {
   }
 
   private static String refusal(Runnable question) {
-    return InMemory.refusal("tiny.json", catchThrowable(question::run));
+    return InMemoryFiles.refusal("tiny.json", catchThrowable(question::run));
   }
 
   private static String refusalOf(Path file) {
-    return InMemory.refusal(file.toString(), catchThrowable(() -> JsonFile.read(file)));
+    return InMemoryFiles.refusal(file.toString(), catchThrowable(() -> JsonFile.read(file)));
   }
 }

@@ -39,7 +39,7 @@ class MappedFileTest {
     }
 
     String refusal(Path file) {
-      return InMemory.refusal(file.toString(), catchThrowable(() -> open.apply(file)));
+      return InMemoryFiles.refusal(file.toString(), catchThrowable(() -> open.apply(file)));
     }
   }
 

@@ -111,11 +111,15 @@ class Mxfp4PairTest {
         .tensor("v_scales", "U8", new byte[0], 1, 0, 1)
         .writeTo(folder.resolve("model.safetensors"));
     try (SafetensorsFolder weights = SafetensorsFolder.open(folder)) {
-      assertThat(InMemory.refusal(folder.toString(), catchThrowable(() -> weights.findMxfp4("w"))))
+      assertThat(
+              InMemoryFiles.refusal(
+                  folder.toString(), catchThrowable(() -> weights.findMxfp4("w"))))
           .isEqualTo(
               "tensors 'w_blocks' and 'w_scales' have shapes 1 x 2 x 2 x 16 and 2 x 1 x 2; expected"
                   + " experts x rows x groups x 16 and experts x rows x groups");
-      assertThat(InMemory.refusal(folder.toString(), catchThrowable(() -> weights.findMxfp4("v"))))
+      assertThat(
+              InMemoryFiles.refusal(
+                  folder.toString(), catchThrowable(() -> weights.findMxfp4("v"))))
           .startsWith("tensors 'v_blocks' and 'v_scales' have shapes 16 and 1 x 0 x 1;");
     }
   }

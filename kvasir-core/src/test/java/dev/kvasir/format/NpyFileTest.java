@@ -1,6 +1,6 @@
 package dev.kvasir.format;
 
-import static dev.kvasir.format.InMemory.refusalOfNpy;
+import static dev.kvasir.format.InMemoryFiles.refusalOfNpy;
 import static dev.kvasir.format.NpyBytes.file;
 import static dev.kvasir.format.NpyBytes.floats;
 import static dev.kvasir.format.NpyBytes.header;
@@ -27,7 +27,7 @@ class NpyFileTest {
   void everyVersionIsRead(int version) {
     float[] values = {1, -2, 3.5f, 4, 5, Float.MIN_VALUE};
     byte[] bytes = file(version, HEADER, LittleEndianBytes.ofFloats(values));
-    try (NpyFile file = InMemory.npy(bytes)) {
+    try (NpyFile file = InMemoryFiles.npy(bytes)) {
       assertThat(file.tensor().shape()).containsExactly(1, 2, 3);
       assertThat(file.tensor().toFloats()).containsExactly(values);
       assertThat(file.tensor().name()).isEqualTo("tiny.npy");
@@ -41,7 +41,7 @@ class NpyFileTest {
             "{\"shape\":(1,2,3),\"descr\":\"<f4\",\"fortran_order\":False}",
             "  { 'fortran_order' : False , 'shape' : ( 1L , 2L, 3L ,) , 'descr' : '<f4' }  \n\n");
     for (String header : headers) {
-      try (NpyFile file = InMemory.npy(file(1, header, new byte[24]))) {
+      try (NpyFile file = InMemoryFiles.npy(file(1, header, new byte[24]))) {
         assertThat(file.tensor().shape()).as(header).containsExactly(1, 2, 3);
       }
     }
@@ -49,9 +49,9 @@ class NpyFileTest {
 
   @Test
   void scalarsVectorsAndEmptyArraysAreRead() {
-    try (NpyFile scalar = InMemory.npy(floats("()", 7));
-        NpyFile vector = InMemory.npy(floats("(2,)", 8, 9));
-        NpyFile empty = InMemory.npy(floats("(3, 0, 4)"))) {
+    try (NpyFile scalar = InMemoryFiles.npy(floats("()", 7));
+        NpyFile vector = InMemoryFiles.npy(floats("(2,)", 8, 9));
+        NpyFile empty = InMemoryFiles.npy(floats("(3, 0, 4)"))) {
       assertThat(scalar.tensor().toFloats()).containsExactly(7);
       assertThat(vector.tensor().toFloats()).containsExactly(8, 9);
       assertThat(empty.tensor().shape()).containsExactly(3, 0, 4);
@@ -136,28 +136,28 @@ class NpyFileTest {
   }
 
   @Property(seed = "4719", tries = 4_000)
-  void editedFilesAreReadOrRefused(@ForAll("edits") List<Edit> edits) {
+  void editedFilesAreReadOrRefused(@ForAll("edits") List<Corruption> edits) {
     byte[] honest = NpyBytes.floats("(1, 2, 3)", 1, 2, 3, 4, 5, 6);
-    byte[] edited = Edit.all(edits, honest);
-    long before = Allocation.bytes();
-    try (NpyFile file = InMemory.npy(edited)) {
+    byte[] edited = Corruption.all(edits, honest);
+    long before = AllocatedBytes.bytes();
+    try (NpyFile file = InMemoryFiles.npy(edited)) {
       assertThat(file.tensor().data().byteSize()).isEqualTo(4 * file.tensor().values());
     } catch (InvalidInputException refusal) {
       assertThat(refusal.getMessage()).startsWith("tiny.npy: ").hasSizeLessThan(300);
     }
-    assertThat(Allocation.bytes() - before).isLessThan(1 << 20);
+    assertThat(AllocatedBytes.bytes() - before).isLessThan(1 << 20);
   }
 
   @Provide
-  Arbitrary<List<Edit>> edits() {
-    Arbitrary<Edit> any =
+  Arbitrary<List<Corruption>> edits() {
+    Arbitrary<Corruption> any =
         Arbitraries.oneOf(
-            Edit.flips(),
-            Edit.truncations(),
-            Edit.insertions(),
-            Edit.jsonInsertions(),
-            Edit.deletions(),
-            Edit.overwrites());
+            Corruption.flips(),
+            Corruption.truncations(),
+            Corruption.insertions(),
+            Corruption.jsonInsertions(),
+            Corruption.deletions(),
+            Corruption.overwrites());
     return any.list().ofMinSize(1).ofMaxSize(4);
   }
 }

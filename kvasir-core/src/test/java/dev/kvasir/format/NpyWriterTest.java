@@ -20,11 +20,11 @@ class NpyWriterTest {
   void theHeadIsThatOfNumpy() {
     String text = "{'descr': '<f4', 'fortran_order': False, 'shape': (8, 300, 64), }";
     String head = "\u0093NUMPY\u0001\0v\0" + text + " ".repeat(52) + "\n";
-    assertThat(NpyWriter.head(8, 300, 64))
+    assertThat(NpyWriter.header(8, 300, 64))
         .hasSize(128)
         .isEqualTo(head.getBytes(StandardCharsets.ISO_8859_1));
-    assertThat(new String(NpyWriter.head(4), StandardCharsets.ISO_8859_1)).contains("(4,), }");
-    assertThat(new String(NpyWriter.head(), StandardCharsets.ISO_8859_1)).contains("(), }");
+    assertThat(new String(NpyWriter.header(4), StandardCharsets.ISO_8859_1)).contains("(4,), }");
+    assertThat(new String(NpyWriter.header(), StandardCharsets.ISO_8859_1)).contains("(), }");
   }
 
   @Test
@@ -84,12 +84,13 @@ class NpyWriterTest {
   void aPlaceThatCannotBeWrittenIsNamed() throws IOException {
     Path missing = folder.resolve("no").resolve("a.npy");
     assertThat(
-            InMemory.refusal(missing.toString(), catchThrowable(() -> NpyWriter.create(missing))))
+            InMemoryFiles.refusal(
+                missing.toString(), catchThrowable(() -> NpyWriter.create(missing))))
         .startsWith("cannot be written: ");
     Path taken = Files.createDirectory(folder.resolve("taken"));
     Files.writeString(taken.resolve("file"), "");
     try (NpyWriter writer = NpyWriter.create(taken, 1)) {
-      assertThat(InMemory.refusal(taken.toString(), catchThrowable(writer::finish)))
+      assertThat(InMemoryFiles.refusal(taken.toString(), catchThrowable(writer::finish)))
           .startsWith("cannot be written: ");
     }
     assertThat(folder.toFile().list()).containsExactly("taken");

@@ -75,10 +75,10 @@ class ReaderAllocationTest {
       sparse.setLength(5L << 30);
       sparse.write(head);
     }
-    long before = Allocation.bytes();
+    long before = AllocatedBytes.bytes();
     Throwable thrown = catchThrowable(() -> GgufFile.open(file));
-    assertThat(Allocation.bytes() - before).isLessThan(MEBIBYTE);
-    assertThat(InMemory.refusal(file.toString(), thrown))
+    assertThat(AllocatedBytes.bytes() - before).isLessThan(MEBIBYTE);
+    assertThat(InMemoryFiles.refusal(file.toString(), thrown))
         .isEqualTo(
             "the length of 'k' at byte 41 is 2147483647; there is room for at most 67108815");
   }
@@ -92,19 +92,19 @@ class ReaderAllocationTest {
         new GgufWriter().put("k", new GgufValue(GgufValue.STRING, length.toArray()));
     byte[] file = Arrays.copyOf(writer.bytes(), most + MEBIBYTE);
     byte[] ofTwoPairs = LittleEndianBytes.withInt64(file, GgufWriter.PAIR_COUNT_AT, 2);
-    assertThat(InMemory.refusalOfGguf(ofTwoPairs))
+    assertThat(InMemoryFiles.refusalOfGguf(ofTwoPairs))
         .isEqualTo(
             "the length of metadata key 1 at byte 67108860 needs 8 bytes, and the head of a file may"
                 + " take at most 67108864");
   }
 
   private static long allocatedByOpening(byte[] file) {
-    long before = Allocation.bytes();
+    long before = AllocatedBytes.bytes();
     try {
-      InMemory.gguf(file).close();
+      InMemoryFiles.gguf(file).close();
     } catch (InvalidInputException refusal) {
       assertThat(refusal).hasMessageStartingWith("tiny.gguf: ");
     }
-    return Allocation.bytes() - before;
+    return AllocatedBytes.bytes() - before;
   }
 }

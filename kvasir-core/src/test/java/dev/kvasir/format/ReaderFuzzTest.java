@@ -26,8 +26,8 @@ class ReaderFuzzTest {
   private static final long MOST_ALLOCATED_BYTES = 1 << 20;
 
   enum Kind {
-    GGUF(gguf(), InMemory::gguf),
-    SAFETENSORS(safetensors(), InMemory::safetensors);
+    GGUF(gguf(), InMemoryFiles::gguf),
+    SAFETENSORS(safetensors(), InMemoryFiles::safetensors);
 
     private final byte[] honest;
     private final Function<byte[], TensorSource> open;
@@ -46,88 +46,91 @@ class ReaderFuzzTest {
 
   @Property(seed = "4712", tries = 3_000)
   void noiseBehindAnHonestBeginningIsReadOrRefused(
-      @ForAll Kind kind, @ForAll("truncations") List<Edit> truncation, @ForAll byte[] noise) {
+      @ForAll Kind kind, @ForAll("truncations") List<Corruption> truncation, @ForAll byte[] noise) {
     LittleEndianBytes file = new LittleEndianBytes();
-    readOrRefuse(kind, file.raw(Edit.all(truncation, kind.honest)).raw(noise).toArray());
+    readOrRefuse(kind, file.raw(Corruption.all(truncation, kind.honest)).raw(noise).toArray());
   }
 
   @Property(seed = "4713", tries = 4_000)
-  void flippedBytesAreReadOrRefused(@ForAll Kind kind, @ForAll("flips") List<Edit> edits) {
-    readOrRefuse(kind, Edit.all(edits, kind.honest));
+  void flippedBytesAreReadOrRefused(@ForAll Kind kind, @ForAll("flips") List<Corruption> edits) {
+    readOrRefuse(kind, Corruption.all(edits, kind.honest));
   }
 
   @Property(seed = "4714", tries = 2_000)
-  void truncatedFilesAreReadOrRefused(@ForAll Kind kind, @ForAll("truncations") List<Edit> edits) {
-    readOrRefuse(kind, Edit.all(edits, kind.honest));
+  void truncatedFilesAreReadOrRefused(
+      @ForAll Kind kind, @ForAll("truncations") List<Corruption> edits) {
+    readOrRefuse(kind, Corruption.all(edits, kind.honest));
   }
 
   @Property(seed = "4715", tries = 3_000)
-  void insertedBytesAreReadOrRefused(@ForAll Kind kind, @ForAll("insertions") List<Edit> edits) {
-    readOrRefuse(kind, Edit.all(edits, kind.honest));
+  void insertedBytesAreReadOrRefused(
+      @ForAll Kind kind, @ForAll("insertions") List<Corruption> edits) {
+    readOrRefuse(kind, Corruption.all(edits, kind.honest));
   }
 
   @Property(seed = "4716", tries = 4_000)
   void overwrittenNumbersAreReadOrRefused(
-      @ForAll Kind kind, @ForAll("overwrites") List<Edit> edits) {
-    readOrRefuse(kind, Edit.all(edits, kind.honest));
+      @ForAll Kind kind, @ForAll("overwrites") List<Corruption> edits) {
+    readOrRefuse(kind, Corruption.all(edits, kind.honest));
   }
 
   @Property(seed = "4717", tries = 3_000)
-  void severalEditsAreReadOrRefused(@ForAll Kind kind, @ForAll("edits") List<Edit> edits) {
-    readOrRefuse(kind, Edit.all(edits, kind.honest));
+  void severalEditsAreReadOrRefused(@ForAll Kind kind, @ForAll("edits") List<Corruption> edits) {
+    readOrRefuse(kind, Corruption.all(edits, kind.honest));
   }
 
   @Property(seed = "4718", tries = 4_000)
-  void editedJsonUnderAnHonestLengthIsReadOrRefused(@ForAll("jsonEdits") List<Edit> edits) {
+  void editedJsonUnderAnHonestLengthIsReadOrRefused(@ForAll("jsonEdits") List<Corruption> edits) {
     byte[] honest = Kind.SAFETENSORS.honest;
     int dataAt = 8 + ByteBuffer.wrap(honest).order(LITTLE_ENDIAN).getInt(0);
-    byte[] json = Edit.all(edits, Arrays.copyOfRange(honest, 8, dataAt));
+    byte[] json = Corruption.all(edits, Arrays.copyOfRange(honest, 8, dataAt));
     byte[] data = Arrays.copyOfRange(honest, dataAt, honest.length);
     readOrRefuse(Kind.SAFETENSORS, SafetensorsWriter.file(new String(json, UTF_8), data));
   }
 
   @Provide
-  Arbitrary<List<Edit>> flips() {
-    return Edit.flips().list().ofMinSize(1).ofMaxSize(6);
+  Arbitrary<List<Corruption>> flips() {
+    return Corruption.flips().list().ofMinSize(1).ofMaxSize(6);
   }
 
   @Provide
-  Arbitrary<List<Edit>> truncations() {
-    return Edit.truncations().list().ofSize(1);
+  Arbitrary<List<Corruption>> truncations() {
+    return Corruption.truncations().list().ofSize(1);
   }
 
   @Provide
-  Arbitrary<List<Edit>> insertions() {
-    return Edit.insertions().list().ofMinSize(1).ofMaxSize(3);
+  Arbitrary<List<Corruption>> insertions() {
+    return Corruption.insertions().list().ofMinSize(1).ofMaxSize(3);
   }
 
   @Provide
-  Arbitrary<List<Edit>> overwrites() {
-    return Edit.overwrites().list().ofMinSize(1).ofMaxSize(3);
+  Arbitrary<List<Corruption>> overwrites() {
+    return Corruption.overwrites().list().ofMinSize(1).ofMaxSize(3);
   }
 
   @Provide
-  Arbitrary<List<Edit>> jsonEdits() {
-    Arbitrary<Edit> any = Arbitraries.oneOf(Edit.jsonInsertions(), Edit.deletions());
+  Arbitrary<List<Corruption>> jsonEdits() {
+    Arbitrary<Corruption> any =
+        Arbitraries.oneOf(Corruption.jsonInsertions(), Corruption.deletions());
     return any.list().ofMinSize(1).ofMaxSize(3);
   }
 
   @Provide
-  Arbitrary<List<Edit>> edits() {
-    Arbitrary<Edit> any =
+  Arbitrary<List<Corruption>> edits() {
+    Arbitrary<Corruption> any =
         Arbitraries.oneOf(
-            Edit.flips(),
-            Edit.truncations(),
-            Edit.insertions(),
-            Edit.deletions(),
-            Edit.overwrites());
+            Corruption.flips(),
+            Corruption.truncations(),
+            Corruption.insertions(),
+            Corruption.deletions(),
+            Corruption.overwrites());
     return any.list().ofMinSize(1).ofMaxSize(6);
   }
 
   private static void readOrRefuse(Kind kind, byte[] file) {
-    long before = Allocation.bytes();
+    long before = AllocatedBytes.bytes();
     try (TensorSource opened = kind.open.apply(file)) {
-      assertThat(Allocation.bytes() - before).isLessThan(MOST_ALLOCATED_BYTES);
+      assertThat(AllocatedBytes.bytes() - before).isLessThan(MOST_ALLOCATED_BYTES);
       opened.tensors().forEach(ReaderFuzzTest::readWhole);
       if (opened instanceof GgufFile gguf) {
         gguf.metadata().keys().forEach(key -> ask(gguf.metadata(), key));
@@ -136,7 +139,7 @@ class ReaderFuzzTest {
         readPair(weights);
       }
     } catch (InvalidInputException refusal) {
-      assertThat(Allocation.bytes() - before).isLessThan(MOST_ALLOCATED_BYTES);
+      assertThat(AllocatedBytes.bytes() - before).isLessThan(MOST_ALLOCATED_BYTES);
       assertThat(refusal.getMessage()).startsWith("tiny.").hasSizeLessThan(500);
       assertThat(refusal.getMessage().chars().anyMatch(Character::isISOControl)).isFalse();
     }

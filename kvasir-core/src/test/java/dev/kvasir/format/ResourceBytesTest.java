@@ -52,11 +52,11 @@ class ResourceBytesTest {
       for (int j = 0; j < 3; j++) {
         bad[random.nextInt(bad.length)] = (byte) random.nextInt();
       }
-      new StoredEntries(MemorySegment.ofArray(bad))
+      new ZipStoredEntries(MemorySegment.ofArray(bad))
           .find("last".getBytes(StandardCharsets.UTF_8))
           .ifPresent(found -> assertThat(found.byteSize()).isLessThanOrEqualTo(bad.length));
     }
-    assertThat(new StoredEntries(MemorySegment.ofArray(new byte[3])).find(TEXT)).isEmpty();
+    assertThat(new ZipStoredEntries(MemorySegment.ofArray(new byte[3])).find(TEXT)).isEmpty();
   }
 
   private static void check(URL resource, boolean mapped) {

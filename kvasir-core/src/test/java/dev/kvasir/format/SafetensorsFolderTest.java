@@ -27,7 +27,7 @@ class SafetensorsFolderTest {
       assertThat(weights.require("w", 2).toFloats()).containsExactly(1, 2);
       assertThat(weights.find("v")).isEmpty();
       String file = folder.resolve("model.safetensors").toString();
-      assertThat(InMemory.refusal(file, catchThrowable(() -> weights.find("ids"))))
+      assertThat(InMemoryFiles.refusal(file, catchThrowable(() -> weights.find("ids"))))
           .isEqualTo("tensor 'ids' has dtype I32; supported are F32, F16, BF16");
     }
   }
@@ -85,7 +85,7 @@ class SafetensorsFolderTest {
   void aShardThatIsNoNeighbourIsRefused(String name) throws IOException {
     Path index = index("{\"weight_map\": {\"a\": \"%s\"}}".formatted(name));
     Throwable thrown = catchThrowable(() -> SafetensorsFolder.open(folder));
-    assertThat(InMemory.refusal(index + " 'weight_map'", thrown))
+    assertThat(InMemoryFiles.refusal(index + " 'weight_map'", thrown))
         .startsWith("'a' is \"")
         .endsWith("; expected a file name without a folder");
   }
@@ -100,7 +100,7 @@ class SafetensorsFolderTest {
   void aShardThatIsNoNameIsRefused() throws IOException {
     Path index = index("{\"weight_map\": {\"a\": 3}}");
     Throwable thrown = catchThrowable(() -> SafetensorsFolder.open(folder));
-    assertThat(InMemory.refusal(index + " 'weight_map'", thrown))
+    assertThat(InMemoryFiles.refusal(index + " 'weight_map'", thrown))
         .isEqualTo("'a' is 3; expected a string");
   }
 
@@ -192,11 +192,11 @@ class SafetensorsFolderTest {
 
   private String refusalNaming(Path file) {
     Throwable thrown = catchThrowable(() -> SafetensorsFolder.open(folder));
-    return InMemory.refusal(file.toString(), thrown);
+    return InMemoryFiles.refusal(file.toString(), thrown);
   }
 
   private static String refusal(Path path) {
     Throwable thrown = catchThrowable(() -> SafetensorsFolder.open(path));
-    return InMemory.refusal(path.toString(), thrown);
+    return InMemoryFiles.refusal(path.toString(), thrown);
   }
 }

@@ -1,6 +1,6 @@
 package dev.kvasir.format;
 
-import static dev.kvasir.format.InMemory.refusalOfSafetensors;
+import static dev.kvasir.format.InMemoryFiles.refusalOfSafetensors;
 import static dev.kvasir.format.LittleEndianBytes.withInt64;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -24,7 +24,7 @@ class SafetensorsRefusalTest {
       byte[] prefix = Arrays.copyOf(whole, length);
       assertThat(refusalOfSafetensors(prefix)).as("%d bytes", length).isNotBlank();
     }
-    InMemory.safetensors(whole).close();
+    InMemoryFiles.safetensors(whole).close();
   }
 
   @Test
@@ -149,7 +149,8 @@ class SafetensorsRefusalTest {
         .isEqualTo("'__metadata__' is 3; expected an object");
     byte[] file = SafetensorsWriter.file("{\"__metadata__\": {\"n\": 3}}");
     assertThat(
-            InMemory.refusal("tiny.safetensors '__metadata__'", InMemory.thrownBySafetensors(file)))
+            InMemoryFiles.refusal(
+                "tiny.safetensors '__metadata__'", InMemoryFiles.thrownBySafetensors(file)))
         .isEqualTo("'n' is 3; expected a string");
   }
 
@@ -170,6 +171,7 @@ class SafetensorsRefusalTest {
   /** How tensor 'w' is refused in a file with 16 bytes of data. */
   private static String refusalOfEntry(String entry) {
     byte[] file = SafetensorsWriter.file("{\"w\": %s}".formatted(entry), new byte[16]);
-    return InMemory.refusal("tiny.safetensors: tensor 'w'", InMemory.thrownBySafetensors(file));
+    return InMemoryFiles.refusal(
+        "tiny.safetensors: tensor 'w'", InMemoryFiles.thrownBySafetensors(file));
   }
 }

@@ -1,7 +1,7 @@
 package dev.kvasir.grammar;
 
 import dev.kvasir.sampling.TokenConstraint;
-import dev.kvasir.text.MadeUpTokens;
+import dev.kvasir.text.SyntheticTokenizer;
 import dev.kvasir.text.Tokenizer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -18,7 +18,7 @@ class MaskTimeTest {
 
   @Test
   void timesOfMasks() {
-    Tokenizer tokenizer = MadeUpTokens.of(words());
+    Tokenizer tokenizer = SyntheticTokenizer.of(words());
     float[] logits = new float[tokenizer.vocabularySize()];
     long trie = nanos(() -> TokenTrie.of(tokenizer));
     System.out.printf("trie of %d tokens: %.0f ms%n", logits.length, trie / 1e6);
@@ -31,7 +31,7 @@ class MaskTimeTest {
   }
 
   private static Grammar of(String schema) {
-    return JsonGrammar.of(Texts.schema(schema));
+    return JsonGrammar.of(AcceptedTexts.schema(schema));
   }
 
   private static void print(String what, Grammar grammar, String begun, Tokenizer tokenizer) {
@@ -39,10 +39,10 @@ class MaskTimeTest {
     List<Long> fresh = new ArrayList<>();
     List<Long> kept = new ArrayList<>();
     for (int round = 0; round < ROUNDS; round++) {
-      TokenGrammar over = grammar.over(tokenizer);
+      TokenGrammar over = grammar.forTokenizer(tokenizer);
       TokenConstraint constraint = over.constraint();
       for (byte value : begun.getBytes(StandardCharsets.UTF_8)) {
-        constraint.accept(MadeUpTokens.FIRST_BYTE + value);
+        constraint.accept(SyntheticTokenizer.FIRST_BYTE + value);
       }
       fresh.add(nanos(() -> constraint.mask(logits, 0, logits.length)));
       for (int again = 0; again < 50; again++) {

@@ -6,7 +6,7 @@ import com.google.gson.JsonElement;
 import com.google.gson.Strictness;
 import com.google.gson.internal.Streams;
 import com.google.gson.stream.JsonReader;
-import dev.kvasir.text.MadeUpTokens;
+import dev.kvasir.text.SyntheticTokenizer;
 import dev.kvasir.text.Tokenizer;
 import java.io.IOException;
 import java.io.StringReader;
@@ -21,7 +21,7 @@ import net.jqwik.api.Property;
 
 /** Schemas by chance: what is generated holds to them, and what holds to them can be generated. */
 class SchemaPropertyTest {
-  private static final Tokenizer TOKENIZER = MadeUpTokens.of(tokens());
+  private static final Tokenizer TOKENIZER = SyntheticTokenizer.of(tokens());
 
   /** Some that JSON has often, some that cut characters in two, some by chance. */
   private static List<byte[]> tokens() {
@@ -78,28 +78,29 @@ class SchemaPropertyTest {
 
   @Property(tries = 400, seed = "3")
   void whatIsGeneratedHoldsToItsSchema(@ForAll long seed) throws IOException {
-    SchemaMaker.Made made = new SchemaMaker(seed).make();
-    Walk walk = new Walk(JsonGrammar.of(made.schema()), TOKENIZER, seed);
+    SchemaGenerator.SchemaWithValue example = new SchemaGenerator(seed).make();
+    RandomGeneration walk = new RandomGeneration(JsonGrammar.of(example.schema()), TOKENIZER, seed);
     for (int text = 0; text < 5; text++) {
       String json = decoded(walk.ids());
-      assertThat(new SchemaCheck(made.schema()).isValid(parsed(json)))
-          .as("%s is of %s", json, made.schema())
+      assertThat(new SchemaCheck(example.schema()).isValid(parsed(json)))
+          .as("%s is of %s", json, example.schema())
           .isTrue();
     }
   }
 
   @Property(tries = 1000, seed = "4")
   void whatHoldsToASchemaCanBeGenerated(@ForAll long seed) {
-    SchemaMaker.Made made = new SchemaMaker(seed).make();
-    assertThat(new SchemaCheck(made.schema()).isValid(made.value())).isTrue();
-    assertThat(Texts.of(JsonGrammar.of(made.schema())).has(made.value().toString()))
-        .as("%s is of %s", made.value(), made.schema())
+    SchemaGenerator.SchemaWithValue example = new SchemaGenerator(seed).make();
+    assertThat(new SchemaCheck(example.schema()).isValid(example.value())).isTrue();
+    assertThat(
+            AcceptedTexts.of(JsonGrammar.of(example.schema())).contains(example.value().toString()))
+        .as("%s is of %s", example.value(), example.schema())
         .isTrue();
   }
 
   @Property(tries = 200, seed = "5")
   void anyObjectIsAnObject(@ForAll long seed) throws IOException {
-    String json = decoded(new Walk(JsonGrammar.anyObject(), TOKENIZER, seed).ids());
+    String json = decoded(new RandomGeneration(JsonGrammar.anyObject(), TOKENIZER, seed).ids());
     assertThat(parsed(json).isJsonObject()).isTrue();
   }
 

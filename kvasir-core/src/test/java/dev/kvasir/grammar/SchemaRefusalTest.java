@@ -142,16 +142,16 @@ class SchemaRefusalTest {
   @Test
   void annotationsAreIgnored() {
     assertThat(
-            Texts.ofSchema(
+            AcceptedTexts.ofSchema(
                     "{'title': 'A', 'description': 'B', 'default': 1, 'examples': [], '$schema': 'x',"
                         + " '$id': 'y', '$comment': 'z', 'deprecated': true, 'x-order': 1, 'type':"
                         + " 'null', 'uniqueItems': false}")
-                .has("null"))
+                .contains("null"))
         .isTrue();
   }
 
   private static void assertRefused(String schema, String sentence) {
-    assertThatThrownBy(() -> Texts.ofSchema(schema))
+    assertThatThrownBy(() -> AcceptedTexts.ofSchema(schema))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(sentence);
   }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.sampling.Sampler;
 import dev.kvasir.sampling.SamplingOptions;
 import dev.kvasir.sampling.TokenConstraint;
-import dev.kvasir.text.MadeUpTokens;
+import dev.kvasir.text.SyntheticTokenizer;
 import dev.kvasir.text.Tokenizer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -21,29 +21,30 @@ class TokenGrammarTest {
       Grammar.sequence(
           Grammar.literal("<call>\n"),
           JsonGrammar.of(
-              Texts.schema(
+              AcceptedTexts.schema(
                   "{'properties': {'name': {'const': 'f'}, 'arguments': {'properties': {'x':"
                       + " {'type': 'integer'}}, 'required': ['x']}}, 'required': ['name',"
                       + " 'arguments']}")),
           Grammar.literal("\n</call>"));
 
   private static Tokenizer tokens(String... texts) {
-    return MadeUpTokens.of(
+    return SyntheticTokenizer.of(
         Stream.of(texts).map(text -> text.getBytes(StandardCharsets.UTF_8)).toList());
   }
 
   @Test
   void aCallOfAToolIsALiteralAValueAndALiteral() {
-    Texts texts = Texts.of(CALL);
+    AcceptedTexts texts = AcceptedTexts.of(CALL);
     String call = "<call>\n{\"name\": \"f\", \"arguments\": {\"x\": 5}}\n</call>";
-    assertThat(texts.has(call)).isTrue();
-    assertThat(texts.has(call + "\n")).isFalse();
-    assertThat(texts.has("{\"name\": \"f\", \"arguments\": {\"x\": 5}}")).isFalse();
-    Texts several = Texts.of(Grammar.choice(Grammar.literal("none"), CALL.repeated(1, 3)));
-    assertThat(several.has("none")).isTrue();
-    assertThat(several.has(call.repeat(3))).isTrue();
-    assertThat(several.has(call.repeat(4))).isFalse();
-    assertThat(several.has("")).isFalse();
+    assertThat(texts.contains(call)).isTrue();
+    assertThat(texts.contains(call + "\n")).isFalse();
+    assertThat(texts.contains("{\"name\": \"f\", \"arguments\": {\"x\": 5}}")).isFalse();
+    AcceptedTexts several =
+        AcceptedTexts.of(Grammar.choice(Grammar.literal("none"), CALL.repeated(1, 3)));
+    assertThat(several.contains("none")).isTrue();
+    assertThat(several.contains(call.repeat(3))).isTrue();
+    assertThat(several.contains(call.repeat(4))).isFalse();
+    assertThat(several.contains("")).isFalse();
     assertThatThrownBy(() -> CALL.repeated(2, 1))
         .hasMessage("repetitions are 2 to 1; expected 0 or more, and the least first");
   }
@@ -53,32 +54,33 @@ class TokenGrammarTest {
     Tokenizer tokenizer = tokens("yes", "ye", "s!", "no");
     TokenConstraint constraint =
         Grammar.choice(Grammar.literal("yes"), Grammar.literal("yes!"))
-            .over(tokenizer)
+            .forTokenizer(tokenizer)
             .constraint();
-    int y = MadeUpTokens.FIRST_BYTE + 'y';
-    int yes = MadeUpTokens.FIRST;
-    assertThat(Walk.allowed(constraint, 300)).containsExactly(y, yes, yes + 1);
+    int y = SyntheticTokenizer.FIRST_BYTE + 'y';
+    int yes = SyntheticTokenizer.FIRST;
+    assertThat(RandomGeneration.allowed(constraint, 300)).containsExactly(y, yes, yes + 1);
     constraint.accept(yes + 1);
-    assertThat(Walk.allowed(constraint, 300))
-        .containsExactly(MadeUpTokens.FIRST_BYTE + 's', yes + 2);
-    constraint.accept(MadeUpTokens.FIRST_BYTE + 's');
-    assertThat(Walk.allowed(constraint, 300))
-        .containsExactly(MadeUpTokens.END, MadeUpTokens.FIRST_BYTE + '!');
-    constraint.accept(MadeUpTokens.END);
-    assertThat(Walk.allowed(constraint, 300)).containsExactly(MadeUpTokens.END);
-    constraint.accept(MadeUpTokens.END);
-    assertThat(Walk.allowed(constraint, 300)).containsExactly(MadeUpTokens.END);
+    assertThat(RandomGeneration.allowed(constraint, 300))
+        .containsExactly(SyntheticTokenizer.FIRST_BYTE + 's', yes + 2);
+    constraint.accept(SyntheticTokenizer.FIRST_BYTE + 's');
+    assertThat(RandomGeneration.allowed(constraint, 300))
+        .containsExactly(SyntheticTokenizer.END, SyntheticTokenizer.FIRST_BYTE + '!');
+    constraint.accept(SyntheticTokenizer.END);
+    assertThat(RandomGeneration.allowed(constraint, 300)).containsExactly(SyntheticTokenizer.END);
+    constraint.accept(SyntheticTokenizer.END);
+    assertThat(RandomGeneration.allowed(constraint, 300)).containsExactly(SyntheticTokenizer.END);
   }
 
   @Test
   void aTokenThatMayNotComeIsRefused() {
-    TokenConstraint constraint = Grammar.literal("a").over(tokens("ab")).constraint();
-    for (int token : new int[] {-1, MadeUpTokens.SPECIAL, MadeUpTokens.END, 300, 1 << 20}) {
+    TokenConstraint constraint = Grammar.literal("a").forTokenizer(tokens("ab")).constraint();
+    for (int token :
+        new int[] {-1, SyntheticTokenizer.SPECIAL, SyntheticTokenizer.END, 300, 1 << 20}) {
       assertThatThrownBy(() -> constraint.accept(token))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessage("token %d may not come here", token);
     }
-    constraint.accept(MadeUpTokens.FIRST_BYTE + 'a');
+    constraint.accept(SyntheticTokenizer.FIRST_BYTE + 'a');
   }
 
   @Test
@@ -95,31 +97,32 @@ class TokenGrammarTest {
       }
       made.add(token);
     }
-    Tokenizer tokenizer = MadeUpTokens.of(made);
+    Tokenizer tokenizer = SyntheticTokenizer.of(made);
     for (int seed = 0; seed < 30; seed++) {
-      Grammar grammar = JsonGrammar.of(new SchemaMaker(seed).make().schema());
-      TokenGrammar over = grammar.over(tokenizer);
+      Grammar grammar = JsonGrammar.of(new SchemaGenerator(seed).make().schema());
+      TokenGrammar over = grammar.forTokenizer(tokenizer);
       TokenConstraint constraint = over.constraint();
-      Place place = over.start();
-      for (int id : new Walk(grammar, tokenizer, seed).ids()) {
-        assertThat(Walk.allowed(constraint, tokenizer.vocabularySize() + 7))
-            .isEqualTo(oneByOne(new Places(grammar.automaton()), place, tokenizer));
+      ParserState parserState = over.start();
+      for (int id : new RandomGeneration(grammar, tokenizer, seed).ids()) {
+        assertThat(RandomGeneration.allowed(constraint, tokenizer.vocabularySize() + 7))
+            .isEqualTo(oneByOne(new ParserStates(grammar.automaton()), parserState, tokenizer));
         constraint.accept(id);
-        place = over.after(place, id);
+        parserState = over.advance(parserState, id);
       }
     }
   }
 
-  private static List<Integer> oneByOne(Places places, Place from, Tokenizer tokenizer) {
+  private static List<Integer> oneByOne(
+      ParserStates states, ParserState from, Tokenizer tokenizer) {
     return IntStream.range(0, tokenizer.vocabularySize())
         .filter(
             id -> {
-              Place at = from;
+              ParserState at = from;
               for (byte value : tokenizer.tokenBytes(id)) {
-                at = places.after(at, value & 0xFF);
+                at = states.advance(at, value & 0xFF);
               }
-              return id == MadeUpTokens.END
-                  ? from.isText()
+              return id == SyntheticTokenizer.END
+                  ? from.isAccepting()
                   : !tokenizer.isSpecial(id) && !at.isDead;
             })
         .boxed()
@@ -130,53 +133,53 @@ class TokenGrammarTest {
   void aCharacterMayBeSpreadOverTokensAndIsNeverLeftInHalf() {
     byte[] smile = "\uD83D\uDE00".getBytes(StandardCharsets.UTF_8);
     Tokenizer tokenizer =
-        MadeUpTokens.of(
+        SyntheticTokenizer.of(
             List.of(
                 new byte[] {'"', smile[0]},
                 new byte[] {smile[1], smile[2]},
                 new byte[] {smile[3], '"'},
                 new byte[] {'"', 'a'}));
     TokenConstraint constraint =
-        JsonGrammar.of(Texts.schema("{'type': 'string', 'maxLength': 1}"))
-            .over(tokenizer)
+        JsonGrammar.of(AcceptedTexts.schema("{'type': 'string', 'maxLength': 1}"))
+            .forTokenizer(tokenizer)
             .constraint();
-    constraint.accept(MadeUpTokens.FIRST);
-    constraint.accept(MadeUpTokens.FIRST + 1);
-    assertThat(Walk.allowed(constraint, 300))
+    constraint.accept(SyntheticTokenizer.FIRST);
+    constraint.accept(SyntheticTokenizer.FIRST + 1);
+    assertThat(RandomGeneration.allowed(constraint, 300))
         .hasSize(64 + 1)
-        .contains(MadeUpTokens.FIRST + 2)
-        .doesNotContain(MadeUpTokens.FIRST + 3, MadeUpTokens.FIRST_BYTE + '"');
-    constraint.accept(MadeUpTokens.FIRST + 2);
-    assertThat(Walk.allowed(constraint, 300)).containsExactly(MadeUpTokens.END);
+        .contains(SyntheticTokenizer.FIRST + 2)
+        .doesNotContain(SyntheticTokenizer.FIRST + 3, SyntheticTokenizer.FIRST_BYTE + '"');
+    constraint.accept(SyntheticTokenizer.FIRST + 2);
+    assertThat(RandomGeneration.allowed(constraint, 300)).containsExactly(SyntheticTokenizer.END);
   }
 
   @Test
   void aSamplerPicksWhatTheGrammarAllowsWhateverTheModelWants() {
     Tokenizer tokenizer = tokens("<call>", "</call>", "{\"name\"");
-    TokenGrammar grammar = CALL.over(tokenizer);
+    TokenGrammar grammar = CALL.forTokenizer(tokenizer);
     for (int seed = 0; seed < 20; seed++) {
       Random random = new Random(seed);
       Sampler sampler =
           new Sampler(SamplingOptions.defaults().withSeed(seed), grammar.constraint());
       List<Integer> ids = new ArrayList<>();
       int token = -1;
-      while (token != MadeUpTokens.END) {
+      while (token != SyntheticTokenizer.END) {
         float[] logits = new float[400];
         for (int i = 0; i < logits.length; i++) {
           logits[i] = (float) random.nextGaussian();
         }
-        token = sampler.pick(logits, 0, logits.length);
+        token = sampler.sample(logits, 0, logits.length);
         ids.add(token);
       }
       String text = tokenizer.decode(ids.stream().mapToInt(i -> i).toArray(), true);
-      assertThat(Texts.of(CALL).has(text)).as(text).isTrue();
+      assertThat(AcceptedTexts.of(CALL).contains(text)).as(text).isTrue();
     }
   }
 
   @Test
   void severalThreadsMayGenerateWithOneGrammar() {
     Tokenizer tokenizer = tokens("<call>", "</call>", "{\"name\"");
-    TokenGrammar grammar = CALL.over(tokenizer);
+    TokenGrammar grammar = CALL.forTokenizer(tokenizer);
     String text = "<call>\n{\"name\": \"f\", \"arguments\": {\"x\": 17}}\n</call>";
     IntStream.range(0, 200)
         .parallel()
@@ -184,22 +187,25 @@ class TokenGrammarTest {
             i -> {
               TokenConstraint constraint = grammar.constraint();
               for (byte value : text.getBytes(StandardCharsets.UTF_8)) {
-                int id = MadeUpTokens.FIRST_BYTE + value;
-                assertThat(Walk.allowed(constraint, 300)).contains(id);
+                int id = SyntheticTokenizer.FIRST_BYTE + value;
+                assertThat(RandomGeneration.allowed(constraint, 300)).contains(id);
                 constraint.accept(id);
               }
-              assertThat(Walk.allowed(constraint, 300)).containsExactly(MadeUpTokens.END);
+              assertThat(RandomGeneration.allowed(constraint, 300))
+                  .containsExactly(SyntheticTokenizer.END);
             });
   }
 
   @Test
   void whatIsKeptIsForgottenAtABoundAndTextsGoOn() {
-    Grammar grammar = JsonGrammar.of(Texts.schema("{'type': 'string', 'maxLength': 40000}"));
-    TokenConstraint constraint = grammar.over(tokens("aa")).constraint();
-    constraint.accept(MadeUpTokens.FIRST_BYTE + '"');
+    Grammar grammar =
+        JsonGrammar.of(AcceptedTexts.schema("{'type': 'string', 'maxLength': 40000}"));
+    TokenConstraint constraint = grammar.forTokenizer(tokens("aa")).constraint();
+    constraint.accept(SyntheticTokenizer.FIRST_BYTE + '"');
     for (int i = 0; i < 20_000; i++) {
-      constraint.accept(MadeUpTokens.FIRST);
+      constraint.accept(SyntheticTokenizer.FIRST);
     }
-    assertThat(Walk.allowed(constraint, 300)).containsExactly(MadeUpTokens.FIRST_BYTE + '"');
+    assertThat(RandomGeneration.allowed(constraint, 300))
+        .containsExactly(SyntheticTokenizer.FIRST_BYTE + '"');
   }
 }

@@ -36,8 +36,8 @@ class GroupedProductsTest {
       coded(50, 8), dense(Precision.F32, 33), coded(16, 4), dense(Precision.BF16, 7), coded(200, 4)
     };
     float[] x = floats(rows * COLUMNS);
-    try (Crew crew = new Crew(crewSize)) {
-      GroupedProducts products = new GroupedProducts(new ScalarKernels(), crew);
+    try (WorkerPool workers = new WorkerPool(crewSize)) {
+      GroupedProducts products = new GroupedProducts(new ScalarKernels(), workers);
       for (int round = 0; round < 10; round++) {
         products.begin(x, rows, COLUMNS);
         List<Group> groups = groups(matrices, rows);
@@ -70,8 +70,8 @@ class GroupedProductsTest {
     int outputs = group.matrix.rows();
     float[] expected = new float[group.out.length];
     Arrays.fill(expected, -1);
-    try (Crew crew = new Crew(1)) {
-      MatrixProducts alone = new MatrixProducts(new ScalarKernels(), crew);
+    try (WorkerPool workers = new WorkerPool(1)) {
+      MatrixProducts alone = new MatrixProducts(new ScalarKernels(), workers);
       for (int row = group.first; row < group.end; row++) {
         float[] out = new float[outputs];
         float[] one = Arrays.copyOfRange(x, row * COLUMNS, (row + 1) * COLUMNS);
@@ -86,8 +86,8 @@ class GroupedProductsTest {
 
   @Test
   void rowsThatAreNotThereAreRefused() {
-    try (Crew crew = new Crew(1)) {
-      GroupedProducts products = new GroupedProducts(new ScalarKernels(), crew);
+    try (WorkerPool workers = new WorkerPool(1)) {
+      GroupedProducts products = new GroupedProducts(new ScalarKernels(), workers);
       products.begin(floats(3 * COLUMNS), 3, COLUMNS);
       assertThatThrownBy(() -> products.add(coded(16, 8), 2, 4, new float[64]))
           .isInstanceOf(IllegalArgumentException.class)
@@ -97,8 +97,8 @@ class GroupedProductsTest {
   }
 
   private Matrix coded(int rows, int bits) {
-    CodedMatrix matrix = new CodedMatrix(arena, rows, COLUMNS, bits, 32, true);
-    LaidRows.random(matrix, random);
+    QuantizedWeights matrix = new QuantizedWeights(arena, rows, COLUMNS, bits, 32, true);
+    ReferenceWeights.random(matrix, random);
     return matrix;
   }
 

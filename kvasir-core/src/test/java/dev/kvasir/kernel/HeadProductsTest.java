@@ -19,13 +19,13 @@ class HeadProductsTest {
   private static final int HEADS = 5;
 
   private final Kernels kernels = new ScalarKernels();
-  private final Crew crew = new Crew(2);
+  private final WorkerPool workers = new WorkerPool(2);
   private final CountedArena arena = new CountedArena();
   private final Random random = new Random(59);
 
   @AfterEach
   void close() {
-    crew.close();
+    workers.close();
     arena.close();
   }
 
@@ -47,14 +47,14 @@ class HeadProductsTest {
     int outStride = outs + 5;
     float[] x = gaussian(rows * HEADS * stride);
     float[] found = new float[rows * HEADS * outStride];
-    new HeadProducts(kernels, crew).multiply(matrices, rows, x, stride, found, outStride);
+    new HeadProducts(kernels, workers).multiply(matrices, rows, x, stride, found, outStride);
     float[] expected = new float[found.length];
     for (int head = 0; head < HEADS; head++) {
       for (int row = 0; row < rows; row++) {
         float[] out = new float[outs];
         float[] alone = new float[columns];
         System.arraycopy(x, (row * HEADS + head) * stride, alone, 0, columns);
-        new MatrixProducts(kernels, crew).multiply(alone, 1, matrices.get(head), out);
+        new MatrixProducts(kernels, workers).multiply(alone, 1, matrices.get(head), out);
         System.arraycopy(out, 0, expected, (row * HEADS + head) * outStride, outs);
       }
     }
@@ -68,10 +68,10 @@ class HeadProductsTest {
     return new DenseMatrix(Precision.F32, rows, columns, data);
   }
 
-  private CodedMatrix coded(int bits, int rows, int columns) {
-    CodedMatrix matrix = new CodedMatrix(arena, rows, columns, bits, 32, false);
+  private QuantizedWeights coded(int bits, int rows, int columns) {
+    QuantizedWeights matrix = new QuantizedWeights(arena, rows, columns, bits, 32, false);
     for (int tile = 0; tile < matrix.tiles(); tile++) {
-      int count = Math.min(CodedMatrix.TILE_ROWS, rows - tile * CodedMatrix.TILE_ROWS);
+      int count = Math.min(QuantizedWeights.TILE_ROWS, rows - tile * QuantizedWeights.TILE_ROWS);
       byte[] codes = new byte[count * columns];
       IntStream.range(0, codes.length)
           .forEach(i -> codes[i] = (byte) random.nextInt(1 << bits - 1));

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.kernel.KernelChoice.Wanted;
+import dev.kvasir.kernel.KernelChoice.KernelRequest;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.net.URL;
@@ -37,7 +37,7 @@ class KernelChoiceTest {
     }
 
     @Override
-    public Optional<String> refusal() {
+    public Optional<String> unavailableReason() {
       return Optional.empty();
     }
 
@@ -55,7 +55,7 @@ class KernelChoiceTest {
     }
 
     @Override
-    public Optional<String> refusal() {
+    public Optional<String> unavailableReason() {
       return Optional.of("a flag is missing; add --flag");
     }
 
@@ -139,7 +139,8 @@ class KernelChoiceTest {
     try (URLClassLoader loader = new URLClassLoader(path, getClass().getClassLoader())) {
       thread.setContextClassLoader(loader);
       return KernelChoice.choose(
-          Optional.ofNullable(wanted).map(name -> new Wanted(name, "-Dkvasir.kernels=" + name)));
+          Optional.ofNullable(wanted)
+              .map(name -> new KernelRequest(name, "-Dkvasir.kernels=" + name)));
     } finally {
       thread.setContextClassLoader(before);
     }

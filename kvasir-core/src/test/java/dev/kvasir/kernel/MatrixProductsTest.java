@@ -27,7 +27,7 @@ class MatrixProductsTest {
   /** A matrix and its values. */
   private record Known(Matrix matrix, double[][] values) {
     boolean isCoded() {
-      return matrix instanceof CodedMatrix;
+      return matrix instanceof QuantizedWeights;
     }
   }
 
@@ -48,8 +48,8 @@ class MatrixProductsTest {
             coded(17, 8, 16, false),
             dense(Precision.F16, 48),
             coded(1, 4, 16, true));
-    try (Crew crew = new Crew(crewSize)) {
-      MatrixProducts products = new MatrixProducts(new ScalarKernels(), crew);
+    try (WorkerPool workers = new WorkerPool(crewSize)) {
+      MatrixProducts products = new MatrixProducts(new ScalarKernels(), workers);
       for (int rows = 1; rows <= 20; rows++) {
         float[] x = gaussian(rows * COLUMNS);
         for (int i = 0; i < kinds.size(); i++) {
@@ -110,17 +110,17 @@ class MatrixProductsTest {
 
   /** Half the step that the activations of a column's group are coded in. */
   private static double halfStep(float[] x, int at, int column) {
-    int start = column / CodedRows.GROUP * CodedRows.GROUP;
+    int start = column / QuantizedActivations.GROUP * QuantizedActivations.GROUP;
     double largest = 0;
-    for (int i = start; i < start + CodedRows.GROUP; i++) {
+    for (int i = start; i < start + QuantizedActivations.GROUP; i++) {
       largest = Math.max(largest, Math.abs(x[at + i]));
     }
     return largest / 127 / 2;
   }
 
   private Known coded(int rows, int bits, int group, boolean hasMinimums) {
-    CodedMatrix matrix = new CodedMatrix(arena, rows, COLUMNS, bits, group, hasMinimums);
-    LaidRows laid = LaidRows.random(matrix, random);
+    QuantizedWeights matrix = new QuantizedWeights(arena, rows, COLUMNS, bits, group, hasMinimums);
+    ReferenceWeights laid = ReferenceWeights.random(matrix, random);
     double[][] values = new double[rows][COLUMNS];
     for (int row = 0; row < rows; row++) {
       for (int column = 0; column < COLUMNS; column++) {

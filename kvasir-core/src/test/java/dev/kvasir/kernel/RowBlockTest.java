@@ -35,8 +35,8 @@ class RowBlockTest {
 
   @Test
   void gapsBetweenRowsAreRefused() {
-    RowBlock.of(values, 3, 6, 4, 6).requirePacked();
-    assertThatThrownBy(block::requirePacked)
+    RowBlock.of(values, 3, 6, 4, 6).requireContiguous();
+    assertThatThrownBy(block::requireContiguous)
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("rows of 6 values, 10 apart; expected one after another");
   }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.page.CodeRoom;
+import dev.kvasir.page.CodeScratch;
 import dev.kvasir.page.HeadShape;
 import dev.kvasir.page.WordLayout;
 import java.lang.foreign.MemorySegment;
@@ -27,7 +27,7 @@ class ScalarDotsTest {
   void randomCodesAndWeights(int entries) {
     for (int bits : new int[] {1, 2, 3, 4, 5, 8}) {
       WordLayout layout = new WordLayout(48, entries, bits);
-      for (int heads = 1; heads <= CodeWeights.MOST_HEADS; heads += 3) {
+      for (int heads = 1; heads <= QuantizedOperand.MAX_HEADS; heads += 3) {
         assertCloseToDotProducts(layout, randomCodes(layout), randomWeights(heads * entries));
       }
     }
@@ -37,7 +37,7 @@ class ScalarDotsTest {
   @Test
   void theLargestSumsDoNotOverflow() {
     for (int bits = 1; bits <= 8; bits++) {
-      int entries = CodeWeights.MOST_ENTRIES;
+      int entries = QuantizedOperand.MAX_DEPTH;
       WordLayout layout = new WordLayout(32, entries, bits);
       byte[] codes = new byte[32 * entries];
       Arrays.fill(codes, (byte) ((1 << bits) - 1));
@@ -53,19 +53,19 @@ class ScalarDotsTest {
 
   @Test
   void digitsStandForTheNearestInteger() {
-    CodeWeights weights = new CodeWeights(1, 256);
+    QuantizedOperand operand = new QuantizedOperand(1, 256);
     for (int round = 0; round < 200; round++) {
       float[] x = randomWeights(256);
       Arrays.fill(x, round, 256, (float) Math.scalb(random.nextDouble(), -round));
       for (boolean exact : new boolean[] {false, true}) {
-        kernels.weigh(RowBlock.of(x, 1, 256), exact, weights);
+        kernels.quantizeOperand(RowBlock.of(x, 1, 256), exact, operand);
         for (int e = 0; e < 256; e++) {
-          int high = weights.digits()[weights.digitsAt(0, e / 4) + e % 4];
-          int low = exact ? weights.digits()[weights.digitsAt(1, e / 4) + e % 4] : 0;
+          int high = operand.bytes()[operand.byteOffset(0, e / 4) + e % 4];
+          int low = exact ? operand.bytes()[operand.byteOffset(1, e / 4) + e % 4] : 0;
           assertThat(high).isBetween(-127, 127);
           assertThat(low).isBetween(-64, 63);
-          double value = weights.unit(0) * (exact ? 128.0 * high + low : high);
-          assertThat(value).isCloseTo(x[e], within(0.503 * weights.unit(0)));
+          double value = operand.unit(0) * (exact ? 128.0 * high + low : high);
+          assertThat(value).isCloseTo(x[e], within(0.503 * operand.unit(0)));
         }
       }
     }
@@ -165,14 +165,14 @@ class ScalarDotsTest {
   void tilesOfARangeAreAddedToWhatIsThere() {
     WordLayout layout = new WordLayout(112, 64, 4);
     byte[] packed = new byte[layout.bytes() + 5];
-    layout.pack(new CodeRoom(), randomCodes(layout), MemorySegment.ofArray(packed), 5);
-    CodeWeights weights = weights(randomWeights(2 * 64), 2, true);
+    layout.pack(new CodeScratch(), randomCodes(layout), MemorySegment.ofArray(packed), 5);
+    QuantizedOperand operand = weights(randomWeights(2 * 64), 2, true);
     float[] all = new float[2 * 112];
     MemorySegment codes = MemorySegment.ofArray(packed);
-    kernels.addDots(layout, codes, 5, 0, 7, weights, RowBlock.of(all, 2, 112));
+    kernels.addDots(layout, codes, 5, 0, 7, operand, RowBlock.of(all, 2, 112));
     float[] some = new float[2 * 60 + 3];
     Arrays.fill(some, 1);
-    kernels.addDots(layout, codes, 5, 4, 7, weights, RowBlock.of(some, 3, 60, 2, 48));
+    kernels.addDots(layout, codes, 5, 4, 7, operand, RowBlock.of(some, 3, 60, 2, 48));
     for (int head = 0; head < 2; head++) {
       for (int lane = 0; lane < 60; lane++) {
         float expected = lane < 48 ? 1 + all[head * 112 + 64 + lane] : 1;
@@ -183,35 +183,35 @@ class ScalarDotsTest {
 
   @Test
   void headsAreNoLargerThanWhatCanBeAddedUp() {
-    assertThat(HeadShape.MOST_CHANNELS).isEqualTo(CodeWeights.MOST_ENTRIES);
+    assertThat(HeadShape.MAX_CHANNELS).isEqualTo(QuantizedOperand.MAX_DEPTH);
   }
 
   @Test
   void sizesThatDoNotFitAreRefused() {
-    assertThatThrownBy(() -> new CodeWeights(9, 128)).hasMessageContaining("heads is 9");
-    assertThatThrownBy(() -> new CodeWeights(8, 1028)).hasMessageContaining("entries is 1028");
-    CodeWeights weights = new CodeWeights(2, 64);
-    assertThatThrownBy(() -> weights.begin(3, 64, false)).hasMessageContaining("heads is 3");
-    assertThatThrownBy(() -> weights.begin(2, 128, false)).hasMessageContaining("entries is 128");
-    weights.begin(2, 30, false);
-    assertThatThrownBy(() -> weights.requireEntries(64)).hasMessageContaining("are for 32");
+    assertThatThrownBy(() -> new QuantizedOperand(9, 128)).hasMessageContaining("heads is 9");
+    assertThatThrownBy(() -> new QuantizedOperand(8, 1028)).hasMessageContaining("entries is 1028");
+    QuantizedOperand operand = new QuantizedOperand(2, 64);
+    assertThatThrownBy(() -> operand.begin(3, 64, false)).hasMessageContaining("heads is 3");
+    assertThatThrownBy(() -> operand.begin(2, 128, false)).hasMessageContaining("entries is 128");
+    operand.begin(2, 30, false);
+    assertThatThrownBy(() -> operand.requireDepth(64)).hasMessageContaining("are for 32");
   }
 
   private void assertCloseToDotProducts(WordLayout layout, byte[] codes, float[] weights) {
-    int heads = weights.length / layout.entries();
+    int heads = weights.length / layout.rows();
     for (boolean exact : new boolean[] {false, true}) {
       float[] found = dots(layout, codes, weights, exact);
-      CodeWeights rounded = weights(weights, heads, exact);
+      QuantizedOperand operand = weights(weights, heads, exact);
       for (int head = 0; head < heads; head++) {
         double magnitude = 0;
-        for (int e = 0; e < layout.entries(); e++) {
-          magnitude += Math.abs(weights[head * layout.entries() + e]);
+        for (int e = 0; e < layout.rows(); e++) {
+          magnitude += Math.abs(weights[head * layout.rows() + e]);
         }
         int levels = (1 << layout.bits()) - 1;
-        double bound = bound(layout, rounded.unit(head)) + FLOATS * levels * magnitude;
-        for (int lane = 0; lane < layout.lanes(); lane++) {
+        double bound = bound(layout, operand.unit(head)) + FLOATS * levels * magnitude;
+        for (int lane = 0; lane < layout.columns(); lane++) {
           double expected = dot(layout, codes, weights, head, lane);
-          assertThat((double) found[head * layout.lanes() + lane])
+          assertThat((double) found[head * layout.columns() + lane])
               .as("seed %d, %s, exact %b", SEED, layout, exact)
               .isCloseTo(expected, within(bound));
         }
@@ -221,39 +221,39 @@ class ScalarDotsTest {
 
   /** Half a unit of every entry, times how far a code can be from the middle. */
   private static double bound(WordLayout layout, double unit) {
-    return 0.5 * unit * layout.entries() * ((1 << layout.bits()) - 1) / 2.0;
+    return 0.5 * unit * layout.rows() * ((1 << layout.bits()) - 1) / 2.0;
   }
 
   private static double dot(WordLayout layout, byte[] codes, float[] weights, int head, int lane) {
     double sum = 0;
-    for (int e = 0; e < layout.entries(); e++) {
-      int code = codes[e * layout.lanes() + lane] & 0xFF;
-      sum += (double) weights[head * layout.entries() + e] * code;
+    for (int e = 0; e < layout.rows(); e++) {
+      int code = codes[e * layout.columns() + lane] & 0xFF;
+      sum += (double) weights[head * layout.rows() + e] * code;
     }
     return sum;
   }
 
-  private CodeWeights weights(float[] x, int heads, boolean exact) {
+  private QuantizedOperand weights(float[] x, int heads, boolean exact) {
     int entries = x.length / heads;
-    CodeWeights weights = new CodeWeights(heads, entries);
-    kernels.weigh(RowBlock.of(x, heads, entries), exact, weights);
-    return weights;
+    QuantizedOperand operand = new QuantizedOperand(heads, entries);
+    kernels.quantizeOperand(RowBlock.of(x, heads, entries), exact, operand);
+    return operand;
   }
 
   private float[] dots(WordLayout layout, byte[] codes, float[] x, boolean exact) {
-    int heads = x.length / layout.entries();
+    int heads = x.length / layout.rows();
     MemorySegment packed = MemorySegment.ofArray(new byte[layout.bytes()]);
-    layout.pack(new CodeRoom(), codes, packed, 0);
-    float[] out = new float[heads * layout.lanes()];
-    CodeWeights weights = weights(x, heads, exact);
-    RowBlock outRows = RowBlock.of(out, heads, layout.lanes());
-    kernels.addDots(layout, packed, 0, 0, layout.tiles(), weights, outRows);
+    layout.pack(new CodeScratch(), codes, packed, 0);
+    float[] out = new float[heads * layout.columns()];
+    QuantizedOperand operand = weights(x, heads, exact);
+    RowBlock outRows = RowBlock.of(out, heads, layout.columns());
+    kernels.addDots(layout, packed, 0, 0, layout.tiles(), operand, outRows);
     return out;
   }
 
   /** Of shape (entries, lanes). */
   private byte[] randomCodes(WordLayout layout) {
-    byte[] codes = new byte[layout.entries() * layout.lanes()];
+    byte[] codes = new byte[layout.rows() * layout.columns()];
     for (int i = 0; i < codes.length; i++) {
       codes[i] = (byte) random.nextInt(1 << layout.bits());
     }

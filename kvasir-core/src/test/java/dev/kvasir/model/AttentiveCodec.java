@@ -1,7 +1,7 @@
 package dev.kvasir.model;
 
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
@@ -25,15 +25,15 @@ record AttentiveCodec(
     CacheShape shape,
     int queries,
     int tokens,
-    boolean readsPromptsPacked,
+    boolean prefersQuantizedPrefill,
     List<AttentiveSequence> begun)
     implements PageCodec {
   /**
    * @param toySpec of the toy method
    */
-  static CacheSettings settings(
+  static CacheConfig settings(
       CacheShape shape, String toySpec, int queries, boolean readsPromptsPacked) {
-    CacheSettings toy = CacheSpec.parse(toySpec).plan().settings(shape);
+    CacheConfig toy = CacheSpec.parse(toySpec).config().cacheConfig(shape);
     PageCodec codec =
         new AttentiveCodec(
             toy.codec().orElseThrow(),
@@ -42,17 +42,17 @@ record AttentiveCodec(
             toy.sinks() + toy.window() + Page.TOKENS,
             readsPromptsPacked,
             new ArrayList<>());
-    return new CacheSettings(toy.precision(), toy.sinks(), toy.window(), Optional.of(codec));
+    return new CacheConfig(toy.precision(), toy.sinks(), toy.window(), Optional.of(codec));
   }
 
   @Override
-  public SequenceCodec begin(MemoryPool pool) {
+  public SequenceCodec newSequence(MemoryPool pool) {
     begun.add(new AttentiveSequence(this, pool));
     return begun.getLast();
   }
 
   @Override
-  public SequenceCodec resume(MemoryPool pool, byte[] state) {
+  public SequenceCodec resumeSequence(MemoryPool pool, byte[] state) {
     throw new UnsupportedOperationException("no test needs it");
   }
 

@@ -1,9 +1,9 @@
 package dev.kvasir.model;
 
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.ResidualTokenStats;
 import dev.kvasir.codec.SequenceCodec;
-import dev.kvasir.codec.UnpackedTokens;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.memory.SharedArena;
 import java.util.ArrayList;
@@ -13,7 +13,7 @@ import java.util.List;
 /** Remembers what it knew of each block when it was packed. */
 final class AttentiveSequence implements SequenceCodec {
   /** Looks on while a step runs, from any thread. */
-  interface Watcher {
+  interface AttentionListener {
     void query(int layer, int position, float[] queries, int at);
 
     void given(int layer, int kvHead, int from, int[] weights, int count);
@@ -21,24 +21,25 @@ final class AttentiveSequence implements SequenceCodec {
 
   private final AttentiveCodec codec;
   private final SequenceCodec toy;
-  private final UnpackedTokens tokens;
+  private final ResidualTokenStats tokens;
   private final List<String> packed = new ArrayList<>();
-  private Watcher watcher;
+  private AttentionListener listener;
 
   AttentiveSequence(AttentiveCodec codec, MemoryPool pool) {
     this(
         codec,
-        new UnpackedTokens(codec.shape().layers(), codec.shape().kvHeads(), codec.tokens(), pool));
+        new ResidualTokenStats(
+            codec.shape().layers(), codec.shape().kvHeads(), codec.tokens(), pool));
   }
 
-  private AttentiveSequence(AttentiveCodec codec, UnpackedTokens tokens) {
+  private AttentiveSequence(AttentiveCodec codec, ResidualTokenStats tokens) {
     this.codec = codec;
-    this.toy = codec.toy().begin();
+    this.toy = codec.toy().newSequence();
     this.tokens = tokens;
   }
 
-  void watch(Watcher other) {
-    watcher = other;
+  void listen(AttentionListener other) {
+    listener = other;
   }
 
   /** For each block and layer: position, ids, and what each KV head's tokens have received. */
@@ -50,62 +51,62 @@ final class AttentiveSequence implements SequenceCodec {
   String known(int layer, int position, int count) {
     StringBuilder known = new StringBuilder("layer %d at %d:".formatted(layer, position));
     for (int i = 0; i < count; i++) {
-      known.append(' ').append(tokens.token(position + i));
+      known.append(' ').append(tokens.tokenId(position + i));
     }
     int[] received = new int[count];
     for (int head = 0; head < codec.shape().kvHeads(); head++) {
-      tokens.received(layer, head, position, count, received);
+      tokens.attentionMass(layer, head, position, count, received);
       known.append(' ').append(Arrays.toString(received));
     }
     return known.toString();
   }
 
   @Override
-  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+  public Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values) {
     packed.add(known(layer, position, Page.TOKENS));
-    Page page = toy.seal(memory, layer, position, keys, values);
+    Page page = toy.quantize(memory, layer, position, keys, values);
     if (layer == codec.shape().layers() - 1) {
-      tokens.forgetBefore(position + Page.TOKENS);
+      tokens.dropBefore(position + Page.TOKENS);
     }
     return page;
   }
 
   @Override
-  public boolean seesTokens() {
+  public boolean observesTokens() {
     return true;
   }
 
   @Override
-  public void see(int position, int token) {
-    tokens.see(position, token);
+  public void observe(int position, int token) {
+    tokens.observeToken(position, token);
   }
 
   @Override
-  public boolean seesQueries() {
-    return watcher != null;
+  public boolean observesQueries() {
+    return listener != null;
   }
 
   @Override
-  public void see(int layer, int position, float[] queries, int at) {
-    watcher.query(layer, position, queries, at);
+  public void observe(int layer, int position, float[] queries, int at) {
+    listener.query(layer, position, queries, at);
   }
 
   @Override
-  public int receivingQueries() {
+  public int attentionHorizon() {
     return codec.queries();
   }
 
   @Override
-  public void receive(int layer, int kvHead, int from, int[] weights, int count) {
-    tokens.receive(layer, kvHead, from, weights, count);
-    if (watcher != null) {
-      watcher.given(layer, kvHead, from, weights, count);
+  public void observeAttention(int layer, int kvHead, int from, int[] weights, int count) {
+    tokens.observeAttention(layer, kvHead, from, weights, count);
+    if (listener != null) {
+      listener.given(layer, kvHead, from, weights, count);
     }
   }
 
   @Override
-  public void count(int length) {
-    tokens.count(length);
+  public void commit(int length) {
+    tokens.commit(length);
   }
 
   @Override
@@ -119,12 +120,12 @@ final class AttentiveSequence implements SequenceCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
-    return toy.read(memory, layer, form);
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
+    return toy.deserialize(memory, layer, snapshot);
   }
 
   @Override
-  public byte[] state() {
+  public byte[] serializeState() {
     throw new UnsupportedOperationException("no test needs it");
   }
 

@@ -52,7 +52,7 @@ class DenseConfigTest {
       RopeSettings rope = config.ropes().kinds().get(config.ropes().of(layer));
       assertThat(rope.base()).isEqualTo(global ? 1e6 : 1e4);
       assertThat(rope.frequencies())
-          .isEqualTo(global ? new RopeFrequencies.Linear(8) : new RopeFrequencies.Plain());
+          .isEqualTo(global ? new RopeFrequencies.Linear(8) : new RopeFrequencies.Unscaled());
     }
     assertThat(config.sharedRotation()).isEmpty();
   }
@@ -72,7 +72,7 @@ class DenseConfigTest {
     assertThat(config.ropes().kinds())
         .containsExactly(
             new RopeSettings(RopeLayout.HALVES, 5000, 16, new RopeFrequencies.Linear(2)),
-            new RopeSettings(RopeLayout.HALVES, 300, 16, new RopeFrequencies.Plain()));
+            new RopeSettings(RopeLayout.HALVES, 300, 16, new RopeFrequencies.Unscaled()));
     assertThat(config.ropes().of(0)).isZero();
     assertThat(config.ropes().of(1)).isEqualTo(1);
   }
@@ -145,7 +145,7 @@ class DenseConfigTest {
   /** Fast pairs are left alone, slow ones are stretched, and in between both count. */
   @Test
   void yarnBlendsBetweenFastAndSlowPairs() {
-    float[] plain = RopeFrequencies.plain(10_000, 64);
+    float[] plain = RopeFrequencies.unscaled(10_000, 64);
     float[] found = new Yarn(4, 4096, 32, 1, true).of(10_000, 64);
     for (int i = 0; i < plain.length; i++) {
       double turns = 4096 * plain[i] / (2 * Math.PI);
@@ -174,11 +174,11 @@ class DenseConfigTest {
     double magnitude = Math.sqrt(1 + Math.log(512 / 128.0) / Math.log(128));
     assertThat(config.rope().magnitude()).isEqualTo(magnitude);
     assertThat(factors(config)).containsExactly(1, 2, 4, 8);
-    assertThat(factors(config.usedFor(129))).containsExactly(1, 2, 4, 8);
-    assertThat(factors(config.usedFor(128))).containsExactly(1, 1, 1, 2);
-    assertThat(config.usedFor(128).contextLength()).isEqualTo(128);
-    assertThat(config.usedFor(128).rope().magnitude()).isEqualTo(magnitude);
-    assertThatThrownBy(() -> config.usedFor(513))
+    assertThat(factors(config.withContextLength(129))).containsExactly(1, 2, 4, 8);
+    assertThat(factors(config.withContextLength(128))).containsExactly(1, 1, 1, 2);
+    assertThat(config.withContextLength(128).contextLength()).isEqualTo(128);
+    assertThat(config.withContextLength(128).rope().magnitude()).isEqualTo(magnitude);
+    assertThatThrownBy(() -> config.withContextLength(513))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage("long: is to be used for 513 tokens; expected 1 to 512");
   }

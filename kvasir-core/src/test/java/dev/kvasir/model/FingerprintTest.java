@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.JsonObject;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.GgufValue;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.nio.file.Path;
@@ -20,11 +20,11 @@ import org.junit.jupiter.api.io.TempDir;
 class FingerprintTest {
   @TempDir Path folder;
 
-  private final Crew crew = new Crew(1);
+  private final WorkerPool workers = new WorkerPool(1);
 
   @AfterEach
   void close() {
-    crew.close();
+    workers.close();
   }
 
   /** Profiles are made out to it, so it must stay what it is. */
@@ -140,7 +140,7 @@ class FingerprintTest {
     GgufFile file = GgufFile.open(model.writeGguf(folder.resolve("tiny.gguf")));
     try (HostEngine decoder =
         HostEngine.load(
-            file, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {})) {
+            file, new ScalarKernels(), workers, MemoryPool.unlimited(), (done, inAll) -> {})) {
       return decoder.fingerprint();
     }
   }
@@ -149,7 +149,7 @@ class FingerprintTest {
     Path written = model.writeFolder(folder.resolve("tiny"));
     try (HostEngine decoder =
         HostEngine.load(
-            written, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {})) {
+            written, new ScalarKernels(), workers, MemoryPool.unlimited(), (done, inAll) -> {})) {
       return decoder.fingerprint();
     }
   }

@@ -10,7 +10,7 @@ import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.nio.file.Path;
 import java.util.List;
@@ -29,11 +29,11 @@ class FusedTensorsTest {
 
   @TempDir Path folder;
 
-  private final Crew crew = new Crew(1);
+  private final WorkerPool workers = new WorkerPool(1);
 
   @AfterEach
   void close() {
-    crew.close();
+    workers.close();
   }
 
   @ParameterizedTest
@@ -148,10 +148,10 @@ class FusedTensorsTest {
   }
 
   private HostEngine gguf(TinyModel model, String name) {
-    return TinyEngine.ofGguf(model.writeGguf(folder.resolve(name + ".gguf")), crew);
+    return TinyEngine.ofGguf(model.writeGguf(folder.resolve(name + ".gguf")), workers);
   }
 
   private HostEngine huggingFace(TinyModel model, String name) {
-    return TinyEngine.ofFolder(model.writeFolder(folder.resolve(name)), crew);
+    return TinyEngine.ofFolder(model.writeFolder(folder.resolve(name)), workers);
   }
 }

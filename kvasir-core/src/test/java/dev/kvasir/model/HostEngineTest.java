@@ -15,7 +15,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufValue;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.nio.file.Path;
@@ -45,12 +45,12 @@ class HostEngineTest {
 
   @TempDir Path folder;
 
-  private final Crew crew = new Crew(2);
+  private final WorkerPool workers = new WorkerPool(2);
   private final long arenasBefore = CountedArena.liveArenas();
 
   @AfterEach
   void closingFreesAll() {
-    crew.close();
+    workers.close();
     assertThat(CountedArena.liveArenas()).isEqualTo(arenasBefore);
   }
 
@@ -373,14 +373,14 @@ class HostEngineTest {
   }
 
   private HostEngine gguf(TinyModel model) {
-    return TinyEngine.ofGguf(model.writeGguf(folder.resolve("tiny.gguf")), crew);
+    return TinyEngine.ofGguf(model.writeGguf(folder.resolve("tiny.gguf")), workers);
   }
 
   private HostEngine huggingFace(TinyModel model) {
-    return TinyEngine.ofFolder(model.writeFolder(folder.resolve("tiny")), crew);
+    return TinyEngine.ofFolder(model.writeFolder(folder.resolve("tiny")), workers);
   }
 
-  /** The logits of {@link #TOKENS}; closes the decoder. */
+  /** The logits of {@link #NOMINAL_TOKENS}; closes the decoder. */
   private static float[][] logits(HostEngine decoder) {
     return ofLoaded(decoder, TOKENS);
   }

@@ -11,8 +11,8 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.nio.file.Path;
@@ -37,12 +37,12 @@ class LatentModelTest {
 
   @TempDir Path folder;
 
-  private final Crew crew = new Crew(2);
+  private final WorkerPool workers = new WorkerPool(2);
   private final long arenasBefore = CountedArena.liveArenas();
 
   @AfterEach
   void closingFreesAll() {
-    crew.close();
+    workers.close();
     assertThat(CountedArena.liveArenas()).isEqualTo(arenasBefore);
   }
 
@@ -144,18 +144,18 @@ class LatentModelTest {
                   + " to latent vectors");
       assertThatThrownBy(config::rotation)
           .hasMessageEndingWith("latent vectors do not turn; this is made for one rotation of all");
-      assertThatThrownBy(() -> decoder.weights().layers().getFirst().heads())
+      assertThatThrownBy(() -> decoder.weights().layers().getFirst().multiHead())
           .hasMessage("this layer attends to latent vectors; expected keys and values of heads");
     }
   }
 
   private HostEngine gguf(TinyModel model) {
     return TinyEngine.ofGguf(
-        model.writeGguf(folder.resolve("tiny.gguf")), new ScalarKernels(), crew);
+        model.writeGguf(folder.resolve("tiny.gguf")), new ScalarKernels(), workers);
   }
 
   private HostEngine huggingFace(TinyModel model) {
     return TinyEngine.ofFolder(
-        model.writeFolder(folder.resolve("tiny")), new ScalarKernels(), crew);
+        model.writeFolder(folder.resolve("tiny")), new ScalarKernels(), workers);
   }
 }

@@ -31,8 +31,8 @@ final class NaiveLatent {
     int heads = model.sizes.queryHeads();
     double[][] mixed = new double[x.length][heads * latent.output()];
     for (int head = 0; head < heads; head++) {
-      double[][] plain = part(queries, head * latent.headDim(), latent.plain());
-      int turning = head * latent.headDim() + latent.plain();
+      double[][] plain = part(queries, head * latent.headDim(), latent.nonRotary());
+      int turning = head * latent.headDim() + latent.nonRotary();
       double[][] q = beside(plain, turned(part(queries, turning, latent.rotary())));
       double[][] k = beside(made(latents, at, head, true), turned);
       double[][] v = made(latents, at, head, false);
@@ -58,7 +58,7 @@ final class NaiveLatent {
 
   /** A head's keys without what turns, or its values, of every latent. */
   private double[][] made(double[][] latents, String at, int head, boolean keys) {
-    int width = keys ? latent.plain() : latent.output();
+    int width = keys ? latent.nonRotary() : latent.output();
     double[][] out = new double[latents.length][width];
     for (int t = 0; t < latents.length; t++) {
       for (int i = 0; i < width; i++) {
@@ -73,11 +73,12 @@ final class NaiveLatent {
   private double weight(String at, int head, boolean keys, int channel, int r) {
     int rank = latent.rank();
     if (model.tensors.containsKey(at + "kv_b_proj.weight")) {
-      int row = head * (latent.plain() + latent.output()) + (keys ? 0 : latent.plain()) + channel;
+      int row =
+          head * (latent.nonRotary() + latent.output()) + (keys ? 0 : latent.nonRotary()) + channel;
       return weights(at + "kv_b_proj.weight")[row * rank + r];
     }
     return keys
-        ? weights(at + "k_b_proj.weight")[(head * rank + r) * latent.plain() + channel]
+        ? weights(at + "k_b_proj.weight")[(head * rank + r) * latent.nonRotary() + channel]
         : weights(at + "v_b_proj.weight")[(head * latent.output() + channel) * rank + r];
   }
 

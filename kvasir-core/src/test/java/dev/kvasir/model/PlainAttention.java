@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Holds what a sequence is told against a softmax over its whole past, with the keys that attention
  * sees, in double precision.
  */
-final class PlainAttention implements AttentiveSequence.Watcher {
+final class PlainAttention implements AttentiveSequence.AttentionListener {
   private static final double UNITS = 1 << 18;
 
   /** Beside what rounding each head leaves: floats have scores, and their sums, to 24 bits. */
@@ -26,7 +26,7 @@ final class PlainAttention implements AttentiveSequence.Watcher {
   private final int window;
   private final int reach;
   private final Map<String, float[]> queries = new ConcurrentHashMap<>();
-  private final Queue<String> complaints = new ConcurrentLinkedQueue<>();
+  private final Queue<String> errors = new ConcurrentLinkedQueue<>();
   private final AtomicInteger checked = new AtomicInteger();
 
   PlainAttention(KvCache cache, AttentionShape shape, int window, int reach) {
@@ -36,8 +36,8 @@ final class PlainAttention implements AttentiveSequence.Watcher {
     this.reach = reach;
   }
 
-  Queue<String> complaints() {
-    return complaints;
+  Queue<String> errors() {
+    return errors;
   }
 
   /** Weights that were held against those of a plain softmax. */
@@ -56,20 +56,20 @@ final class PlainAttention implements AttentiveSequence.Watcher {
   public void given(int layer, int kvHead, int from, int[] weights, int count) {
     int position = from + count - 1;
     String where = "layer %d, head %d, query %d: ".formatted(layer, kvHead, position);
-    if (from != firstUnpacked(layer, position)) {
-      complaints.add(where + "from " + from + ", not " + firstUnpacked(layer, position));
+    if (from != firstResidual(layer, position)) {
+      errors.add(where + "from " + from + ", not " + firstResidual(layer, position));
     }
     double[] expected = expected(layer, kvHead, position);
     for (int i = 0; i < count; i++) {
       double off = weights[i] - expected[from + i];
       if (!(Math.abs(off) <= CLOSE + 0.5 * shape.queriesPerKvHead())) {
-        complaints.add(where + "token %d is off by %f".formatted(from + i, off));
+        errors.add(where + "token %d is off by %f".formatted(from + i, off));
       }
       checked.incrementAndGet();
     }
   }
 
-  private int firstUnpacked(int layer, int position) {
+  private int firstResidual(int layer, int position) {
     int first = position;
     while (first > Math.max(0, position - Math.min(window, reach) + 1)
         && cache.page(layer, cache.blockOf(first - 1)) == null) {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.google.gson.JsonArray;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.Routing.Groups;
 import dev.kvasir.model.Routing.Score;
@@ -23,12 +23,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RefusedExpertsTest {
   @TempDir Path folder;
 
-  private final Crew crew = new Crew(1);
+  private final WorkerPool workers = new WorkerPool(1);
   private final long arenasBefore = CountedArena.liveArenas();
 
   @AfterEach
   void close() {
-    crew.close();
+    workers.close();
     assertThat(CountedArena.liveArenas()).isEqualTo(arenasBefore);
   }
 
@@ -152,7 +152,7 @@ class RefusedExpertsTest {
   }
 
   private HostEngine load(TinyModel model) {
-    return TinyEngine.ofGguf(model.writeGguf(folder.resolve("tiny.gguf")), crew);
+    return TinyEngine.ofGguf(model.writeGguf(folder.resolve("tiny.gguf")), workers);
   }
 
   private String ofGguf(TinyModel model) {
@@ -161,7 +161,7 @@ class RefusedExpertsTest {
 
   private String ofFolder(TinyModel model) {
     Path written = model.writeFolder(folder.resolve("tiny"));
-    return sentence(catchThrowable(() -> TinyEngine.ofFolder(written, crew).close()));
+    return sentence(catchThrowable(() -> TinyEngine.ofFolder(written, workers).close()));
   }
 
   /** Without the file that it begins with. */

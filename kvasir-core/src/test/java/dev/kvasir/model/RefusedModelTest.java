@@ -10,8 +10,8 @@ import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.GgufValue;
 import dev.kvasir.format.Mappings;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.TinyModel.Sizes;
@@ -35,11 +35,11 @@ class RefusedModelTest {
 
   @TempDir Path folder;
 
-  private final Crew crew = new Crew(1);
+  private final WorkerPool workers = new WorkerPool(1);
 
   @AfterEach
   void close() {
-    crew.close();
+    workers.close();
   }
 
   @ParameterizedTest
@@ -100,7 +100,7 @@ class RefusedModelTest {
     TinyModel model = new TinyModel(Sizes.of("mamba"), SEED);
     String known =
         Arrays.stream(Architecture.values())
-            .map(Architecture::fileName)
+            .map(Architecture::identifier)
             .collect(Collectors.joining(", "));
     String sentence = "the architecture is 'mamba'; supported are " + known;
     assertThat(refusalOfGguf(model)).isEqualTo(sentence);
@@ -393,7 +393,7 @@ class RefusedModelTest {
             HostEngine.load(
                 GgufFile.open(file),
                 new ScalarKernels(),
-                crew,
+                workers,
                 MemoryPool.unlimited(),
                 (done, inAll) -> {}));
   }
@@ -412,7 +412,11 @@ class RefusedModelTest {
         written.resolve("model.safetensors"),
         () ->
             HostEngine.load(
-                written, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {}));
+                written,
+                new ScalarKernels(),
+                workers,
+                MemoryPool.unlimited(),
+                (done, inAll) -> {}));
   }
 
   private static String refusal(String name, Path file, Runnable load) throws IOException {

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.kernel.PositionTurn;
+import dev.kvasir.kernel.RopeRotation;
+import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.ScalarKernels;
-import dev.kvasir.kernel.TurnTable;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,7 +20,7 @@ class RopeTest {
 
   @Test
   void plainFrequenciesFallGeometrically() {
-    float[] found = new RopeFrequencies.Plain().of(BASE, 8);
+    float[] found = new RopeFrequencies.Unscaled().of(BASE, 8);
     assertThat(found).hasSize(4);
     double[] expected = {1, 0.1, 0.01, 0.001};
     for (int i = 0; i < 4; i++) {
@@ -34,19 +34,19 @@ class RopeTest {
   void turningToAPageAndAlongItIsTurningToEachPosition(RopeLayout layout) {
     int headDim = 12;
     int stride = headDim + 3;
-    Rope rope = new Rope(layout, new RopeFrequencies.Plain().of(BASE, 8));
+    Rope rope = new Rope(layout, new RopeFrequencies.Unscaled().of(BASE, 8));
     float[] x = gaussian(5 * stride);
     float[] turned = x.clone();
-    rope.turn(turned, 1, stride, 5, 384);
-    rope.turnAlong(turned, 1, stride, 5);
+    rope.rotate(turned, 1, stride, 5, 384);
+    rope.rotateConsecutive(turned, 1, stride, 5);
     for (int i = 0; i < 5; i++) {
       float[] expected = rotate(rope, x, 1 + i * stride, 1, headDim, 384 + i);
       for (int d = 1 + i * stride; d < (i + 1) * stride; d++) {
         assertThat(turned[d]).isCloseTo(expected[d], within(1e-4f));
       }
     }
-    rope.turn(turned, 1, stride, 5, -384);
-    rope.turnBackAlong(turned, 1, stride, 5);
+    rope.rotate(turned, 1, stride, 5, -384);
+    rope.unrotateConsecutive(turned, 1, stride, 5);
     for (int d = 0; d < x.length; d++) {
       assertThat(turned[d]).isCloseTo(x[d], within(1e-6f));
     }
@@ -57,21 +57,21 @@ class RopeTest {
   @EnumSource(RopeLayout.class)
   void aTableTurnsAsTheRopeDoes(RopeLayout layout) {
     int headDim = 40;
-    Rope rope = new Rope(layout, new RopeFrequencies.Plain().of(BASE, 24));
-    TurnTable table = rope.table(headDim);
+    Rope rope = new Rope(layout, new RopeFrequencies.Unscaled().of(BASE, 24));
+    RopeTable table = rope.table(headDim);
     assertThat(table.width()).isEqualTo(64);
     float[] x = gaussian(2 * headDim);
     float[] rows = new float[2 * table.width()];
-    table.arrange(x, 0, 2, rows, 0);
-    table.turn(new ScalarKernels(), rows, 0, 2, 77);
+    table.toPairOrder(x, 0, 2, rows, 0);
+    table.rotate(new ScalarKernels(), rows, 0, 2, 77);
     float[] turned = rotate(rope, x, 0, 2, headDim, 77);
     float[] expected = new float[rows.length];
-    table.arrange(turned, 0, 2, expected, 0);
+    table.toPairOrder(turned, 0, 2, expected, 0);
     for (int i = 0; i < rows.length; i++) {
       assertThat(rows[i]).isCloseTo(expected[i], within(1e-5f));
     }
-    table.turnBack(new ScalarKernels(), rows, 0, 2, 77);
-    table.arrange(x, 0, 2, expected, 0);
+    table.unrotate(new ScalarKernels(), rows, 0, 2, 77);
+    table.toPairOrder(x, 0, 2, expected, 0);
     for (int i = 0; i < rows.length; i++) {
       assertThat(rows[i]).isCloseTo(expected[i], within(1e-5f));
     }
@@ -82,17 +82,17 @@ class RopeTest {
   @EnumSource(RopeLayout.class)
   void rowsTurnToAPositionAsTheRopeDoes(RopeLayout layout) {
     int headDim = 40;
-    Rope rope = new Rope(layout, new RopeFrequencies.Plain().of(BASE, 24));
-    TurnTable table = rope.table(headDim);
-    PositionTurn turn = new PositionTurn(table);
+    Rope rope = new Rope(layout, new RopeFrequencies.Unscaled().of(BASE, 24));
+    RopeTable table = rope.table(headDim);
+    RopeRotation turn = new RopeRotation(table);
     for (int position : new int[] {512, 128, -384}) {
       float[] x = gaussian(2 * headDim);
       float[] rows = new float[2 * table.width()];
-      table.arrange(x, 0, 2, rows, 0);
-      turn.turn(new ScalarKernels(), rows, 2, rope, position);
+      table.toPairOrder(x, 0, 2, rows, 0);
+      turn.rotate(new ScalarKernels(), rows, 2, rope, position);
       float[] turned = rotate(rope, x, 0, 2, headDim, position);
       float[] expected = new float[rows.length];
-      table.arrange(turned, 0, 2, expected, 0);
+      table.toPairOrder(turned, 0, 2, expected, 0);
       for (int i = 0; i < rows.length; i++) {
         assertThat(rows[i]).isCloseTo(expected[i], within(1e-5f));
       }
@@ -103,12 +103,12 @@ class RopeTest {
   @Test
   void aPositionTurnsAlikeHoweverManyOthersWereTurnedTo() {
     int headDim = 8;
-    Rope rope = new Rope(RopeLayout.HALVES, new RopeFrequencies.Plain().of(BASE, headDim));
+    Rope rope = new Rope(RopeLayout.HALVES, new RopeFrequencies.Unscaled().of(BASE, headDim));
     for (int round = 0; round < 2; round++) {
       for (int position = -128 * 3000; position <= 128 * 3000; position += 128) {
         float[] x = gaussian(headDim);
         float[] expected = rotate(rope, x, 0, 1, headDim, position);
-        rope.turn(x, 0, headDim, 1, position);
+        rope.rotate(x, 0, headDim, 1, position);
         assertThat(x).isEqualTo(expected);
       }
     }
@@ -119,7 +119,7 @@ class RopeTest {
   void everyPairTurnsByItsOwnAngle(RopeLayout layout) {
     int headDim = 12;
     int heads = 3;
-    Rope rope = new Rope(layout, new RopeFrequencies.Plain().of(BASE, headDim));
+    Rope rope = new Rope(layout, new RopeFrequencies.Unscaled().of(BASE, headDim));
     for (int position : new int[] {0, 1, 17, 4000}) {
       float[] x = gaussian(heads * headDim + 2);
       float[] turned = rotate(rope, x, 1, heads, headDim, position);
@@ -147,7 +147,7 @@ class RopeTest {
   @ParameterizedTest
   @EnumSource(RopeLayout.class)
   void aScoreDependsOnlyOnTheDistance(RopeLayout layout) {
-    Rope rope = new Rope(layout, new RopeFrequencies.Plain().of(BASE, 16));
+    Rope rope = new Rope(layout, new RopeFrequencies.Unscaled().of(BASE, 16));
     float[] query = gaussian(16);
     float[] key = gaussian(16);
     double near = dot(rotate(rope, query, 0, 1, 16, 9), rotate(rope, key, 0, 1, 16, 4));
@@ -160,7 +160,7 @@ class RopeTest {
   void channelsBeyondTheRotatedOnesStay(RopeLayout layout) {
     int headDim = 16;
     int turning = 6;
-    Rope rope = new Rope(layout, new RopeFrequencies.Plain().of(BASE, turning));
+    Rope rope = new Rope(layout, new RopeFrequencies.Unscaled().of(BASE, turning));
     assertThat(rope.pairs()).isEqualTo(3);
     float[] x = gaussian(2 * headDim);
     float[] turned = rotate(rope, x, 0, 2, headDim, 5);
@@ -175,7 +175,7 @@ class RopeTest {
 
   @Test
   void linearScalingDividesEveryAngle() {
-    float[] plain = new RopeFrequencies.Plain().of(BASE, 64);
+    float[] plain = new RopeFrequencies.Unscaled().of(BASE, 64);
     float[] scaled = new RopeFrequencies.Linear(4).of(BASE, 64);
     for (int i = 0; i < 32; i++) {
       assertThat(scaled[i]).isEqualTo(plain[i] / 4);
@@ -184,10 +184,10 @@ class RopeTest {
 
   @Test
   void divisorsAreTakenOneByOne() {
-    float[] plain = new RopeFrequencies.Plain().of(BASE, 6);
-    float[] divided = new RopeFrequencies.Divided(new float[] {1, 2, 8}).of(BASE, 6);
+    float[] plain = new RopeFrequencies.Unscaled().of(BASE, 6);
+    float[] divided = new RopeFrequencies.PerPairFactors(new float[] {1, 2, 8}).of(BASE, 6);
     assertThat(divided).containsExactly(plain[0], plain[1] / 2, plain[2] / 8);
-    assertThatThrownBy(() -> new RopeFrequencies.Divided(new float[2]).of(BASE, 6))
+    assertThatThrownBy(() -> new RopeFrequencies.PerPairFactors(new float[2]).of(BASE, 6))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("2 factors for 3 frequencies");
   }

@@ -72,7 +72,7 @@ class SizeLimitsTest {
         VOCABULARY,
         1000,
         1e-5f,
-        new RopeSettings(RopeLayout.HALVES, 10_000, 32, new RopeFrequencies.Plain()),
+        new RopeSettings(RopeLayout.HALVES, 10_000, 32, new RopeFrequencies.Unscaled()),
         WindowPattern.FULL,
         OutputWeights.OWN);
   }

@@ -6,16 +6,16 @@ import com.sun.management.ThreadMXBean;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PagedCache;
-import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.MadeUpParts;
-import dev.kvasir.codec.Methods;
+import dev.kvasir.codec.MethodRegistry;
 import dev.kvasir.codec.Page;
-import dev.kvasir.codec.commvq.MadeUpCodebooks;
+import dev.kvasir.codec.SyntheticProfileParts;
+import dev.kvasir.codec.commvq.SyntheticCodebooks;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgmlType;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.model.TinyModel.Sizes;
 import dev.kvasir.profile.Profile;
 import java.lang.management.ManagementFactory;
@@ -61,10 +61,10 @@ class StepAllocationTest {
 
   @TempDir Path folder;
 
-  private final Crew crew = new Crew(2);
+  private final WorkerPool workers = new WorkerPool(2);
   private final Random random = new Random(17);
   private final ThreadMXBean meter = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-  private final long[] threads = new long[crew.size()];
+  private final long[] threads = new long[workers.size()];
   private HostEngine engine;
 
   static Stream<String> specs() {
@@ -107,7 +107,7 @@ class StepAllocationTest {
   @Test
   void everyRegisteredMethodIsMeasured() {
     assertThat(specs().map(spec -> CacheSpec.parse(spec).method()).distinct())
-        .containsExactlyInAnyOrderElementsOf(Methods.all());
+        .containsExactlyInAnyOrderElementsOf(MethodRegistry.all());
   }
 
   @AfterEach
@@ -115,7 +115,7 @@ class StepAllocationTest {
     if (engine != null) {
       engine.close();
     }
-    crew.close();
+    workers.close();
   }
 
   @ParameterizedTest
@@ -217,7 +217,7 @@ class StepAllocationTest {
   void whatTokensReceiveTakesNothingFromTheHeap() {
     load(FEW_HEADS);
     CacheShape shape = engine.config().cacheShape();
-    CacheSettings settings = AttentiveCodec.settings(shape, "toy", Page.TOKENS, false);
+    CacheConfig settings = AttentiveCodec.settings(shape, "toy", Page.TOKENS, false);
     try (KvCache cache = fill(new PagedCache(shape, settings), PROMPT);
         KvCache fork = cache.fork()) {
       assertThat(leastBytes(1, cache, fork)).as("a token").isZero();
@@ -257,14 +257,15 @@ class StepAllocationTest {
   private void load(TinyModel model) {
     model.say("context_length", CONTEXT);
     engine =
-        TinyEngine.ofGguf(model.writeGguf(folder.resolve("tiny.gguf")), new ScalarKernels(), crew);
+        TinyEngine.ofGguf(
+            model.writeGguf(folder.resolve("tiny.gguf")), new ScalarKernels(), workers);
     nameThreads();
   }
 
   /** Each waits for all others, so that none does two of the parts. */
   private void nameThreads() {
-    CyclicBarrier all = new CyclicBarrier(crew.size());
-    crew.run(
+    CyclicBarrier all = new CyclicBarrier(workers.size());
+    workers.run(
         (part, worker) -> {
           threads[worker] = Thread.currentThread().threadId();
           try {
@@ -273,7 +274,7 @@ class StepAllocationTest {
             throw new IllegalStateException(e);
           }
         },
-        crew.size());
+        workers.size());
     assertThat(threads).doesNotContain(0);
   }
 
@@ -304,7 +305,7 @@ class StepAllocationTest {
     }
     float[] factors = new float[shape.layers() * shape.kvHeads() * shape.headDim()];
     Arrays.fill(factors, 1.5f);
-    return MadeUpParts.addTo(MadeUpCodebooks.profile(shape, 1), shape)
+    return SyntheticProfileParts.addTo(SyntheticCodebooks.profile(shape, 1), shape)
         .with("pmkvq/smoothing", factors, shape.layers(), shape.kvHeads(), shape.headDim());
   }
 

@@ -1,9 +1,9 @@
 package dev.kvasir.model;
 
 import dev.kvasir.format.GgufFile;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.MemoryPool;
 import java.nio.file.Path;
 
@@ -11,21 +11,21 @@ import java.nio.file.Path;
 final class TinyEngine {
   private TinyEngine() {}
 
-  static HostEngine ofGguf(Path file, Crew crew) {
-    return ofGguf(file, KernelChoice.ofThisProcess().kernels(), crew);
+  static HostEngine ofGguf(Path file, WorkerPool workers) {
+    return ofGguf(file, KernelChoice.ofThisProcess().kernels(), workers);
   }
 
-  static HostEngine ofGguf(Path file, Kernels kernels, Crew crew) {
+  static HostEngine ofGguf(Path file, Kernels kernels, WorkerPool workers) {
     return HostEngine.load(
-        GgufFile.open(file), kernels, crew, MemoryPool.unlimited(), (done, inAll) -> {});
+        GgufFile.open(file), kernels, workers, MemoryPool.unlimited(), (done, inAll) -> {});
   }
 
   /** As Hugging Face lays it out. */
-  static HostEngine ofFolder(Path folder, Crew crew) {
-    return ofFolder(folder, KernelChoice.ofThisProcess().kernels(), crew);
+  static HostEngine ofFolder(Path folder, WorkerPool workers) {
+    return ofFolder(folder, KernelChoice.ofThisProcess().kernels(), workers);
   }
 
-  static HostEngine ofFolder(Path folder, Kernels kernels, Crew crew) {
-    return HostEngine.load(folder, kernels, crew, MemoryPool.unlimited(), (done, inAll) -> {});
+  static HostEngine ofFolder(Path folder, Kernels kernels, WorkerPool workers) {
+    return HostEngine.load(folder, kernels, workers, MemoryPool.unlimited(), (done, inAll) -> {});
   }
 }

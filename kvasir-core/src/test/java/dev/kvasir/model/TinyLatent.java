@@ -66,14 +66,14 @@ final class TinyLatent {
     LatentConfig latent = model.latent;
     int heads = model.sizes.queryHeads();
     if (together) {
-      int rows = heads * (latent.plain() + latent.output());
+      int rows = heads * (latent.nonRotary() + latent.output());
       put(model, at + "kv_b_proj.weight", rows, latent.rank(), random);
       return;
     }
     GgmlType type = model.sizes.type();
-    TinyTensor keys = TinyTensor.matrix(type, heads * latent.rank(), latent.plain(), random);
+    TinyTensor keys = TinyTensor.matrix(type, heads * latent.rank(), latent.nonRotary(), random);
     TinyTensor values = TinyTensor.matrix(type, heads * latent.output(), latent.rank(), random);
-    model.tensors.put(at + "k_b_proj.weight", keys.as(heads, latent.rank(), latent.plain()));
+    model.tensors.put(at + "k_b_proj.weight", keys.as(heads, latent.rank(), latent.nonRotary()));
     model.tensors.put(at + "v_b_proj.weight", values.as(heads, latent.output(), latent.rank()));
   }
 
@@ -104,7 +104,7 @@ final class TinyLatent {
     model.json.addProperty("num_key_value_heads", model.sizes.queryHeads());
     model.json.remove("head_dim");
     model.json.addProperty("kv_lora_rank", latent.rank());
-    model.json.addProperty("qk_nope_head_dim", latent.plain());
+    model.json.addProperty("qk_nope_head_dim", latent.nonRotary());
     model.json.addProperty("qk_rope_head_dim", latent.rotary());
     model.json.addProperty("v_head_dim", latent.output());
     if (latent.queryRank() > 0) {

@@ -17,7 +17,7 @@ class WordLayoutTest {
       @ForAll @IntRange(min = 1, max = 33) int quads,
       @ForAll @IntRange(min = 1, max = 8) int bits) {
     WordLayout layout = new WordLayout(16 * vectors, 4 * quads, bits);
-    byte[] codes = new byte[layout.lanes() * layout.entries()];
+    byte[] codes = new byte[layout.columns() * layout.rows()];
     Random random = new Random(quads);
     for (int i = 0; i < codes.length; i++) {
       codes[i] = (byte) random.nextInt(1 << bits);
@@ -25,11 +25,11 @@ class WordLayoutTest {
     byte[] canary = new byte[layout.bytes() + 2];
     canary[0] = 77;
     canary[canary.length - 1] = 78;
-    layout.pack(new CodeRoom(), codes, MemorySegment.ofArray(canary), 1);
+    layout.pack(new CodeScratch(), codes, MemorySegment.ofArray(canary), 1);
     assertThat(canary[0]).isEqualTo((byte) 77);
     assertThat(canary[canary.length - 1]).isEqualTo((byte) 78);
     byte[] back = new byte[codes.length];
-    layout.unpack(new CodeRoom(), MemorySegment.ofArray(canary), 1, back);
+    layout.unpack(new CodeScratch(), MemorySegment.ofArray(canary), 1, back);
     assertThat(back).isEqualTo(codes);
   }
 
@@ -50,7 +50,7 @@ class WordLayoutTest {
     codes[25 * 32 + 18] = 0b111; // lane 2 of the second tile
     codes[38 * 32 + 18] = 0b110;
     byte[] packed = new byte[layout.bytes()];
-    layout.pack(new CodeRoom(), codes, MemorySegment.ofArray(packed), 0);
+    layout.pack(new CodeScratch(), codes, MemorySegment.ofArray(packed), 0);
     byte[] expected = new byte[layout.bytes()];
     int tile = 16 * (10 + 5);
     // Ten quads of two bits: two words of four quads, and two quads that fill none.

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.InMemory;
+import dev.kvasir.format.InMemoryFiles;
 import dev.kvasir.format.Mappings;
 import dev.kvasir.format.SafetensorsBytes;
 import dev.kvasir.format.SafetensorsFile;
@@ -50,7 +50,7 @@ class LargeProfileTest {
     Profile profile = Profile.open(file);
     profile.require("large/rows", SHAPE);
     assertThat(
-            InMemory.refusal(
+            InMemoryFiles.refusal(
                 file.toString(), catchThrowable(() -> profile.floats("large/rows", SHAPE))))
         .isEqualTo(
             "'large/rows' has 2684354560 numbers to be read at once; expected at most 2147483639,"

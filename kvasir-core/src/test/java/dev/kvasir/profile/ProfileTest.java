@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.format.SafetensorsBytes;
-import dev.kvasir.format.WholeFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -98,7 +98,7 @@ class ProfileTest {
     assertThatThrownBy(() -> PROFILE.floats("mixkvq/nothing", 3))
         .hasMessage("profile: has no 'mixkvq/nothing'");
     Path file = folder.resolve("model.safetensors");
-    WholeFile.write(file, out -> SafetensorsBytes.write(List.of(), Map.of("format", "pt"), out));
+    AtomicFile.write(file, out -> SafetensorsBytes.write(List.of(), Map.of("format", "pt"), out));
     assertThatThrownBy(() -> Profile.open(file))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageEndingWith("is no profile of version 1; its metadata says kvasir.profile=null");

@@ -34,7 +34,7 @@ class PenaltyAndBiasTest {
   void tokensOfThePromptCountForTheRepetitionPenaltyAlone() {
     Sampler sampler =
         new Sampler(GREEDY.withRepetitionPenalty(2).withPresencePenalty(1).withFrequencyPenalty(1));
-    sampler.see(0);
+    sampler.markSeen(0);
     assertThat(change(sampler, 4, 3)).containsExactly(2, 3);
     // The generated one is divided first.
     assertThat(change(sampler, 4, 3)).containsExactly(2, -0.5f);
@@ -44,7 +44,7 @@ class PenaltyAndBiasTest {
   void aBiasIsAddedWhereTheVocabularyHasTheToken() {
     Sampler sampler = new Sampler(GREEDY.withLogitBias(Map.of(1, 5f, 0, -100f, 7, 100f)));
     float[] padded = {1, 2, 3, 4, 0, 0, 0, 0, 0};
-    assertThat(sampler.pick(padded, 1, 3)).isEqualTo(1);
+    assertThat(sampler.sample(padded, 1, 3)).isEqualTo(1);
     assertThat(padded).containsExactly(1, -98, 8, 4, 0, 0, 0, 0, 0);
   }
 
@@ -104,11 +104,11 @@ class PenaltyAndBiasTest {
     float[] logits = {
       (float) Math.log(0.1), (float) Math.log(0.4), (float) Math.log(0.1), (float) Math.log(0.4)
     };
-    sampler.pick(logits, 0, 4);
-    TokenLikelihood told = sampler.likelihood();
+    sampler.sample(logits, 0, 4);
+    TokenLogprob told = sampler.lastLogprob();
     assertThat(told.token()).isZero();
     assertThat(told.logprob()).isCloseTo(Math.log(0.1), within(1e-6));
-    assertThat(told.top()).extracting(TokenLikelihood.Alternative::token).containsExactly(1, 3, 0);
+    assertThat(told.top()).extracting(TokenLogprob.Alternative::token).containsExactly(1, 3, 0);
     assertThat(told.top().get(1).logprob()).isCloseTo(Math.log(0.4), within(1e-6));
   }
 
@@ -117,14 +117,14 @@ class PenaltyAndBiasTest {
     for (int top : new int[] {0, 1, 5, 20}) {
       Sampler sampler = new Sampler(GREEDY, TokenConstraint.NONE, OptionalInt.of(top));
       change(sampler, 1, 2, 3, 4, 5, 6, 7);
-      assertThat(sampler.likelihood().top()).hasSize(Math.min(top, 7));
-      assertThat(sampler.likelihood().token()).isEqualTo(6);
+      assertThat(sampler.lastLogprob().top()).hasSize(Math.min(top, 7));
+      assertThat(sampler.lastLogprob().token()).isEqualTo(6);
     }
     for (int bad : new int[] {-1, 21}) {
       assertThatThrownBy(() -> new Sampler(GREEDY, TokenConstraint.NONE, OptionalInt.of(bad)))
           .hasMessage("top likelihoods are " + bad + "; expected 0 to 20");
     }
-    assertThatThrownBy(() -> new Sampler(GREEDY).likelihood())
+    assertThatThrownBy(() -> new Sampler(GREEDY).lastLogprob())
         .hasMessage("this sampler was not asked for likelihoods");
   }
 
@@ -138,15 +138,15 @@ class PenaltyAndBiasTest {
             .withFrequencyPenalty(1)
             .withLogitBias(Map.of(5, 1f, 2900, 2f));
     Sampler sampler = new Sampler(options);
-    sampler.see(logits.length - 1);
+    sampler.markSeen(logits.length - 1);
     for (int t = 0; t < logits.length; t++) {
       logits[t] = (float) random.nextGaussian();
     }
-    assertThat(SamplerTest.leastBytes(() -> sampler.pick(logits, 0, logits.length))).isZero();
+    assertThat(SamplerTest.leastBytes(() -> sampler.sample(logits, 0, logits.length))).isZero();
   }
 
   private static float[] change(Sampler sampler, float... logits) {
-    sampler.pick(logits, 0, logits.length);
+    sampler.sample(logits, 0, logits.length);
     return logits;
   }
 

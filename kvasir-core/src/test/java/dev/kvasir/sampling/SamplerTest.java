@@ -36,19 +36,18 @@ class SamplerTest {
   @Test
   void onlyWhoChangesNoLogitTakesTheLikeliestAsItComes() {
     SamplingOptions greedy = SamplingOptions.greedy();
-    assertThat(new Sampler(greedy).takesLikeliest()).isTrue();
-    assertThat(new Sampler(greedy).pickLikeliest(7)).isEqualTo(7);
-    assertThat(new Sampler(RANDOM).takesLikeliest()).isFalse();
-    assertThat(new Sampler(greedy.withRepetitionPenalty(1.1)).takesLikeliest()).isFalse();
-    assertThat(new Sampler(greedy, TokenConstraint.NONE, OptionalInt.of(0)).takesLikeliest())
-        .isFalse();
+    assertThat(new Sampler(greedy).isGreedy()).isTrue();
+    assertThat(new Sampler(greedy).sampleGreedy(7)).isEqualTo(7);
+    assertThat(new Sampler(RANDOM).isGreedy()).isFalse();
+    assertThat(new Sampler(greedy.withRepetitionPenalty(1.1)).isGreedy()).isFalse();
+    assertThat(new Sampler(greedy, TokenConstraint.NONE, OptionalInt.of(0)).isGreedy()).isFalse();
   }
 
   @Test
   void logitsAreReadFromTheirOffset() {
     float[] padded = {100, 100, 1, 7, 3, 100};
-    assertThat(new Sampler(SamplingOptions.greedy()).pick(padded, 2, 3)).isEqualTo(1);
-    assertThat(new Sampler(RANDOM.withTopK(1)).pick(padded, 2, 3)).isEqualTo(1);
+    assertThat(new Sampler(SamplingOptions.greedy()).sample(padded, 2, 3)).isEqualTo(1);
+    assertThat(new Sampler(RANDOM.withTopK(1)).sample(padded, 2, 3)).isEqualTo(1);
   }
 
   @Test
@@ -131,22 +130,22 @@ class SamplerTest {
     SamplingOptions options = RANDOM.withRepetitionPenalty(2);
     float[] logits = {1, 2, -1, -2};
     Sampler sampler = new Sampler(options);
-    sampler.see(1);
-    sampler.see(2);
-    sampler.see(1); // seen twice counts once
-    sampler.see(1_000_000); // not of this vocabulary
+    sampler.markSeen(1);
+    sampler.markSeen(2);
+    sampler.markSeen(1); // seen twice counts once
+    sampler.markSeen(1_000_000); // not of this vocabulary
     float[] changed = logits.clone();
-    sampler.pick(changed, 0, 4);
+    sampler.sample(changed, 0, 4);
     assertThat(changed).containsExactly(1, 1, -2, -2);
   }
 
   @Test
   void whatWasPickedIsSeen() {
     Sampler sampler = new Sampler(SamplingOptions.greedy().withRepetitionPenalty(2));
-    assertThat(sampler.pick(new float[] {3, 2, 1.9f}, 0, 3)).isZero();
-    assertThat(sampler.pick(new float[] {3, 2, 1.9f}, 0, 3)).isEqualTo(1);
-    assertThat(sampler.pick(new float[] {3, 2, 1.9f}, 0, 3)).isEqualTo(2);
-    assertThat(sampler.pick(new float[] {3, 2, 1.9f}, 0, 3)).isZero();
+    assertThat(sampler.sample(new float[] {3, 2, 1.9f}, 0, 3)).isZero();
+    assertThat(sampler.sample(new float[] {3, 2, 1.9f}, 0, 3)).isEqualTo(1);
+    assertThat(sampler.sample(new float[] {3, 2, 1.9f}, 0, 3)).isEqualTo(2);
+    assertThat(sampler.sample(new float[] {3, 2, 1.9f}, 0, 3)).isZero();
   }
 
   @Test
@@ -155,8 +154,8 @@ class SamplerTest {
     int[] counts = new int[2];
     for (int draw = 0; draw < DRAWS; draw++) {
       Sampler sampler = new Sampler(options.withSeed(draw));
-      sampler.see(0);
-      counts[sampler.pick(new float[] {2, 0.5f}, 0, 2)]++;
+      sampler.markSeen(0);
+      counts[sampler.sample(new float[] {2, 0.5f}, 0, 2)]++;
     }
     // Logits of 1 and .5, doubled.
     assertCounts(options, counts, Math.exp(2), Math.exp(1));
@@ -210,7 +209,7 @@ class SamplerTest {
     Sampler sampler = new Sampler(RANDOM);
     int likeliest = 0;
     for (int draw = 0; draw < 20; draw++) {
-      likeliest += sampler.pick(logits, 0, logits.length) == 299_999 ? 1 : 0;
+      likeliest += sampler.sample(logits, 0, logits.length) == 299_999 ? 1 : 0;
     }
     assertThat(likeliest).isGreaterThanOrEqualTo(19);
   }
@@ -223,8 +222,8 @@ class SamplerTest {
       logits[i] = (float) random.nextGaussian();
     }
     Sampler sampler = new Sampler(RANDOM.withTopP(0.9));
-    sampler.see(logits.length - 1);
-    assertThat(leastBytes(() -> sampler.pick(logits, 0, logits.length))).isZero();
+    sampler.markSeen(logits.length - 1);
+    assertThat(leastBytes(() -> sampler.sample(logits, 0, logits.length))).isZero();
   }
 
   /**
@@ -278,14 +277,14 @@ class SamplerTest {
   }
 
   private static int pick(SamplingOptions options, float... logits) {
-    return new Sampler(options).pick(logits, 0, logits.length);
+    return new Sampler(options).sample(logits, 0, logits.length);
   }
 
   private static int[] picks(SamplingOptions options, float[] logits, int count) {
     Sampler sampler = new Sampler(options);
     int[] picks = new int[count];
     for (int i = 0; i < count; i++) {
-      picks[i] = sampler.pick(logits, 0, logits.length);
+      picks[i] = sampler.sample(logits, 0, logits.length);
     }
     return picks;
   }

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.kvasir.cache.CacheForm;
+import dev.kvasir.cache.CacheSnapshot;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Form;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
@@ -65,12 +65,12 @@ class MappedBlocksTest {
     Path file = folder.resolve("a.session");
     Identity identity = new Identity("ab".repeat(32), "cd".repeat(16), spec.text(), "", 0, "");
     int[] tokens = IntStream.range(0, TOKENS).toArray();
-    CacheForm form = cache.form();
+    CacheSnapshot snapshot = cache.snapshot();
     SessionFile.write(
         file,
         identity,
         tokens,
-        form,
+        snapshot,
         names ->
             new StoredSequence(
                 identity,
@@ -79,25 +79,25 @@ class MappedBlocksTest {
                 false,
                 Instant.EPOCH,
                 tokens,
-                form.length(),
+                snapshot.length(),
                 names,
-                Form.of(form.rest())));
+                Snapshot.of(snapshot.residual())));
     return file;
   }
 
   private static KvCache restored(CacheSpec spec, Path path) {
     try (SessionFile opened = SessionFile.open(path)) {
-      return spec.restored(SHAPE, CacheHost.unknown(), opened.cache());
+      return spec.restore(SHAPE, CacheContext.unknown(), opened.cache());
     }
   }
 
   private static List<String> pieces(KvCache cache) {
-    CacheForm form = cache.form();
+    CacheSnapshot snapshot = cache.snapshot();
     List<String> pieces = new ArrayList<>();
-    for (int i = 0; i < form.blocks(); i++) {
-      pieces.add(HexFormat.of().formatHex(form.block(i)));
+    for (int i = 0; i < snapshot.blocks(); i++) {
+      pieces.add(HexFormat.of().formatHex(snapshot.block(i)));
     }
-    pieces.add(HexFormat.of().formatHex(form.rest()));
+    pieces.add(HexFormat.of().formatHex(snapshot.residual()));
     return pieces;
   }
 
@@ -129,7 +129,7 @@ class MappedBlocksTest {
       Files.write(file, new byte[10]);
       name = moved;
       try (read;
-          KvCache copied = spec.restored(SHAPE, CacheHost.unknown(), read.form())) {
+          KvCache copied = spec.restore(SHAPE, CacheContext.unknown(), read.snapshot())) {
         assertThat(Files.readString(MAPS)).contains(moved.toRealPath().toString());
         assertThat(read.bytes()).isEqualTo(copied.bytes());
         Files.delete(moved);
@@ -173,7 +173,7 @@ class MappedBlocksTest {
       Path file = saved(spec, cache);
       SessionFile opened = SessionFile.open(file);
       WeakReference<StoredSequence> sequence = new WeakReference<>(opened.sequence());
-      try (KvCache read = spec.restored(SHAPE, CacheHost.unknown(), opened.cache())) {
+      try (KvCache read = spec.restore(SHAPE, CacheContext.unknown(), opened.cache())) {
         opened.close();
         opened = null;
         for (int i = 0; i < 100 && sequence.get() != null; i++) {
@@ -215,20 +215,21 @@ class MappedBlocksTest {
     }
     MemoryPool pool = new MemoryPool(1 << 20);
     try (SessionFile opened = SessionFile.open(file);
-        KvCache read = spec.restored(SHAPE, CacheHost.unknown().withMemory(pool), opened.cache())) {
+        KvCache read =
+            spec.restore(SHAPE, CacheContext.unknown().withMemory(pool), opened.cache())) {
       long wide = read.bytes().total();
-      long free = pool.limit() - pool.taken();
-      assertThat(pool.tryTake(free + 100)).isEqualTo(!damaged);
+      long free = pool.limit() - pool.usedBytes();
+      assertThat(pool.tryAcquire(free + 100)).isEqualTo(!damaged);
       if (damaged) {
         assertThat(read.bytes().total()).isEqualTo(wide);
         assertRefused(file, () -> read.reserve(TOKENS + 1));
       } else {
         assertThat(read.bytes().total()).isLessThan(wide);
-        pool.giveBack(free + 100);
+        pool.release(free + 100);
         append(read, 10, 9);
       }
     }
-    assertThat(pool.taken()).isZero();
+    assertThat(pool.usedBytes()).isZero();
   }
 
   /** Nothing is computed with a block before all of them were found whole, by whatever way. */
@@ -250,7 +251,7 @@ class MappedBlocksTest {
       assertRefused(file, () -> read.reserve(TOKENS + 1));
       assertRefused(file, () -> read.reserve(TOKENS + 1));
       assertRefused(file, () -> fork.reserve(TOKENS + 1));
-      assertRefused(file, read::form);
+      assertRefused(file, read::snapshot);
       assertRefused(file, () -> read.page(0, block));
       assertRefused(file, () -> read.denseRows(0, block));
       assertRefused(file, () -> read.expandKeys(KERNELS, 0, 0, block, 128, out));

@@ -3,13 +3,13 @@ package dev.kvasir.stored;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.cache.CacheForm;
+import dev.kvasir.cache.CacheSnapshot;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Form;
-import dev.kvasir.codec.Forms;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotAssertions;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.memory.CountedArena;
 import java.io.IOException;
@@ -42,9 +42,10 @@ class SessionFileTest {
   void write() {
     file = folder.resolve("a.session");
     try (KvCache cache = filled()) {
-      CacheForm form = cache.form();
+      CacheSnapshot snapshot = cache.snapshot();
       int[] tokens = tokens();
-      SessionFile.write(file, IDENTITY, tokens, form, names -> sequence(tokens, names, form));
+      SessionFile.write(
+          file, IDENTITY, tokens, snapshot, names -> sequence(tokens, names, snapshot));
     }
   }
 
@@ -52,7 +53,7 @@ class SessionFileTest {
     return IntStream.range(0, TOKENS + 1).map(i -> 7 * i).toArray();
   }
 
-  private static StoredSequence sequence(int[] tokens, List<String> names, CacheForm form) {
+  private static StoredSequence sequence(int[] tokens, List<String> names, CacheSnapshot snapshot) {
     return new StoredSequence(
         IDENTITY,
         SPEC.text(),
@@ -60,9 +61,9 @@ class SessionFileTest {
         false,
         Instant.ofEpochSecond(1_800_000_000),
         tokens,
-        form.length(),
+        snapshot.length(),
         names,
-        Form.of(form.rest()));
+        Snapshot.of(snapshot.residual()));
   }
 
   private static KvCache filled() {
@@ -78,7 +79,7 @@ class SessionFileTest {
 
   private static KvCache restored(Path path) {
     try (SessionFile opened = SessionFile.open(path)) {
-      return SPEC.restored(SHAPE, CacheHost.unknown(), opened.cache());
+      return SPEC.restore(SHAPE, CacheContext.unknown(), opened.cache());
     }
   }
 
@@ -91,9 +92,9 @@ class SessionFileTest {
       assertThat(opened.sequence().identity()).isEqualTo(IDENTITY);
       assertThat(opened.sequence().tokens()).isEqualTo(tokens());
       assertThat(opened.sequence().storedAt()).isEqualTo(Instant.ofEpochSecond(1_800_000_000));
-      assertThat(read.form().blocks()).isEqualTo(2);
-      assertThat(read.form().block(1)).isEqualTo(cache.form().block(1));
-      assertThat(read.form().rest()).isEqualTo(cache.form().rest());
+      assertThat(read.snapshot().blocks()).isEqualTo(2);
+      assertThat(read.snapshot().block(1)).isEqualTo(cache.snapshot().block(1));
+      assertThat(read.snapshot().residual()).isEqualTo(cache.snapshot().residual());
     }
   }
 
@@ -109,7 +110,7 @@ class SessionFileTest {
     assertThat(bytes.getLong()).isEqualTo(at);
     assertThat(bytes.getLong()).isEqualTo(0x3130444e4553564bL); // KVSEND01
     assertThat(bytes.hasRemaining()).isFalse();
-    Forms.assertWrittenDown(
+    SnapshotAssertions.assertBytes(
         block,
         1540,
         "8a454de3",
@@ -118,7 +119,7 @@ class SessionFileTest {
         "6130b7481a6edccf32273ccb624e9a42",
         "00000000 81000000", // from token 0 on, 129 of them
         "00000000 07000000 0e000000"); // tokens
-    Forms.assertWrittenDown(
+    SnapshotAssertions.assertBytes(
         sequence,
         1414,
         "888ed0e7",
@@ -129,16 +130,16 @@ class SessionFileTest {
   @Test
   void theRestIsWrittenDown() {
     try (KvCache cache = filled()) {
-      Forms.assertWrittenDown(
-          cache.form().block(0),
+      SnapshotAssertions.assertBytes(
+          cache.snapshot().block(0),
           970,
           "054050f1",
           "4b56424c 01 01 bc030000", //
           "01000000", // the position of its first token: one sink lies before it
           "0100 b2030000", // layers, bytes of the first page
           "4b565047 02 01"); // the page
-      Forms.assertWrittenDown(
-          cache.form().rest(),
+      SnapshotAssertions.assertBytes(
+          cache.snapshot().residual(),
           109,
           "b6f2779a",
           "4b565254 01 01 5f000000", //
@@ -223,7 +224,7 @@ class SessionFileTest {
   void aTimeThatIsNoneIsRefused() {
     byte[] form;
     try (KvCache cache = filled()) {
-      form = sequence(tokens(), List.of(), cache.form()).form();
+      form = sequence(tokens(), List.of(), cache.snapshot()).toBytes();
     }
     ByteBuffer bytes = ByteBuffer.wrap(form).order(ByteOrder.LITTLE_ENDIAN);
     int at = 0;
@@ -231,7 +232,7 @@ class SessionFileTest {
       at++;
     }
     bytes.putLong(at, Long.MAX_VALUE);
-    assertThatThrownBy(() -> StoredSequence.read(Forms.resealed(form)))
+    assertThatThrownBy(() -> StoredSequence.read(SnapshotAssertions.withChecksum(form)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("which is no time");
   }
@@ -243,6 +244,6 @@ class SessionFileTest {
         .contains(
             "was stored with another set of weights, 'abababababab'; here it is 'efefefefefef'");
     assertThat(IDENTITY.differenceOf(IDENTITY)).isEmpty();
-    assertThat(IDENTITY.of(Identity.tenant("a key")).differenceOf(IDENTITY)).isPresent();
+    assertThat(IDENTITY.withTenant(Identity.tenant("a key")).differenceOf(IDENTITY)).isPresent();
   }
 }

@@ -60,7 +60,8 @@ class BundledVocabularyTest {
 
   @Test
   void describesItself() {
-    assertThat(TOKENIZER.kind()).isEqualTo("byte-level BPE, 8192 tokens, pre-tokenizer qwen2");
+    assertThat(TOKENIZER.description())
+        .isEqualTo("byte-level BPE, 8192 tokens, pre-tokenizer qwen2");
     assertThat(TOKENIZER.vocabularySize()).isEqualTo(8192);
     assertThat(TOKENIZER.bos()).isEqualTo(OptionalInt.of(0));
     assertThat(TOKENIZER.bosText()).hasValue("<|endoftext|>");

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class GgufTokenizerTest {
   private static final int FIRST_SPECIAL = 258;
 
-  private static GgufHead head(String... special) {
+  private static GgufMetadataWriter head(String... special) {
     String[] tokens = new String[FIRST_SPECIAL + special.length];
     int[] types = new int[tokens.length];
     int other = 0x100;
@@ -31,7 +31,7 @@ class GgufTokenizerTest {
       tokens[FIRST_SPECIAL + i] = special[i];
       types[FIRST_SPECIAL + i] = 3;
     }
-    return new GgufHead()
+    return new GgufMetadataWriter()
         .with("tokenizer.ggml.model", "gpt2")
         .with("tokenizer.ggml.pre", "gpt-2")
         .with("tokenizer.ggml.tokens", tokens)
@@ -44,11 +44,11 @@ class GgufTokenizerTest {
   void theLibraryRunsEveryPreTokenizer(PreTokenizer preTokenizer) {
     String text =
         "It's 12345  \u00FCber-Wert\u00F6rter\r\n\n\t\u4E2D\u6587 \u0E01\u0E34, HelloWORLDs 'Ll!? ";
-    GgufHead head = head("<s>").with("tokenizer.ggml.bos_token_id", FIRST_SPECIAL);
+    GgufMetadataWriter head = head("<s>").with("tokenizer.ggml.bos_token_id", FIRST_SPECIAL);
     for (String name : preTokenizer.names()) {
       try (Tokenizer tokenizer = head.with("tokenizer.ggml.pre", name).tokenizer()) {
         assertThat(tokenizer.decode(tokenizer.encode(text, false))).as(name).isEqualTo(text);
-        assertThat(tokenizer.encode("").length == 1).isEqualTo(preTokenizer.startsWithBos());
+        assertThat(tokenizer.encode("").length == 1).isEqualTo(preTokenizer.addsBos());
       }
     }
   }
@@ -106,7 +106,7 @@ class GgufTokenizerTest {
 
   @Test
   void wholeWordsGoBeforeMergesWhereTheModelSaysSo() {
-    GgufHead head = head("<s>").with("tokenizer.ggml.merges", new String[] {"a b"});
+    GgufMetadataWriter head = head("<s>").with("tokenizer.ggml.merges", new String[] {"a b"});
     assertThat(head.tokenizer().encode("abab", false)).containsExactly(256, 256);
     head.with("tokenizer.ggml.bos_token_id", FIRST_SPECIAL).with("tokenizer.ggml.pre", "llama-bpe");
     assertThat(head.tokenizer().encode("abab")).containsExactly(FIRST_SPECIAL, 257);

@@ -59,7 +59,7 @@ class HuggingFaceTokenizerTest {
       assertThat(tokenizer.encode("ab ab ab ab")).containsExactly(5, 3, 2, 3, 2, 3, 2, 3);
       assertThat(tokenizer.encode("<s>ab<|im_end|>", false)).containsExactly(5, 3, 7);
       assertThat(tokenizer.decode(new int[] {5, 3, 2, 3, 7}, true)).isEqualTo("ab ab");
-      assertThat(tokenizer.kind()).isEqualTo("byte-level BPE, 8 tokens");
+      assertThat(tokenizer.description()).isEqualTo("byte-level BPE, 8 tokens");
       assertThat(tokenizer.bos()).isEmpty();
       assertThat(tokenizer.endOfText()).isEmpty();
       assertThat(tokenizer.chatTemplate()).isEmpty();

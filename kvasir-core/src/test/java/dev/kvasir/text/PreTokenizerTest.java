@@ -83,9 +83,9 @@ class PreTokenizerTest {
   }
 
   private static GgufVocabulary singleBytes() {
-    GgufHead head =
-        new GgufHead()
-            .with("tokenizer.ggml.tokens", MadeUpTokens.bytes())
+    GgufMetadataWriter head =
+        new GgufMetadataWriter()
+            .with("tokenizer.ggml.tokens", SyntheticTokenizer.bytes())
             .with("tokenizer.ggml.merges", new String[0]);
     return GgufVocabulary.read("test.gguf", head.metadata());
   }

@@ -41,7 +41,7 @@ class SentencePieceTest {
     throw new IllegalArgumentException(piece);
   }
 
-  static GgufHead head(Map<String, Float> pieces) {
+  static GgufMetadataWriter head(Map<String, Float> pieces) {
     int count = PIECES + pieces.size();
     String[] tokens = new String[count];
     int[] types = new int[count];
@@ -62,14 +62,14 @@ class SentencePieceTest {
       types[id] = 1;
       scores[id++] = piece.getValue();
     }
-    return new GgufHead()
+    return new GgufMetadataWriter()
         .with("tokenizer.ggml.model", "llama")
         .with("tokenizer.ggml.tokens", tokens)
         .with("tokenizer.ggml.token_type", types)
         .with("tokenizer.ggml.scores", scores);
   }
 
-  private static GgufHead head() {
+  private static GgufMetadataWriter head() {
     return head(pieces());
   }
 
@@ -175,7 +175,7 @@ class SentencePieceTest {
   @Test
   void describesItself() {
     Tokenizer tokenizer = head().with("tokenizer.chat_template", "{{ messages }}").tokenizer();
-    assertThat(tokenizer.kind()).isEqualTo("SentencePiece BPE, 278 tokens");
+    assertThat(tokenizer.description()).isEqualTo("SentencePiece BPE, 278 tokens");
     assertThat(tokenizer.bos()).isEqualTo(OptionalInt.of(1));
     assertThat(tokenizer.eosText()).hasValue("</s>");
     assertThat(tokenizer.endOfText()).isEqualTo(Set.of(2));

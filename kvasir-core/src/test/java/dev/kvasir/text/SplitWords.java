@@ -26,7 +26,7 @@ final class SplitWords implements AutoCloseable {
       for (int from = 0, to; from < ids.length; from = to) {
         ByteArrayOutputStream word = new ByteArrayOutputStream();
         for (to = from; to < ids.length && wordIds[to] == wordIds[from]; to++) {
-          word.writeBytes(TokenCoding.BYTE_LEVEL.bytes(tokens[(int) ids[to]]));
+          word.writeBytes(TokenEncoding.BYTE_LEVEL.bytes(tokens[(int) ids[to]]));
         }
         words.add(word.toString(StandardCharsets.UTF_8));
       }

@@ -21,7 +21,7 @@ class TextStreamTest {
     texts[257] = "<|im_end|>";
     BitSet special = new BitSet();
     special.set(257);
-    return new Vocabulary(texts, TokenCoding.PIECES, special, special);
+    return new Vocabulary(texts, TokenEncoding.SENTENCE_PIECE, special, special);
   }
 
   @Test

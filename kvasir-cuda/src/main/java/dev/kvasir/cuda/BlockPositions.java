@@ -2,7 +2,7 @@ package dev.kvasir.cuda;
 
 /** Packing asks where a block begins, and nothing else: there is nothing to keep. */
 final class BlockPositions implements SequenceTables {
-  static final BlockPositions OF_ALL = new BlockPositions();
+  static final BlockPositions INSTANCE = new BlockPositions();
 
   private static final int BLOCK_PAGES = SequencePages.BLOCK_PAGES;
 
@@ -17,20 +17,20 @@ final class BlockPositions implements SequenceTables {
   public void reserve(int blocks) {}
 
   @Override
-  public long[] toPack(int position, long[] halves) {
+  public long[] quantizationMetadata(int position, long[] halves) {
     long[] positions = new long[halves.length / BLOCK_PAGES];
     for (int block = 0; block < positions.length; block++) {
-      positions[block] = position + (long) block * BLOCK_PAGES * HalfPage.TOKENS;
+      positions[block] = position + (long) block * BLOCK_PAGES * Fp16Page.TOKENS;
     }
     return positions;
   }
 
   @Override
-  public void pretend(int position) {}
+  public void useDummy(int position) {}
 
   /** Packed pages know their positions. */
   @Override
-  public long[] toUnpack(int blocks) {
+  public long[] dequantizationMetadata(int blocks) {
     return SequencePages.NONE;
   }
 
@@ -45,5 +45,5 @@ final class BlockPositions implements SequenceTables {
   }
 
   @Override
-  public void keep(int tokens, int blocks) {}
+  public void truncate(int tokens, int blocks) {}
 }

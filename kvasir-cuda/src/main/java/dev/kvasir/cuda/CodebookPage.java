@@ -24,9 +24,9 @@ import java.lang.foreign.MemorySegment;
  * @param stages of keys, and as many of values
  */
 record CodebookPage(int stages) {
-  static final int TOKENS = HalfPage.TOKENS;
+  static final int TOKENS = Fp16Page.TOKENS;
   static final int INDEX_BITS = 6;
-  private static final int INDICES_OF_WORD = 5;
+  private static final int WORD_INDICES = 5;
   private static final int SCALE_BITS = 16;
   private static final int GROUP = 16;
   private static final int GROUP_WORDS = GROUP * INDEX_BITS / Integer.SIZE;
@@ -40,9 +40,9 @@ record CodebookPage(int stages) {
 
   /** Of a token's keys; the scale is in the upper half of the last one. */
   int keyWords() {
-    int last = sets() % INDICES_OF_WORD;
+    int last = sets() % WORD_INDICES;
     boolean hasRoom = last > 0 && last * INDEX_BITS <= Integer.SIZE - SCALE_BITS;
-    return Math.ceilDiv(sets(), INDICES_OF_WORD) + (hasRoom ? 0 : 1);
+    return Math.ceilDiv(sets(), WORD_INDICES) + (hasRoom ? 0 : 1);
   }
 
   private int valuesAt() {
@@ -63,8 +63,7 @@ record CodebookPage(int stages) {
 
   /** The first of six bits, counted from the beginning of the page. */
   int keyBit(int token, int set) {
-    return keyWordAt(token, set / INDICES_OF_WORD) * Byte.SIZE
-        + INDEX_BITS * (set % INDICES_OF_WORD);
+    return keyWordAt(token, set / WORD_INDICES) * Byte.SIZE + INDEX_BITS * (set % WORD_INDICES);
   }
 
   private static int keyWordAt(int token, int word) {
@@ -117,17 +116,17 @@ record CodebookPage(int stages) {
 
   /** Sets an index in a page whose bits are zero there. */
   void putKeyIndex(MemorySegment page, int token, int set, int index) {
-    put(page, keyBit(token, set), index);
+    orBits(page, keyBit(token, set), index);
   }
 
   /** Sets an index in a page whose bits are zero there. */
   void putValueIndex(MemorySegment page, int token, int set, int index) {
     for (int i = 0; i < INDEX_BITS; i++) {
-      put(page, valueBit(token, set, i), index >>> i & 1);
+      orBits(page, valueBit(token, set, i), index >>> i & 1);
     }
   }
 
-  private static void put(MemorySegment page, int bit, int bits) {
+  private static void orBits(MemorySegment page, int bit, int bits) {
     int at = bit / Integer.SIZE * Integer.BYTES;
     page.set(JAVA_INT_UNALIGNED, at, page.get(JAVA_INT_UNALIGNED, at) | bits << bit % Integer.SIZE);
   }

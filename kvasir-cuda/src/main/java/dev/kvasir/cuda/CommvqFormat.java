@@ -8,18 +8,18 @@ import java.util.TreeSet;
 
 /**
  * Indices of codebook rows: {@link CodebookPage}. Attention is two kernels: scores of keys, which
- * are added up from their rows ({@link CommvqScores}), and outputs, for which weights are summed by
- * row.
+ * are added up from their rows ({@link CommvqScoreKernels}), and outputs, for which weights are
+ * summed by row.
  *
  * @param bits for each channel, about: 1 or 2
  * @param model null for whoever asks for sizes only
  */
-public record CommvqFormat(int bits, CommvqModel model) implements PageFormat {
+public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements PageFormat {
   /** Bits that there are kernels for. */
   static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2));
 
   /** That the registers of its kernel allow. */
-  private static final int MOST_WARPS = 12;
+  private static final int MAX_WARPS = 12;
 
   @Override
   public String kernelName() {
@@ -30,16 +30,16 @@ public record CommvqFormat(int bits, CommvqModel model) implements PageFormat {
     return new CodebookPage(CommvqProfile.stages(bits, headDim));
   }
 
-  private CodebookTables layout(int headDim) {
-    return new CodebookTables(headDim, CommvqProfile.stages(bits, headDim));
+  private CodebookTableLayout layout(int headDim) {
+    return new CodebookTableLayout(headDim, CommvqProfile.stages(bits, headDim));
   }
 
   /** Refuses a device whose blocks have less shared memory than codebooks take there. */
-  void requireShared(Device device, int bytes) {
-    if (bytes > device.sharedBytes()) {
-      throw new DeviceRefusal(
+  void requireSharedMemory(Device device, int bytes) {
+    if (bytes > device.sharedMemoryBytes()) {
+      throw new DeviceException(
           "%s has %,d bytes of shared memory for a block; pages of %s take %,d"
-              .formatted(device.name(), device.sharedBytes(), this, bytes));
+              .formatted(device.name(), device.sharedMemoryBytes(), this, bytes));
     }
   }
 
@@ -55,8 +55,8 @@ public record CommvqFormat(int bits, CommvqModel model) implements PageFormat {
   }
 
   @Override
-  public int mostWarps() {
-    return MOST_WARPS;
+  public int maxWarps() {
+    return MAX_WARPS;
   }
 
   @Override
@@ -65,30 +65,30 @@ public record CommvqFormat(int bits, CommvqModel model) implements PageFormat {
   }
 
   @Override
-  public int mostHeads(int headDim) {
-    return HeadBlocks.SET;
+  public int maxHeads(int headDim) {
+    return HeadBlocks.SET_HEADS;
   }
 
   @Override
-  public boolean isPackedByPosition() {
+  public boolean isQuantizedByPosition() {
     return false;
   }
 
   @Override
-  public PagePacker packer(
-      KernelModule module, Stream stream, PageKind kind, AttentionShape shape) {
-    return new CommvqPacker(module, stream, this, shape);
+  public PageQuantizer newQuantizer(
+      KernelModule module, CudaStream stream, DeviceCacheConfig cacheConfig, AttentionShape shape) {
+    return new CommvqPageQuantizer(module, stream, this, shape);
   }
 
   @Override
-  public SequenceTables tables(KindPages home) {
-    return BlockPositions.OF_ALL;
+  public SequenceTables newTables(CacheResources resources) {
+    return BlockPositions.INSTANCE;
   }
 
   @Override
-  public AttentionAid aid(
-      KernelModule module, Stream stream, AttentionShape shape, int mostSequences) {
-    return new CommvqScores(module, stream, this, shape);
+  public AuxiliaryKernels newAuxiliaryKernels(
+      KernelModule module, CudaStream stream, AttentionShape shape, int maxSequences) {
+    return new CommvqScoreKernels(module, stream, this, shape);
   }
 
   @Override

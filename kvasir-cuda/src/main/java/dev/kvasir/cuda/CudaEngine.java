@@ -1,12 +1,12 @@
 package dev.kvasir.cuda;
 
-import dev.kvasir.cache.CacheForm;
+import dev.kvasir.cache.CacheSnapshot;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PageWidths;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.SpecText;
-import dev.kvasir.codec.mixkvq.MixkvqPlan;
+import dev.kvasir.codec.mixkvq.MixkvqConfig;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
@@ -30,39 +30,39 @@ import java.util.function.Function;
  */
 public final class CudaEngine implements DecoderEngine {
   /** Rows of a step at the most; others follow in another one. */
-  public static final int MOST_ROWS = 256;
+  public static final int MAX_ROWS = 256;
 
   private final ModelConfig config;
   private final String fingerprint;
   private final Device device;
-  private final DeviceRoom room;
+  private final DeviceContext deviceContext;
   private final DeviceDecoder decoder;
   private final ReentrantLock lock;
-  private final CommvqModels codebooks;
+  private final CommvqCodebookCache codebooks;
   private volatile boolean closed; // set under the lock
 
   private CudaEngine(
-      ModelConfig config, String fingerprint, DeviceRoom room, DeviceDecoder decoder) {
+      ModelConfig config, String fingerprint, DeviceContext deviceContext, DeviceDecoder decoder) {
     this.config = config;
     this.fingerprint = fingerprint;
-    this.device = room.device();
-    this.room = room;
+    this.device = deviceContext.device();
+    this.deviceContext = deviceContext;
     this.decoder = decoder;
-    this.lock = room.lock();
-    this.codebooks = new CommvqModels(config);
+    this.lock = deviceContext.lock();
+    this.codebooks = new CommvqCodebookCache(config);
   }
 
   /**
-   * @throws DeviceRefusal if there is not as much memory as it takes; none is taken then
+   * @throws DeviceException if there is not as much memory as it takes; none is taken then
    */
-  static CudaEngine open(Device device, EngineProvider.Request request) {
+  static CudaEngine open(Device device, EngineProvider.LoadRequest request) {
     ModelConfig config = request.config();
     return open(
         device,
         config,
         Fingerprint.of(config, request.file()),
         request.cacheBytes(),
-        room -> room.load(request.file(), config, request.progress()));
+        deviceContext -> deviceContext.loadWeights(request.file(), config, request.progress()));
   }
 
   /**
@@ -71,11 +71,16 @@ public final class CudaEngine implements DecoderEngine {
    * @throws InvalidInputException for a type that a device has no kernels for
    */
   public static CudaEngine random(Device device, ModelConfig config, GgmlType type) {
-    if (WeightKind.of(type).isEmpty()) {
+    if (WeightFormat.of(type).isEmpty()) {
       throw new InvalidInputException(
           "weights of type %s; a device has no kernels for them".formatted(type));
     }
-    return open(device, config, "random", Long.MAX_VALUE, room -> room.random(config, type));
+    return open(
+        device,
+        config,
+        "random",
+        Long.MAX_VALUE,
+        deviceContext -> deviceContext.randomWeights(config, type));
   }
 
   private static CudaEngine open(
@@ -83,14 +88,15 @@ public final class CudaEngine implements DecoderEngine {
       ModelConfig config,
       String fingerprint,
       long cacheBytes,
-      Function<DeviceRoom, DeviceWeights> loader) {
-    DeviceRoom room = DeviceRoom.open(device);
+      Function<DeviceContext, DeviceWeights> loader) {
+    DeviceContext deviceContext = DeviceContext.open(device);
     try {
-      DeviceDecoder decoder = room.decoder(config, loader.apply(room), MOST_ROWS);
-      room.holdPages(config, cacheBytes, MOST_ROWS);
-      return new CudaEngine(config, fingerprint, room, decoder);
+      DeviceDecoder decoder =
+          deviceContext.newDecoder(config, loader.apply(deviceContext), MAX_ROWS);
+      deviceContext.openCacheMemory(config, cacheBytes, MAX_ROWS);
+      return new CudaEngine(config, fingerprint, deviceContext, decoder);
     } catch (RuntimeException | Error e) {
-      Closing.after(e, room);
+      Resources.closeAfter(e, deviceContext);
       throw e;
     }
   }
@@ -106,13 +112,15 @@ public final class CudaEngine implements DecoderEngine {
   }
 
   @Override
-  public String place() {
+  public String device() {
     return device.name();
   }
 
   @Override
-  public CacheHost cacheHost() {
-    return CacheHost.unknown().withQueryHeads(config.queryHeads()).withMemory(room.memory());
+  public CacheContext cacheContext() {
+    return CacheContext.unknown()
+        .withQueryHeads(config.queryHeads())
+        .withMemory(deviceContext.memory());
   }
 
   @Override
@@ -122,45 +130,46 @@ public final class CudaEngine implements DecoderEngine {
 
   @Override
   public MemoryPool memory() {
-    return room.memory();
+    return deviceContext.memory();
   }
 
   /** Bytes of the device that are taken, for whatever purpose. */
   public long bytes() {
-    return room.bytes();
+    return deviceContext.bytes();
   }
 
   @Override
   public KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit) {
-    PageKind kind = kindOf(spec, profile);
-    if (!kind.format().shrinks()) {
-      return newCache(kind);
+    DeviceCacheConfig cacheConfig = cacheConfig(spec, profile);
+    if (!cacheConfig.format().requantizes()) {
+      return newCache(cacheConfig);
     }
-    KindPages pages = pages(kind);
-    CacheHost host = cacheHost().withProfile(profile).withContextLimit(contextLimit);
-    PageWidths widths = PageWidths.of(spec, config.cacheShape(), host);
-    return new DeviceCache(pages, config.cacheShape(), new ShrinkingPages(pages, widths));
+    CacheResources resources = resources(cacheConfig);
+    CacheContext context = cacheContext().withProfile(profile).withContextLimit(contextLimit);
+    PageWidths widths = PageWidths.of(spec, config.cacheShape(), context);
+    return new DeviceCache(
+        resources, config.cacheShape(), new RequantizingPages(resources, widths));
   }
 
-  private PageKind kindOf(CacheSpec spec, Optional<Profile> profile) {
-    return PageKind.of(spec, profile, commvq -> codebooks.of(commvq, profile));
+  private DeviceCacheConfig cacheConfig(CacheSpec spec, Optional<Profile> profile) {
+    return DeviceCacheConfig.of(spec, profile, commvq -> codebooks.of(commvq, profile));
   }
 
   /** An empty cache of a kind. */
-  public DeviceCache newCache(PageKind kind) {
-    if (kind.format().shrinks()) {
-      throw new DeviceRefusal(
+  public DeviceCache newCache(DeviceCacheConfig cacheConfig) {
+    if (cacheConfig.format().requantizes()) {
+      throw new DeviceException(
           "pages of '%s' shrink under a budget; expected a cache that has one"
-              .formatted(kind.format()));
+              .formatted(cacheConfig.format()));
     }
-    return new DeviceCache(pages(kind), config.cacheShape());
+    return new DeviceCache(resources(cacheConfig), config.cacheShape());
   }
 
-  private KindPages pages(PageKind kind) {
+  private CacheResources resources(DeviceCacheConfig cacheConfig) {
     lock.lock();
     try {
       checkOpen();
-      return room.pages(kind);
+      return deviceContext.resources(cacheConfig);
     } finally {
       lock.unlock();
     }
@@ -172,56 +181,58 @@ public final class CudaEngine implements DecoderEngine {
   }
 
   @Override
-  public KvCache restored(
-      CacheSpec spec, Optional<Profile> profile, int contextLimit, CacheForm form) {
+  public KvCache restoreCache(
+      CacheSpec spec, Optional<Profile> profile, int contextLimit, CacheSnapshot snapshot) {
     throw new InvalidInputException(
         "a session that was stored cannot go on on a device; expected the device cpu");
   }
 
   /** A block waits for the window behind it, and for the end of a prompt's step. */
   @Override
-  public long mostBytes(CacheSpec spec, CacheHost host, int tokens, int stepTokens) {
-    KindPages pages =
-        pages(
-            PageKind.foretold(
-                spec, host.profile(), commvq -> codebooks.of(commvq, host.profile())));
-    int all = Math.ceilDiv(tokens, HalfPage.TOKENS);
-    if (!pages.setsAside()) {
-      long halves = pages.bytes(all + 1 + pages.kind().sinkPages());
-      return spec.budgetBytes(config.cacheShape(), host)
-          .map(budget -> Math.min(halves, mostOf(budget, pages)))
+  public long maxBytes(CacheSpec spec, CacheContext context, int tokens, int stepTokens) {
+    CacheResources resources =
+        resources(
+            DeviceCacheConfig.estimated(
+                spec, context.profile(), commvq -> codebooks.of(commvq, context.profile())));
+    int all = Math.ceilDiv(tokens, Fp16Page.TOKENS);
+    if (!resources.reservesPacked()) {
+      long halves = resources.bytes(all + 1 + resources.cacheConfig().sinkPages());
+      return spec.budgetBytes(config.cacheShape(), context)
+          .map(budget -> Math.min(halves, maxBytesFor(budget, resources)))
           .orElse(halves);
     }
-    int block = SequencePages.BLOCK_PAGES * HalfPage.TOKENS;
-    int unpacked = Math.ceilDiv(pages.kind().window() + block + stepTokens, HalfPage.TOKENS) + 1;
-    int halves = pages.kind().sinkPages() + Math.min(all + 1, unpacked);
-    return (all + 1) * pages.packed().bytesOfAll()
-        + halves * pages.halves().bytesOfAll()
-        + pages.kind().format().tablePages(tokens / block) * pages.tableBytes()
-        + widerBytes(spec, host, pages, tokens / block);
+    int block = SequencePages.BLOCK_PAGES * Fp16Page.TOKENS;
+    int unpacked =
+        Math.ceilDiv(resources.cacheConfig().window() + block + stepTokens, Fp16Page.TOKENS) + 1;
+    int halves = resources.cacheConfig().sinkPages() + Math.min(all + 1, unpacked);
+    return (all + 1) * resources.packedPool().totalPageBytes()
+        + halves * resources.fp16Pool().totalPageBytes()
+        + resources.cacheConfig().format().tablePages(tokens / block) * resources.tableBytes()
+        + wideChannelBytes(spec, context, resources, tokens / block);
   }
 
   /** Of channels that pages have elsewhere; what is usual, where a profile says it. */
-  private static long widerBytes(CacheSpec spec, CacheHost host, KindPages pages, int blocks) {
-    if (!(pages.kind().format() instanceof MixedFormat mixed)) {
+  private static long wideChannelBytes(
+      CacheSpec spec, CacheContext context, CacheResources resources, int blocks) {
+    if (!(resources.cacheConfig().format() instanceof MixkvqFormat mixed)) {
       return 0;
     }
-    MixkvqPlan plan = MixkvqPlan.of(new SpecText(spec.text()));
-    long block = pages.wider().foretold(plan.shares(host, mixed.thresholds()));
-    return Math.ceilDiv(blocks * block, WiderChannels.EXTENT_BYTES) * WiderChannels.EXTENT_BYTES;
+    MixkvqConfig plan = MixkvqConfig.of(new SpecText(spec.text()));
+    long block = resources.wideChannels().estimatedBytes(plan.shares(context, mixed.thresholds()));
+    return Math.ceilDiv(blocks * block, WideChannels.EXTENT_BYTES) * WideChannels.EXTENT_BYTES;
   }
 
   /**
    * Scales for 32 numbers are a third more at two bits; sinks and what is filled have whole pages.
    */
-  private static long mostOf(long budget, KindPages pages) {
-    int pagesInPart = pages.kind().sinkPages() + SequencePages.BLOCK_PAGES;
-    return budget + budget / 3 + pages.bytes(pagesInPart);
+  private static long maxBytesFor(long budget, CacheResources resources) {
+    int pagesInPart = resources.cacheConfig().sinkPages() + SequencePages.BLOCK_PAGES;
+    return budget + budget / 3 + resources.bytes(pagesInPart);
   }
 
   @Override
-  public long sharedBytes(CacheSpec spec, CacheHost host) {
-    return codebooks.bytes(PageKind.of(spec).format());
+  public long sharedBytes(CacheSpec spec, CacheContext context) {
+    return codebooks.bytes(DeviceCacheConfig.of(spec).format());
   }
 
   @Override
@@ -234,14 +245,14 @@ public final class CudaEngine implements DecoderEngine {
     lock.lock();
     try {
       checkOpen(); // it may have been closed while this thread waited
-      room.enter();
+      deviceContext.enter();
       new DeviceStep(decoder, batch, config.vocabulary()).run();
     } finally {
       lock.unlock();
     }
     for (int i = 0; i < batch.sequences(); i++) {
       if (!batch.hasFailed(i)) {
-        batch.cache(i).count(batch.endRow(i) - batch.firstRow(i));
+        batch.cache(i).commit(batch.endRow(i) - batch.firstRow(i));
       }
     }
   }
@@ -276,22 +287,22 @@ public final class CudaEngine implements DecoderEngine {
   }
 
   /** Runs a step whose kernels wait for each other; microseconds of each part, by its name. */
-  public Map<String, Double> partsOf(Batch batch) {
-    try (StepClock clock = new StepClock()) {
-      decoder.mark(clock);
+  public Map<String, Double> profileStep(Batch batch) {
+    try (StepProfiler clock = new StepProfiler()) {
+      decoder.setListener(clock);
       step(batch);
       return clock.micros();
     } finally {
-      decoder.mark(StepMarks.NONE);
+      decoder.setListener(StepTimingListener.NONE);
     }
   }
 
   /** Fills pages with numbers of any kind, to measure with. */
-  public void scramble() {
+  public void fillRandom() {
     lock.lock();
     try {
       checkOpen();
-      room.scramble();
+      deviceContext.fillRandom();
     } finally {
       lock.unlock();
     }
@@ -309,7 +320,7 @@ public final class CudaEngine implements DecoderEngine {
     try {
       if (!closed) {
         closed = true;
-        Closing.all(room, codebooks);
+        Resources.closeAll(deviceContext, codebooks);
       }
     } finally {
       lock.unlock();

@@ -13,27 +13,27 @@ public final class CudaProvider implements EngineProvider {
   }
 
   @Override
-  public Optional<String> refusal() {
-    return Device.refusal();
+  public Optional<String> unavailableReason() {
+    return Device.unavailableReason();
   }
 
   @Override
-  public void check(Request request) {
-    GgufWeights.check(request.file(), request.config());
+  public void check(LoadRequest request) {
+    GgufWeightSource.check(request.file(), request.config());
     HeadBlocks.of(PageFormat.FP16, request.config().attentionShape());
-    for (CacheSpec kind : request.kinds()) {
-      HeadBlocks.of(PageKind.of(kind).format(), request.config().attentionShape());
+    for (CacheSpec kind : request.cacheSpecs()) {
+      HeadBlocks.of(DeviceCacheConfig.of(kind).format(), request.config().attentionShape());
     }
   }
 
   @Override
-  public DecoderEngine open(Request request) {
+  public DecoderEngine open(LoadRequest request) {
     check(request);
     Device device = Device.first();
     try {
       return CudaEngine.open(device, request);
     } catch (CudaException e) {
-      throw new DeviceRefusal("%s failed: %s".formatted(device.name(), e.getMessage()), e);
+      throw new DeviceException("%s failed: %s".formatted(device.name(), e.getMessage()), e);
     }
   }
 }

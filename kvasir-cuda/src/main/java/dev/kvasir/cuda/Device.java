@@ -21,12 +21,12 @@ import java.util.stream.IntStream;
  * @param cacheBytes of its second cache
  */
 public record Device(
-    int number,
+    int ordinal,
     String name,
-    int generation,
+    int computeCapability,
     int multiprocessors,
-    int sharedBytes,
-    long cacheBytes,
+    int sharedMemoryBytes,
+    long l2CacheBytes,
     long memoryBytes) {
   /** What is asked of a device, by CUDA's numbers. */
   private static final int MULTIPROCESSORS = 16;
@@ -40,50 +40,51 @@ public record Device(
   private static final int NO_DEVICE = 100;
 
   /** What there is, or why there is none. */
-  private record Found(List<Device> devices, String refusal) {
-    static final Found ONCE = find();
+  private record DetectedDevices(List<Device> devices, String unavailableReason) {
+    static final DetectedDevices INSTANCE = find();
 
-    private static Found find() {
-      Optional<String> noDriver = Driver.refusal();
+    private static DetectedDevices find() {
+      Optional<String> noDriver = Driver.unavailableReason();
       if (noDriver.isPresent()) {
-        return new Found(List.of(), noDriver.get());
+        return new DetectedDevices(List.of(), noDriver.get());
       }
       try {
-        int count = Calls.count();
+        int count = DriverCalls.count();
         return count == 0
-            ? new Found(List.of(), "CUDA's driver finds no device")
-            : new Found(IntStream.range(0, count).mapToObj(Calls::describe).toList(), null);
+            ? new DetectedDevices(List.of(), "CUDA's driver finds no device")
+            : new DetectedDevices(
+                IntStream.range(0, count).mapToObj(DriverCalls::describe).toList(), null);
       } catch (CudaException e) {
-        return new Found(
+        return new DetectedDevices(
             List.of(), e.code() == NO_DEVICE ? "CUDA's driver finds no device" : e.getMessage());
-      } catch (DeviceRefusal e) {
-        return new Found(List.of(), e.getMessage());
+      } catch (DeviceException e) {
+        return new DetectedDevices(List.of(), e.getMessage());
       }
     }
   }
 
   /** All devices that there are; none where {@link #refusal} says why. */
   public static List<Device> all() {
-    return Found.ONCE.devices();
+    return DetectedDevices.INSTANCE.devices();
   }
 
   /** Why there is no device, as a sentence; empty if there is one. */
-  public static Optional<String> refusal() {
-    return Optional.ofNullable(Found.ONCE.refusal());
+  public static Optional<String> unavailableReason() {
+    return Optional.ofNullable(DetectedDevices.INSTANCE.unavailableReason());
   }
 
   /**
-   * @throws DeviceRefusal where there is none
+   * @throws DeviceException where there is none
    */
   public static Device first() {
     if (all().isEmpty()) {
-      throw new DeviceRefusal(Found.ONCE.refusal());
+      throw new DeviceException(DetectedDevices.INSTANCE.unavailableReason());
     }
     return all().getFirst();
   }
 
   /** What the driver says. */
-  private static final class Calls {
+  private static final class DriverCalls {
     private static final MethodHandle INIT = Driver.function("cuInit", JAVA_INT);
     private static final MethodHandle COUNT = Driver.function("cuDeviceGetCount", ADDRESS);
     private static final MethodHandle NAME =

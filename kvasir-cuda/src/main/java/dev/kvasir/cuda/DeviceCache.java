@@ -1,12 +1,12 @@
 package dev.kvasir.cuda;
 
 import dev.kvasir.cache.CacheBytes;
-import dev.kvasir.cache.CacheForm;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheRun;
+import dev.kvasir.cache.CacheSnapshot;
 import dev.kvasir.cache.DenseRows;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.cache.PackingTime;
+import dev.kvasir.cache.QuantizationTime;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
@@ -25,25 +25,25 @@ public final class DeviceCache implements KvCache {
   private static final int TOKENS = SequencePages.TOKENS;
   private static final int BLOCK_PAGES = SequencePages.BLOCK_PAGES;
 
-  private final KindPages home;
+  private final CacheResources resources;
   private final CacheShape shape;
   private final SequencePages pages;
   private int length;
-  private boolean packingHeld;
+  private boolean quantizationDeferred;
   private boolean closed;
 
-  DeviceCache(KindPages home, CacheShape shape) {
-    this(home, shape, new SequencePages(home));
+  DeviceCache(CacheResources resources, CacheShape shape) {
+    this(resources, shape, new SequencePages(resources));
   }
 
-  DeviceCache(KindPages home, CacheShape shape, SequencePages pages) {
-    this.home = home;
+  DeviceCache(CacheResources resources, CacheShape shape, SequencePages pages) {
+    this.resources = resources;
     this.shape = shape;
     this.pages = pages;
   }
 
-  KindPages home() {
-    return home;
+  CacheResources resources() {
+    return resources;
   }
 
   SequencePages pages() {
@@ -56,17 +56,17 @@ public final class DeviceCache implements KvCache {
   }
 
   @Override
-  public void enter() {}
+  public void pin() {}
 
   @Override
-  public void leave() {}
+  public void unpin() {}
 
   @Override
   public void reserve(int wanted) {
     checkOpen();
     try {
-      pages.reserve(length, wanted, packingHeld);
-    } catch (MemoryFullException | DeviceRefusal e) {
+      pages.reserve(length, wanted, quantizationDeferred);
+    } catch (MemoryFullException | DeviceException e) {
       throw new CacheFullException(
           "the cache cannot take %d tokens after %d: %s"
               .formatted(wanted - length, length, e.getMessage()));
@@ -79,8 +79,8 @@ public final class DeviceCache implements KvCache {
   }
 
   @Override
-  public int stepOf(int tokens) {
-    return pages.stepOf(length, tokens, packingHeld);
+  public int stepCapacity(int tokens) {
+    return pages.maxStep(length, tokens, quantizationDeferred);
   }
 
   @Override
@@ -90,92 +90,97 @@ public final class DeviceCache implements KvCache {
   }
 
   @Override
-  public void count(int positions) {
+  public void commit(int positions) {
     checkOpen();
-    if (positions < 0 || length + positions > pages.room()) {
+    if (positions < 0 || length + positions > pages.allocatedTokens()) {
       throw new IllegalArgumentException(
-          "length would be %d; reserved are %d".formatted(length + positions, pages.room()));
+          "length would be %d; reserved are %d"
+              .formatted(length + positions, pages.allocatedTokens()));
     }
     length += positions;
   }
 
   /** Holds so many tokens more, whatever their pages hold, to measure with. */
-  public void pretend(int tokens) {
+  public void appendDummy(int tokens) {
     for (int left = tokens; left > 0; left -= Math.min(left, BLOCK_PAGES * TOKENS)) {
       int some = Math.min(left, BLOCK_PAGES * TOKENS);
       reserve(length + some);
-      pages.pretend();
-      count(some);
-      pages.turnOver(BLOCK_PAGES * packable());
+      pages.useDummyTables();
+      commit(some);
+      pages.replaceByPacked(BLOCK_PAGES * quantizableBlocks());
     }
   }
 
   @Override
-  public void settle() {
+  public void quantizeWindow() {
     checkOpen();
-    int blocks = packable();
+    int blocks = quantizableBlocks();
     if (blocks > 0) {
-      pages.pack(BLOCK_PAGES * blocks);
+      pages.quantize(BLOCK_PAGES * blocks);
     }
   }
 
   @Override
-  public boolean mustSettle() {
-    return packable() > 0;
+  public boolean mustQuantize() {
+    return quantizableBlocks() > 0;
   }
 
   /** Blocks that have left the window. */
-  private int packable() {
-    if (!home.packs() || packingHeld) {
+  private int quantizableBlocks() {
+    if (!resources.quantizes() || quantizationDeferred) {
       return 0;
     }
-    int behind = length - home.kind().window() - home.kind().sinks() - pages.packedTokens();
-    int together = home.kind().format().blocksTogether();
+    int behind =
+        length
+            - resources.cacheConfig().window()
+            - resources.cacheConfig().sinks()
+            - pages.packedTokens();
+    int together = resources.cacheConfig().format().blocksPerRun();
     return Math.max(0, behind / (together * BLOCK_PAGES * TOKENS)) * together;
   }
 
   @Override
-  public void holdSealing(boolean held) {
-    packingHeld = held;
-    settle();
+  public void deferQuantization(boolean held) {
+    quantizationDeferred = held;
+    quantizeWindow();
   }
 
   @Override
-  public boolean readsPromptsAsStored() {
-    return home.kind().format().isPackedByPosition();
+  public boolean prefillsOnStoredPages() {
+    return resources.cacheConfig().format().isQuantizedByPosition();
   }
 
   @Override
-  public int rowsTogether() {
-    return PageReader.PROMPT_ROWS;
+  public int maxQueryRows() {
+    return PageReader.PREFILL_ROWS;
   }
 
   @Override
-  public boolean seesTokens() {
+  public boolean observesTokens() {
     return false;
   }
 
   @Override
-  public void see(int position, int token) {}
+  public void observe(int position, int token) {}
 
   @Override
-  public boolean seesQueries() {
+  public boolean observesQueries() {
     return false;
   }
 
   @Override
-  public void see(int layer, int position, float[] queries, int at) {}
+  public void observe(int layer, int position, float[] queries, int at) {}
 
   @Override
-  public int receivingQueries() {
+  public int attentionHorizon() {
     return 0;
   }
 
   @Override
-  public void receive(int layer, int kvHead, int from, int[] weights, int count) {}
+  public void observeAttention(int layer, int kvHead, int from, int[] weights, int count) {}
 
   @Override
-  public int keepable(int wanted) {
+  public int retainable(int wanted) {
     checkOpen();
     if (wanted < 0 || wanted > length) {
       throw new IllegalArgumentException(
@@ -185,32 +190,32 @@ public final class DeviceCache implements KvCache {
   }
 
   @Override
-  public int heldFrom(int layer) {
+  public int firstRetained(int layer) {
     return 0;
   }
 
   @Override
-  public boolean learns() {
+  public boolean isStateful() {
     return false;
   }
 
   @Override
-  public boolean letsGo(int layer) {
+  public boolean evicts(int layer) {
     return false;
   }
 
   @Override
-  public void letGo(int layer, int position) {
+  public void evict(int layer, int position) {
     throw unreachable("let go of");
   }
 
   @Override
   public void truncate(int wanted) {
-    int kept = keepable(wanted);
+    int retained = retainable(wanted);
     try {
-      length = pages.keep(kept);
+      length = pages.truncate(retained);
     } catch (RuntimeException | Error e) {
-      length = Math.min(kept, pages.room());
+      length = Math.min(retained, pages.allocatedTokens());
       throw e;
     }
   }
@@ -219,24 +224,24 @@ public final class DeviceCache implements KvCache {
   public KvCache fork() {
     checkOpen();
     try {
-      DeviceCache fork = new DeviceCache(home, shape, pages.fork(length));
+      DeviceCache fork = new DeviceCache(resources, shape, pages.fork(length));
       fork.length = length;
-      fork.packingHeld = packingHeld;
+      fork.quantizationDeferred = quantizationDeferred;
       return fork;
-    } catch (MemoryFullException | DeviceRefusal e) {
+    } catch (MemoryFullException | DeviceException e) {
       throw new CacheFullException(
           "a sequence of %d tokens cannot be forked: %s".formatted(length, e.getMessage()));
     }
   }
 
   @Override
-  public CacheForm form() {
+  public CacheSnapshot snapshot() {
     throw unreachable("stored");
   }
 
   @Override
   public int blockOf(int position) {
-    int sinks = home.kind().sinks();
+    int sinks = resources.cacheConfig().sinks();
     return position < sinks
         ? position / TOKENS_PER_PAGE
         : sinkBlocks() + (position - sinks) / TOKENS_PER_PAGE;
@@ -246,11 +251,11 @@ public final class DeviceCache implements KvCache {
   public int firstPosition(int block) {
     return block < sinkBlocks()
         ? block * TOKENS_PER_PAGE
-        : home.kind().sinks() + (block - sinkBlocks()) * TOKENS_PER_PAGE;
+        : resources.cacheConfig().sinks() + (block - sinkBlocks()) * TOKENS_PER_PAGE;
   }
 
   private int sinkBlocks() {
-    return Math.ceilDiv(home.kind().sinks(), TOKENS_PER_PAGE);
+    return Math.ceilDiv(resources.cacheConfig().sinks(), TOKENS_PER_PAGE);
   }
 
   @Override
@@ -283,30 +288,34 @@ public final class DeviceCache implements KvCache {
 
   /** The device's time is not the host's. */
   @Override
-  public PackingTime packingTime() {
-    return new PackingTime(0, 0, 0);
+  public QuantizationTime quantizationTime() {
+    return new QuantizationTime(0, 0, 0);
   }
 
   @Override
   public CacheBytes bytes() {
-    long sinks = pages.sinkPages() * home.halves().bytesOfAll();
-    long window = pages.halfPages() * home.halves().bytesOfAll() - sinks;
-    if (!home.packs()) {
+    long sinks = pages.sinkPages() * resources.fp16Pool().totalPageBytes();
+    long window = pages.fp16Pages() * resources.fp16Pool().totalPageBytes() - sinks;
+    if (!resources.quantizes()) {
       return new CacheBytes(0, 0, window, sinks, 0);
     }
     long codes = codeBytes();
-    long ahead = pages.pagesAhead() == 0 ? 0 : pages.pagesAhead() * home.packed().bytesOfAll();
+    long ahead =
+        pages.reservedPages() == 0
+            ? 0
+            : pages.reservedPages() * resources.packedPool().totalPageBytes();
     return new CacheBytes(
         codes,
         pages.packedBytes() - codes,
         window,
         sinks,
-        ahead + pages.tablePages() * home.tableBytes());
+        ahead + pages.tablePages() * resources.tableBytes());
   }
 
   /** Of packed pages. */
   private long codeBytes() {
-    long perPage = TOKENS * shape.valuesPerToken() * home.kind().format().bits() / Byte.SIZE;
+    long perPage =
+        TOKENS * shape.valuesPerToken() * resources.cacheConfig().format().bits() / Byte.SIZE;
     return pages.codeBytes(perPage);
   }
 
@@ -314,10 +323,11 @@ public final class DeviceCache implements KvCache {
   public List<CacheRun> runs() {
     List<CacheRun> runs = new ArrayList<>();
     double values = (double) TOKENS * shape.valuesPerToken();
-    double halves = Byte.SIZE * home.halves().bytesOfAll() / values;
-    int sinks = Math.min(length, home.kind().sinks());
+    double halves = Byte.SIZE * resources.fp16Pool().totalPageBytes() / values;
+    int sinks = Math.min(length, resources.cacheConfig().sinks());
     if (sinks > 0) {
-      double bits = Byte.SIZE * pages.sinkPages() * home.halves().bytesOfAll() * TOKENS / values;
+      double bits =
+          Byte.SIZE * pages.sinkPages() * resources.fp16Pool().totalPageBytes() * TOKENS / values;
       runs.add(new CacheRun(sinks, halves, bits / sinks, CacheRun.Kind.SINKS));
     }
     int packed = pages.packedTokens();
@@ -344,7 +354,7 @@ public final class DeviceCache implements KvCache {
     if (!closed) {
       closed = true;
       length = 0;
-      pages.keep(0);
+      pages.truncate(0);
     }
   }
 }

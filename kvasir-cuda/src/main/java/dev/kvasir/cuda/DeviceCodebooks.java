@@ -5,11 +5,11 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.codec.commvq.Codebook;
+import dev.kvasir.codec.commvq.CompactLayerCodebooks;
 import dev.kvasir.codec.commvq.LayerCodebooks;
-import dev.kvasir.codec.commvq.LayerRows;
 import dev.kvasir.codec.commvq.ModelCodebooks;
+import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.Rotation;
-import dev.kvasir.kernel.TurnTable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -25,7 +25,7 @@ import java.util.function.Consumer;
  * values       (layers, kvHeads) of {@link CodebookTables}
  * searched     (layers, keys and values, kvHeads) times f32
  *                (stages, 2, 64, headDim) rows; (stages, second 64, first 64) squares; (headDim) mean
- * place turns  {@link CodebookTables#putTurns}
+ * place turns  {@link CodebookTables#putRope}
  * places       (128, headDim / 2) f32 cosine and sine of a place in a block
  * page turns   (pages, headDim / 2) f32 cosine and sine of a page's first position
  * order        (2, headDim / 2) u16 channels of pairs
@@ -33,75 +33,79 @@ import java.util.function.Consumer;
  */
 final class DeviceCodebooks implements AutoCloseable {
   private static final int ROWS = AdditiveStages.ROWS;
-  private static final int TURN_BYTES = 2 * Float.BYTES;
+  private static final int COS_SIN_BYTES = 2 * Float.BYTES;
 
-  private final Context context;
-  private final Stream stream;
+  private final CudaContext context;
+  private final CudaStream stream;
   private final ModelCodebooks source;
-  private final CodebookTables layout;
+  private final CodebookTableLayout layout;
   private final int headDim;
   private final int firstPosition;
-  private final int turnPages;
-  private final List<AutoCloseable> taken = new ArrayList<>();
+  private final int ropePages;
+  private final List<AutoCloseable> owned = new ArrayList<>();
   private final DeviceMemory keys;
   private final DeviceMemory values;
-  private final DeviceMemory searched;
-  private final DeviceMemory placeTurns;
-  private final DeviceMemory places;
-  private final DeviceMemory pageTurns;
-  private final DeviceMemory order;
+  private final DeviceMemory searchTables;
+  private final DeviceMemory tokenRope;
+  private final DeviceMemory blockRope;
+  private final DeviceMemory pageRope;
+  private final DeviceMemory pairOrder;
 
   /**
    * @param firstPosition of a sequence's first packed page
    * @param positions that pages may begin at, all of them together
    */
   DeviceCodebooks(
-      Context context, Stream stream, ModelCodebooks source, int firstPosition, int positions) {
+      CudaContext context,
+      CudaStream stream,
+      ModelCodebooks source,
+      int firstPosition,
+      int positions) {
     this.context = context;
     this.stream = stream;
     this.source = source;
     LayerCodebooks any = source.layers().getFirst();
     this.headDim = any.keyDim();
-    this.layout = new CodebookTables(headDim, any.stages());
+    this.layout = new CodebookTableLayout(headDim, any.stages());
     this.firstPosition = firstPosition;
-    this.turnPages = Math.max(1, Math.ceilDiv(positions, HalfPage.TOKENS));
+    this.ropePages = Math.max(1, Math.ceilDiv(positions, Fp16Page.TOKENS));
     try {
-      this.keys = room((long) heads() * layout.keyBytes());
-      this.values = room((long) heads() * layout.valueBytes());
-      this.searched = room(2L * heads() * searchedFloats() * Float.BYTES);
+      this.keys = allocate((long) heads() * layout.keyBytes());
+      this.values = allocate((long) heads() * layout.valueBytes());
+      this.searchTables = allocate(2L * heads() * searchFloats() * Float.BYTES);
       Rotation rotation = source.rotation();
-      TurnTable table = rotation.table(headDim);
-      this.placeTurns = filled(layout.turnBytes(), to -> layout.putTurns(table, to));
-      this.places =
-          filled((long) blockTokens() * headDim / 2 * TURN_BYTES, to -> putPlaces(table, to));
-      this.pageTurns =
-          filled((long) turnPages * headDim / 2 * TURN_BYTES, to -> putPageTurns(rotation, to));
-      this.order =
-          filled((long) headDim * Short.BYTES, to -> putOrder(rotation.pairOrder(headDim), to));
-      bringTables();
+      RopeTable table = rotation.table(headDim);
+      this.tokenRope = filled(layout.ropeBytes(), to -> layout.putRope(table, to));
+      this.blockRope =
+          filled((long) blockTokens() * headDim / 2 * COS_SIN_BYTES, to -> putBlockRope(table, to));
+      this.pageRope =
+          filled((long) ropePages * headDim / 2 * COS_SIN_BYTES, to -> putPageRope(rotation, to));
+      this.pairOrder =
+          filled((long) headDim * Short.BYTES, to -> putPairOrder(rotation.pairOrder(headDim), to));
+      uploadTables();
     } catch (RuntimeException | Error e) {
-      Closing.after(e, this);
+      Resources.closeAfter(e, this);
       throw e;
     }
   }
 
   /** Bytes that the codebooks of a model take on a device, without the turns of positions. */
   static long bytes(int layers, int kvHeads, int headDim, int stages) {
-    CodebookTables layout = new CodebookTables(headDim, stages);
-    long searched = 2L * searchedFloats(headDim, stages) * Float.BYTES;
+    CodebookTableLayout layout = new CodebookTableLayout(headDim, stages);
+    long searched = 2L * searchFloats(headDim, stages) * Float.BYTES;
     return (long) layers * kvHeads * (layout.keyBytes() + layout.valueBytes() + searched);
   }
 
   private static int blockTokens() {
-    return SequencePages.BLOCK_PAGES * HalfPage.TOKENS;
+    return SequencePages.BLOCK_PAGES * Fp16Page.TOKENS;
   }
 
-  private static int searchedFloats(int headDim, int stages) {
+  private static int searchFloats(int headDim, int stages) {
     return stages * (2 * ROWS * headDim + ROWS * ROWS) + headDim;
   }
 
-  private int searchedFloats() {
-    return searchedFloats(headDim, layout.stages());
+  private int searchFloats() {
+    return searchFloats(headDim, layout.stages());
   }
 
   int kvHeads() {
@@ -116,19 +120,19 @@ final class DeviceCodebooks implements AutoCloseable {
     return layers() * kvHeads();
   }
 
-  private DeviceMemory room(long bytes) {
+  private DeviceMemory allocate(long bytes) {
     DeviceMemory memory = context.allocate(bytes);
-    taken.add(memory);
+    owned.add(memory);
     return memory;
   }
 
   private DeviceMemory filled(long bytes, Consumer<MemorySegment> fill) {
-    DeviceMemory memory = room(bytes);
-    bring(memory, 0, bytes, fill);
+    DeviceMemory memory = allocate(bytes);
+    upload(memory, 0, bytes, fill);
     return memory;
   }
 
-  private void bring(DeviceMemory memory, long at, long bytes, Consumer<MemorySegment> fill) {
+  private void upload(DeviceMemory memory, long at, long bytes, Consumer<MemorySegment> fill) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment all = arena.allocate(bytes, 64);
       fill.accept(all);
@@ -138,14 +142,14 @@ final class DeviceCodebooks implements AutoCloseable {
   }
 
   /** A layer that is the one before it again is copied. */
-  private void bringTables() {
+  private void uploadTables() {
     for (int layer = 0; layer < layers(); layer++) {
       if (layer > 0 && source.layers().get(layer) == source.layers().get(layer - 1)) {
         repeat(keys, layer);
         repeat(values, layer);
-        repeat(searched, layer);
+        repeat(searchTables, layer);
       } else {
-        bringLayer(layer);
+        uploadLayer(layer);
       }
     }
     stream.synchronize();
@@ -157,33 +161,35 @@ final class DeviceCodebooks implements AutoCloseable {
     DeviceMemory.copy(stream, to, to - bytes, bytes);
   }
 
-  private void bringLayer(int layer) {
-    LayerRows rows = source.rows().get(layer);
+  private void uploadLayer(int layer) {
+    CompactLayerCodebooks layerCodebooks = source.rows().get(layer);
     LayerCodebooks books = source.layers().get(layer);
     for (int head = 0; head < kvHeads(); head++) {
       int own = head;
       long place = (long) layer * kvHeads() + head;
-      bring(
+      upload(
           keys,
           place * layout.keyBytes(),
           layout.keyBytes(),
-          to -> layout.putKeys(rows.keys().get(own), to));
-      bring(
+          to -> layout.putKeys(layerCodebooks.keys().get(own), to));
+      upload(
           values,
           place * layout.valueBytes(),
           layout.valueBytes(),
-          to -> layout.putValues(rows.values().get(own), rows.valueMeans().get(own), to));
-      bringSearched(books.keys().get(head), 2L * layer * kvHeads() + head);
-      bringSearched(books.values().get(head), (2L * layer + 1) * kvHeads() + head);
+          to ->
+              layout.putValues(
+                  layerCodebooks.values().get(own), layerCodebooks.valueMeans().get(own), to));
+      uploadSearchTable(books.keys().get(head), 2L * layer * kvHeads() + head);
+      uploadSearchTable(books.values().get(head), (2L * layer + 1) * kvHeads() + head);
     }
   }
 
-  private void bringSearched(Codebook book, long place) {
-    long bytes = (long) searchedFloats() * Float.BYTES;
-    bring(searched, place * bytes, bytes, to -> putSearched(book, to));
+  private void uploadSearchTable(Codebook book, long place) {
+    long bytes = (long) searchFloats() * Float.BYTES;
+    upload(searchTables, place * bytes, bytes, to -> putSearchTable(book, to));
   }
 
-  private void putSearched(Codebook book, MemorySegment to) {
+  private void putSearchTable(Codebook book, MemorySegment to) {
     AdditiveStages stages = book.stages();
     float[] rows = stages.rows();
     int at = 0;
@@ -202,11 +208,11 @@ final class DeviceCodebooks implements AutoCloseable {
     }
   }
 
-  private void putPlaces(TurnTable table, MemorySegment to) {
+  private void putBlockRope(RopeTable table, MemorySegment to) {
     int half = headDim / 2;
     for (int token = 0; token < blockTokens(); token++) {
       for (int pair = 0; pair < half; pair++) {
-        putTurn(
+        putCosSin(
             to,
             token * half + pair,
             table.cosines()[token * table.pairs() + pair],
@@ -216,61 +222,61 @@ final class DeviceCodebooks implements AutoCloseable {
   }
 
   /** What becomes of a one when it is turned to a position. */
-  private void putPageTurns(Rotation rotation, MemorySegment to) {
+  private void putPageRope(Rotation rotation, MemorySegment to) {
     int half = headDim / 2;
     int[] channels = rotation.pairOrder(headDim);
     float[] one = new float[headDim];
-    for (int page = 0; page < turnPages; page++) {
+    for (int page = 0; page < ropePages; page++) {
       for (int pair = 0; pair < half; pair++) {
         one[channels[pair]] = 1;
         one[channels[half + pair]] = 0;
       }
-      rotation.turn(one, 0, headDim, 1, firstPosition + page * HalfPage.TOKENS);
+      rotation.rotate(one, 0, headDim, 1, firstPosition + page * Fp16Page.TOKENS);
       for (int pair = 0; pair < half; pair++) {
-        putTurn(to, page * half + pair, one[channels[pair]], one[channels[half + pair]]);
+        putCosSin(to, page * half + pair, one[channels[pair]], one[channels[half + pair]]);
       }
     }
   }
 
-  private static void putTurn(MemorySegment to, int index, float cosine, float sine) {
+  private static void putCosSin(MemorySegment to, int index, float cosine, float sine) {
     to.setAtIndex(JAVA_FLOAT_UNALIGNED, 2L * index, cosine);
     to.setAtIndex(JAVA_FLOAT_UNALIGNED, 2L * index + 1, sine);
   }
 
-  private static void putOrder(int[] channels, MemorySegment to) {
+  private static void putPairOrder(int[] channels, MemorySegment to) {
     for (int i = 0; i < channels.length; i++) {
       to.setAtIndex(JAVA_SHORT_UNALIGNED, i, (short) channels[i]);
     }
   }
 
   /** Of a layer's first KV head. */
-  long keysAt(int layer) {
+  long keysAddress(int layer) {
     return keys.address() + (long) layer * kvHeads() * layout.keyBytes();
   }
 
   /** Of a layer's first KV head. */
-  long valuesAt(int layer) {
+  long valuesAddress(int layer) {
     return values.address() + (long) layer * kvHeads() * layout.valueBytes();
   }
 
-  long searchedAt() {
-    return searched.address();
+  long searchTablesAddress() {
+    return searchTables.address();
   }
 
-  long placeTurnsAt() {
-    return placeTurns.address();
+  long tokenRopeAddress() {
+    return tokenRope.address();
   }
 
-  long placesAt() {
-    return places.address();
+  long blockRopeAddress() {
+    return blockRope.address();
   }
 
-  long pageTurnsAt() {
-    return pageTurns.address();
+  long pageRopeAddress() {
+    return pageRope.address();
   }
 
-  long orderAt() {
-    return order.address();
+  long pairOrderAddress() {
+    return pairOrder.address();
   }
 
   int firstPosition() {
@@ -278,16 +284,16 @@ final class DeviceCodebooks implements AutoCloseable {
   }
 
   /** Pages whose first positions there are turns of. */
-  int turnPages() {
-    return turnPages;
+  int ropePages() {
+    return ropePages;
   }
 
-  CodebookTables layout() {
+  CodebookTableLayout layout() {
     return layout;
   }
 
   @Override
   public void close() {
-    Closing.all(taken);
+    Resources.closeAll(owned);
   }
 }

@@ -16,7 +16,7 @@ import java.util.List;
  * @param minimums null where a kind has none
  */
 record DeviceMatrix(
-    WeightKind kind,
+    WeightFormat format,
     int rows,
     int columns,
     DeviceMemory codes,
@@ -28,8 +28,8 @@ record DeviceMatrix(
   /**
    * @throws InvalidInputException for types that there are no kernels for
    */
-  static WeightKind kind(String file, Tensor tensor) {
-    return WeightKind.of(tensor.type())
+  static WeightFormat format(String file, Tensor tensor) {
+    return WeightFormat.of(tensor.type())
         .orElseThrow(
             () ->
                 new InvalidInputException(
@@ -38,14 +38,15 @@ record DeviceMatrix(
   }
 
   /** Matrices of one kind and width, one below the other. */
-  static DeviceMatrix of(Context context, Stream stream, WeightKind kind, List<Tensor> stacked) {
+  static DeviceMatrix of(
+      CudaContext context, CudaStream stream, WeightFormat format, List<Tensor> stacked) {
     int columns = (int) stacked.getFirst().shape()[1];
     int rows = stacked.stream().mapToInt(each -> (int) each.shape()[0]).sum();
-    DeviceMatrix matrix = empty(context, kind, rows, columns);
-    try (WeightTiles tiles = new WeightTiles(kind, columns, chunks(rows, columns))) {
+    DeviceMatrix matrix = empty(context, format, rows, columns);
+    try (WeightTiles tiles = new WeightTiles(format, columns, chunks(rows, columns))) {
       int firstRow = 0;
       for (Tensor each : stacked) {
-        tiles.lay(each, firstRow);
+        tiles.write(each, firstRow);
         firstRow += (int) each.shape()[0];
       }
       upload(stream, matrix.codes, tiles.codes());
@@ -56,43 +57,46 @@ record DeviceMatrix(
     return matrix;
   }
 
-  private static void upload(Stream stream, DeviceMemory memory, MemorySegment source) {
+  private static void upload(CudaStream stream, DeviceMemory memory, MemorySegment source) {
     if (memory != null) {
       memory.upload(stream, 0, source, source.byteSize());
     }
   }
 
   private static long chunks(int rows, int columns) {
-    long tiles = Math.ceilDiv(rows, ROW_STEP) * (long) (ROW_STEP / WeightKind.TILE_ROWS);
-    return tiles * (columns / WeightKind.COLUMNS);
+    long tiles = Math.ceilDiv(rows, ROW_STEP) * (long) (ROW_STEP / WeightFormat.TILE_ROWS);
+    return tiles * (columns / WeightFormat.COLUMNS);
   }
 
   /** That a matrix takes on a device. */
-  static long bytes(WeightKind kind, int rows, int columns) {
-    return chunks(rows, columns) * (kind.codeBytes() + kind.scaleBytes() + kind.minimumBytes());
+  static long bytes(WeightFormat format, int rows, int columns) {
+    return chunks(rows, columns)
+        * (format.codeBytes() + format.scaleBytes() + format.minimumBytes());
   }
 
-  private static DeviceMatrix empty(Context context, WeightKind kind, int rows, int columns) {
+  private static DeviceMatrix empty(
+      CudaContext context, WeightFormat format, int rows, int columns) {
     long chunks = chunks(rows, columns);
     return new DeviceMatrix(
-        kind,
+        format,
         rows,
         columns,
-        memory(context, chunks * kind.codeBytes()),
-        memory(context, chunks * kind.scaleBytes()),
-        memory(context, chunks * kind.minimumBytes()));
+        memory(context, chunks * format.codeBytes()),
+        memory(context, chunks * format.scaleBytes()),
+        memory(context, chunks * format.minimumBytes()));
   }
 
-  private static DeviceMemory memory(Context context, long bytes) {
+  private static DeviceMemory memory(CudaContext context, long bytes) {
     return bytes == 0 ? null : context.allocate(bytes);
   }
 
   /** Any of a type, the same 32 rows again and again, to measure with. */
-  static DeviceMatrix random(Context context, Stream stream, GgmlType type, int rows, int columns) {
-    WeightKind kind = WeightKind.of(type).orElseThrow();
-    DeviceMatrix matrix = empty(context, kind, rows, columns);
-    try (WeightTiles tiles = new WeightTiles(kind, columns, chunks(ROW_STEP, columns))) {
-      tiles.lay(RandomTensor.of(type, ROW_STEP, columns, 1), 0);
+  static DeviceMatrix random(
+      CudaContext context, CudaStream stream, GgmlType type, int rows, int columns) {
+    WeightFormat format = WeightFormat.of(type).orElseThrow();
+    DeviceMatrix matrix = empty(context, format, rows, columns);
+    try (WeightTiles tiles = new WeightTiles(format, columns, chunks(ROW_STEP, columns))) {
+      tiles.write(RandomTensor.of(type, ROW_STEP, columns, 1), 0);
       repeat(stream, matrix.codes, tiles.codes());
       repeat(stream, matrix.scales, tiles.scales());
       repeat(stream, matrix.minimums, tiles.minimums());
@@ -100,9 +104,9 @@ record DeviceMatrix(
     return matrix;
   }
 
-  private static void repeat(Stream stream, DeviceMemory memory, MemorySegment source) {
+  private static void repeat(CudaStream stream, DeviceMemory memory, MemorySegment source) {
     if (memory != null) {
-      memory.repeat(
+      memory.fillRepeating(
           stream, (int) source.byteSize(), (bytes, random) -> source.asByteBuffer().get(bytes));
     }
   }
@@ -129,6 +133,6 @@ record DeviceMatrix(
 
   @Override
   public void close() {
-    Closing.all(codes, scales, minimums);
+    Resources.closeAll(codes, scales, minimums);
   }
 }

@@ -25,18 +25,18 @@ public final class DeviceMemory implements AutoCloseable {
 
   private static final int RANDOM_BYTES = 1 << 22;
 
-  private final Context context;
+  private final CudaContext context;
   private final long address;
   private final long bytes;
   private boolean closed;
 
-  private DeviceMemory(Context context, long address, long bytes) {
+  private DeviceMemory(CudaContext context, long address, long bytes) {
     this.context = context;
     this.address = address;
     this.bytes = bytes;
   }
 
-  static DeviceMemory take(Context context, long bytes) {
+  static DeviceMemory allocate(CudaContext context, long bytes) {
     if (bytes < 1) {
       throw new IllegalArgumentException("bytes is %d; expected at least 1".formatted(bytes));
     }
@@ -44,13 +44,13 @@ public final class DeviceMemory implements AutoCloseable {
       MemorySegment at = arena.allocate(JAVA_LONG);
       int result = (int) ALLOCATE.invokeExact(at, bytes);
       if (result == CudaException.OUT_OF_MEMORY) {
-        throw new DeviceRefusal(
+        throw new DeviceException(
             "%s has %,d bytes free; %,d were asked for"
                 .formatted(context.device().name(), context.freeBytes(), bytes));
       }
       Driver.check(result, "cuMemAlloc of %,d bytes".formatted(bytes));
       DeviceMemory memory = new DeviceMemory(context, at.get(JAVA_LONG, 0), bytes);
-      context.took(memory);
+      context.onAllocated(memory);
       return memory;
     } catch (Throwable e) {
       throw Driver.unexpected(e);
@@ -69,19 +69,19 @@ public final class DeviceMemory implements AutoCloseable {
   /**
    * Copies from outside the heap, in the order of a stream; the source stays as it is until then.
    */
-  public void upload(Stream stream, long offset, MemorySegment source, long count) {
+  public void upload(CudaStream stream, long offset, MemorySegment source, long count) {
     check(offset, count);
-    bring(stream, address + offset, source, count);
+    uploadTo(stream, address + offset, source, count);
   }
 
   /** Copies to memory outside the heap, in the order of a stream. */
-  public void download(Stream stream, long offset, MemorySegment target, long count) {
+  public void download(CudaStream stream, long offset, MemorySegment target, long count) {
     check(offset, count);
-    fetch(stream, target, address + offset, count);
+    downloadFrom(stream, target, address + offset, count);
   }
 
   /** Copies all of another memory of the device. */
-  public void copy(Stream stream, long offset, DeviceMemory source) {
+  public void copy(CudaStream stream, long offset, DeviceMemory source) {
     check(offset, source.bytes);
     try {
       Driver.check(
@@ -93,7 +93,7 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /** Copies within the device, from anywhere to anywhere. */
-  static void copy(Stream stream, long to, long from, long count) {
+  static void copy(CudaStream stream, long to, long from, long count) {
     try {
       Driver.check((int) COPY.invokeExact(to, from, count, stream.handle()), "cuMemcpyDtoDAsync");
     } catch (Throwable e) {
@@ -102,7 +102,7 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /** Copies from outside the heap to anywhere in the device. */
-  static void bring(Stream stream, long to, MemorySegment source, long count) {
+  static void uploadTo(CudaStream stream, long to, MemorySegment source, long count) {
     try {
       Driver.check(
           (int) UPLOAD.invokeExact(to, source.asSlice(0, count), count, stream.handle()),
@@ -113,7 +113,7 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /** Copies from anywhere in the device to memory outside the heap. */
-  static void fetch(Stream stream, MemorySegment target, long from, long count) {
+  static void downloadFrom(CudaStream stream, MemorySegment target, long from, long count) {
     try {
       Driver.check(
           (int) DOWNLOAD.invokeExact(target.asSlice(0, count), from, count, stream.handle()),
@@ -124,7 +124,7 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /** Sets every byte. */
-  public void fill(Stream stream, byte value) {
+  public void fill(CudaStream stream, byte value) {
     try {
       Driver.check(
           (int) FILL.invokeExact(address, value, bytes, stream.handle()), "cuMemsetD8Async");
@@ -134,7 +134,7 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /** Sets bytes anywhere in the device to zero. */
-  static void clear(Stream stream, long from, long count) {
+  static void clear(CudaStream stream, long from, long count) {
     try {
       Driver.check(
           (int) FILL.invokeExact(from, (byte) 0, count, stream.handle()), "cuMemsetD8Async");
@@ -144,8 +144,8 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /** Fills it with numbers below two, to measure with: no byte makes a half infinite. */
-  public void scramble(Stream stream) {
-    repeat(
+  public void fillRandom(CudaStream stream) {
+    fillRepeating(
         stream,
         RANDOM_BYTES,
         (part, random) -> {
@@ -157,7 +157,7 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /** Fills it with copies of some bytes, the last one cut off. */
-  void repeat(Stream stream, int count, BiConsumer<byte[], Random> maker) {
+  void fillRepeating(CudaStream stream, int count, BiConsumer<byte[], Random> maker) {
     byte[] part = new byte[count];
     maker.accept(part, new Random(1));
     try (Arena arena = Arena.ofConfined()) {
@@ -191,6 +191,6 @@ public final class DeviceMemory implements AutoCloseable {
     } catch (Throwable e) {
       throw Driver.unexpected(e);
     }
-    context.gaveBack(this);
+    context.onFreed(this);
   }
 }

@@ -13,15 +13,15 @@ final class DeviceStep {
   private final DeviceDecoder decoder;
   private final Batch batch;
   private final int[] logitsOf; // index of a row's logits, -1 for none
-  private final int[] wanted; // indices of the part at hand
-  private int wantedCount;
+  private final int[] logitIndices; // indices of the part at hand
+  private int logitCount;
 
   DeviceStep(DeviceDecoder decoder, Batch batch, int vocabulary) {
     this.decoder = decoder;
     this.batch = batch;
     this.logitsOf = new int[batch.rows()];
-    this.wanted = new int[batch.logitRows()];
-    batch.roomForLogits(vocabulary);
+    this.logitIndices = new int[batch.logitRows()];
+    batch.allocateLogits(vocabulary);
     Arrays.fill(logitsOf, -1);
     for (int index = 0; index < batch.logitRows(); index++) {
       logitsOf[batch.rowWithLogits(index)] = index;
@@ -29,10 +29,10 @@ final class DeviceStep {
   }
 
   void run() {
-    Set<KindPages> kinds = new LinkedHashSet<>();
+    Set<CacheResources> kinds = new LinkedHashSet<>();
     for (int i = 0; i < batch.sequences(); i++) {
       if (!batch.hasFailed(i)) {
-        kinds.add(cache(i).home());
+        kinds.add(cache(i).resources());
       }
     }
     kinds.forEach(this::run);
@@ -43,86 +43,86 @@ final class DeviceStep {
   }
 
   /** Rows that are attended to one by one come before runs. */
-  private void run(KindPages kind) {
-    begin(kind);
-    expectRuns(kind);
+  private void run(CacheResources cacheResources) {
+    begin(cacheResources);
+    reserveForChunks(cacheResources);
     for (int i = 0; i < batch.sequences(); i++) {
-      if (isOf(kind, i) && !isRun(kind, i)) {
-        addRows(kind, i);
+      if (isOf(cacheResources, i) && !isChunked(cacheResources, i)) {
+        addRows(cacheResources, i);
       }
     }
     for (int i = 0; i < batch.sequences(); i++) {
-      if (isOf(kind, i) && isRun(kind, i)) {
-        addRuns(kind, i);
+      if (isOf(cacheResources, i) && isChunked(cacheResources, i)) {
+        addChunks(cacheResources, i);
       }
     }
     finish();
   }
 
-  private void expectRuns(KindPages kind) {
-    for (int i = 0; kind.expandsPrompts() && i < batch.sequences(); i++) {
-      if (isOf(kind, i) && hasRowsOfARun(i)) {
-        decoder.expectRun(cache(i).pages());
+  private void reserveForChunks(CacheResources cacheResources) {
+    for (int i = 0; cacheResources.dequantizesForPrefill() && i < batch.sequences(); i++) {
+      if (isOf(cacheResources, i) && hasEnoughRows(i)) {
+        decoder.reserveForChunk(cache(i).pages());
       }
     }
   }
 
-  private boolean isOf(KindPages kind, int sequence) {
-    return !batch.hasFailed(sequence) && cache(sequence).home() == kind;
+  private boolean isOf(CacheResources cacheResources, int sequence) {
+    return !batch.hasFailed(sequence) && cache(sequence).resources() == cacheResources;
   }
 
-  private boolean isRun(KindPages kind, int sequence) {
-    return kind.prompts().isPresent()
-        && hasRowsOfARun(sequence)
-        && decoder.canRun(cache(sequence).pages());
+  private boolean isChunked(CacheResources cacheResources, int sequence) {
+    return cacheResources.prefillAttention().isPresent()
+        && hasEnoughRows(sequence)
+        && decoder.canChunk(cache(sequence).pages());
   }
 
-  private boolean hasRowsOfARun(int sequence) {
-    return batch.endRow(sequence) - batch.firstRow(sequence) >= PromptAttention.LEAST_ROWS;
+  private boolean hasEnoughRows(int sequence) {
+    return batch.endRow(sequence) - batch.firstRow(sequence) >= PrefillAttention.MIN_ROWS;
   }
 
-  private void begin(KindPages kind) {
-    decoder.begin(kind);
-    wantedCount = 0;
+  private void begin(CacheResources cacheResources) {
+    decoder.begin(cacheResources);
+    logitCount = 0;
   }
 
-  private void addRows(KindPages kind, int sequence) {
+  private void addRows(CacheResources cacheResources, int sequence) {
     SequencePages pages = cache(sequence).pages();
     for (int row = batch.firstRow(sequence); row < batch.endRow(sequence); row++) {
-      makeRoom(kind, pages);
-      decoder.add(pages, batch.token(row), batch.position(row), notes(row));
+      ensureCapacity(cacheResources, pages);
+      decoder.add(pages, batch.token(row), batch.position(row), noteLogits(row));
     }
   }
 
-  private void addRuns(KindPages kind, int sequence) {
+  private void addChunks(CacheResources cacheResources, int sequence) {
     SequencePages pages = cache(sequence).pages();
     int end = batch.endRow(sequence);
     for (int first = batch.firstRow(sequence), count; first < end; first += count) {
-      makeRoom(kind, pages);
-      if (!decoder.canRunHere(pages)) {
+      ensureCapacity(cacheResources, pages);
+      if (!decoder.canChunkNow(pages)) {
         finish();
-        begin(kind);
+        begin(cacheResources);
       }
       count = Math.min(end - first, decoder.rowsLeft());
-      decoder.beginRun(pages, batch.position(first), count);
+      decoder.beginChunk(pages, batch.position(first), count);
       for (int row = first; row < first + count; row++) {
-        decoder.addRow(pages, batch.token(row), batch.position(row), notes(row));
+        decoder.addRow(pages, batch.token(row), batch.position(row), noteLogits(row));
       }
     }
   }
 
-  private void makeRoom(KindPages kind, SequencePages pages) {
-    if (!decoder.hasRoom(pages.pages() + pages.tablePages())) {
+  private void ensureCapacity(CacheResources cacheResources, SequencePages pages) {
+    if (!decoder.fits(pages.pages() + pages.tablePages())) {
       finish();
-      begin(kind);
+      begin(cacheResources);
     }
   }
 
   /** Whether a row's logits are wanted; notes where they go. */
-  private boolean notes(int row) {
+  private boolean noteLogits(int row) {
     boolean hasLogits = logitsOf[row] >= 0;
     if (hasLogits) {
-      wanted[wantedCount++] = logitsOf[row];
+      logitIndices[logitCount++] = logitsOf[row];
     }
     return hasLogits;
   }
@@ -132,18 +132,18 @@ final class DeviceStep {
       return;
     }
     decoder.run();
-    int[] likeliest = decoder.likeliest();
-    for (int i = 0; i < wantedCount; i++) {
-      tell(i, wanted[i], likeliest[i]);
+    int[] likeliest = decoder.argmaxTokens();
+    for (int i = 0; i < logitCount; i++) {
+      report(i, logitIndices[i], likeliest[i]);
     }
   }
 
   /** A row whose logits are no numbers has no likeliest token; whoever picks one will say so. */
-  private void tell(int place, int index, int likeliest) {
-    if (batch.likeliestSuffices(index) && likeliest >= 0) {
-      batch.tellLikeliest(index, likeliest);
+  private void report(int row, int index, int likeliest) {
+    if (batch.argmaxSuffices(index) && likeliest >= 0) {
+      batch.setArgmax(index, likeliest);
     } else {
-      decoder.logits(place, batch.logits(), batch.logitsAt(index));
+      decoder.logits(row, batch.logits(), batch.logitsAt(index));
     }
   }
 }

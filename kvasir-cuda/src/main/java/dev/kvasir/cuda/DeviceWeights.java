@@ -15,10 +15,10 @@ import java.util.List;
  * @param source what the memory belongs to
  */
 record DeviceWeights(
-    DeviceStack embedding,
+    StackedMatrices embedding,
     List<Layer> layers,
     DeviceMemory outputNorm,
-    DeviceStack output,
+    StackedMatrices output,
     DeviceMemory frequencies,
     WeightSource source)
     implements AutoCloseable {
@@ -31,28 +31,33 @@ record DeviceWeights(
    */
   record Layer(
       DeviceMemory attentionNorm,
-      DeviceStack projections,
+      StackedMatrices projections,
       DeviceMemory bias,
       DeviceMemory queryNorm,
       DeviceMemory keyNorm,
-      DeviceStack output,
+      StackedMatrices output,
       DeviceMemory feedForwardNorm,
-      DeviceStack gateAndUp,
-      DeviceStack down) {}
+      StackedMatrices gateAndUp,
+      StackedMatrices down) {}
 
-  /** Those of a GGUF file, which {@link GgufWeights#check} has let pass. */
+  /** Those of a GGUF file, which {@link GgufWeightSource#verify} has let pass. */
   static DeviceWeights of(
-      Context context, Stream stream, GgufFile file, ModelConfig config, LoadProgress progress) {
-    return of(new GgufWeights(context, stream, file, config), config, progress);
+      CudaContext context,
+      CudaStream stream,
+      GgufFile file,
+      ModelConfig config,
+      LoadProgress progress) {
+    return of(new GgufWeightSource(context, stream, file, config), config, progress);
   }
 
   /** Any of a type, to measure with. */
-  static DeviceWeights random(Context context, Stream stream, ModelConfig config, GgmlType type) {
-    return of(new RandomWeights(context, stream, config, type), config, (done, inAll) -> {});
+  static DeviceWeights random(
+      CudaContext context, CudaStream stream, ModelConfig config, GgmlType type) {
+    return of(new RandomWeightSource(context, stream, config, type), config, (done, inAll) -> {});
   }
 
   private static DeviceWeights of(WeightSource source, ModelConfig config, LoadProgress progress) {
-    DeviceStack embedding = source.matrix("token_embd.weight");
+    StackedMatrices embedding = source.matrix("token_embd.weight");
     List<Layer> layers = new ArrayList<>();
     for (int i = 0; i < config.layers(); i++) {
       layers.add(layer(source, i));

@@ -27,47 +27,47 @@ final class Driver {
   private Driver() {}
 
   /** What there is, or why there is none. */
-  private record Found(SymbolLookup symbols, String refusal) {
-    static final Found ONCE = find();
+  private record LoadedDriver(SymbolLookup symbols, String unavailableReason) {
+    static final LoadedDriver INSTANCE = find();
 
-    private static Found find() {
+    private static LoadedDriver find() {
       if (!Driver.class.getModule().isNativeAccessEnabled()) {
-        return new Found(
+        return new LoadedDriver(
             null, "native access is not enabled; pass --enable-native-access=ALL-UNNAMED to java");
       }
       try {
-        return new Found(SymbolLookup.libraryLookup(LIBRARY, Arena.global()), null);
+        return new LoadedDriver(SymbolLookup.libraryLookup(LIBRARY, Arena.global()), null);
       } catch (IllegalArgumentException e) {
-        return new Found(null, "CUDA's driver, %s, is not installed".formatted(LIBRARY));
+        return new LoadedDriver(null, "CUDA's driver, %s, is not installed".formatted(LIBRARY));
       }
     }
   }
 
   /** Why no call can be made; empty if calls can be made. */
-  static Optional<String> refusal() {
-    return Optional.ofNullable(Found.ONCE.refusal());
+  static Optional<String> unavailableReason() {
+    return Optional.ofNullable(LoadedDriver.INSTANCE.unavailableReason());
   }
 
   /**
    * A function that returns an error code. Where there is no driver, or one without that function,
-   * calls of it throw a {@link DeviceRefusal}.
+   * calls of it throw a {@link DeviceException}.
    */
   static MethodHandle function(String name, MemoryLayout... arguments) {
     FunctionDescriptor type = FunctionDescriptor.of(JAVA_INT, arguments);
-    if (Found.ONCE.refusal() != null) {
-      return refusing(type, Found.ONCE.refusal());
+    if (LoadedDriver.INSTANCE.unavailableReason() != null) {
+      return throwing(type, LoadedDriver.INSTANCE.unavailableReason());
     }
-    return Found.ONCE
+    return LoadedDriver.INSTANCE
         .symbols()
         .find(name)
         .map(symbol -> LINKER.downcallHandle(symbol, type))
-        .orElseGet(() -> refusing(type, "CUDA's driver is too old: it has no " + name));
+        .orElseGet(() -> throwing(type, "CUDA's driver is too old: it has no " + name));
   }
 
-  private static MethodHandle refusing(FunctionDescriptor type, String sentence) {
+  private static MethodHandle throwing(FunctionDescriptor type, String sentence) {
     MethodHandle refusal =
-        MethodHandles.throwException(int.class, DeviceRefusal.class)
-            .bindTo(new DeviceRefusal(sentence));
+        MethodHandles.throwException(int.class, DeviceException.class)
+            .bindTo(new DeviceException(sentence));
     return MethodHandles.dropArguments(refusal, 0, type.toMethodType().parameterList());
   }
 
@@ -81,7 +81,7 @@ final class Driver {
   }
 
   static CudaException failure(int result, String call) {
-    return new CudaException(call, result, Errors.name(result), Errors.sentence(result));
+    return new CudaException(call, result, Errors.name(result), Errors.description(result));
   }
 
   /** A call throws nothing; what comes is a mistake in how it was called. */
@@ -101,7 +101,7 @@ final class Driver {
       return text(NAME, result, "an error without a name");
     }
 
-    static String sentence(int result) {
+    static String description(int result) {
       return text(SENTENCE, result, "of which CUDA says nothing");
     }
 

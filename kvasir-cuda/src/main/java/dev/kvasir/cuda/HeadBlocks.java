@@ -20,35 +20,35 @@ record HeadBlocks(int blocks, int heads, int sets) {
   static final SortedSet<Integer> COMMON_HEAD_DIMS = new TreeSet<>(Set.of(64, 128));
 
   /** Columns of a matrix operand. */
-  static final int MOST_HEADS = 8;
+  static final int MAX_HEADS = 8;
 
   /** Heads that stand in those columns twice. */
-  static final int SET = 4;
+  static final int SET_HEADS = 4;
 
   /** Channels whose outputs take half of a warp's registers for one set. */
-  static final int WIDE = 256;
+  static final int WIDE_HEAD_DIM = 256;
 
-  static final int MOST_WARPS = 16;
+  static final int MAX_WARPS = 16;
 
   /**
-   * @throws DeviceRefusal for heads that there are no kernels for
+   * @throws DeviceException for heads that there are no kernels for
    */
   static HeadBlocks of(PageFormat format, AttentionShape shape) {
     if (!format.headDims().contains(shape.keyDim()) || shape.keyDim() != shape.valueDim()) {
-      throw new DeviceRefusal(
+      throw new DeviceException(
           "attention on a device has no kernel of %s for keys of %d channels and values of %d; expected %s of both"
               .formatted(format, shape.keyDim(), shape.valueDim(), format.headDims()));
     }
     int sharing = shape.queriesPerKvHead();
-    int blocks = Math.ceilDiv(sharing, format.mostHeads(shape.keyDim()));
+    int blocks = Math.ceilDiv(sharing, format.maxHeads(shape.keyDim()));
     int heads = Math.ceilDiv(sharing, blocks);
-    return new HeadBlocks(blocks, heads, format.isPacked() ? Math.ceilDiv(heads, SET) : 0);
+    return new HeadBlocks(blocks, heads, format.isQuantized() ? Math.ceilDiv(heads, SET_HEADS) : 0);
   }
 
   /** That a block's registers allow. */
-  int mostWarps(PageFormat format, int headDim) {
-    boolean wide = sets == 2 || sets == 1 && headDim == WIDE;
-    return Math.min(format.mostWarps(), wide ? MOST_WARPS / 2 : MOST_WARPS);
+  int maxWarps(PageFormat format, int headDim) {
+    boolean wide = sets == 2 || sets == 1 && headDim == WIDE_HEAD_DIM;
+    return Math.min(format.maxWarps(), wide ? MAX_WARPS / 2 : MAX_WARPS);
   }
 
   String kernelName(PageFormat format, int headDim) {

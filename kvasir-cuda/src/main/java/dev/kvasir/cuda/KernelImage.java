@@ -14,32 +14,33 @@ enum KernelImage {
   PORTABLE("compute_80.ptx.gz", 80);
 
   private final String file;
-  private final int generation;
+  private final int computeCapability;
 
-  KernelImage(String file, int generation) {
+  KernelImage(String file, int computeCapability) {
     this.file = file;
-    this.generation = generation;
+    this.computeCapability = computeCapability;
   }
 
   /**
    * The best there is for a card.
    *
-   * @throws DeviceRefusal if it is too old for all of them
+   * @throws DeviceException if it is too old for all of them
    */
   static KernelImage of(Device device) {
-    if (device.generation() < PORTABLE.generation) {
-      throw new DeviceRefusal(
+    if (device.computeCapability() < PORTABLE.computeCapability) {
+      throw new DeviceException(
           "%s is of generation %d.%d; expected 8.0 or later"
-              .formatted(device.name(), device.generation() / 10, device.generation() % 10));
+              .formatted(
+                  device.name(), device.computeCapability() / 10, device.computeCapability() % 10));
     }
     return Arrays.stream(values())
-        .filter(image -> image != PORTABLE && image.runsOn(device.generation()))
-        .max(Comparator.comparingInt(image -> image.generation))
+        .filter(image -> image != PORTABLE && image.runsOn(device.computeCapability()))
+        .max(Comparator.comparingInt(image -> image.computeCapability))
         .orElse(PORTABLE);
   }
 
   private boolean runsOn(int later) {
-    return generation / 10 == later / 10 && generation <= later;
+    return computeCapability / 10 == later / 10 && computeCapability <= later;
   }
 
   String file() {
@@ -48,7 +49,7 @@ enum KernelImage {
 
   /** What the driver takes; text ends with a zero. */
   byte[] bytes() {
-    byte[] image = Hashes.read().verified(file);
+    byte[] image = KernelHashes.read().verified(file);
     return this == PORTABLE ? Arrays.copyOf(image, image.length + 1) : image;
   }
 }

@@ -18,20 +18,20 @@ public final class KernelModule implements AutoCloseable {
   private static final MethodHandle FIND =
       Driver.function("cuModuleGetFunction", ADDRESS, JAVA_LONG, ADDRESS);
 
-  private final Context context;
+  private final CudaContext context;
   private final long handle;
   private boolean closed;
 
-  private KernelModule(Context context, long handle) {
+  private KernelModule(CudaContext context, long handle) {
     this.context = context;
     this.handle = handle;
   }
 
-  public static KernelModule load(Context context) {
+  public static KernelModule load(CudaContext context) {
     return load(context, KernelImage.of(context.device()));
   }
 
-  static KernelModule load(Context context, KernelImage image) {
+  static KernelModule load(CudaContext context, KernelImage image) {
     byte[] bytes = image.bytes();
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment copy = arena.allocate(bytes.length, IMAGE_ALIGNMENT);
@@ -57,7 +57,7 @@ public final class KernelModule implements AutoCloseable {
     }
   }
 
-  public Context context() {
+  public CudaContext context() {
     return context;
   }
 

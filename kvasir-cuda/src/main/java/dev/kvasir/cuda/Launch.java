@@ -37,7 +37,7 @@ public final class Launch {
   private final Kernel kernel;
   private final MemorySegment config;
   private final MemorySegment arguments; // one after another, each aligned to 8
-  private final MemorySegment places; // of the arguments
+  private final MemorySegment argumentPointers; // of the arguments
   private final int[] offsets;
 
   /**
@@ -53,9 +53,9 @@ public final class Launch {
     }
     Arena arena = Arena.ofAuto();
     this.arguments = arena.allocate(Math.max(bytes, 8), 8);
-    this.places = arena.allocate(Math.max(8L * offsets.length, 8), 8);
+    this.argumentPointers = arena.allocate(Math.max(8L * offsets.length, 8), 8);
     for (int i = 0; i < offsets.length; i++) {
-      places.setAtIndex(JAVA_LONG, i, arguments.address() + offsets[i]);
+      argumentPointers.setAtIndex(JAVA_LONG, i, arguments.address() + offsets[i]);
     }
     MemorySegment attribute = arena.allocate(ATTRIBUTE_BYTES, 8);
     attribute.set(JAVA_INT, 0, PROGRAMMATIC_SERIALIZATION);
@@ -89,7 +89,7 @@ public final class Launch {
    * Whether it may begin before the kernel ahead of it has ended, which it then waits for by
    * itself: programmatic dependent launch. Cards before 9.0 have no such thing.
    */
-  public Launch early(boolean early) {
+  public Launch programmaticDependent(boolean early) {
     config.set(JAVA_INT, ATTRIBUTE_COUNT, early ? 1 : 0);
     return this;
   }
@@ -114,10 +114,11 @@ public final class Launch {
     return arguments;
   }
 
-  public void on(Stream stream) {
+  public void on(CudaStream stream) {
     config.set(JAVA_LONG, STREAM, stream.handle());
     try {
-      int result = (int) LAUNCH.invokeExact(config, kernel.handle(), places, MemorySegment.NULL);
+      int result =
+          (int) LAUNCH.invokeExact(config, kernel.handle(), argumentPointers, MemorySegment.NULL);
       if (result != 0) {
         throw Driver.failure(result, "cuLaunchKernelEx of " + kernel.name());
       }

@@ -10,7 +10,7 @@ package dev.kvasir.cuda;
  * @param twos of those of two bits
  */
 public record LayerOffsets(
-    int layer, long packed, long halves, long tables, long fours, long twos) {
+    int layer, long packed, long fp16, long tables, long fourBit, long twoBit) {
   public static final LayerOffsets FIRST = of(0, 0);
 
   /** Of pages of one layer, to measure with. */

@@ -26,7 +26,7 @@ import java.lang.foreign.MemorySegment;
  * where a group is met by two others and its scales are stored twice.
  */
 public record PackedPage(int bits, int headDim) {
-  private static final int TOKENS = HalfPage.TOKENS;
+  private static final int TOKENS = Fp16Page.TOKENS;
   private static final int GROUP = 32;
 
   public int bytes() {
@@ -105,7 +105,7 @@ public record PackedPage(int bits, int headDim) {
    * @param index of a word among those of its lane
    */
   private int codeBit(int at, int index, int lane, int field, int half) {
-    int word = HalfPage.CHUNK_BYTES * (index / 4) + 16 * lane + Integer.BYTES * (index % 4);
+    int word = Fp16Page.CHUNK_BYTES * (index / 4) + 16 * lane + Integer.BYTES * (index % 4);
     return Byte.SIZE * (at + word) + 16 * half + bits * field;
   }
 

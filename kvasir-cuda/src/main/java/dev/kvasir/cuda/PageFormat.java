@@ -6,33 +6,33 @@ import java.util.SortedSet;
 /**
  * How a sequence's older pages lie on a device, and what packs and reads them. Its newest tokens
  * are halves in any case, and so are its sinks. A format says here what its kernels take; {@link
- * PageKind} says which caches it serves.
+ * DeviceCacheConfig} says which caches it serves.
  */
 public sealed interface PageFormat
-    permits CommvqFormat, HalfFormat, MixedFormat, PatternFormat, UniformFormat, WidthFormat {
+    permits CommvqFormat, Fp16Format, MixkvqFormat, PatternkvFormat, KiviFormat, PmkvqFormat {
   /** Halves. */
-  PageFormat FP16 = new HalfFormat();
+  PageFormat FP16 = new Fp16Format();
 
   /** Codes of four bits, keys by channel and values by token. */
-  PageFormat KIVI4 = new UniformFormat(4);
+  PageFormat KIVI4 = new KiviFormat(4);
 
   /** Codes of two bits. */
-  PageFormat KIVI2 = new UniformFormat(2);
+  PageFormat KIVI2 = new KiviFormat(2);
 
   /** Of a number's code. */
   int bits();
 
-  default boolean isPacked() {
+  default boolean isQuantized() {
     return true;
   }
 
   /** Whether pages become narrower when they are packed already. */
-  default boolean shrinks() {
+  default boolean requantizes() {
     return false;
   }
 
   /** Blocks that are packed together. */
-  default int blocksTogether() {
+  default int blocksPerRun() {
     return 1;
   }
 
@@ -58,15 +58,15 @@ public sealed interface PageFormat
   }
 
   /** Query heads that a block takes at the most. */
-  int mostHeads(int headDim);
+  int maxHeads(int headDim);
 
   /** Whether many rows of a prompt read packed pages as they are; else those are unpacked first. */
-  default boolean readsPackedPrompts() {
+  default boolean prefillReadsPacked() {
     return false;
   }
 
   /** Whether such a cache is packed by position alone, at multiples of 256 tokens. */
-  default boolean isPackedByPosition() {
+  default boolean isQuantizedByPosition() {
     return true;
   }
 
@@ -81,8 +81,8 @@ public sealed interface PageFormat
   }
 
   /** Warps of a block that its registers allow. */
-  default int mostWarps() {
-    return HeadBlocks.MOST_WARPS;
+  default int maxWarps() {
+    return HeadBlocks.MAX_WARPS;
   }
 
   /**
@@ -90,12 +90,13 @@ public sealed interface PageFormat
    *
    * @param kind whose groups they have
    */
-  PagePacker packer(KernelModule module, Stream stream, PageKind kind, AttentionShape shape);
+  PageQuantizer newQuantizer(
+      KernelModule module, CudaStream stream, DeviceCacheConfig cacheConfig, AttentionShape shape);
 
   /** What attention takes beside pages. */
-  default AttentionAid aid(
-      KernelModule module, Stream stream, AttentionShape shape, int mostSequences) {
-    return AttentionAid.NONE;
+  default AuxiliaryKernels newAuxiliaryKernels(
+      KernelModule module, CudaStream stream, AttentionShape shape, int maxSequences) {
+    return AuxiliaryKernels.NONE;
   }
 
   /** Bytes of a page of tables that a sequence has beside its pages, of one KV head; 0 for none. */
@@ -114,7 +115,7 @@ public sealed interface PageFormat
   }
 
   /** What a new sequence has beside its pages. */
-  default SequenceTables tables(KindPages home) {
+  default SequenceTables newTables(CacheResources resources) {
     return SequenceTables.NONE;
   }
 }

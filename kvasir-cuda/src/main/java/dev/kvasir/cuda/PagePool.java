@@ -23,7 +23,7 @@ import java.util.TreeMap;
 final class PagePool implements AutoCloseable {
   static final int SLAB_PAGES = 64;
 
-  private final Context context;
+  private final CudaContext context;
   private final MemoryPool bytes;
   private final int layers;
   private final long pageBytes;
@@ -34,7 +34,7 @@ final class PagePool implements AutoCloseable {
   /** Some pages of every layer. */
   private static final class Slab {
     final DeviceMemory memory;
-    final int[] holders = new int[SLAB_PAGES]; // of each page
+    final int[] refCounts = new int[SLAB_PAGES]; // of each page
     final int[] free = new int[SLAB_PAGES]; // numbers of pages, a stack
     int freeCount = SLAB_PAGES;
 
@@ -50,7 +50,7 @@ final class PagePool implements AutoCloseable {
    * @param bytes that pages are taken from
    * @param pageBytes of all KV heads in a layer
    */
-  PagePool(Context context, MemoryPool bytes, int layers, long pageBytes) {
+  PagePool(CudaContext context, MemoryPool bytes, int layers, long pageBytes) {
     this.context = context;
     this.bytes = bytes;
     this.layers = layers;
@@ -68,7 +68,7 @@ final class PagePool implements AutoCloseable {
   }
 
   /** Of a page in all layers. */
-  long bytesOfAll() {
+  long totalPageBytes() {
     return layers * pageBytes;
   }
 
@@ -77,21 +77,21 @@ final class PagePool implements AutoCloseable {
    *
    * @throws dev.kvasir.memory.MemoryFullException where the pool of all sequences has not as many
    *     bytes
-   * @throws DeviceRefusal where the device has not
+   * @throws DeviceException where the device has not
    * @throws IllegalStateException where the pool is closed: a step takes its pages before it has
    *     the lock, so whoever closes the engine may come between; nothing has changed in any case
    */
-  long[] take(int count) {
-    bytes.take(count * bytesOfAll());
+  long[] allocate(int count) {
+    bytes.acquire(count * totalPageBytes());
     try {
-      return taken(count);
+      return allocated(count);
     } catch (RuntimeException | Error e) {
-      bytes.giveBack(count * bytesOfAll());
+      bytes.release(count * totalPageBytes());
       throw e;
     }
   }
 
-  private synchronized long[] taken(int count) {
+  private synchronized long[] allocated(int count) {
     if (closed) {
       throw new IllegalStateException("this model is closed");
     }
@@ -103,10 +103,10 @@ final class PagePool implements AutoCloseable {
     try {
       for (; found < count; found += SLAB_PAGES) {
         context.enter();
-        fresh.add(new Slab(context.allocate(SLAB_PAGES * bytesOfAll())));
+        fresh.add(new Slab(context.allocate(SLAB_PAGES * totalPageBytes())));
       }
     } catch (RuntimeException | Error e) {
-      fresh.forEach(slab -> Closing.after(e, slab.memory));
+      fresh.forEach(slab -> Resources.closeAfter(e, slab.memory));
       throw e;
     }
     for (Slab slab : fresh) {
@@ -126,19 +126,19 @@ final class PagePool implements AutoCloseable {
     if (slab.freeCount == 0) {
       open.remove();
     }
-    slab.holders[page] = 1;
+    slab.refCounts[page] = 1;
     return slab.memory.address() + page * pageBytes;
   }
 
   /** Another sequence holds a page too. */
-  synchronized void share(long address) {
+  synchronized void retain(long address) {
     Map.Entry<Long, Slab> found = slabs.floorEntry(address);
-    found.getValue().holders[number(found, address)]++;
+    found.getValue().refCounts[number(found, address)]++;
   }
 
   synchronized boolean isShared(long address) {
     Map.Entry<Long, Slab> found = slabs.floorEntry(address);
-    return found.getValue().holders[number(found, address)] > 1;
+    return found.getValue().refCounts[number(found, address)] > 1;
   }
 
   private int number(Map.Entry<Long, Slab> slab, long address) {
@@ -146,20 +146,20 @@ final class PagePool implements AutoCloseable {
   }
 
   /** One who held a page does no more. */
-  void giveBack(long address) {
-    if (isLast(address)) {
-      bytes.giveBack(bytesOfAll());
+  void release(long address) {
+    if (dropReference(address)) {
+      bytes.release(totalPageBytes());
     }
   }
 
-  private synchronized boolean isLast(long address) {
+  private synchronized boolean dropReference(long address) {
     Map.Entry<Long, Slab> found = slabs.floorEntry(address);
     if (found == null) {
       return false; // all went with the engine, before this sequence
     }
     Slab slab = found.getValue();
     int page = number(found, address);
-    if (--slab.holders[page] > 0) {
+    if (--slab.refCounts[page] > 0) {
       return false;
     }
     slab.free[slab.freeCount++] = page;
@@ -179,12 +179,12 @@ final class PagePool implements AutoCloseable {
    * Fills all slabs with numbers below two, to measure with: no byte makes a half infinite. All
    * have those of the first, since a full card would wait for random ones longer than for steps.
    */
-  synchronized void scramble(Stream stream) {
+  synchronized void fillRandom(CudaStream stream) {
     if (slabs.isEmpty()) {
       return;
     }
     DeviceMemory first = slabs.firstEntry().getValue().memory;
-    first.scramble(stream);
+    first.fillRandom(stream);
     for (Slab slab : slabs.values()) {
       if (slab.memory != first) {
         slab.memory.copy(stream, 0, first);
@@ -194,7 +194,7 @@ final class PagePool implements AutoCloseable {
   }
 
   /** Pages that somebody holds. */
-  synchronized int taken() {
+  synchronized int allocated() {
     int count = 0;
     for (Slab slab : slabs.values()) {
       count += SLAB_PAGES - slab.freeCount;
@@ -209,6 +209,6 @@ final class PagePool implements AutoCloseable {
         slabs.values().stream().map(slab -> slab.memory).toArray(AutoCloseable[]::new);
     slabs.clear();
     open.clear();
-    Closing.all(all);
+    Resources.closeAll(all);
   }
 }

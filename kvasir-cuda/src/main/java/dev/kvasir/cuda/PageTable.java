@@ -26,11 +26,11 @@ public final class PageTable implements AutoCloseable {
   private static final int FIELDS = 4;
 
   private static final int PACKED_PAGES = 1;
-  private static final int HALF_PAGES = 2;
+  private static final int FP16_PAGES = 2;
   private static final int TABLE_PAGES = 3;
 
-  private final int mostSequences;
-  private final int mostEntries;
+  private final int maxSequences;
+  private final int maxEntries;
   private final Arena arena = Arena.ofShared();
   private final MemorySegment all; // sequences, then entries
   private final int[] sequences; // (sequences, 4), as they are brought
@@ -40,13 +40,13 @@ public final class PageTable implements AutoCloseable {
   private int sequenceCount;
   private int entryCount;
 
-  public PageTable(Context context, int mostSequences, int mostEntries) {
-    this.mostSequences = mostSequences;
-    this.mostEntries = mostEntries;
-    this.sequences = new int[FIELDS * mostSequences];
-    this.narrowPages = new int[mostSequences];
-    this.entries = new long[mostEntries];
-    this.all = arena.allocate(sequenceBytes() + (long) Long.BYTES * mostEntries, 16);
+  public PageTable(CudaContext context, int maxSequences, int maxEntries) {
+    this.maxSequences = maxSequences;
+    this.maxEntries = maxEntries;
+    this.sequences = new int[FIELDS * maxSequences];
+    this.narrowPages = new int[maxSequences];
+    this.entries = new long[maxEntries];
+    this.all = arena.allocate(sequenceBytes() + (long) Long.BYTES * maxEntries, 16);
     this.memory = context.allocate(all.byteSize());
   }
 
@@ -71,10 +71,10 @@ public final class PageTable implements AutoCloseable {
   void addSequence(long[] full, int packedPages, int halfPages, int lastTokens, long[] tables) {
     addSequence();
     sequences[FIELDS * (sequenceCount - 1) + PACKED_PAGES] = packedPages;
-    sequences[FIELDS * (sequenceCount - 1) + HALF_PAGES] = halfPages;
+    sequences[FIELDS * (sequenceCount - 1) + FP16_PAGES] = halfPages;
     addEntries(full, packedPages + halfPages, lastTokens);
     for (long table : tables) {
-      addEntry(table & -HalfPage.TOKENS, (int) (table & HalfPage.TOKENS - 1) + 1, TABLE_PAGES);
+      addEntry(table & -Fp16Page.TOKENS, (int) (table & Fp16Page.TOKENS - 1) + 1, TABLE_PAGES);
     }
   }
 
@@ -102,18 +102,18 @@ public final class PageTable implements AutoCloseable {
    * @param lastTokens that the last page has in it
    */
   void addEntries(long[] full, int count, int lastTokens) {
-    if (entryCount + count > mostEntries) {
-      throw new IllegalStateException("the table is full: %d pages".formatted(mostEntries));
+    if (entryCount + count > maxEntries) {
+      throw new IllegalStateException("the table is full: %d pages".formatted(maxEntries));
     }
     System.arraycopy(full, 0, entries, entryCount, count);
     entryCount += count;
-    entries[entryCount - 1] = full[count - 1] & -HalfPage.TOKENS | lastTokens - 1;
+    entries[entryCount - 1] = full[count - 1] & -Fp16Page.TOKENS | lastTokens - 1;
   }
 
   /** Adds what those pages have beside them; the number of the first entry. */
   int addTables(long[] tables) {
-    if (entryCount + tables.length > mostEntries) {
-      throw new IllegalStateException("the table is full: %d pages".formatted(mostEntries));
+    if (entryCount + tables.length > maxEntries) {
+      throw new IllegalStateException("the table is full: %d pages".formatted(maxEntries));
     }
     System.arraycopy(tables, 0, entries, entryCount, tables.length);
     entryCount += tables.length;
@@ -122,32 +122,32 @@ public final class PageTable implements AutoCloseable {
 
   /** Begins another sequence, which pages are then added to. */
   public void addSequence() {
-    if (sequenceCount == mostSequences) {
-      throw new IllegalStateException("the table is full: %d sequences".formatted(mostSequences));
+    if (sequenceCount == maxSequences) {
+      throw new IllegalStateException("the table is full: %d sequences".formatted(maxSequences));
     }
     sequences[FIELDS * sequenceCount] = entryCount;
     sequences[FIELDS * sequenceCount + PACKED_PAGES] = 0;
-    sequences[FIELDS * sequenceCount + HALF_PAGES] = 0;
+    sequences[FIELDS * sequenceCount + FP16_PAGES] = 0;
     sequences[FIELDS * sequenceCount + TABLE_PAGES] = 0;
     narrowPages[sequenceCount] = 0;
     sequenceCount++;
   }
 
   public void addPacked(long address) {
-    if (halfPages(sequenceCount - 1) > 0) {
+    if (fp16Pages(sequenceCount - 1) > 0) {
       throw new IllegalStateException("packed pages come before those of halves");
     }
-    addEntry(address, HalfPage.TOKENS, PACKED_PAGES);
+    addEntry(address, Fp16Page.TOKENS, PACKED_PAGES);
   }
 
   /**
    * @param tokens that are in it, the first ones of the page
    */
-  public void addHalves(long address, int tokens) {
-    if (tokens < 1 || tokens > HalfPage.TOKENS) {
+  public void addFp16(long address, int tokens) {
+    if (tokens < 1 || tokens > Fp16Page.TOKENS) {
       throw new IllegalArgumentException("tokens is %d; expected 1 to 64".formatted(tokens));
     }
-    addEntry(address, tokens, HALF_PAGES);
+    addEntry(address, tokens, FP16_PAGES);
   }
 
   /**
@@ -160,10 +160,10 @@ public final class PageTable implements AutoCloseable {
   }
 
   private void addEntry(long address, int tokens, int counter) {
-    if (entryCount == mostEntries) {
-      throw new IllegalStateException("the table is full: %d pages".formatted(mostEntries));
+    if (entryCount == maxEntries) {
+      throw new IllegalStateException("the table is full: %d pages".formatted(maxEntries));
     }
-    if ((address & HalfPage.TOKENS - 1) != 0) {
+    if ((address & Fp16Page.TOKENS - 1) != 0) {
       throw new IllegalArgumentException(
           "a page lies at %x; expected a multiple of 64".formatted(address));
     }
@@ -184,16 +184,16 @@ public final class PageTable implements AutoCloseable {
     return sequences[FIELDS * sequence + PACKED_PAGES];
   }
 
-  int halfPages(int sequence) {
-    return sequences[FIELDS * sequence + HALF_PAGES];
+  int fp16Pages(int sequence) {
+    return sequences[FIELDS * sequence + FP16_PAGES];
   }
 
   int pages(int sequence) {
-    return packedPages(sequence) + halfPages(sequence) + narrowPages[sequence];
+    return packedPages(sequence) + fp16Pages(sequence) + narrowPages[sequence];
   }
 
   /** Brings it to the device, in the order of a stream. */
-  public void upload(Stream stream) {
+  public void upload(CudaStream stream) {
     MemorySegment.copy(sequences, 0, all, JAVA_INT, 0, FIELDS * sequenceCount);
     MemorySegment.copy(entries, 0, all, JAVA_LONG, sequenceBytes(), entryCount);
     memory.upload(stream, 0, all, sequenceBytes() + (long) Long.BYTES * entryCount);
@@ -209,6 +209,6 @@ public final class PageTable implements AutoCloseable {
 
   @Override
   public void close() {
-    Closing.all(memory, Closing.once(arena));
+    Resources.closeAll(memory, Resources.closeOnce(arena));
   }
 }

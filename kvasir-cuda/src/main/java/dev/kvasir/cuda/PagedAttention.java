@@ -32,9 +32,9 @@ public final class PagedAttention implements AutoCloseable {
   private final PageFormat format;
   private final AttentionShape shape;
   private final HeadBlocks blocks;
-  private final int mostSequences;
+  private final int maxSequences;
   private final Kernel kernel;
-  private final AttentionAid aid;
+  private final AuxiliaryKernels auxiliary;
   private final Launch launch;
   private final MemorySegment argument;
   private final DeviceMemory partOutputs;
@@ -43,31 +43,32 @@ public final class PagedAttention implements AutoCloseable {
   private PageTable table;
   private LayerOffsets offsets = LayerOffsets.FIRST;
   private Tiling tiling;
-  private Splitting splitting;
+  private SplitPlan splitPlan;
 
   /**
-   * @throws DeviceRefusal for a shape that there is no kernel for
+   * @throws DeviceException for a shape that there is no kernel for
    */
   public PagedAttention(
       KernelModule module,
-      Stream stream,
+      CudaStream stream,
       PageFormat format,
       AttentionShape shape,
-      int mostSequences) {
-    Context context = module.context();
+      int maxSequences) {
+    CudaContext context = module.context();
     this.device = context.device();
     this.format = format;
     this.shape = shape;
     this.blocks = HeadBlocks.of(format, shape);
-    this.mostSequences = mostSequences;
+    this.maxSequences = maxSequences;
     this.kernel = module.kernel(blocks.kernelName(format, shape.headDim()));
-    this.aid = format.aid(module, stream, shape, mostSequences);
+    this.auxiliary = format.newAuxiliaryKernels(module, stream, shape, maxSequences);
     this.launch = new Launch(kernel, ARGUMENT_BYTES);
     this.argument = launch.arguments();
-    long parts = (2L * device.multiprocessors() + (long) rows() * mostSequences) * blocks.heads();
-    this.partOutputs = context.allocate(parts * aid.outputs(shape.headDim()) * Float.BYTES);
+    long parts = (2L * device.multiprocessors() + (long) rows() * maxSequences) * blocks.heads();
+    this.partOutputs =
+        context.allocate(parts * auxiliary.accumulatorSize(shape.headDim()) * Float.BYTES);
     this.partSums = context.allocate(parts * 2 * Float.BYTES);
-    this.arrivals = context.allocate((long) rows() * mostSequences * Integer.BYTES);
+    this.arrivals = context.allocate((long) rows() * maxSequences * Integer.BYTES);
     arrivals.fill(stream, (byte) 0);
     argument.set(JAVA_LONG, 32, partOutputs.address());
     argument.set(JAVA_LONG, 40, partSums.address());
@@ -76,7 +77,7 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_INT, 76, shape.queriesPerKvHead());
     argument.set(JAVA_INT, 80, blocks.heads());
     argument.set(JAVA_INT, 84, blocks.blocks());
-    argument.set(JAVA_LONG, 104, aid.tables(0));
+    argument.set(JAVA_LONG, 104, auxiliary.tableAddress(0));
   }
 
   /** What products are multiplied by: weights are powers of two. */
@@ -106,59 +107,59 @@ public final class PagedAttention implements AutoCloseable {
         Tiling.of(
             format,
             shape.headDim(),
-            blocks.mostWarps(format, shape.headDim()),
-            device.sharedBytes(),
+            blocks.maxWarps(format, shape.headDim()),
+            device.sharedMemoryBytes(),
             units));
   }
 
   void plan(PageTable batch, Tiling chosen) {
     double warpPages = (double) chosen.warps() / format.pageUnits();
-    plan(batch, chosen, Splitting.of(batch, rows(), device.multiprocessors(), warpPages));
+    plan(batch, chosen, SplitPlan.of(batch, rows(), device.multiprocessors(), warpPages));
   }
 
-  void plan(PageTable batch, Tiling chosen, Splitting shared) {
+  void plan(PageTable batch, Tiling chosen, SplitPlan shared) {
     check(batch);
     table = batch;
     tiling = chosen;
-    splitting = shared;
+    splitPlan = shared;
     int sharedBytes = tiling.sharedBytes(format, shape.headDim());
     kernel.allowSharedBytes(sharedBytes);
     launch
-        .grid(splitting.splits(), rows(), table.sequences())
+        .grid(splitPlan.splits(), rows(), table.sequences())
         .block(32 * tiling.warps())
         .shared(sharedBytes);
     argument.set(JAVA_LONG, 0, table.sequencesAddress());
     argument.set(JAVA_LONG, 8, table.entriesAddress());
-    argument.set(JAVA_INT, 88, splitting.pagesPerSplit());
+    argument.set(JAVA_INT, 88, splitPlan.pagesPerSplit());
     argument.set(JAVA_INT, 92, tiling.stages());
-    aid.plan(table, splitting);
-    argument.set(JAVA_LONG, 112, aid.collected());
+    auxiliary.plan(table, splitPlan);
+    argument.set(JAVA_LONG, 112, auxiliary.workspaceAddress());
   }
 
   private void check(PageTable batch) {
-    if (batch.sequences() < 1 || batch.sequences() > mostSequences) {
+    if (batch.sequences() < 1 || batch.sequences() > maxSequences) {
       throw new IllegalArgumentException(
           "the table has %d sequences; expected 1 to %d"
-              .formatted(batch.sequences(), mostSequences));
+              .formatted(batch.sequences(), maxSequences));
     }
     for (int s = 0; s < batch.sequences(); s++) {
       if (batch.pages(s) == 0) {
         throw new IllegalArgumentException("sequence %d has no pages".formatted(s));
       }
-      if (!format.isPacked() && batch.packedPages(s) > 0) {
+      if (!format.isQuantized() && batch.packedPages(s) > 0) {
         throw new IllegalArgumentException("sequence %d has packed pages".formatted(s));
       }
     }
   }
 
   /** Attends to another layer's pages from now on. */
-  public void atLayer(LayerOffsets layer) {
+  public void selectLayer(LayerOffsets layer) {
     offsets = layer;
     argument.set(JAVA_LONG, 56, layer.packed());
-    argument.set(JAVA_LONG, 64, layer.halves());
-    argument.set(JAVA_LONG, 104, aid.tables(layer.layer()));
-    argument.set(JAVA_LONG, 120, layer.fours());
-    argument.set(JAVA_LONG, 128, layer.twos());
+    argument.set(JAVA_LONG, 64, layer.fp16());
+    argument.set(JAVA_LONG, 104, auxiliary.tableAddress(layer.layer()));
+    argument.set(JAVA_LONG, 120, layer.fourBit());
+    argument.set(JAVA_LONG, 128, layer.twoBit());
   }
 
   /**
@@ -167,20 +168,20 @@ public final class PagedAttention implements AutoCloseable {
    * @param early whether it may begin before the kernel ahead of it in the stream has ended; packed
    *     pages are final by then, while those of halves may still be written
    */
-  public void attend(Stream stream, long queries, long outputs, boolean early) {
-    boolean overlapped = early && device.generation() >= 90;
+  public void attend(CudaStream stream, long queries, long outputs, boolean early) {
+    boolean overlapped = early && device.computeCapability() >= 90;
     argument.set(JAVA_LONG, 16, queries);
     argument.set(JAVA_LONG, 24, outputs);
     argument.set(JAVA_INT, 96, overlapped ? 1 : 0);
-    AttentionAid.Call call = new AttentionAid.Call(table, offsets, queries, outputs);
-    aid.before(stream, call);
-    launch.early(overlapped).on(stream);
-    aid.after(stream, call);
+    AuxiliaryKernels.Call call = new AuxiliaryKernels.Call(table, offsets, queries, outputs);
+    auxiliary.prologue(stream, call);
+    launch.programmaticDependent(overlapped).on(stream);
+    auxiliary.epilogue(stream, call);
   }
 
   /** Lets what attention has beside pages see rows of prompts, which are read elsewhere. */
-  void see(Stream stream, PromptRuns runs, AttentionAid.Call call) {
-    aid.see(stream, runs, call);
+  void observePrefill(CudaStream stream, PrefillChunks chunks, AuxiliaryKernels.Call call) {
+    auxiliary.observePrefill(stream, chunks, call);
   }
 
   /**
@@ -188,26 +189,26 @@ public final class PagedAttention implements AutoCloseable {
    *
    * @param collected what is written beside outputs, where it lies
    */
-  record Cut(Tiling tiling, Splitting splitting, long collected) {}
+  record LaunchPlan(Tiling tiling, SplitPlan splitPlan, long workspace) {}
 
   /** Of the batch that was planned. */
-  Cut cut() {
-    return new Cut(tiling, splitting, aid.collected());
+  LaunchPlan launchPlan() {
+    return new LaunchPlan(tiling, splitPlan, auxiliary.workspaceAddress());
   }
 
   /** How the batch was cut, for people. */
-  public String planned() {
+  public String describePlan() {
     return "%s, %d warps of %d stages, %d splits of %d pages"
         .formatted(
             kernel.name(),
             tiling.warps(),
             tiling.stages(),
-            splitting.splits(),
-            splitting.pagesPerSplit());
+            splitPlan.splits(),
+            splitPlan.pagesPerSplit());
   }
 
   @Override
   public void close() {
-    Closing.all(aid, partOutputs, partSums, arrivals);
+    Resources.closeAll(auxiliary, partOutputs, partSums, arrivals);
   }
 }

@@ -8,29 +8,30 @@ import java.util.Arrays;
  * known here is where they lie and which blocks brought them, as {@code PatternkvSequence} has it.
  */
 final class PatternBanks implements SequenceTables {
-  private static final int BLOCK = SequencePages.BLOCK_PAGES * HalfPage.TOKENS;
-  private static final int MOST = PatternPage.MOST_PATTERNS - 1; // one says that there is none
+  private static final int BLOCK = SequencePages.BLOCK_PAGES * Fp16Page.TOKENS;
+  private static final int MAX_PATTERNS =
+      PatternPage.MAX_PATTERNS - 1; // one says that there is none
 
-  private final KindPages home;
-  private final PatternFormat format;
+  private final CacheResources resources;
+  private final PatternkvFormat format;
   private long[] banks = {};
   private int mined; // patterns
   private int minedAt; // position of the first block that was mined
   private int covered; // blocks before this position have had their chance to add patterns
   private int[] addedAt = {}; // positions of blocks that brought one each, in order
 
-  PatternBanks(KindPages home, PatternFormat format) {
-    this.home = home;
+  PatternBanks(CacheResources resources, PatternkvFormat format) {
+    this.resources = resources;
     this.format = format;
   }
 
   /** Pages for as many patterns as so many blocks have at the most. */
-  static int banks(PatternFormat format, int blocks) {
+  static int banks(PatternkvFormat format, int blocks) {
     if (blocks == 0) {
       return 0;
     }
-    int most = Math.min(MOST, format.patterns() + (format.grows() ? blocks : 0));
-    return Math.ceilDiv(most, PatternPage.BANK_PATTERNS);
+    int maxPatterns = Math.min(MAX_PATTERNS, format.patterns() + (format.grows() ? blocks : 0));
+    return Math.ceilDiv(maxPatterns, PatternPage.BANK_PATTERNS);
   }
 
   private int count() {
@@ -46,33 +47,33 @@ final class PatternBanks implements SequenceTables {
   public void reserve(int blocks) {
     int missing = banks(format, blocks) - banks.length;
     if (missing > 0) {
-      long[] more = home.tables().take(missing);
+      long[] more = resources.tablePool().allocate(missing);
       banks = Arrays.copyOf(banks, banks.length + missing);
       System.arraycopy(more, 0, banks, banks.length - missing, missing);
     }
   }
 
   @Override
-  public long[] toPack(int position, long[] halves) {
+  public long[] quantizationMetadata(int position, long[] halves) {
     int blocks = halves.length / SequencePages.BLOCK_PAGES;
     if (mined == 0) {
-      PatternMine mine = new PatternMine(home, halves);
+      PatternMiner mine = new PatternMiner(resources, halves);
       int found = Math.min(format.patterns(), mine.samples());
-      mine.bring(found, banks);
+      mine.mineInto(found, banks);
       mined = found;
       minedAt = position;
       covered = position + BLOCK * blocks;
     }
-    long[] beside = new long[blocks * PatternPacker.BESIDE_LONGS];
+    long[] metadata = new long[blocks * PatternPageQuantizer.METADATA_LONGS];
     for (int block = 0; block < blocks; block++) {
       int fresh = cover(position + BLOCK * block);
-      describe(beside, block, count(), fresh);
+      describe(metadata, block, count(), fresh);
     }
-    return beside;
+    return metadata;
   }
 
   @Override
-  public void pretend(int position) {
+  public void useDummy(int position) {
     if (mined == 0 && banks.length > 0) {
       mined = format.patterns();
       minedAt = position;
@@ -83,31 +84,31 @@ final class PatternBanks implements SequenceTables {
   /** Lets a block add a pattern where it may; its index, or 256 for none. */
   private int cover(int position) {
     if (position < covered) {
-      return PatternPage.MOST_PATTERNS;
+      return PatternPage.MAX_PATTERNS;
     }
     covered = position + BLOCK;
     int last = addedAt.length == 0 ? minedAt : addedAt[addedAt.length - 1];
-    if (!format.grows() || count() == MOST || last >= position) {
-      return PatternPage.MOST_PATTERNS;
+    if (!format.grows() || count() == MAX_PATTERNS || last >= position) {
+      return PatternPage.MAX_PATTERNS;
     }
     addedAt = Arrays.copyOf(addedAt, addedAt.length + 1);
     addedAt[addedAt.length - 1] = position;
     return count() - 1;
   }
 
-  private void describe(long[] beside, int block, int count, int fresh) {
-    int at = block * PatternPacker.BESIDE_LONGS;
-    System.arraycopy(banks, 0, beside, at, banks.length);
-    beside[at + PatternPage.MOST_BANKS] = count | (long) fresh << Integer.SIZE;
+  private void describe(long[] metadata, int block, int count, int fresh) {
+    int at = block * PatternPageQuantizer.METADATA_LONGS;
+    System.arraycopy(banks, 0, metadata, at, banks.length);
+    metadata[at + PatternPage.MAX_BANKS] = count | (long) fresh << Integer.SIZE;
   }
 
   @Override
-  public long[] toUnpack(int blocks) {
-    long[] beside = new long[blocks * PatternPacker.BESIDE_LONGS];
+  public long[] dequantizationMetadata(int blocks) {
+    long[] metadata = new long[blocks * PatternPageQuantizer.METADATA_LONGS];
     for (int block = 0; block < blocks; block++) {
-      describe(beside, block, count(), PatternPage.MOST_PATTERNS);
+      describe(metadata, block, count(), PatternPage.MAX_PATTERNS);
     }
-    return beside;
+    return metadata;
   }
 
   @Override
@@ -123,13 +124,13 @@ final class PatternBanks implements SequenceTables {
 
   @Override
   public SequenceTables fork() {
-    PatternBanks fork = new PatternBanks(home, format);
+    PatternBanks fork = new PatternBanks(resources, format);
     if (banks.length > 0) {
-      fork.banks = home.tables().take(banks.length);
+      fork.banks = resources.tablePool().allocate(banks.length);
       try {
-        home.move(() -> copyTo(fork.banks));
+        resources.submit(() -> copyTo(fork.banks));
       } catch (RuntimeException | Error e) {
-        fork.keepBanks(0);
+        fork.truncateBanks(0);
         throw e;
       }
     }
@@ -142,12 +143,12 @@ final class PatternBanks implements SequenceTables {
 
   private void copyTo(long[] others) {
     for (int i = 0; i < banks.length; i++) {
-      home.moves().copyTable(banks[i], others[i]);
+      resources.operations().copyTable(banks[i], others[i]);
     }
   }
 
   @Override
-  public void keep(int tokens, int blocks) {
+  public void truncate(int tokens, int blocks) {
     int added = addedAt.length;
     while (added > 0 && addedAt[added - 1] + BLOCK > tokens) {
       added--;
@@ -159,12 +160,13 @@ final class PatternBanks implements SequenceTables {
       covered = 0;
     }
     covered = minedAt + Math.max(0, Math.min(tokens, covered) - minedAt) / BLOCK * BLOCK;
-    keepBanks(Math.max(banks(format, blocks), Math.ceilDiv(count(), PatternPage.BANK_PATTERNS)));
+    truncateBanks(
+        Math.max(banks(format, blocks), Math.ceilDiv(count(), PatternPage.BANK_PATTERNS)));
   }
 
-  private void keepBanks(int count) {
+  private void truncateBanks(int count) {
     for (int i = count; i < banks.length; i++) {
-      home.tables().giveBack(banks[i]);
+      resources.tablePool().release(banks[i]);
     }
     banks = Arrays.copyOf(banks, Math.min(count, banks.length));
   }

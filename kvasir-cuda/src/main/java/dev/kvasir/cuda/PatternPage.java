@@ -23,12 +23,12 @@ record PatternPage(int bits, int headDim) {
   /** Of a bank page. */
   static final int BANK_PATTERNS = 32;
 
-  static final int MOST_BANKS = 8;
+  static final int MAX_BANKS = 8;
 
-  /** With {@link #NONE}, which is none. */
-  static final int MOST_PATTERNS = BANK_PATTERNS * MOST_BANKS;
+  /** With {@link #NO_ROW}, which is none. */
+  static final int MAX_PATTERNS = BANK_PATTERNS * MAX_BANKS;
 
-  private static final int TOKENS = HalfPage.TOKENS;
+  private static final int TOKENS = Fp16Page.TOKENS;
 
   static int bankBytes(int headDim) {
     return 2 * BANK_PATTERNS * headDim * Short.BYTES;

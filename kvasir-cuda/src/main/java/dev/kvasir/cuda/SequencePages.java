@@ -16,31 +16,31 @@ import java.util.Arrays;
  *
  * In tables packed pages come first, then sinks, then other halves.
  */
-sealed class SequencePages permits ShrinkingPages {
-  static final int TOKENS = HalfPage.TOKENS;
+sealed class SequencePages permits RequantizingPages {
+  static final int TOKENS = Fp16Page.TOKENS;
 
   /** Pages that are packed together: a page of the host. */
   static final int BLOCK_PAGES = 2;
 
   static final long[] NONE = {};
 
-  final KindPages home;
+  final CacheResources resources;
   final int sinkTokens;
   long[] sinks = NONE;
   long[] packed = NONE;
-  long[] halves = NONE;
+  long[] fp16 = NONE;
   private final SequenceTables tables;
-  private long[] ahead = NONE; // empty where nothing is packed
-  long[] full; // null until it is asked for
+  private long[] reserved = NONE; // empty where nothing is packed
+  long[] fullEntries; // null until it is asked for
 
-  SequencePages(KindPages home) {
-    this(home, home.kind().format().tables(home));
+  SequencePages(CacheResources resources) {
+    this(resources, resources.cacheConfig().format().newTables(resources));
   }
 
-  private SequencePages(KindPages home, SequenceTables tables) {
-    this.home = home;
+  private SequencePages(CacheResources resources, SequenceTables tables) {
+    this.resources = resources;
     this.tables = tables;
-    this.sinkTokens = home.kind().sinks();
+    this.sinkTokens = resources.cacheConfig().sinks();
   }
 
   /** Tokens that are packed. */
@@ -49,7 +49,7 @@ sealed class SequencePages permits ShrinkingPages {
   }
 
   /** Where tokens begin that are neither sinks nor packed. */
-  int halvesFrom() {
+  int fp16Start() {
     return sinkTokens + packedTokens();
   }
 
@@ -58,7 +58,7 @@ sealed class SequencePages permits ShrinkingPages {
   }
 
   /** Those of them that are codes. */
-  int codedPages() {
+  int quantizedPages() {
     return packed.length;
   }
 
@@ -73,8 +73,8 @@ sealed class SequencePages permits ShrinkingPages {
   }
 
   /** Of sinks and of others. */
-  int halfPages() {
-    return sinks.length + halves.length;
+  int fp16Pages() {
+    return sinks.length + fp16.length;
   }
 
   int sinkPages() {
@@ -82,7 +82,7 @@ sealed class SequencePages permits ShrinkingPages {
   }
 
   int pages() {
-    return packed.length + halfPages();
+    return packed.length + fp16Pages();
   }
 
   /** Of what it has beside them. */
@@ -91,32 +91,32 @@ sealed class SequencePages permits ShrinkingPages {
   }
 
   /** Pages that are set aside to pack to. */
-  int pagesAhead() {
-    return ahead.length;
+  int reservedPages() {
+    return reserved.length;
   }
 
   /** Tokens that there are pages for. */
-  int room() {
-    return sinks.length < home.kind().sinkPages()
+  int allocatedTokens() {
+    return sinks.length < resources.cacheConfig().sinkPages()
         ? TOKENS * sinks.length
-        : halvesFrom() + TOKENS * halves.length;
+        : fp16Start() + TOKENS * fp16.length;
   }
 
   /** The page of a position that is not packed and, in the lower bits, its place there. */
-  long place(int position) {
+  long slot(int position) {
     if (position < sinkTokens) {
       return sinks[position / TOKENS] | position % TOKENS;
     }
-    int within = position - halvesFrom();
-    return halves[within / TOKENS] | within % TOKENS;
+    int within = position - fp16Start();
+    return fp16[within / TOKENS] | within % TOKENS;
   }
 
   /** Adds what a token attends to that has so many before it and itself. */
-  void describe(PageTable table, int tokens) {
-    tables.see(tokens - 1);
+  void addTo(PageTable table, int tokens) {
+    tables.observeQuery(tokens - 1);
     int pages = pagesOf(tokens);
     table.addSequence(
-        full(), packed.length, pages - packed.length, lastTokens(tokens), tables.entries());
+        fullEntries(), packed.length, pages - packed.length, lastTokens(tokens), tables.entries());
   }
 
   /**
@@ -128,21 +128,21 @@ sealed class SequencePages permits ShrinkingPages {
    * @param expanded where codes become halves; null where they are read as they are
    * @return the entry of what it has beside pages
    */
-  int list(PageTable table, int from, int to, ExpandedPages expanded) {
+  int addChunkTo(PageTable table, int from, int to, DequantizedPages dequantized) {
     for (int position = from; position < to; position++) {
-      tables.see(position);
+      tables.observeQuery(position);
     }
-    long[] all = expanded == null ? full() : inHalves(expanded);
+    long[] all = dequantized == null ? fullEntries() : dequantizedEntries(dequantized);
     table.addEntries(all, pagesOf(to), lastTokens(to));
     return table.addTables(tables.entries());
   }
 
-  long[] inHalves(ExpandedPages expanded) {
-    long[] all = full().clone();
+  long[] dequantizedEntries(DequantizedPages dequantized) {
+    long[] all = fullEntries().clone();
     for (int page = 0; page < packed.length; page++) {
-      all[page] = expanded.add(0, packed[page]) | TOKENS - 1;
+      all[page] = dequantized.add(0, packed[page]) | TOKENS - 1;
     }
-    expanded.addBeside(tables.toUnpack(packed.length / BLOCK_PAGES));
+    dequantized.addMetadata(tables.dequantizationMetadata(packed.length / BLOCK_PAGES));
     return all;
   }
 
@@ -150,27 +150,27 @@ sealed class SequencePages permits ShrinkingPages {
   private int pagesOf(int tokens) {
     return tokens <= sinkTokens
         ? Math.ceilDiv(tokens, TOKENS)
-        : packed.length + sinks.length + Math.ceilDiv(tokens - halvesFrom(), TOKENS);
+        : packed.length + sinks.length + Math.ceilDiv(tokens - fp16Start(), TOKENS);
   }
 
   /** In the last of those pages. */
   int lastTokens(int tokens) {
-    boolean endsWithSinks = tokens <= sinkTokens || sinkTokens > 0 && tokens == halvesFrom();
+    boolean endsWithSinks = tokens <= sinkTokens || sinkTokens > 0 && tokens == fp16Start();
     return (endsWithSinks ? Math.min(tokens, sinkTokens) - 1 : tokens - sinkTokens - 1) % TOKENS
         + 1;
   }
 
   /** All pages as entries of a table that are as full as they will be; made when they change. */
-  private long[] full() {
-    if (full == null) {
-      full = Arrays.copyOf(packed, pages());
-      System.arraycopy(halves, 0, full, packed.length + sinks.length, halves.length);
-      for (int i = 0; i < full.length; i++) {
-        full[i] |= TOKENS - 1;
+  private long[] fullEntries() {
+    if (fullEntries == null) {
+      fullEntries = Arrays.copyOf(packed, pages());
+      System.arraycopy(fp16, 0, fullEntries, packed.length + sinks.length, fp16.length);
+      for (int i = 0; i < fullEntries.length; i++) {
+        fullEntries[i] |= TOKENS - 1;
       }
-      System.arraycopy(sinkEntries(), 0, full, packed.length, sinks.length);
+      System.arraycopy(sinkEntries(), 0, fullEntries, packed.length, sinks.length);
     }
-    return full;
+    return fullEntries;
   }
 
   /** The last of them is filled in part. */
@@ -192,13 +192,13 @@ sealed class SequencePages permits ShrinkingPages {
    *
    * @param held whether packing waits
    */
-  int stepOf(int length, int tokens, boolean held) {
+  int maxStep(int length, int tokens, boolean deferred) {
     return tokens;
   }
 
   /** Of packed pages. */
   long packedBytes() {
-    return packed.length * home.packed().bytesOfAll() + tables.besideBytes();
+    return packed.length * resources.packedPool().totalPageBytes() + tables.extraBytes();
   }
 
   /**
@@ -207,35 +207,36 @@ sealed class SequencePages permits ShrinkingPages {
    * @param perPage in all layers
    */
   long codeBytes(long perPage) {
-    return packed.length * perPage + tables.besideCodeBytes();
+    return packed.length * perPage + tables.extraCodeBytes();
   }
 
   /**
    * Takes pages for positions up to {@code end}, and a page of its own for the first of them where
    * that is a fork's too; all or none of them.
    */
-  void reserve(int length, int end, boolean held) {
+  void reserve(int length, int end, boolean deferred) {
     tables.reserve(Math.max(0, end - sinkTokens) / (BLOCK_PAGES * TOKENS));
     int missingSinks = Math.ceilDiv(Math.min(end, sinkTokens), TOKENS) - sinks.length;
-    int missing = Math.ceilDiv(end - halvesFrom(), TOKENS) - halves.length;
+    int missing = Math.ceilDiv(end - fp16Start(), TOKENS) - fp16.length;
     int newSinks = Math.max(0, missingSinks);
     int newHalves = Math.max(0, missing);
-    boolean copies = end > length && length < room() && home.halves().isShared(page(length));
+    boolean copies =
+        end > length && length < allocatedTokens() && resources.fp16Pool().isShared(page(length));
     if (newSinks + newHalves == 0 && !copies) {
       return;
     }
-    long[] taken = take(newSinks + newHalves + (copies ? 1 : 0), newHalves);
+    long[] allocated = allocate(newSinks + newHalves + (copies ? 1 : 0), newHalves);
     if (copies) {
-      copyOrGiveBack(page(length), taken);
-      replace(length, taken[taken.length - 1]);
+      copyOrRelease(page(length), allocated);
+      replace(length, allocated[allocated.length - 1]);
     }
-    full = null;
-    sinks = joined(sinks, taken, 0, newSinks);
-    halves = joined(halves, taken, newSinks, newHalves);
+    fullEntries = null;
+    sinks = concat(sinks, allocated, 0, newSinks);
+    fp16 = concat(fp16, allocated, newSinks, newHalves);
   }
 
   private long page(int position) {
-    return place(position) & -TOKENS;
+    return slot(position) & -TOKENS;
   }
 
   /** Holds another page in the place of one that a fork has too. */
@@ -244,45 +245,45 @@ sealed class SequencePages permits ShrinkingPages {
     if (position < sinkTokens) {
       sinks[position / TOKENS] = own;
     } else {
-      halves[(position - halvesFrom()) / TOKENS] = own;
+      fp16[(position - fp16Start()) / TOKENS] = own;
     }
-    home.halves().giveBack(shared);
+    resources.fp16Pool().release(shared);
   }
 
-  static long[] joined(long[] known, long[] more, int from, int count) {
+  static long[] concat(long[] known, long[] more, int from, int count) {
     long[] all = Arrays.copyOf(known, known.length + count);
     System.arraycopy(more, from, all, known.length, count);
     return all;
   }
 
   /** Copies a page to the last of those that were taken, which all go back where that fails. */
-  private void copyOrGiveBack(long shared, long[] taken) {
+  private void copyOrRelease(long shared, long[] allocated) {
     try {
-      home.move(() -> home.moves().copy(shared, taken[taken.length - 1]));
+      resources.submit(() -> resources.operations().copy(shared, allocated[allocated.length - 1]));
     } catch (RuntimeException | Error e) {
-      giveBack(home.halves(), taken);
-      keepAhead(halves.length);
+      release(resources.fp16Pool(), allocated);
+      truncateReserved(fp16.length);
       throw e;
     }
   }
 
   /** Takes pages of halves, and sets others aside behind those that are. */
-  private long[] take(int count, int aside) {
-    long[] taken = home.halves().take(count);
-    if (home.setsAside() && aside > 0) {
+  private long[] allocate(int count, int aside) {
+    long[] allocated = resources.fp16Pool().allocate(count);
+    if (resources.reservesPacked() && aside > 0) {
       try {
-        ahead = joined(ahead, home.packed().take(aside), 0, aside);
+        reserved = concat(reserved, resources.packedPool().allocate(aside), 0, aside);
       } catch (RuntimeException | Error e) {
-        giveBack(home.halves(), taken);
+        release(resources.fp16Pool(), allocated);
         throw e;
       }
     }
-    return taken;
+    return allocated;
   }
 
   /** Lets pages be packed that nothing was learned from, to measure with. */
-  void pretend() {
-    tables.pretend(halvesFrom());
+  void useDummyTables() {
+    tables.useDummy(fp16Start());
   }
 
   /**
@@ -290,58 +291,58 @@ sealed class SequencePages permits ShrinkingPages {
    * they are to be packed again, where there is no memory for what they take elsewhere than in
    * pages.
    */
-  void pack(int pages) {
-    long[] from = Arrays.copyOf(halves, pages);
-    long[] to = Arrays.copyOf(ahead, pages);
-    long[] beside;
+  void quantize(int pages) {
+    long[] from = Arrays.copyOf(fp16, pages);
+    long[] to = Arrays.copyOf(reserved, pages);
+    long[] metadata;
     try {
-      beside = tables.toPack(halvesFrom(), from);
-    } catch (DeviceRefusal | MemoryFullException _) {
+      metadata = tables.quantizationMetadata(fp16Start(), from);
+    } catch (DeviceException | MemoryFullException _) {
       return;
     }
-    home.move(() -> home.moves().pack(from, to, beside));
-    turnOver(pages);
+    resources.submit(() -> resources.operations().quantize(from, to, metadata));
+    replaceByPacked(pages);
   }
 
   /** Holds the pages that were set aside in the place of the first pages of halves. */
-  void turnOver(int pages) {
-    long[] from = Arrays.copyOf(halves, pages);
-    full = null;
-    packed = joined(packed, ahead, 0, pages);
-    halves = Arrays.copyOfRange(halves, pages, halves.length);
-    ahead = Arrays.copyOfRange(ahead, pages, ahead.length);
-    giveBack(home.halves(), from);
+  void replaceByPacked(int pages) {
+    long[] from = Arrays.copyOf(fp16, pages);
+    fullEntries = null;
+    packed = concat(packed, reserved, 0, pages);
+    fp16 = Arrays.copyOfRange(fp16, pages, fp16.length);
+    reserved = Arrays.copyOfRange(reserved, pages, reserved.length);
+    release(resources.fp16Pool(), from);
   }
 
   /**
    * Forgets what lies behind so many tokens; answers how many are left. A block that is cut becomes
    * halves again, or is forgotten where there is no memory for them.
    */
-  int keep(int tokens) {
-    full = null;
-    if (tokens >= halvesFrom()) {
-      keepHalves(Math.ceilDiv(tokens - halvesFrom(), TOKENS));
-      keepTables(tokens);
+  int truncate(int tokens) {
+    fullEntries = null;
+    if (tokens >= fp16Start()) {
+      truncateFp16(Math.ceilDiv(tokens - fp16Start(), TOKENS));
+      truncateTables(tokens);
       return tokens;
     }
-    keepHalves(0);
+    truncateFp16(0);
     int behind = Math.max(0, tokens - sinkTokens);
-    int kept = behind / (BLOCK_PAGES * TOKENS) * BLOCK_PAGES;
-    int cut = Math.ceilDiv(behind - kept * TOKENS, TOKENS);
-    long[] gone = Arrays.copyOfRange(packed, kept, packed.length);
+    int retained = behind / (BLOCK_PAGES * TOKENS) * BLOCK_PAGES;
+    int cut = Math.ceilDiv(behind - retained * TOKENS, TOKENS);
+    long[] dropped = Arrays.copyOfRange(packed, retained, packed.length);
     try {
-      boolean unpacks = cut > 0 && unpack(Arrays.copyOf(gone, cut), kept);
-      return cut == 0 || unpacks ? tokens : sinkTokens + kept * TOKENS;
+      boolean unpacks = cut > 0 && dequantize(Arrays.copyOf(dropped, cut), retained);
+      return cut == 0 || unpacks ? tokens : sinkTokens + retained * TOKENS;
     } finally {
-      packed = Arrays.copyOf(packed, kept);
-      giveBackPacked(gone, kept);
-      keepSinks(Math.ceilDiv(Math.min(tokens, sinkTokens), TOKENS));
-      keepTables(tokens);
+      packed = Arrays.copyOf(packed, retained);
+      releasePacked(dropped, retained);
+      truncateSinks(Math.ceilDiv(Math.min(tokens, sinkTokens), TOKENS));
+      truncateTables(tokens);
     }
   }
 
-  private void keepTables(int tokens) {
-    tables.keep(tokens, Math.max(0, tokens - sinkTokens) / (BLOCK_PAGES * TOKENS));
+  private void truncateTables(int tokens) {
+    tables.truncate(tokens, Math.max(0, tokens - sinkTokens) / (BLOCK_PAGES * TOKENS));
   }
 
   /**
@@ -349,87 +350,88 @@ sealed class SequencePages permits ShrinkingPages {
    *
    * @param firstPage of those that are cut, among packed ones
    */
-  boolean unpack(long[] from, int firstPage) {
+  boolean dequantize(long[] from, int firstPage) {
     try {
-      halves = take(from.length, from.length);
-    } catch (DeviceRefusal | MemoryFullException _) {
+      fp16 = allocate(from.length, from.length);
+    } catch (DeviceException | MemoryFullException _) {
       return false;
     }
     try {
-      home.move(() -> moveUnpacked(from, firstPage));
+      resources.submit(() -> launchDequantize(from, firstPage));
       return true;
     } catch (RuntimeException | Error e) {
-      keepHalves(0);
+      truncateFp16(0);
       throw e;
     }
   }
 
-  void moveUnpacked(long[] from, int firstPage) {
-    long[] beside = tables.toUnpack(Math.ceilDiv(from.length, BLOCK_PAGES));
-    home.moves().unpack(halves, from, beside);
+  void launchDequantize(long[] from, int firstPage) {
+    long[] metadata = tables.dequantizationMetadata(Math.ceilDiv(from.length, BLOCK_PAGES));
+    resources.operations().dequantize(fp16, from, metadata);
   }
 
-  void giveBackPacked(long[] gone, int firstPage) {
-    giveBack(home.packed(), gone);
+  void releasePacked(long[] dropped, int firstPage) {
+    release(resources.packedPool(), dropped);
   }
 
-  private void keepSinks(int count) {
-    long[] gone = Arrays.copyOfRange(sinks, count, sinks.length);
+  private void truncateSinks(int count) {
+    long[] dropped = Arrays.copyOfRange(sinks, count, sinks.length);
     sinks = Arrays.copyOf(sinks, count);
-    giveBack(home.halves(), gone);
+    release(resources.fp16Pool(), dropped);
   }
 
-  private void keepHalves(int count) {
-    long[] gone = Arrays.copyOfRange(halves, count, halves.length);
-    halves = Arrays.copyOf(halves, count);
-    giveBack(home.halves(), gone);
-    keepAhead(count);
+  private void truncateFp16(int count) {
+    long[] dropped = Arrays.copyOfRange(fp16, count, fp16.length);
+    fp16 = Arrays.copyOf(fp16, count);
+    release(resources.fp16Pool(), dropped);
+    truncateReserved(count);
   }
 
-  private void keepAhead(int count) {
-    if (home.setsAside()) {
-      long[] unused = Arrays.copyOfRange(ahead, count, ahead.length);
-      ahead = Arrays.copyOf(ahead, count);
-      giveBack(home.packed(), unused);
+  private void truncateReserved(int count) {
+    if (resources.reservesPacked()) {
+      long[] unused = Arrays.copyOfRange(reserved, count, reserved.length);
+      reserved = Arrays.copyOf(reserved, count);
+      release(resources.packedPool(), unused);
     }
   }
 
   /** The same pages for another sequence, of those that hold any of so many tokens. */
   SequencePages fork(int tokens) {
-    SequencePages fork = new SequencePages(home, tables.fork());
+    SequencePages fork = new SequencePages(resources, tables.fork());
     try {
       shareWith(fork, tokens);
     } catch (RuntimeException | Error e) {
-      fork.tables.keep(0, 0);
+      fork.tables.truncate(0, 0);
       throw e;
     }
     return fork;
   }
 
   void shareWith(SequencePages fork, int tokens) {
-    int shared = Math.max(0, Math.ceilDiv(tokens - halvesFrom(), TOKENS));
-    fork.ahead = home.setsAside() && shared > 0 ? home.packed().take(shared) : NONE;
+    int shared = Math.max(0, Math.ceilDiv(tokens - fp16Start(), TOKENS));
+    fork.reserved =
+        resources.reservesPacked() && shared > 0 ? resources.packedPool().allocate(shared) : NONE;
     fork.sinks = Arrays.copyOf(sinks, Math.ceilDiv(Math.min(tokens, sinkTokens), TOKENS));
     fork.packed = packed.clone();
-    fork.halves = Arrays.copyOf(halves, shared);
-    share(home.halves(), fork.sinks);
-    sharePacked();
-    share(home.halves(), fork.halves);
+    fork.fp16 = Arrays.copyOf(fp16, shared);
+    retain(resources.fp16Pool(), fork.sinks);
+    retainPacked();
+    retain(resources.fp16Pool(), fork.fp16);
   }
 
-  void sharePacked() {
-    share(home.packed(), packed);
+  void retainPacked() {
+    retain(resources.packedPool(), packed);
   }
 
-  private static void share(PagePool pool, long[] pages) {
+  private static void retain(PagePool pool, long[] pages) {
     for (long page : pages) {
-      pool.share(page);
+      pool.retain(page);
     }
   }
 
-  static void giveBack(PagePool pool, long[] pages) {
+  static void release(PagePool pool, long[] pages) {
     for (long page : pages) {
-      pool.giveBack(page);
+      pool.release(page);
     }
   }
 }

@@ -18,15 +18,15 @@ interface SequenceTables {
         public void reserve(int blocks) {}
 
         @Override
-        public long[] toPack(int position, long[] halves) {
+        public long[] quantizationMetadata(int position, long[] halves) {
           return NOTHING;
         }
 
         @Override
-        public void pretend(int position) {}
+        public void useDummy(int position) {}
 
         @Override
-        public long[] toUnpack(int blocks) {
+        public long[] dequantizationMetadata(int blocks) {
           return NOTHING;
         }
 
@@ -41,7 +41,7 @@ interface SequenceTables {
         }
 
         @Override
-        public void keep(int tokens, int blocks) {}
+        public void truncate(int tokens, int blocks) {}
       };
 
   /** That are taken. */
@@ -56,33 +56,33 @@ interface SequenceTables {
 
   /**
    * Learns from blocks that are about to be packed; answers what each takes beside its pages, as
-   * {@link PagePacker#besideLongs} has it. Without the lock.
+   * {@link PageQuantizer#metadataLongs} has it. Without the lock.
    *
    * @throws dev.kvasir.memory.MemoryFullException where there is no memory for what they take
    *     elsewhere than in pages; nothing has changed then
    * @param position of the first one
    * @param halves their pages
    */
-  long[] toPack(int position, long[] halves);
+  long[] quantizationMetadata(int position, long[] halves);
 
   /** A token's query is about to attend, in all layers. */
-  default void see(int position) {}
+  default void observeQuery(int position) {}
 
   /** Bytes that its packed blocks take elsewhere than in pages. */
-  default long besideBytes() {
+  default long extraBytes() {
     return 0;
   }
 
   /** Of codes alone. */
-  default long besideCodeBytes() {
+  default long extraCodeBytes() {
     return 0;
   }
 
   /** Has learned whatever it may from blocks at a position, to measure with. */
-  void pretend(int position);
+  void useDummy(int position);
 
   /** The same of blocks that are packed already. */
-  long[] toUnpack(int blocks);
+  long[] dequantizationMetadata(int blocks);
 
   /**
    * As a {@link PageTable} names them: addresses, and in the lower bits what is in each, less one.
@@ -97,5 +97,5 @@ interface SequenceTables {
    *
    * @param blocks that there are still pages for
    */
-  void keep(int tokens, int blocks);
+  void truncate(int tokens, int blocks);
 }

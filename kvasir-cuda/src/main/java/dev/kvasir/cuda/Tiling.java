@@ -23,21 +23,23 @@ record Tiling(int warps, int stages) {
    * @param units of a block, at the most
    * @param mostWarps that the kernel's registers allow
    */
-  static Tiling of(PageFormat format, int headDim, int mostWarps, int sharedBytes, int units) {
+  static Tiling of(PageFormat format, int headDim, int maxWarps, int sharedBytes, int units) {
     int unit = format.unitBytes(headDim);
-    int room = sharedBytes - OWN_SHARED_BYTES - format.blockBytes();
-    boolean large = !format.isPacked() && unit >= LARGE_UNIT_BYTES;
+    int available = sharedBytes - OWN_SHARED_BYTES - format.blockBytes();
+    boolean large = !format.isQuantized() && unit >= LARGE_UNIT_BYTES;
     return units >= MANY && !large
-        ? fitting(mostWarps, room, unit, format.warpBytes(), 2)
-        : fitting(Math.min(mostWarps, FEW_WARPS), room, unit, format.warpBytes(), large ? 2 : 3);
+        ? fitting(maxWarps, available, unit, format.warpBytes(), 2)
+        : fitting(
+            Math.min(maxWarps, FEW_WARPS), available, unit, format.warpBytes(), large ? 2 : 3);
   }
 
-  private static Tiling fitting(int mostWarps, int room, int unit, int beside, int mostStages) {
-    int warps = Math.min(mostWarps, room / (unit + beside));
+  private static Tiling fitting(
+      int maxWarps, int available, int unit, int warpBytes, int maxStages) {
+    int warps = Math.min(maxWarps, available / (unit + warpBytes));
     if (warps > 4) {
       warps -= warps % 4; // as many for each of a multiprocessor's four schedulers
     }
-    return new Tiling(warps, Math.min((room / warps - beside) / unit, mostStages));
+    return new Tiling(warps, Math.min((available / warps - warpBytes) / unit, maxStages));
   }
 
   int sharedBytes(PageFormat format, int headDim) {

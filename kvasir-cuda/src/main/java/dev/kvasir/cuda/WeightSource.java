@@ -8,13 +8,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Brings tensors to a device, by the names that GGUF files have for them, and owns them there. */
-abstract sealed class WeightSource implements AutoCloseable permits GgufWeights, RandomWeights {
-  private final Context context;
-  private final Stream stream;
-  private final List<AutoCloseable> taken = new ArrayList<>();
+abstract sealed class WeightSource implements AutoCloseable
+    permits GgufWeightSource, RandomWeightSource {
+  private final CudaContext context;
+  private final CudaStream stream;
+  private final List<AutoCloseable> owned = new ArrayList<>();
   private long bytes;
 
-  WeightSource(Context context, Stream stream) {
+  WeightSource(CudaContext context, CudaStream stream) {
     this.context = context;
     this.stream = stream;
   }
@@ -22,21 +23,21 @@ abstract sealed class WeightSource implements AutoCloseable permits GgufWeights,
   abstract boolean has(String name);
 
   /** Matrices of one width, one below the other. */
-  final DeviceStack matrix(String... names) {
-    DeviceStack made = made(context, stream, List.of(names));
-    taken.add(made);
+  final StackedMatrices matrix(String... names) {
+    StackedMatrices made = loadMatrix(context, stream, List.of(names));
+    owned.add(made);
     bytes += made.bytes();
     return made;
   }
 
-  abstract DeviceStack made(Context context, Stream stream, List<String> names);
+  abstract StackedMatrices loadMatrix(CudaContext context, CudaStream stream, List<String> names);
 
   /** Vectors one after another. */
   abstract DeviceMemory vector(String... names);
 
   final DeviceMemory floats(float[] numbers) {
     DeviceMemory memory = context.allocate((long) numbers.length * Float.BYTES);
-    taken.add(memory);
+    owned.add(memory);
     bytes += memory.bytes();
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment copy = arena.allocateFrom(JAVA_FLOAT, numbers);
@@ -53,6 +54,6 @@ abstract sealed class WeightSource implements AutoCloseable permits GgufWeights,
 
   @Override
   public final void close() {
-    Closing.all(taken);
+    Resources.closeAll(owned);
   }
 }

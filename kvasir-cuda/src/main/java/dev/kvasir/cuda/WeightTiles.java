@@ -14,11 +14,11 @@ import java.util.stream.IntStream;
 
 /** A matrix in the order of a device, before it is brought there. */
 final class WeightTiles implements AutoCloseable {
-  private static final int TILE_ROWS = WeightKind.TILE_ROWS;
-  private static final int GROUP = WeightKind.COLUMNS;
+  private static final int TILE_ROWS = WeightFormat.TILE_ROWS;
+  private static final int GROUP = WeightFormat.COLUMNS;
 
   private final Arena arena = Arena.ofShared();
-  private final WeightKind kind;
+  private final WeightFormat format;
   private final int columns;
   private final MemorySegment codes;
   private final MemorySegment scales;
@@ -27,12 +27,12 @@ final class WeightTiles implements AutoCloseable {
   /**
    * @param chunks of 16 rows by 32 columns
    */
-  WeightTiles(WeightKind kind, int columns, long chunks) {
-    this.kind = kind;
+  WeightTiles(WeightFormat format, int columns, long chunks) {
+    this.format = format;
     this.columns = columns;
-    this.codes = arena.allocate(chunks * kind.codeBytes(), 16);
-    this.scales = arena.allocate(chunks * kind.scaleBytes(), 16);
-    this.minimums = arena.allocate(chunks * kind.minimumBytes(), 16);
+    this.codes = arena.allocate(chunks * format.codeBytes(), 16);
+    this.scales = arena.allocate(chunks * format.scaleBytes(), 16);
+    this.minimums = arena.allocate(chunks * format.minimumBytes(), 16);
   }
 
   MemorySegment codes() {
@@ -48,7 +48,7 @@ final class WeightTiles implements AutoCloseable {
   }
 
   /** Lays a tensor's rows down, from a row of the matrix on; rows of a tile share bytes. */
-  void lay(Tensor tensor, int firstRow) {
+  void write(Tensor tensor, int firstRow) {
     int rows = (int) tensor.shape()[0];
     int firstTile = firstRow / TILE_ROWS;
     int endTile = Math.ceilDiv(firstRow + rows, TILE_ROWS);
@@ -60,7 +60,7 @@ final class WeightTiles implements AutoCloseable {
               int to = Math.min((tile + 1) * TILE_ROWS, firstRow + rows);
               Row row = new Row();
               for (int i = from; i < to; i++) {
-                row.lay(tensor, i - firstRow, i);
+                row.write(tensor, i - firstRow, i);
               }
             });
   }
@@ -71,32 +71,32 @@ final class WeightTiles implements AutoCloseable {
     private final float[] rowScales = new float[columns / 16];
     private final float[] rowMinimums = new float[columns / 16];
 
-    void lay(Tensor tensor, int from, int to) {
+    void write(Tensor tensor, int from, int to) {
       long offset = tensor.type().bytesFor((long) from * columns);
-      switch (kind) {
-        case HALVES -> layHalves(tensor, offset, to);
-        case BYTES -> layBytes(tensor, offset, to);
-        case NIBBLES -> layNibbles(tensor, offset, to);
-        case SUPER4, SUPER5, SUPER6 -> laySuperBlocks(tensor, offset, to);
-        default -> layGroups(tensor, offset, to);
+      switch (format) {
+        case HALVES -> writeHalves(tensor, offset, to);
+        case BYTES -> writeBytes(tensor, offset, to);
+        case NIBBLES -> writeNibbles(tensor, offset, to);
+        case SUPER4, SUPER5, SUPER6 -> writeSuperBlocks(tensor, offset, to);
+        default -> writeGroups(tensor, offset, to);
       }
     }
 
-    private void layHalves(Tensor tensor, long offset, int to) {
+    private void writeHalves(Tensor tensor, long offset, int to) {
       boolean brain = tensor.type() == GgmlType.BF16;
       for (int column = 0; column < columns; column++) {
         short bits = tensor.data().get(JAVA_SHORT_UNALIGNED, offset + 2L * column);
-        long at = chunk(to, column) * kind.codeBytes() + 2L * WeightKind.halfOf(to, column);
+        long at = chunk(to, column) * format.codeBytes() + 2L * WeightFormat.halfOf(to, column);
         codes.set(JAVA_SHORT_UNALIGNED, at, brain ? halfOf(tensor, bits) : bits);
       }
     }
 
-    private void layBytes(Tensor tensor, long offset, int to) {
+    private void writeBytes(Tensor tensor, long offset, int to) {
       int blockBytes = tensor.type().blockBytes();
       for (int column = 0; column < columns; column += GROUP) {
         long block = offset + (long) column / GROUP * blockBytes;
         long chunk = chunk(to, column);
-        layHalfScale(tensor, block, chunk, to);
+        writeHalfScale(tensor, block, chunk, to);
         for (int i = 0; i < GROUP; i++) {
           setByte(chunk, to, i, tensor.data().get(JAVA_BYTE, block + 2 + i));
         }
@@ -104,36 +104,36 @@ final class WeightTiles implements AutoCloseable {
     }
 
     /** That a block of 32 begins with. */
-    private void layHalfScale(Tensor tensor, long block, long chunk, int to) {
+    private void writeHalfScale(Tensor tensor, long block, long chunk, int to) {
       scales.set(
           JAVA_SHORT_UNALIGNED,
-          chunk * kind.scaleBytes() + 2L * (to % TILE_ROWS),
+          chunk * format.scaleBytes() + 2L * (to % TILE_ROWS),
           tensor.data().get(JAVA_SHORT_UNALIGNED, block));
     }
 
-    private void layNibbles(Tensor tensor, long offset, int to) {
+    private void writeNibbles(Tensor tensor, long offset, int to) {
       unpack(tensor, offset);
       for (int column = 0; column < columns; column++) {
         setNibble(chunk(to, column), to, column, rowCodes[column] - 8); // a file has 0 to 15
       }
       for (int column = 0; column < columns; column += GROUP) {
         long block = offset + (long) column / GROUP * tensor.type().blockBytes();
-        layHalfScale(tensor, block, chunk(to, column), to);
+        writeHalfScale(tensor, block, chunk(to, column), to);
       }
     }
 
-    private void laySuperBlocks(Tensor tensor, long offset, int to) {
+    private void writeSuperBlocks(Tensor tensor, long offset, int to) {
       unpack(tensor, offset);
       for (int column = 0; column < columns; column++) {
         setCode(chunk(to, column), to, column, rowCodes[column]);
       }
       for (int column = 0; column < columns; column += tensor.type().blockLength()) {
         long block = offset + tensor.type().bytesFor(column);
-        long at = chunk(to, column) * kind.scaleBytes();
-        if (kind == WeightKind.SUPER6) {
-          SuperScales.laySigned(tensor.data(), block, scales, at, to % TILE_ROWS);
+        long at = chunk(to, column) * format.scaleBytes();
+        if (format == WeightFormat.SUPER6) {
+          KQuantScales.writeSigned(tensor.data(), block, scales, at, to % TILE_ROWS);
         } else {
-          SuperScales.layPairs(tensor.data(), block, scales, at, to % TILE_ROWS);
+          KQuantScales.writePairs(tensor.data(), block, scales, at, to % TILE_ROWS);
         }
       }
     }
@@ -154,7 +154,7 @@ final class WeightTiles implements AutoCloseable {
       }
     }
 
-    private void layGroups(Tensor tensor, long offset, int to) {
+    private void writeGroups(Tensor tensor, long offset, int to) {
       BlockLayout layout = tensor.type().layout();
       unpack(tensor, offset);
       for (int column = 0; column < columns; column++) {
@@ -164,10 +164,10 @@ final class WeightTiles implements AutoCloseable {
         int column = group * layout.groupLength();
         long chunk = chunk(to, column);
         int place = column % GROUP / 16 * TILE_ROWS + to % TILE_ROWS;
-        setFloat(scales, chunk * kind.scaleBytes() + 4L * place, rowScales[group]);
-        if (kind.minimumBytes() > 0) {
+        setFloat(scales, chunk * format.scaleBytes() + 4L * place, rowScales[group]);
+        if (format.minimumBytes() > 0) {
           float minimum = layout.hasMinimums() ? rowMinimums[group] : 0;
-          setFloat(minimums, chunk * kind.minimumBytes() + 4L * place, minimum);
+          setFloat(minimums, chunk * format.minimumBytes() + 4L * place, minimum);
         }
       }
     }
@@ -177,33 +177,33 @@ final class WeightTiles implements AutoCloseable {
     }
 
     private void setCode(long chunk, int row, int column, byte code) {
-      switch (kind) {
+      switch (format) {
         case GROUPS4, SUPER4 -> setNibble(chunk, row, column, code);
         case SUPER5 -> {
           setNibble(chunk, row, column, code);
-          int shift = WeightKind.fifthBitShift(row, column);
-          addBits(chunk, WeightKind.fifthBitOf(row, column), code >>> 4 << shift);
+          int shift = WeightFormat.fifthBitShift(row, column);
+          addBits(chunk, WeightFormat.fifthBitOf(row, column), code >>> 4 << shift);
         }
         case SUPER6 -> {
           setNibble(chunk, row, column, code >> 2);
-          int shift = WeightKind.lowerBitsShift(row, column);
-          addBits(chunk, WeightKind.lowerBitsOf(row, column), (code & 3) << shift);
+          int shift = WeightFormat.lowerBitsShift(row, column);
+          addBits(chunk, WeightFormat.lowerBitsOf(row, column), (code & 3) << shift);
         }
         default -> setByte(chunk, row, column, code);
       }
     }
 
     private void setByte(long chunk, int row, int column, byte code) {
-      codes.set(JAVA_BYTE, chunk * kind.codeBytes() + WeightKind.byteOf(row, column), code);
+      codes.set(JAVA_BYTE, chunk * format.codeBytes() + WeightFormat.byteOf(row, column), code);
     }
 
     private void setNibble(long chunk, int row, int column, int code) {
-      int bits = (code & 15) << WeightKind.nibbleShift(row);
-      addBits(chunk, WeightKind.nibbleOf(row, column), bits);
+      int bits = (code & 15) << WeightFormat.nibbleShift(row);
+      addBits(chunk, WeightFormat.nibbleOf(row, column), bits);
     }
 
     private void addBits(long chunk, int place, int bits) {
-      long at = chunk * kind.codeBytes() + place;
+      long at = chunk * format.codeBytes() + place;
       codes.set(JAVA_BYTE, at, (byte) (codes.get(JAVA_BYTE, at) | bits));
     }
 

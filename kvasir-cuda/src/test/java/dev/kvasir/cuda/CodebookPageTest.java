@@ -83,7 +83,7 @@ class CodebookPageTest {
 
   @Test
   void rowsOfValuesHavePlacesOfTheirOwn() {
-    CodebookTables tables = new CodebookTables(64, 5);
+    CodebookTableLayout tables = new CodebookTableLayout(64, 5);
     Set<Integer> places = new HashSet<>();
     for (int bin = 0; bin < tables.bins() + 16; bin++) {
       for (int channel = 0; channel < 64; channel++) {
@@ -94,7 +94,7 @@ class CodebookPageTest {
     Set<Integer> bins = new HashSet<>();
     for (int set = 0; set < 10; set++) {
       for (int row = 0; row < 64; row++) {
-        bins.add(CodebookTables.bin(set, row));
+        bins.add(CodebookTableLayout.bin(set, row));
       }
     }
     assertThat(bins).hasSize(640).allMatch(bin -> bin < tables.bins());

@@ -10,12 +10,12 @@ import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.commvq.CommvqCodec;
 import dev.kvasir.codec.commvq.CommvqPage;
 import dev.kvasir.codec.commvq.CommvqShape;
-import dev.kvasir.codec.commvq.KeyReading;
-import dev.kvasir.codec.commvq.LayerRows;
+import dev.kvasir.codec.commvq.CompactLayerCodebooks;
+import dev.kvasir.codec.commvq.KeyScoring;
 import dev.kvasir.codec.commvq.ModelCodebooks;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.SharedArena;
 import dev.kvasir.model.RopeLayout;
 import java.lang.foreign.MemorySegment;
@@ -33,16 +33,16 @@ import org.junit.jupiter.params.provider.CsvSource;
 @NeedsDevice
 class CommvqDeviceTest {
   private static final double MOST_ERROR = 3e-3;
-  private static final int TOKENS = HalfPage.TOKENS;
+  private static final int TOKENS = Fp16Page.TOKENS;
   private static final int BLOCK = 2 * TOKENS;
 
   private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
   private final Random random = new Random(7);
-  private OpenDevice device;
+  private DeviceFixture device;
 
   @BeforeEach
   void open() {
-    device = OpenDevice.open();
+    device = DeviceFixture.open();
   }
 
   @AfterEach
@@ -61,7 +61,7 @@ class CommvqDeviceTest {
     final CommvqFormat format;
     final CodebookPage layout;
     final PageTable table;
-    final RowStore store;
+    final KvAppendKernel store;
     final List<float[][]> keys = new ArrayList<>(); // by sequence and KV head: (tokens, headDim)
     final List<float[][]> values = new ArrayList<>();
 
@@ -69,12 +69,12 @@ class CommvqDeviceTest {
       this.bits = bits;
       this.shape = shape;
       this.sinks = sinks;
-      this.books = RandomCodebooks.of(1, shape.kvHeads(), shape.headDim(), bits, ropes);
+      this.books = TestCodebooks.of(1, shape.kvHeads(), shape.headDim(), bits, ropes);
       this.format =
-          new CommvqFormat(bits, new CommvqModel(books, sinks, 1 << 17, bits == 1 ? 4 : 2));
+          new CommvqFormat(bits, new CommvqCodebooks(books, sinks, 1 << 17, bits == 1 ? 4 : 2));
       this.layout = format.page(shape.headDim());
-      this.table = device.keep(new PageTable(device.context, sequences, 4096));
-      this.store = new RowStore(device.module, shape);
+      this.table = device.own(new PageTable(device.context, sequences, 4096));
+      this.store = new KvAppendKernel(device.module, shape);
     }
 
     /** Packed pages from a number of pages on, halves before them and behind. */
@@ -122,7 +122,7 @@ class CommvqDeviceTest {
       int width = shape.kvHeads() * dim;
       for (int first = 0; first < tokens; first += TOKENS) {
         int count = Math.min(TOKENS, tokens - first);
-        DeviceMemory page = device.memory((long) shape.kvHeads() * new HalfPage(dim).bytes());
+        DeviceMemory page = device.memory((long) shape.kvHeads() * new Fp16Page(dim).bytes());
         page.fill(device.stream, (byte) 0xFF);
         short[] keyRows = new short[count * width];
         short[] valueRows = new short[count * width];
@@ -145,7 +145,7 @@ class CommvqDeviceTest {
             0,
             device.upload(halves(keyRows)).address(),
             device.upload(halves(valueRows)).address());
-        table.addHalves(page.address(), count);
+        table.addFp16(page.address(), count);
       }
     }
 
@@ -202,9 +202,9 @@ class CommvqDeviceTest {
       float[] key,
       float[] value,
       int at) {
-    LayerRows rows = books.rows().getFirst();
+    CompactLayerCodebooks layerCodebooks = books.rows().getFirst();
     int dim = shape.headDim();
-    int pairs = rows.keys().get(head).pairs();
+    int pairs = layerCodebooks.keys().get(head).pairs();
     int[] order = books.rotation().pairOrder(dim);
     float[] row = new float[2 * pairs];
     float[] sum = new float[2 * pairs];
@@ -212,7 +212,10 @@ class CommvqDeviceTest {
       Arrays.fill(sum, 0);
       double[] mixed = new double[dim];
       for (int set = 0; set < layout.sets(); set++) {
-        rows.keys().get(head).expand(64 * set + layout.keyIndex(page, token, set), row);
+        layerCodebooks
+            .keys()
+            .get(head)
+            .dequantize(64 * set + layout.keyIndex(page, token, set), row);
         for (int i = 0; i < row.length; i++) {
           sum[i] += row[i];
         }
@@ -220,23 +223,25 @@ class CommvqDeviceTest {
         for (int c = 0; c < dim; c++) {
           mixed[c] +=
               Float.float16ToFloat(
-                  rows.values()
+                  layerCodebooks
+                      .values()
                       .get(head)
                       .data()
                       .get(JAVA_SHORT_UNALIGNED, from + (long) Short.BYTES * c));
         }
       }
       int to = (at + token) * dim;
-      float[] mean = rows.keys().get(head).mean();
+      float[] mean = layerCodebooks.keys().get(head).mean();
       float scale = layout.keyScale(page, token);
       for (int pair = 0; pair < dim / 2; pair++) {
         key[to + order[pair]] = mean[pair] + scale * sum[pair];
         key[to + order[dim / 2 + pair]] = mean[pairs + pair] + scale * sum[pairs + pair];
       }
-      books.rotation().turn(key, to, dim, 1, layout.position(page) + token);
+      books.rotation().rotate(key, to, dim, 1, layout.position(page) + token);
       for (int c = 0; c < dim; c++) {
         value[to + c] =
-            rows.valueMeans().get(head)[c] + (float) (layout.valueScale(page, token) * mixed[c]);
+            layerCodebooks.valueMeans().get(head)[c]
+                + (float) (layout.valueScale(page, token) * mixed[c]);
       }
     }
   }
@@ -255,7 +260,7 @@ class CommvqDeviceTest {
   void pagesAreAttendedToAsInDoublePrecision(
       int bits, int headDim, int queryHeads, int kvHeads, int sinks) {
     AttentionShape shape = new AttentionShape(queryHeads, kvHeads, headDim);
-    RopeLayout ropes = sinks == 0 ? RopeLayout.NEIGHBOURS : RopeLayout.HALVES;
+    RopeLayout ropes = sinks == 0 ? RopeLayout.INTERLEAVED : RopeLayout.HALVES;
     Batch batch = new Batch(bits, shape, sinks, ropes, 5);
     batch.add(0, 40, 130);
     batch.add(0, 0, 7);
@@ -293,8 +298,8 @@ class CommvqDeviceTest {
         double error = error(device.download(to).toArray(JAVA_SHORT), wanted);
         System.out.printf(
             "%s, %d heads on %d, spread %.0f: error %.2e%n",
-            attention.planned(), shape.queryHeads(), shape.kvHeads(), spread, error);
-        assertThat(error).as(attention.planned()).isLessThan(MOST_ERROR);
+            attention.describePlan(), shape.queryHeads(), shape.kvHeads(), spread, error);
+        assertThat(error).as(attention.describePlan()).isLessThan(MOST_ERROR);
       }
     }
   }
@@ -323,10 +328,11 @@ class CommvqDeviceTest {
     int kvHeads = 3;
     int layers = 2;
     AttentionShape shape = new AttentionShape(kvHeads, kvHeads, headDim);
-    ModelCodebooks books = RandomCodebooks.of(layers, kvHeads, headDim, bits, RopeLayout.HALVES);
-    CommvqFormat format = new CommvqFormat(bits, new CommvqModel(books, position % 64, 8192, beam));
+    ModelCodebooks books = TestCodebooks.of(layers, kvHeads, headDim, bits, RopeLayout.HALVES);
+    CommvqFormat format =
+        new CommvqFormat(bits, new CommvqCodebooks(books, position % 64, 8192, beam));
     CodebookPage layout = format.page(headDim);
-    HalfPage halfPage = new HalfPage(headDim);
+    Fp16Page halfPage = new Fp16Page(headDim);
     long halfBytes = (long) kvHeads * halfPage.bytes();
     long packedBytes = (long) kvHeads * layout.bytes();
     MemorySegment halves = device.host(2 * layers * halfBytes);
@@ -356,27 +362,29 @@ class CommvqDeviceTest {
     }
     list.setAtIndex(JAVA_LONG, 4, position);
     DeviceMemory pairs = device.upload(list);
-    PagePacker.Layers strides = new PagePacker.Layers(layers, 2 * halfBytes, 2 * packedBytes, 0);
+    PageQuantizer.LayerStrides strides =
+        new PageQuantizer.LayerStrides(layers, 2 * halfBytes, 2 * packedBytes, 0);
     MemorySegment found;
     MemorySegment again;
-    try (PagePacker packer =
-        format.packer(device.module, device.stream, new PageKind(format, 0, 0, 0), shape)) {
-      packer.pack(device.stream, 2, pairs.address(), pairs.address() + 32, strides);
+    try (PageQuantizer quantizer =
+        format.newQuantizer(
+            device.module, device.stream, new DeviceCacheConfig(format, 0, 0, 0), shape)) {
+      quantizer.quantize(device.stream, 2, pairs.address(), pairs.address() + 32, strides);
       found = device.download(packed);
       halfPages.fill(device.stream, (byte) 0xFF);
-      packer.unpack(device.stream, 2, pairs.address(), pairs.address() + 32, strides);
+      quantizer.dequantize(device.stream, 2, pairs.address(), pairs.address() + 32, strides);
       again = device.download(halfPages);
     } finally {
-      format.model().close();
+      format.codebooks().close();
     }
     CommvqShape pages = new CommvqShape(kvHeads, headDim, layout.stages());
     SharedArena memory = new SharedArena();
-    try (Crew crew = new Crew(1)) {
+    try (WorkerPool workers = new WorkerPool(1)) {
       CommvqCodec codec =
-          new CommvqCodec(pages, Optional.of(books), 0, beam, KeyReading.SUMS, kernels, crew);
+          new CommvqCodec(pages, Optional.of(books), 0, beam, KeyScoring.SUMS, kernels, workers);
       for (int layer = 0; layer < layers; layer++) {
         CommvqPage wanted =
-            (CommvqPage) codec.seal(memory, layer, position, keys[layer], values[layer]);
+            (CommvqPage) codec.quantize(memory, layer, position, keys[layer], values[layer]);
         checkIndices(layout, kvHeads, wanted, found.asSlice(2 * layer * packedBytes));
         wanted.close();
       }
@@ -422,7 +430,7 @@ class CommvqDeviceTest {
       MemorySegment packed,
       MemorySegment halves) {
     int dim = shape.headDim();
-    HalfPage page = new HalfPage(dim);
+    Fp16Page page = new Fp16Page(dim);
     for (int head = 0; head < shape.kvHeads(); head++) {
       float[] key = new float[TOKENS * dim];
       float[] value = new float[TOKENS * dim];

@@ -1,6 +1,6 @@
 package dev.kvasir.cuda;
 
-import static dev.kvasir.cuda.BundledRuns.logits;
+import static dev.kvasir.cuda.BundledModel.logits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -36,7 +36,7 @@ class CommvqEngineTest {
           (CudaEngine)
               new CudaProvider()
                   .open(
-                      new EngineProvider.Request(
+                      new EngineProvider.LoadRequest(
                           file,
                           ModelConfig.of(file),
                           List.of(CacheSpec.parse("commvq:1")),
@@ -48,7 +48,7 @@ class CommvqEngineTest {
   @AfterEach
   void closingGivesAllMemoryBack() {
     if (engine != null) {
-      assertThat(engine.memory().taken()).as("bytes of pages that nobody holds").isZero();
+      assertThat(engine.memory().usedBytes()).as("bytes of pages that nobody holds").isZero();
       engine.close();
       assertThat(engine.bytes()).as("bytes that were not given back").isZero();
     }
@@ -63,7 +63,7 @@ class CommvqEngineTest {
   @ParameterizedTest
   @ValueSource(strings = {"commvq:1", "commvq:2,sinks=0"})
   void aTextGoesOnAfterAPromptAsOnTheHost(String spec) throws IOException {
-    int[] prose = BundledRuns.prose();
+    int[] prose = BundledModel.prose();
     new HostComparison(engine, PROFILE)
         .goesOnAsTheHostDoes(
             spec,
@@ -78,7 +78,7 @@ class CommvqEngineTest {
 
   @Test
   void aTextThatIsCutGoesOnFromThereAsOnTheHost() throws IOException {
-    int[] prose = BundledRuns.prose();
+    int[] prose = BundledModel.prose();
     new HostComparison(engine, PROFILE)
         .goesOnAsTheHostDoes(
             "commvq:1",
@@ -92,7 +92,7 @@ class CommvqEngineTest {
 
   @Test
   void forksGoOnAsIfEachHadReadAllByItself() throws IOException {
-    int[] tokens = Arrays.copyOf(BundledRuns.prose(), 700);
+    int[] tokens = Arrays.copyOf(BundledModel.prose(), 700);
     try (KvCache first = cache("commvq:1");
         KvCache second = cache("commvq:1")) {
       logits(engine, first, tokens);

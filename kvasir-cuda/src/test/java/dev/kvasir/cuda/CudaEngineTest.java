@@ -1,7 +1,7 @@
 package dev.kvasir.cuda;
 
-import static dev.kvasir.cuda.BundledRuns.divergence;
-import static dev.kvasir.cuda.BundledRuns.logits;
+import static dev.kvasir.cuda.BundledModel.divergence;
+import static dev.kvasir.cuda.BundledModel.logits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -45,7 +45,7 @@ class CudaEngineTest {
       return (CudaEngine)
           new CudaProvider()
               .open(
-                  new EngineProvider.Request(
+                  new EngineProvider.LoadRequest(
                       file,
                       ModelConfig.of(file),
                       List.of(CacheSpec.DEFAULT),
@@ -57,7 +57,7 @@ class CudaEngineTest {
   @AfterEach
   void closingGivesAllMemoryBack() {
     if (engine != null) {
-      assertThat(engine.memory().taken()).as("bytes of pages that nobody holds").isZero();
+      assertThat(engine.memory().usedBytes()).as("bytes of pages that nobody holds").isZero();
       engine.close();
       assertThat(engine.bytes()).as("bytes that were not given back").isZero();
     }
@@ -101,7 +101,7 @@ class CudaEngineTest {
         "mixkvq,high=4.208,mid=2.238,sinks=16"
       })
   void aTextGoesOnAfterAPromptAsOnTheHost(String spec) throws IOException {
-    int[] prose = BundledRuns.prose();
+    int[] prose = BundledModel.prose();
     goesOnAsTheHostDoes(
         spec,
         900,
@@ -124,7 +124,7 @@ class CudaEngineTest {
         "mixkvq,high=4.208,mid=2.238"
       })
   void aTextThatIsCutGoesOnFromThereAsOnTheHost(String spec) throws IOException {
-    int[] prose = BundledRuns.prose();
+    int[] prose = BundledModel.prose();
     goesOnAsTheHostDoes(
         spec,
         301,
@@ -144,7 +144,7 @@ class CudaEngineTest {
 
   @Test
   void partsOfPromptsShareAStepWithSingleTokens() throws IOException {
-    int[] prose = BundledRuns.prose();
+    int[] prose = BundledModel.prose();
     try (KvCache one = cache("kivi:2");
         KvCache other = cache("kivi:2");
         KvCache single = cache("kivi:2")) {
@@ -175,7 +175,7 @@ class CudaEngineTest {
   @ParameterizedTest
   @ValueSource(strings = {"fp16", "kivi:2"})
   void fiveSinglesAndARunOf19AreNotTheGraphOfFourAndARunOf20(String spec) throws IOException {
-    int[] prose = BundledRuns.prose();
+    int[] prose = BundledModel.prose();
     List<KvCache> singles = new ArrayList<>();
     try {
       for (int i = 0; i < 5; i++) {
@@ -235,13 +235,13 @@ class CudaEngineTest {
       batch.add(like, 5, false);
       batch.add(like, 6, false);
       int index = batch.add(like, 7, true);
-      batch.letLikeliestSuffice(index);
+      batch.requestArgmaxOnly(index);
       engine.forward(batch);
       int best = 0;
       for (int i = 0; i < found.length; i++) {
         best = found[i] > found[best] ? i : best;
       }
-      assertThat(batch.likeliest(index)).isEqualTo(best);
+      assertThat(batch.argmax(index)).isEqualTo(best);
     }
   }
 
@@ -260,18 +260,18 @@ class CudaEngineTest {
         KvCache second = cache(spec)) {
       logits(engine, first, tokens);
       logits(engine, second, tokens);
-      long alone = engine.memory().taken();
+      long alone = engine.memory().usedBytes();
       try (KvCache fork = first.fork()) {
         assertThat(fork.length()).isEqualTo(700);
         float[] ofFirst = logits(engine, first, 11);
         float[] ofFork = logits(engine, fork, 12);
-        assertThat(engine.memory().taken() - alone).isLessThan(first.bytes().total());
+        assertThat(engine.memory().usedBytes() - alone).isLessThan(first.bytes().total());
         assertThat(logits(engine, fork, 13)).isNotEqualTo(ofFork);
         assertThat(logits(engine, second, 11)).isEqualTo(ofFirst);
         second.truncate(700);
         assertThat(logits(engine, second, 12)).isEqualTo(ofFork);
       }
-      assertThat(engine.memory().taken()).isEqualTo(alone);
+      assertThat(engine.memory().usedBytes()).isEqualTo(alone);
       assertThat(logits(engine, first, 13)).hasSize(engine.config().vocabulary());
     }
   }
@@ -292,7 +292,7 @@ class CudaEngineTest {
       cache.truncate(0);
       assertThat(cache.length()).isZero();
       assertThat(cache.bytes().total()).isZero();
-      assertThat(engine.memory().taken()).isZero();
+      assertThat(engine.memory().usedBytes()).isZero();
     }
   }
 
@@ -368,11 +368,11 @@ class CudaEngineTest {
       logits(engine, one, random(127));
       unpacked = one.bytes().total();
     }
-    CudaEngine small = opened(unpacked + WiderChannels.EXTENT_BYTES);
+    CudaEngine small = opened(unpacked + WideChannels.EXTENT_BYTES);
     try (KvCache cache = small.newCache(kind, Optional.empty(), TOKENS)) {
       logits(small, cache, random(128));
       assertThat(((DeviceCache) cache).pages().packedPages()).isZero();
-      assertThat(cache.bytes().total()).isEqualTo(unpacked).isEqualTo(small.memory().taken());
+      assertThat(cache.bytes().total()).isEqualTo(unpacked).isEqualTo(small.memory().usedBytes());
       cache.truncate(100);
       assertThat(logits(small, cache, 1)).doesNotContain(Float.NaN);
     } finally {
@@ -383,7 +383,7 @@ class CudaEngineTest {
   @Test
   void whatLiesOnADeviceIsNotStored() {
     try (KvCache cache = cache("kivi:2")) {
-      assertThatThrownBy(cache::form)
+      assertThatThrownBy(cache::snapshot)
           .isInstanceOf(InvalidInputException.class)
           .hasMessage(
               "a cache on a device cannot be stored by the host; expected one on the processor");

@@ -27,7 +27,7 @@ final class DeviceBatch {
     }
   }
 
-  private final OpenDevice device;
+  private final DeviceFixture device;
   private final PageFormat format;
   private final AttentionShape shape;
   private final List<Tokens> sequences;
@@ -35,17 +35,17 @@ final class DeviceBatch {
   final List<short[][]> rows =
       new ArrayList<>(); // by sequence: keys and values (tokens, kvHeads, headDim)
   final PageTable table;
-  final RowStore store;
+  final KvAppendKernel store;
   private final DeviceMemory halfPages;
   private final DeviceMemory packedPages;
   private final long[][] halfPlaces; // by sequence, in order; of all tokens
   private final long[][] packedPlaces;
-  private PagePacker packer; // once pages are packed
+  private PageQuantizer quantizer; // once pages are packed
   private long packings; // on the device, once pages are packed
   private int packingCount;
 
   DeviceBatch(
-      OpenDevice device,
+      DeviceFixture device,
       PageFormat format,
       AttentionShape shape,
       List<Tokens> sequences,
@@ -55,10 +55,10 @@ final class DeviceBatch {
     this.shape = shape;
     this.sequences = sequences;
     this.random = new Random(seed);
-    this.store = new RowStore(device.module, shape);
+    this.store = new KvAppendKernel(device.module, shape);
     int halves = sequences.stream().mapToInt(DeviceBatch::halfPageCount).sum();
-    int packed = sequences.stream().mapToInt(each -> each.packed() / HalfPage.TOKENS).sum();
-    this.table = device.keep(new PageTable(device.context, sequences.size(), Math.max(halves, 1)));
+    int packed = sequences.stream().mapToInt(each -> each.packed() / Fp16Page.TOKENS).sum();
+    this.table = device.own(new PageTable(device.context, sequences.size(), Math.max(halves, 1)));
     this.halfPages = device.memory((long) halves * halfBytes());
     this.packedPages = device.memory(Math.max(1, packed) * packedBytes());
     halfPages.fill(device.stream, (byte) 0xFF);
@@ -72,7 +72,7 @@ final class DeviceBatch {
         places(
             packedPages,
             packedBytes(),
-            sequences.stream().mapToInt(each -> each.packed() / HalfPage.TOKENS).toArray());
+            sequences.stream().mapToInt(each -> each.packed() / Fp16Page.TOKENS).toArray());
     for (int s = 0; s < sequences.size(); s++) {
       append(s);
     }
@@ -84,11 +84,11 @@ final class DeviceBatch {
   }
 
   private static int pages(int tokens) {
-    return Math.ceilDiv(tokens, HalfPage.TOKENS);
+    return Math.ceilDiv(tokens, Fp16Page.TOKENS);
   }
 
   private long halfBytes() {
-    return (long) shape.kvHeads() * new HalfPage(shape.headDim()).bytes();
+    return (long) shape.kvHeads() * new Fp16Page(shape.headDim()).bytes();
   }
 
   private long packedBytes() {
@@ -144,7 +144,7 @@ final class DeviceBatch {
     Tokens tokens = sequences.get(sequence);
     int page = token < tokens.sinks() ? 0 : pages(tokens.sinks());
     int within = token < tokens.sinks() ? token : token - tokens.sinks();
-    return halfPlaces[sequence][page + within / HalfPage.TOKENS] | within % HalfPage.TOKENS;
+    return halfPlaces[sequence][page + within / Fp16Page.TOKENS] | within % Fp16Page.TOKENS;
   }
 
   MemorySegment halves(short[] values) {
@@ -154,19 +154,19 @@ final class DeviceBatch {
   }
 
   /** Packs what is to be packed, and makes the table. */
-  DeviceBatch sealed(int keyGroup, int valueGroup) {
+  DeviceBatch quantized(int keyGroup, int valueGroup) {
     List<Long> packings = new ArrayList<>();
     for (int s = 0; s < sequences.size(); s++) {
       Tokens tokens = sequences.get(s);
       table.addSequence();
       int first = pages(tokens.sinks());
-      for (int page = 0; page < tokens.packed() / HalfPage.TOKENS; page++) {
+      for (int page = 0; page < tokens.packed() / Fp16Page.TOKENS; page++) {
         packings.add(halfPlaces[s][first + page]);
         packings.add(packedPlaces[s][page]);
         table.addPacked(packedPlaces[s][page]);
       }
       addHalves(s, 0, tokens.sinks());
-      addHalves(s, first + tokens.packed() / HalfPage.TOKENS, tokens.recent());
+      addHalves(s, first + tokens.packed() / Fp16Page.TOKENS, tokens.recent());
     }
     if (!packings.isEmpty()) {
       MemorySegment list = device.host(8L * packings.size());
@@ -175,8 +175,9 @@ final class DeviceBatch {
       }
       this.packings = device.upload(list).address();
       this.packingCount = packings.size() / 2;
-      packer = new UniformPacker(device.module, format, shape, keyGroup, valueGroup);
-      packer.pack(device.stream, packingCount, this.packings, 0, PagePacker.Layers.ONE);
+      quantizer = new KiviPageQuantizer(device.module, format, shape, keyGroup, valueGroup);
+      quantizer.quantize(
+          device.stream, packingCount, this.packings, 0, PageQuantizer.LayerStrides.ONE);
     }
     table.upload(device.stream);
     device.stream.synchronize();
@@ -184,15 +185,15 @@ final class DeviceBatch {
   }
 
   /** Makes halves of all packed pages again, where they were before. */
-  void unpack() {
+  void dequantize() {
     halfPages.fill(device.stream, (byte) 0xFF);
-    packer.unpack(device.stream, packingCount, packings, 0, PagePacker.Layers.ONE);
+    quantizer.dequantize(device.stream, packingCount, packings, 0, PageQuantizer.LayerStrides.ONE);
     device.stream.synchronize();
   }
 
   private void addHalves(int sequence, int page, int tokens) {
-    for (int left = tokens; left > 0; left -= HalfPage.TOKENS) {
-      table.addHalves(halfPlaces[sequence][page++], Math.min(left, HalfPage.TOKENS));
+    for (int left = tokens; left > 0; left -= Fp16Page.TOKENS) {
+      table.addFp16(halfPlaces[sequence][page++], Math.min(left, Fp16Page.TOKENS));
     }
   }
 
@@ -211,7 +212,7 @@ final class DeviceBatch {
   }
 
   long halfOffset(int sequence, int token) {
-    return (halfPlace(sequence, token) & -HalfPage.TOKENS) - halfPages.address();
+    return (halfPlace(sequence, token) & -Fp16Page.TOKENS) - halfPages.address();
   }
 
   List<Tokens> sequences() {

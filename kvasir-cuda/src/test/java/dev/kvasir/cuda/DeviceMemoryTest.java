@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 
 /** Memory of a device is counted, and given back. */
-class DeviceMemoryTest extends OnDevice {
+class DeviceMemoryTest extends DeviceTestCase {
   @Test
   void whatIsCopiedToItComesBack() {
     MemorySegment source = device.host(1000);
@@ -26,30 +26,30 @@ class DeviceMemoryTest extends OnDevice {
   void itIsCountedUntilItIsClosed() {
     long free = device.context.freeBytes();
     try (DeviceMemory memory = device.context.allocate(512 << 20)) {
-      assertThat(device.context.takenBytes()).isEqualTo(memory.bytes());
+      assertThat(device.context.allocatedBytes()).isEqualTo(memory.bytes());
       assertThat(device.context.freeBytes()).isLessThan(free);
     }
-    assertThat(device.context.takenBytes()).isZero();
+    assertThat(device.context.allocatedBytes()).isZero();
     assertThat(device.context.freeBytes()).isEqualTo(free);
   }
 
   @Test
   void whatIsLeftIsGivenBackWithItsContext() {
-    Context other = Context.open(device.context.device());
+    CudaContext other = CudaContext.open(device.context.device());
     other.allocate(1 << 20);
-    assertThat(other.takenBytes()).isEqualTo(1 << 20);
+    assertThat(other.allocatedBytes()).isEqualTo(1 << 20);
     other.close();
-    assertThat(other.takenBytes()).isZero();
+    assertThat(other.allocatedBytes()).isZero();
   }
 
   @Test
   void moreThanThereIsIsRefusedAndNothingHasChanged() {
     long wanted = device.context.device().memoryBytes() + 1;
     assertThatThrownBy(() -> device.context.allocate(wanted))
-        .isInstanceOf(DeviceRefusal.class)
+        .isInstanceOf(DeviceException.class)
         .hasMessageContaining(device.context.device().name())
         .hasMessageContaining("bytes free; %,d were asked for".formatted(wanted));
-    assertThat(device.context.takenBytes()).isZero();
+    assertThat(device.context.allocatedBytes()).isZero();
     device.context.allocate(1 << 20).close();
   }
 

@@ -11,12 +11,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 class DeviceTest {
   @Test
   void whereThereIsNoneOneSentenceSaysWhy() {
-    assumeTrue(Device.refusal().isPresent(), "there is a device");
+    assumeTrue(Device.unavailableReason().isPresent(), "there is a device");
     assertThat(Device.all()).isEmpty();
-    assertThatThrownBy(Context::open)
-        .isInstanceOf(DeviceRefusal.class)
-        .hasMessage(Device.refusal().orElseThrow());
-    assertThatThrownBy(Stream::open).isInstanceOf(DeviceRefusal.class);
+    assertThatThrownBy(CudaContext::open)
+        .isInstanceOf(DeviceException.class)
+        .hasMessage(Device.unavailableReason().orElseThrow());
+    assertThatThrownBy(CudaStream::open).isInstanceOf(DeviceException.class);
   }
 
   @Test
@@ -24,9 +24,9 @@ class DeviceTest {
   void whereThereIsOneItIsDescribed() {
     Device device = Device.first();
     assertThat(device.name()).isNotBlank();
-    assertThat(device.generation()).isGreaterThanOrEqualTo(50);
+    assertThat(device.computeCapability()).isGreaterThanOrEqualTo(50);
     assertThat(device.multiprocessors()).isPositive();
-    assertThat(device.sharedBytes()).isGreaterThanOrEqualTo(48 << 10);
+    assertThat(device.sharedMemoryBytes()).isGreaterThanOrEqualTo(48 << 10);
     assertThat(device.memoryBytes()).isGreaterThan(1 << 30);
   }
 
@@ -48,7 +48,7 @@ class DeviceTest {
   @Test
   void aCardThatIsTooOldIsRefused() {
     assertThatThrownBy(() -> KernelImage.of(device(75)))
-        .isInstanceOf(DeviceRefusal.class)
+        .isInstanceOf(DeviceException.class)
         .hasMessage("Some Card is of generation 7.5; expected 8.0 or later");
   }
 

@@ -3,35 +3,35 @@ package dev.kvasir.cuda;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.page.CodeRoom;
-import dev.kvasir.page.EntryScaledCodes;
+import dev.kvasir.page.CodeScratch;
+import dev.kvasir.page.RowScaledCodes;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
 /** Numbers as the host codes them. */
-record HostCodes(EntryScaledCodes grid, MemorySegment bytes, byte[] codes) {
-  private static final int TOKENS = HalfPage.TOKENS;
+record HostCodes(RowScaledCodes matrix, MemorySegment bytes, byte[] codes) {
+  private static final int TOKENS = Fp16Page.TOKENS;
 
-  static HostCodes of(EntryScaledCodes grid, float[] numbers) {
-    MemorySegment bytes = Arena.ofAuto().allocate(grid.bytes());
-    grid.pack(new CodeRoom(), numbers, bytes, 0);
-    byte[] codes = new byte[grid.layout().entries() * grid.layout().lanes()];
-    grid.layout().unpack(new CodeRoom(), bytes, 0, codes);
-    return new HostCodes(grid, bytes, codes);
+  static HostCodes of(RowScaledCodes matrix, float[] numbers) {
+    MemorySegment bytes = Arena.ofAuto().allocate(matrix.bytes());
+    matrix.quantize(new CodeScratch(), numbers, bytes, 0);
+    byte[] codes = new byte[matrix.layout().rows() * matrix.layout().columns()];
+    matrix.layout().unpack(new CodeScratch(), bytes, 0, codes);
+    return new HostCodes(matrix, bytes, codes);
   }
 
   int code(int entry, int lane) {
-    return codes[entry * grid.layout().lanes() + lane];
+    return codes[entry * matrix.layout().columns() + lane];
   }
 
   short scale(int entry, int lane) {
-    return bytes.get(JAVA_SHORT_UNALIGNED, grid.scalesOffset(lane / grid.group()) + 2L * entry);
+    return bytes.get(JAVA_SHORT_UNALIGNED, matrix.scalesOffset(lane / matrix.group()) + 2L * entry);
   }
 
   short zero(int entry, int lane) {
-    return bytes.get(JAVA_SHORT_UNALIGNED, grid.zerosOffset(lane / grid.group()) + 2L * entry);
+    return bytes.get(JAVA_SHORT_UNALIGNED, matrix.zerosOffset(lane / matrix.group()) + 2L * entry);
   }
 
   /**
@@ -50,12 +50,12 @@ record HostCodes(EntryScaledCodes grid, MemorySegment bytes, byte[] codes) {
       UnaryOperator<MemorySegment> codes) {
     int dim = layout.headDim();
     int tokens = grid.length / dim;
-    float[] numbers = side == 0 ? turned(grid, dim) : grid;
+    float[] numbers = side == 0 ? transposed(grid, dim) : grid;
     HostCodes host =
         of(
             side == 0
-                ? new EntryScaledCodes(dim, tokens, layout.bits(), group)
-                : new EntryScaledCodes(tokens, dim, layout.bits(), group),
+                ? new RowScaledCodes(dim, tokens, layout.bits(), group)
+                : new RowScaledCodes(tokens, dim, layout.bits(), group),
             numbers);
     for (int page = 0; page < pages.size(); page++) {
       MemorySegment found = codes.apply(pages.get(page));
@@ -74,7 +74,7 @@ record HostCodes(EntryScaledCodes grid, MemorySegment bytes, byte[] codes) {
     }
   }
 
-  private static float[] turned(float[] grid, int dim) {
+  private static float[] transposed(float[] grid, int dim) {
     int tokens = grid.length / dim;
     float[] byChannel = new float[grid.length];
     for (int i = 0; i < grid.length; i++) {

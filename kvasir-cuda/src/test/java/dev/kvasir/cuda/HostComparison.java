@@ -1,12 +1,12 @@
 package dev.kvasir.cuda;
 
-import static dev.kvasir.cuda.BundledRuns.divergence;
-import static dev.kvasir.cuda.BundledRuns.logits;
+import static dev.kvasir.cuda.BundledModel.divergence;
+import static dev.kvasir.cuda.BundledModel.logits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.model.HostEngine;
 import dev.kvasir.profile.Profile;
@@ -28,9 +28,10 @@ record HostComparison(CudaEngine engine, Optional<Profile> profile) {
       String spec, int from, int count, BiConsumer<DecoderEngine, KvCache> past)
       throws IOException {
     CacheSpec kind = CacheSpec.parse(spec);
-    try (Crew crew = new Crew(Math.min(8, Runtime.getRuntime().availableProcessors()));
-        HostEngine host = BundledRuns.host(crew, false);
-        HostEngine nudged = BundledRuns.host(crew, true);
+    try (WorkerPool workers =
+            new WorkerPool(Math.min(8, Runtime.getRuntime().availableProcessors()));
+        HostEngine host = BundledModel.host(workers, false);
+        HostEngine nudged = BundledModel.host(workers, true);
         KvCache cache = host.newCache(kind, profile, TOKENS + 1);
         KvCache nudgedCache = nudged.newCache(kind, profile, TOKENS + 1);
         KvCache ours = engine.newCache(kind, profile, TOKENS + 1)) {
@@ -40,7 +41,7 @@ record HostComparison(CudaEngine engine, Optional<Profile> profile) {
       double mean = 0;
       double most = 0;
       double floor = 0;
-      for (int token : Arrays.copyOfRange(BundledRuns.prose(), from, from + count)) {
+      for (int token : Arrays.copyOfRange(BundledModel.prose(), from, from + count)) {
         float[] wanted = logits(host, cache, token);
         double each = divergence(wanted, logits(engine, ours, token));
         mean += each / count;

@@ -37,9 +37,9 @@ class KernelFilesTest {
         all.write(Files.readAllBytes(file));
       }
     }
-    assertThat(ContentHash.digits(all.toByteArray()))
+    assertThat(ContentHash.hex(all.toByteArray()))
         .as("the sources have changed: run tools/cuda/build")
-        .isEqualTo(Hashes.read().byName().get("sources"));
+        .isEqualTo(KernelHashes.read().byName().get("sources"));
   }
 
   private static List<Path> sources(String ending) throws IOException {
@@ -56,12 +56,12 @@ class KernelFilesTest {
 
   @Test
   void oneThatWasChangedIsRefused() {
-    Hashes others = new Hashes(Map.of("sm_90.cubin.gz", "00"));
+    KernelHashes others = new KernelHashes(Map.of("sm_90.cubin.gz", "00"));
     assertThatThrownBy(() -> others.verified("sm_90.cubin.gz"))
-        .isInstanceOf(DeviceRefusal.class)
+        .isInstanceOf(DeviceException.class)
         .hasMessageMatching("sm_90.cubin.gz has the hash [0-9a-f]{64}; expected 00");
     assertThatThrownBy(() -> others.verified("sm_10.cubin.gz"))
-        .isInstanceOf(DeviceRefusal.class)
+        .isInstanceOf(DeviceException.class)
         .hasMessage("sm_10.cubin.gz is missing from the jar of kvasir-cuda");
   }
 

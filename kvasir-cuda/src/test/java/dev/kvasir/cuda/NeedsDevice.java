@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
   final class Condition implements ExecutionCondition {
     @Override
     public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
-      return Device.refusal()
+      return Device.unavailableReason()
           .map(ConditionEvaluationResult::disabled)
           .orElseGet(() -> ConditionEvaluationResult.enabled("there is a device"));
     }

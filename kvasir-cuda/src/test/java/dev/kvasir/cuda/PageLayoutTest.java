@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every number of a page has a place of its own, and a page has no other bytes. */
 class PageLayoutTest {
-  private static final int TOKENS = HalfPage.TOKENS;
+  private static final int TOKENS = Fp16Page.TOKENS;
 
   static Stream<Integer> headDims() {
     return HeadBlocks.HEAD_DIMS.stream();
@@ -26,7 +26,7 @@ class PageLayoutTest {
   @ParameterizedTest
   @MethodSource("headDims")
   void halvesFillAPage(int headDim) {
-    HalfPage page = new HalfPage(headDim);
+    Fp16Page page = new Fp16Page(headDim);
     BitSet places = new BitSet();
     for (int i = 0; i < TOKENS * headDim; i++) {
       places.set(page.keyOffset(i / headDim, i % headDim));

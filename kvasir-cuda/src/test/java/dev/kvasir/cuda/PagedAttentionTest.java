@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Attention on a device against double precision on the host. */
-class PagedAttentionTest extends OnDevice {
+class PagedAttentionTest extends DeviceTestCase {
   private static final double MOST_ERROR = 3e-3;
 
   static Stream<Arguments> everyFormatAndHeadDim() {
@@ -43,7 +43,7 @@ class PagedAttentionTest extends OnDevice {
 
   /** Of as many tokens, all in halves where nothing is packed. */
   private static Tokens tokens(PageFormat format, int sinks, int packed, int recent) {
-    return format.isPacked()
+    return format.isQuantized()
         ? new Tokens(sinks, packed, recent)
         : new Tokens(sinks, 0, packed + recent);
   }
@@ -98,13 +98,13 @@ class PagedAttentionTest extends OnDevice {
       for (int warps : List.of(1, 2, 4, 8, 16)) {
         for (int stages : List.of(1, 2, 3)) {
           Tiling tiling = new Tiling(warps, stages);
-          if (tiling.sharedBytes(format, 64) > device.context.device().sharedBytes() - 4096) {
+          if (tiling.sharedBytes(format, 64) > device.context.device().sharedMemoryBytes() - 4096) {
             continue;
           }
           for (int splits : List.of(1, 2, 7, 40)) {
-            attention.plan(batch.table, tiling, new Splitting(splits, Math.ceilDiv(60, splits)));
+            attention.plan(batch.table, tiling, new SplitPlan(splits, Math.ceilDiv(60, splits)));
             double error = error(attend(attention, batch, queries, false), wanted);
-            assertThat(error).as(attention.planned()).isLessThan(MOST_ERROR);
+            assertThat(error).as(attention.describePlan()).isLessThan(MOST_ERROR);
           }
         }
       }
@@ -123,7 +123,7 @@ class PagedAttentionTest extends OnDevice {
       assertThat(attend(attention, batch, queries, true)).isEqualTo(plain);
       DeviceMemory from = device.upload(batch.halves(queries));
       DeviceMemory to = device.memory(2L * queries.length);
-      try (Graph graph =
+      try (CudaGraph graph =
           device.stream.capture(
               () -> {
                 for (int i = 0; i < 5; i++) {
@@ -142,13 +142,13 @@ class PagedAttentionTest extends OnDevice {
   @Test
   void headsWithoutAKernelAreRefused() {
     assertThatThrownBy(() -> attention(PageFormat.KIVI2, new AttentionShape(8, 2, 80), 1))
-        .isInstanceOf(DeviceRefusal.class)
+        .isInstanceOf(DeviceException.class)
         .hasMessageContaining("keys of 80 channels")
         .hasMessageContaining("[64, 96, 128, 256]");
   }
 
   private DeviceBatch batch(PageFormat format, AttentionShape shape, List<Tokens> sequences) {
-    return new DeviceBatch(device, format, shape, sequences, 11).sealed(32, 32);
+    return new DeviceBatch(device, format, shape, sequences, 11).quantized(32, 32);
   }
 
   private PagedAttention attention(DeviceBatch batch) {
@@ -178,12 +178,12 @@ class PagedAttentionTest extends OnDevice {
         double error = error(attend(attention, batch, queries, early), wanted);
         System.out.printf(
             "%s, %d heads on %d of %d: error %.2e%n",
-            attention.planned(),
+            attention.describePlan(),
             batch.shape().queryHeads(),
             batch.shape().kvHeads(),
             batch.shape().headDim(),
             error);
-        assertThat(error).as(attention.planned()).isLessThan(MOST_ERROR);
+        assertThat(error).as(attention.describePlan()).isLessThan(MOST_ERROR);
       }
     }
   }

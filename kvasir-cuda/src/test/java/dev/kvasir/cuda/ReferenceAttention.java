@@ -126,10 +126,10 @@ final class ReferenceAttention {
       List<MemorySegment> pages, int token, int kvHead, float[] keys, float[] values, int at) {
     PackedPage layout = new PackedPage(batch.format().bits(), shape.headDim());
     MemorySegment page =
-        pages.get(token / HalfPage.TOKENS).asSlice((long) kvHead * layout.bytes(), layout.bytes());
+        pages.get(token / Fp16Page.TOKENS).asSlice((long) kvHead * layout.bytes(), layout.bytes());
     for (int c = 0; c < shape.headDim(); c++) {
-      keys[at + c] = layout.key(page, token % HalfPage.TOKENS, c);
-      values[at + c] = layout.value(page, token % HalfPage.TOKENS, c);
+      keys[at + c] = layout.key(page, token % Fp16Page.TOKENS, c);
+      values[at + c] = layout.value(page, token % Fp16Page.TOKENS, c);
     }
   }
 }

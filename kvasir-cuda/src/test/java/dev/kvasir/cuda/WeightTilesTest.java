@@ -36,17 +36,17 @@ class WeightTilesTest {
   @ParameterizedTest
   @MethodSource("types")
   void everyWeightIsFoundAgain(GgmlType type) {
-    WeightKind kind = WeightKind.of(type).orElseThrow();
+    WeightFormat format = WeightFormat.of(type).orElseThrow();
     Tensor first = RandomTensor.of(type, 24, COLUMNS, 1);
     Tensor second = RandomTensor.of(type, 24, COLUMNS, 2);
     float[] wanted = Arrays.copyOf(first.toFloats(), 48 * COLUMNS);
     System.arraycopy(second.toFloats(), 0, wanted, 24 * COLUMNS, 24 * COLUMNS);
-    try (WeightTiles tiles = new WeightTiles(kind, COLUMNS, 4L * COLUMNS / 32)) {
-      tiles.lay(first, 0);
-      tiles.lay(second, 24); // in the midst of a tile
+    try (WeightTiles tiles = new WeightTiles(format, COLUMNS, 4L * COLUMNS / 32)) {
+      tiles.write(first, 0);
+      tiles.write(second, 24); // in the midst of a tile
       float off = 0;
       for (int i = 0; i < wanted.length; i++) {
-        float found = at(kind, tiles, i / COLUMNS, i % COLUMNS);
+        float found = at(format, tiles, i / COLUMNS, i % COLUMNS);
         off = Math.max(off, Math.abs(found - wanted[i])); // exact for floats that are near
       }
       assertThat(off).isLessThanOrEqualTo(type == GgmlType.BF16 ? 0x1p-25f : 0);
@@ -61,22 +61,22 @@ class WeightTilesTest {
   @ParameterizedTest
   @MethodSource("storedTypes")
   void whatIsAsInTheFileTakesAsManyBytes(GgmlType type) {
-    WeightKind kind = WeightKind.of(type).orElseThrow();
-    assertThat(DeviceMatrix.bytes(kind, 64, COLUMNS)).isEqualTo(type.bytesFor(64L * COLUMNS));
+    WeightFormat format = WeightFormat.of(type).orElseThrow();
+    assertThat(DeviceMatrix.bytes(format, 64, COLUMNS)).isEqualTo(type.bytesFor(64L * COLUMNS));
   }
 
   /** Every bit of a file has a bit of its own on a device. */
   @ParameterizedTest
   @MethodSource("storedTypes")
   void everyBitHasOneOwner(GgmlType type) {
-    WeightKind kind = WeightKind.of(type).orElseThrow();
+    WeightFormat format = WeightFormat.of(type).orElseThrow();
     int columns = Math.max(32, type.blockLength());
     byte[] file = new byte[(int) type.bytesFor(columns)];
     MemorySegment data = MemorySegment.ofArray(file);
     Tensor row = new Tensor("a row", type, new long[] {1, columns}, data);
-    try (WeightTiles tiles = new WeightTiles(kind, columns, columns / 32)) {
+    try (WeightTiles tiles = new WeightTiles(format, columns, columns / 32)) {
       BitSet owned = new BitSet();
-      for (int to = 0; to < WeightKind.TILE_ROWS; to++) {
+      for (int to = 0; to < WeightFormat.TILE_ROWS; to++) {
         BitSet none = laid(tiles, row, to);
         for (int bit = 0; bit < 8 * file.length; bit++) {
           file[bit / 8] = (byte) (1 << bit % 8);
@@ -87,7 +87,7 @@ class WeightTilesTest {
           owned.or(changed);
         }
       }
-      assertThat(owned.cardinality()).isEqualTo(8 * WeightKind.TILE_ROWS * file.length);
+      assertThat(owned.cardinality()).isEqualTo(8 * WeightFormat.TILE_ROWS * file.length);
     }
   }
 
@@ -95,7 +95,7 @@ class WeightTilesTest {
   private static BitSet laid(WeightTiles tiles, Tensor row, int to) {
     tiles.codes().fill((byte) 0);
     tiles.scales().fill((byte) 0);
-    tiles.lay(row, to);
+    tiles.write(row, to);
     byte[] codes = tiles.codes().toArray(JAVA_BYTE);
     byte[] scales = tiles.scales().toArray(JAVA_BYTE);
     byte[] all = Arrays.copyOf(codes, codes.length + scales.length);
@@ -104,14 +104,16 @@ class WeightTilesTest {
   }
 
   /** As weights.cuh reads it. */
-  private static float at(WeightKind kind, WeightTiles tiles, int row, int column) {
+  private static float at(WeightFormat format, WeightTiles tiles, int row, int column) {
     long chunk = (long) (row / 16) * (COLUMNS / 32) + column / 32;
-    int wide = WeightKind.byteOf(row, column);
-    long codes = chunk * kind.codeBytes();
-    return switch (kind) {
+    int wide = WeightFormat.byteOf(row, column);
+    long codes = chunk * format.codeBytes();
+    return switch (format) {
       case HALVES ->
           Float.float16ToFloat(
-              tiles.codes().get(JAVA_SHORT_UNALIGNED, codes + 2L * WeightKind.halfOf(row, column)));
+              tiles
+                  .codes()
+                  .get(JAVA_SHORT_UNALIGNED, codes + 2L * WeightFormat.halfOf(row, column)));
       case BYTES ->
           Float.float16ToFloat(
                   tiles.scales().get(JAVA_SHORT_UNALIGNED, 2 * (chunk * 16 + row % 16)))
@@ -154,7 +156,7 @@ class WeightTilesTest {
   }
 
   private static int nibble(WeightTiles tiles, long codes, int row, int column) {
-    int wide = WeightKind.byteOf(row, column);
+    int wide = WeightFormat.byteOf(row, column);
     int word = wide / 4 % 4;
     long at = codes + wide / 16 * 8 + word / 2 * 4 + wide % 4;
     return tiles.codes().get(JAVA_BYTE, at) >> 4 * (word % 2) & 15;
@@ -187,7 +189,7 @@ class WeightTilesTest {
 
   @Test
   void typesWithoutKernelsAreNamed() {
-    assertThat(WeightKind.of(GgmlType.F32)).isEmpty();
-    assertThat(WeightKind.of(GgmlType.Q2_K)).isEmpty();
+    assertThat(WeightFormat.of(GgmlType.F32)).isEmpty();
+    assertThat(WeightFormat.of(GgmlType.Q2_K)).isEmpty();
   }
 }

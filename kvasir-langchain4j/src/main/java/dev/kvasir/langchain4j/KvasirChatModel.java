@@ -1,6 +1,6 @@
 package dev.kvasir.langchain4j;
 
-import dev.kvasir.server.LocalAnswer;
+import dev.kvasir.server.ChatCompletion;
 import dev.kvasir.server.api.ApiException;
 import dev.langchain4j.model.chat.ChatModel;
 import dev.langchain4j.model.chat.request.ChatRequest;
@@ -11,7 +11,7 @@ import dev.langchain4j.model.chat.response.ChatResponse;
  * of the model, beginnings of their texts, and its memory.
  */
 public final class KvasirChatModel extends LocalModel implements ChatModel {
-  private static final LocalAnswer.Listener NOBODY = new LocalAnswer.Listener() {};
+  private static final ChatCompletion.Listener NO_LISTENER = new ChatCompletion.Listener() {};
 
   private KvasirChatModel(Builder builder) {
     super(builder);
@@ -33,9 +33,9 @@ public final class KvasirChatModel extends LocalModel implements ChatModel {
   @Override
   public ChatResponse doChat(ChatRequest request) {
     try {
-      return Responses.of(answers().chat(RequestJson.of(request)).run(NOBODY));
+      return Responses.of(chatService().chat(RequestJson.of(request)).run(NO_LISTENER));
     } catch (ApiException e) {
-      throw Refusals.of(e);
+      throw ExceptionMapper.of(e);
     }
   }
 }

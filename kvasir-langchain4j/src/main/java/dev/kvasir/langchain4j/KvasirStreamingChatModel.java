@@ -1,7 +1,7 @@
 package dev.kvasir.langchain4j;
 
 import com.google.gson.JsonObject;
-import dev.kvasir.server.LocalAnswer;
+import dev.kvasir.server.ChatCompletion;
 import dev.kvasir.server.api.ApiException;
 import dev.langchain4j.model.chat.StreamingChatModel;
 import dev.langchain4j.model.chat.request.ChatRequest;
@@ -33,20 +33,22 @@ public final class KvasirStreamingChatModel extends LocalModel implements Stream
   @Override
   public void doChat(ChatRequest request, StreamingChatResponseHandler handler) {
     JsonObject json = RequestJson.of(request);
-    Thread.ofVirtual().name("kvasir-stream").start(() -> stream(json, new Told(handler)));
+    Thread.ofVirtual()
+        .name("kvasir-stream")
+        .start(() -> stream(json, new StreamListenerAdapter(handler)));
   }
 
-  private void stream(JsonObject request, Told told) {
+  private void stream(JsonObject request, StreamListenerAdapter adapter) {
     try {
-      LocalAnswer answer = answers().chat(request);
-      LocalAnswer.Whole whole = answer.run(told.listener(answer));
-      told.complete(Responses.of(whole));
+      ChatCompletion completion = chatService().chat(request);
+      ChatCompletion.Result result = completion.run(adapter.listener(completion));
+      adapter.complete(Responses.of(result));
     } catch (CancellationException e) {
       // Who cancels an answer hears nothing more of it.
     } catch (ApiException e) {
-      told.error(Refusals.of(e));
+      adapter.error(ExceptionMapper.of(e));
     } catch (RuntimeException e) {
-      told.error(e);
+      adapter.error(e);
     }
   }
 }

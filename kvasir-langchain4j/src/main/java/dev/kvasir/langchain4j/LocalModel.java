@@ -1,6 +1,6 @@
 package dev.kvasir.langchain4j;
 
-import dev.kvasir.server.LocalAnswers;
+import dev.kvasir.server.ChatService;
 import dev.langchain4j.model.chat.Capability;
 import dev.langchain4j.model.chat.listener.ChatModelListener;
 import dev.langchain4j.model.chat.request.ChatRequestParameters;
@@ -10,21 +10,21 @@ import java.util.Set;
 /** What both kinds of model have in common, however they tell their answers. */
 abstract sealed class LocalModel implements AutoCloseable
     permits KvasirChatModel, KvasirStreamingChatModel {
-  private final LocalAnswers answers;
+  private final ChatService chatService;
   private final boolean owned;
   private final ChatRequestParameters parameters;
   private final List<ChatModelListener> listeners;
 
   LocalModel(ModelBuilder<?> builder) {
-    owned = builder.ownsAnswers();
-    answers = builder.answers();
-    parameters = builder.parameters(answers);
+    owned = builder.ownsChatService();
+    chatService = builder.chatService();
+    parameters = builder.parameters(chatService);
     listeners = builder.listeners();
   }
 
   /** What answers, to be shared with other models. */
-  public LocalAnswers answers() {
-    return answers;
+  public ChatService chatService() {
+    return chatService;
   }
 
   public ChatRequestParameters defaultRequestParameters() {
@@ -43,7 +43,7 @@ abstract sealed class LocalModel implements AutoCloseable
   @Override
   public void close() {
     if (owned) {
-      answers.close();
+      chatService.close();
     }
   }
 }

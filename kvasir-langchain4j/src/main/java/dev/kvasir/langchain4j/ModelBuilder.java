@@ -3,7 +3,7 @@ package dev.kvasir.langchain4j;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.server.LocalAnswers;
+import dev.kvasir.server.ChatService;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.watch.ServerLog;
 import dev.kvasir.store.StoreAddress;
@@ -24,7 +24,7 @@ public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
     permits KvasirChatModel.Builder, KvasirStreamingChatModel.Builder {
   private Optional<Path> path = Optional.empty();
   private Optional<Model> model = Optional.empty();
-  private Optional<LocalAnswers> shared = Optional.empty();
+  private Optional<ChatService> shared = Optional.empty();
   private LoadOptions load = LoadOptions.defaults();
   private ServerOptions options = ServerOptions.defaults();
   private ChatRequestParameters parameters = KvasirChatRequestParameters.EMPTY;
@@ -52,8 +52,8 @@ public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
   /**
    * Shares what answers with another model; kinds of cache and memory are then as that has them.
    */
-  public B answers(LocalAnswers others) {
-    shared = Optional.of(others);
+  public B chatService(ChatService chatService) {
+    shared = Optional.of(chatService);
     return self();
   }
 
@@ -62,7 +62,7 @@ public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
    * model such as {@code name@fp16}.
    */
   public B kv(String... specs) {
-    options = options.withKinds(Stream.of(specs).map(CacheSpec::parse).toList());
+    options = options.withCacheSpecs(Stream.of(specs).map(CacheSpec::parse).toList());
     return self();
   }
 
@@ -80,7 +80,7 @@ public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
 
   /** Tokens of a prompt and its answer, at most what the model has. */
   public B contextLimit(int tokens) {
-    options = options.withLengths(tokens, options.answerTokens());
+    options = options.withLengths(tokens, options.defaultMaxTokens());
     return self();
   }
 
@@ -95,7 +95,7 @@ public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
 
   /** The same for one folder of any size. */
   public B store(Path folder) {
-    options = options.withStores(List.of(new StoreAddress.InFolder(folder, 0)));
+    options = options.withStores(List.of(new StoreAddress.FolderAddress(folder, 0)));
     return self();
   }
 
@@ -110,22 +110,22 @@ public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
     return self();
   }
 
-  boolean ownsAnswers() {
+  boolean ownsChatService() {
     return shared.isEmpty();
   }
 
-  LocalAnswers answers() {
+  ChatService chatService() {
     ServerLog log = new ServerLog(System.err);
     return shared.orElseGet(
         () ->
             model
-                .map(loaded -> LocalAnswers.of(loaded, options, log))
-                .orElseGet(() -> LocalAnswers.load(path, load, options, log)));
+                .map(loaded -> ChatService.of(loaded, options, log))
+                .orElseGet(() -> ChatService.load(path, load, options, log)));
   }
 
-  ChatRequestParameters parameters(LocalAnswers answers) {
+  ChatRequestParameters parameters(ChatService chatService) {
     return KvasirChatRequestParameters.builder()
-        .modelName(answers.names().getFirst())
+        .modelName(chatService.modelNames().getFirst())
         .overrideWith(parameters)
         .build();
   }

@@ -1,6 +1,6 @@
 package dev.kvasir.langchain4j;
 
-import dev.kvasir.server.LocalAnswer;
+import dev.kvasir.server.ChatCompletion;
 import dev.langchain4j.agent.tool.ToolExecutionRequest;
 import dev.langchain4j.data.message.AiMessage;
 import dev.langchain4j.model.chat.response.ChatResponse;
@@ -12,28 +12,28 @@ import dev.langchain4j.model.output.TokenUsage;
 final class Responses {
   private Responses() {}
 
-  static ChatResponse of(LocalAnswer.Whole whole) {
+  static ChatResponse of(ChatCompletion.Result result) {
     AiMessage message =
         AiMessage.builder()
-            .text(whole.text().isEmpty() && !whole.calls().isEmpty() ? null : whole.text())
-            .thinking(whole.reasoning().isEmpty() ? null : whole.reasoning())
-            .toolExecutionRequests(whole.calls().stream().map(Responses::request).toList())
+            .text(result.text().isEmpty() && !result.toolCalls().isEmpty() ? null : result.text())
+            .thinking(result.reasoning().isEmpty() ? null : result.reasoning())
+            .toolExecutionRequests(result.toolCalls().stream().map(Responses::request).toList())
             .build();
     ChatResponseMetadata metadata =
         ChatResponseMetadata.builder()
-            .id(whole.id())
-            .modelName(whole.model())
-            .tokenUsage(new TokenUsage(whole.promptTokens(), whole.generatedTokens()))
-            .finishReason(reason(whole.reason()))
+            .id(result.id())
+            .modelName(result.model())
+            .tokenUsage(new TokenUsage(result.promptTokens(), result.generatedTokens()))
+            .finishReason(reason(result.finishReason()))
             .build();
     return ChatResponse.builder().aiMessage(message).metadata(metadata).build();
   }
 
-  static ToolExecutionRequest request(LocalAnswer.Call call) {
+  static ToolExecutionRequest request(ChatCompletion.ToolCall toolCall) {
     return ToolExecutionRequest.builder()
-        .id(call.id())
-        .name(call.name())
-        .arguments(call.arguments())
+        .id(toolCall.id())
+        .name(toolCall.name())
+        .arguments(toolCall.arguments())
         .build();
   }
 

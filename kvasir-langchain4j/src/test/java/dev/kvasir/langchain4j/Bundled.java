@@ -3,8 +3,8 @@ package dev.kvasir.langchain4j;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.server.ChatService;
 import dev.kvasir.server.KvasirServer;
-import dev.kvasir.server.LocalAnswers;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.watch.ServerLog;
 import java.io.OutputStream;
@@ -20,21 +20,21 @@ final class Bundled {
       ServerOptions.defaults()
           .withAddress("127.0.0.1", 0)
           .withLengths(1024, 512)
-          .withKinds(Stream.of("fp16", "kivi:2").map(CacheSpec::parse).toList());
+          .withCacheSpecs(Stream.of("fp16", "kivi:2").map(CacheSpec::parse).toList());
   private static final ServerLog SILENT =
       new ServerLog(new PrintStream(OutputStream.nullOutputStream()));
   private static final Model MODEL =
       Model.bundled(LoadOptions.defaults().withThreads(1).withCacheBytes(256 << 20));
 
-  static final LocalAnswers ANSWERS = LocalAnswers.of(MODEL, OPTIONS, SILENT);
+  static final ChatService CHAT_SERVICE = ChatService.of(MODEL, OPTIONS, SILENT);
 
   private Bundled() {}
 
-  private static final class Served {
+  private static final class ServerHolder {
     private static final KvasirServer SERVER = KvasirServer.start(MODEL, OPTIONS, SILENT);
   }
 
   static String url() {
-    return "http://127.0.0.1:" + Served.SERVER.port() + "/v1";
+    return "http://127.0.0.1:" + ServerHolder.SERVER.port() + "/v1";
   }
 }

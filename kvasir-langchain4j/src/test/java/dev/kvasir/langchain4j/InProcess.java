@@ -13,7 +13,9 @@ final class InProcess {
   private InProcess() {}
 
   static KvasirChatModel.Builder model() {
-    return KvasirChatModel.builder().answers(Bundled.ANSWERS).defaultRequestParameters(LIKELIEST);
+    return KvasirChatModel.builder()
+        .chatService(Bundled.CHAT_SERVICE)
+        .defaultRequestParameters(LIKELIEST);
   }
 
   static KvasirChatModel model(ChatRequestParameters parameters) {
@@ -22,7 +24,7 @@ final class InProcess {
 
   static KvasirStreamingChatModel.Builder streaming() {
     return KvasirStreamingChatModel.builder()
-        .answers(Bundled.ANSWERS)
+        .chatService(Bundled.CHAT_SERVICE)
         .defaultRequestParameters(LIKELIEST);
   }
 

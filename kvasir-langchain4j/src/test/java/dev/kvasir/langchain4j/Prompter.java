@@ -46,13 +46,13 @@ final class Prompter {
 
   private final List<ChatMessage> messages;
   private final ChatRequestParameters parameters;
-  private final String asked;
+  private final String question;
 
   Prompter(ChatRequest request) {
     messages = request.messages();
     parameters = request.parameters();
     UserMessage last = UserMessage.findLast(messages).orElseThrow();
-    asked = last.hasSingleText() ? last.singleText() : "";
+    question = last.hasSingleText() ? last.singleText() : "";
   }
 
   private static String call(String name, String arguments) {
@@ -66,7 +66,7 @@ final class Prompter {
       return Optional.empty();
     }
     return results().isEmpty()
-        ? Optional.ofNullable(LINES.get(asked))
+        ? Optional.ofNullable(LINES.get(question))
         : Optional.of("The answer is: " + String.join(", ", results()) + ".");
   }
 
@@ -114,7 +114,7 @@ final class Prompter {
         schema != null && schema.rootElement() instanceof JsonRawSchema raw
             ? JsonRawSchema.from(
                 raw.schema().replace("\"string\"", "\"string\", \"enum\": [\"Berlin\"]"))
-            : asked.contains("weather") ? only("weather", "sunny") : only("city", "Berlin");
+            : question.contains("weather") ? only("weather", "sunny") : only("city", "Berlin");
     return ResponseFormat.builder()
         .type(ResponseFormatType.JSON)
         .jsonSchema(JsonSchema.builder().name("Answer").rootElement(narrow).build())

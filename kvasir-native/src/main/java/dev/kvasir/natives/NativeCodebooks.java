@@ -1,7 +1,7 @@
 package dev.kvasir.natives;
 
 import dev.kvasir.kernel.CodebookKernels;
-import dev.kvasir.kernel.FixedRows;
+import dev.kvasir.kernel.Int8Codebooks;
 import dev.kvasir.kernel.RotaryCodes;
 import dev.kvasir.page.PageSize;
 import dev.kvasir.page.StageCodes;
@@ -10,18 +10,19 @@ import java.lang.foreign.MemorySegment;
 /** Sums of picked rows. A page's tokens may take several calls. */
 final class NativeCodebooks implements CodebookKernels {
   /** Bytes of rows, which lie in a processor's second cache: some 40 microseconds of reading. */
-  private static final Work ROW_BYTES = new Work(1 << 20);
+  private static final CallBudget ROW_BYTES = new CallBudget(1 << 20);
 
   /** Floats that are read one after the other, some 40 microseconds of them. */
-  private static final Work FLOATS = new Work(1 << 17);
+  private static final CallBudget FLOATS = new CallBudget(1 << 17);
 
   /** Weights that go into bins, some 40 microseconds of them. */
-  private static final Work WEIGHTS = new Work(1 << 17);
+  private static final CallBudget WEIGHTS = new CallBudget(1 << 17);
 
-  private static final Call UNPACK_STAGES =
-      Calls.floats("unpack_stages", byte[].class, MemorySegment.class, long.class, int.class);
-  private static final Call TURNED_SUMS =
-      Calls.floats(
+  private static final NativeFunction UNPACK_STAGES =
+      NativeFunctions.floatFunction(
+          "unpack_stages", byte[].class, MemorySegment.class, long.class, int.class);
+  private static final NativeFunction ROTATED_SUMS =
+      NativeFunctions.floatFunction(
           "turned_sums",
           byte[].class,
           byte[].class,
@@ -36,8 +37,8 @@ final class NativeCodebooks implements CodebookKernels {
           float[].class,
           float[].class,
           int.class);
-  private static final Call TURNED_SCORES =
-      Calls.floats(
+  private static final NativeFunction ROTATED_SCORES =
+      NativeFunctions.floatFunction(
           "turned_scores",
           byte[].class,
           byte[].class,
@@ -54,8 +55,8 @@ final class NativeCodebooks implements CodebookKernels {
           int.class,
           float[].class,
           float[].class);
-  private static final Call WEIGH_TOKENS =
-      Calls.floats(
+  private static final NativeFunction TOKEN_WEIGHTS =
+      NativeFunctions.floatFunction(
           "weigh_tokens",
           float[].class,
           int.class,
@@ -64,8 +65,8 @@ final class NativeCodebooks implements CodebookKernels {
           int.class,
           float[].class,
           float[].class);
-  private static final Call PICKED_SUMS =
-      Calls.floats(
+  private static final NativeFunction GATHERED_SUMS =
+      NativeFunctions.floatFunction(
           "picked_sums",
           float[].class,
           int.class,
@@ -75,8 +76,8 @@ final class NativeCodebooks implements CodebookKernels {
           int.class,
           int.class,
           float[].class);
-  private static final Call ROW_PRODUCTS =
-      Calls.floats(
+  private static final NativeFunction ROW_DOTS =
+      NativeFunctions.floatFunction(
           "row_products",
           float[].class,
           float[].class,
@@ -84,8 +85,8 @@ final class NativeCodebooks implements CodebookKernels {
           int.class,
           int.class,
           float[].class);
-  private static final Call COLLECT =
-      Calls.floats(
+  private static final NativeFunction SCATTER_ADD =
+      NativeFunctions.floatFunction(
           "collect",
           byte[].class,
           int.class,
@@ -94,8 +95,8 @@ final class NativeCodebooks implements CodebookKernels {
           float[].class,
           int.class,
           float[].class);
-  private static final Call LEAST_DISTANCES =
-      Calls.floats(
+  private static final NativeFunction MIN_DISTANCES =
+      NativeFunctions.floatFunction(
           "least_distances", float[].class, int.class, float[].class, int.class, float[].class);
 
   @Override
@@ -105,7 +106,7 @@ final class NativeCodebooks implements CodebookKernels {
     try {
       UNPACK_STAGES.handle.invokeExact(indices, source, offset, stages);
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
@@ -114,71 +115,72 @@ final class NativeCodebooks implements CodebookKernels {
   }
 
   private static void check(RotaryCodes codes, int from, int end) {
-    FixedRows rows = codes.rows();
-    int pairs = rows.pairs();
-    int width = rows.width();
+    Int8Codebooks codebooks = codes.codebooks();
+    int pairs = codebooks.pairs();
+    int width = codebooks.width();
     Bounds.checkMultiple("pairs", pairs, 16);
-    checkIndices(codes.indices(), rows.sets(), end);
-    Bounds.check(rows.rows().length, 0, rows.sets() * FixedRows.ROWS, width, width);
-    Bounds.check(rows.units().length, 0, pairs);
-    Bounds.check(rows.mean().length, 0, width);
+    checkIndices(codes.indices(), codebooks.sets(), end);
+    Bounds.check(
+        codebooks.codewords().length, 0, codebooks.sets() * Int8Codebooks.CODEWORDS, width, width);
+    Bounds.check(codebooks.units().length, 0, pairs);
+    Bounds.check(codebooks.mean().length, 0, width);
     Bounds.check(codes.scales().length, from, end - from);
     Bounds.check(codes.cosines().length, from * pairs, (end - from) * pairs);
     Bounds.check(codes.sines().length, from * pairs, (end - from) * pairs);
   }
 
   @Override
-  public void turnedSums(RotaryCodes codes, int from, int end, short[] room, float[] out) {
+  public void rotatedSums(RotaryCodes codes, int from, int end, short[] scratch, float[] out) {
     check(codes, from, end);
-    FixedRows rows = codes.rows();
-    int width = rows.width();
+    Int8Codebooks codebooks = codes.codebooks();
+    int width = codebooks.width();
     Bounds.check(out.length, 0, end - from, width, width);
-    int together = ROW_BYTES.together(end - from, (long) rows.sets() * width);
-    for (int token = from; token < end; token += together) {
+    int perCall = ROW_BYTES.itemsPerCall(end - from, (long) codebooks.sets() * width);
+    for (int token = from; token < end; token += perCall) {
       try {
-        TURNED_SUMS.handle.invokeExact(
-            rows.rows(),
+        ROTATED_SUMS.handle.invokeExact(
+            codebooks.codewords(),
             codes.indices(),
-            rows.sets(),
-            rows.pairs(),
+            codebooks.sets(),
+            codebooks.pairs(),
             token,
-            Math.min(end, token + together),
-            rows.units(),
-            rows.mean(),
+            Math.min(end, token + perCall),
+            codebooks.units(),
+            codebooks.mean(),
             codes.scales(),
             codes.cosines(),
             codes.sines(),
             out,
             (token - from) * width);
       } catch (Throwable e) {
-        throw Calls.unexpected(e);
+        throw NativeFunctions.unexpected(e);
       }
     }
   }
 
   @Override
-  public void turnedScores(
+  public void rotatedScores(
       RotaryCodes codes, float[] queries, int count, short[] sums, float[] keys, float[] scores) {
     int tokens = PageSize.TOKENS;
     check(codes, 0, tokens);
-    FixedRows rows = codes.rows();
-    int width = rows.width();
+    Int8Codebooks codebooks = codes.codebooks();
+    int width = codebooks.width();
     Bounds.check(queries.length, 0, count, width, width);
-    Bounds.check(keys.length, 0, CodebookKernels.scoringRoom(width));
+    Bounds.check(keys.length, 0, CodebookKernels.scoringScratch(width));
     Bounds.check(scores.length, 0, count, tokens, tokens);
     // A product takes as long as a few bytes of rows.
-    int together = ROW_BYTES.together(tokens, (rows.sets() + 4L * count) * width);
-    for (int token = 0; token < tokens; token += together) {
+    int perCall = ROW_BYTES.itemsPerCall(tokens, (codebooks.sets() + 4L * count) * width);
+    for (int token = 0; token < tokens; token += perCall) {
       try {
-        TURNED_SCORES.handle.invokeExact(
-            rows.rows(),
+        ROTATED_SCORES.handle.invokeExact(
+            codebooks.codewords(),
             codes.indices(),
-            rows.sets(),
-            rows.pairs(),
+            codebooks.sets(),
+            codebooks.pairs(),
             token,
-            Math.min(tokens, token + together),
-            rows.units(),
-            rows.mean(),
+            Math.min(tokens, token + perCall),
+            codebooks.units(),
+            codebooks.mean(),
             codes.scales(),
             codes.cosines(),
             codes.sines(),
@@ -187,95 +189,95 @@ final class NativeCodebooks implements CodebookKernels {
             keys,
             scores);
       } catch (Throwable e) {
-        throw Calls.unexpected(e);
+        throw NativeFunctions.unexpected(e);
       }
     }
   }
 
   @Override
-  public void weighTokens(
+  public void tokenWeights(
       float[] probabilities,
       int rows,
-      float[] back,
+      float[] rescales,
       float[] scales,
-      int lanes,
+      int stride,
       float[] totals,
       float[] weights) {
     int tokens = PageSize.TOKENS;
     Bounds.check(probabilities.length, 0, rows, tokens, tokens);
-    Bounds.check(back.length, 0, rows);
+    Bounds.check(rescales.length, 0, rows);
     Bounds.check(scales.length, 0, tokens);
     Bounds.check(totals.length, 0, rows);
-    Bounds.check(lanes, 0, rows);
-    Bounds.check(weights.length, 0, tokens, lanes, lanes);
+    Bounds.check(stride, 0, rows);
+    Bounds.check(weights.length, 0, tokens, stride, stride);
     try {
-      WEIGH_TOKENS.handle.invokeExact(probabilities, rows, back, scales, lanes, totals, weights);
+      TOKEN_WEIGHTS.handle.invokeExact(
+          probabilities, rows, rescales, scales, stride, totals, weights);
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
   @Override
-  public void pickedSums(
+  public void gatheredSums(
       float[] rows, int at, byte[] indices, int sets, int tokens, int width, float[] sums) {
     checkIndices(indices, sets, tokens);
-    Bounds.check(rows.length, at, sets * FixedRows.ROWS, width, width);
+    Bounds.check(rows.length, at, sets * Int8Codebooks.CODEWORDS, width, width);
     Bounds.check(sums.length, 0, tokens, width, width);
-    int together = ROW_BYTES.together(tokens, (long) Float.BYTES * sets * width);
-    for (int token = 0; token < tokens; token += together) {
-      int end = Math.min(tokens, token + together);
+    int perCall = ROW_BYTES.itemsPerCall(tokens, (long) Float.BYTES * sets * width);
+    for (int token = 0; token < tokens; token += perCall) {
+      int end = Math.min(tokens, token + perCall);
       try {
-        PICKED_SUMS.handle.invokeExact(rows, at, indices, sets, token, end, width, sums);
+        GATHERED_SUMS.handle.invokeExact(rows, at, indices, sets, token, end, width, sums);
       } catch (Throwable e) {
-        throw Calls.unexpected(e);
+        throw NativeFunctions.unexpected(e);
       }
     }
   }
 
   @Override
-  public void rowProducts(float[] a, float[] b, int count, int width, float[] out) {
+  public void rowDots(float[] a, float[] b, int count, int width, float[] out) {
     Bounds.check(a.length, 0, count, width, width);
     Bounds.check(b.length, 0, count, width, width);
     Bounds.check(out.length, 0, count);
-    int together = FLOATS.together(count, width);
-    for (int row = 0; row < count; row += together) {
-      int end = Math.min(count, row + together);
+    int perCall = FLOATS.itemsPerCall(count, width);
+    for (int row = 0; row < count; row += perCall) {
+      int end = Math.min(count, row + perCall);
       try {
-        ROW_PRODUCTS.handle.invokeExact(a, b, row, end, width, out);
+        ROW_DOTS.handle.invokeExact(a, b, row, end, width, out);
       } catch (Throwable e) {
-        throw Calls.unexpected(e);
+        throw NativeFunctions.unexpected(e);
       }
     }
   }
 
   @Override
-  public void collect(
-      byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins) {
-    Bounds.checkMultiple("lanes", lanes, 4);
+  public void scatterAdd(
+      byte[] indices, int sets, int tokens, float[] weights, int stride, float[] bins) {
+    Bounds.checkMultiple("lanes", stride, 4);
     checkIndices(indices, sets, tokens);
-    Bounds.check(weights.length, 0, tokens, lanes, lanes);
-    Bounds.check(bins.length, 0, sets * FixedRows.ROWS, lanes, lanes);
-    int together = WEIGHTS.together(tokens, (long) sets * lanes);
-    for (int token = 0; token < tokens; token += together) {
-      int end = Math.min(tokens, token + together);
+    Bounds.check(weights.length, 0, tokens, stride, stride);
+    Bounds.check(bins.length, 0, sets * Int8Codebooks.CODEWORDS, stride, stride);
+    int perCall = WEIGHTS.itemsPerCall(tokens, (long) sets * stride);
+    for (int token = 0; token < tokens; token += perCall) {
+      int end = Math.min(tokens, token + perCall);
       try {
-        COLLECT.handle.invokeExact(indices, sets, token, end, weights, lanes, bins);
+        SCATTER_ADD.handle.invokeExact(indices, sets, token, end, weights, stride, bins);
       } catch (Throwable e) {
-        throw Calls.unexpected(e);
+        throw NativeFunctions.unexpected(e);
       }
     }
   }
 
   @Override
-  public void leastDistances(
-      float[] squares, int at, float[] products, int productsAt, float[] out) {
-    Bounds.check(squares.length, at, FixedRows.ROWS * FixedRows.ROWS);
-    Bounds.check(products.length, productsAt, FixedRows.ROWS);
-    Bounds.check(out.length, 0, FixedRows.ROWS);
+  public void minDistances(float[] squares, int at, float[] products, int productsAt, float[] out) {
+    Bounds.check(squares.length, at, Int8Codebooks.CODEWORDS * Int8Codebooks.CODEWORDS);
+    Bounds.check(products.length, productsAt, Int8Codebooks.CODEWORDS);
+    Bounds.check(out.length, 0, Int8Codebooks.CODEWORDS);
     try {
-      LEAST_DISTANCES.handle.invokeExact(squares, at, products, productsAt, out);
+      MIN_DISTANCES.handle.invokeExact(squares, at, products, productsAt, out);
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 }

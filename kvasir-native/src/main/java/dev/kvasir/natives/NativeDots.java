@@ -1,16 +1,16 @@
 package dev.kvasir.natives;
 
-import dev.kvasir.kernel.CodeWeights;
 import dev.kvasir.kernel.DotKernels;
+import dev.kvasir.kernel.QuantizedOperand;
 import dev.kvasir.kernel.RowBlock;
-import dev.kvasir.page.EntryScaledCodes;
+import dev.kvasir.page.RowScaledCodes;
 import dev.kvasir.page.WordLayout;
 import java.lang.foreign.MemorySegment;
 
 /** Sums over packed codes. A page has 128 tokens, so that calls are short by themselves. */
 final class NativeDots implements DotKernels {
-  private static final Call WEIGH =
-      Calls.floats(
+  private static final NativeFunction QUANTIZE_OPERAND =
+      NativeFunctions.floatFunction(
           "weigh",
           float[].class,
           int.class,
@@ -28,8 +28,8 @@ final class NativeDots implements DotKernels {
           MemorySegment.class,
           MemorySegment.class,
           MemorySegment.class);
-  private static final Call ADD_DOTS =
-      Calls.code(
+  private static final NativeFunction ADD_DOTS =
+      NativeFunctions.integerFunction(
           "add_dots",
           float[].class,
           int.class,
@@ -47,10 +47,10 @@ final class NativeDots implements DotKernels {
           MemorySegment.class);
 
   /** For many heads; null where {@link #ADD_DOTS} serves all. */
-  private static final Call MANY_DOTS =
-      Calls.forCodes() != Instructions.DOTPROD
+  private static final NativeFunction MANY_DOTS =
+      NativeFunctions.integerInstructions() != InstructionSet.DOTPROD
           ? null
-          : Calls.code(
+          : NativeFunctions.integerFunction(
               "many_dots",
               float[].class,
               int.class,
@@ -68,8 +68,8 @@ final class NativeDots implements DotKernels {
               MemorySegment.class,
               MemorySegment.class);
 
-  private static final Call SCALED_DOTS =
-      Calls.code(
+  private static final NativeFunction SCALED_DOTS =
+      NativeFunctions.integerFunction(
           "scaled_dots",
           float[].class,
           int.class,
@@ -88,8 +88,8 @@ final class NativeDots implements DotKernels {
           MemorySegment.class,
           long.class);
 
-  private static final Call SHORT_SUMS =
-      Calls.floats(
+  private static final NativeFunction SHORT_SUMS =
+      NativeFunctions.floatFunction(
           "short_sums",
           float[].class,
           int.class,
@@ -108,29 +108,29 @@ final class NativeDots implements DotKernels {
   private static final int MANY = 8;
 
   /** Wider codes would be taken for negative. */
-  private static final int MOST_BITS_OF_MANY = 7;
+  private static final int MAX_BITS_OF_MANY = 7;
 
   @Override
-  public void weigh(RowBlock x, boolean exact, CodeWeights weights) {
-    weights.begin(x.rows(), x.width(), exact);
+  public void quantizeOperand(RowBlock x, boolean exact, QuantizedOperand operand) {
+    operand.begin(x.rows(), x.width(), exact);
     Bounds.check(x);
-    round(x, weights.views().digits(), 0, 0, 1, false, weights);
+    round(x, operand.views().bytes(), 0, 0, 1, false, operand);
   }
 
   @Override
-  public void weighScaled(
+  public void quantizeScaledOperand(
       RowBlock x,
       MemorySegment bytes,
       long scalesAt,
       long zerosAt,
       float unit,
       boolean exact,
-      CodeWeights weights) {
-    weights.begin(x.rows(), x.width(), exact);
+      QuantizedOperand operand) {
+    operand.begin(x.rows(), x.width(), exact);
     Bounds.check(x);
     Bounds.check(bytes.byteSize(), scalesAt, 2L * x.width());
     Bounds.check(bytes.byteSize(), zerosAt, 2L * x.width());
-    round(x, bytes, scalesAt, zerosAt, unit, true, weights);
+    round(x, bytes, scalesAt, zerosAt, unit, true, operand);
   }
 
   private static void round(
@@ -140,10 +140,10 @@ final class NativeDots implements DotKernels {
       long zerosAt,
       float unit,
       boolean scaled,
-      CodeWeights weights) {
-    CodeWeights.Views views = weights.views();
+      QuantizedOperand operand) {
+    QuantizedOperand.Views views = operand.views();
     try {
-      WEIGH.handle.invokeExact(
+      QUANTIZE_OPERAND.handle.invokeExact(
           x.values(),
           x.at(),
           x.stride(),
@@ -154,21 +154,21 @@ final class NativeDots implements DotKernels {
           zerosAt,
           unit,
           scaled ? 1 : 0,
-          weights.exact() ? 1 : 0,
+          operand.exact() ? 1 : 0,
           views.scales(),
           views.products(),
-          views.digits(),
-          views.surveys(),
+          views.bytes(),
+          views.stats(),
           views.totals());
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
-    float[] surveys = weights.surveys(); // (heads, largest weight, sum of weights, offset)
-    for (int head = 0; head < weights.heads(); head++) {
-      int survey = CodeWeights.SURVEYS * head;
-      weights.scale(head, surveys[survey]);
-      weights.complete(head, surveys[survey + 1], weights.totals()[head]);
-      weights.offset(head, surveys[survey + 2]);
+    float[] stats = operand.stats(); // (heads, largest weight, sum of weights, offset)
+    for (int head = 0; head < operand.heads(); head++) {
+      int statsAt = QuantizedOperand.STATS_PER_HEAD * head;
+      operand.chooseUnit(head, stats[statsAt]);
+      operand.setRoundingError(head, stats[statsAt + 1], operand.totals()[head]);
+      operand.setOffset(head, stats[statsAt + 2]);
     }
   }
 
@@ -179,20 +179,20 @@ final class NativeDots implements DotKernels {
       long offset,
       int firstTile,
       int endTile,
-      CodeWeights weights,
+      QuantizedOperand operand,
       RowBlock out) {
-    weights.requireFit(layout, endTile - firstTile, out);
+    operand.requireFit(layout, endTile - firstTile, out);
     if (firstTile >= endTile) {
       return;
     }
     Bounds.check(layout.tiles(), endTile);
     Bounds.check(codes.byteSize(), offset, layout.bytes());
     Bounds.check(out);
-    weights.fillConstants(layout.bits());
-    if (takesMany(layout, weights.heads())) {
-      addManyDots(layout, codes, offset, firstTile, endTile, weights, out);
+    operand.fillConstants(layout.bits());
+    if (takesMany(layout, operand.heads())) {
+      addManyDots(layout, codes, offset, firstTile, endTile, operand, out);
     } else {
-      addFewDots(layout, codes, offset, firstTile, endTile, weights, out);
+      addFewDots(layout, codes, offset, firstTile, endTile, operand, out);
     }
   }
 
@@ -202,9 +202,9 @@ final class NativeDots implements DotKernels {
       long offset,
       int firstTile,
       int endTile,
-      CodeWeights weights,
+      QuantizedOperand operand,
       RowBlock out) {
-    CodeWeights.Views views = weights.views();
+    QuantizedOperand.Views views = operand.views();
     try {
       ADD_DOTS.handle.invokeExact(
           out.values(),
@@ -216,13 +216,13 @@ final class NativeDots implements DotKernels {
           layout.bits(),
           firstTile,
           endTile,
-          views.digits(),
-          weights.heads(),
-          weights.exact() ? 1 : 0,
+          views.bytes(),
+          operand.heads(),
+          operand.exact() ? 1 : 0,
           views.units(),
           views.constants());
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
@@ -232,9 +232,9 @@ final class NativeDots implements DotKernels {
       long offset,
       int firstTile,
       int endTile,
-      CodeWeights weights,
+      QuantizedOperand operand,
       RowBlock out) {
-    CodeWeights.Views views = weights.views();
+    QuantizedOperand.Views views = operand.views();
     try {
       MANY_DOTS.handle.invokeExact(
           out.values(),
@@ -246,41 +246,41 @@ final class NativeDots implements DotKernels {
           layout.bits(),
           firstTile,
           endTile,
-          views.digits(),
-          weights.heads(),
-          weights.exact() ? 1 : 0,
+          views.bytes(),
+          operand.heads(),
+          operand.exact() ? 1 : 0,
           views.units(),
           views.constants(),
-          CallRoom.ofThisThread());
+          CallScratch.ofThisThread());
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
   private static boolean takesMany(WordLayout layout, int heads) {
     return MANY_DOTS != null
         && heads >= MANY
-        && layout.bits() <= MOST_BITS_OF_MANY
-        && layout.entries() * WordLayout.TILE <= CallRoom.BYTES;
+        && layout.bits() <= MAX_BITS_OF_MANY
+        && layout.rows() * WordLayout.TILE <= CallScratch.BYTES;
   }
 
   @Override
   public void addScaledDots(
       RowBlock x,
       boolean exact,
-      EntryScaledCodes codes,
+      RowScaledCodes codes,
       MemorySegment bytes,
       long offset,
-      CodeWeights room,
+      QuantizedOperand operand,
       RowBlock out) {
     if (takesMany(codes.layout(), x.rows())) {
-      DotKernels.super.addScaledDots(x, exact, codes, bytes, offset, room, out);
+      DotKernels.super.addScaledDots(x, exact, codes, bytes, offset, operand, out);
       return;
     }
-    x.requireShape(x.rows(), codes.entries());
-    out.requireShape(x.rows(), codes.lanes());
-    room.begin(x.rows(), x.width(), exact);
-    Bounds.checkMultiple("lanes", codes.lanes(), WordLayout.TILE);
+    x.requireShape(x.rows(), codes.rows());
+    out.requireShape(x.rows(), codes.columns());
+    operand.begin(x.rows(), x.width(), exact);
+    Bounds.checkMultiple("lanes", codes.columns(), WordLayout.TILE);
     Bounds.check(x);
     Bounds.check(bytes.byteSize(), offset, codes.bytes());
     Bounds.check(out);
@@ -292,18 +292,18 @@ final class NativeDots implements DotKernels {
           x.values(),
           x.at(),
           x.stride(),
-          room.callRoom(),
+          operand.callScratch(),
           x.rows(),
-          codes.entries(),
+          codes.rows(),
           codes.bits(),
-          codes.lanes(),
+          codes.columns(),
           codes.group(),
           codes.unit(),
           exact ? 1 : 0,
           bytes,
           offset);
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
@@ -311,9 +311,9 @@ final class NativeDots implements DotKernels {
   public void shortSums(
       RowBlock weights, MemorySegment codes, long offset, int codesStride, RowBlock out) {
     out.requireShape(weights.rows(), out.width());
-    int entries = weights.width();
-    long last = (long) (entries - 1) * codesStride + out.width();
-    Bounds.check(codes.byteSize(), offset, entries == 0 ? 0 : 2 * last);
+    int depth = weights.width();
+    long last = (long) (depth - 1) * codesStride + out.width();
+    Bounds.check(codes.byteSize(), offset, depth == 0 ? 0 : 2 * last);
     Bounds.check(weights);
     Bounds.check(out);
     try {
@@ -328,10 +328,10 @@ final class NativeDots implements DotKernels {
           codes,
           offset,
           codesStride,
-          entries,
+          depth,
           out.width());
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 }

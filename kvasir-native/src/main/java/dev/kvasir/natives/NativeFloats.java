@@ -6,13 +6,13 @@ import dev.kvasir.kernel.RowBlock;
 /** Products and sums of floats; a call takes as many rows as stay within its time. */
 final class NativeFloats implements FloatKernels {
   /** Multiplications, some 40 microseconds of them. */
-  private static final Work PRODUCTS_OF_A_CALL = new Work(1 << 19);
+  private static final CallBudget PRODUCTS_OF_A_CALL = new CallBudget(1 << 19);
 
-  private static final Call PRODUCTS = rowsAndRows("products");
-  private static final Call WEIGHTED_SUMS = rowsAndRows("weighted_sums");
+  private static final NativeFunction PRODUCTS = rowsAndRows("products");
+  private static final NativeFunction WEIGHTED_SUMS = rowsAndRows("weighted_sums");
 
-  private static Call rowsAndRows(String name) {
-    return Calls.floats(
+  private static NativeFunction rowsAndRows(String name) {
+    return NativeFunctions.floatFunction(
         name,
         float[].class,
         int.class,
@@ -43,19 +43,19 @@ final class NativeFloats implements FloatKernels {
   }
 
   /** Both functions take their operands alike, some rows of the first and the last in a call. */
-  private static void call(Call function, RowBlock a, RowBlock b, RowBlock c) {
+  private static void call(NativeFunction function, RowBlock a, RowBlock b, RowBlock c) {
     Bounds.check(a);
     Bounds.check(b);
     Bounds.check(c);
     int rows = a.rows();
-    int together = PRODUCTS_OF_A_CALL.together(rows, (long) b.rows() * b.width());
-    for (int row = 0; row < rows; row += together) {
+    int perCall = PRODUCTS_OF_A_CALL.itemsPerCall(rows, (long) b.rows() * b.width());
+    for (int row = 0; row < rows; row += perCall) {
       try {
         function.handle.invokeExact(
             a.values(),
             a.at(row),
             a.stride(),
-            Math.min(together, rows - row),
+            Math.min(perCall, rows - row),
             b.values(),
             b.at(),
             b.stride(),
@@ -65,7 +65,7 @@ final class NativeFloats implements FloatKernels {
             c.at(row),
             c.stride());
       } catch (Throwable e) {
-        throw Calls.unexpected(e);
+        throw NativeFunctions.unexpected(e);
       }
     }
   }

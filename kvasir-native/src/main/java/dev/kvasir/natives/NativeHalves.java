@@ -5,13 +5,13 @@ import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.FloatKernels;
 import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.RowBlock;
-import dev.kvasir.kernel.TileRoom;
+import dev.kvasir.kernel.TileWorkspace;
 import java.lang.foreign.MemorySegment;
 
 /** Rows of 16-bit floats. */
 final class NativeHalves implements HalfKernels {
-  private static final Call EXPAND =
-      Calls.floats(
+  private static final NativeFunction EXPAND =
+      NativeFunctions.floatFunction(
           "expand",
           float[].class,
           int.class,
@@ -19,8 +19,8 @@ final class NativeHalves implements HalfKernels {
           long.class,
           int.class,
           int.class);
-  private static final Call SUMS =
-      Calls.floats(
+  private static final NativeFunction SUMS =
+      NativeFunctions.floatFunction(
           "half_sums",
           float[].class,
           int.class,
@@ -34,8 +34,8 @@ final class NativeHalves implements HalfKernels {
           int.class,
           int.class,
           int.class);
-  private static final Call MANY_PRODUCTS =
-      Calls.floats(
+  private static final NativeFunction MANY_PRODUCTS =
+      NativeFunctions.floatFunction(
           "many_products",
           float[].class,
           int.class,
@@ -49,8 +49,8 @@ final class NativeHalves implements HalfKernels {
           int.class,
           int.class,
           MemorySegment.class);
-  private static final Call MANY_SUMS =
-      Calls.floats(
+  private static final NativeFunction MANY_SUMS =
+      NativeFunctions.floatFunction(
           "many_sums",
           float[].class,
           int.class,
@@ -66,8 +66,8 @@ final class NativeHalves implements HalfKernels {
           int.class,
           MemorySegment.class);
 
-  private static final Call DENSE_PRODUCTS =
-      Calls.floats(
+  private static final NativeFunction DENSE_PRODUCTS =
+      NativeFunctions.floatFunction(
           "dense_products",
           float[].class,
           int.class,
@@ -81,16 +81,16 @@ final class NativeHalves implements HalfKernels {
           int.class);
 
   /** Multiplications, some 40 microseconds of them. */
-  private static final Work PRODUCTS_OF_A_CALL = new Work(1 << 19);
+  private static final CallBudget PRODUCTS_OF_A_CALL = new CallBudget(1 << 19);
 
   /** Rows from which on what they meet is made floats once instead of for every four. */
   private static final int MANY = 12;
 
   /** Rows of a call at the least, where there are as many. */
-  private static final int LEAST_OF_A_CALL = 16;
+  private static final int MIN_ROWS_PER_CALL = 16;
 
   /** Tokens whose values fit into the room of a call. */
-  private static final int MOST_TOKENS = 128;
+  private static final int MAX_TOKENS = 128;
 
   private final HalfKernels scalar;
   private final FloatKernels floats;
@@ -123,16 +123,17 @@ final class NativeHalves implements HalfKernels {
     try {
       EXPAND.handle.invokeExact(out, outAt, source, offset, count, brains);
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
   @Override
-  public void products(float[] a, DenseMatrix b, int firstRow, RowBlock c, TileRoom room) {
+  public void products(
+      float[] a, DenseMatrix b, int firstRow, RowBlock c, TileWorkspace workspace) {
     int columns = b.columns();
     boolean many = c.rows() >= MANY && b.precision() != Precision.F32;
-    if (many && columns > CallRoom.FLOATS) {
-      expandAndMultiply(a, b, firstRow, c, room);
+    if (many && columns > CallScratch.FLOATS) {
+      expandAndMultiply(a, b, firstRow, c, workspace);
       return;
     }
     long rowBytes = (long) columns * b.precision().bytes();
@@ -147,20 +148,20 @@ final class NativeHalves implements HalfKernels {
   }
 
   private void expandAndMultiply(
-      float[] a, DenseMatrix b, int firstRow, RowBlock c, TileRoom room) {
+      float[] a, DenseMatrix b, int firstRow, RowBlock c, TileWorkspace workspace) {
     int columns = b.columns();
-    float[] rows = room.weights(c.width() * columns);
+    float[] rows = workspace.weights(c.width() * columns);
     expand(b, firstRow, c.width(), rows, 0);
     floats.products(
-        room.activationRows().set(a, c.rows(), columns),
-        room.weightRows().set(rows, c.width(), columns),
+        workspace.activationRows().set(a, c.rows(), columns),
+        workspace.weightRows().set(rows, c.width(), columns),
         c);
   }
 
   private static void fewProducts(float[] a, DenseMatrix b, int firstRow, RowBlock c) {
     int columns = b.columns();
-    int together = PRODUCTS_OF_A_CALL.together(c.width(), (long) c.rows() * columns);
-    for (int row = 0; row < c.width(); row += together) {
+    int perCall = PRODUCTS_OF_A_CALL.itemsPerCall(c.width(), (long) c.rows() * columns);
+    for (int row = 0; row < c.width(); row += perCall) {
       try {
         DENSE_PRODUCTS.handle.invokeExact(
             a,
@@ -170,11 +171,11 @@ final class NativeHalves implements HalfKernels {
             c.stride(),
             b.data(),
             b.offset(firstRow + row),
-            Math.min(together, c.width() - row),
+            Math.min(perCall, c.width() - row),
             columns,
             kind(b.precision()));
       } catch (Throwable e) {
-        throw Calls.unexpected(e);
+        throw NativeFunctions.unexpected(e);
       }
     }
   }
@@ -190,8 +191,8 @@ final class NativeHalves implements HalfKernels {
 
   private static void manyProducts(float[] a, DenseMatrix b, long offset, RowBlock c) {
     int rows = c.rows();
-    int together = rowsOfACall(rows, (long) c.width() * b.columns());
-    for (int row = 0; row < rows; row += together) {
+    int perCall = rowsPerCall(rows, (long) c.width() * b.columns());
+    for (int row = 0; row < rows; row += perCall) {
       try {
         MANY_PRODUCTS.handle.invokeExact(
             a,
@@ -199,23 +200,25 @@ final class NativeHalves implements HalfKernels {
             c.values(),
             c.at(row),
             c.stride(),
-            Math.min(together, rows - row),
+            Math.min(perCall, rows - row),
             b.data(),
             offset,
             c.width(),
             b.columns(),
             kind(b.precision()),
-            CallRoom.ofThisThread());
+            CallScratch.ofThisThread());
       } catch (Throwable e) {
-        throw Calls.unexpected(e);
+        throw NativeFunctions.unexpected(e);
       }
     }
   }
 
-  /** Of wide heads a few more than {@link Work} has it, or making floats would be most of it. */
-  private static int rowsOfACall(int count, long each) {
-    int together = PRODUCTS_OF_A_CALL.together(count, each);
-    return together >= count ? together : Math.max(LEAST_OF_A_CALL, together - together % 4);
+  /**
+   * Of wide heads a few more than {@link CallBudget} has it, or making floats would be most of it.
+   */
+  private static int rowsPerCall(int count, long each) {
+    int perCall = PRODUCTS_OF_A_CALL.itemsPerCall(count, each);
+    return perCall >= count ? perCall : Math.max(MIN_ROWS_PER_CALL, perCall - perCall % 4);
   }
 
   @Override
@@ -226,7 +229,7 @@ final class NativeHalves implements HalfKernels {
     Bounds.check(v.data().byteSize(), offset, 2L * tokens * v.columns());
     Bounds.check(weights);
     Bounds.check(out);
-    if (weights.rows() >= MANY && tokens <= MOST_TOKENS) {
+    if (weights.rows() >= MANY && tokens <= MAX_TOKENS) {
       manySums(weights, v, offset, out);
       return;
     }
@@ -245,14 +248,14 @@ final class NativeHalves implements HalfKernels {
           v.columns(),
           kind(v.precision()));
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
   private static void manySums(RowBlock weights, DenseMatrix v, long offset, RowBlock out) {
     int rows = weights.rows();
-    int together = rowsOfACall(rows, (long) weights.width() * v.columns());
-    for (int row = 0; row < rows; row += together) {
+    int perCall = rowsPerCall(rows, (long) weights.width() * v.columns());
+    for (int row = 0; row < rows; row += perCall) {
       try {
         MANY_SUMS.handle.invokeExact(
             weights.values(),
@@ -261,15 +264,15 @@ final class NativeHalves implements HalfKernels {
             out.values(),
             out.at(row),
             out.stride(),
-            Math.min(together, rows - row),
+            Math.min(perCall, rows - row),
             v.data(),
             offset,
             weights.width(),
             v.columns(),
             kind(v.precision()),
-            CallRoom.ofThisThread());
+            CallScratch.ofThisThread());
       } catch (Throwable e) {
-        throw Calls.unexpected(e);
+        throw NativeFunctions.unexpected(e);
       }
     }
   }

@@ -12,8 +12,9 @@ public final class NativeKernelProvider implements KernelProvider {
   }
 
   @Override
-  public Optional<String> refusal() {
-    return Optional.ofNullable(Calls.refusal()).map(NativeRefusal::getMessage);
+  public Optional<String> unavailableReason() {
+    return Optional.ofNullable(NativeFunctions.unavailable())
+        .map(NativeUnavailableException::getMessage);
   }
 
   @Override

@@ -1,9 +1,9 @@
 package dev.kvasir.natives;
 
 import dev.kvasir.kernel.CodebookKernels;
-import dev.kvasir.kernel.CodedKernels;
 import dev.kvasir.kernel.DotKernels;
 import dev.kvasir.kernel.FloatKernels;
+import dev.kvasir.kernel.GemmKernels;
 import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.PatternKernels;
@@ -18,7 +18,7 @@ import dev.kvasir.kernel.ScalarKernels;
 final class NativeKernels implements Kernels {
   private static final ScalarKernels SCALAR = new ScalarKernels();
 
-  private final CodedKernels coded = new NativeCoded(SCALAR.coded());
+  private final GemmKernels gemm = new NativeGemm(SCALAR.gemm());
   private final FloatKernels floats = new NativeFloats();
   private final RowKernels rows = new NativeRows();
   private final HalfKernels halves = new NativeHalves(SCALAR.halves(), floats);
@@ -27,31 +27,31 @@ final class NativeKernels implements Kernels {
    * Java takes some ten milliseconds of a start to link a function, so those that only some caches
    * call are linked when the first of them calls.
    */
-  private static final class Dots {
+  private static final class DotsHolder {
     static final DotKernels KERNELS = new NativeDots();
   }
 
-  private static final class Patterns {
+  private static final class PatternsHolder {
     static final PatternKernels KERNELS = new NativePatterns();
   }
 
-  private static final class Codebooks {
+  private static final class CodebooksHolder {
     static final CodebookKernels KERNELS = new NativeCodebooks();
   }
 
-  private static final class RowCodes {
+  private static final class RowCodesHolder {
     static final RowCodeKernels KERNELS = new NativeRowCodes();
   }
 
   @Override
   public String name() {
-    String vectors = Calls.forCodes().words();
-    return "native, %s%s".formatted(vectors, Calls.hasTiles() ? " and AMX" : "");
+    String vectors = NativeFunctions.integerInstructions().label();
+    return "native, %s%s".formatted(vectors, NativeFunctions.hasAmx() ? " and AMX" : "");
   }
 
   @Override
-  public CodedKernels coded() {
-    return coded;
+  public GemmKernels gemm() {
+    return gemm;
   }
 
   @Override
@@ -71,21 +71,21 @@ final class NativeKernels implements Kernels {
 
   @Override
   public DotKernels dots() {
-    return Dots.KERNELS;
+    return DotsHolder.KERNELS;
   }
 
   @Override
   public PatternKernels patterns() {
-    return Patterns.KERNELS;
+    return PatternsHolder.KERNELS;
   }
 
   @Override
   public CodebookKernels codebooks() {
-    return Codebooks.KERNELS;
+    return CodebooksHolder.KERNELS;
   }
 
   @Override
   public RowCodeKernels rowCodes() {
-    return RowCodes.KERNELS;
+    return RowCodesHolder.KERNELS;
   }
 }

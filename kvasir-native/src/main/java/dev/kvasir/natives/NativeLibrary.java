@@ -25,14 +25,14 @@ final class NativeLibrary {
   }
 
   /**
-   * @throws NativeRefusal if it cannot be had
+   * @throws NativeUnavailableException if it cannot be had
    */
   static NativeLibrary load(Platform platform) {
     if (!NativeLibrary.class.getModule().isNativeAccessEnabled()) {
-      throw new NativeRefusal(
+      throw new NativeUnavailableException(
           "native access is not enabled; pass --enable-native-access=ALL-UNNAMED to java");
     }
-    byte[] bytes = Hashes.read().verified(platform.library());
+    byte[] bytes = LibraryHashes.read().verified(platform.library());
     try {
       // Readable, writable and enterable for its owner alone.
       Path folder = Files.createTempDirectory("kvasir");
@@ -45,7 +45,7 @@ final class NativeLibrary {
         delete(folder);
       }
     } catch (IOException | IllegalArgumentException e) {
-      throw new NativeRefusal(
+      throw new NativeUnavailableException(
           ("%s cannot be loaded from %s: %s; pass -Djava.io.tmpdir=FOLDER"
                   + " with a folder that can be written to and is not mounted noexec")
               .formatted(platform.library(), System.getProperty("java.io.tmpdir"), e.getMessage()),
@@ -56,13 +56,14 @@ final class NativeLibrary {
   /**
    * A library of the operating system, which every process has loaded.
    *
-   * @throws NativeRefusal if there is none of this name
+   * @throws NativeUnavailableException if there is none of this name
    */
   static NativeLibrary ofSystem(String name) {
     try {
       return new NativeLibrary(SymbolLookup.libraryLookup(name, Arena.global()));
     } catch (IllegalArgumentException e) {
-      throw new NativeRefusal("%s cannot be loaded: %s".formatted(name, e.getMessage()), e);
+      throw new NativeUnavailableException(
+          "%s cannot be loaded: %s".formatted(name, e.getMessage()), e);
     }
   }
 
@@ -86,6 +87,7 @@ final class NativeLibrary {
   private MemorySegment symbol(String name) {
     return symbols
         .find(name)
-        .orElseThrow(() -> new NativeRefusal("the library has no function %s".formatted(name)));
+        .orElseThrow(
+            () -> new NativeUnavailableException("the library has no function %s".formatted(name)));
   }
 }

@@ -1,8 +1,8 @@
 package dev.kvasir.natives;
 
-import dev.kvasir.kernel.Angles;
-import dev.kvasir.kernel.FanAngles;
+import dev.kvasir.kernel.OffsetAngles;
 import dev.kvasir.kernel.PatternKernels;
+import dev.kvasir.kernel.RopeAngles;
 import dev.kvasir.kernel.RotaryPatterns;
 import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.page.PageSize;
@@ -11,18 +11,18 @@ import java.lang.foreign.MemorySegment;
 /** Rows that are picked, and vectors that turn. */
 final class NativePatterns implements PatternKernels {
   /** Multiplications, some 40 microseconds of them. */
-  private static final Work PRODUCTS = new Work(1 << 19);
+  private static final CallBudget PRODUCTS = new CallBudget(1 << 19);
 
   /** Values that turn, some 40 microseconds of them. */
-  private static final Work TURNED = new Work(1 << 18);
+  private static final CallBudget ROTATED_VALUES = new CallBudget(1 << 18);
 
   /** One for each value of a byte. */
   private static final int BINS = 256;
 
   private static final int PAGE = PageSize.TOKENS;
 
-  private static final Call PICKED_PRODUCTS =
-      Calls.floats(
+  private static final NativeFunction GATHERED_PRODUCTS =
+      NativeFunctions.floatFunction(
           "picked_products",
           float[].class,
           int.class,
@@ -34,8 +34,8 @@ final class NativePatterns implements PatternKernels {
           float[].class,
           int.class,
           int.class);
-  private static final Call TURN =
-      Calls.floats(
+  private static final NativeFunction ROTATE =
+      NativeFunctions.floatFunction(
           "turn",
           float[].class,
           int.class,
@@ -45,8 +45,8 @@ final class NativePatterns implements PatternKernels {
           float[].class,
           int.class);
 
-  private static final Call TURNING_PRODUCTS =
-      Calls.floats(
+  private static final NativeFunction ROTATED_PRODUCTS =
+      NativeFunctions.floatFunction(
           "turning_products",
           float[].class,
           int.class,
@@ -60,8 +60,8 @@ final class NativePatterns implements PatternKernels {
           MemorySegment.class,
           long.class);
 
-  private static final Call SPANS =
-      Calls.floats(
+  private static final NativeFunction RESIDUAL_RANGES =
+      NativeFunctions.floatFunction(
           "spans",
           float[].class,
           int.class,
@@ -71,8 +71,8 @@ final class NativePatterns implements PatternKernels {
           int.class,
           float[].class,
           float[].class);
-  private static final Call COLLECT =
-      Calls.floats(
+  private static final NativeFunction SCATTER_ADD =
+      NativeFunctions.floatFunction(
           "collect_rows",
           float[].class,
           int.class,
@@ -82,134 +82,136 @@ final class NativePatterns implements PatternKernels {
           long.class);
 
   @Override
-  public void pickedProducts(
-      float[] a, float[] b, int[] picked, int pickedAt, int pairs, RowBlock c) {
+  public void gatheredProducts(
+      float[] a, float[] b, int[] rowIndices, int pickedAt, int pairs, RowBlock c) {
     int depth = 2 * pairs;
     int count = c.width();
     Bounds.checkMultiple("pairs", pairs, 16);
     Bounds.check(a.length, 0, c.rows(), depth, depth);
-    Bounds.check(picked.length, pickedAt, count);
+    Bounds.check(rowIndices.length, pickedAt, count);
     Bounds.check(c);
-    checkRows(b.length / depth, picked, pickedAt, count);
-    int together = PRODUCTS.together(count, (long) c.rows() * depth);
-    for (int j = 0; j < count; j += together) {
+    checkRows(b.length / depth, rowIndices, pickedAt, count);
+    int perCall = PRODUCTS.itemsPerCall(count, (long) c.rows() * depth);
+    for (int j = 0; j < count; j += perCall) {
       try {
-        PICKED_PRODUCTS.handle.invokeExact(
+        GATHERED_PRODUCTS.handle.invokeExact(
             a,
             c.rows(),
             b,
-            picked,
+            rowIndices,
             pickedAt + j,
-            Math.min(together, count - j),
+            Math.min(perCall, count - j),
             pairs,
             c.values(),
             c.at() + j,
             c.stride());
       } catch (Throwable e) {
-        throw Calls.unexpected(e);
+        throw NativeFunctions.unexpected(e);
       }
     }
   }
 
   /** Refuses numbers of rows that are not there. */
-  private static void checkRows(int there, int[] picked, int at, int count) {
-    int least = 0;
-    int most = -1;
+  private static void checkRows(int there, int[] rowIndices, int at, int count) {
+    int lowest = 0;
+    int highest = -1;
     for (int j = at; j < at + count; j++) {
-      least = Math.min(least, picked[j]);
-      most = Math.max(most, picked[j]);
+      lowest = Math.min(lowest, rowIndices[j]);
+      highest = Math.max(highest, rowIndices[j]);
     }
-    if (least < 0 || most >= there) {
+    if (lowest < 0 || highest >= there) {
       throw new IndexOutOfBoundsException(
-          "row %d of %d".formatted(least < 0 ? least : most, there));
+          "row %d of %d".formatted(lowest < 0 ? lowest : highest, there));
     }
   }
 
   @Override
-  public void turn(
+  public void rotate(
       float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt) {
     Bounds.checkMultiple("pairs", pairs, 16);
     Bounds.check(vectors.length, at, count, 2 * pairs, 2 * pairs);
     Bounds.check(cosines.length, anglesAt, pairs);
     Bounds.check(sines.length, anglesAt, pairs);
-    int together = TURNED.together(count, 2L * pairs);
-    for (int row = 0; row < count; row += together) {
-      int some = Math.min(together, count - row);
+    int perCall = ROTATED_VALUES.itemsPerCall(count, 2L * pairs);
+    for (int row = 0; row < count; row += perCall) {
+      int some = Math.min(perCall, count - row);
       try {
-        TURN.handle.invokeExact(
+        ROTATE.handle.invokeExact(
             vectors, at + row * 2 * pairs, some, pairs, cosines, sines, anglesAt);
       } catch (Throwable e) {
-        throw Calls.unexpected(e);
+        throw NativeFunctions.unexpected(e);
       }
     }
   }
 
   @Override
-  public void turningProducts(
+  public void rotatedProducts(
       float[] a,
       int aRows,
-      Angles page,
+      RopeAngles pageAngles,
       RotaryPatterns b,
       MemorySegment indices,
       long indicesAt,
       float[] scores) {
     int pairs = b.pairs();
     int depth = b.width();
-    if (PRODUCTS.together(PAGE, (long) aRows * depth) < PAGE) {
-      PatternKernels.super.turningProducts(a, aRows, page, b, indices, indicesAt, scores);
+    if (PRODUCTS.itemsPerCall(PAGE, (long) aRows * depth) < PAGE) {
+      PatternKernels.super.rotatedProducts(a, aRows, pageAngles, b, indices, indicesAt, scores);
       return;
     }
     Bounds.checkMultiple("pairs", pairs, 16);
     Bounds.check(a.length, aRows * depth);
-    Bounds.check(page.cosines().length, pairs);
-    Bounds.check(page.sines().length, pairs);
-    Bounds.check(b.fan().lines().byteSize(), 0, (FAN + 1L) * depth * Float.BYTES);
-    Bounds.check(b.room().length, aRows * depth + FanAngles.LINE / Float.BYTES);
+    Bounds.check(pageAngles.cosines().length, pairs);
+    Bounds.check(pageAngles.sines().length, pairs);
+    Bounds.check(
+        b.offsetAngles().aligned().byteSize(), 0, (ROTATION_STRIDE + 1L) * depth * Float.BYTES);
+    Bounds.check(b.scratch().length, aRows * depth + OffsetAngles.LINE / Float.BYTES);
     Bounds.check(scores.length, aRows * PAGE);
     Bounds.check(b.rows().byteSize(), 0, (long) BINS * depth * Float.BYTES);
     Bounds.check(indices.byteSize(), indicesAt, PAGE);
     try {
-      TURNING_PRODUCTS.handle.invokeExact(
+      ROTATED_PRODUCTS.handle.invokeExact(
           a,
           aRows,
-          page.cosines(),
-          page.sines(),
+          pageAngles.cosines(),
+          pageAngles.sines(),
           pairs,
-          b.room(),
+          b.scratch(),
           scores,
-          b.fan().lines(),
+          b.offsetAngles().aligned(),
           b.rows(),
           indices,
           indicesAt);
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
   @Override
-  public void spans(float[] x, int at, RowBlock b, float[] least, float[] most) {
-    b.requirePacked();
+  public void residualRanges(float[] x, int at, RowBlock b, float[] lowest, float[] highest) {
+    b.requireContiguous();
     Bounds.check(x.length, at, b.width());
     Bounds.check(b);
-    Bounds.check(least.length, 0, b.rows());
-    Bounds.check(most.length, 0, b.rows());
+    Bounds.check(lowest.length, 0, b.rows());
+    Bounds.check(highest.length, 0, b.rows());
     try {
-      SPANS.handle.invokeExact(x, at, b.values(), b.at(), b.rows(), b.width(), least, most);
+      RESIDUAL_RANGES.handle.invokeExact(
+          x, at, b.values(), b.at(), b.rows(), b.width(), lowest, highest);
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
   @Override
-  public void collect(
+  public void scatterAdd(
       float[] weights, int rows, float[] bins, int stride, MemorySegment indices, long indicesAt) {
     Bounds.check(weights.length, 0, rows, PAGE, PAGE);
     Bounds.check(bins.length, 0, BINS, stride, rows);
     Bounds.check(indices.byteSize(), indicesAt, PAGE);
     try {
-      COLLECT.handle.invokeExact(weights, rows, bins, stride, indices, indicesAt);
+      SCATTER_ADD.handle.invokeExact(weights, rows, bins, stride, indices, indicesAt);
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 }

@@ -4,7 +4,7 @@ import dev.kvasir.kernel.CodeBands;
 import dev.kvasir.kernel.NibbleRows;
 import dev.kvasir.kernel.RowCodeBlock;
 import dev.kvasir.kernel.RowCodeKernels;
-import dev.kvasir.kernel.RowCodes;
+import dev.kvasir.kernel.RowCodeLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -16,7 +16,7 @@ import java.nio.ByteOrder;
  */
 final class NativeRowCodes implements RowCodeKernels {
   /** Values that are made floats or turn, some 40 microseconds of them. */
-  private static final Work FLOATS = new Work(1 << 17);
+  private static final CallBudget FLOATS = new CallBudget(1 << 17);
 
   /** Bytes eight at a time; their order does not matter. */
   private static final VarHandle EIGHT =
@@ -24,8 +24,8 @@ final class NativeRowCodes implements RowCodeKernels {
 
   private static final long SIGNS = 0x8080808080808080L;
 
-  private static final Call DECODE =
-      Calls.floats(
+  private static final NativeFunction DECODE =
+      NativeFunctions.floatFunction(
           "decode",
           int[].class,
           int.class,
@@ -40,8 +40,8 @@ final class NativeRowCodes implements RowCodeKernels {
           int.class,
           MemorySegment.class,
           int.class);
-  private static final Call PRODUCTS =
-      Calls.floats(
+  private static final NativeFunction PRODUCTS =
+      NativeFunctions.floatFunction(
           "decoded_products",
           int[].class,
           int.class,
@@ -62,8 +62,8 @@ final class NativeRowCodes implements RowCodeKernels {
           int.class,
           MemorySegment.class,
           int.class);
-  private static final Call SUMS =
-      Calls.code(
+  private static final NativeFunction SUMS =
+      NativeFunctions.integerFunction(
           "column_sums",
           int[].class,
           int.class,
@@ -82,8 +82,8 @@ final class NativeRowCodes implements RowCodeKernels {
           MemorySegment.class,
           int.class,
           int.class);
-  private static final Call GATHER =
-      Calls.floats(
+  private static final NativeFunction GATHER =
+      NativeFunctions.floatFunction(
           "gather",
           int[].class,
           float[].class,
@@ -93,8 +93,8 @@ final class NativeRowCodes implements RowCodeKernels {
           int.class,
           int.class,
           int.class);
-  private static final Call TURN_EACH =
-      Calls.floats(
+  private static final NativeFunction ROTATE_EACH =
+      NativeFunctions.floatFunction(
           "turn_each",
           float[].class,
           int.class,
@@ -111,13 +111,13 @@ final class NativeRowCodes implements RowCodeKernels {
     Bounds.check(out.length, 0, bands.rows(), bands.width(), bands.width());
     try {
       DECODE.handle.invokeExact(
-          bands.plan(),
+          bands.descriptor(),
           bands.bands(),
           codes.lows(),
           base.steps(),
-          RowCodes.scales(),
+          RowCodeLayout.scales(),
           codes.tokens(),
-          codes.picked(),
+          codes.tableRows(),
           out,
           codes.source(),
           codes.offset(),
@@ -125,7 +125,7 @@ final class NativeRowCodes implements RowCodeKernels {
           base.data(),
           base.stride());
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
@@ -136,7 +136,7 @@ final class NativeRowCodes implements RowCodeKernels {
       float[] sines,
       float[] a,
       int aRows,
-      float[] room,
+      float[] scratch,
       float[] c) {
     check(codes);
     CodeBands bands = codes.bands();
@@ -147,21 +147,21 @@ final class NativeRowCodes implements RowCodeKernels {
     Bounds.check(sines.length, 0, rows, width / 2, width / 2);
     Bounds.check(a.length, 0, aRows, width, width);
     Bounds.check(c.length, 0, aRows, rows, rows);
-    checkRoom(bands, aRows, room);
+    checkScratch(bands, aRows, scratch);
     try {
       PRODUCTS.handle.invokeExact(
-          bands.plan(),
+          bands.descriptor(),
           bands.bands(),
           codes.lows(),
           base.steps(),
-          RowCodes.scales(),
+          RowCodeLayout.scales(),
           codes.tokens(),
-          codes.picked(),
+          codes.tableRows(),
           cosines,
           sines,
           a,
           aRows,
-          room,
+          scratch,
           c,
           rows,
           codes.source(),
@@ -170,33 +170,33 @@ final class NativeRowCodes implements RowCodeKernels {
           base.data(),
           base.stride());
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
   @Override
-  public void weightedSums(RowCodeBlock codes, float[] w, int wRows, float[] room, float[] out) {
+  public void weightedSums(RowCodeBlock codes, float[] w, int wRows, float[] scratch, float[] out) {
     CodeBands bands = codes.bands();
     NibbleRows base = codes.base();
-    bands.requireColumns();
+    bands.requireInterleavable();
     check(codes);
     int rows = bands.rows();
     int width = bands.width();
     Bounds.check(w.length, 0, wRows, rows, rows);
     Bounds.check(out.length, 0, wRows, width, width);
-    checkRoom(bands, wRows, room);
+    checkScratch(bands, wRows, scratch);
     try {
       SUMS.handle.invokeExact(
-          bands.columns(),
+          bands.columnDescriptor(),
           bands.bands(),
           codes.lows(),
           base.steps(),
-          RowCodes.scales(),
+          RowCodeLayout.scales(),
           codes.tokens(),
-          codes.picked(),
+          codes.tableRows(),
           w,
           wRows,
-          room,
+          scratch,
           out,
           codes.source(),
           codes.offset(),
@@ -205,13 +205,13 @@ final class NativeRowCodes implements RowCodeKernels {
           base.stride(),
           rows);
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
-  private static void checkRoom(CodeBands bands, int together, float[] room) {
-    Bounds.check(MOST_ROWS, together);
-    Bounds.check(room.length, RowCodeKernels.room(bands.rows(), bands.width()));
+  private static void checkScratch(CodeBands bands, int perCall, float[] scratch) {
+    Bounds.check(MAX_ROWS, perCall);
+    Bounds.check(scratch.length, RowCodeKernels.scratchFloats(bands.rows(), bands.width()));
   }
 
   private static void check(RowCodeBlock codes) {
@@ -223,23 +223,24 @@ final class NativeRowCodes implements RowCodeKernels {
           "a table of %d channels under codes of %d; expected as many"
               .formatted(base.width(), width));
     }
-    Bounds.check(codes.source().byteSize(), codes.offset(), bands.bytes() + RowCodes.BYTES_BEHIND);
+    Bounds.check(
+        codes.source().byteSize(), codes.offset(), bands.bytes() + RowCodeLayout.OVERREAD_BYTES);
     Bounds.check(codes.lows().length, width);
     int rows = bands.rows();
     Bounds.check(codes.tokens().length, rows);
-    Bounds.check(codes.picked().length, rows);
+    Bounds.check(codes.tableRows().length, rows);
     if (!areTokens(codes.tokens(), rows)) {
       throw new IndexOutOfBoundsException("a token beside the %d rows".formatted(rows));
     }
-    int most = highest(codes.picked(), rows);
-    Bounds.check(base.data().byteSize(), (long) most * base.stride(), base.rowBytes());
+    int highest = highest(codes.tableRows(), rows);
+    Bounds.check(base.data().byteSize(), (long) highest * base.stride(), base.rowBytes());
   }
 
   /** Of as many rows as there can be, a byte that is not negative is one. */
   private static boolean areTokens(byte[] tokens, int rows) {
-    if (rows == CodeBands.MOST_ROWS) {
+    if (rows == CodeBands.MAX_ROWS) {
       long all = 0;
-      for (int row = 0; row < CodeBands.MOST_ROWS; row += Long.BYTES) {
+      for (int row = 0; row < CodeBands.MAX_ROWS; row += Long.BYTES) {
         all |= (long) EIGHT.get(tokens, row);
       }
       return (all & SIGNS) == 0;
@@ -252,9 +253,9 @@ final class NativeRowCodes implements RowCodeKernels {
     return true;
   }
 
-  private static void checkFirst(int least) {
-    if (least < 0) {
-      throw new IndexOutOfBoundsException("row %d".formatted(least));
+  private static void checkFirst(int lowest) {
+    if (lowest < 0) {
+      throw new IndexOutOfBoundsException("row %d".formatted(lowest));
     }
   }
 
@@ -263,7 +264,7 @@ final class NativeRowCodes implements RowCodeKernels {
       MemorySegment source,
       long offset,
       int stride,
-      int[] picked,
+      int[] rowIndices,
       int count,
       int width,
       float[] out) {
@@ -271,45 +272,45 @@ final class NativeRowCodes implements RowCodeKernels {
       return;
     }
     Bounds.check(stride, width);
-    Bounds.check(picked.length, 0, count);
+    Bounds.check(rowIndices.length, 0, count);
     Bounds.check(out.length, 0, count, width, width);
-    int most = highest(picked, count);
-    Bounds.check(source.byteSize(), offset, Short.BYTES * ((long) most * stride + width));
-    int together = FLOATS.together(count, width);
-    for (int token = 0; token < count; token += together) {
-      int end = Math.min(count, token + together);
+    int highest = highest(rowIndices, count);
+    Bounds.check(source.byteSize(), offset, Short.BYTES * ((long) highest * stride + width));
+    int perCall = FLOATS.itemsPerCall(count, width);
+    for (int token = 0; token < count; token += perCall) {
+      int end = Math.min(count, token + perCall);
       try {
-        GATHER.handle.invokeExact(picked, out, source, offset, stride, token, end, width);
+        GATHER.handle.invokeExact(rowIndices, out, source, offset, stride, token, end, width);
       } catch (Throwable e) {
-        throw Calls.unexpected(e);
+        throw NativeFunctions.unexpected(e);
       }
     }
   }
 
   /** The highest of rows, none of which lies below the first. */
-  private static int highest(int[] picked, int count) {
-    int least = 0;
-    int most = 0;
+  private static int highest(int[] rowIndices, int count) {
+    int lowest = 0;
+    int highest = 0;
     for (int token = 0; token < count; token++) {
-      least = Math.min(least, picked[token]);
-      most = Math.max(most, picked[token]);
+      lowest = Math.min(lowest, rowIndices[token]);
+      highest = Math.max(highest, rowIndices[token]);
     }
-    checkFirst(least);
-    return most;
+    checkFirst(lowest);
+    return highest;
   }
 
   @Override
-  public void turnEach(float[] rows, int count, int pairs, float[] cosines, float[] sines) {
+  public void rotateEach(float[] rows, int count, int pairs, float[] cosines, float[] sines) {
     Bounds.check(rows.length, 0, count, 2 * pairs, 2 * pairs);
     Bounds.check(cosines.length, 0, count, pairs, pairs);
     Bounds.check(sines.length, 0, count, pairs, pairs);
-    int together = FLOATS.together(count, 2L * pairs);
-    for (int row = 0; row < count; row += together) {
-      int end = Math.min(count, row + together);
+    int perCall = FLOATS.itemsPerCall(count, 2L * pairs);
+    for (int row = 0; row < count; row += perCall) {
+      int end = Math.min(count, row + perCall);
       try {
-        TURN_EACH.handle.invokeExact(rows, row, end, pairs, cosines, sines);
+        ROTATE_EACH.handle.invokeExact(rows, row, end, pairs, cosines, sines);
       } catch (Throwable e) {
-        throw Calls.unexpected(e);
+        throw NativeFunctions.unexpected(e);
       }
     }
   }

@@ -4,11 +4,13 @@ import dev.kvasir.kernel.RowKernels;
 
 /** What is done to rows. */
 final class NativeRows implements RowKernels {
-  private static final Call MAXIMUM = Calls.floatOf("maximum", float[].class, int.class, int.class);
-  private static final Call EXPONENTIATE =
-      Calls.floatOf("exponentiate", float[].class, int.class, int.class, float.class);
-  private static final Call RMS_NORM =
-      Calls.floats(
+  private static final NativeFunction MAXIMUM =
+      NativeFunctions.floatReduction("maximum", float[].class, int.class, int.class);
+  private static final NativeFunction EXPONENTIATE =
+      NativeFunctions.floatReduction(
+          "exponentiate", float[].class, int.class, int.class, float.class);
+  private static final NativeFunction RMS_NORM =
+      NativeFunctions.floatFunction(
           "rms_norm",
           float[].class,
           int.class,
@@ -17,14 +19,17 @@ final class NativeRows implements RowKernels {
           float[].class,
           int.class,
           int.class);
-  private static final Call GATED_SILU =
-      Calls.floats("gated_silu", float[].class, float[].class, int.class, int.class);
-  private static final Call GATED_GELU =
-      Calls.floats("gated_gelu", float[].class, float[].class, int.class, int.class);
-  private static final Call ADD =
-      Calls.floats("add", float[].class, int.class, float[].class, int.class, int.class);
-  private static final Call MULTIPLY =
-      Calls.floats(
+  private static final NativeFunction GATED_SILU =
+      NativeFunctions.floatFunction(
+          "gated_silu", float[].class, float[].class, int.class, int.class);
+  private static final NativeFunction GATED_GELU =
+      NativeFunctions.floatFunction(
+          "gated_gelu", float[].class, float[].class, int.class, int.class);
+  private static final NativeFunction ADD =
+      NativeFunctions.floatFunction(
+          "add", float[].class, int.class, float[].class, int.class, int.class);
+  private static final NativeFunction MULTIPLY =
+      NativeFunctions.floatFunction(
           "multiply",
           float[].class,
           int.class,
@@ -33,8 +38,8 @@ final class NativeRows implements RowKernels {
           float[].class,
           int.class,
           int.class);
-  private static final Call SCALE =
-      Calls.floats("scale", float[].class, int.class, int.class, float.class);
+  private static final NativeFunction SCALE =
+      NativeFunctions.floatFunction("scale", float[].class, int.class, int.class, float.class);
 
   @Override
   public float maximum(float[] x, int at, int count) {
@@ -42,7 +47,7 @@ final class NativeRows implements RowKernels {
     try {
       return (float) MAXIMUM.handle.invokeExact(x, at, count);
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
@@ -52,7 +57,7 @@ final class NativeRows implements RowKernels {
     try {
       return (float) EXPONENTIATE.handle.invokeExact(x, at, count, shift);
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
@@ -65,7 +70,7 @@ final class NativeRows implements RowKernels {
     try {
       RMS_NORM.handle.invokeExact(x, at, weight, epsilon, out, outAt, count);
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
@@ -76,7 +81,7 @@ final class NativeRows implements RowKernels {
     try {
       GATED_SILU.handle.invokeExact(gate, up, at, count);
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
@@ -87,7 +92,7 @@ final class NativeRows implements RowKernels {
     try {
       GATED_GELU.handle.invokeExact(gate, up, at, count);
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
@@ -98,7 +103,7 @@ final class NativeRows implements RowKernels {
     try {
       ADD.handle.invokeExact(x, at, y, yAt, count);
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
@@ -110,7 +115,7 @@ final class NativeRows implements RowKernels {
     try {
       MULTIPLY.handle.invokeExact(x, at, y, yAt, out, outAt, count);
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 
@@ -120,7 +125,7 @@ final class NativeRows implements RowKernels {
     try {
       SCALE.handle.invokeExact(x, at, count, factor);
     } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      throw NativeFunctions.unexpected(e);
     }
   }
 }

@@ -27,7 +27,7 @@ enum Platform {
   }
 
   /**
-   * @throws NativeRefusal if there is no library for it
+   * @throws NativeUnavailableException if there is no library for it
    */
   static Platform ofThisProcess() {
     return of(System.getProperty("os.name"), System.getProperty("os.arch"));
@@ -43,7 +43,7 @@ enum Platform {
         return platform;
       }
     }
-    throw new NativeRefusal(
+    throw new NativeUnavailableException(
         ("there is no library for %s on %s; tools/native/build makes them"
                 + " for Linux, macOS and Windows on aarch64 and x86_64")
             .formatted(osName, osArch));

@@ -41,10 +41,10 @@ final class CallRecorder {
   void install() throws IOException, ReflectiveOperationException {
     for (Class<?> type : classes()) {
       for (Field field : type.getDeclaredFields()) {
-        if (field.getType() == Call.class && Modifier.isStatic(field.getModifiers())) {
+        if (field.getType() == NativeFunction.class && Modifier.isStatic(field.getModifiers())) {
           field.setAccessible(true);
-          if (field.get(null) instanceof Call call) {
-            recordFrom(call);
+          if (field.get(null) instanceof NativeFunction function) {
+            recordFrom(function);
           }
         }
       }
@@ -53,12 +53,12 @@ final class CallRecorder {
 
   private static List<Class<?>> classes() throws IOException, ReflectiveOperationException {
     List<Class<?>> found = new ArrayList<>();
-    try (Stream<Path> files = Files.list(folderOf(Call.class))) {
+    try (Stream<Path> files = Files.list(folderOf(NativeFunction.class))) {
       for (Path file : files.sorted().toList()) {
         String name = file.getFileName().toString();
         if (name.endsWith(".class")) {
           String type = name.substring(0, name.length() - ".class".length());
-          found.add(Class.forName(Call.class.getPackageName() + "." + type));
+          found.add(Class.forName(NativeFunction.class.getPackageName() + "." + type));
         }
       }
     }
@@ -73,10 +73,10 @@ final class CallRecorder {
     }
   }
 
-  private void recordFrom(Call call) {
-    MethodType type = call.handle.type();
-    call.handle =
-        MethodHandles.insertArguments(RECORD, 0, this, call.symbol, call.handle)
+  private void recordFrom(NativeFunction function) {
+    MethodType type = function.handle.type();
+    function.handle =
+        MethodHandles.insertArguments(RECORD, 0, this, function.symbol, function.handle)
             .asCollector(Object[].class, type.parameterCount())
             .asType(type);
   }

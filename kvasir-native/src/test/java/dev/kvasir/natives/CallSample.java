@@ -11,14 +11,14 @@ import java.util.TreeMap;
  * decided by hashes, so the same calls in the same order give the same sample.
  */
 final class CallSample {
-  private static final int MOST_CALLS = 600;
-  private static final int MOST_BYTES = 4 << 20;
+  private static final int MAX_CALLS = 600;
+  private static final int MAX_BYTES = 4 << 20;
 
   /** A larger call would displace many. */
-  private static final int MOST_BYTES_OF_A_CALL = MOST_BYTES / 8;
+  private static final int MAX_BYTES_PER_CALL = MAX_BYTES / 8;
 
   /** Calls with the same integers, which differ in what their memory holds. */
-  private static final int MOST_ALIKE = 8;
+  private static final int MAX_ALIKE = 8;
 
   private final Map<List<Integer>, Integer> alike = new HashMap<>();
   private final TreeMap<Rank, byte[]> calls = new TreeMap<>();
@@ -51,17 +51,17 @@ final class CallSample {
 
   /** Whether the sample keeps a call of this rank and size. */
   boolean takes(Rank rank, long callBytes) {
-    if (rank.turn() >= MOST_ALIKE || callBytes > MOST_BYTES_OF_A_CALL) {
+    if (rank.turn() >= MAX_ALIKE || callBytes > MAX_BYTES_PER_CALL) {
       return false;
     }
-    boolean full = calls.size() >= MOST_CALLS || bytes + callBytes > MOST_BYTES;
+    boolean full = calls.size() >= MAX_CALLS || bytes + callBytes > MAX_BYTES;
     return !full || rank.compareTo(calls.lastKey()) < 0;
   }
 
   void add(Rank rank, byte[] call) {
     calls.put(rank, call);
     bytes += call.length;
-    while (calls.size() > MOST_CALLS || bytes > MOST_BYTES) {
+    while (calls.size() > MAX_CALLS || bytes > MAX_BYTES) {
       bytes -= calls.pollLastEntry().getValue().length;
     }
   }

@@ -35,9 +35,9 @@ class LibrariesTest {
         all.write(Files.readAllBytes(file));
       }
     }
-    assertThat(ContentHash.digits(all.toByteArray()))
+    assertThat(ContentHash.hex(all.toByteArray()))
         .as("the sources have changed: run tools/native/build")
-        .isEqualTo(Hashes.read().byName().get("sources"));
+        .isEqualTo(LibraryHashes.read().byName().get("sources"));
   }
 
   private static List<Path> sources(String ending) throws IOException {
@@ -49,19 +49,19 @@ class LibrariesTest {
   @ParameterizedTest
   @EnumSource(Platform.class)
   void eachIsWhatWasBuilt(Platform platform) {
-    assertThat(Hashes.read().verified(platform.library())).isNotEmpty();
+    assertThat(LibraryHashes.read().verified(platform.library())).isNotEmpty();
   }
 
   @Test
   void oneThatWasChangedIsRefused() {
-    Hashes others = new Hashes(Map.of("linux-x86_64.so", "00"));
+    LibraryHashes others = new LibraryHashes(Map.of("linux-x86_64.so", "00"));
     assertThatThrownBy(() -> others.verified("linux-x86_64.so"))
-        .isInstanceOf(NativeRefusal.class)
+        .isInstanceOf(NativeUnavailableException.class)
         .hasMessageMatching(
             "linux-x86_64.so has the hash [0-9a-f]{64}; expected 00; "
                 + "replace the jar, or run tools/native/build in its sources");
     assertThatThrownBy(() -> others.verified("plan9.so"))
-        .isInstanceOf(NativeRefusal.class)
+        .isInstanceOf(NativeUnavailableException.class)
         .hasMessageStartingWith(
             "plan9.so is missing from the jar of kvasir-native; replace the jar");
   }
@@ -70,7 +70,7 @@ class LibrariesTest {
   @Test
   @Tag("thorough")
   void buildingAgainGivesTheSameBytes() throws Exception {
-    String version = Hashes.read().byName().get("clang");
+    String version = LibraryHashes.read().byName().get("clang");
     assumeTrue(
         run(List.of("clang", "-dumpversion")).trim().equals(version)
             && !run(List.of("ld.lld", "--version")).isEmpty(),

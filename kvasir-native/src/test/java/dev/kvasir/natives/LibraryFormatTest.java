@@ -101,7 +101,7 @@ class LibraryFormatTest {
   }
 
   private static ByteBuffer library(Platform platform) {
-    return ByteBuffer.wrap(Hashes.read().verified(platform.library()))
+    return ByteBuffer.wrap(LibraryHashes.read().verified(platform.library()))
         .order(ByteOrder.LITTLE_ENDIAN);
   }
 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.kernel.CodebookKernels;
-import dev.kvasir.kernel.FixedRows;
+import dev.kvasir.kernel.Int8Codebooks;
 import dev.kvasir.kernel.PatternKernels;
 import dev.kvasir.kernel.RotaryCodes;
 import dev.kvasir.kernel.RowBlock;
@@ -18,52 +18,53 @@ class NativeCodebooksTest {
 
   private final Random random = new Random(5);
   private final ScalarKernels scalar = new ScalarKernels();
-  private final CodebookKernels codebooks = new NativeCodebooks();
+  private final CodebookKernels nativeKernels = new NativeCodebooks();
   private final PatternKernels patterns = new NativePatterns();
 
   @Test
   void workOfManyCallsIsThatOfOne() {
-    int sets = FixedRows.MOST_SETS;
+    int sets = Int8Codebooks.MAX_SETS;
     int pairs = 1024;
     int width = 2 * pairs;
     byte[] indices = randomIndices(sets);
-    byte[] numbers = new byte[sets * FixedRows.ROWS * width];
+    byte[] numbers = new byte[sets * Int8Codebooks.CODEWORDS * width];
     random.nextBytes(numbers);
-    FixedRows rows = new FixedRows(sets, pairs, numbers, randomFloats(pairs), randomFloats(width));
+    Int8Codebooks codebooks =
+        new Int8Codebooks(sets, pairs, numbers, randomFloats(pairs), randomFloats(width));
     float[] scales = randomFloats(TOKENS);
     float[] angles = randomFloats(TOKENS * pairs);
     float[] turned = new float[TOKENS * width];
     float[] found = turned.clone();
     short[] room = new short[TOKENS * width];
-    RotaryCodes codes = new RotaryCodes().set(rows, indices, scales, angles, angles);
-    scalar.codebooks().turnedSums(codes, 0, TOKENS, room, turned);
-    codebooks.turnedSums(codes, 0, TOKENS, room, found);
+    RotaryCodes codes = new RotaryCodes().set(codebooks, indices, scales, angles, angles);
+    scalar.codebooks().rotatedSums(codes, 0, TOKENS, room, turned);
+    nativeKernels.rotatedSums(codes, 0, TOKENS, room, found);
     assertThat(found).isEqualTo(turned);
 
-    scalar.patterns().turn(turned, 0, TOKENS, pairs, angles, angles, pairs);
-    patterns.turn(found, 0, TOKENS, pairs, angles, angles, pairs);
+    scalar.patterns().rotate(turned, 0, TOKENS, pairs, angles, angles, pairs);
+    patterns.rotate(found, 0, TOKENS, pairs, angles, angles, pairs);
     assertThat(found).isEqualTo(turned);
 
     float[] dots = new float[TOKENS];
     float[] foundDots = dots.clone();
-    scalar.codebooks().rowProducts(turned, found, TOKENS, width, dots);
-    codebooks.rowProducts(turned, found, TOKENS, width, foundDots);
+    scalar.codebooks().rowDots(turned, found, TOKENS, width, dots);
+    nativeKernels.rowDots(turned, found, TOKENS, width, foundDots);
     assertThat(foundDots).isEqualTo(dots);
 
     int lanes = 8;
-    float[] bins = randomFloats(sets * FixedRows.ROWS * lanes);
+    float[] bins = randomFloats(sets * Int8Codebooks.CODEWORDS * lanes);
     float[] foundBins = bins.clone();
-    scalar.codebooks().collect(indices, sets, TOKENS, turned, lanes, bins);
-    codebooks.collect(indices, sets, TOKENS, turned, lanes, foundBins);
+    scalar.codebooks().scatterAdd(indices, sets, TOKENS, turned, lanes, bins);
+    nativeKernels.scatterAdd(indices, sets, TOKENS, turned, lanes, foundBins);
     assertThat(foundBins).isEqualTo(bins);
 
     int[] picked = random.ints(90, 0, TOKENS).toArray();
     float[] products = new float[9 * picked.length];
     float[] foundProducts = products.clone();
     RowBlock c = RowBlock.of(products, 9, picked.length);
-    scalar.patterns().pickedProducts(turned, found, picked, 0, pairs, c);
+    scalar.patterns().gatheredProducts(turned, found, picked, 0, pairs, c);
     c.set(foundProducts, 9, picked.length);
-    patterns.pickedProducts(turned, found, picked, 0, pairs, c);
+    patterns.gatheredProducts(turned, found, picked, 0, pairs, c);
     assertThat(foundProducts).isEqualTo(products);
   }
 
@@ -74,11 +75,11 @@ class NativeCodebooksTest {
     for (int i = 0; i < marked.length; i++) {
       marked[i] |= (byte) 0xC0;
     }
-    float[] rows = randomFloats(2 * FixedRows.ROWS * 16);
+    float[] rows = randomFloats(2 * Int8Codebooks.CODEWORDS * 16);
     float[] sums = new float[TOKENS * 16];
     float[] found = sums.clone();
-    codebooks.pickedSums(rows, 0, indices, 2, TOKENS, 16, sums);
-    codebooks.pickedSums(rows, 0, marked, 2, TOKENS, 16, found);
+    nativeKernels.gatheredSums(rows, 0, indices, 2, TOKENS, 16, sums);
+    nativeKernels.gatheredSums(rows, 0, marked, 2, TOKENS, 16, found);
     assertThat(found).isEqualTo(sums);
   }
 
@@ -88,7 +89,7 @@ class NativeCodebooksTest {
     float[] b = new float[3 * 32];
     for (int row : new int[] {3, -1, Integer.MAX_VALUE}) {
       RowBlock c = RowBlock.of(a, 1, 2);
-      assertThatThrownBy(() -> patterns.pickedProducts(a, b, new int[] {0, row}, 0, 16, c))
+      assertThatThrownBy(() -> patterns.gatheredProducts(a, b, new int[] {0, row}, 0, 16, c))
           .isInstanceOf(IndexOutOfBoundsException.class);
     }
   }
@@ -96,7 +97,7 @@ class NativeCodebooksTest {
   @Test
   void pairsThatVectorsWouldRunPastAreRefused() {
     float[] x = new float[40];
-    assertThatThrownBy(() -> patterns.turn(x, 0, 1, 20, x, x, 0))
+    assertThatThrownBy(() -> patterns.rotate(x, 0, 1, 20, x, x, 0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("pairs is 20; expected a multiple of 16");
   }
@@ -104,7 +105,7 @@ class NativeCodebooksTest {
   private byte[] randomIndices(int sets) {
     byte[] indices = new byte[sets * TOKENS];
     for (int i = 0; i < indices.length; i++) {
-      indices[i] = (byte) random.nextInt(FixedRows.ROWS);
+      indices[i] = (byte) random.nextInt(Int8Codebooks.CODEWORDS);
     }
     return indices;
   }

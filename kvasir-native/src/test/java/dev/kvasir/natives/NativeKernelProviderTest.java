@@ -95,7 +95,7 @@ class NativeKernelProviderTest {
   static Stream<Class<?>> families() {
     Kernels kernels = new NativeKernels();
     return Stream.of(
-            kernels.coded(),
+            kernels.gemm(),
             kernels.floats(),
             kernels.rows(),
             kernels.halves(),

@@ -3,12 +3,12 @@ package dev.kvasir.natives;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.contract.RowCodesContract;
-import dev.kvasir.kernel.ByteColumns;
 import dev.kvasir.kernel.CodeBands;
+import dev.kvasir.kernel.InterleavedBytes;
 import dev.kvasir.kernel.NibbleRows;
 import dev.kvasir.kernel.RowCodeBlock;
 import dev.kvasir.kernel.RowCodeKernels;
-import dev.kvasir.kernel.RowCodes;
+import dev.kvasir.kernel.RowCodeLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
@@ -24,7 +24,7 @@ class NativeRowCodesTest extends RowCodesContract {
   private final RowCodeKernels kernels = new NativeKernels().rowCodes();
   private final CodeBands bands = CodeBands.of(List.of(codes()), ROWS);
   private final NibbleRows table = table(WIDTH);
-  private final int size = (int) bands.bytes() + RowCodes.BYTES_BEHIND;
+  private final int size = (int) bands.bytes() + RowCodeLayout.OVERREAD_BYTES;
   private final byte[] order = {2, 0, 1};
   private final int[] picked = new int[ROWS];
   private final float[] out = new float[ROWS * WIDTH];
@@ -34,10 +34,10 @@ class NativeRowCodesTest extends RowCodesContract {
     super(new NativeKernels());
   }
 
-  private static RowCodes codes() {
+  private static RowCodeLayout codes() {
     int[] bits = new int[WIDTH];
     Arrays.fill(bits, 3);
-    return new RowCodes(bits, new float[WIDTH]);
+    return new RowCodeLayout(bits, new float[WIDTH]);
   }
 
   private static NibbleRows table(int width) {
@@ -73,12 +73,12 @@ class NativeRowCodesTest extends RowCodesContract {
   @ParameterizedTest
   @ValueSource(ints = {0, 7, 8, 127})
   void aNegativeTokenOfAWholePageIsRefused(int row) {
-    CodeBands page = CodeBands.of(List.of(codes()), CodeBands.MOST_ROWS);
+    CodeBands page = CodeBands.of(List.of(codes()), CodeBands.MAX_ROWS);
     MemorySegment rows =
-        MemorySegment.ofArray(new byte[(int) page.bytes() + RowCodes.BYTES_BEHIND]);
-    int[] picks = new int[CodeBands.MOST_ROWS];
-    float[] to = new float[2 * CodeBands.MOST_ROWS * WIDTH];
-    byte[] tokens = new byte[CodeBands.MOST_ROWS];
+        MemorySegment.ofArray(new byte[(int) page.bytes() + RowCodeLayout.OVERREAD_BYTES]);
+    int[] picks = new int[CodeBands.MAX_ROWS];
+    float[] to = new float[2 * CodeBands.MAX_ROWS * WIDTH];
+    byte[] tokens = new byte[CodeBands.MAX_ROWS];
     block.set(rows, 0, page, table, table.lows(), tokens, picks);
     kernels.decode(block, to);
     tokens[row] = -1;
@@ -104,14 +104,14 @@ class NativeRowCodesTest extends RowCodesContract {
 
   @Test
   void whatIsTooShortForProductsOrSumsIsRefused() {
-    int room = RowCodeKernels.room(ROWS, WIDTH);
+    int room = RowCodeKernels.scratchFloats(ROWS, WIDTH);
     assertProductsRefused(ROWS * WIDTH / 2 - 1, 2 * WIDTH, 2, room, 2 * ROWS);
     assertProductsRefused(ROWS * WIDTH / 2, 2 * WIDTH - 1, 2, room, 2 * ROWS);
     assertProductsRefused(ROWS * WIDTH / 2, 9 * WIDTH, 9, room, 9 * ROWS);
     assertProductsRefused(ROWS * WIDTH / 2, 2 * WIDTH, 2, room - 1, 2 * ROWS);
     assertProductsRefused(ROWS * WIDTH / 2, 2 * WIDTH, 2, room, 2 * ROWS - 1);
-    int rows = ByteColumns.ROWS;
-    int roomOfSums = RowCodeKernels.room(rows, WIDTH);
+    int rows = InterleavedBytes.ROWS;
+    int roomOfSums = RowCodeKernels.scratchFloats(rows, WIDTH);
     assertSumsRefused(2 * rows - 1, 2, roomOfSums, 2 * WIDTH);
     assertSumsRefused(9 * rows, 9, roomOfSums, 9 * WIDTH);
     assertSumsRefused(2 * rows, 2, roomOfSums - 1, 2 * WIDTH);
@@ -135,11 +135,11 @@ class NativeRowCodesTest extends RowCodesContract {
   }
 
   private void assertSumsRefused(int weights, int rows, int room, int sums) {
-    CodeBands columns = CodeBands.of(List.of(codes()), ByteColumns.ROWS);
+    CodeBands columns = CodeBands.of(List.of(codes()), InterleavedBytes.ROWS);
     MemorySegment source =
-        MemorySegment.ofArray(new byte[(int) columns.bytes() + RowCodes.BYTES_BEHIND]);
-    byte[] tokens = new byte[ByteColumns.ROWS];
-    int[] picks = new int[ByteColumns.ROWS];
+        MemorySegment.ofArray(new byte[(int) columns.bytes() + RowCodeLayout.OVERREAD_BYTES]);
+    byte[] tokens = new byte[InterleavedBytes.ROWS];
+    int[] picks = new int[InterleavedBytes.ROWS];
     block.set(source, 0, columns, table, table.lows(), tokens, picks);
     assertThatThrownBy(
             () ->
@@ -151,7 +151,7 @@ class NativeRowCodesTest extends RowCodesContract {
   @Test
   void sumsOfRowsThatFillNoColumnsAreRefused() {
     MemorySegment source = MemorySegment.ofArray(new byte[size]);
-    float[] room = new float[RowCodeKernels.room(ROWS, WIDTH)];
+    float[] room = new float[RowCodeKernels.scratchFloats(ROWS, WIDTH)];
     float[] w = new float[ROWS];
     block.set(source, 0, bands, table, table.lows(), order, picked);
     assertThatThrownBy(() -> kernels.weightedSums(block, w, 1, room, new float[WIDTH]))
@@ -189,11 +189,11 @@ class NativeRowCodesTest extends RowCodesContract {
   void anglesThatAreNotAllThereAreRefused() {
     float[] angles = new float[ROWS * WIDTH / 2];
     float[] fewer = new float[angles.length - 1];
-    assertThatThrownBy(() -> kernels.turnEach(out, ROWS, WIDTH / 2, fewer, angles))
+    assertThatThrownBy(() -> kernels.rotateEach(out, ROWS, WIDTH / 2, fewer, angles))
         .isInstanceOf(IndexOutOfBoundsException.class);
-    assertThatThrownBy(() -> kernels.turnEach(out, ROWS, WIDTH / 2, angles, fewer))
+    assertThatThrownBy(() -> kernels.rotateEach(out, ROWS, WIDTH / 2, angles, fewer))
         .isInstanceOf(IndexOutOfBoundsException.class);
-    assertThatThrownBy(() -> kernels.turnEach(fewer, ROWS, WIDTH / 2, angles, angles))
+    assertThatThrownBy(() -> kernels.rotateEach(fewer, ROWS, WIDTH / 2, angles, angles))
         .isInstanceOf(IndexOutOfBoundsException.class);
   }
 }

@@ -25,10 +25,10 @@ class PlatformTest {
   @Test
   void othersAreRefusedBySentence() {
     assertThatThrownBy(() -> Platform.of("FreeBSD", "amd64"))
-        .isInstanceOf(NativeRefusal.class)
+        .isInstanceOf(NativeUnavailableException.class)
         .hasMessageStartingWith("there is no library for FreeBSD on amd64; ");
     assertThatThrownBy(() -> Platform.of("Linux", "riscv64"))
-        .isInstanceOf(NativeRefusal.class)
+        .isInstanceOf(NativeUnavailableException.class)
         .hasMessage(
             "there is no library for Linux on riscv64; tools/native/build makes them"
                 + " for Linux, macOS and Windows on aarch64 and x86_64");

@@ -59,7 +59,7 @@ final class RecordedCall {
   /** Without what every symbol begins with, and the set of instructions that it ends in. */
   private static String nameOf(String symbol) {
     return Stream.concat(
-            Arrays.stream(Instructions.values()).map(Instructions::suffix), Stream.of("amx"))
+            Arrays.stream(InstructionSet.values()).map(InstructionSet::suffix), Stream.of("amx"))
         .filter(set -> symbol.startsWith("kv_") && symbol.endsWith("_" + set))
         .map(set -> symbol.substring("kv_".length(), symbol.length() - set.length() - 1))
         .findFirst()

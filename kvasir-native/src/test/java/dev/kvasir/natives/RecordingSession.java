@@ -24,7 +24,8 @@ public final class RecordingSession implements LauncherSessionListener {
     if (file == null) {
       return;
     }
-    System.setProperty(Calls.WITHOUT_TILES, "true"); // check.c makes AMX's calls of the others
+    System.setProperty(
+        NativeFunctions.WITHOUT_AMX, "true"); // check.c makes AMX's calls of the others
     try {
       recorder.install();
     } catch (IOException e) {

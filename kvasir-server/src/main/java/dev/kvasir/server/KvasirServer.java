@@ -3,7 +3,7 @@ package dev.kvasir.server;
 import dev.kvasir.Model;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.server.http.Endpoints;
-import dev.kvasir.server.http.MalformedRequests;
+import dev.kvasir.server.http.MalformedRequestHandler;
 import dev.kvasir.server.watch.ServerLog;
 import java.io.IOException;
 import java.net.BindException;
@@ -23,25 +23,28 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
  */
 public final class KvasirServer implements AutoCloseable {
   /** Whoever reads nothing for this long is taken to be gone. */
-  private static final Duration IDLE = Duration.ofSeconds(30);
+  private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(30);
 
   /** Of clients that have only the end of their answer to read. */
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(5);
 
   private static final int JETTY_THREADS = 16;
 
   private final Server server;
   private final ServerConnector connector;
-  private final LocalAnswers local;
-  private final Endpoints.Wired wired;
+  private final ChatService chatService;
+  private final Endpoints.HttpService httpService;
   private boolean closed;
 
   private KvasirServer(
-      Server server, ServerConnector connector, LocalAnswers local, Endpoints.Wired wired) {
+      Server server,
+      ServerConnector connector,
+      ChatService chatService,
+      Endpoints.HttpService httpService) {
     this.server = server;
     this.connector = connector;
-    this.local = local;
-    this.wired = wired;
+    this.chatService = chatService;
+    this.httpService = httpService;
   }
 
   /**
@@ -51,30 +54,30 @@ public final class KvasirServer implements AutoCloseable {
    *     sequence at all, or a store cannot be written to
    */
   public static KvasirServer start(Model model, ServerOptions options, ServerLog log) {
-    LocalAnswers local = LocalAnswers.of(model, options, log);
-    Endpoints.Bounds bounds = new Endpoints.Bounds(options.access(), options.bodyBytes());
-    Endpoints.Wired wired =
-        Endpoints.wire(
-            local.served(),
-            local.answers(),
-            local.reader(),
-            local.admission(),
-            local.metrics(),
-            local.store(),
+    ChatService chatService = ChatService.of(model, options, log);
+    Endpoints.Limits limits = new Endpoints.Limits(options.access(), options.maxBodyBytes());
+    Endpoints.HttpService httpService =
+        Endpoints.create(
+            chatService.served(),
+            chatService.queue(),
+            chatService.reader(),
+            chatService.admission(),
+            chatService.metrics(),
+            chatService.store(),
             log,
-            bounds);
+            limits);
     Server server = newServer();
     ServerConnector connector = newConnector(server, options);
     server.addConnector(connector);
-    server.setHandler(wired.router());
-    server.setErrorHandler(new MalformedRequests());
+    server.setHandler(httpService.router());
+    server.setErrorHandler(new MalformedRequestHandler());
     try {
-      begin(server, options);
+      listen(server, options);
     } catch (RuntimeException e) {
-      local.close();
+      chatService.close();
       throw e;
     }
-    return new KvasirServer(server, connector, local, wired);
+    return new KvasirServer(server, connector, chatService, httpService);
   }
 
   private static Server newServer() {
@@ -94,7 +97,7 @@ public final class KvasirServer implements AutoCloseable {
     ServerConnector connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(http));
     connector.setHost(options.host());
     connector.setPort(options.port());
-    connector.setIdleTimeout(IDLE.toMillis());
+    connector.setIdleTimeout(IDLE_TIMEOUT.toMillis());
     return connector;
   }
 
@@ -103,7 +106,7 @@ public final class KvasirServer implements AutoCloseable {
     return e.getCause() instanceof BindException cause ? cause.getMessage() : e.getMessage();
   }
 
-  private static void begin(Server server, ServerOptions options) {
+  private static void listen(Server server, ServerOptions options) {
     try {
       server.start();
     } catch (IOException e) {
@@ -125,8 +128,8 @@ public final class KvasirServer implements AutoCloseable {
     }
   }
 
-  LocalAnswers local() {
-    return local;
+  ChatService chatService() {
+    return chatService;
   }
 
   /** The port that it listens at. */
@@ -141,10 +144,10 @@ public final class KvasirServer implements AutoCloseable {
       return;
     }
     closed = true;
-    wired.stopping().run();
-    local.close();
+    httpService.onStop().run();
+    chatService.close();
     try {
-      wired.writing().await(PATIENCE);
+      httpService.inFlight().await(SHUTDOWN_TIMEOUT);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

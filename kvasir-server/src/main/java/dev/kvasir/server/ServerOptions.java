@@ -24,12 +24,12 @@ import java.util.List;
 public record ServerOptions(
     String host,
     int port,
-    List<CacheSpec> kinds,
+    List<CacheSpec> cacheSpecs,
     int contextLimit,
-    int answerTokens,
-    int mostSequences,
-    int mostWaiting,
-    int bodyBytes,
+    int defaultMaxTokens,
+    int maxSequences,
+    int maxQueued,
+    int maxBodyBytes,
     Duration timeout,
     AccessRules access,
     List<StoreAddress> stores) {
@@ -54,27 +54,27 @@ public record ServerOptions(
     return new ServerOptions(
         newHost,
         newPort,
-        kinds,
+        cacheSpecs,
         contextLimit,
-        answerTokens,
-        mostSequences,
-        mostWaiting,
-        bodyBytes,
+        defaultMaxTokens,
+        maxSequences,
+        maxQueued,
+        maxBodyBytes,
         timeout,
         access,
         stores);
   }
 
-  public ServerOptions withKinds(List<CacheSpec> value) {
+  public ServerOptions withCacheSpecs(List<CacheSpec> value) {
     return new ServerOptions(
         host,
         port,
         List.copyOf(value),
         contextLimit,
-        answerTokens,
-        mostSequences,
-        mostWaiting,
-        bodyBytes,
+        defaultMaxTokens,
+        maxSequences,
+        maxQueued,
+        maxBodyBytes,
         timeout,
         access,
         stores);
@@ -84,43 +84,43 @@ public record ServerOptions(
     return new ServerOptions(
         host,
         port,
-        kinds,
+        cacheSpecs,
         context,
         answer,
-        mostSequences,
-        mostWaiting,
-        bodyBytes,
+        maxSequences,
+        maxQueued,
+        maxBodyBytes,
         timeout,
         access,
         stores);
   }
 
-  public ServerOptions withCrowd(int sequences, int waiting) {
+  public ServerOptions withConcurrency(int sequences, int queued) {
     return new ServerOptions(
         host,
         port,
-        kinds,
+        cacheSpecs,
         contextLimit,
-        answerTokens,
+        defaultMaxTokens,
         sequences,
-        waiting,
-        bodyBytes,
+        queued,
+        maxBodyBytes,
         timeout,
         access,
         stores);
   }
 
-  public ServerOptions withBounds(int mostBodyBytes, Duration mostTime) {
+  public ServerOptions withLimits(int newMaxBodyBytes, Duration newTimeout) {
     return new ServerOptions(
         host,
         port,
-        kinds,
+        cacheSpecs,
         contextLimit,
-        answerTokens,
-        mostSequences,
-        mostWaiting,
-        mostBodyBytes,
-        mostTime,
+        defaultMaxTokens,
+        maxSequences,
+        maxQueued,
+        newMaxBodyBytes,
+        newTimeout,
         access,
         stores);
   }
@@ -129,12 +129,12 @@ public record ServerOptions(
     return new ServerOptions(
         host,
         port,
-        kinds,
+        cacheSpecs,
         contextLimit,
-        answerTokens,
-        mostSequences,
-        mostWaiting,
-        bodyBytes,
+        defaultMaxTokens,
+        maxSequences,
+        maxQueued,
+        maxBodyBytes,
         timeout,
         value,
         stores);
@@ -145,12 +145,12 @@ public record ServerOptions(
     return new ServerOptions(
         host,
         port,
-        kinds,
+        cacheSpecs,
         contextLimit,
-        answerTokens,
-        mostSequences,
-        mostWaiting,
-        bodyBytes,
+        defaultMaxTokens,
+        maxSequences,
+        maxQueued,
+        maxBodyBytes,
         timeout,
         access,
         List.copyOf(value));

@@ -125,7 +125,7 @@ class FaultsTest {
   @Test
   void whatIsTooLargeIsRefused() throws Exception {
     try (TestServer server =
-        TestServer.start(64 << 20, options -> options.withBounds(100_000, Duration.ofMinutes(1)))) {
+        TestServer.start(64 << 20, options -> options.withLimits(100_000, Duration.ofMinutes(1)))) {
       long before = server.bytesWhenQuiet();
       HttpResponse<String> body =
           server.post("/v1/completions", "{\"prompt\": \"" + "a".repeat(200_000) + "\"}");
@@ -144,7 +144,7 @@ class FaultsTest {
   @Test
   void aPromptThatNoBudgetHoldsIsRefusedAtOnce() throws Exception {
     List<CacheSpec> kinds = List.of(CacheSpec.DEFAULT);
-    try (TestServer server = TestServer.start(8 << 20, options -> options.withKinds(kinds))) {
+    try (TestServer server = TestServer.start(8 << 20, options -> options.withCacheSpecs(kinds))) {
       String body = "{\"prompt\": \"%s\", \"max_tokens\": 9000, \"kv\": \"fp16\"}";
       HttpResponse<String> response =
           server.post("/v1/completions", body.formatted(PARAGRAPH.repeat(100)));
@@ -155,7 +155,8 @@ class FaultsTest {
 
   @Test
   void whoDoesNotFitWaitsAndTooManyAreToldToComeAgain() throws Exception {
-    try (TestServer server = TestServer.start(256 << 20, options -> options.withCrowd(2, 3))) {
+    try (TestServer server =
+        TestServer.start(256 << 20, options -> options.withConcurrency(2, 3))) {
       List<Socket> running = new ArrayList<>();
       for (int i = 0; i < 2; i++) {
         running.add(open(server, endless("Long")));
@@ -204,16 +205,16 @@ class FaultsTest {
         assertThat(answer.get().getAsJsonObject("usage").get("completion_tokens").getAsInt())
             .isEqualTo(150);
       }
-      assertThat(server.model().cacheMemory().most())
+      assertThat(server.model().cacheMemory().peakBytes())
           .isLessThanOrEqualTo(server.model().cacheMemory().limit());
-      assertThat(server.model().prefixes().counts().evictions()).isPositive();
+      assertThat(server.model().prefixes().stats().evictions()).isPositive();
     }
   }
 
   @Test
   void aBudgetInTheMidstOfAnAnswerEndsIt() throws Exception {
     List<CacheSpec> kinds = List.of(CacheSpec.parse("pmkvq:2,budget=2MiB"));
-    try (TestServer server = TestServer.start(64 << 20, options -> options.withKinds(kinds))) {
+    try (TestServer server = TestServer.start(64 << 20, options -> options.withCacheSpecs(kinds))) {
       long before = server.bytesWhenQuiet();
       // Said again and again, and not drawn by lot: no answer ends by itself.
       String body =
@@ -247,7 +248,7 @@ class FaultsTest {
         assertThat(stream.get()).contains("\"message\":\"the server is shutting down\"");
       }
       server.model().prefixes().clear();
-      assertThat(server.model().cacheMemory().taken()).isZero();
+      assertThat(server.model().cacheMemory().usedBytes()).isZero();
     }
   }
 
@@ -255,7 +256,7 @@ class FaultsTest {
   void anAnswerThatTakesTooLongIsBrokenOff() throws Exception {
     try (TestServer server =
         TestServer.start(
-            64 << 20, options -> options.withBounds(1 << 20, Duration.ofMillis(300)))) {
+            64 << 20, options -> options.withLimits(1 << 20, Duration.ofMillis(300)))) {
       assertThat(server.post("/v1/completions", endless("Long")).body())
           .contains("\"code\":\"timeout\"");
       assertThat(server.bytesWhenQuiet()).isZero();

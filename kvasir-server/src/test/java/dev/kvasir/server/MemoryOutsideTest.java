@@ -21,14 +21,14 @@ class MemoryOutsideTest {
 
   @Test
   void aCrowdTakesNoMoreThanTheBudgetBesideTheWeights() throws Exception {
-    try (TestServer server = TestServer.start(BUDGET, options -> options.withKinds(KINDS))) {
+    try (TestServer server = TestServer.start(BUDGET, options -> options.withCacheSpecs(KINDS))) {
       server.complete(body(0, KINDS.getFirst()));
       server.bytesWhenQuiet();
       long arenas = CountedArena.liveArenas();
       long weights = CountedArena.liveBytes();
-      CountedArena.watchMostBytes();
+      CountedArena.resetPeakBytes();
       crowd(server);
-      assertThat(CountedArena.mostBytes() - weights).isPositive().isLessThanOrEqualTo(BUDGET);
+      assertThat(CountedArena.peakBytes() - weights).isPositive().isLessThanOrEqualTo(BUDGET);
       assertThat(server.bytesWhenQuiet()).isZero();
       assertThat(CountedArena.liveBytes()).isEqualTo(weights);
       assertThat(CountedArena.liveArenas()).isEqualTo(arenas);

@@ -11,8 +11,8 @@ import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.store.StoreAddress;
-import dev.kvasir.store.TieredBlobs;
-import dev.kvasir.store.beginning.StoredBeginnings;
+import dev.kvasir.store.TieredStore;
+import dev.kvasir.store.beginning.StoredPrefixes;
 import dev.kvasir.store.tier.BlobTier;
 import java.lang.reflect.Proxy;
 import java.net.Socket;
@@ -45,7 +45,7 @@ class StoreFaultsTest {
         memory,
         options ->
             options
-                .withKinds(List.of(CacheSpec.parse(kind)))
+                .withCacheSpecs(List.of(CacheSpec.parse(kind)))
                 .withStores(List.of(StoreAddress.parse(folder.toString()))));
   }
 
@@ -91,7 +91,7 @@ class StoreFaultsTest {
     }
     assertThat(answers)
         .allMatch(one -> one.getAsJsonObject("usage").get("completion_tokens").getAsInt() == 16);
-    assertThat(server.model().cacheMemory().most())
+    assertThat(server.model().cacheMemory().peakBytes())
         .isLessThanOrEqualTo(server.model().cacheMemory().limit());
     assertThat(server.send(server.to("/metrics").build()).body())
         .contains("kvasir_answers_cut_short_total 0");
@@ -126,7 +126,7 @@ class StoreFaultsTest {
                 switch (method.getName()) {
                   case "write" -> never.tryAcquire(1, TimeUnit.MINUTES);
                   case "name" -> "stuck";
-                  case "place" -> BlobTier.Place.DISK;
+                  case "place" -> BlobTier.TierType.DISK;
                   case "read" -> Map.of();
                   case "has" -> Set.of();
                   case "guessedBytesPerSecond" -> 1e6;
@@ -140,9 +140,9 @@ class StoreFaultsTest {
   void whatWaitsToBeStoredIsGivenUpWhenMemoryIsNeeded() {
     Semaphore never = new Semaphore(0);
     try (Model model = Model.bundled(LoadOptions.defaults().withCacheBytes(32 << 20));
-        TieredBlobs blobs = new TieredBlobs(List.of(stuck(never)), 1);
-        StoredBeginnings stored = new StoredBeginnings(model, blobs)) {
-      model.prefixes().keepIn(stored);
+        TieredStore store = new TieredStore(List.of(stuck(never)), 1);
+        StoredPrefixes stored = new StoredPrefixes(model, store)) {
+      model.prefixes().setRemote(stored);
       int[] text = model.tokenizer().encode(PARAGRAPH.repeat(60));
       GenerateOptions one = GenerateOptions.defaults().withMaxTokens(1);
       try (Session session = model.newSession(SessionOptions.defaults(), text, "somebody")) {
@@ -150,8 +150,8 @@ class StoreFaultsTest {
       }
       model.prefixes().clear();
       MemoryPool pool = model.cacheMemory();
-      assertThat(pool.tryTake(pool.limit())).isTrue();
-      pool.giveBack(pool.limit());
+      assertThat(pool.tryAcquire(pool.limit())).isTrue();
+      pool.release(pool.limit());
       assertThat(stored.counts().dropped()).isPositive();
       never.release(1000);
     }

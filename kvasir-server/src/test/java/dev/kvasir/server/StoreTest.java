@@ -74,7 +74,7 @@ class StoreTest {
 
   private static TestServer start(String... places) {
     List<StoreAddress> stores = Stream.of(places).map(StoreAddress::parse).toList();
-    return TestServer.start(64 << 20, options -> options.withKinds(KINDS).withStores(stores));
+    return TestServer.start(64 << 20, options -> options.withCacheSpecs(KINDS).withStores(stores));
   }
 
   private static String content(JsonObject answer) {
@@ -104,7 +104,8 @@ class StoreTest {
         < beginnings) {
       Thread.sleep(10);
     }
-    assertThat(server.server().local().store().orElseThrow().flush(Duration.ofMinutes(1))).isTrue();
+    assertThat(server.server().chatService().store().orElseThrow().flush(Duration.ofMinutes(1)))
+        .isTrue();
   }
 
   private List<Path> files(String ending) throws Exception {
@@ -200,13 +201,15 @@ class StoreTest {
     List<StoreAddress> stores = List.of(StoreAddress.parse(folder.toString()));
     try (TestServer server =
         TestServer.start(
-            64 << 20, options -> options.withKinds(KINDS).withStores(stores).withAccess(access))) {
+            64 << 20,
+            options -> options.withCacheSpecs(KINDS).withStores(stores).withAccess(access))) {
       assertThat(known(askWith(server, "key-of-anna", FIRST))).isZero();
       assertThat(known(askWith(server, "key-of-bert", FIRST))).isZero();
     }
     try (TestServer server =
         TestServer.start(
-            64 << 20, options -> options.withKinds(KINDS).withStores(stores).withAccess(access))) {
+            64 << 20,
+            options -> options.withCacheSpecs(KINDS).withStores(stores).withAccess(access))) {
       forget(server, "key-of-bert");
       JsonObject hers = askWith(server, "key-of-anna", secondTurn);
       assertThat(content(hers)).isEqualTo(secondAnswer);

@@ -44,7 +44,7 @@ public final class TestServer implements AutoCloseable {
     ServerOptions options =
         ServerOptions.defaults()
             .withAddress("127.0.0.1", 0)
-            .withKinds(Stream.of("kivi:2", "fp16", "commvq:1").map(CacheSpec::parse).toList());
+            .withCacheSpecs(Stream.of("kivi:2", "fp16", "commvq:1").map(CacheSpec::parse).toList());
     return new TestServer(cacheBytes, changes.apply(options));
   }
 
@@ -120,7 +120,7 @@ public final class TestServer implements AutoCloseable {
       Thread.sleep(20);
     }
     model.prefixes().clear();
-    return model.cacheMemory().taken();
+    return model.cacheMemory().usedBytes();
   }
 
   @Override

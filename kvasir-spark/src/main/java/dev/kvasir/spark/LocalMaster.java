@@ -15,20 +15,20 @@ final class LocalMaster {
   private LocalMaster() {}
 
   /** Whether pieces run in this process. */
-  static boolean is(String place) {
-    return place.equals("local") || place.startsWith("local[");
+  static boolean is(String master) {
+    return master.equals("local") || master.startsWith("local[");
   }
 
   /** Pieces that run at a time in this process; 1 for what Spark is going to refuse. */
-  static int pieces(String place, Map<String, String> settings) {
-    Matcher name = NAME.matcher(place);
+  static int parallelism(String master, Map<String, String> settings) {
+    Matcher name = NAME.matcher(master);
     if (!name.matches()) {
       return 1;
     }
-    String ofPiece = settings.getOrDefault("spark.task.cpus", "1");
+    String coresPerTask = settings.getOrDefault("spark.task.cpus", "1");
     int threads = threads(name.group("threads"));
-    return NUMBER.matcher(ofPiece).matches()
-        ? Math.max(1, threads / Integer.parseInt(ofPiece))
+    return NUMBER.matcher(coresPerTask).matches()
+        ? Math.max(1, threads / Integer.parseInt(coresPerTask))
         : threads;
   }
 

@@ -1,10 +1,10 @@
 package dev.kvasir.spark;
 
 import dev.kvasir.Model;
-import dev.kvasir.lab.WorkListener;
-import dev.kvasir.lab.work.Piece;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.Runner;
-import dev.kvasir.lab.work.Worksite;
+import dev.kvasir.lab.work.WorkerContext;
 import java.io.Serializable;
 import java.util.List;
 import java.util.Optional;
@@ -18,57 +18,61 @@ import scala.jdk.javaapi.OptionConverters;
 final class SparkRunner implements Runner {
   private final JavaSparkContext spark;
   private final Model model;
-  private final PieceTask task;
-  private final Workforce workforce;
-  private final Shipment shipment;
+  private final TaskFunction function;
+  private final Cluster cluster;
+  private final FileDistribution distribution;
 
   /**
    * @param model the very one that pieces use where they run in this process
    */
   SparkRunner(
-      JavaSparkContext spark, Model model, PieceTask task, Workforce workforce, Shipment shipment) {
+      JavaSparkContext spark,
+      Model model,
+      TaskFunction function,
+      Cluster cluster,
+      FileDistribution distribution) {
     this.spark = spark;
     this.model = model;
-    this.task = task;
-    this.workforce = workforce;
-    this.shipment = shipment;
+    this.function = function;
+    this.cluster = cluster;
+    this.distribution = distribution;
   }
 
   /** Brings what pieces need to where they run. */
   void begin() {
-    if (workforce.isLocal()) {
-      ExecutorSites.lend(task.materials(), Worksite.of(model, workforce.taskCores()));
-    } else if (task.shipped()) {
-      shipment.add(task.materials());
-      shipment.files().forEach(file -> spark.addFile(file.toString()));
+    if (cluster.isLocal()) {
+      ExecutorContexts.register(function.inputs(), WorkerContext.of(model, cluster.taskCores()));
+    } else if (function.distributed()) {
+      distribution.add(function.inputs());
+      distribution.files().forEach(file -> spark.addFile(file.toString()));
     }
   }
 
   @Override
-  public int sideBySide() {
-    return workforce.places();
+  public int parallelism() {
+    return cluster.slots();
   }
 
   @Override
   public <R extends Serializable> boolean run(
-      List<? extends Piece<? extends R>> pieces, WorkListener listener, Delivery<R> delivery) {
-    if (pieces.isEmpty()) {
+      List<? extends LabTask<? extends R>> tasks, ProgressListener listener, Delivery<R> delivery) {
+    if (tasks.isEmpty()) {
       return true;
     }
-    requireMemory(pieces);
-    return new PieceJobs<R>(spark, task, workforce, pieces, listener, delivery).run();
+    requireMemory(tasks);
+    return new TaskJobs<R>(spark, function, cluster, tasks, listener, delivery).run();
   }
 
-  private void requireMemory(List<? extends Piece<?>> pieces) {
-    if (!workforce.isLocal()) {
-      long most = pieces.stream().mapToLong(piece -> piece.bytes(model)).max().orElse(0);
-      new ExecutorMemory(model.weightBytes(), most, workforce.placesOfOne())
+  private void requireMemory(List<? extends LabTask<?>> tasks) {
+    if (!cluster.isLocal()) {
+      long most = tasks.stream().mapToLong(task -> task.peakBytes(model)).max().orElse(0);
+      new ExecutorMemory(model.weightBytes(), most, cluster.slotsPerExecutor())
           .requireWithin(spark.getConf());
     }
   }
 
   @Override
-  public Optional<String> page() {
+  public Optional<String> dashboardUrl() {
     return OptionConverters.toJava(spark.sc().uiWebUrl());
   }
 
@@ -77,9 +81,9 @@ final class SparkRunner implements Runner {
     try {
       spark.close();
     } finally {
-      shipment.close();
-      if (workforce.isLocal()) {
-        ExecutorSites.takeBack(task.materials());
+      distribution.close();
+      if (cluster.isLocal()) {
+        ExecutorContexts.release(function.inputs());
       }
     }
   }

@@ -6,24 +6,24 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.codec.commvq.Codebook;
-import dev.kvasir.codec.pmkvq.KeyScales;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.codec.pmkvq.KeyScaleAxis;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.allocate.Sensitivities;
 import dev.kvasir.lab.allocate.SensitivitySettings;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.codebook.CodebookTraining;
-import dev.kvasir.lab.codebook.SamplePlace;
+import dev.kvasir.lab.codebook.HeadId;
+import dev.kvasir.lab.codebook.SampleStorage;
 import dev.kvasir.lab.codebook.TextVectors;
-import dev.kvasir.lab.codebook.TrainedHead;
 import dev.kvasir.lab.codebook.TrainingSettings;
-import dev.kvasir.lab.smooth.Smoothing;
+import dev.kvasir.lab.smooth.KeySmoothing;
 import dev.kvasir.lab.smooth.SmoothingSettings;
 import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.lab.work.LocalRunner;
-import dev.kvasir.lab.work.Materials;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.RunnerProvider;
-import dev.kvasir.lab.work.Worksite;
+import dev.kvasir.lab.work.TaskInputs;
+import dev.kvasir.lab.work.WorkerContext;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
@@ -43,15 +43,17 @@ class CalibrationOnSparkTest {
 
   @BeforeAll
   static void open() {
-    assumeTrue(SparkPlace.runsOnThisJava(), "Spark does not run on Java " + Runtime.version());
+    assumeTrue(
+        SparkRunnerProvider.runsOnThisJava(), "Spark does not run on Java " + Runtime.version());
     model = Model.bundled(LoadOptions.defaults().withThreads(1));
-    here = new LocalRunner(Worksite.of(model, 2));
+    here = new LocalRunner(WorkerContext.of(model, 2));
     Map<String, String> settings =
         Map.of("spark.ui.enabled", "false", "spark.driver.host", "127.0.0.1");
     there =
-        new SparkPlace()
+        new SparkRunnerProvider()
             .open(
-                new RunnerProvider.Order("local[2]", settings, false, Materials.bundled(), model));
+                new RunnerProvider.RunnerRequest(
+                    "local[2]", settings, false, TaskInputs.bundled(), model));
   }
 
   @AfterAll
@@ -65,8 +67,8 @@ class CalibrationOnSparkTest {
   @Test
   void widthsAndFactors() {
     assertThat(sensitivities(there).floats()).isEqualTo(sensitivities(here).floats());
-    Smoothing expected = smoothing(here);
-    Smoothing found = smoothing(there);
+    KeySmoothing expected = smoothing(here);
+    KeySmoothing found = smoothing(there);
     assertThat(found.factors()).isDeepEqualTo(expected.factors());
     assertThat(found.layers()).isEqualTo(expected.layers());
   }
@@ -79,27 +81,27 @@ class CalibrationOnSparkTest {
     return Sensitivities.measure(
             runner,
             texts(),
-            new SensitivitySettings(Sensitivities.WIDTHS, 1, KeyScales.CHANNEL),
-            WorkListener.NONE)
+            new SensitivitySettings(Sensitivities.WIDTHS, 1, KeyScaleAxis.CHANNEL),
+            ProgressListener.NONE)
         .orElseThrow();
   }
 
-  private static Smoothing smoothing(Runner runner) {
-    return Smoothing.search(
+  private static KeySmoothing smoothing(Runner runner) {
+    return KeySmoothing.search(
             runner,
             model.config(),
             texts(),
             4,
             Collections.nCopies(model.config().layers(), 2),
             SmoothingSettings.defaults(),
-            WorkListener.NONE)
+            ProgressListener.NONE)
         .orElseThrow();
   }
 
   @Test
   void codebooks() {
-    Map<TrainedHead, Codebook> expected = codebooks(here);
-    Map<TrainedHead, Codebook> found = codebooks(there);
+    Map<HeadId, Codebook> expected = codebooks(here);
+    Map<HeadId, Codebook> found = codebooks(there);
     assertThat(found).containsOnlyKeys(expected.keySet());
     expected.forEach(
         (head, codebook) -> {
@@ -108,7 +110,7 @@ class CalibrationOnSparkTest {
         });
   }
 
-  private static Map<TrainedHead, Codebook> codebooks(Runner runner) {
+  private static Map<HeadId, Codebook> codebooks(Runner runner) {
     TextVectors vectors =
         TextVectors.read(
                 model,
@@ -116,12 +118,12 @@ class CalibrationOnSparkTest {
                 TEXT,
                 new TextVectors.Settings(256, 128, 1),
                 runner,
-                SamplePlace.MEMORY,
-                WorkListener.NONE)
+                SampleStorage.MEMORY,
+                ProgressListener.NONE)
             .orElseThrow();
-    Map<TrainedHead, Codebook> found = new HashMap<>();
+    Map<HeadId, Codebook> found = new HashMap<>();
     new CodebookTraining(vectors.training(), new TrainingSettings(1, 1, 2, 0.03, 0.001, 1, 1), 1)
-        .run(Set.of(), runner, WorkListener.NONE, found::put);
+        .run(Set.of(), runner, ProgressListener.NONE, found::put);
     return found;
   }
 }

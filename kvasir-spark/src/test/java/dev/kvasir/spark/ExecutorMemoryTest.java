@@ -14,12 +14,12 @@ class ExecutorMemoryTest {
   @Test
   void whatAnExecutorIsGivenIsItsHeapAndWhatLiesBeside() {
     SparkConf conf = new SparkConf(false);
-    assertThat(ExecutorMemory.given(conf)).isEqualTo((1024 + 384) * MIB);
+    assertThat(ExecutorMemory.available(conf)).isEqualTo((1024 + 384) * MIB);
     conf.set("spark.executor.memory", "8g");
-    assertThat(ExecutorMemory.given(conf)).isEqualTo((8192 + 819) * MIB);
+    assertThat(ExecutorMemory.available(conf)).isEqualTo((8192 + 819) * MIB);
     conf.set("spark.executor.memoryOverhead", "2g").set("spark.memory.offHeap.enabled", "true");
     conf.set("spark.memory.offHeap.size", "1g");
-    assertThat(ExecutorMemory.given(conf)).isEqualTo((8192 + 2048 + 1024) * MIB);
+    assertThat(ExecutorMemory.available(conf)).isEqualTo((8192 + 2048 + 1024) * MIB);
   }
 
   @Test

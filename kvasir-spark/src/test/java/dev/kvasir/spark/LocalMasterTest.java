@@ -18,13 +18,13 @@ class LocalMasterTest {
 
   @Test
   void aPieceMayHaveSeveralThreads() {
-    assertThat(LocalMaster.pieces("local[6]", Map.of("spark.task.cpus", "4"))).isEqualTo(1);
-    assertThat(LocalMaster.pieces("local[6]", Map.of("spark.task.cpus", "8"))).isEqualTo(1);
-    assertThat(LocalMaster.pieces("local[6]", Map.of("spark.task.cpus", "2"))).isEqualTo(3);
-    assertThat(LocalMaster.pieces("local[6]", Map.of("spark.task.cpus", "two"))).isEqualTo(6);
+    assertThat(LocalMaster.parallelism("local[6]", Map.of("spark.task.cpus", "4"))).isEqualTo(1);
+    assertThat(LocalMaster.parallelism("local[6]", Map.of("spark.task.cpus", "8"))).isEqualTo(1);
+    assertThat(LocalMaster.parallelism("local[6]", Map.of("spark.task.cpus", "2"))).isEqualTo(3);
+    assertThat(LocalMaster.parallelism("local[6]", Map.of("spark.task.cpus", "two"))).isEqualTo(6);
   }
 
   private static int pieces(String place) {
-    return LocalMaster.pieces(place, Map.of());
+    return LocalMaster.parallelism(place, Map.of());
   }
 }

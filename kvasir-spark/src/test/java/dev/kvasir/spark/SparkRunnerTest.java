@@ -10,22 +10,22 @@ import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.eval.CacheEvaluator;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.EvaluationJournal;
 import dev.kvasir.lab.eval.EvaluationJson;
-import dev.kvasir.lab.eval.Evaluator;
-import dev.kvasir.lab.eval.Settings;
+import dev.kvasir.lab.eval.EvaluationSettings;
 import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.eval.Task;
+import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.LocalRunner;
-import dev.kvasir.lab.work.Material;
-import dev.kvasir.lab.work.Materials;
-import dev.kvasir.lab.work.Piece;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.RunnerProvider;
-import dev.kvasir.lab.work.Stopped;
-import dev.kvasir.lab.work.Worksite;
+import dev.kvasir.lab.work.TaskInput;
+import dev.kvasir.lab.work.TaskInputs;
+import dev.kvasir.lab.work.WorkCancelledException;
+import dev.kvasir.lab.work.WorkerContext;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -61,9 +61,10 @@ class SparkRunnerTest {
 
   @BeforeAll
   static void measureWithoutSpark() {
-    assumeTrue(SparkPlace.runsOnThisJava(), "Spark does not run on Java " + Runtime.version());
+    assumeTrue(
+        SparkRunnerProvider.runsOnThisJava(), "Spark does not run on Java " + Runtime.version());
     model = Model.bundled(LoadOptions.defaults().withThreads(1));
-    expected = figures(evaluate(new LocalRunner(Worksite.of(model)), WorkListener.NONE));
+    expected = figures(evaluate(new LocalRunner(WorkerContext.of(model)), ProgressListener.NONE));
   }
 
   @AfterAll
@@ -73,10 +74,10 @@ class SparkRunnerTest {
     }
   }
 
-  private static Evaluator evaluator() {
-    return new Evaluator(
+  private static CacheEvaluator evaluator() {
+    return new CacheEvaluator(
         model,
-        new Settings(
+        new EvaluationSettings(
                 List.of(CacheSpec.parse("kivi:2,window=0")),
                 EnumSet.of(Task.KLD, Task.NEEDLE, Task.CHAIN),
                 List.of(260),
@@ -87,7 +88,7 @@ class SparkRunnerTest {
         Sources.bundled(true));
   }
 
-  private static Evaluation evaluate(Runner runner, WorkListener listener) {
+  private static Evaluation evaluate(Runner runner, ProgressListener listener) {
     return evaluator().run(runner, listener, EvaluationJournal.none());
   }
 
@@ -97,28 +98,29 @@ class SparkRunnerTest {
   }
 
   private static Runner spark(String place, Map<String, String> settings) {
-    return new SparkPlace()
-        .open(new RunnerProvider.Order(place, settings, false, Materials.bundled(), model));
+    return new SparkRunnerProvider()
+        .open(
+            new RunnerProvider.RunnerRequest(place, settings, false, TaskInputs.bundled(), model));
   }
 
   /** The text of a file, and how many models its process has loaded. */
-  private record Reading(String file) implements Piece<String> {
+  private record Reading(String file) implements LabTask<String> {
     @Override
     public String name() {
       return "reading " + file;
     }
 
     @Override
-    public double work() {
+    public double cost() {
       return 1;
     }
 
     @Override
-    public String run(Worksite site, WorkListener listener) {
-      Path here = site.file(Path.of(file));
+    public String run(WorkerContext context, ProgressListener listener) {
+      Path here = context.file(Path.of(file));
       assertThat(here).isNotEqualTo(Path.of(file));
       try {
-        return Files.readString(here) + " " + System.identityHashCode(site.model());
+        return Files.readString(here) + " " + System.identityHashCode(context.model());
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
@@ -129,28 +131,24 @@ class SparkRunnerTest {
   void twoWorkersGiveTheSameBitsAlsoWhereOneIsLost(@TempDir Path folder) throws IOException {
     Path content = Files.writeString(folder.resolve("c0ffee"), "sent along");
     Path file = Files.createSymbolicLink(folder.resolve("text"), content);
-    Materials materials = Materials.bundled().with(Material.of(Material.Role.FILE, file));
+    TaskInputs inputs = TaskInputs.bundled().with(TaskInput.of(TaskInput.Role.FILE, file));
     try (StandaloneCluster cluster = new StandaloneCluster(folder, 2);
         Runner runner =
-            new SparkPlace(Duration.ofSeconds(1))
+            new SparkRunnerProvider(Duration.ofSeconds(1))
                 .open(
-                    new RunnerProvider.Order(
-                        cluster.address(),
-                        StandaloneCluster.settings(2),
-                        true,
-                        materials,
-                        model))) {
-      assertThat(runner.sideBySide()).isEqualTo(2);
+                    new RunnerProvider.RunnerRequest(
+                        cluster.address(), StandaloneCluster.settings(2), true, inputs, model))) {
+      assertThat(runner.parallelism()).isEqualTo(2);
       Set<String> read = new HashSet<>();
       runner.<String>run(
           Collections.nCopies(6, new Reading(file.toString())),
-          WorkListener.NONE,
+          ProgressListener.NONE,
           (piece, result) -> read.add(result));
       assertThat(read).as("a model for each executor").hasSizeBetween(1, 2);
       assertThat(read).allMatch(text -> text.startsWith("sent along "));
-      assertThat(figures(evaluate(runner, WorkListener.NONE))).isEqualTo(expected);
+      assertThat(figures(evaluate(runner, ProgressListener.NONE))).isEqualTo(expected);
       boolean[] killed = {false};
-      WorkListener killer =
+      ProgressListener killer =
           (done, inAll) -> {
             if (done > 0 && !killed[0]) {
               killed[0] = true;
@@ -160,7 +158,7 @@ class SparkRunnerTest {
       assertThat(figures(evaluate(runner, killer))).isEqualTo(expected);
       assertThat(killed[0]).isTrue();
       cluster.killWorker();
-      assertThatThrownBy(() -> evaluate(runner, WorkListener.NONE))
+      assertThatThrownBy(() -> evaluate(runner, ProgressListener.NONE))
           .isInstanceOf(InvalidInputException.class)
           .hasMessageContaining("where no executor has been for");
     }
@@ -172,9 +170,9 @@ class SparkRunnerTest {
     Map<String, String> settings = Map.of("spark.ui.port", "0", "spark.driver.host", "127.0.0.1");
     try (Runner runner = spark("local[4]", settings);
         HttpClient client = HttpClient.newHttpClient()) {
-      assertThat(runner.sideBySide()).isEqualTo(4);
-      assertThat(figures(evaluate(runner, WorkListener.NONE))).isEqualTo(expected);
-      String applications = runner.page().orElseThrow() + "/api/v1/applications";
+      assertThat(runner.parallelism()).isEqualTo(4);
+      assertThat(figures(evaluate(runner, ProgressListener.NONE))).isEqualTo(expected);
+      String applications = runner.dashboardUrl().orElseThrow() + "/api/v1/applications";
       String id = read(client, applications).getFirst().getAsJsonObject().get("id").getAsString();
       assertThat(read(client, applications + "/" + id + "/jobs"))
           .extracting(job -> job.getAsJsonObject().get("description").getAsString())
@@ -210,7 +208,7 @@ class SparkRunnerTest {
     Path file = folder.resolve("journal");
     double[] work = {0, 0};
     try (Runner runner = spark("local[2]", HERE)) {
-      WorkListener dying =
+      ProgressListener dying =
           (done, inAll) -> {
             work[0] = inAll;
             if (done > inAll / 2) {
@@ -230,16 +228,16 @@ class SparkRunnerTest {
     assertThat(work[1]).isPositive().isLessThan(work[0]);
   }
 
-  private record Refusing(String name) implements Piece<Integer> {
+  private record Refusing(String name) implements LabTask<Integer> {
     private static final AtomicInteger TRIES = new AtomicInteger();
 
     @Override
-    public double work() {
+    public double cost() {
       return 1;
     }
 
     @Override
-    public Integer run(Worksite site, WorkListener listener) {
+    public Integer run(WorkerContext context, ProgressListener listener) {
       TRIES.incrementAndGet();
       throw new InvalidInputException("name is '%s'; expected another".formatted(name));
     }
@@ -251,7 +249,7 @@ class SparkRunnerTest {
       assertThatThrownBy(
               () ->
                   runner.<Integer>run(
-                      List.of(new Refusing("this")), WorkListener.NONE, (piece, result) -> {}))
+                      List.of(new Refusing("this")), ProgressListener.NONE, (piece, result) -> {}))
           .isInstanceOf(InvalidInputException.class)
           .hasMessage("name is 'this'; expected another");
       assertThat(Refusing.TRIES).hasValue(1);
@@ -259,7 +257,7 @@ class SparkRunnerTest {
   }
 
   /** The first waits for a word; all share this process. */
-  private record InLine(int place) implements Piece<Integer> {
+  private record InLine(int place) implements LabTask<Integer> {
     private static final AtomicBoolean SAID = new AtomicBoolean();
 
     @Override
@@ -268,15 +266,15 @@ class SparkRunnerTest {
     }
 
     @Override
-    public double work() {
+    public double cost() {
       return 1;
     }
 
     @Override
-    public Integer run(Worksite site, WorkListener listener) {
+    public Integer run(WorkerContext context, ProgressListener listener) {
       while (place == 0 && !SAID.get()) {
-        if (listener.stopped()) {
-          throw new Stopped();
+        if (listener.isCancelled()) {
+          throw new WorkCancelledException();
         }
         Thread.onSpinWait();
       }
@@ -291,7 +289,7 @@ class SparkRunnerTest {
     try (Runner runner = spark("local[2]", HERE)) {
       runner.<Integer>run(
           IntStream.range(0, 20).mapToObj(InLine::new).toList(),
-          WorkListener.NONE,
+          ProgressListener.NONE,
           (piece, result) -> {
             assertThat(result).isEqualTo(piece);
             assertThat(piece).isLessThan(delivered.nextClearBit(0) + twoForEachPlace);
@@ -304,7 +302,7 @@ class SparkRunnerTest {
     assertThat(delivered.cardinality()).isEqualTo(20);
   }
 
-  private record Endless() implements Piece<Integer> {
+  private record Endless() implements LabTask<Integer> {
     private static final AtomicInteger BEGUN = new AtomicInteger();
 
     @Override
@@ -313,28 +311,28 @@ class SparkRunnerTest {
     }
 
     @Override
-    public double work() {
+    public double cost() {
       return 1;
     }
 
     @Override
-    public Integer run(Worksite site, WorkListener listener) {
+    public Integer run(WorkerContext context, ProgressListener listener) {
       BEGUN.incrementAndGet();
-      while (!listener.stopped()) {
+      while (!listener.isCancelled()) {
         Thread.onSpinWait();
       }
-      throw new Stopped();
+      throw new WorkCancelledException();
     }
   }
 
   /** Ends work as soon as something holds. */
-  private static WorkListener until(BooleanSupplier end) {
-    return new WorkListener() {
+  private static ProgressListener until(BooleanSupplier end) {
+    return new ProgressListener() {
       @Override
       public void progress(double done, double inAll) {}
 
       @Override
-      public boolean stopped() {
+      public boolean isCancelled() {
         return end.getAsBoolean();
       }
     };
@@ -344,7 +342,7 @@ class SparkRunnerTest {
   void piecesThatRunAreLeftWhereTheWorkIsStopped() {
     try (Runner runner = spark("local[2]", HERE)) {
       int before = Endless.BEGUN.get();
-      WorkListener stopping = until(() -> Endless.BEGUN.get() == before + 2);
+      ProgressListener stopping = until(() -> Endless.BEGUN.get() == before + 2);
       assertThat(
               runner.<Integer>run(
                   Collections.nCopies(3, new Endless()), stopping, (piece, result) -> {}))
@@ -376,7 +374,7 @@ class SparkRunnerTest {
               () ->
                   runner.<Integer>run(
                       List.of(new InLine(1), new Endless()),
-                      WorkListener.NONE,
+                      ProgressListener.NONE,
                       (piece, result) -> SparkContext.getOrCreate().stop()))
           .isInstanceOf(InvalidInputException.class)
           .hasMessage(

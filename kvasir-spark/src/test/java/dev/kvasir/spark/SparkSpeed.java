@@ -3,17 +3,17 @@ package dev.kvasir.spark;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.eval.CacheEvaluator;
 import dev.kvasir.lab.eval.EvaluationJournal;
-import dev.kvasir.lab.eval.Evaluator;
-import dev.kvasir.lab.eval.Settings;
+import dev.kvasir.lab.eval.EvaluationSettings;
 import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.eval.Task;
 import dev.kvasir.lab.work.LocalRunner;
-import dev.kvasir.lab.work.Materials;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.RunnerProvider;
-import dev.kvasir.lab.work.Worksite;
+import dev.kvasir.lab.work.TaskInputs;
+import dev.kvasir.lab.work.WorkerContext;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -42,7 +42,7 @@ final class SparkSpeed {
         StandaloneCluster cluster =
             new StandaloneCluster(Files.createTempDirectory("spark-speed"), 2)) {
       for (int i = 0; i < rounds; i++) {
-        here.add(told("here, two threads", seconds(crew, new LocalRunner(Worksite.of(crew)))));
+        here.add(told("here, two threads", seconds(crew, new LocalRunner(WorkerContext.of(crew)))));
         local.add(
             told("local[2]", seconds(alone, "local[2]", Map.of("spark.ui.enabled", "false"))));
         one.add(told("one worker", seconds(alone, cluster.address(), limited(1))));
@@ -66,16 +66,16 @@ final class SparkSpeed {
   }
 
   private static double seconds(Model model, String place, Map<String, String> settings) {
-    RunnerProvider.Order order =
-        new RunnerProvider.Order(place, settings, false, Materials.bundled(), model);
-    try (Runner runner = new SparkPlace().open(order)) {
+    RunnerProvider.RunnerRequest request =
+        new RunnerProvider.RunnerRequest(place, settings, false, TaskInputs.bundled(), model);
+    try (Runner runner = new SparkRunnerProvider().open(request)) {
       return seconds(model, runner);
     }
   }
 
   private static double seconds(Model model, Runner runner) {
-    Settings settings =
-        new Settings(
+    EvaluationSettings settings =
+        new EvaluationSettings(
                 List.of(
                     CacheSpec.parse("kivi:4,window=0"),
                     CacheSpec.parse("kivi:2,window=0"),
@@ -86,11 +86,11 @@ final class SparkSpeed {
                 8,
                 1)
             .untimed();
-    Evaluator evaluator = new Evaluator(model, settings, Sources.bundled(true));
+    CacheEvaluator evaluator = new CacheEvaluator(model, settings, Sources.bundled(true));
     long start = 0;
     for (int turn = 0; turn < 2; turn++) {
       start = System.nanoTime();
-      evaluator.run(runner, WorkListener.NONE, EvaluationJournal.none());
+      evaluator.run(runner, ProgressListener.NONE, EvaluationJournal.none());
     }
     return (System.nanoTime() - start) / 1e9;
   }

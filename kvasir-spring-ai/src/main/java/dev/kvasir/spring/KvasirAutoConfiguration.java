@@ -2,7 +2,7 @@ package dev.kvasir.spring;
 
 import dev.kvasir.LoadOptions;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.server.LocalAnswers;
+import dev.kvasir.server.ChatService;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.watch.ServerLog;
 import dev.kvasir.store.StoreAddress;
@@ -30,16 +30,16 @@ import org.springframework.context.annotation.Bean;
 public class KvasirAutoConfiguration {
   @Bean(destroyMethod = "close")
   @ConditionalOnMissingBean
-  LocalAnswers kvasirAnswers(KvasirProperties properties) {
-    ServerOptions usual = ServerOptions.defaults();
+  ChatService kvasirAnswers(KvasirProperties properties) {
+    ServerOptions defaults = ServerOptions.defaults();
     ServerOptions options =
-        usual
-            .withKinds(properties.kinds().stream().map(CacheSpec::parse).toList())
+        defaults
+            .withCacheSpecs(properties.cacheSpecs().stream().map(CacheSpec::parse).toList())
             .withStores(properties.stores().stream().map(StoreAddress::parse).toList());
     if (properties.contextLimit() != null) {
-      options = options.withLengths(properties.contextLimit(), usual.answerTokens());
+      options = options.withLengths(properties.contextLimit(), defaults.defaultMaxTokens());
     }
-    return LocalAnswers.load(
+    return ChatService.load(
         Optional.ofNullable(properties.model()).map(Path::of),
         load(properties),
         options,
@@ -47,19 +47,21 @@ public class KvasirAutoConfiguration {
   }
 
   private static LoadOptions load(KvasirProperties properties) {
-    LoadOptions usual = LoadOptions.defaults();
+    LoadOptions defaults = LoadOptions.defaults();
     LoadOptions bounded =
-        properties.memory().map(size -> usual.withCacheBytes(size.toBytes())).orElse(usual);
+        properties.memory().map(size -> defaults.withCacheBytes(size.toBytes())).orElse(defaults);
     return properties.threads() == null ? bounded : bounded.withThreads(properties.threads());
   }
 
   @Bean
   @ConditionalOnMissingBean
   KvasirSpringChatModel kvasirChatModel(
-      LocalAnswers answers,
+      ChatService chatService,
       KvasirProperties properties,
       ObjectProvider<ObservationRegistry> registry) {
     return new KvasirSpringChatModel(
-        answers, properties.chat().options(), registry.getIfUnique(() -> ObservationRegistry.NOOP));
+        chatService,
+        properties.chat().options(),
+        registry.getIfUnique(() -> ObservationRegistry.NOOP));
   }
 }

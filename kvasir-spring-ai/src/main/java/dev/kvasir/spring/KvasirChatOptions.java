@@ -10,10 +10,10 @@ import org.springframework.ai.model.tool.ToolCallingChatOptions;
 /** Options of a prompt, with those that only Kvasir has. What is null is left open. */
 public final class KvasirChatOptions extends DefaultToolCallingChatOptions
     implements StructuredOutputChatOptions {
-  private final Own own;
+  private final KvasirOnly own;
 
   /** What Spring AI's options do not have. */
-  private record Own(
+  private record KvasirOnly(
       String outputSchema,
       Long seed,
       Double minP,
@@ -21,10 +21,10 @@ public final class KvasirChatOptions extends DefaultToolCallingChatOptions
       String conversation,
       String toolChoice,
       List<String> answerChoices) {
-    private static final Own NOTHING = new Own(null, null, null, null, null, null, null);
+    private static final KvasirOnly NONE = new KvasirOnly(null, null, null, null, null, null, null);
 
-    Own or(Own usual) {
-      return new Own(
+    KvasirOnly or(KvasirOnly usual) {
+      return new KvasirOnly(
           outputSchema == null ? usual.outputSchema : outputSchema,
           seed == null ? usual.seed : seed,
           minP == null ? usual.minP : minP,
@@ -121,14 +121,14 @@ public final class KvasirChatOptions extends DefaultToolCallingChatOptions
   /** Makes {@link KvasirChatOptions}. */
   public static final class Builder extends DefaultToolCallingChatOptions.Builder<Builder>
       implements StructuredOutputChatOptions.Builder<Builder> {
-    private Own own = Own.NOTHING;
+    private KvasirOnly own = KvasirOnly.NONE;
 
     private Builder() {}
 
     @Override
     public Builder outputSchema(String schema) {
       own =
-          new Own(
+          new KvasirOnly(
               schema,
               own.seed,
               own.minP,
@@ -140,30 +140,30 @@ public final class KvasirChatOptions extends DefaultToolCallingChatOptions
     }
 
     public Builder seed(Long value) {
-      return with(new Own(null, value, null, null, null, null, null));
+      return with(new KvasirOnly(null, value, null, null, null, null, null));
     }
 
     public Builder minP(Double value) {
-      return with(new Own(null, null, value, null, null, null, null));
+      return with(new KvasirOnly(null, null, value, null, null, null, null));
     }
 
     public Builder kv(String spec) {
-      return with(new Own(null, null, null, spec, null, null, null));
+      return with(new KvasirOnly(null, null, null, spec, null, null, null));
     }
 
     public Builder conversation(String key) {
-      return with(new Own(null, null, null, null, key, null, null));
+      return with(new KvasirOnly(null, null, null, null, key, null, null));
     }
 
     public Builder toolChoice(String word) {
-      return with(new Own(null, null, null, null, null, word, null));
+      return with(new KvasirOnly(null, null, null, null, null, word, null));
     }
 
     public Builder answerChoices(List<String> texts) {
-      return with(new Own(null, null, null, null, null, null, texts));
+      return with(new KvasirOnly(null, null, null, null, null, null, texts));
     }
 
-    private Builder with(Own more) {
+    private Builder with(KvasirOnly more) {
       own = more.or(own);
       return this;
     }

@@ -44,16 +44,16 @@ public record KvasirProperties(
     }
   }
 
-  List<String> kinds() {
-    return listed(kv);
+  List<String> cacheSpecs() {
+    return split(kv);
   }
 
   /** Places as {@code kvasir serve --store} takes them. */
   List<String> stores() {
-    return store == null || store.isBlank() ? List.of() : listed(store);
+    return store == null || store.isBlank() ? List.of() : split(store);
   }
 
-  private static List<String> listed(String text) {
+  private static List<String> split(String text) {
     return Stream.of(text.split(";")).map(String::strip).toList();
   }
 

@@ -1,7 +1,7 @@
 package dev.kvasir.spring;
 
-import dev.kvasir.server.LocalAnswer;
-import dev.kvasir.server.LocalAnswers;
+import dev.kvasir.server.ChatCompletion;
+import dev.kvasir.server.ChatService;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.concurrent.CancellationException;
 import org.springframework.ai.chat.model.ChatModel;
@@ -16,9 +16,9 @@ import reactor.core.publisher.FluxSink;
  * alone, as everywhere in Spring AI: {@code ChatClient} merges them with those of the model.
  */
 public final class KvasirSpringChatModel implements ChatModel {
-  private static final LocalAnswer.Listener NOBODY = new LocalAnswer.Listener() {};
+  private static final ChatCompletion.Listener NO_LISTENER = new ChatCompletion.Listener() {};
 
-  private final LocalAnswers answers;
+  private final ChatService chatService;
   private final KvasirChatOptions options;
   private final Observations observations;
 
@@ -27,14 +27,14 @@ public final class KvasirSpringChatModel implements ChatModel {
    * @param options for prompts that have none
    */
   public KvasirSpringChatModel(
-      LocalAnswers answers, KvasirChatOptions options, ObservationRegistry registry) {
-    this.answers = answers;
+      ChatService chatService, KvasirChatOptions options, ObservationRegistry registry) {
+    this.chatService = chatService;
     this.options = options;
     this.observations = new Observations(registry);
   }
 
-  public KvasirSpringChatModel(LocalAnswers answers) {
-    this(answers, KvasirChatOptions.builder().build(), ObservationRegistry.NOOP);
+  public KvasirSpringChatModel(ChatService chatService) {
+    this(chatService, KvasirChatOptions.builder().build(), ObservationRegistry.NOOP);
   }
 
   @Override
@@ -50,7 +50,7 @@ public final class KvasirSpringChatModel implements ChatModel {
   public ChatResponse call(Prompt prompt) {
     Prompt whole = withOptions(prompt);
     return observations.call(
-        whole, () -> Responses.of(answers.chat(RequestJson.of(whole)).run(NOBODY)));
+        whole, () -> SpringResponses.of(chatService.chat(PromptJson.of(whole)).run(NO_LISTENER)));
   }
 
   @Override
@@ -60,15 +60,16 @@ public final class KvasirSpringChatModel implements ChatModel {
   }
 
   private void stream(Prompt prompt, FluxSink<ChatResponse> sink) {
-    LocalAnswer answer = answers.chat(RequestJson.of(prompt));
-    sink.onDispose(answer::cancel);
-    Thread.ofVirtual().name("kvasir-stream").start(() -> stream(answer, sink));
+    ChatCompletion completion = chatService.chat(PromptJson.of(prompt));
+    sink.onDispose(completion::cancel);
+    Thread.ofVirtual().name("kvasir-stream").start(() -> stream(completion, sink));
   }
 
-  private static void stream(LocalAnswer answer, FluxSink<ChatResponse> sink) {
+  private static void stream(ChatCompletion completion, FluxSink<ChatResponse> sink) {
     try {
-      LocalAnswer.Whole whole = answer.run(new Pieces(answer, sink::next));
-      sink.next(Responses.end(whole));
+      ChatCompletion.Result result =
+          completion.run(new ResponseStreamListener(completion, sink::next));
+      sink.next(SpringResponses.end(result));
       sink.complete();
     } catch (CancellationException e) {
       // Who cancels a stream hears nothing more of it.

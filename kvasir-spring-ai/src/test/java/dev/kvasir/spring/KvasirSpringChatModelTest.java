@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.server.LocalAnswers;
+import dev.kvasir.server.ChatService;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.watch.ServerLog;
@@ -40,19 +40,19 @@ class KvasirSpringChatModelTest {
       KvasirChatOptions.builder().temperature(0.0).maxTokens(8).build();
 
   private static Model bundled;
-  private static LocalAnswers answers;
+  private static ChatService chatService;
   private static KvasirSpringChatModel model;
 
   @BeforeAll
   static void open() {
     bundled = Model.bundled(LoadOptions.defaults().withCacheBytes(64 << 20));
-    answers = LocalAnswers.of(bundled, ServerOptions.defaults(), new ServerLog(System.err));
-    model = new KvasirSpringChatModel(answers);
+    chatService = ChatService.of(bundled, ServerOptions.defaults(), new ServerLog(System.err));
+    model = new KvasirSpringChatModel(chatService);
   }
 
   @AfterAll
   static void close() {
-    answers.close();
+    chatService.close();
     bundled.close();
   }
 
@@ -93,7 +93,7 @@ class KvasirSpringChatModelTest {
     do {
       Thread.sleep(5);
       bundled.prefixes().clear();
-    } while (bundled.cacheMemory().taken() > 0);
+    } while (bundled.cacheMemory().usedBytes() > 0);
   }
 
   @Test
@@ -124,7 +124,7 @@ class KvasirSpringChatModelTest {
     AssistantMessage calling =
         AssistantMessage.builder()
             .content("")
-            .properties(Map.of(Responses.REASONING, "I should look."))
+            .properties(Map.of(SpringResponses.REASONING, "I should look."))
             .toolCalls(List.of(new AssistantMessage.ToolCall("1", "function", "tide", "{}")))
             .build();
     Message results =
@@ -133,7 +133,7 @@ class KvasirSpringChatModelTest {
             .build();
     List<Message> messages =
         List.of(new SystemMessage("Be short."), new UserMessage("Hello"), calling, results);
-    var json = RequestJson.of(new Prompt(messages, LIKELIEST)).getAsJsonArray("messages");
+    var json = PromptJson.of(new Prompt(messages, LIKELIEST)).getAsJsonArray("messages");
     assertThat(json.get(2).getAsJsonObject().get("reasoning_content").getAsString())
         .isEqualTo("I should look.");
     assertThat(json.get(3).getAsJsonObject().get("tool_call_id").getAsString()).isEqualTo("1");
@@ -201,7 +201,7 @@ class KvasirSpringChatModelTest {
               }
             });
     KvasirChatOptions named = LIKELIEST.mutate().model("kvasir-mini").build();
-    KvasirSpringChatModel observed = new KvasirSpringChatModel(answers, named, registry);
+    KvasirSpringChatModel observed = new KvasirSpringChatModel(chatService, named, registry);
     observed.call(new Prompt("Hello"));
     assertThat(seen.take()).isEqualTo("chat kvasir-mini");
     observed.stream(new Prompt("Hello")).blockLast();

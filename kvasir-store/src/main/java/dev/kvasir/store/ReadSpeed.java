@@ -7,28 +7,28 @@ package dev.kvasir.store;
  */
 public final class ReadSpeed {
   /** What is left of what was known when another read is added. */
-  private static final double KEPT = 7.0 / 8;
+  private static final double DECAY = 7.0 / 8;
 
   private static final double NANOS_PER_SECOND = 1e9;
 
-  private final double guess;
+  private final double initialBytesPerSecond;
   private double bytes;
   private double nanos;
 
-  ReadSpeed(double guessedBytesPerSecond) {
-    this.guess = guessedBytesPerSecond;
+  ReadSpeed(double initialBytesPerSecond) {
+    this.initialBytesPerSecond = initialBytesPerSecond;
   }
 
   /**
    * @param bytes that came, 0 where none came in time
    */
   synchronized void add(long bytes, long nanos) {
-    this.bytes = this.bytes * KEPT + bytes;
-    this.nanos = this.nanos * KEPT + Math.max(1, nanos);
+    this.bytes = this.bytes * DECAY + bytes;
+    this.nanos = this.nanos * DECAY + Math.max(1, nanos);
   }
 
   public synchronized double bytesPerSecond() {
-    return nanos == 0 ? guess : bytes / nanos * NANOS_PER_SECOND;
+    return nanos == 0 ? initialBytesPerSecond : bytes / nanos * NANOS_PER_SECOND;
   }
 
   /** How long so many bytes will take; {@link Double#POSITIVE_INFINITY} where none ever came. */

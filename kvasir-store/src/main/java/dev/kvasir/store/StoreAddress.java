@@ -17,7 +17,7 @@ public sealed interface StoreAddress {
   /**
    * @param budget in bytes; 0 is none
    */
-  record InFolder(Path folder, long budget) implements StoreAddress {
+  record FolderAddress(Path folder, long budget) implements StoreAddress {
     @Override
     public BlobTier open(Consumer<String> listener) {
       return new FolderTier(folder, budget, listener);
@@ -38,7 +38,7 @@ public sealed interface StoreAddress {
   }
 
   /** Classes of Jedis are loaded when it is opened, and else not at all. */
-  record InRedis(RedisAddress server) implements StoreAddress {
+  record RedisStoreAddress(RedisAddress server) implements StoreAddress {
     @Override
     public BlobTier open(Consumer<String> listener) {
       return new RedisTier(server, listener);
@@ -67,13 +67,13 @@ public sealed interface StoreAddress {
    * @throws InvalidInputException where it is none
    */
   static StoreAddress parse(String typed) {
-    if (RedisAddress.isOne(typed)) {
-      return new InRedis(RedisAddress.parse(typed));
+    if (RedisAddress.isRedisUri(typed)) {
+      return new RedisStoreAddress(RedisAddress.parse(typed));
     }
     int comma = typed.lastIndexOf(',');
     return comma < 0
-        ? new InFolder(folder(typed, typed), 0)
-        : new InFolder(folder(typed, typed.substring(0, comma)), budget(typed, comma));
+        ? new FolderAddress(folder(typed, typed), 0)
+        : new FolderAddress(folder(typed, typed.substring(0, comma)), budget(typed, comma));
   }
 
   private static Path folder(String typed, String name) {

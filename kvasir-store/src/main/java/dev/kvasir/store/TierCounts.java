@@ -1,6 +1,6 @@
 package dev.kvasir.store;
 
-import dev.kvasir.store.tier.BlobTier.Place;
+import dev.kvasir.store.tier.BlobTier.TierType;
 
 /**
  * What has happened at a tier.
@@ -16,7 +16,7 @@ import dev.kvasir.store.tier.BlobTier.Place;
  */
 public record TierCounts(
     String tier,
-    Place place,
+    TierType type,
     long hits,
     long misses,
     long bytesRead,

@@ -17,20 +17,20 @@ final class TierWriter {
   private static final long NAME_BYTES = 200;
 
   /** One thing to do, and the bytes it holds on to. */
-  private record Job(Runnable work, long bytes, int blobs) {}
+  private record Job(Runnable task, long bytes, int blobs) {}
 
   private final BlobTier tier;
-  private final long limit;
+  private final long maxQueuedBytes;
   private final Queue<Job> jobs = new ArrayDeque<>();
-  private long waitingBytes;
+  private long queuedBytes;
   private long writtenBytes;
   private long dropped;
   private boolean isBusy;
   private boolean isClosed;
 
-  TierWriter(BlobTier tier, long limit) {
+  TierWriter(BlobTier tier, long maxQueuedBytes) {
     this.tier = tier;
-    this.limit = limit;
+    this.maxQueuedBytes = maxQueuedBytes;
     Thread.ofPlatform().daemon().name("kvasir-store-" + tier.name()).start(this::work);
   }
 
@@ -48,13 +48,13 @@ final class TierWriter {
     }
   }
 
-  void used(List<BlobName> names) {
-    add(new Job(() -> tier.used(names), names.size() * NAME_BYTES, 0));
+  void touch(List<BlobName> names) {
+    add(new Job(() -> tier.touch(names), names.size() * NAME_BYTES, 0));
   }
 
   /** After what waits; to be asked for it is never refused for want of room. */
-  void forget(List<BlobName> names) {
-    add(new Job(() -> names.forEach(tier::forget), 0, 0));
+  void delete(List<BlobName> names) {
+    add(new Job(() -> names.forEach(tier::delete), 0, 0));
   }
 
   private void writeNow(BlobName name, byte[] bytes) {
@@ -69,21 +69,24 @@ final class TierWriter {
 
   /** A single one may be larger than all that may wait. */
   private synchronized void add(Job job) {
-    boolean isTooMuch = job.bytes() > 0 && waitingBytes + job.bytes() > limit;
+    boolean isTooMuch = job.bytes() > 0 && queuedBytes + job.bytes() > maxQueuedBytes;
     if (isClosed || !jobs.isEmpty() && isTooMuch) {
       dropped += job.blobs();
       return;
     }
     jobs.add(job);
-    waitingBytes += job.bytes();
+    queuedBytes += job.bytes();
     notifyAll();
   }
 
   /** Waits until so many bytes would not be dropped, or so long. */
-  synchronized void awaitRoom(long bytes, Duration time) {
+  synchronized void awaitCapacity(long bytes, Duration time) {
     long end = System.nanoTime() + time.toNanos();
     long millis = time.toMillis();
-    while (!jobs.isEmpty() && waitingBytes + bytes > limit && millis > 0 && waits(millis)) {
+    while (!jobs.isEmpty()
+        && queuedBytes + bytes > maxQueuedBytes
+        && millis > 0
+        && awaitSignal(millis)) {
       millis = Math.ceilDiv(end - System.nanoTime(), 1_000_000L);
     }
   }
@@ -91,7 +94,7 @@ final class TierWriter {
   private void work() {
     for (Job job = next(); job != null; job = next()) {
       try {
-        job.work().run();
+        job.task().run();
       } catch (RuntimeException | Error e) {
         drop(job); // whatever it was, the next one is written
       }
@@ -103,13 +106,13 @@ final class TierWriter {
     isBusy = false;
     notifyAll();
     while (jobs.isEmpty() && !isClosed) {
-      if (!waits(0)) {
+      if (!awaitSignal(0)) {
         return null;
       }
     }
     Job job = jobs.poll();
     isBusy = job != null;
-    waitingBytes -= isBusy ? job.bytes() : 0;
+    queuedBytes -= isBusy ? job.bytes() : 0;
     return job;
   }
 
@@ -122,7 +125,7 @@ final class TierWriter {
     long end = System.nanoTime() + time.toNanos();
     while (isBusy || !jobs.isEmpty()) {
       long millis = Math.ceilDiv(end - System.nanoTime(), 1_000_000L);
-      if (millis <= 0 || !waits(millis)) {
+      if (millis <= 0 || !awaitSignal(millis)) {
         return false;
       }
     }
@@ -130,7 +133,7 @@ final class TierWriter {
   }
 
   /** Whether it was woken, and not interrupted. */
-  private boolean waits(long millis) {
+  private boolean awaitSignal(long millis) {
     try {
       wait(millis);
       return true;
@@ -142,12 +145,12 @@ final class TierWriter {
 
   /** Takes nothing more, finishes what fits into the time, and drops the rest. */
   void close(Duration time) {
-    refuse();
+    stopAccepting();
     flush(time);
     dropAll();
   }
 
-  private synchronized void refuse() {
+  private synchronized void stopAccepting() {
     isClosed = true;
     notifyAll();
   }
@@ -155,7 +158,7 @@ final class TierWriter {
   private synchronized void dropAll() {
     jobs.forEach(this::drop);
     jobs.clear();
-    waitingBytes = 0;
+    queuedBytes = 0;
   }
 
   synchronized long writtenBytes() {

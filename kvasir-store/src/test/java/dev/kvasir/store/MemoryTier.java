@@ -21,8 +21,8 @@ import java.util.concurrent.Semaphore;
  * blobs.
  */
 final class MemoryTier implements BlobTier {
-  final Map<BlobName, byte[]> kept = new ConcurrentHashMap<>();
-  final List<List<BlobName>> asked = Collections.synchronizedList(new ArrayList<>());
+  final Map<BlobName, byte[]> blobs = new ConcurrentHashMap<>();
+  final List<List<BlobName>> requests = Collections.synchronizedList(new ArrayList<>());
   final List<List<BlobName>> used = Collections.synchronizedList(new ArrayList<>());
   final Semaphore writes = new Semaphore(1_000_000);
   private final String name;
@@ -32,7 +32,7 @@ final class MemoryTier implements BlobTier {
   }
 
   /** Writes wait from here on. */
-  MemoryTier held() {
+  MemoryTier withBlockedWrites() {
     writes.drainPermits();
     return this;
   }
@@ -43,16 +43,16 @@ final class MemoryTier implements BlobTier {
   }
 
   @Override
-  public Place place() {
-    return Place.DISK;
+  public TierType type() {
+    return TierType.DISK;
   }
 
   @Override
   public Map<BlobName, byte[]> read(List<BlobName> names, Deadline deadline) {
-    asked.add(names);
+    requests.add(names);
     Map<BlobName, byte[]> found = new LinkedHashMap<>();
     for (BlobName one : has(names, deadline)) {
-      found.put(one, kept.get(one));
+      found.put(one, blobs.get(one));
     }
     return found;
   }
@@ -60,7 +60,7 @@ final class MemoryTier implements BlobTier {
   @Override
   public Set<BlobName> has(List<BlobName> names, Deadline deadline) {
     Set<BlobName> found = new LinkedHashSet<>(names);
-    found.retainAll(kept.keySet());
+    found.retainAll(blobs.keySet());
     return found;
   }
 
@@ -70,13 +70,13 @@ final class MemoryTier implements BlobTier {
     if (bytes.length == 0) {
       throw new NoClassDefFoundError("of a tier that is not installed whole");
     }
-    kept.put(blob, bytes);
+    blobs.put(blob, bytes);
     return true;
   }
 
   @Override
   public boolean append(BlobName record, byte[] bytes) {
-    kept.merge(
+    blobs.merge(
         record,
         bytes,
         (before, more) ->
@@ -85,28 +85,28 @@ final class MemoryTier implements BlobTier {
   }
 
   @Override
-  public void used(List<BlobName> names) {
+  public void touch(List<BlobName> names) {
     used.add(names);
   }
 
   @Override
-  public void forget(BlobName blob) {
-    kept.remove(blob);
+  public void delete(BlobName blob) {
+    blobs.remove(blob);
   }
 
   @Override
-  public Duration usualReadTime() {
+  public Duration defaultReadTimeout() {
     return Duration.ofDays(1);
   }
 
   @Override
-  public double guessedBytesPerSecond() {
+  public double initialBytesPerSecond() {
     return 1000;
   }
 
   @Override
   public Optional<TierSize> size() {
-    return Optional.of(new TierSize(kept.size(), 0));
+    return Optional.of(new TierSize(blobs.size(), 0));
   }
 
   @Override

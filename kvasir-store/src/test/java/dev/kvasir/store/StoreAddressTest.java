@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.store.StoreAddress.InFolder;
-import dev.kvasir.store.StoreAddress.InRedis;
+import dev.kvasir.store.StoreAddress.FolderAddress;
+import dev.kvasir.store.StoreAddress.RedisStoreAddress;
 import dev.kvasir.store.redis.RedisAddress;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -28,13 +28,14 @@ class StoreAddressTest {
         "redis | redis | 0"
       })
   void aFolderMayHaveABudget(String typed, String folder, long budget) {
-    assertThat(StoreAddress.parse(typed)).isEqualTo(new InFolder(Path.of(folder), budget));
+    assertThat(StoreAddress.parse(typed)).isEqualTo(new FolderAddress(Path.of(folder), budget));
   }
 
   @Test
   void aServerIsOneByItsScheme() {
     String typed = "rediss://:hush@cache.example:7000/2?ttl=1d";
-    assertThat(StoreAddress.parse(typed)).isEqualTo(new InRedis(RedisAddress.parse(typed)));
+    assertThat(StoreAddress.parse(typed))
+        .isEqualTo(new RedisStoreAddress(RedisAddress.parse(typed)));
     assertThat(StoreAddress.parse(typed).toString()).doesNotContain("hush");
   }
 

@@ -9,14 +9,14 @@ record Arguments(List<Object> positional, Map<String, Object> named) {
   static final Arguments NONE = new Arguments(List.of(), Map.of());
 
   /** Gives each parameter its argument; a surplus or unknown argument is an error. */
-  Bound bind(String function, String... parameters) {
+  BoundArguments bind(String function, String... parameters) {
     if (positional.size() > parameters.length) {
-      throw new Fault(
+      throw new EvaluationException(
           "%s takes at most %d arguments, found %d"
               .formatted(function, parameters.length, positional.size()));
     }
     var values = new Object[parameters.length];
-    Arrays.fill(values, Bound.MISSING);
+    Arrays.fill(values, BoundArguments.MISSING);
     for (int i = 0; i < positional.size(); i++) {
       values[i] = Markup.plain(positional.get(i));
     }
@@ -24,16 +24,16 @@ record Arguments(List<Object> positional, Map<String, Object> named) {
         (name, value) -> {
           int at = Arrays.asList(parameters).indexOf(name);
           if (at < 0) {
-            throw new Fault(
+            throw new EvaluationException(
                 "%s has no argument '%s'; it takes %s"
                     .formatted(function, name, String.join(", ", parameters)));
           }
-          if (values[at] != Bound.MISSING) {
-            throw new Fault("%s was given '%s' twice".formatted(function, name));
+          if (values[at] != BoundArguments.MISSING) {
+            throw new EvaluationException("%s was given '%s' twice".formatted(function, name));
           }
           values[at] = Markup.plain(value);
         });
-    return new Bound(function, parameters, values);
+    return new BoundArguments(function, parameters, values);
   }
 
   /** The arguments after the first, for filters that hand the rest on to another filter or test. */

@@ -10,7 +10,7 @@ record AttributePath(List<Object> steps) {
       return new AttributePath(List.of(attribute));
     }
     var steps = new ArrayList<>();
-    for (Object part : Words.split(path, ".", -1)) {
+    for (Object part : PythonStrings.split(path, ".", -1)) {
       String step = (String) part;
       boolean index = !step.isEmpty() && step.length() < 10;
       index &= step.chars().allMatch(c -> c >= '0' && c <= '9');
@@ -19,7 +19,7 @@ record AttributePath(List<Object> steps) {
     return new AttributePath(steps);
   }
 
-  Object of(Object element, Budget budget) {
+  Object of(Object element, RenderBudget budget) {
     Object value = element;
     for (Object step : steps) {
       value = Subscript.item(value, step, budget);
@@ -27,7 +27,7 @@ record AttributePath(List<Object> steps) {
     return value;
   }
 
-  List<Object> of(List<Object> elements, Budget budget) {
+  List<Object> of(List<Object> elements, RenderBudget budget) {
     var values = new ArrayList<>(elements.size());
     for (Object element : elements) {
       values.add(of(element, budget));

@@ -4,23 +4,23 @@ package dev.kvasir.template;
 final class BraceFormat {
   private final String pattern;
   private final Arguments arguments;
-  private final Budget budget;
+  private final RenderBudget budget;
   private final StringBuilder out = new StringBuilder();
   private int position;
   private int used;
 
-  private BraceFormat(String pattern, Arguments arguments, Budget budget) {
+  private BraceFormat(String pattern, Arguments arguments, RenderBudget budget) {
     this.pattern = pattern;
     this.arguments = arguments;
     this.budget = budget;
   }
 
-  static String format(String pattern, Arguments arguments, Budget budget) {
+  static String format(String pattern, Arguments arguments, RenderBudget budget) {
     var format = new BraceFormat(pattern, arguments, budget);
     while (format.position < pattern.length()) {
       format.next();
     }
-    return budget.made(format.out.toString());
+    return budget.produced(format.out.toString());
   }
 
   private void next() {
@@ -32,14 +32,14 @@ final class BraceFormat {
       out.append(character);
       position++;
     } else if (character == '}') {
-      throw new Fault("a single '}' in a format");
+      throw new EvaluationException("a single '}' in a format");
     } else {
       int end = pattern.indexOf('}', position);
       if (end < 0 || pattern.substring(position, end).indexOf('{') >= 0) {
-        throw new Fault("an unclosed or nested '{' in a format");
+        throw new EvaluationException("an unclosed or nested '{' in a format");
       }
       out.append(field(pattern.substring(position, end)));
-      budget.text(out.length());
+      budget.chargeText(out.length());
       position = end + 1;
     }
   }
@@ -53,7 +53,8 @@ final class BraceFormat {
       case "" -> {}
       case "s" -> value = PythonText.str(value);
       case "r", "a" -> value = PythonText.repr(value);
-      default -> throw new Fault("the unsupported format conversion in '{" + field + "}'");
+      default ->
+          throw new EvaluationException("the unsupported format conversion in '{" + field + "}'");
     }
     return colon < 0
         ? PythonText.str(value)
@@ -91,14 +92,14 @@ final class BraceFormat {
       return positional(index);
     }
     if (!arguments.named().containsKey(name)) {
-      throw new Fault("a format names '" + name + "', which was not given");
+      throw new EvaluationException("a format names '" + name + "', which was not given");
     }
     return arguments.named().get(name);
   }
 
   private Object positional(long index) {
     if (index >= arguments.positional().size()) {
-      throw new Fault(
+      throw new EvaluationException(
           "a format of more values than the " + arguments.positional().size() + " given");
     }
     return arguments.positional().get((int) index);
@@ -137,7 +138,7 @@ final class BraceFormat {
     int precision = spec.took('.') ? (int) spec.number() : -1;
     char type = spec.peek() == 0 ? 0 : spec.take();
     if (spec.peek() != 0) {
-      throw new Fault("the unsupported format '" + text + "'");
+      throw new EvaluationException("the unsupported format '" + text + "'");
     }
     return new FormatSpec(fill, alignment, sign, alternate, width, grouped, precision, type);
   }

@@ -84,7 +84,8 @@ final class Dict {
     };
   }
 
-  private static Fault unhashable(Object key) {
-    return new Fault("a value of type " + Values.typeName(key) + " cannot be a dictionary key");
+  private static EvaluationException unhashable(Object key) {
+    return new EvaluationException(
+        "a value of type " + PythonValues.typeName(key) + " cannot be a dictionary key");
   }
 }

@@ -1,6 +1,6 @@
 package dev.kvasir.template;
 
-import dev.kvasir.template.Methods.Method;
+import dev.kvasir.template.BuiltinMethods.Method;
 import java.util.List;
 import java.util.Map;
 
@@ -21,7 +21,7 @@ final class DictMethods {
   private DictMethods() {}
 
   private static Object get(Dict dict, Arguments arguments) {
-    Bound bound = arguments.bind("get", "key", "default");
+    BoundArguments bound = arguments.bind("get", "key", "default");
     return dict.find(bound.value(0), bound.value(1, null));
   }
 
@@ -31,22 +31,22 @@ final class DictMethods {
     return copy;
   }
 
-  private static Object update(Dict dict, Arguments arguments, Budget budget) {
+  private static Object update(Dict dict, Arguments arguments, RenderBudget budget) {
     arguments.positional().forEach(from -> addAll(dict, from, budget));
     arguments.named().forEach(dict::put);
     return null;
   }
 
   private static Object pop(Dict dict, Arguments arguments) {
-    Bound bound = arguments.bind("pop", "key", "default");
+    BoundArguments bound = arguments.bind("pop", "key", "default");
     if (!dict.contains(bound.value(0)) && !bound.has(1)) {
-      throw new Fault("the dict has no key " + PythonText.repr(bound.value(0)));
+      throw new EvaluationException("the dict has no key " + PythonText.repr(bound.value(0)));
     }
     return dict.remove(bound.value(0), bound.value(1, null));
   }
 
   private static Object putIfAbsent(Dict dict, Arguments arguments) {
-    Bound bound = arguments.bind("setdefault", "key", "default");
+    BoundArguments bound = arguments.bind("setdefault", "key", "default");
     if (!dict.contains(bound.value(0))) {
       dict.put(bound.value(0), bound.value(1, null));
     }
@@ -59,16 +59,17 @@ final class DictMethods {
   }
 
   /** Adds a dictionary or a list of pairs. */
-  static void addAll(Dict dict, Object from, Budget budget) {
+  static void addAll(Dict dict, Object from, RenderBudget budget) {
     if (from instanceof Dict other) {
-      budget.elements(other.size());
+      budget.chargeElements(other.size());
       dict.putAll(other);
       return;
     }
-    for (Object element : Values.iterate(from, budget)) {
-      List<Object> pair = Values.iterate(element, budget);
+    for (Object element : PythonValues.iterate(from, budget)) {
+      List<Object> pair = PythonValues.iterate(element, budget);
       if (pair.size() != 2) {
-        throw new Fault("a dict is made of pairs, found an element of " + pair.size());
+        throw new EvaluationException(
+            "a dict is made of pairs, found an element of " + pair.size());
       }
       dict.put(pair.getFirst(), pair.getLast());
     }

@@ -29,7 +29,7 @@ sealed interface Expression {
 
   record Tested(Expression value, String test, Inputs inputs, int line) implements Expression {}
 
-  record Binary(Arithmetic operator, Expression left, Expression right, int line)
+  record Binary(ArithmeticOperator operator, Expression left, Expression right, int line)
       implements Expression {}
 
   record Negative(Expression operand, int line) implements Expression {}
@@ -64,14 +64,14 @@ sealed interface Expression {
 
     boolean holds(Object left, Object right) {
       return switch (this) {
-        case EQUAL -> Comparison.equal(left, right);
-        case UNEQUAL -> !Comparison.equal(left, right);
-        case LESS -> Comparison.order(left, right) < 0;
-        case LESS_EQUAL -> Comparison.order(left, right) <= 0;
-        case GREATER -> Comparison.order(left, right) > 0;
-        case GREATER_EQUAL -> Comparison.order(left, right) >= 0;
-        case IN -> Comparison.contains(right, left);
-        case NOT_IN -> !Comparison.contains(right, left);
+        case EQUAL -> PythonComparison.equal(left, right);
+        case UNEQUAL -> !PythonComparison.equal(left, right);
+        case LESS -> PythonComparison.compare(left, right) < 0;
+        case LESS_EQUAL -> PythonComparison.compare(left, right) <= 0;
+        case GREATER -> PythonComparison.compare(left, right) > 0;
+        case GREATER_EQUAL -> PythonComparison.compare(left, right) >= 0;
+        case IN -> PythonComparison.contains(right, left);
+        case NOT_IN -> !PythonComparison.contains(right, left);
       };
     }
   }

@@ -145,7 +145,8 @@ final class ExpressionParser {
     Expression left = concatenation();
     while (tokens.atOperator("+") || tokens.atOperator("-")) {
       Token operator = tokens.take();
-      var kind = operator.value().equals("+") ? Arithmetic.ADD : Arithmetic.SUBTRACT;
+      var kind =
+          operator.value().equals("+") ? ArithmeticOperator.ADD : ArithmeticOperator.SUBTRACT;
       left = new Binary(kind, left, concatenation(), operator.line());
     }
     return left;
@@ -167,14 +168,14 @@ final class ExpressionParser {
     Expression left = power();
     while (true) {
       int line = tokens.line();
-      Arithmetic operator =
+      ArithmeticOperator operator =
           tokens.takeOperator("*")
-              ? Arithmetic.MULTIPLY
+              ? ArithmeticOperator.MULTIPLY
               : tokens.takeOperator("/")
-                  ? Arithmetic.DIVIDE
+                  ? ArithmeticOperator.DIVIDE
                   : tokens.takeOperator("//")
-                      ? Arithmetic.FLOOR_DIVIDE
-                      : tokens.takeOperator("%") ? Arithmetic.REMAINDER : null;
+                      ? ArithmeticOperator.FLOOR_DIVIDE
+                      : tokens.takeOperator("%") ? ArithmeticOperator.REMAINDER : null;
       if (operator == null) {
         return left;
       }
@@ -186,7 +187,7 @@ final class ExpressionParser {
     Expression left = operands.withFilters(sign());
     while (tokens.atOperator("**")) {
       int line = tokens.take().line();
-      left = new Binary(Arithmetic.POWER, left, operands.withFilters(sign()), line);
+      left = new Binary(ArithmeticOperator.POWER, left, operands.withFilters(sign()), line);
     }
     return left;
   }
@@ -203,6 +204,8 @@ final class ExpressionParser {
     tokens.leave();
     Expression zero = new Expression.Constant(0L);
     return operands.postfix(
-        negative ? new Negative(operand, line) : new Binary(Arithmetic.ADD, zero, operand, line));
+        negative
+            ? new Negative(operand, line)
+            : new Binary(ArithmeticOperator.ADD, zero, operand, line));
   }
 }

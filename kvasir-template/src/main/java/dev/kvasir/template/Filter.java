@@ -3,5 +3,5 @@ package dev.kvasir.template;
 /** One {@code value|filter(arguments)}. */
 @FunctionalInterface
 interface Filter {
-  Object apply(Object value, Arguments arguments, Budget budget);
+  Object apply(Object value, Arguments arguments, RenderBudget budget);
 }

@@ -29,17 +29,18 @@ final class Filters {
         .formatted(name, String.join(", ", new TreeSet<>(TABLE.keySet())));
   }
 
-  static Object apply(String name, Object value, Arguments arguments, Budget budget) {
+  static Object apply(String name, Object value, Arguments arguments, RenderBudget budget) {
     Filter filter = TABLE.get(name);
     if (filter == null) {
-      throw new Fault(unknown(name));
+      throw new EvaluationException(unknown(name));
     }
     return filter.apply(value, arguments, budget);
   }
 
-  private static Object fallback(Object value, Arguments arguments, Budget budget) {
-    Bound bound = arguments.bind("default", "default_value", "boolean");
-    boolean replaced = value instanceof Undefined || bound.flag(1, false) && !Values.truth(value);
+  private static Object fallback(Object value, Arguments arguments, RenderBudget budget) {
+    BoundArguments bound = arguments.bind("default", "default_value", "boolean");
+    boolean replaced =
+        value instanceof Undefined || bound.flag(1, false) && !PythonValues.truth(value);
     return replaced ? bound.value(0, "") : value;
   }
 }

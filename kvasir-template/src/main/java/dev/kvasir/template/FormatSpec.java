@@ -25,11 +25,11 @@ record FormatSpec(
 
   FormatSpec {
     if (precision > MAX_PRECISION) {
-      throw new Fault("a format precision of more than " + MAX_PRECISION);
+      throw new EvaluationException("a format precision of more than " + MAX_PRECISION);
     }
   }
 
-  String format(Object value, Budget budget) {
+  String format(Object value, RenderBudget budget) {
     if (value instanceof Undefined undefined && type != 0 && type != 's') {
       throw undefined.misused();
     }
@@ -55,7 +55,7 @@ record FormatSpec(
       case 'g' -> number(general(real(value)), budget);
       case 'G' -> number(general(real(value)).toUpperCase(Locale.ROOT), budget);
       default ->
-          throw new Fault(
+          throw new EvaluationException(
               "the unsupported format '%s'; supported are s d x X o b c e f g and %%"
                   .formatted(type));
     };
@@ -67,7 +67,7 @@ record FormatSpec(
 
   private static String character(long point) {
     if (!Character.isValidCodePoint(Math.clamp(point, -1, Integer.MAX_VALUE))) {
-      throw new Fault("the number " + point + " is no character");
+      throw new EvaluationException("the number " + point + " is no character");
     }
     return Character.toString((int) point);
   }
@@ -78,7 +78,8 @@ record FormatSpec(
       case Boolean truth -> truth ? 1 : 0;
       case Double number when Math.abs(number) < Long.MAX_VALUE -> number.longValue();
       case null, default ->
-          throw new Fault("a number format of a value of type " + Values.typeName(value));
+          throw new EvaluationException(
+              "a number format of a value of type " + PythonValues.typeName(value));
     };
   }
 
@@ -133,13 +134,13 @@ record FormatSpec(
     return exponential(value, kept);
   }
 
-  private String text(String text, Budget budget) {
+  private String text(String text, RenderBudget budget) {
     boolean cut = precision >= 0 && text.codePointCount(0, text.length()) > precision;
     String shown = cut ? text.substring(0, text.offsetByCodePoints(0, precision)) : text;
     return pad(shown, width, fill, alignment == 0 || alignment == '=' ? '<' : alignment, budget);
   }
 
-  private String number(String plain, Budget budget) {
+  private String number(String plain, RenderBudget budget) {
     boolean negative = plain.startsWith("-");
     String digits = negative ? plain.substring(1) : plain;
     if (grouped) {
@@ -161,7 +162,7 @@ record FormatSpec(
     return out.toString();
   }
 
-  static String pad(String text, long width, String fill, char alignment, Budget budget) {
+  static String pad(String text, long width, String fill, char alignment, RenderBudget budget) {
     long missing = Math.max(0, width - text.codePointCount(0, text.length()));
     long before =
         switch (alignment) {

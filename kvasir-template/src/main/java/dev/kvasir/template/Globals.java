@@ -11,7 +11,7 @@ final class Globals {
 
   private Globals() {}
 
-  static Scope scope(Clock clock, Budget budget) {
+  static Scope scope(Clock clock, RenderBudget budget) {
     var scope = new Scope(null);
     define(scope, "raise_exception", Globals::raise);
     define(
@@ -32,22 +32,22 @@ final class Globals {
 
   private static Object raise(Arguments arguments) {
     Object message = arguments.bind("raise_exception", "message").value(0, "");
-    throw new Fault("the template refuses its input: " + PythonText.str(message));
+    throw new EvaluationException("the template refuses its input: " + PythonText.str(message));
   }
 
-  private static Sequence range(Arguments arguments, Budget budget) {
-    Bound bound = arguments.bind("range", "start", "stop", "step");
+  private static Sequence range(Arguments arguments, RenderBudget budget) {
+    BoundArguments bound = arguments.bind("range", "start", "stop", "step");
     long start = bound.has(1) ? bound.integer(0) : 0;
     long stop = bound.has(1) ? bound.integer(1) : bound.integer(0);
     long step = bound.integer(2, 1);
     if (step == 0) {
-      throw new Fault("a range step of zero");
+      throw new EvaluationException("a range step of zero");
     }
     double count = Math.ceil(((double) stop - start) / step);
     if (count > MAX_RANGE) {
-      throw new Fault("a range of more than " + MAX_RANGE + " numbers");
+      throw new EvaluationException("a range of more than " + MAX_RANGE + " numbers");
     }
-    budget.elements((long) Math.max(0, count));
+    budget.chargeElements((long) Math.max(0, count));
     var numbers = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       numbers.add(start + i * step);
@@ -55,10 +55,10 @@ final class Globals {
     return new Sequence(Sequence.Kind.RANGE, numbers);
   }
 
-  private static Dict dict(String function, Arguments arguments, Budget budget) {
+  private static Dict dict(String function, Arguments arguments, RenderBudget budget) {
     var dict = new Dict();
     if (arguments.positional().size() > 1) {
-      throw new Fault(function + " takes at most one argument without a name");
+      throw new EvaluationException(function + " takes at most one argument without a name");
     }
     arguments.positional().forEach(from -> DictMethods.addAll(dict, from, budget));
     arguments.named().forEach(dict::put);

@@ -13,14 +13,14 @@ final class Json {
   private final String itemSeparator;
   private final String keySeparator;
 
-  private Json(Bound options, Budget budget) {
+  private Json(BoundArguments options, RenderBudget budget) {
     ascii = options.flag(0, false);
     indent = indent(options, budget);
     sorted = options.flag(3, false);
-    if (options.some(2)) {
-      List<Object> separators = Values.iterate(options.value(2), budget);
+    if (options.isGiven(2)) {
+      List<Object> separators = PythonValues.iterate(options.value(2), budget);
       if (separators.size() != 2) {
-        throw new Fault("tojson expects two separators, found " + separators.size());
+        throw new EvaluationException("tojson expects two separators, found " + separators.size());
       }
       itemSeparator = PythonText.str(separators.get(0));
       keySeparator = PythonText.str(separators.get(1));
@@ -30,14 +30,14 @@ final class Json {
     }
   }
 
-  static String dump(Object value, Arguments arguments, Budget budget) {
+  static String dump(Object value, Arguments arguments, RenderBudget budget) {
     var options = arguments.bind("tojson", "ensure_ascii", "indent", "separators", "sort_keys");
     var json = new Json(options, budget);
     json.write(value, 0);
-    return budget.made(json.out.toString());
+    return budget.produced(json.out.toString());
   }
 
-  private static String indent(Bound options, Budget budget) {
+  private static String indent(BoundArguments options, RenderBudget budget) {
     return switch (options.value(1, null)) {
       case null -> null;
       case String text -> text;
@@ -46,9 +46,10 @@ final class Json {
   }
 
   private void write(Object value, int depth) {
-    Budget.nested(depth);
-    if (out.length() > Budget.MAX_TEXT) {
-      throw new Fault("a JSON text of more than " + Budget.MAX_TEXT + " characters");
+    RenderBudget.checkDepth(depth);
+    if (out.length() > RenderBudget.MAX_TEXT) {
+      throw new EvaluationException(
+          "a JSON text of more than " + RenderBudget.MAX_TEXT + " characters");
     }
     switch (value) {
       case null -> out.append("null");
@@ -63,7 +64,8 @@ final class Json {
       case Dict dict -> write(dict, depth);
       case Undefined undefined -> throw undefined.misused();
       case Object other ->
-          throw new Fault("a value of type " + Values.typeName(other) + " has no JSON form");
+          throw new EvaluationException(
+              "a value of type " + PythonValues.typeName(other) + " has no JSON form");
     }
   }
 
@@ -85,7 +87,7 @@ final class Json {
     if (sorted) {
       entries =
           entries.stream()
-              .sorted(Comparator.comparing(Dict.Entry::key, Comparison::order))
+              .sorted(Comparator.comparing(Dict.Entry::key, PythonComparison::compare))
               .toList();
     }
     out.append('{');
@@ -119,7 +121,8 @@ final class Json {
       case Double number -> number(number);
       case Number number -> number.toString();
       case Object other ->
-          throw new Fault("a JSON key must be a string, found " + Values.typeName(other));
+          throw new EvaluationException(
+              "a JSON key must be a string, found " + PythonValues.typeName(other));
     };
   }
 

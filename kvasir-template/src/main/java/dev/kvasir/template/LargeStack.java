@@ -20,7 +20,7 @@ final class LargeStack {
 
   /**
    * Returns the result of {@code recursion}, or throws what it throws. It starts over on the large
-   * stack if it calls {@link #require}, so it must have no effect but its result.
+   * stack if it calls {@link #ensureCapacity}, so it must have no effect but its result.
    */
   static <T> T call(Supplier<T> recursion) {
     try {

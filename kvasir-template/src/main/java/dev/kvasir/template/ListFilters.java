@@ -26,67 +26,71 @@ final class ListFilters {
 
   private ListFilters() {}
 
-  private static Sequence list(Object value, Budget budget) {
-    return Sequence.list(new ArrayList<>(Values.iterate(value, budget)));
+  private static Sequence list(Object value, RenderBudget budget) {
+    return Sequence.list(new ArrayList<>(PythonValues.iterate(value, budget)));
   }
 
-  private static Object end(Object value, boolean first, Budget budget) {
-    List<Object> elements = Values.iterate(value, budget);
+  private static Object end(Object value, boolean first, RenderBudget budget) {
+    List<Object> elements = PythonValues.iterate(value, budget);
     if (elements.isEmpty()) {
       return new Undefined("there is no " + (first ? "first" : "last") + " element");
     }
     return first ? elements.getFirst() : elements.getLast();
   }
 
-  private static Object items(Object value, Arguments arguments, Budget budget) {
+  private static Object items(Object value, Arguments arguments, RenderBudget budget) {
     arguments.bind("items");
     return switch (value) {
       case Undefined _ -> Sequence.generator(new ArrayList<>());
       case Dict dict -> Sequence.generator(dict.items());
       case null, default ->
-          throw new Fault("items expects a dict, found " + Values.typeName(value));
+          throw new EvaluationException(
+              "items expects a dict, found " + PythonValues.typeName(value));
     };
   }
 
-  private static Object sortedItems(Object value, Arguments arguments, Budget budget) {
-    Bound bound = arguments.bind("dictsort", "case_sensitive", "by", "reverse");
+  private static Object sortedItems(Object value, Arguments arguments, RenderBudget budget) {
+    BoundArguments bound = arguments.bind("dictsort", "case_sensitive", "by", "reverse");
     if (!(value instanceof Dict dict)) {
-      throw new Fault("dictsort expects a dict, found " + Values.typeName(value));
+      throw new EvaluationException(
+          "dictsort expects a dict, found " + PythonValues.typeName(value));
     }
     long position =
         switch (bound.text(1, "key")) {
           case "key" -> 0;
           case "value" -> 1;
-          default -> throw new Fault("dictsort sorts by 'key' or 'value'");
+          default -> throw new EvaluationException("dictsort sorts by 'key' or 'value'");
         };
     var key = key(bound, 0, new AttributePath(List.of(position)), budget);
     return sorted(dict.items(), key, bound.flag(2, false));
   }
 
-  private static Object sort(Object value, Arguments arguments, Budget budget) {
-    Bound bound = arguments.bind("sort", "reverse", "case_sensitive", "attribute");
-    List<Object> elements = Values.iterate(value, budget);
+  private static Object sort(Object value, Arguments arguments, RenderBudget budget) {
+    BoundArguments bound = arguments.bind("sort", "reverse", "case_sensitive", "attribute");
+    List<Object> elements = PythonValues.iterate(value, budget);
     return sorted(elements, key(bound, 1, path(bound, 2), budget), bound.flag(0, false));
   }
 
   private static Sequence sorted(
       List<Object> elements, UnaryOperator<Object> key, boolean reverse) {
-    Comparator<Object> order = (a, b) -> Comparison.order(key.apply(a), key.apply(b));
+    Comparator<Object> order = (a, b) -> PythonComparison.compare(key.apply(a), key.apply(b));
     var sorted = new ArrayList<>(elements);
     try {
       sorted.sort(reverse ? order.reversed() : order);
     } catch (IllegalArgumentException _) {
-      throw new Fault("values that have no consistent order");
+      throw new EvaluationException("values that have no consistent order");
     }
     return Sequence.list(sorted);
   }
 
-  private static AttributePath path(Bound bound, int index) {
-    return bound.some(index) ? AttributePath.of(bound.value(index)) : new AttributePath(List.of());
+  private static AttributePath path(BoundArguments bound, int index) {
+    return bound.isGiven(index)
+        ? AttributePath.of(bound.value(index))
+        : new AttributePath(List.of());
   }
 
   private static UnaryOperator<Object> key(
-      Bound bound, int caseSensitive, AttributePath path, Budget budget) {
+      BoundArguments bound, int caseSensitive, AttributePath path, RenderBudget budget) {
     boolean exact = bound.flag(caseSensitive, false);
     return element -> {
       Object value = path.of(element, budget);
@@ -94,12 +98,12 @@ final class ListFilters {
     };
   }
 
-  private static Object unique(Object value, Arguments arguments, Budget budget) {
-    Bound bound = arguments.bind("unique", "case_sensitive", "attribute");
+  private static Object unique(Object value, Arguments arguments, RenderBudget budget) {
+    BoundArguments bound = arguments.bind("unique", "case_sensitive", "attribute");
     var key = key(bound, 0, path(bound, 1), budget);
     var seen = new Dict();
     var kept = new ArrayList<>();
-    for (Object element : Values.iterate(value, budget)) {
+    for (Object element : PythonValues.iterate(value, budget)) {
       Object identity = key.apply(element);
       if (!seen.contains(identity)) {
         seen.put(identity, true);
@@ -109,35 +113,35 @@ final class ListFilters {
     return Sequence.generator(kept);
   }
 
-  private static Object reverse(Object value, Arguments arguments, Budget budget) {
+  private static Object reverse(Object value, Arguments arguments, RenderBudget budget) {
     arguments.bind("reverse");
     if (value instanceof String text) {
       return Subscript.slice(text, null, null, -1L, budget);
     }
-    var elements = new ArrayList<>(Values.iterate(value, budget));
+    var elements = new ArrayList<>(PythonValues.iterate(value, budget));
     Collections.reverse(elements);
     return Sequence.generator(elements);
   }
 
-  private static Object sum(Object value, Arguments arguments, Budget budget) {
-    Bound bound = arguments.bind("sum", "attribute", "start");
+  private static Object sum(Object value, Arguments arguments, RenderBudget budget) {
+    BoundArguments bound = arguments.bind("sum", "attribute", "start");
     Object sum = bound.value(1, 0L);
-    for (Object term : path(bound, 0).of(Values.iterate(value, budget), budget)) {
-      sum = Arithmetic.ADD.apply(sum, term, budget);
+    for (Object term : path(bound, 0).of(PythonValues.iterate(value, budget), budget)) {
+      sum = ArithmeticOperator.ADD.apply(sum, term, budget);
     }
     return sum;
   }
 
-  private static Object extreme(Object value, Arguments arguments, int sign, Budget budget) {
-    Bound bound = arguments.bind(sign < 0 ? "min" : "max", "case_sensitive", "attribute");
+  private static Object extreme(Object value, Arguments arguments, int sign, RenderBudget budget) {
+    BoundArguments bound = arguments.bind(sign < 0 ? "min" : "max", "case_sensitive", "attribute");
     var key = key(bound, 0, path(bound, 1), budget);
-    List<Object> elements = Values.iterate(value, budget);
+    List<Object> elements = PythonValues.iterate(value, budget);
     if (elements.isEmpty()) {
       return new Undefined("there is no element to choose from");
     }
     Object best = elements.getFirst();
     for (Object element : elements.subList(1, elements.size())) {
-      if (Comparison.order(key.apply(element), key.apply(best)) * sign > 0) {
+      if (PythonComparison.compare(key.apply(element), key.apply(best)) * sign > 0) {
         best = element;
       }
     }

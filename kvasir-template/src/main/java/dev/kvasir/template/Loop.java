@@ -47,7 +47,7 @@ final class Loop {
   private Object cycle(Arguments arguments) {
     List<Object> choices = arguments.positional();
     if (choices.isEmpty()) {
-      throw new Fault("loop.cycle needs an item to choose");
+      throw new EvaluationException("loop.cycle needs an item to choose");
     }
     return choices.get(index % choices.size());
   }
@@ -55,7 +55,7 @@ final class Loop {
   private Object changed(Arguments arguments) {
     List<Object> now = arguments.positional();
     boolean same =
-        changing != null && Comparison.equal(Sequence.list(changing), Sequence.list(now));
+        changing != null && PythonComparison.equal(Sequence.list(changing), Sequence.list(now));
     changing = now;
     return !same;
   }

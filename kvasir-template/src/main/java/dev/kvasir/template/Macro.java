@@ -21,7 +21,8 @@ record Macro(Signature signature, Scope scope, Renderer renderer) implements Cal
       String parameter = signature.parameters().get(i);
       boolean twice = i < given && named.containsKey(parameter);
       if (twice) {
-        throw new Fault("the macro '%s' was given '%s' twice".formatted(name(), parameter));
+        throw new EvaluationException(
+            "the macro '%s' was given '%s' twice".formatted(name(), parameter));
       }
       inner.put(
           parameter,
@@ -33,11 +34,12 @@ record Macro(Signature signature, Scope scope, Renderer renderer) implements Cal
     var rest = arguments.positional().subList(surplus, given);
     inner.put("varargs", new Sequence(Sequence.Kind.TUPLE, new ArrayList<>(rest)));
     if (!rest.isEmpty() && !signature.varargs()) {
-      throw new Fault(
+      throw new EvaluationException(
           "the macro '%s' was given %d arguments too many".formatted(name(), rest.size()));
     }
     if (!named.isEmpty() && !signature.kwargs()) {
-      throw new Fault("the macro '%s' has no argument %s".formatted(name(), named.keySet()));
+      throw new EvaluationException(
+          "the macro '%s' has no argument %s".formatted(name(), named.keySet()));
     }
     var keywords = new Dict();
     named.forEach(keywords::put);

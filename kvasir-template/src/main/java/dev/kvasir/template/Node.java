@@ -64,6 +64,6 @@ sealed interface Node {
 
     record Field(String namespace, String attribute) implements Target {}
 
-    record Several(List<Target> targets) implements Target {}
+    record TupleTarget(List<Target> targets) implements Target {}
   }
 }

@@ -18,13 +18,13 @@ final class NumberFilters {
 
   private NumberFilters() {}
 
-  private static Object length(Object value, Arguments arguments, Budget budget) {
+  private static Object length(Object value, Arguments arguments, RenderBudget budget) {
     arguments.bind("length");
-    return Values.length(value);
+    return PythonValues.length(value);
   }
 
-  private static Object integer(Object value, Arguments arguments, Budget budget) {
-    Bound bound = arguments.bind("int", "default", "base");
+  private static Object integer(Object value, Arguments arguments, RenderBudget budget) {
+    BoundArguments bound = arguments.bind("int", "default", "base");
     Object fallback = bound.value(0, 0L);
     return switch (value) {
       case Boolean truth -> truth ? 1L : 0L;
@@ -57,8 +57,8 @@ final class NumberFilters {
     }
   }
 
-  private static Object real(Object value, Arguments arguments, Budget budget) {
-    Bound bound = arguments.bind("float", "default");
+  private static Object real(Object value, Arguments arguments, RenderBudget budget) {
+    BoundArguments bound = arguments.bind("float", "default");
     Object fallback = bound.value(0, 0.0);
     return switch (value) {
       case Boolean truth -> truth ? 1.0 : 0.0;
@@ -84,28 +84,30 @@ final class NumberFilters {
     }
   }
 
-  private static Object absolute(Object value, Arguments arguments, Budget budget) {
+  private static Object absolute(Object value, Arguments arguments, RenderBudget budget) {
     arguments.bind("abs");
     return switch (value) {
       case Double number -> (Object) Math.abs(number);
       case Boolean truth -> truth ? 1L : 0L;
       case Long number when number >= 0 -> number;
-      case null, default -> Arithmetic.negate(value, budget);
+      case null, default -> ArithmeticOperator.negate(value, budget);
     };
   }
 
-  private static Object round(Object value, Arguments arguments, Budget budget) {
-    Bound bound = arguments.bind("round", "precision", "method");
+  private static Object round(Object value, Arguments arguments, RenderBudget budget) {
+    BoundArguments bound = arguments.bind("round", "precision", "method");
     long precision = bound.integer(0, 0);
     if (Math.abs(precision) > 400) {
-      throw new Fault("round expects a precision of at most 400 digits, found " + precision);
+      throw new EvaluationException(
+          "round expects a precision of at most 400 digits, found " + precision);
     }
     RoundingMode mode =
         switch (bound.text(1, "common")) {
           case "common" -> RoundingMode.HALF_EVEN;
           case "ceil" -> RoundingMode.CEILING;
           case "floor" -> RoundingMode.FLOOR;
-          default -> throw new Fault("round supports the methods common, ceil and floor");
+          default ->
+              throw new EvaluationException("round supports the methods common, ceil and floor");
         };
     return switch (value) {
       case Long number when precision >= 0 && mode == RoundingMode.HALF_EVEN -> number;
@@ -114,7 +116,8 @@ final class NumberFilters {
       case Double number when Double.isNaN(number) || Double.isInfinite(number) -> number;
       case Double number -> scaled(new BigDecimal(number), precision, mode);
       case null, default ->
-          throw new Fault("round expects a number, found " + Values.typeName(value));
+          throw new EvaluationException(
+              "round expects a number, found " + PythonValues.typeName(value));
     };
   }
 

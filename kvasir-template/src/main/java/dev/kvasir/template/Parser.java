@@ -72,12 +72,12 @@ final class Parser {
       case "filter" -> {
         List<FilterCall> filters = filters(expressions.operands().filter());
         endTag();
-        yield new Node.FilterBlock(filters, closed("endfilter"), line);
+        yield new Node.FilterBlock(filters, bodyUntil("endfilter"), line);
       }
       case "with" -> with(line);
       case "generation" -> {
         endTag();
-        yield new Node.Group(closed("endgeneration"));
+        yield new Node.Group(bodyUntil("endgeneration"));
       }
       case "break", "continue" -> {
         if (loops == 0) {
@@ -149,7 +149,7 @@ final class Parser {
     List<FilterCall> filters =
         tokens.takeOperator("|") ? filters(expressions.operands().filter()) : List.of();
     endTag();
-    return new Node.SetBlock(target, filters, closed("endset"), line);
+    return new Node.SetBlock(target, filters, bodyUntil("endset"), line);
   }
 
   private List<FilterCall> filters(FilterCall first) {
@@ -187,7 +187,7 @@ final class Parser {
     int outer = loops;
     int start = tokens.position();
     loops = 0;
-    List<Node> body = closed(end);
+    List<Node> body = bodyUntil(end);
     loops = outer;
     boolean varargs = tokens.mentionedSince(start, "varargs");
     boolean kwargs = tokens.mentionedSince(start, "kwargs");
@@ -217,7 +217,7 @@ final class Parser {
       values.add(expressions.expression());
     }
     endTag();
-    return new Node.With(targets, values, closed("endwith"), line);
+    return new Node.With(targets, values, bodyUntil("endwith"), line);
   }
 
   private Target target(boolean fields) {
@@ -229,7 +229,7 @@ final class Parser {
     while (tokens.takeOperator(",") && (tokens.at(Kind.NAME) || tokens.atOperator("("))) {
       targets.add(single(fields));
     }
-    return new Target.Several(targets);
+    return new Target.TupleTarget(targets);
   }
 
   private Target single(boolean fields) {
@@ -249,7 +249,7 @@ final class Parser {
         : new Target.Variable(name);
   }
 
-  private List<Node> closed(String end) {
+  private List<Node> bodyUntil(String end) {
     List<Node> body = body(end);
     tokens.expectName();
     endTag();

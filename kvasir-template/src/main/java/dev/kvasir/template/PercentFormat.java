@@ -4,21 +4,21 @@ package dev.kvasir.template;
 final class PercentFormat {
   private final String pattern;
   private final Object values;
-  private final Budget budget;
+  private final RenderBudget budget;
   private final StringBuilder out = new StringBuilder();
   private int position;
   private int used;
 
-  private PercentFormat(String pattern, Object values, Budget budget) {
+  private PercentFormat(String pattern, Object values, RenderBudget budget) {
     this.pattern = pattern;
     this.values = values;
     this.budget = budget;
   }
 
-  static String format(String pattern, Object values, Budget budget) {
+  static String format(String pattern, Object values, RenderBudget budget) {
     var format = new PercentFormat(pattern, values, budget);
     format.run();
-    return budget.made(format.out.toString());
+    return budget.produced(format.out.toString());
   }
 
   private void run() {
@@ -35,12 +35,12 @@ final class PercentFormat {
     }
     boolean all = values instanceof Dict || used == count();
     if (!all) {
-      throw new Fault("a format of %d values was given %d".formatted(used, count()));
+      throw new EvaluationException("a format of %d values was given %d".formatted(used, count()));
     }
   }
 
   private void directive() {
-    Object named = peek() == '(' ? named() : Bound.MISSING;
+    Object named = peek() == '(' ? named() : BoundArguments.MISSING;
     boolean left = false;
     boolean zero = false;
     boolean alternate = false;
@@ -59,7 +59,7 @@ final class PercentFormat {
     }
     char type = peek();
     position++;
-    Object value = named == Bound.MISSING ? next() : named;
+    Object value = named == BoundArguments.MISSING ? next() : named;
     boolean quoted = type == 'r' || type == 'a';
     boolean textual = quoted || type == 's' || type == 'c';
     char alignment = left ? '<' : zero && !textual ? '=' : '>';
@@ -68,21 +68,21 @@ final class PercentFormat {
         new FormatSpec(
             fill, alignment, sign, alternate, width, false, precision, quoted ? 's' : type);
     if (type == '%' || type == 'b') {
-      throw new Fault("the unsupported format '%%%s'".formatted(type));
+      throw new EvaluationException("the unsupported format '%%%s'".formatted(type));
     }
     out.append(spec.format(quoted ? PythonText.repr(value) : value, budget));
-    budget.text(out.length());
+    budget.chargeText(out.length());
   }
 
   private Object named() {
     int end = pattern.indexOf(')', position);
     if (end < 0 || !(values instanceof Dict dict)) {
-      throw new Fault("a format with names needs a dict");
+      throw new EvaluationException("a format with names needs a dict");
     }
     String key = pattern.substring(position + 1, end);
     position = end + 1;
     if (!dict.contains(key)) {
-      throw new Fault("a format names '" + key + "', which was not given");
+      throw new EvaluationException("a format names '" + key + "', which was not given");
     }
     return dict.find(key, null);
   }
@@ -107,7 +107,7 @@ final class PercentFormat {
 
   private Object next() {
     if (used >= count()) {
-      throw new Fault("a format of more values than the %d given".formatted(count()));
+      throw new EvaluationException("a format of more values than the %d given".formatted(count()));
     }
     int index = used++;
     return values instanceof Sequence tuple && tuple.kind() == Sequence.Kind.TUPLE

@@ -23,10 +23,11 @@ final class PythonText {
   }
 
   private static void write(StringBuilder out, Object value, int depth) {
-    int deeper = Budget.nested(depth);
+    int deeper = RenderBudget.checkDepth(depth);
     // Lists may share elements, so a small value can print exponentially long.
-    if (out.length() > Budget.MAX_TEXT) {
-      throw new Fault("a printed value of more than " + Budget.MAX_TEXT + " characters");
+    if (out.length() > RenderBudget.MAX_TEXT) {
+      throw new EvaluationException(
+          "a printed value of more than " + RenderBudget.MAX_TEXT + " characters");
     }
     switch (value) {
       case null -> out.append("None");
@@ -43,7 +44,7 @@ final class PythonText {
         out.append('>');
       }
       case Number number -> out.append(number);
-      case Object other -> out.append('<').append(Values.typeName(other)).append('>');
+      case Object other -> out.append('<').append(PythonValues.typeName(other)).append('>');
     }
   }
 
@@ -58,7 +59,7 @@ final class PythonText {
         }
       }
       case KEYS, VALUES, ITEMS -> {
-        out.append(sequence.kind().python).append('(');
+        out.append(sequence.kind().pythonName).append('(');
         writeAll(out, '[', elements, ']', depth);
         out.append(')');
       }

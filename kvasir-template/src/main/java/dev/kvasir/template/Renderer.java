@@ -14,21 +14,21 @@ import java.util.Map;
  */
 final class Renderer {
   private enum Flow {
-    ON,
+    NORMAL,
     BREAK,
     CONTINUE
   }
 
-  private final Budget budget;
-  private final Evaluator evaluator;
+  private final RenderBudget budget;
+  private final ExpressionEvaluator evaluator;
   private StringBuilder out = new StringBuilder();
 
-  Renderer(Budget budget) {
+  Renderer(RenderBudget budget) {
     this.budget = budget;
-    this.evaluator = new Evaluator(budget);
+    this.evaluator = new ExpressionEvaluator(budget);
   }
 
-  Evaluator evaluator() {
+  ExpressionEvaluator evaluator() {
     return evaluator;
   }
 
@@ -46,13 +46,13 @@ final class Renderer {
     budget.enter();
     for (Node node : body) {
       Flow flow = run(node, scope);
-      if (flow != Flow.ON) {
+      if (flow != Flow.NORMAL) {
         budget.leave();
         return flow;
       }
     }
     budget.leave();
-    return Flow.ON;
+    return Flow.NORMAL;
   }
 
   private Flow run(Node node, Scope scope) {
@@ -102,13 +102,13 @@ final class Renderer {
         return Flow.CONTINUE;
       }
     }
-    return Flow.ON;
+    return Flow.NORMAL;
   }
 
   private Flow run(Node.If condition, Scope scope) {
     for (var branch : condition.branches()) {
       evaluator.at(branch.line());
-      if (Values.truth(evaluator.evaluate(branch.test(), scope))) {
+      if (PythonValues.truth(evaluator.evaluate(branch.test(), scope))) {
         return run(branch.body(), scope);
       }
     }
@@ -117,9 +117,10 @@ final class Renderer {
 
   private Flow run(Node.For statement, Scope scope) {
     evaluator.at(statement.line());
-    List<Object> elements = Values.iterate(evaluator.evaluate(statement.iterable(), scope), budget);
+    List<Object> elements =
+        PythonValues.iterate(evaluator.evaluate(statement.iterable(), scope), budget);
     if (statement.filter() != null) {
-      elements = kept(statement, elements, scope);
+      elements = filterElements(statement, elements, scope);
     }
     if (elements.isEmpty()) {
       return run(statement.otherwise(), new Scope(scope));
@@ -135,16 +136,16 @@ final class Renderer {
         break;
       }
     }
-    return Flow.ON;
+    return Flow.NORMAL;
   }
 
-  private List<Object> kept(Node.For statement, List<Object> elements, Scope scope) {
+  private List<Object> filterElements(Node.For statement, List<Object> elements, Scope scope) {
     var kept = new ArrayList<>();
     for (Object element : elements) {
       var inner = new Scope(scope);
       inner.put("loop", Undefined.name("loop"));
       assign(statement.target(), element, inner);
-      if (Values.truth(evaluator.evaluate(statement.filter(), inner))) {
+      if (PythonValues.truth(evaluator.evaluate(statement.filter(), inner))) {
         kept.add(element);
       }
     }
@@ -173,15 +174,15 @@ final class Renderer {
       case Target.Variable variable -> scope.put(variable.name(), value);
       case Target.Field field -> {
         if (!(scope.find(field.namespace()) instanceof Namespace namespace)) {
-          throw new Fault("'%s' is no namespace to set".formatted(field.namespace()));
+          throw new EvaluationException("'%s' is no namespace to set".formatted(field.namespace()));
         }
         namespace.attributes().put(field.attribute(), value);
       }
-      case Target.Several several -> {
-        List<Object> values = Values.iterate(value, budget);
+      case Target.TupleTarget several -> {
+        List<Object> values = PythonValues.iterate(value, budget);
         int wanted = several.targets().size();
         if (values.size() != wanted) {
-          throw new Fault("%d names for %d values".formatted(wanted, values.size()));
+          throw new EvaluationException("%d names for %d values".formatted(wanted, values.size()));
         }
         for (int i = 0; i < wanted; i++) {
           assign(several.targets().get(i), values.get(i), scope);
@@ -191,9 +192,10 @@ final class Renderer {
   }
 
   private void print(String text) {
-    budget.text(text.length());
-    if ((long) out.length() + text.length() > Budget.MAX_TEXT) {
-      throw new Fault("an output of more than " + Budget.MAX_TEXT + " characters");
+    budget.chargeText(text.length());
+    if ((long) out.length() + text.length() > RenderBudget.MAX_TEXT) {
+      throw new EvaluationException(
+          "an output of more than " + RenderBudget.MAX_TEXT + " characters");
     }
     out.append(text);
   }

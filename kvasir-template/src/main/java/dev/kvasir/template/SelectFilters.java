@@ -17,15 +17,15 @@ final class SelectFilters {
   private SelectFilters() {}
 
   /** These filters, unlike a for loop, take none and every other false value as empty. */
-  private static List<Object> elements(Object value, Budget budget) {
-    return Values.truth(value) ? Values.iterate(value, budget) : List.of();
+  private static List<Object> elements(Object value, RenderBudget budget) {
+    return PythonValues.truth(value) ? PythonValues.iterate(value, budget) : List.of();
   }
 
-  private static Object map(Object value, Arguments arguments, Budget budget) {
+  private static Object map(Object value, Arguments arguments, RenderBudget budget) {
     List<Object> elements = elements(value, budget);
     var mapped = new ArrayList<>(elements.size());
     if (arguments.positional().isEmpty()) {
-      Bound bound = arguments.bind("map", "attribute", "default");
+      BoundArguments bound = arguments.bind("map", "attribute", "default");
       var path = AttributePath.of(bound.value(0));
       for (Object element : elements) {
         Object found = path.of(element, budget);
@@ -41,12 +41,12 @@ final class SelectFilters {
   }
 
   private static Object pick(
-      Object value, Arguments given, boolean byAttribute, boolean wanted, Budget budget) {
+      Object value, Arguments given, boolean byAttribute, boolean wanted, RenderBudget budget) {
     Arguments arguments = given;
     var path = new AttributePath(List.of());
     if (byAttribute) {
       if (arguments.positional().isEmpty()) {
-        throw new Fault("selectattr and rejectattr need the name of an attribute");
+        throw new EvaluationException("selectattr and rejectattr need the name of an attribute");
       }
       path = AttributePath.of(Markup.plain(arguments.positional().getFirst()));
       arguments = arguments.rest();
@@ -56,7 +56,7 @@ final class SelectFilters {
       Object tested = path.of(element, budget);
       boolean holds =
           arguments.positional().isEmpty()
-              ? Values.truth(tested)
+              ? PythonValues.truth(tested)
               : Tests.apply(
                   PythonText.str(arguments.positional().getFirst()), tested, arguments.rest());
       if (holds == wanted) {

@@ -16,10 +16,10 @@ record Sequence(Kind kind, List<Object> elements) {
     /** What lazy filters give: always true, without a length, and empty after one walk. */
     GENERATOR("generator");
 
-    final String python;
+    final String pythonName;
 
     Kind(String python) {
-      this.python = python;
+      this.pythonName = python;
     }
 
     boolean indexed() {
@@ -40,7 +40,7 @@ record Sequence(Kind kind, List<Object> elements) {
   }
 
   /** The elements of one walk. */
-  List<Object> walk() {
+  List<Object> iterate() {
     var walked = new ArrayList<>(elements);
     if (kind == Kind.GENERATOR) {
       elements.clear();

@@ -63,7 +63,7 @@ final class Strftime {
       case 'z', 'Z' -> "";
       case '%' -> "%";
       default ->
-          throw new Fault(
+          throw new EvaluationException(
               "the unsupported date directive '%%%s'; supported are %s"
                   .formatted(directive, SUPPORTED));
     };

@@ -1,6 +1,6 @@
 package dev.kvasir.template;
 
-import dev.kvasir.template.Methods.Method;
+import dev.kvasir.template.BuiltinMethods.Method;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -15,8 +15,8 @@ final class StringMethods {
           Map.entry("strip", stripping("strip", Whitespace::strip)),
           Map.entry("lstrip", stripping("lstrip", Whitespace::stripStart)),
           Map.entry("rstrip", stripping("rstrip", Whitespace::stripEnd)),
-          Map.entry("split", splitting("split", Words::split)),
-          Map.entry("rsplit", splitting("rsplit", Words::splitLast)),
+          Map.entry("split", splitting("split", PythonStrings::split)),
+          Map.entry("rsplit", splitting("rsplit", PythonStrings::splitLast)),
           Map.entry("splitlines", StringMethods::lines),
           Map.entry("startswith", (self, arguments, _) -> starts(self, arguments)),
           Map.entry("endswith", (self, arguments, _) -> ends(self, arguments)),
@@ -25,15 +25,15 @@ final class StringMethods {
           Map.entry("replace", StringMethods::replace),
           Map.entry("join", StringMethods::join),
           Map.entry("format", BraceFormat::format),
-          Map.entry("upper", changing("upper", text -> text.toUpperCase(Locale.ROOT))),
-          Map.entry("lower", changing("lower", text -> text.toLowerCase(Locale.ROOT))),
-          Map.entry("casefold", changing("casefold", text -> text.toLowerCase(Locale.ROOT))),
-          Map.entry("title", changing("title", Words::title)),
-          Map.entry("capitalize", changing("capitalize", Words::capitalize)),
+          Map.entry("upper", transforming("upper", text -> text.toUpperCase(Locale.ROOT))),
+          Map.entry("lower", transforming("lower", text -> text.toLowerCase(Locale.ROOT))),
+          Map.entry("casefold", transforming("casefold", text -> text.toLowerCase(Locale.ROOT))),
+          Map.entry("title", transforming("title", PythonStrings::title)),
+          Map.entry("capitalize", transforming("capitalize", PythonStrings::capitalize)),
           Map.entry("find", (self, arguments, _) -> find(self, arguments, false)),
           Map.entry("rfind", (self, arguments, _) -> find(self, arguments, true)),
-          Map.entry("index", (self, arguments, _) -> found(self, arguments, false)),
-          Map.entry("rindex", (self, arguments, _) -> found(self, arguments, true)),
+          Map.entry("index", (self, arguments, _) -> requireIndex(self, arguments, false)),
+          Map.entry("rindex", (self, arguments, _) -> requireIndex(self, arguments, true)),
           Map.entry("count", (self, arguments, _) -> count(self, arguments)),
           Map.entry("partition", (self, arguments, _) -> partition(self, arguments, false)),
           Map.entry("rpartition", (self, arguments, _) -> partition(self, arguments, true)),
@@ -41,12 +41,12 @@ final class StringMethods {
           Map.entry("rjust", padding("rjust", '>')),
           Map.entry("center", padding("center", '^')),
           Map.entry("zfill", StringMethods::zeroFill),
-          Map.entry("isdigit", asking("isdigit", Character::isDigit)),
-          Map.entry("isdecimal", asking("isdecimal", Character::isDigit)),
-          Map.entry("isnumeric", asking("isnumeric", Character::isDigit)),
-          Map.entry("isalpha", asking("isalpha", Character::isLetter)),
-          Map.entry("isalnum", asking("isalnum", Character::isLetterOrDigit)),
-          Map.entry("isspace", asking("isspace", Whitespace::is)),
+          Map.entry("isdigit", predicate("isdigit", Character::isDigit)),
+          Map.entry("isdecimal", predicate("isdecimal", Character::isDigit)),
+          Map.entry("isnumeric", predicate("isnumeric", Character::isDigit)),
+          Map.entry("isalpha", predicate("isalpha", Character::isLetter)),
+          Map.entry("isalnum", predicate("isalnum", Character::isLetterOrDigit)),
+          Map.entry("isspace", predicate("isspace", Whitespace::is)),
           Map.entry("isupper", (self, _, _) -> Tests.apply("upper", self, Arguments.NONE)),
           Map.entry("islower", (self, _, _) -> Tests.apply("lower", self, Arguments.NONE)));
 
@@ -63,26 +63,26 @@ final class StringMethods {
   private static Method<String> stripping(String name, Strip strip) {
     return (self, arguments, budget) -> {
       String characters = arguments.bind(name, "chars").text(0, null);
-      return budget.made(strip.strip(self, Words.members(characters)));
+      return budget.produced(strip.strip(self, PythonStrings.members(characters)));
     };
   }
 
   private static Method<String> splitting(String name, Split split) {
     return (self, arguments, budget) -> {
-      Bound bound = arguments.bind(name, "sep", "maxsplit");
-      budget.elements(self.length());
+      BoundArguments bound = arguments.bind(name, "sep", "maxsplit");
+      budget.chargeElements(self.length());
       return Sequence.list(split.split(self, bound.text(0, null), bound.integer(1, -1)));
     };
   }
 
-  private static Method<String> changing(String name, UnaryOperator<String> change) {
+  private static Method<String> transforming(String name, UnaryOperator<String> change) {
     return (self, arguments, budget) -> {
       arguments.bind(name);
-      return budget.made(change.apply(self));
+      return budget.produced(change.apply(self));
     };
   }
 
-  private static Method<String> asking(String name, IntPredicate question) {
+  private static Method<String> predicate(String name, IntPredicate question) {
     return (self, arguments, _) -> {
       arguments.bind(name);
       return !self.isEmpty() && self.codePoints().allMatch(question);
@@ -91,12 +91,12 @@ final class StringMethods {
 
   private static Method<String> padding(String name, char alignment) {
     return (self, arguments, budget) -> {
-      Bound bound = arguments.bind(name, "width", "fillchar");
+      BoundArguments bound = arguments.bind(name, "width", "fillchar");
       return FormatSpec.pad(self, bound.integer(0), bound.text(1, " "), alignment, budget);
     };
   }
 
-  private static Object zeroFill(String self, Arguments arguments, Budget budget) {
+  private static Object zeroFill(String self, Arguments arguments, RenderBudget budget) {
     long width = arguments.bind("zfill", "width").integer(0);
     boolean signed = self.startsWith("-") || self.startsWith("+");
     String sign = signed ? self.substring(0, 1) : "";
@@ -104,23 +104,23 @@ final class StringMethods {
     return sign + FormatSpec.pad(digits, width - sign.length(), "0", '>', budget);
   }
 
-  private static Object lines(String self, Arguments arguments, Budget budget) {
-    budget.elements(self.length());
+  private static Object lines(String self, Arguments arguments, RenderBudget budget) {
+    budget.chargeElements(self.length());
     return Sequence.list(
-        Words.lines(self, arguments.bind("splitlines", "keepends").flag(0, false)));
+        PythonStrings.lines(self, arguments.bind("splitlines", "keepends").flag(0, false)));
   }
 
   private static boolean starts(String self, Arguments arguments) {
-    Bound bound = arguments.bind("startswith", "prefix");
+    BoundArguments bound = arguments.bind("startswith", "prefix");
     return any(bound, self, String::startsWith);
   }
 
   private static boolean ends(String self, Arguments arguments) {
-    Bound bound = arguments.bind("endswith", "suffix");
+    BoundArguments bound = arguments.bind("endswith", "suffix");
     return any(bound, self, String::endsWith);
   }
 
-  private static boolean any(Bound bound, String self, BiPredicate<String, String> affix) {
+  private static boolean any(BoundArguments bound, String self, BiPredicate<String, String> affix) {
     return bound.value(0) instanceof Sequence choices
         ? choices.elements().stream().anyMatch(each -> affix.test(self, PythonText.str(each)))
         : affix.test(self, bound.text(0));
@@ -136,23 +136,23 @@ final class StringMethods {
     return self.endsWith(suffix) ? self.substring(0, self.length() - suffix.length()) : self;
   }
 
-  private static Object replace(String self, Arguments arguments, Budget budget) {
-    Bound bound = arguments.bind("replace", "old", "new", "count");
-    return Words.replace(self, bound.text(0), bound.text(1), bound.integer(2, -1), budget);
+  private static Object replace(String self, Arguments arguments, RenderBudget budget) {
+    BoundArguments bound = arguments.bind("replace", "old", "new", "count");
+    return PythonStrings.replace(self, bound.text(0), bound.text(1), bound.integer(2, -1), budget);
   }
 
-  private static Object join(String self, Arguments arguments, Budget budget) {
-    List<Object> parts = Values.iterate(arguments.bind("join", "iterable").value(0), budget);
+  private static Object join(String self, Arguments arguments, RenderBudget budget) {
+    List<Object> parts = PythonValues.iterate(arguments.bind("join", "iterable").value(0), budget);
     for (Object part : parts) {
       if (!(part instanceof String)) {
-        throw new Fault("join expects strings, found " + Values.typeName(part));
+        throw new EvaluationException("join expects strings, found " + PythonValues.typeName(part));
       }
     }
-    return Words.join(self, parts, budget);
+    return PythonStrings.join(self, parts, budget);
   }
 
   private static long find(String self, Arguments arguments, boolean last) {
-    Bound bound = arguments.bind("find", "sub", "start");
+    BoundArguments bound = arguments.bind("find", "sub", "start");
     long size = self.codePointCount(0, self.length());
     long start = bound.integer(1, 0);
     long skipped = Math.max(0, start < 0 ? start + size : start);
@@ -164,10 +164,10 @@ final class StringMethods {
     return at < from ? -1 : self.codePointCount(0, at);
   }
 
-  private static long found(String self, Arguments arguments, boolean last) {
+  private static long requireIndex(String self, Arguments arguments, boolean last) {
     long at = find(self, arguments, last);
     if (at < 0) {
-      throw new Fault("the text to find is not there");
+      throw new EvaluationException("the text to find is not there");
     }
     return at;
   }
@@ -176,13 +176,13 @@ final class StringMethods {
     String part = arguments.bind("count", "sub").text(0);
     return part.isEmpty()
         ? self.codePointCount(0, self.length()) + 1
-        : Words.split(self, part, -1).size() - 1L;
+        : PythonStrings.split(self, part, -1).size() - 1L;
   }
 
   private static Sequence partition(String self, Arguments arguments, boolean last) {
     String separator = arguments.bind("partition", "sep").text(0);
     if (separator.isEmpty()) {
-      throw new Fault("an empty separator");
+      throw new EvaluationException("an empty separator");
     }
     int at = last ? self.lastIndexOf(separator) : self.indexOf(separator);
     if (at < 0) {

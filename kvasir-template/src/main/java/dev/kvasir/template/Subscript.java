@@ -13,7 +13,7 @@ final class Subscript {
 
   private Subscript() {}
 
-  static Object attribute(Object target, String name, Budget budget) {
+  static Object attribute(Object target, String name, RenderBudget budget) {
     Object owner = owner(target);
     Object found = member(owner, name, budget);
     if (found == ABSENT) {
@@ -22,7 +22,7 @@ final class Subscript {
     return found == ABSENT ? Undefined.attribute(owner, name) : found;
   }
 
-  static Object item(Object target, Object key, Budget budget) {
+  static Object item(Object target, Object key, RenderBudget budget) {
     Object owner = owner(target);
     Object plain = Markup.plain(key);
     Object found = entry(owner, plain);
@@ -39,14 +39,14 @@ final class Subscript {
     return Markup.plain(target);
   }
 
-  private static Object member(Object owner, String name, Budget budget) {
+  private static Object member(Object owner, String name, RenderBudget budget) {
     return switch (owner) {
       case Namespace namespace -> namespace.attributes().find(name, ABSENT);
       case Loop loop -> loop.attribute(name, ABSENT);
       case Macro macro when name.equals("name") -> macro.name();
       case null -> ABSENT;
       case Object other -> {
-        Callable method = Methods.bind(other, name, budget);
+        Callable method = BuiltinMethods.bind(other, name, budget);
         yield method == null ? ABSENT : method;
       }
     };
@@ -81,10 +81,10 @@ final class Subscript {
   }
 
   /** {@code target[start:stop:step]}; a bound that is {@code null} was left out. */
-  static Object slice(Object target, Object start, Object stop, Object step, Budget budget) {
+  static Object slice(Object target, Object start, Object stop, Object step, RenderBudget budget) {
     switch (owner(target)) {
       case String text -> {
-        budget.text(text.length());
+        budget.chargeText(text.length());
         int[] points = text.codePoints().toArray();
         var out = new StringBuilder();
         for (int at : positions(points.length, start, stop, step)) {
@@ -94,7 +94,7 @@ final class Subscript {
       }
       case Sequence sequence when sequence.kind().indexed() -> {
         List<Object> elements = sequence.elements();
-        budget.elements(elements.size());
+        budget.chargeElements(elements.size());
         var out = new ArrayList<>();
         for (int at : positions(elements.size(), start, stop, step)) {
           out.add(elements.get(at));
@@ -102,14 +102,15 @@ final class Subscript {
         return new Sequence(sequence.kind(), out);
       }
       case null, default ->
-          throw new Fault("a value of type " + Values.typeName(target) + " cannot be sliced");
+          throw new EvaluationException(
+              "a value of type " + PythonValues.typeName(target) + " cannot be sliced");
     }
   }
 
   private static int[] positions(int size, Object start, Object stop, Object step) {
     long stride = bound(step, 1);
     if (stride == 0) {
-      throw new Fault("a slice step of zero");
+      throw new EvaluationException("a slice step of zero");
     }
     boolean forward = stride > 0;
     long lowest = forward ? 0 : -1;
@@ -133,7 +134,8 @@ final class Subscript {
     }
     Long index = index(value);
     if (index == null) {
-      throw new Fault("a slice bound must be an integer, found " + Values.typeName(value));
+      throw new EvaluationException(
+          "a slice bound must be an integer, found " + PythonValues.typeName(value));
     }
     return index;
   }

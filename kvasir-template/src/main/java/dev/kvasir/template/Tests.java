@@ -11,33 +11,33 @@ import java.util.function.Predicate;
 
 /** The tests by name: {@code value is test(argument)}. */
 final class Tests {
-  private static final Map<String, Predicate<Object>> ALONE = new HashMap<>();
-  private static final Map<String, BiPredicate<Object, Object>> WITH_ARGUMENT = new HashMap<>();
+  private static final Map<String, Predicate<Object>> UNARY = new HashMap<>();
+  private static final Map<String, BiPredicate<Object, Object>> BINARY = new HashMap<>();
 
   static {
-    ALONE.put("defined", value -> !(value instanceof Undefined));
-    ALONE.put("undefined", value -> value instanceof Undefined);
-    ALONE.put("none", value -> value == null);
-    ALONE.put("string", value -> value instanceof String);
-    ALONE.put("number", value -> integer(value) || value instanceof Double || bool(value));
-    ALONE.put("integer", Tests::integer);
-    ALONE.put("float", value -> value instanceof Double);
-    ALONE.put("boolean", Tests::bool);
-    ALONE.put("true", value -> Boolean.TRUE.equals(value));
-    ALONE.put("false", value -> Boolean.FALSE.equals(value));
-    ALONE.put("mapping", value -> value instanceof Dict);
-    ALONE.put("sequence", Tests::sequence);
-    ALONE.put("iterable", Values::iterable);
-    ALONE.put("callable", value -> value instanceof Callable);
-    ALONE.put("even", value -> remainder(value, 2L) == 0);
-    ALONE.put("odd", value -> remainder(value, 2L) == 1);
-    ALONE.put("lower", value -> cased(value, PythonText.str(value).toLowerCase(Locale.ROOT)));
-    ALONE.put("upper", value -> cased(value, PythonText.str(value).toUpperCase(Locale.ROOT)));
-    ALONE.put("filter", value -> value instanceof String name && Filters.known(name));
-    ALONE.put("test", value -> value instanceof String name && known(name));
-    WITH_ARGUMENT.put("divisibleby", (value, by) -> remainder(value, by) == 0);
-    WITH_ARGUMENT.put("in", Relation.IN::holds);
-    WITH_ARGUMENT.put("sameas", Tests::same);
+    UNARY.put("defined", value -> !(value instanceof Undefined));
+    UNARY.put("undefined", value -> value instanceof Undefined);
+    UNARY.put("none", value -> value == null);
+    UNARY.put("string", value -> value instanceof String);
+    UNARY.put("number", value -> integer(value) || value instanceof Double || bool(value));
+    UNARY.put("integer", Tests::integer);
+    UNARY.put("float", value -> value instanceof Double);
+    UNARY.put("boolean", Tests::bool);
+    UNARY.put("true", value -> Boolean.TRUE.equals(value));
+    UNARY.put("false", value -> Boolean.FALSE.equals(value));
+    UNARY.put("mapping", value -> value instanceof Dict);
+    UNARY.put("sequence", Tests::sequence);
+    UNARY.put("iterable", PythonValues::iterable);
+    UNARY.put("callable", value -> value instanceof Callable);
+    UNARY.put("even", value -> remainder(value, 2L) == 0);
+    UNARY.put("odd", value -> remainder(value, 2L) == 1);
+    UNARY.put("lower", value -> cased(value, PythonText.str(value).toLowerCase(Locale.ROOT)));
+    UNARY.put("upper", value -> cased(value, PythonText.str(value).toUpperCase(Locale.ROOT)));
+    UNARY.put("filter", value -> value instanceof String name && Filters.known(name));
+    UNARY.put("test", value -> value instanceof String name && known(name));
+    BINARY.put("divisibleby", (value, by) -> remainder(value, by) == 0);
+    BINARY.put("in", Relation.IN::holds);
+    BINARY.put("sameas", Tests::same);
     relation(Relation.EQUAL, "==", "eq", "equalto");
     relation(Relation.UNEQUAL, "!=", "ne");
     relation(Relation.LESS, "<", "lt", "lessthan");
@@ -50,30 +50,30 @@ final class Tests {
 
   private static void relation(Relation relation, String... names) {
     for (String name : names) {
-      WITH_ARGUMENT.put(name, relation::holds);
+      BINARY.put(name, relation::holds);
     }
   }
 
   static boolean known(String name) {
-    return ALONE.containsKey(name) || WITH_ARGUMENT.containsKey(name);
+    return UNARY.containsKey(name) || BINARY.containsKey(name);
   }
 
   static String unknown(String name) {
-    var names = new TreeSet<>(ALONE.keySet());
-    names.addAll(WITH_ARGUMENT.keySet());
+    var names = new TreeSet<>(UNARY.keySet());
+    names.addAll(BINARY.keySet());
     return "the unsupported test '%s'; supported are %s".formatted(name, String.join(", ", names));
   }
 
   static boolean apply(String name, Object value, Arguments arguments) {
-    if (ALONE.containsKey(name)) {
+    if (UNARY.containsKey(name)) {
       arguments.bind("the test " + name);
-      return ALONE.get(name).test(value);
+      return UNARY.get(name).test(value);
     }
-    if (!WITH_ARGUMENT.containsKey(name)) {
-      throw new Fault(unknown(name));
+    if (!BINARY.containsKey(name)) {
+      throw new EvaluationException(unknown(name));
     }
     Object argument = arguments.bind("the test " + name, "value").value(0);
-    return WITH_ARGUMENT.get(name).test(value, argument);
+    return BINARY.get(name).test(value, argument);
   }
 
   private static boolean integer(Object value) {
@@ -96,7 +96,7 @@ final class Tests {
       return remainder(truth ? 1L : 0L, by);
     }
     if (!(value instanceof Long number && by instanceof Long divisor && divisor != 0)) {
-      throw new Fault(
+      throw new EvaluationException(
           "a divisibility test expects integers and no zero divisor, found %s and %s"
               .formatted(PythonText.repr(value), PythonText.repr(by)));
     }

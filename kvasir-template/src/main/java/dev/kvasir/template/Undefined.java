@@ -10,15 +10,16 @@ record Undefined(String what) {
   }
 
   static Undefined attribute(Object owner, String name) {
-    return new Undefined("a value of type " + Values.typeName(owner) + " has no '" + name + "'");
+    return new Undefined(
+        "a value of type " + PythonValues.typeName(owner) + " has no '" + name + "'");
   }
 
   static Undefined item(Object owner, Object key) {
     return new Undefined(
-        "a value of type " + Values.typeName(owner) + " has no item " + PythonText.repr(key));
+        "a value of type " + PythonValues.typeName(owner) + " has no item " + PythonText.repr(key));
   }
 
-  Fault misused() {
-    return new Fault(what);
+  EvaluationException misused() {
+    return new EvaluationException(what);
   }
 }

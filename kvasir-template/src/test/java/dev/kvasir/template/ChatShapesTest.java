@@ -24,7 +24,7 @@ class ChatShapesTest {
   private static String render(String source, Map<String, Object> variables) {
     var all = map("bos_token", "<s>", "eos_token", "</s>", "add_generation_prompt", true);
     all.putAll(variables);
-    return Template.parse(source, "shape").render(all);
+    return JinjaTemplate.parse(source, "shape").render(all);
   }
 
   @Test

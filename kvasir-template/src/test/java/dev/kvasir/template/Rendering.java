@@ -12,7 +12,7 @@ final class Rendering {
   }
 
   static String render(String source, Map<String, ?> variables) {
-    return Template.parse(source, "test").render(variables);
+    return JinjaTemplate.parse(source, "test").render(variables);
   }
 
   /** A map in the order written, which {@code Map.of} does not keep. */

@@ -139,14 +139,16 @@ class StatementTest {
   @Test
   void theClockIsTheCallers() {
     var clock = Clock.fixed(Instant.parse("2025-03-07T09:05:03Z"), ZoneOffset.UTC);
-    var template = Template.parse("{{ strftime_now('%d %b %Y, %A %-d %B %H:%M:%S %j') }}", "test");
+    var template =
+        JinjaTemplate.parse("{{ strftime_now('%d %b %Y, %A %-d %B %H:%M:%S %j') }}", "test");
     assertThat(template.render(Map.of(), clock))
         .isEqualTo("07 Mar 2025, Friday 7 March 09:05:03 066");
   }
 
   @Test
   void oneTemplateRendersManyTimes() {
-    var template = Template.parse("{% set ns = namespace(n=0) %}{% set ns.n = n %}{{ ns.n }}", "t");
+    var template =
+        JinjaTemplate.parse("{% set ns = namespace(n=0) %}{% set ns.n = n %}{{ ns.n }}", "t");
     var numbers = List.of(1, 2, 3, 4, 5, 6, 7, 8);
     assertThat(numbers.parallelStream().map(n -> template.render(Map.of("n", n))).toList())
         .containsExactly("1", "2", "3", "4", "5", "6", "7", "8");

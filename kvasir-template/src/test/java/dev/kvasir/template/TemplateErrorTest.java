@@ -36,7 +36,7 @@ class TemplateErrorTest {
         "{{ 99999999999999999999 }} # needs more than 64 bits",
       })
   void malformedSourceIsRefusedWithItsLine(String source, String message) {
-    assertThatThrownBy(() -> Template.parse("one\ntwo\n" + source, "chat.jinja"))
+    assertThatThrownBy(() -> JinjaTemplate.parse("one\ntwo\n" + source, "chat.jinja"))
         .isInstanceOf(TemplateException.class)
         .hasMessageStartingWith("Chat template 'chat.jinja', line 3: ")
         .hasMessageContaining(message)

@@ -37,7 +37,7 @@ class TemplateFuzzTest {
 
   private static void renders(String source) {
     try {
-      Template.parse(source, "fuzz").render(VARIABLES);
+      JinjaTemplate.parse(source, "fuzz").render(VARIABLES);
     } catch (TemplateException _) {
       // The one way a bad template may fail.
     }

@@ -1,7 +1,7 @@
 package dev.kvasir.cli.arguments;
 
 import dev.kvasir.DeviceChoice;
-import dev.kvasir.DeviceChoice.Place;
+import dev.kvasir.DeviceChoice.DeviceType;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.terminal.Streams;
@@ -26,11 +26,11 @@ public final class DeviceArguments {
    * @param kinds of caches that will be asked for
    */
   public DeviceChoice choice(List<CacheSpec> kinds) {
-    return new DeviceChoice(place(), kinds);
+    return new DeviceChoice(requestedDevice(), kinds);
   }
 
-  private Place place() {
-    return OptionValue.oneOf("--device", device, Place.class);
+  private DeviceType requestedDevice() {
+    return OptionValue.oneOf("--device", device, DeviceType.class);
   }
 
   /**
@@ -39,8 +39,8 @@ public final class DeviceArguments {
    * @param option that keeps something
    * @throws InvalidInputException where a card was asked for
    */
-  public DeviceChoice choiceThatKeeps(String option) {
-    if (place() == Place.CUDA) {
+  public DeviceChoice choiceWithStorage(String option) {
+    if (requestedDevice() == DeviceType.CUDA) {
       throw new InvalidInputException(
           "--device is cuda; with %s expected cpu, since pages of a card are not stored"
               .formatted(option));
@@ -49,9 +49,9 @@ public final class DeviceArguments {
   }
 
   /** Says where a model computes, unless that was clear. */
-  public void tell(Model model, Streams streams) {
-    if (place() == Place.AUTO) {
-      streams.note("computes on %s".formatted(model.place()));
+  public void report(Model model, Streams streams) {
+    if (requestedDevice() == DeviceType.AUTO) {
+      streams.note("computes on %s".formatted(model.device()));
     }
   }
 }

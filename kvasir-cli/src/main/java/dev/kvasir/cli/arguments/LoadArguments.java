@@ -54,7 +54,7 @@ public final class LoadArguments {
 
   public LoadOptions options() {
     if (kernels != null) {
-      KernelChoice.ask(kernels, "--kernels %s".formatted(kernels));
+      KernelChoice.request(kernels, "--kernels %s".formatted(kernels));
     }
     LoadOptions options = LoadOptions.defaults();
     if (threads != null) {

@@ -36,7 +36,7 @@ public final class ModelArguments {
   }
 
   /** Whether there is no more of a model than what its sizes can be known from. */
-  public boolean isConfigurationAlone() {
+  public boolean isConfigOnly() {
     return isFolder()
         && Files.exists(path.resolve("config.json"))
         && !SafetensorsFolder.holdsWeights(path);
@@ -49,8 +49,8 @@ public final class ModelArguments {
 
   public Model load(LoadOptions options, Streams streams) {
     try (Progress progress = new Progress(streams, "loading")) {
-      LoadOptions told = options.withProgress(progress::update);
-      return isBundled() ? Model.bundled(told) : Model.load(path, told);
+      LoadOptions withProgress = options.withProgress(progress::update);
+      return isBundled() ? Model.bundled(withProgress) : Model.load(path, withProgress);
     }
   }
 

@@ -3,25 +3,25 @@ package dev.kvasir.cli.lab;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.cli.arguments.LoadArguments;
-import dev.kvasir.cli.arguments.MethodWords;
+import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.TextArgument;
-import dev.kvasir.cli.lab.ForecastArguments.Foretelling;
+import dev.kvasir.cli.lab.ForecastArguments.ForecastFunction;
 import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.WholeFile;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.format.AtomicFile;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.codebook.TextVectors;
-import dev.kvasir.lab.forecast.AtATime;
 import dev.kvasir.lab.forecast.CommvqForecast;
+import dev.kvasir.lab.forecast.Concurrency;
 import dev.kvasir.lab.forecast.Forecast;
 import dev.kvasir.lab.forecast.MeadForecast;
 import dev.kvasir.lab.forecast.PmkvqForecast;
 import dev.kvasir.lab.mead.MeadSettings;
-import dev.kvasir.lab.report.FiguresFile;
+import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.lab.work.Runner;
 import java.nio.file.Path;
 import java.util.List;
@@ -98,7 +98,7 @@ public final class Calibrate implements Callable<Integer> {
       names = "--kv",
       required = true,
       paramLabel = "SPEC",
-      description = "What to calibrate for: " + MethodWords.CALIBRATED + ".")
+      description = "What to calibrate for: " + MethodHelp.CALIBRATED + ".")
   private String cache;
 
   @Option(
@@ -133,7 +133,7 @@ public final class Calibrate implements Callable<Integer> {
       description = "The same seed takes the same samples. Default: ${DEFAULT-VALUE}.")
   private long seed;
 
-  @Mixin private PmkvqArguments ofPmkvq;
+  @Mixin private PmkvqArguments pmkvqArguments;
 
   @Option(
       names = "--tokens",
@@ -145,12 +145,12 @@ public final class Calibrate implements Callable<Integer> {
       })
   private int tokens;
 
-  @Mixin private MeadArguments ofMead;
+  @Mixin private MeadArguments meadArguments;
 
   @Mixin private ForecastArguments forecast = new ForecastArguments();
 
   @Mixin private LoadArguments load;
-  @Mixin private WorkPlace place;
+  @Mixin private ClusterArguments cluster;
 
   public Calibrate(Streams streams) {
     this.streams = streams;
@@ -160,11 +160,11 @@ public final class Calibrate implements Callable<Integer> {
   public Integer call() {
     CalibratedCache target = CalibratedCache.parse(cache);
     Calibrator calibrator = calibrator(target);
-    refuseOptionsOfOthers(target);
+    rejectForeignOptions(target);
     forecast.check();
     if (out != null) {
-      WholeFile.checkWritable(out);
-    } else if (!forecast.isAll()) {
+      AtomicFile.checkWritable(out);
+    } else if (!forecast.isForecastOnly()) {
       throw new InvalidInputException("--out is missing; expected the profile to write");
     }
     return calibrator.work().applyAsInt(this, target.bits());
@@ -180,7 +180,7 @@ public final class Calibrate implements Callable<Integer> {
                         .formatted(target, String.join(", ", CALIBRATORS.keySet()))));
   }
 
-  private void refuseOptionsOfOthers(CalibratedCache target) {
+  private void rejectForeignOptions(CalibratedCache target) {
     CALIBRATORS.forEach(
         (owner, calibrator) -> {
           for (String option : calibrator.ownOptions()) {
@@ -194,27 +194,28 @@ public final class Calibrate implements Callable<Integer> {
   }
 
   private int pmkvq(int bits) {
-    PmkvqCalibration.Settings settings = ofPmkvq.settings(bits, length, seed);
+    PmkvqCalibration.Settings settings = pmkvqArguments.settings(bits, length, seed);
     Consumer<Map<String, Double>> figures =
-        ofPmkvq
+        pmkvqArguments
             .figures()
             .<Consumer<Map<String, Double>>>map(
-                file -> numbers -> FiguresFile.write(file, numbers, Origin.of(spec)))
+                file -> numbers -> MeasurementsFile.write(file, numbers, Origin.of(spec)))
             .orElse(numbers -> {});
     CalibrationText read = textOr(CalibrationText.prose());
     return calibrate(
-        (config, tokens, atATime) -> PmkvqForecast.of(config, settings.samples(), length, atATime),
+        (config, tokens, concurrency) ->
+            PmkvqForecast.of(config, settings.samples(), length, concurrency),
         result -> List.of(), // of which no more is kept than numbers by layer
-        site ->
+        context ->
             new PmkvqCalibration(
-                    site.model(),
+                    context.model(),
                     settings,
                     read,
                     out,
                     figures,
                     streams,
-                    site.runner(),
-                    site.interruption())
+                    context.runner(),
+                    context.interruption())
                 .run());
   }
 
@@ -223,21 +224,27 @@ public final class Calibrate implements Callable<Integer> {
         new CommvqCalibration.Settings(bits, new TextVectors.Settings(tokens, length, seed));
     CalibrationText read = textOr(CalibrationText.proseAndTasks());
     return calibrate(
-        (config, tokens, atATime) ->
+        (config, tokens, concurrency) ->
             CommvqForecast.of(
-                config, bits, settings.vectors(), tokens.applyAsInt(read.words()), atATime),
-        result -> CommvqCalibration.kept(result, bits),
-        site ->
+                config, bits, settings.vectors(), tokens.applyAsInt(read.content()), concurrency),
+        result -> CommvqCalibration.resumeFiles(result, bits),
+        context ->
             new CommvqCalibration(
-                    site.model(), settings, read, out, streams, site.runner(), site.interruption())
+                    context.model(),
+                    settings,
+                    read,
+                    out,
+                    streams,
+                    context.runner(),
+                    context.interruption())
                 .run());
   }
 
   private int oscar(int bits) {
     CalibrationText read = textOr(CalibrationText.prose());
     return inThisProcess(
-        (loaded, crew, interruption) ->
-            new OscarCalibration(loaded, read, length, seed, out, streams, crew, interruption)
+        (loaded, workers, interruption) ->
+            new OscarCalibration(loaded, read, length, seed, out, streams, workers, interruption)
                 .run());
   }
 
@@ -245,76 +252,82 @@ public final class Calibrate implements Callable<Integer> {
     TextVectors.Settings settings = new TextVectors.Settings(VqllmCalibration.TOKENS, length, seed);
     CalibrationText read = textOr(CalibrationText.proseAndTasks());
     return inThisProcess(
-        (loaded, crew, interruption) ->
-            new VqllmCalibration(loaded, settings, read, out, streams, crew, interruption).run());
+        (loaded, workers, interruption) ->
+            new VqllmCalibration(loaded, settings, read, out, streams, workers, interruption)
+                .run());
   }
 
   /** What takes a minute or two. */
   @FunctionalInterface
-  private interface ShortWork {
-    int run(Model loaded, Crew crew, Interruption interruption);
+  private interface LocalCalibration {
+    int run(Model loaded, WorkerPool workers, Interruption interruption);
   }
 
   /** Foretells nothing, and is not cut into pieces. */
-  private int inThisProcess(ShortWork work) {
-    Optional<String> option = forecast.typed().or(place::typed);
+  private int inThisProcess(LocalCalibration work) {
+    Optional<String> option = forecast.typed().or(cluster::typed);
     if (option.isPresent()) {
       throw new InvalidInputException(
           "--kv is '%s'; %s is for pmkvq, commvq and mead".formatted(cache, option.get()));
     }
     LoadOptions options = load.options();
     try (Model loaded = model.load(options, streams);
-        Crew crew = new Crew(options.threads());
-        Interruption interruption = Interruption.watch()) {
-      return work.run(loaded, crew, interruption);
+        WorkerPool workers = new WorkerPool(options.threads());
+        Interruption interruption = Interruption.install()) {
+      return work.run(loaded, workers, interruption);
     }
   }
 
   private int mead(int bits) {
-    MeadSettings settings = ofMead.settings(length, seed);
+    MeadSettings settings = meadArguments.settings(length, seed);
     Optional<CalibrationText> read = text();
     return calibrate(
-        (config, tokens, atATime) -> MeadForecast.of(config, settings, read.isEmpty(), atATime),
-        MeadCalibrator::kept,
-        site ->
+        (config, tokens, concurrency) ->
+            MeadForecast.of(config, settings, read.isEmpty(), concurrency),
+        MeadCalibrator::resumeFiles,
+        context ->
             new MeadCalibrator(
-                    site.model(),
+                    context.model(),
                     settings,
                     read,
                     out,
                     streams,
-                    site.crew(),
-                    site.runner(),
-                    site.interruption())
+                    context.workers(),
+                    context.runner(),
+                    context.interruption())
                 .run());
   }
 
   /** What a calibration works with. */
-  private record Site(Model model, Crew crew, Runner runner, Interruption interruption) {}
+  private record CalibrationContext(
+      Model model, WorkerPool workers, Runner runner, Interruption interruption) {}
 
   /**
    * @param kept what a run that was stopped leaves beside its result
    */
   private int calibrate(
-      Foretelling foretelling, Function<Path, List<Path>> kept, ToIntFunction<Site> work) {
-    LoadOptions asked = load.options();
-    LoadOptions options = place.fitted(asked);
-    AtATime atATime = new AtATime(place.piecesHere(), options.threads());
-    if (forecast.isOfConfiguration(model)) {
-      forecast.tell(foretelling, model.path(), atATime, streams);
+      ForecastFunction estimator,
+      Function<Path, List<Path>> resumeFiles,
+      ToIntFunction<CalibrationContext> work) {
+    LoadOptions requested = load.options();
+    LoadOptions options = cluster.fitToCluster(requested);
+    Concurrency concurrency = new Concurrency(cluster.concurrentTasks(), options.threads());
+    if (forecast.isConfigOnly(model)) {
+      forecast.report(estimator, model.path(), concurrency, streams);
       return 0;
     }
     try (Model loaded = model.load(options, streams);
-        Crew crew = new Crew(asked.threads());
-        Interruption interruption = Interruption.watch()) {
-      Forecast found = forecast.tell(foretelling, loaded, out, atATime, streams);
-      if (forecast.isAll()) {
+        WorkerPool workers = new WorkerPool(requested.threads());
+        Interruption interruption = Interruption.install()) {
+      Forecast found = forecast.report(estimator, loaded, out, concurrency, streams);
+      if (forecast.isForecastOnly()) {
         return 0;
       }
-      found.requireRoom(Runtime.getRuntime().maxMemory(), out, kept.apply(out));
+      found.requireCapacity(Runtime.getRuntime().maxMemory(), out, resumeFiles.apply(out));
       try (Runner runner =
-          place.runner(loaded, options.threads(), () -> WorkPlace.materials(model, load))) {
-        return work.applyAsInt(new Site(loaded, crew, runner, interruption));
+          cluster.runner(
+              loaded, options.threads(), () -> ClusterArguments.taskInputs(model, load))) {
+        return work.applyAsInt(new CalibrationContext(loaded, workers, runner, interruption));
       }
     }
   }

@@ -1,8 +1,8 @@
 package dev.kvasir.cli.lab;
 
 import dev.kvasir.codec.Calibration;
-import dev.kvasir.codec.Method;
-import dev.kvasir.codec.Methods;
+import dev.kvasir.codec.MethodRegistry;
+import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.error.InvalidInputException;
 import java.util.List;
 import java.util.Optional;
@@ -28,10 +28,10 @@ record CalibratedCache(String method, int bits) {
 
   /** Every kind that the registry has for this command. */
   static Stream<CalibratedCache> possible() {
-    return Methods.all().stream().flatMap(CalibratedCache::of);
+    return MethodRegistry.all().stream().flatMap(CalibratedCache::of);
   }
 
-  private static Stream<CalibratedCache> of(Method method) {
+  private static Stream<CalibratedCache> of(QuantizationMethod method) {
     return bits(method).stream()
         .flatMap(widths -> method.names().stream().flatMap(name -> of(name, widths)));
   }
@@ -43,7 +43,7 @@ record CalibratedCache(String method, int bits) {
   }
 
   /** Widths that a method can be calibrated for; empty where this command does not do it. */
-  private static Optional<List<Integer>> bits(Method method) {
+  private static Optional<List<Integer>> bits(QuantizationMethod method) {
     return method
         .calibration()
         .filter(how -> how.command() == Calibration.Command.CALIBRATE)
@@ -51,15 +51,15 @@ record CalibratedCache(String method, int bits) {
   }
 
   private static String known() {
-    return Methods.all().stream()
+    return MethodRegistry.all().stream()
         .flatMap(method -> bits(method).map(widths -> known(method, widths)).stream())
         .collect(Collectors.joining(" and "));
   }
 
-  private static String known(Method method, List<Integer> widths) {
+  private static String known(QuantizationMethod method, List<Integer> widths) {
     return widths.isEmpty()
         ? String.join(" or ", method.names())
-        : "%s with %s".formatted(method.typed(), widths);
+        : "%s with %s".formatted(method.syntax(), widths);
   }
 
   @Override

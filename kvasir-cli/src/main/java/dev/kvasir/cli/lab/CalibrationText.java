@@ -8,7 +8,7 @@ import dev.kvasir.lab.text.BundledText;
  *
  * @param name what messages call it
  */
-record CalibrationText(String name, String words) {
+record CalibrationText(String name, String content) {
   /** A fifth of what is read, with the bundled prose. */
   private static final int TASK_ROUNDS = 8;
 
@@ -23,7 +23,7 @@ record CalibrationText(String name, String words) {
   }
 
   /** Tells it from other texts, for what is kept of a calibration that was broken off. */
-  String mark() {
-    return "text %08x".formatted(words.hashCode());
+  String fingerprint() {
+    return "text %08x".formatted(content.hashCode());
   }
 }

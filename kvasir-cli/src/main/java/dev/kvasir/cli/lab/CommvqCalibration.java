@@ -7,9 +7,9 @@ import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.lab.codebook.CodebookTraining;
-import dev.kvasir.lab.codebook.FinishedHeads;
+import dev.kvasir.lab.codebook.HeadCheckpoints;
 import dev.kvasir.lab.codebook.SampleFolder;
-import dev.kvasir.lab.codebook.SamplePlace;
+import dev.kvasir.lab.codebook.SampleStorage;
 import dev.kvasir.lab.codebook.TextVectors;
 import dev.kvasir.lab.codebook.TrainingSettings;
 import dev.kvasir.lab.codebook.VectorSample;
@@ -22,17 +22,17 @@ import java.util.Optional;
 /** Trains codebooks of a width, and says what they leave of text that they were not trained on. */
 final class CommvqCalibration {
   /** Fewer vectors than first rows of a stage cannot be told apart from their codebook. */
-  private static final int LEAST_TOKENS = 256;
+  private static final int MIN_TOKENS = 256;
 
-  private static final int LEAST_LENGTH = 128;
+  private static final int MIN_LENGTH = 128;
 
   /**
    * @param bits of a channel, as {@code commvq:BITS} has them
    */
   record Settings(int bits, TextVectors.Settings vectors) {
     Settings {
-      OptionValue.between("--tokens", vectors.tokens(), LEAST_TOKENS, 1 << 20);
-      OptionValue.atLeast("--length", vectors.length(), LEAST_LENGTH);
+      OptionValue.between("--tokens", vectors.tokens(), MIN_TOKENS, 1 << 20);
+      OptionValue.atLeast("--length", vectors.length(), MIN_LENGTH);
     }
   }
 
@@ -64,7 +64,7 @@ final class CommvqCalibration {
   }
 
   /** What a run that was stopped leaves beside its result. */
-  static List<Path> kept(Path out, int bits) {
+  static List<Path> resumeFiles(Path out, int bits) {
     return List.of(heads(out, bits), vectors(out, bits));
   }
 
@@ -82,8 +82,8 @@ final class CommvqCalibration {
     TrainingSettings training =
         TrainingSettings.of(CommvqProfile.stages(settings.bits(), shape.headDim()));
     String source = source(training);
-    FinishedHeads finished =
-        new FinishedHeads(
+    HeadCheckpoints finished =
+        new HeadCheckpoints(
             heads(out, settings.bits()), model.fingerprint(), source, shape, training.stages());
     SampleFolder samples =
         new SampleFolder(
@@ -108,9 +108,9 @@ final class CommvqCalibration {
               CommvqProfile.of(made, settings.bits(), shape), streams.out(), (name, figure) -> {});
     }
     try {
-      finished.remove();
+      finished.delete();
     } finally {
-      samples.remove();
+      samples.delete();
     }
     return 0;
   }
@@ -127,21 +127,21 @@ final class CommvqCalibration {
 
   private String source(TextVectors.Settings vectors) {
     return "tokens %d, length %d, seed %d, %s"
-        .formatted(vectors.tokens(), vectors.length(), vectors.seed(), text.mark());
+        .formatted(vectors.tokens(), vectors.length(), vectors.seed(), text.fingerprint());
   }
 
-  private Optional<TextVectors> read(SamplePlace place) {
-    try (Watch watch = new Watch(streams, "reading", interruption)) {
+  private Optional<TextVectors> read(SampleStorage sampleStore) {
+    try (ProgressReporter progress = new ProgressReporter(streams, "reading", interruption)) {
       return TextVectors.read(
-          model, text.name(), text.words(), settings.vectors(), runner, place, watch);
+          model, text.name(), text.content(), settings.vectors(), runner, sampleStore, progress);
     }
   }
 
   /** Whether it came to its end. */
-  private boolean train(VectorSample sample, TrainingSettings training, FinishedHeads finished) {
-    try (Watch watch = new Watch(streams, "codebooks", interruption)) {
+  private boolean train(VectorSample sample, TrainingSettings training, HeadCheckpoints finished) {
+    try (ProgressReporter progress = new ProgressReporter(streams, "codebooks", interruption)) {
       return new CodebookTraining(sample, training, settings.vectors().seed())
-          .run(finished.heads(), runner, watch, finished::keep);
+          .run(finished.heads(), runner, progress, finished::save);
     }
   }
 }

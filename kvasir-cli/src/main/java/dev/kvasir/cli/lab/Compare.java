@@ -7,19 +7,19 @@ import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
+import dev.kvasir.lab.eval.CacheEvaluator;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.EvaluationJournal;
-import dev.kvasir.lab.eval.Evaluator;
-import dev.kvasir.lab.eval.Settings;
+import dev.kvasir.lab.eval.EvaluationSettings;
 import dev.kvasir.lab.eval.Sources;
-import dev.kvasir.lab.report.FiguresFile;
 import dev.kvasir.lab.report.Frontier;
+import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.lab.report.Provenance;
 import dev.kvasir.lab.report.ResultsFile;
 import dev.kvasir.lab.report.StandardTable;
-import dev.kvasir.lab.work.Materials;
 import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.TaskInputs;
 import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.Optional;
@@ -63,7 +63,7 @@ public final class Compare implements Callable<Integer> {
   private final Streams streams;
 
   @Spec private CommandSpec spec;
-  @Mixin private WorkPlace place;
+  @Mixin private ClusterArguments cluster;
 
   @Parameters(
       arity = "0..1",
@@ -119,28 +119,28 @@ public final class Compare implements Callable<Integer> {
   }
 
   private int draw() {
-    boolean measures = quick || part != null || place.typed().isPresent();
+    boolean measures = quick || part != null || cluster.typed().isPresent();
     if (measures || spec.commandLine().getParseResult().hasMatchedPositional(0)) {
       throw new InvalidInputException(
           "--frontier draws what was measured; expected neither a table nor --quick, --part, --on,"
               + " --ship or --conf beside it");
     }
-    WholeFile.checkWritable(frontier);
-    Frontier.of(FiguresFile.of(out, ALL_METHODS).toAbsolutePath().getParent()).write(frontier);
+    AtomicFile.checkWritable(frontier);
+    Frontier.of(MeasurementsFile.of(out, ALL_METHODS).toAbsolutePath().getParent()).write(frontier);
     return 0;
   }
 
   private int measure() {
     Optional<TablePart> own = Optional.ofNullable(part).map(TablePart::parse);
     StandardTable whole = StandardTable.named(table);
-    StandardTable wanted = own.map(one -> whole.part(one.number(), one.ofAll())).orElse(whole);
+    StandardTable wanted = own.map(one -> whole.part(one.number(), one.total())).orElse(whole);
     ResultsFile results = ResultsFile.at(out, wanted.name());
-    Settings settings = quick ? wanted.quickSettings() : wanted.settings();
+    EvaluationSettings settings = quick ? wanted.quickSettings() : wanted.settings();
     ModelArguments bundled = new ModelArguments();
-    try (Model model = bundled.load(place.fitted(LoadOptions.defaults()), streams);
-        Runner runner = place.runner(model, Materials::bundled);
-        Interruption interruption = Interruption.watch()) {
-      Evaluator evaluator = new Evaluator(model, settings, Sources.bundled(true));
+    try (Model model = bundled.load(cluster.fitToCluster(LoadOptions.defaults()), streams);
+        Runner runner = cluster.runner(model, TaskInputs::bundled);
+        Interruption interruption = Interruption.install()) {
+      CacheEvaluator evaluator = new CacheEvaluator(model, settings, Sources.bundled(true));
       Provenance origin = Origin.of(spec);
       Path beside = out.resolveSibling(out.getFileName() + "." + wanted.name());
       if (own.isPresent()) {
@@ -158,9 +158,12 @@ public final class Compare implements Callable<Integer> {
   }
 
   private Evaluation run(
-      Evaluator evaluator, Runner runner, EvaluationJournal journal, Interruption interruption) {
-    try (Watch watch = new Watch(streams, "comparing", interruption)) {
-      return evaluator.run(runner, watch, journal);
+      CacheEvaluator evaluator,
+      Runner runner,
+      EvaluationJournal journal,
+      Interruption interruption) {
+    try (ProgressReporter progress = new ProgressReporter(streams, "comparing", interruption)) {
+      return evaluator.run(runner, progress, journal);
     }
   }
 

@@ -6,12 +6,12 @@ import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
+import dev.kvasir.lab.eval.CacheEvaluator;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.EvaluationJournal;
 import dev.kvasir.lab.eval.EvaluationJson;
-import dev.kvasir.lab.eval.Evaluator;
-import dev.kvasir.lab.eval.Settings;
+import dev.kvasir.lab.eval.EvaluationSettings;
 import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.inspect.KeyRanges;
 import dev.kvasir.lab.report.Report;
@@ -48,7 +48,7 @@ public final class Eval implements Callable<Integer> {
   @Mixin private EvalArguments arguments;
   @Mixin private ReportArguments report;
   @Mixin private LoadArguments load;
-  @Mixin private WorkPlace place;
+  @Mixin private ClusterArguments cluster;
   @Spec private CommandSpec spec;
 
   @Option(names = "--json", paramLabel = "FILE", description = "Write all figures to a file.")
@@ -62,25 +62,26 @@ public final class Eval implements Callable<Integer> {
   public Integer call() {
     // Everything that can be wrong without the model is said before it loads.
     // Where other pieces run beside a text, a speed after it would say nothing.
-    Settings settings = place.isElsewhere() ? arguments.settings().untimed() : arguments.settings();
+    EvaluationSettings settings =
+        cluster.isRemote() ? arguments.settings().untimed() : arguments.settings();
     Sources sources = arguments.sources(model.isBundled());
     EvaluationJournal journal = EvaluationJournal.none();
     if (json != null) {
-      WholeFile.checkWritable(json);
+      AtomicFile.checkWritable(json);
       journal = Journals.beside(json, Origin.of(spec));
     }
     report.check();
-    try (Model loaded = model.load(place.fitted(load.options()), streams)) {
-      Settings fitted = arguments.fitted(settings, loaded.config().contextLength());
+    try (Model loaded = model.load(cluster.fitToCluster(load.options()), streams)) {
+      EvaluationSettings fitted = arguments.fitted(settings, loaded.config().contextLength());
       return evaluate(loaded, fitted, sources, journal);
     }
   }
 
   private int evaluate(
-      Model loaded, Settings settings, Sources sources, EvaluationJournal journal) {
-    Evaluator evaluator = new Evaluator(loaded, settings, sources);
-    try (Runner runner = place.runner(loaded, () -> WorkPlace.materials(model, load));
-        Interruption interruption = Interruption.watch()) {
+      Model loaded, EvaluationSettings settings, Sources sources, EvaluationJournal journal) {
+    CacheEvaluator evaluator = new CacheEvaluator(loaded, settings, sources);
+    try (Runner runner = cluster.runner(loaded, () -> ClusterArguments.taskInputs(model, load));
+        Interruption interruption = Interruption.install()) {
       Evaluation evaluation = run(evaluator, runner, journal, interruption);
       if (evaluation.rows().isEmpty()) {
         streams.note("interrupted before anything was finished");
@@ -103,20 +104,23 @@ public final class Eval implements Callable<Integer> {
   }
 
   private Evaluation run(
-      Evaluator evaluator, Runner runner, EvaluationJournal journal, Interruption interruption) {
-    try (Watch watch = new Watch(streams, "evaluating", interruption)) {
-      return evaluator.run(runner, watch, journal);
+      CacheEvaluator evaluator,
+      Runner runner,
+      EvaluationJournal journal,
+      Interruption interruption) {
+    try (ProgressReporter progress = new ProgressReporter(streams, "evaluating", interruption)) {
+      return evaluator.run(runner, progress, journal);
     }
   }
 
   /** Over the same part of the text that is evaluated. */
   private Optional<KeyRanges> keyRanges(
-      Model loaded, Settings settings, Sources sources, Interruption interruption) {
+      Model loaded, EvaluationSettings settings, Sources sources, Interruption interruption) {
     if (!report.hasKeyRanges()) {
       return Optional.empty();
     }
-    try (Watch watch = new Watch(streams, "reading keys", interruption)) {
-      return KeyRanges.measure(loaded, sources.text(), settings.longestContext(), watch);
+    try (ProgressReporter progress = new ProgressReporter(streams, "reading keys", interruption)) {
+      return KeyRanges.measure(loaded, sources.text(), settings.longestContext(), progress);
     }
   }
 }

@@ -5,8 +5,8 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.eval.EvaluationSettings;
 import dev.kvasir.lab.eval.Reading;
-import dev.kvasir.lab.eval.Settings;
 import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.eval.Task;
 import dev.kvasir.lab.task.WordProblem;
@@ -19,14 +19,14 @@ import picocli.CommandLine.Option;
 
 /** What an evaluation is to measure, and on what. */
 final class EvalArguments {
-  private static final Set<Task> USUAL_TASKS =
+  private static final Set<Task> DEFAULT_TASKS =
       EnumSet.of(Task.PPL, Task.KLD, Task.NEEDLE, Task.CHAIN);
-  private static final List<Integer> USUAL_CONTEXTS = List.of(1000, 4000, 8000);
+  private static final List<Integer> DEFAULT_CONTEXTS = List.of(1000, 4000, 8000);
   private static final List<Integer> QUICK_CONTEXTS = List.of(1500);
-  private static final int USUAL_SAMPLES = 20;
+  private static final int DEFAULT_SAMPLES = 20;
   private static final int QUICK_SAMPLES = 6;
-  private static final int MOST_SAMPLES = 1_000_000;
-  private static final int MOST_STEPS = 10_000;
+  private static final int MAX_SAMPLES = 1_000_000;
+  private static final int MAX_STEPS = 10_000;
 
   @Option(
       names = "--kv",
@@ -115,18 +115,18 @@ final class EvalArguments {
   @Option(names = "--quick", description = "A first look: a context of 1500 tokens, 6 samples.")
   private boolean quick;
 
-  Settings settings() {
+  EvaluationSettings settings() {
     List<CacheSpec> kinds =
         Arrays.stream(specs.split(";")).map(String::strip).map(CacheSpec::parse).toList();
-    List<Integer> lengths = quick ? QUICK_CONTEXTS : USUAL_CONTEXTS;
-    int count = quick ? QUICK_SAMPLES : USUAL_SAMPLES;
-    Settings settings =
-        new Settings(
+    List<Integer> lengths = quick ? QUICK_CONTEXTS : DEFAULT_CONTEXTS;
+    int count = quick ? QUICK_SAMPLES : DEFAULT_SAMPLES;
+    EvaluationSettings settings =
+        new EvaluationSettings(
             kinds,
             chosenTasks(),
             contexts == null ? lengths : contexts,
-            samples == null ? count : inRange("--samples", samples, MOST_SAMPLES),
-            inRange("--steps", steps, MOST_STEPS),
+            samples == null ? count : inRange("--samples", samples, MAX_SAMPLES),
+            inRange("--steps", steps, MAX_STEPS),
             seed);
     return settings.withReading(reading(settings.longestContext()));
   }
@@ -140,18 +140,19 @@ final class EvalArguments {
   }
 
   /** Contexts that the user did not ask for are left out where the model cannot hold them. */
-  Settings fitted(Settings settings, int contextLength) {
+  EvaluationSettings fitted(EvaluationSettings settings, int contextLength) {
     if (contexts != null || settings.longestContext() <= contextLength) {
       return settings;
     }
     List<Integer> lengths =
         settings.contexts().stream().filter(length -> length <= contextLength).toList();
-    Settings shorter = settings.withContexts(lengths.isEmpty() ? List.of(contextLength) : lengths);
+    EvaluationSettings shorter =
+        settings.withContexts(lengths.isEmpty() ? List.of(contextLength) : lengths);
     return shorter.withReading(reading(shorter.longestContext()));
   }
 
   private Set<Task> chosenTasks() {
-    Set<Task> chosen = tasks == null ? EnumSet.copyOf(USUAL_TASKS) : Task.parse(tasks);
+    Set<Task> chosen = tasks == null ? EnumSet.copyOf(DEFAULT_TASKS) : Task.parse(tasks);
     if (jsonl != null) {
       chosen.add(Task.JSONL);
     } else if (chosen.contains(Task.JSONL)) {

@@ -66,7 +66,7 @@ final class EvalTable {
     for (Row row : evaluation.rows()) {
       List<String> figures =
           columns.stream()
-              .map(column -> column.figure(row) + padded(column.marks(row), MARKS))
+              .map(column -> column.valueText(row) + padded(column.marks(row), MARKS))
               .toList();
       List<String> intervals = columns.stream().map(column -> column.interval(row) + "  ").toList();
       boolean own = row.spec().length() >= specWidth;

@@ -5,7 +5,7 @@ import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.lab.forecast.AtATime;
+import dev.kvasir.lab.forecast.Concurrency;
 import dev.kvasir.lab.forecast.Forecast;
 import dev.kvasir.lab.forecast.SpeedMeasurement;
 import dev.kvasir.lab.forecast.Speeds;
@@ -22,10 +22,10 @@ final class ForecastArguments {
   private static final int CHARS_PER_TOKEN = 4;
 
   /** Less is done in a minute or so, and not worth a few seconds of measuring. */
-  private static final double WORTH_MEASURING = 1e12;
+  private static final double MIN_MEASURED_OPERATIONS = 1e12;
 
   /** Billions of operations a second where nothing is measured. */
-  private static final double SPEED_OF_A_THREAD = 25;
+  private static final double ASSUMED_THREAD_SPEED = 25;
 
   @Option(
       names = "--forecast",
@@ -43,15 +43,15 @@ final class ForecastArguments {
   private Double speed;
 
   /** What a work takes. */
-  interface Foretelling {
+  interface ForecastFunction {
     /**
      * @param tokens counts those of a text
      */
-    Forecast of(ModelConfig config, ToIntFunction<String> tokens, AtATime atATime);
+    Forecast of(ModelConfig config, ToIntFunction<String> tokens, Concurrency concurrency);
   }
 
   /** Whether nothing else is to be done. */
-  boolean isAll() {
+  boolean isForecastOnly() {
     return forecast;
   }
 
@@ -70,45 +70,48 @@ final class ForecastArguments {
   }
 
   /** Whether there is no more of a model than what a forecast needs. */
-  boolean isOfConfiguration(ModelArguments model) {
-    return forecast && model.isConfigurationAlone();
+  boolean isConfigOnly(ModelArguments model) {
+    return forecast && model.isConfigOnly();
   }
 
-  void tell(Foretelling foretelling, Path folder, AtATime atATime, Streams streams) {
+  void report(ForecastFunction estimator, Path folder, Concurrency concurrency, Streams streams) {
     Forecast found =
-        foretelling.of(ModelConfig.of(folder), text -> text.length() / CHARS_PER_TOKEN, atATime);
-    tell(found, stated(atATime), atATime, null, streams);
+        estimator.of(ModelConfig.of(folder), text -> text.length() / CHARS_PER_TOKEN, concurrency);
+    report(found, assumedSpeeds(concurrency), concurrency, null, streams);
   }
 
   /**
    * @param out where the result goes; null where it goes nowhere
    * @return what it takes
    */
-  Forecast tell(Foretelling foretelling, Model model, Path out, AtATime atATime, Streams streams) {
+  Forecast report(
+      ForecastFunction estimator, Model model, Path out, Concurrency concurrency, Streams streams) {
     Forecast found =
-        foretelling.of(
-            model.config(), text -> model.tokenizer().encode(text, false).length, atATime);
-    boolean measures = speed == null && (forecast || found.operations() > WORTH_MEASURING);
+        estimator.of(
+            model.config(), text -> model.tokenizer().encode(text, false).length, concurrency);
+    boolean measures = speed == null && (forecast || found.operations() > MIN_MEASURED_OPERATIONS);
     Speeds speeds =
         measures
-            ? new SpeedMeasurement(model, atATime.threads()).of(found.efforts())
-            : stated(atATime);
-    tell(found, speeds, atATime, out, streams);
+            ? new SpeedMeasurement(model, concurrency.threads()).of(found.computeKinds())
+            : assumedSpeeds(concurrency);
+    report(found, speeds, concurrency, out, streams);
     return found;
   }
 
   /** What a piece has of a machine. */
-  private Speeds stated(AtATime atATime) {
-    int threads = atATime.threads();
-    double ofPiece = speed == null ? threads * SPEED_OF_A_THREAD : speed / atATime.pieces();
-    return Speeds.stated(threads, 1e9 * ofPiece);
+  private Speeds assumedSpeeds(Concurrency concurrency) {
+    int threads = concurrency.threads();
+    double taskSpeed = speed == null ? threads * ASSUMED_THREAD_SPEED : speed / concurrency.tasks();
+    return Speeds.stated(threads, 1e9 * taskSpeed);
   }
 
   /** Figures go beside the result, unless they are it. */
-  private void tell(Forecast found, Speeds speeds, AtATime atATime, Path out, Streams streams) {
+  private void report(
+      Forecast found, Speeds speeds, Concurrency concurrency, Path out, Streams streams) {
     PrintStream to = forecast ? streams.out() : streams.err();
     FactSheet sheet = new FactSheet(to, forecast && streams.outHasColours());
-    new ForecastSheet(sheet, found, speeds, atATime).tell(Runtime.getRuntime().maxMemory(), out);
+    new ForecastSheet(sheet, found, speeds, concurrency)
+        .print(Runtime.getRuntime().maxMemory(), out);
     to.flush();
   }
 }

@@ -2,10 +2,10 @@ package dev.kvasir.cli.lab;
 
 import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.cli.terminal.Units;
-import dev.kvasir.lab.forecast.AtATime;
+import dev.kvasir.lab.forecast.Concurrency;
 import dev.kvasir.lab.forecast.Forecast;
+import dev.kvasir.lab.forecast.ForecastStage;
 import dev.kvasir.lab.forecast.Speeds;
-import dev.kvasir.lab.forecast.Stage;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -18,37 +18,37 @@ final class ForecastSheet {
   private final FactSheet sheet;
   private final Forecast forecast;
   private final Speeds speeds;
-  private final AtATime atATime;
+  private final Concurrency concurrency;
 
   /**
    * @param speeds of a piece's threads
    */
-  ForecastSheet(FactSheet sheet, Forecast forecast, Speeds speeds, AtATime atATime) {
+  ForecastSheet(FactSheet sheet, Forecast forecast, Speeds speeds, Concurrency concurrency) {
     this.sheet = sheet;
     this.forecast = forecast;
     this.speeds = speeds;
-    this.atATime = atATime;
+    this.concurrency = concurrency;
   }
 
   /**
    * @param mostHeap bytes that Java may use
    * @param out where the result goes; null where it goes nowhere
    */
-  void tell(long mostHeap, Path out) {
+  void print(long maxHeap, Path out) {
     work();
-    memory(mostHeap);
+    memory(maxHeap);
     sheet.line(
         "disk",
-        Units.bytes(forecast.disk())
+        Units.bytes(forecast.diskBytes())
             + (out == null
                 ? ""
                 : " beside %s (%s are free)"
-                    .formatted(out, Units.bytes(Forecast.freeBeside(out)))));
+                    .formatted(out, Units.bytes(Forecast.freeDiskBytes(out)))));
     sheet.line("speed", "in billions of operations a second: " + rates());
   }
 
   private void work() {
-    for (Stage stage : forecast.stages()) {
+    for (ForecastStage stage : forecast.stages()) {
       sheet.line(
           stage.name().substring(0, stage.name().indexOf(' ')),
           "%s, %s, %s"
@@ -57,7 +57,7 @@ final class ForecastSheet {
                   operations(stage.operations()),
                   time(
                       stage.seconds(
-                          speeds.of(stage.effort()), speeds.threads(), atATime.pieces()))));
+                          speeds.of(stage.kind()), speeds.threads(), concurrency.tasks()))));
     }
     String further =
         MACHINES.stream()
@@ -66,11 +66,11 @@ final class ForecastSheet {
     sheet.line(
         "in all",
         "%s on %d threads; with more such machines %s"
-            .formatted(time(1), atATime.allThreads(), further));
+            .formatted(time(1), concurrency.allThreads(), further));
   }
 
   private String time(int machines) {
-    return time(forecast.seconds(speeds, machines * atATime.pieces()));
+    return time(forecast.seconds(speeds, machines * concurrency.tasks()));
   }
 
   private static String time(double seconds) {
@@ -81,25 +81,25 @@ final class ForecastSheet {
     return String.format(Locale.ROOT, "%,.0f billion operations", Math.max(1, count / 1e9));
   }
 
-  private void memory(long mostHeap) {
+  private void memory(long maxHeap) {
     sheet.line(
         "memory",
         "%s of heap (Java may use %s), %s outside it, weights on top"
             .formatted(
-                Units.bytes(forecast.heap()),
-                Units.bytes(mostHeap),
-                Units.bytes(forecast.outside())));
+                Units.bytes(forecast.heapBytes()),
+                Units.bytes(maxHeap),
+                Units.bytes(forecast.offHeapBytes())));
   }
 
   private String rates() {
-    return forecast.efforts().stream()
+    return forecast.computeKinds().stream()
         .map(
-            effort ->
+            kind ->
                 String.format(
                     Locale.ROOT,
                     "%s %.1f",
-                    effort.name().toLowerCase(Locale.ROOT),
-                    atATime.pieces() * speeds.of(effort) / 1e9))
+                    kind.name().toLowerCase(Locale.ROOT),
+                    concurrency.tasks() * speeds.of(kind) / 1e9))
         .collect(Collectors.joining(", "));
   }
 }

@@ -41,7 +41,7 @@ final class Journals {
 
   /** Of one of several processes that share a table. */
   static EvaluationJournal ofPart(Path file, TablePart part, Provenance origin) {
-    String name = "%s%s%d-of-%d".formatted(file.getFileName(), PART, part.number(), part.ofAll());
+    String name = "%s%s%d-of-%d".formatted(file.getFileName(), PART, part.number(), part.total());
     return beside(file.resolveSibling(name), origin);
   }
 

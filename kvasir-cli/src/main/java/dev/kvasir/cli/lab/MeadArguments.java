@@ -64,7 +64,7 @@ final class MeadArguments {
    * @param length tokens of a text
    */
   MeadSettings settings(int length, long seed) {
-    return MeadCalibrator.checked(
+    return MeadCalibrator.validated(
         new MeadSettings(
             length, texts, tasks, metricTexts, rows, MeadCalibrator.kinds(tables), seed));
   }

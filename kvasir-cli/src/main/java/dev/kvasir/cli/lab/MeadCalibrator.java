@@ -6,11 +6,11 @@ import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.mead.TableKind;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.kernel.Crew;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.SampleFolder;
 import dev.kvasir.lab.mead.MeadCalibration;
 import dev.kvasir.lab.mead.MeadProgress;
@@ -32,18 +32,18 @@ import java.util.stream.Collectors;
 
 /** Makes the tables of Mead, and says what they take. */
 final class MeadCalibrator {
-  private static final int LEAST_LENGTH = 512;
-  private static final int LEAST_TEXTS = 12;
+  private static final int MIN_LENGTH = 512;
+  private static final int MIN_TEXTS = 12;
 
   /** One profile serves all rates; the picture is of this one. */
-  private static final CacheSpec DRAWN = CacheSpec.parse("mead:1.5");
+  private static final CacheSpec PLOTTED_SPEC = CacheSpec.parse("mead:1.5");
 
   private final Model model;
   private final MeadSettings settings;
   private final Optional<CalibrationText> text;
   private final Path out;
   private final Streams streams;
-  private final Crew crew;
+  private final WorkerPool workers;
   private final Runner runner;
   private final Interruption interruption;
 
@@ -53,17 +53,16 @@ final class MeadCalibrator {
       Optional<CalibrationText> text,
       Path out,
       Streams streams,
-      Crew crew,
+      WorkerPool workers,
       Runner runner,
       Interruption interruption) {
-    OptionValue.between(
-        "--length", settings.length(), LEAST_LENGTH, model.config().contextLength());
+    OptionValue.between("--length", settings.length(), MIN_LENGTH, model.config().contextLength());
     this.model = model;
     this.settings = settings;
     this.text = text;
     this.out = out;
     this.streams = streams;
-    this.crew = crew;
+    this.workers = workers;
     this.runner = runner;
     this.interruption = interruption;
   }
@@ -78,17 +77,17 @@ final class MeadCalibrator {
   }
 
   /** Refuses what cannot be done with any model. */
-  static MeadSettings checked(MeadSettings settings) {
-    boolean asksAlone = settings.proseTexts() == 0 && settings.taskTexts() > 0;
-    OptionValue.atLeast("--texts", settings.proseTexts(), asksAlone ? 0 : LEAST_TEXTS);
-    OptionValue.atLeast("--tasks", settings.taskTexts(), asksAlone ? LEAST_TEXTS : 0);
+  static MeadSettings validated(MeadSettings settings) {
+    boolean isTasksOnly = settings.proseTexts() == 0 && settings.taskTexts() > 0;
+    OptionValue.atLeast("--texts", settings.proseTexts(), isTasksOnly ? 0 : MIN_TEXTS);
+    OptionValue.atLeast("--tasks", settings.taskTexts(), isTasksOnly ? MIN_TEXTS : 0);
     OptionValue.atLeast("--metric-texts", settings.metricTexts(), 1);
     OptionValue.atLeast("--rows", settings.tableRows(), 1);
     return settings;
   }
 
   /** What a run that was ended leaves beside its result. */
-  static List<Path> kept(Path out) {
+  static List<Path> resumeFiles(Path out) {
     return List.of(beside(out, ".journal"), beside(out, ".vectors"));
   }
 
@@ -110,7 +109,7 @@ final class MeadCalibrator {
       Optional<Profile> made =
           texts.flatMap(
               read ->
-                  new MeadCalibration(model, settings, crew, runner, stages)
+                  new MeadCalibration(model, settings, workers, runner, stages)
                       .run(read, journal, vectors, before));
       if (made.isEmpty()) {
         streams.note("interrupted; the same command goes on");
@@ -123,7 +122,7 @@ final class MeadCalibrator {
       whole.write(out);
       draw(whole);
     } finally {
-      vectors.remove();
+      vectors.delete();
     }
     journal.delete();
     streams.note("%s has %s".formatted(out, Units.bytes(size())));
@@ -131,31 +130,31 @@ final class MeadCalibrator {
   }
 
   private void draw(Profile made) {
-    CacheHost host =
-        CacheHost.unknown()
+    CacheContext context =
+        CacheContext.unknown()
             .withQueryHeads(model.config().queryHeads())
             .withRotation(Optional.of(model.config().rotation()))
             .withProfile(Optional.of(made));
-    BitsPlot.of(DRAWN, model.config().cacheShape(), host).write(beside(out, ".svg"));
+    BitsPlot.of(PLOTTED_SPEC, model.config().cacheShape(), context).write(beside(out, ".svg"));
   }
 
   private Optional<MeadTexts> texts(Stages stages) {
     if (text.isEmpty()) {
-      return MeadTexts.selfMade(model, settings, runner, stages.begin("making up texts"));
+      return MeadTexts.selfGenerated(model, settings, runner, stages.beginPhase("making up texts"));
     }
-    OptionValue.atLeast("--texts", settings.proseTexts(), LEAST_TEXTS);
-    int[] ids = model.tokenizer().encode(text.get().words(), false);
-    long wanted = (long) LEAST_TEXTS * settings.length();
+    OptionValue.atLeast("--texts", settings.proseTexts(), MIN_TEXTS);
+    int[] ids = model.tokenizer().encode(text.get().content(), false);
+    long wanted = (long) MIN_TEXTS * settings.length();
     if (ids.length < wanted) {
       throw new InvalidInputException(
           "%s has %d tokens; expected at least %d, %d texts of %d"
-              .formatted(text.get().name(), ids.length, wanted, LEAST_TEXTS, settings.length()));
+              .formatted(text.get().name(), ids.length, wanted, MIN_TEXTS, settings.length()));
     }
     return Optional.of(MeadTexts.cut(model, ids, settings));
   }
 
   private String source() {
-    return "%s, %s".formatted(settings, text.map(CalibrationText::mark).orElse("self-made"));
+    return "%s, %s".formatted(settings, text.map(CalibrationText::fingerprint).orElse("self-made"));
   }
 
   private Profile profile() {
@@ -172,12 +171,12 @@ final class MeadCalibrator {
 
   /** One line of progress after another. */
   private final class Stages implements MeadProgress, AutoCloseable {
-    private Watch last; // null until there is any
+    private ProgressReporter last; // null until there is any
 
     @Override
-    public WorkListener begin(String work) {
+    public ProgressListener beginPhase(String work) {
       close();
-      last = new Watch(streams, work, interruption);
+      last = new ProgressReporter(streams, work, interruption);
       return last;
     }
 

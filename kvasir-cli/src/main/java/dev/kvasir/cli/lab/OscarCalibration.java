@@ -4,7 +4,7 @@ import dev.kvasir.Model;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.codec.oscar.OscarProfile;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.rotate.RotationCalibration;
 import dev.kvasir.profile.Profile;
@@ -19,7 +19,7 @@ final class OscarCalibration {
   private final long seed;
   private final Path out;
   private final Streams streams;
-  private final Crew crew;
+  private final WorkerPool workers;
   private final Interruption interruption;
 
   OscarCalibration(
@@ -29,7 +29,7 @@ final class OscarCalibration {
       long seed,
       Path out,
       Streams streams,
-      Crew crew,
+      WorkerPool workers,
       Interruption interruption) {
     this.model = model;
     this.text = text;
@@ -37,7 +37,7 @@ final class OscarCalibration {
     this.seed = seed;
     this.out = out;
     this.streams = streams;
-    this.crew = crew;
+    this.workers = workers;
     this.interruption = interruption;
   }
 
@@ -57,7 +57,11 @@ final class OscarCalibration {
             OscarProfile.PART + "/source",
             "samples %d, length %d, seed %d, ranges for %d bits, %s"
                 .formatted(
-                    CalibrationTexts.COUNT, length, seed, RotationCalibration.BITS, text.mark()))
+                    CalibrationTexts.COUNT,
+                    length,
+                    seed,
+                    RotationCalibration.BITS,
+                    text.fingerprint()))
         .write(out);
     made.get()
         .layers()
@@ -76,11 +80,11 @@ final class OscarCalibration {
   }
 
   private Optional<OscarProfile> rotations() {
-    try (Watch watch = new Watch(streams, "reading", interruption)) {
-      return new RotationCalibration(model, crew, watch)
+    try (ProgressReporter progress = new ProgressReporter(streams, "reading", interruption)) {
+      return new RotationCalibration(model, workers, progress)
           .run(
               CalibrationTexts.choose(
-                      model, text.name(), text.words(), CalibrationTexts.COUNT, length, seed)
+                      model, text.name(), text.content(), CalibrationTexts.COUNT, length, seed)
                   .samples());
     }
   }

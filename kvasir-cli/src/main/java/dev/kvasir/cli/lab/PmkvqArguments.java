@@ -1,11 +1,11 @@
 package dev.kvasir.cli.lab;
 
 import dev.kvasir.cli.arguments.OptionValue;
-import dev.kvasir.codec.pmkvq.KeyScales;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.codec.pmkvq.KeyScaleAxis;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.smooth.FactorSharing;
-import dev.kvasir.lab.smooth.Smoothing;
+import dev.kvasir.lab.smooth.KeySmoothing;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -52,7 +52,7 @@ final class PmkvqArguments {
   @Option(
       names = "--position-scale",
       paramLabel = "S",
-      defaultValue = "" + Smoothing.POSITION_SCALE,
+      defaultValue = "" + KeySmoothing.POSITION_SCALE,
       description = {
         "pmkvq: what positions are multiplied by in the search for smoothing factors, so that keys",
         "  turn as in a longer text. Default: ${DEFAULT-VALUE}."
@@ -88,7 +88,7 @@ final class PmkvqArguments {
   /** Where sensitivities are written. */
   Optional<Path> figures() {
     Optional<Path> file = Optional.ofNullable(json);
-    file.ifPresent(WholeFile::checkWritable);
+    file.ifPresent(AtomicFile::checkWritable);
     return file;
   }
 
@@ -99,8 +99,8 @@ final class PmkvqArguments {
   PmkvqCalibration.Settings settings(int narrowest, int length, long seed) {
     return new PmkvqCalibration.Settings(
         narrowest,
-        meanBits == null ? PmkvqCalibration.Settings.usualMeanBits(narrowest) : meanBits,
-        OptionValue.oneOf("--keys", keyScales, KeyScales.class),
+        meanBits == null ? PmkvqCalibration.Settings.defaultMeanBits(narrowest) : meanBits,
+        OptionValue.oneOf("--keys", keyScales, KeyScaleAxis.class),
         samples,
         length,
         positionScale,

@@ -4,17 +4,17 @@ import dev.kvasir.Model;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
-import dev.kvasir.codec.pmkvq.KeyScales;
+import dev.kvasir.codec.pmkvq.KeyScaleAxis;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.lab.allocate.Allocation;
 import dev.kvasir.lab.allocate.AllocationProfile;
+import dev.kvasir.lab.allocate.LayerBitAllocation;
 import dev.kvasir.lab.allocate.Sensitivities;
 import dev.kvasir.lab.allocate.SensitivityJournal;
 import dev.kvasir.lab.allocate.SensitivitySettings;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.report.AllocationPlot;
 import dev.kvasir.lab.smooth.FactorSharing;
-import dev.kvasir.lab.smooth.Smoothing;
+import dev.kvasir.lab.smooth.KeySmoothing;
 import dev.kvasir.lab.smooth.SmoothingSettings;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.profile.Profile;
@@ -43,7 +43,7 @@ final class PmkvqCalibration {
   record Settings(
       int narrowest,
       double meanBits,
-      KeyScales keyScales,
+      KeyScaleAxis keyScales,
       int samples,
       int length,
       double positionScale,
@@ -70,7 +70,7 @@ final class PmkvqCalibration {
     }
 
     /** Where nothing else is asked for: a bit more than the narrowest in the mean. */
-    static double usualMeanBits(int narrowest) {
+    static double defaultMeanBits(int narrowest) {
       return Math.min(8, narrowest + 1);
     }
   }
@@ -112,7 +112,7 @@ final class PmkvqCalibration {
         CalibrationTexts.choose(
             model,
             text.name(),
-            text.words(),
+            text.content(),
             settings.samples(),
             settings.length(),
             settings.seed());
@@ -134,18 +134,19 @@ final class PmkvqCalibration {
                 settings.samples(),
                 settings.length(),
                 settings.seed(),
-                text.mark());
+                text.fingerprint());
     Optional<Sensitivities> found =
         AllocationProfile.sensitivities(before, source, model.config().layers())
             .or(() -> measure(texts, source));
     return found.map(
         sensitivities -> {
-          Allocation allocation =
-              Allocation.within(sensitivities.atLeast(settings.narrowest()), settings.meanBits());
+          LayerBitAllocation allocation =
+              LayerBitAllocation.within(
+                  sensitivities.atLeast(settings.narrowest()), settings.meanBits());
           print(sensitivities, allocation);
           figures.accept(named(sensitivities));
           AllocationProfile part = new AllocationProfile(source, sensitivities, allocation.bits());
-          Profile made = written(part.addTo(profile()));
+          Profile made = write(part.addTo(profile()));
           journal(source).delete();
           AllocationPlot.of(sensitivities, allocation.bits()).write(beside(".svg"));
           return made;
@@ -154,14 +155,14 @@ final class PmkvqCalibration {
 
   private Optional<Sensitivities> measure(CalibrationTexts texts, String source) {
     SensitivityJournal journal = journal(source);
-    try (Watch watch = new Watch(streams, "gradients", interruption)) {
+    try (ProgressReporter progress = new ProgressReporter(streams, "gradients", interruption)) {
       return Sensitivities.measure(
           runner,
           texts,
           new SensitivitySettings(Sensitivities.WIDTHS, SINKS, settings.keyScales()),
           journal.known(),
           journal::add,
-          watch);
+          progress);
     }
   }
 
@@ -186,20 +187,20 @@ final class PmkvqCalibration {
             ? AllocationProfile.widths(before, layers)
             : Collections.nCopies(layers, settings.smoothingBits());
     SmoothingSettings search = SmoothingSettings.defaults().withSharing(settings.sharing());
-    Optional<Smoothing> found;
-    try (Watch watch = new Watch(streams, "smoothing", interruption)) {
+    Optional<KeySmoothing> found;
+    try (ProgressReporter progress = new ProgressReporter(streams, "smoothing", interruption)) {
       found =
-          Smoothing.search(
-              runner, model.config(), texts, settings.positionScale(), widths, search, watch);
+          KeySmoothing.search(
+              runner, model.config(), texts, settings.positionScale(), widths, search, progress);
     }
     return found.map(
         smoothing -> {
           print(smoothing);
-          return written(smoothing.addTo(profile()));
+          return write(smoothing.addTo(profile()));
         });
   }
 
-  private Profile written(Profile profile) {
+  private Profile write(Profile profile) {
     profile.write(out);
     return profile;
   }
@@ -214,7 +215,7 @@ final class PmkvqCalibration {
     return named;
   }
 
-  private void print(Sensitivities found, Allocation allocation) {
+  private void print(Sensitivities found, LayerBitAllocation allocation) {
     line("layer    2 bits    4 bits    8 bits  width");
     for (int layer = 0; layer < found.layers(); layer++) {
       line(
@@ -230,10 +231,10 @@ final class PmkvqCalibration {
     streams.out().flush();
   }
 
-  private void print(Smoothing smoothing) {
+  private void print(KeySmoothing smoothing) {
     line("layer  strength  attention error: plain  smoothed");
     for (int layer = 0; layer < smoothing.layers().size(); layer++) {
-      Smoothing.LayerTrial trial = smoothing.layers().get(layer);
+      KeySmoothing.LayerResult trial = smoothing.layers().get(layer);
       line("%5d %9.2f %23.4f %9.4f", layer, trial.strength(), trial.plainError(), trial.error());
     }
     streams.out().flush();

@@ -1,7 +1,7 @@
 package dev.kvasir.cli.lab;
 
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
@@ -21,7 +21,7 @@ final class ReportArguments {
   /** Refuses what could not be written in the end. */
   void check() {
     if (file != null) {
-      WholeFile.checkWritable(file);
+      AtomicFile.checkWritable(file);
     } else if (keyRanges) {
       throw new InvalidInputException(
           "--inspect-kv is part of a report; expected a file for it with --report FILE");

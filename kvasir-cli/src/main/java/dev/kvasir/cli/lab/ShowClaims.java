@@ -2,11 +2,11 @@ package dev.kvasir.cli.lab;
 
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
+import dev.kvasir.lab.claim.Experiment;
 import dev.kvasir.lab.claim.Ledger;
 import dev.kvasir.lab.claim.Ledger.Entry;
 import dev.kvasir.lab.claim.LedgerPage;
-import dev.kvasir.lab.claim.Trial;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -53,18 +53,18 @@ public final class ShowClaims implements Callable<Integer> {
   @Override
   public Integer call() {
     if (out != null) {
-      WholeFile.checkWritable(out);
+      AtomicFile.checkWritable(out);
     }
     if (!Files.isDirectory(results)) {
       throw new InvalidInputException(
           "%s: is no folder; expected figures of 'kvasir compare'".formatted(results));
     }
-    return number == null ? show(results, out) : run(Ledger.trial(number), results, out);
+    return number == null ? show(results, out) : run(Ledger.experiment(number), results, out);
   }
 
   /** The other command is parsed with this one's options, so what is needed of them is at hand. */
-  private int run(Trial trial, Path folder, Path document) {
-    int exit = execute(trial.command(folder));
+  private int run(Experiment experiment, Path folder, Path document) {
+    int exit = execute(experiment.command(folder));
     return exit == 0 ? show(folder, document) : exit;
   }
 
@@ -91,12 +91,12 @@ public final class ShowClaims implements Callable<Integer> {
             "%2d  %-21s %s, %s"
                 .formatted(
                     entry.number(),
-                    entry.finding().verdict().words(),
+                    entry.finding().verdict().label(),
                     entry.claim().paper().title(),
-                    entry.claim().place()));
-    streams.out().println("    " + entry.claim().says());
-    if (!entry.finding().figure().isEmpty()) {
-      streams.out().println("    " + entry.finding().figure());
+                    entry.claim().section()));
+    streams.out().println("    " + entry.claim().statement());
+    if (!entry.finding().measured().isEmpty()) {
+      streams.out().println("    " + entry.finding().measured());
     }
   }
 }

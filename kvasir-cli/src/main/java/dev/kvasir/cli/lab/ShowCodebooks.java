@@ -6,22 +6,22 @@ import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.arguments.TextArgument;
-import dev.kvasir.cli.lab.CodebookTables.Trained;
+import dev.kvasir.cli.lab.CodebookReport.NamedSample;
 import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.WholeFile;
-import dev.kvasir.kernel.Crew;
-import dev.kvasir.lab.codebook.LearnedTrial;
-import dev.kvasir.lab.codebook.SampleReading;
+import dev.kvasir.format.AtomicFile;
+import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.lab.codebook.LearnedEncoderTrial;
+import dev.kvasir.lab.codebook.SamplePlan;
 import dev.kvasir.lab.codebook.VectorSample;
-import dev.kvasir.lab.report.FiguresFile;
+import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.lab.task.TaskText;
 import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.lab.work.LocalRunner;
-import dev.kvasir.lab.work.Worksite;
+import dev.kvasir.lab.work.WorkerContext;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -55,12 +55,12 @@ import picocli.CommandLine.Spec;
     })
 public final class ShowCodebooks implements Callable<Integer> {
   private static final List<Integer> WIDTHS = List.of(1, 2, 3, 4);
-  private static final int LEAST_TOKENS = 256;
+  private static final int MIN_TOKENS = 256;
   private static final int LENGTH = 2048;
-  private static final int MOST_TEST_TOKENS = 4096;
+  private static final int MAX_TEST_TOKENS = 4096;
 
   /** A round has at least so many tokens. */
-  private static final int TOKENS_OF_ROUND = 600;
+  private static final int TOKENS_PER_ROUND = 600;
 
   /** Which tables can be asked for. */
   enum Table {
@@ -150,32 +150,32 @@ public final class ShowCodebooks implements Callable<Integer> {
   public Integer call() {
     List<Table> wanted =
         tables.stream().map(name -> OptionValue.oneOf("--tables", name, Table.class)).toList();
-    int least = wanted.contains(Table.ENCODER) ? LearnedTrial.LEAST_TOKENS : LEAST_TOKENS;
+    int least = wanted.contains(Table.ENCODER) ? LearnedEncoderTrial.MIN_TOKENS : MIN_TOKENS;
     OptionValue.between("--tokens", tokens, least, 1 << 20);
     OptionValue.between("--bits", bits, 1, 4);
     OptionValue.atLeastOne("--steps", steps);
     if (json != null) {
-      WholeFile.checkWritable(json);
+      AtomicFile.checkWritable(json);
     }
     String own = text == null ? "" : TextArgument.readFile(text);
     LoadOptions options = load.options();
     try (Model loaded = model.load(options, streams);
-        Interruption interruption = Interruption.watch()) {
+        Interruption interruption = Interruption.install()) {
       Samples samples = new Samples(loaded, interruption);
       if (wanted.contains(Table.PROFILE)) {
         profile(loaded, samples, own);
       }
       if (wanted.stream().anyMatch(table -> table != Table.PROFILE)) {
-        CodebookTables to =
-            new CodebookTables(
+        CodebookReport report =
+            new CodebookReport(
                 streams, layer(loaded), options.threads(), seed, interruption, figures);
-        train(to, wanted, samples, own);
+        train(report, wanted, samples, own);
       }
-      if (interruption.asked()) {
+      if (interruption.isRequested()) {
         return Interruption.EXIT_CODE;
       }
       if (json != null) {
-        FiguresFile.write(json, figures, Origin.of(command));
+        MeasurementsFile.write(json, figures, Origin.of(command));
       }
       return 0;
     }
@@ -207,7 +207,7 @@ public final class ShowCodebooks implements Callable<Integer> {
         own.isEmpty()
             ? samples.read(BundledText.stream(), "prose", testTokens())
             : samples.read(own, text.toString(), testTokens());
-    if (samples.interruption.asked()) {
+    if (samples.interruption.isRequested()) {
       return;
     }
     HeldOutTable table = new HeldOutTable(test, length(loaded), loaded.config().rotation());
@@ -219,70 +219,75 @@ public final class ShowCodebooks implements Callable<Integer> {
     }
   }
 
-  private void train(CodebookTables to, List<Table> wanted, Samples samples, String own) {
+  private void train(CodebookReport report, List<Table> wanted, Samples samples, String own) {
     VectorSample prose = samples.read(BundledText.filler(), "prose", tokens);
     VectorSample test = samples.read(BundledText.stream(), "other prose", testTokens());
-    if (samples.interruption.asked()) {
+    if (samples.interruption.isRequested()) {
       return;
     }
     if (wanted.contains(Table.STAGES)) {
-      to.stages(prose, test, length(samples.loaded), samples.loaded.config().rotation());
+      report.stages(prose, test, length(samples.loaded), samples.loaded.config().rotation());
     }
     if (wanted.contains(Table.PAIRS)) {
-      to.pairs(prose, test);
+      report.pairs(prose, test);
     }
     if (wanted.contains(Table.TEXTS)) {
-      texts(to, samples, prose, test, own);
+      texts(report, samples, prose, test, own);
     }
     if (wanted.contains(Table.ENCODER)) {
-      encoder(to, samples, prose);
+      encoder(report, samples, prose);
     }
   }
 
   private int testTokens() {
-    return Math.min(tokens, MOST_TEST_TOKENS);
+    return Math.min(tokens, MAX_TEST_TOKENS);
   }
 
   private void texts(
-      CodebookTables to, Samples samples, VectorSample prose, VectorSample otherProse, String own) {
+      CodebookReport report,
+      Samples samples,
+      VectorSample prose,
+      VectorSample otherProse,
+      String own) {
     int headDim = prose.shape().headDim();
-    int rounds = tokens / TOKENS_OF_ROUND + 1;
+    int rounds = tokens / TOKENS_PER_ROUND + 1;
     String tasks = TaskText.of(seed, rounds);
-    List<Trained> trained =
+    List<NamedSample> trained =
         List.of(
-            new Trained("prose", prose),
-            new Trained("tasks", samples.read(tasks, "tasks", tokens)),
-            new Trained("prose and tasks", samples.mixed(BundledText.filler(), tasks, tokens)));
-    List<Trained> tests = new ArrayList<>();
-    tests.add(new Trained("prose", otherProse));
-    String otherTasks = TaskText.of(seed + 1, testTokens() / TOKENS_OF_ROUND + 1);
-    tests.add(new Trained("tasks", samples.read(otherTasks, "other tasks", testTokens())));
+            new NamedSample("prose", prose),
+            new NamedSample("tasks", samples.read(tasks, "tasks", tokens)),
+            new NamedSample("prose and tasks", samples.mixed(BundledText.filler(), tasks, tokens)));
+    List<NamedSample> tests = new ArrayList<>();
+    tests.add(new NamedSample("prose", otherProse));
+    String otherTasks = TaskText.of(seed + 1, testTokens() / TOKENS_PER_ROUND + 1);
+    tests.add(new NamedSample("tasks", samples.read(otherTasks, "other tasks", testTokens())));
     if (!own.isEmpty()) {
-      tests.add(new Trained("FILE", samples.read(own, text.toString(), testTokens())));
+      tests.add(new NamedSample("FILE", samples.read(own, text.toString(), testTokens())));
     }
-    if (samples.interruption.asked()) {
+    if (samples.interruption.isRequested()) {
       return;
     }
-    to.texts(trained, tests, CommvqProfile.stages(bits, headDim));
+    report.texts(trained, tests, CommvqProfile.stages(bits, headDim));
   }
 
-  private void encoder(CodebookTables to, Samples samples, VectorSample prose) {
+  private void encoder(CodebookReport report, Samples samples, VectorSample prose) {
     Model loaded = samples.loaded;
     int headDim = prose.shape().headDim();
-    try (Crew crew = new Crew(load.options().threads());
-        Watch watch = new Watch(streams, "reading blocks", samples.interruption)) {
-      LearnedTrial trial =
-          new LearnedTrial(
+    try (WorkerPool workers = new WorkerPool(load.options().threads());
+        ProgressReporter progress =
+            new ProgressReporter(streams, "reading blocks", samples.interruption)) {
+      LearnedEncoderTrial trial =
+          new LearnedEncoderTrial(
               loaded,
               layer(loaded),
               prose,
-              samples.stretches(BundledText.filler(), tokens),
-              samples.stretches(BundledText.stream(), testTokens()),
-              crew,
+              samples.chunks(BundledText.filler(), tokens),
+              samples.chunks(BundledText.stream(), testTokens()),
+              workers,
               seed,
-              watch);
-      if (!samples.interruption.asked()) {
-        to.encoder(trial, prose, CommvqProfile.stages(bits, headDim), steps, watch);
+              progress);
+      if (!samples.interruption.isRequested()) {
+        report.encoder(trial, prose, CommvqProfile.stages(bits, headDim), steps, progress);
       }
     }
   }
@@ -314,7 +319,7 @@ public final class ShowCodebooks implements Callable<Integer> {
       return sample(all, "prose and tasks");
     }
 
-    List<int[]> stretches(String words, int most) {
+    List<int[]> chunks(String words, int most) {
       int[] all = ids(words, most);
       int length = length(loaded);
       List<int[]> cut = new ArrayList<>();
@@ -329,14 +334,15 @@ public final class ShowCodebooks implements Callable<Integer> {
     }
 
     private VectorSample sample(int[] ids, String name) {
-      try (Watch watch = new Watch(streams, "reading " + name, interruption)) {
-        return SampleReading.all(
+      try (ProgressReporter progress =
+          new ProgressReporter(streams, "reading " + name, interruption)) {
+        return SamplePlan.readAll(
             loaded.config().cacheShape(),
             name,
             ids,
             length(loaded),
-            new LocalRunner(Worksite.of(loaded)),
-            watch);
+            new LocalRunner(WorkerContext.of(loaded)),
+            progress);
       }
     }
   }

@@ -11,10 +11,10 @@ import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.lab.inspect.PatternFit;
 import dev.kvasir.lab.report.DistributionPlot;
-import dev.kvasir.lab.report.FiguresFile;
+import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.lab.text.BundledText;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -40,7 +40,7 @@ import picocli.CommandLine.Spec;
       "  kvasir patterns --model models/some-model.gguf --text book.txt --context 8192"
     })
 public final class ShowPatterns implements Callable<Integer> {
-  private static final int LEAST_TOKENS = 512;
+  private static final int MIN_TOKENS = 512;
 
   private final Streams streams;
 
@@ -98,21 +98,21 @@ public final class ShowPatterns implements Callable<Integer> {
   @Override
   public Integer call() {
     CacheSpec spec = CacheSpec.parse(cache);
-    OptionValue.atLeast("--context", tokens, LEAST_TOKENS);
+    OptionValue.atLeast("--context", tokens, MIN_TOKENS);
     Prefill when = OptionValue.oneOf("--prefill", prefill, Prefill.class);
     String words = text == null ? BundledText.stream() : TextArgument.readFile(text);
     if (out != null) {
-      WholeFile.checkWritable(out);
+      AtomicFile.checkWritable(out);
     }
     if (json != null) {
-      WholeFile.checkWritable(json);
+      AtomicFile.checkWritable(json);
     }
     try (Model loaded = model.load(load.options(), streams);
-        Interruption interruption = Interruption.watch()) {
+        Interruption interruption = Interruption.install()) {
       int most = Math.min(tokens, loaded.config().contextLength());
       Optional<PatternFit> fit;
-      try (Watch watch = new Watch(streams, "reading", interruption)) {
-        fit = PatternFit.measure(loaded, spec, when, words, most, watch);
+      try (ProgressReporter progress = new ProgressReporter(streams, "reading", interruption)) {
+        fit = PatternFit.measure(loaded, spec, when, words, most, progress);
       }
       fit.ifPresent(this::show);
       return fit.isPresent() ? 0 : Interruption.EXIT_CODE;
@@ -140,7 +140,7 @@ public final class ShowPatterns implements Callable<Integer> {
       new DistributionPlot(fit).write(out);
     }
     if (json != null) {
-      FiguresFile.write(json, fit.means(), Origin.of(command));
+      MeasurementsFile.write(json, fit.means(), Origin.of(command));
     }
   }
 }

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
  *
  * @param number from 1 on
  */
-record TablePart(int number, int ofAll) {
+record TablePart(int number, int total) {
   private static final Pattern TYPED = Pattern.compile("(\\d{1,3})/(\\d{1,3})");
 
   /**
@@ -19,9 +19,9 @@ record TablePart(int number, int ofAll) {
     Matcher found = TYPED.matcher(typed);
     if (found.matches()) {
       int number = Integer.parseInt(found.group(1));
-      int ofAll = Integer.parseInt(found.group(2));
-      if (number >= 1 && number <= ofAll) {
-        return new TablePart(number, ofAll);
+      int total = Integer.parseInt(found.group(2));
+      if (number >= 1 && number <= total) {
+        return new TablePart(number, total);
       }
     }
     throw new InvalidInputException(

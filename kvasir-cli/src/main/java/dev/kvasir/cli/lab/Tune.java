@@ -11,18 +11,18 @@ import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.codec.mixkvq.Thresholds;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.eval.Task;
-import dev.kvasir.lab.report.FiguresFile;
+import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.lab.report.ScatterPlot;
 import dev.kvasir.lab.search.Trial;
 import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.lab.tune.SalienceSurvey;
+import dev.kvasir.lab.tune.ThresholdTuning;
 import dev.kvasir.lab.tune.TuneJournal;
 import dev.kvasir.lab.tune.TuneSettings;
-import dev.kvasir.lab.tune.Tuned;
-import dev.kvasir.lab.tune.Tuning;
+import dev.kvasir.lab.tune.TuningResult;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.profile.Profile;
 import java.io.PrintStream;
@@ -57,7 +57,7 @@ import picocli.CommandLine.Spec;
       "  kvasir generate --kv mixkvq --profile my.profile \"Once upon a time\""
     })
 public final class Tune implements Callable<Integer> {
-  private static final int LEAST_CONTEXT = 512;
+  private static final int MIN_CONTEXT = 512;
 
   private final Streams streams;
 
@@ -95,7 +95,7 @@ public final class Tune implements Callable<Integer> {
         "Bits that a packed value may take: codes, scales and orders of keys and values. Two bits",
         "  throughout take 3.0 in groups of 32. Default: ${DEFAULT-VALUE}."
       })
-  private double mostBits;
+  private double maxBits;
 
   @Option(
       names = "--objective",
@@ -150,7 +150,7 @@ public final class Tune implements Callable<Integer> {
   private Path json;
 
   @Mixin private LoadArguments load;
-  @Mixin private WorkPlace place;
+  @Mixin private ClusterArguments cluster;
 
   public Tune(Streams streams) {
     this.streams = streams;
@@ -161,8 +161,8 @@ public final class Tune implements Callable<Integer> {
     TuneSettings settings = settings();
     check();
     Sources sources = sources();
-    try (Model loaded = model.load(place.fitted(load.options()), streams);
-        Interruption interruption = Interruption.watch()) {
+    try (Model loaded = model.load(cluster.fitToCluster(load.options()), streams);
+        Interruption interruption = Interruption.install()) {
       Optional<SalienceSurvey> survey = survey(loaded, sources, interruption);
       if (survey.isEmpty()) {
         streams.note("interrupted before anything was finished");
@@ -173,7 +173,7 @@ public final class Tune implements Callable<Integer> {
         draw(survey.get(), loaded.config().name()).write(scatter);
       }
       if (json != null) {
-        FiguresFile.write(json, correlations(survey.get()), Origin.of(command));
+        MeasurementsFile.write(json, correlations(survey.get()), Origin.of(command));
       }
       return trials == 0 ? 0 : tune(loaded, settings, sources, survey.get(), interruption);
     }
@@ -181,7 +181,7 @@ public final class Tune implements Callable<Integer> {
 
   private TuneSettings settings() {
     return new TuneSettings(
-        CacheSpec.parse(cache), task(), context, samples, trials, mostBits, seed);
+        CacheSpec.parse(cache), task(), context, samples, trials, maxBits, seed);
   }
 
   private Task task() {
@@ -196,10 +196,10 @@ public final class Tune implements Callable<Integer> {
 
   private void check() {
     OptionValue.atLeastOne("--samples", samples);
-    if (context < LEAST_CONTEXT) {
+    if (context < MIN_CONTEXT) {
       throw new InvalidInputException(
           "--context is %d; expected at least %d, so that something is packed"
-              .formatted(context, LEAST_CONTEXT));
+              .formatted(context, MIN_CONTEXT));
     }
     if (trials < 0 || trials == 0 && scatter == null && json == null) {
       throw new InvalidInputException(
@@ -211,13 +211,13 @@ public final class Tune implements Callable<Integer> {
           "no file was given for the profile; expected one with --out FILE");
     }
     if (trials > 0) {
-      WholeFile.checkWritable(out);
+      AtomicFile.checkWritable(out);
     }
     if (scatter != null) {
-      WholeFile.checkWritable(scatter);
+      AtomicFile.checkWritable(scatter);
     }
     if (json != null) {
-      WholeFile.checkWritable(json);
+      AtomicFile.checkWritable(json);
     }
   }
 
@@ -230,8 +230,9 @@ public final class Tune implements Callable<Integer> {
 
   private Optional<SalienceSurvey> survey(
       Model loaded, Sources sources, Interruption interruption) {
-    try (Watch watch = new Watch(streams, "watching queries", interruption)) {
-      return SalienceSurvey.measure(loaded, sources.text(), context, watch);
+    try (ProgressReporter progress =
+        new ProgressReporter(streams, "watching queries", interruption)) {
+      return SalienceSurvey.measure(loaded, sources.text(), context, progress);
     }
   }
 
@@ -286,10 +287,11 @@ public final class Tune implements Callable<Integer> {
     Profile before = Profile.openOrEmpty(out, loaded.fingerprint(), loaded.name());
     TuneJournal journal =
         new TuneJournal(beside(".trials.json"), settings, loaded.fingerprint(), sources.text());
-    Tuned tuned;
-    try (Runner runner = place.runner(loaded, () -> WorkPlace.materials(model, load));
-        Watch watch = new Watch(streams, "trying thresholds", interruption)) {
-      tuned = new Tuning(loaded, settings, sources, journal).run(survey, runner, watch);
+    TuningResult tuned;
+    try (Runner runner = cluster.runner(loaded, () -> ClusterArguments.taskInputs(model, load));
+        ProgressReporter progress =
+            new ProgressReporter(streams, "trying thresholds", interruption)) {
+      tuned = new ThresholdTuning(loaded, settings, sources, journal).run(survey, runner, progress);
     }
     if (tuned.trials().isEmpty()) {
       streams.note("interrupted before anything was finished");
@@ -311,7 +313,7 @@ public final class Tune implements Callable<Integer> {
     return out.resolveSibling(out.getFileName() + ending);
   }
 
-  private void print(Tuned tuned) {
+  private void print(TuningResult tuned) {
     PrintStream to = streams.out();
     to.printf(
         "%n%8s %8s %8s %8s %10s  of %d trials, those that none beats in both%n",
@@ -323,30 +325,30 @@ public final class Tune implements Callable<Integer> {
           "%8s %8s %8.3f %7.1f%% %10.5f%s%n",
           thresholds.high(),
           thresholds.mid(),
-          Tuned.bits(trial),
+          TuningResult.bits(trial),
           100 * trial.point().getFirst(),
           tuned.figure(trial),
           trial.equals(tuned.pick()) ? "  <- kept" : "");
     }
-    if (Tuned.bits(tuned.pick()) > mostBits) {
+    if (TuningResult.bits(tuned.pick()) > maxBits) {
       to.printf(
           Locale.ROOT,
           "none has at most %s bits; the smallest is kept%n",
-          Double.toString(mostBits));
+          Double.toString(maxBits));
     }
     to.flush();
   }
 
-  private ScatterPlot front(Tuned tuned) {
+  private ScatterPlot front(TuningResult tuned) {
     return new ScatterPlot("mixkvq: thresholds tried", "bits of a packed value, all-in", objective)
         .points("trials", points(tuned, tuned.trials()))
         .line("front", points(tuned, tuned.front()))
         .points("kept", points(tuned, List.of(tuned.pick())));
   }
 
-  private static List<double[]> points(Tuned tuned, List<Trial> trials) {
+  private static List<double[]> points(TuningResult tuned, List<Trial> trials) {
     return trials.stream()
-        .map(trial -> new double[] {Tuned.bits(trial), tuned.figure(trial)})
+        .map(trial -> new double[] {TuningResult.bits(trial), tuned.figure(trial)})
         .toList();
   }
 }

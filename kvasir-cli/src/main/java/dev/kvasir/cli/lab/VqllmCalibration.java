@@ -4,7 +4,7 @@ import dev.kvasir.Model;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.codec.vqllm.VqllmProfile;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.codebook.ResidualTraining;
 import dev.kvasir.lab.codebook.TextVectors;
 import dev.kvasir.lab.codebook.VectorSample.Side;
@@ -22,7 +22,7 @@ final class VqllmCalibration {
   private final CalibrationText text;
   private final Path out;
   private final Streams streams;
-  private final Crew crew;
+  private final WorkerPool workers;
   private final Interruption interruption;
 
   VqllmCalibration(
@@ -31,14 +31,14 @@ final class VqllmCalibration {
       CalibrationText text,
       Path out,
       Streams streams,
-      Crew crew,
+      WorkerPool workers,
       Interruption interruption) {
     this.model = model;
     this.settings = settings;
     this.text = text;
     this.out = out;
     this.streams = streams;
-    this.crew = crew;
+    this.workers = workers;
     this.interruption = interruption;
   }
 
@@ -55,7 +55,7 @@ final class VqllmCalibration {
     }
     made.get()
         .addTo(profile(), model.config().cacheShape())
-        .withNote(VqllmProfile.PART + "/source", settings + ", " + text.mark())
+        .withNote(VqllmProfile.PART + "/source", settings + ", " + text.fingerprint())
         .write(out);
     for (int stages : new int[] {4, 8}) {
       streams
@@ -63,8 +63,10 @@ final class VqllmCalibration {
           .printf(
               "vqllm:%d leaves %.3f of keys and %.3f of values%n",
               stages / 4,
-              ResidualTraining.left(vectors.get().heldOut(), Side.KEYS, made.get(), stages),
-              ResidualTraining.left(vectors.get().heldOut(), Side.VALUES, made.get(), stages));
+              ResidualTraining.relativeError(
+                  vectors.get().heldOut(), Side.KEYS, made.get(), stages),
+              ResidualTraining.relativeError(
+                  vectors.get().heldOut(), Side.VALUES, made.get(), stages));
     }
     return 0;
   }
@@ -74,14 +76,14 @@ final class VqllmCalibration {
   }
 
   private Optional<TextVectors> read() {
-    try (Watch watch = new Watch(streams, "reading", interruption)) {
-      return TextVectors.read(model, text.name(), text.words(), settings, watch);
+    try (ProgressReporter progress = new ProgressReporter(streams, "reading", interruption)) {
+      return TextVectors.read(model, text.name(), text.content(), settings, progress);
     }
   }
 
   private Optional<VqllmProfile> train(TextVectors vectors) {
-    try (Watch watch = new Watch(streams, "training", interruption)) {
-      return new ResidualTraining(vectors.training()).run(crew, watch);
+    try (ProgressReporter progress = new ProgressReporter(streams, "training", interruption)) {
+      return new ResidualTraining(vectors.training()).run(workers, progress);
     }
   }
 }

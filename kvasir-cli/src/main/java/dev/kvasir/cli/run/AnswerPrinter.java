@@ -19,7 +19,7 @@ final class AnswerPrinter implements GenerationListener, AutoCloseable {
   }
 
   @Override
-  public void prompt(int tokensDone, int tokensInAll) {
+  public void promptProgress(int tokensDone, int tokensInAll) {
     progress.update(tokensDone, tokensInAll);
   }
 
@@ -33,11 +33,11 @@ final class AnswerPrinter implements GenerationListener, AutoCloseable {
 
   @Override
   public boolean stopped() {
-    return interrupted.getAsBoolean() || readerIsGone();
+    return interrupted.getAsBoolean() || isOutputClosed();
   }
 
   /** Whether nobody reads the output any more, as after {@code | head -1}. */
-  boolean readerIsGone() {
+  boolean isOutputClosed() {
     return streams.out().checkError();
   }
 

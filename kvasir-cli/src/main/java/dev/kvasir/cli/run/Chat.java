@@ -85,46 +85,47 @@ public final class Chat implements Callable<Integer> {
   public Integer call() {
     GenerateOptions options = generate.options();
     LoadOptions loading = run.loadOptions(name == null ? null : "--resume");
-    ChatKeeper keeper = new ChatKeeper(folder.folder(), streams);
-    SessionPlace place = place(keeper);
-    List<Message> said = keeper.messages();
-    Optional<String> told = system(said);
-    generate.idleOptions().ifPresent(streams::note);
+    ChatSaver saver = new ChatSaver(folder.folder(), streams);
+    SessionLocation location = location(saver);
+    List<Message> history = saver.messages();
+    Optional<String> systemPrompt = system(history);
+    generate.ignoredOptions().ifPresent(streams::note);
     try (Model loaded = run.load(model, loading, streams)) {
       boolean plain = plainTemplate || isBundledWithoutTemplate(loaded);
       ChatTemplate template = plain ? ChatTemplate.plain() : templateOf(loaded);
       // A model that knows no turns goes on to write the user's next one.
       Optional<String> stopPhrase = plain ? Optional.of("\nUser:") : Optional.empty();
-      try (Session session = place.open(loaded, streams);
+      try (Session session = location.open(loaded, streams);
           LineSource lines = LineSource.of(streams)) {
         greet(loaded, plain);
         Conversation conversation =
-            new Conversation(session, loaded.config().name(), template, stopPhrase, told, said);
+            new Conversation(
+                session, loaded.config().name(), template, stopPhrase, systemPrompt, history);
         lines.onInterrupt(() -> interrupted.set(true));
-        talk(conversation, keeper, options, lines);
-        keeper.tell(conversation);
+        talk(conversation, saver, options, lines);
+        saver.reportSaved(conversation);
       }
     }
     return 0;
   }
 
-  private SessionPlace place(ChatKeeper keeper) {
+  private SessionLocation location(ChatSaver saver) {
     if (name != null) {
-      return keeper.resume(new SessionName(name), run);
+      return saver.resume(new SessionName(name), run);
     }
     run.requireNoRepack("--resume NAME");
-    return SessionPlace.none(run);
+    return SessionLocation.none(run);
   }
 
   /** What the model was told before the conversation, or is to be told. */
-  private Optional<String> system(List<Message> said) {
+  private Optional<String> system(List<Message> history) {
     Optional<String> before =
-        said.stream()
+        history.stream()
             .limit(1)
             .filter(one -> one.role().equals("system"))
             .map(Message::content)
             .findFirst();
-    if (system != null && !said.isEmpty() && !before.equals(Optional.of(system))) {
+    if (system != null && !history.isEmpty() && !before.equals(Optional.of(system))) {
       throw new InvalidInputException(
           "--system is '%s'; the conversation '%s' began with %s"
               .formatted(system, name, before.map("'%s'"::formatted).orElse("none")));
@@ -153,7 +154,7 @@ public final class Chat implements Callable<Integer> {
   }
 
   private void talk(
-      Conversation conversation, ChatKeeper keeper, GenerateOptions options, LineSource lines) {
+      Conversation conversation, ChatSaver saver, GenerateOptions options, LineSource lines) {
     while (true) {
       Optional<String> line = lines.next().map(String::strip);
       if (line.isEmpty() || line.get().equals("/exit") || streams.out().checkError()) {
@@ -163,16 +164,16 @@ public final class Chat implements Callable<Integer> {
         case "" -> {}
         case "/reset" -> {
           conversation.reset();
-          keeper.keep(conversation);
+          saver.save(conversation);
           streams.note("the conversation is forgotten");
         }
         case "/stats" -> stats(conversation, options);
         case "/help" -> streams.note(HELP);
         case String typed when typed.startsWith("/save ") ->
-            keeper.name(typed.substring("/save ".length()).strip(), conversation);
+            saver.name(typed.substring("/save ".length()).strip(), conversation);
         default -> {
           if (message(line.get(), conversation, options)) {
-            keeper.keep(conversation);
+            saver.save(conversation);
           }
         }
       }
@@ -214,7 +215,7 @@ public final class Chat implements Callable<Integer> {
             .formatted(
                 Units.tokens(session.length()),
                 Units.count(session.contextLimit()),
-                CacheFigure.of(session, session.options().cache()),
+                CacheSummary.of(session, session.options().cache()),
                 GenerateArguments.seedOf(options).map(words -> ", " + words).orElse("")));
     conversation
         .last()

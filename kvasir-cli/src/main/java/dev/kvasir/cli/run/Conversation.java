@@ -6,7 +6,7 @@ import dev.kvasir.Session;
 import dev.kvasir.cli.session.Transcript;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Message;
-import dev.kvasir.text.StopTexts;
+import dev.kvasir.text.StopSequences;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -32,19 +32,19 @@ final class Conversation {
       ChatTemplate template,
       Optional<String> stopPhrase,
       Optional<String> system,
-      List<Message> said) {
+      List<Message> history) {
     this.session = session;
     this.model = model;
     this.template = template;
     this.stopPhrase = stopPhrase;
     this.system = system;
-    begin(said);
+    begin(history);
   }
 
-  private void begin(List<Message> said) {
+  private void begin(List<Message> history) {
     messages.clear();
-    messages.addAll(said);
-    if (said.isEmpty()) {
+    messages.addAll(history);
+    if (history.isEmpty()) {
       system.map(Message::system).ifPresent(messages::add);
     }
   }
@@ -63,9 +63,10 @@ final class Conversation {
   Generation answer(String message, GenerateOptions options, AnswerPrinter printer) {
     messages.add(Message.user(message));
     try {
-      Turn turn = new Turn(printer, stopPhrase.map(List::of).map(StopTexts::new));
-      Generation made = session.chat(messages, template, options, turn);
-      messages.add(Message.assistant(turn.finish()));
+      ReplyCollector collector =
+          new ReplyCollector(printer, stopPhrase.map(List::of).map(StopSequences::new));
+      Generation made = session.chat(messages, template, options, collector);
+      messages.add(Message.assistant(collector.finish()));
       last = Optional.of(made);
       return made;
     } catch (RuntimeException e) {

@@ -77,35 +77,39 @@ public final class Generate implements Callable<Integer> {
     // Everything that can be wrong without the model is said before it loads.
     GenerateOptions options = generate.options();
     LoadOptions loading = run.loadOptions(sessionFile == null ? null : "--session");
-    SessionPlace place = place();
-    String text = promptText(place.isFilled());
-    generate.idleOptions().ifPresent(streams::note);
+    SessionLocation location = location();
+    String text = promptText(location.hasSession());
+    generate.ignoredOptions().ifPresent(streams::note);
     try (Model loaded = run.load(model, loading, streams);
-        Session session = place.open(loaded, streams)) {
-      continueText(session, text, options, loaded.named(session.options().cache()), place);
+        Session session = location.open(loaded, streams)) {
+      continueText(session, text, options, loaded.resolve(session.options().cache()), location);
     }
     return 0;
   }
 
-  private SessionPlace place() {
+  private SessionLocation location() {
     if (sessionFile != null) {
-      return SessionPlace.at(sessionFile, run);
+      return SessionLocation.at(sessionFile, run);
     }
     run.requireNoRepack("--session FILE");
-    return SessionPlace.none(run);
+    return SessionLocation.none(run);
   }
 
   /** Ctrl-C waits until all is saved that has come. */
   private void continueText(
-      Session session, String text, GenerateOptions options, CacheSpec kind, SessionPlace place) {
-    try (Interruption interruption = Interruption.watch();
-        AnswerPrinter printer = new AnswerPrinter(streams, interruption::asked)) {
+      Session session,
+      String text,
+      GenerateOptions options,
+      CacheSpec kind,
+      SessionLocation location) {
+    try (Interruption interruption = Interruption.install();
+        AnswerPrinter printer = new AnswerPrinter(streams, interruption::isRequested)) {
       Generation made = session.generate(text, options, printer);
       printer.endLine();
-      if (!printer.readerIsGone()) {
+      if (!printer.isOutputClosed()) {
         streams.note(SpeedLine.of(made, session, kind, options));
       }
-      place.save(session, streams);
+      location.save(session, streams);
     }
   }
 

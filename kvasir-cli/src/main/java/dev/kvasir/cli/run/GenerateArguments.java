@@ -26,7 +26,7 @@ final class GenerateArguments {
   @Option(
       names = {"-t", "--temperature"},
       paramLabel = "T",
-      defaultValue = "" + SamplingOptions.TEMPERATURE,
+      defaultValue = "" + SamplingOptions.DEFAULT_TEMPERATURE,
       description = {
         "How freely tokens are picked; 0 always takes the likeliest, so that the same prompt gives"
             + " the same text.",
@@ -54,7 +54,7 @@ final class GenerateArguments {
   @Option(
       names = "--min-p",
       paramLabel = "P",
-      defaultValue = "" + SamplingOptions.MIN_P,
+      defaultValue = "" + SamplingOptions.DEFAULT_MIN_P,
       description = {
         "Drop tokens less likely than this share of the likeliest; 0 drops none.",
         "  Default: ${DEFAULT-VALUE}."
@@ -97,14 +97,15 @@ final class GenerateArguments {
   }
 
   /** Says which options do nothing because the likeliest token is always taken. */
-  Optional<String> idleOptions() {
+  Optional<String> ignoredOptions() {
     ParseResult typed = command.commandLine().getParseResult();
-    List<String> idle =
+    List<String> ignored =
         Stream.of("--top-k", "--top-p", "--min-p", "--seed")
             .filter(typed::hasMatchedOption)
             .toList();
-    return temperature > 0 || idle.isEmpty()
+    return temperature > 0 || ignored.isEmpty()
         ? Optional.empty()
-        : Optional.of("note: --temperature 0 leaves nothing to do for " + String.join(", ", idle));
+        : Optional.of(
+            "note: --temperature 0 leaves nothing to do for " + String.join(", ", ignored));
   }
 }

@@ -2,23 +2,23 @@ package dev.kvasir.cli.run;
 
 import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.cli.arguments.MethodWords;
+import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ModelTables;
-import dev.kvasir.codec.PageCodec.Sizes;
+import dev.kvasir.codec.PageCodec.SizeAccuracy;
 import dev.kvasir.codec.mead.MeadMethod;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.TensorSource;
-import dev.kvasir.format.WholeFile;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.lab.report.BitsPlot;
 import dev.kvasir.lab.report.GrowthPlot;
@@ -69,7 +69,7 @@ public final class Inspect implements Callable<Integer> {
       names = "--kv",
       paramLabel = "SPEC",
       defaultValue = "fp16",
-      description = {MethodWords.ALL, "  Default: ${DEFAULT-VALUE}."})
+      description = {MethodHelp.ALL, "  Default: ${DEFAULT-VALUE}."})
   private String cache;
 
   @Option(
@@ -106,11 +106,11 @@ public final class Inspect implements Callable<Integer> {
       OptionValue.atLeastOne("--context", context);
     }
     if (plot != null) {
-      WholeFile.checkWritable(plot);
+      AtomicFile.checkWritable(plot);
     }
     if (bitsPlot != null) {
       requireMead(spec);
-      WholeFile.checkWritable(bitsPlot);
+      AtomicFile.checkWritable(bitsPlot);
     }
     FactSheet sheet = new FactSheet(streams.out(), streams.outHasColours());
     if (model.isFolder()) {
@@ -133,7 +133,7 @@ public final class Inspect implements Callable<Integer> {
   }
 
   private void describeFolder(CacheSpec spec, FactSheet sheet) {
-    if (model.isConfigurationAlone()) {
+    if (model.isConfigOnly()) {
       describeConfig(spec, sheet);
       return;
     }
@@ -185,7 +185,7 @@ public final class Inspect implements Callable<Integer> {
             .formatted(Units.count(values), Units.bytes(bytes), Units.bytes(loadedBytes)));
     config
         .experts()
-        .map(experts -> values - experts.idleWeights(config.hidden(), config.layers()))
+        .map(experts -> values - experts.inactiveWeights(config.hidden(), config.layers()))
         .ifPresent(active -> sheet.line("active", Units.count(active) + " values a token"));
     if (tensors) {
       list.describeEach(sheet);
@@ -199,33 +199,34 @@ public final class Inspect implements Callable<Integer> {
     int tokens = context == null ? config.contextLength() : context;
     // Some kinds of cache make their tables to know their sizes.
     try (ModelTables tables = new ModelTables()) {
-      CacheHost host =
-          CacheHost.unknown()
+      CacheContext context =
+          CacheContext.unknown()
               .withQueryHeads(config.queryHeads())
               .withRotation(config.sharedRotation())
               .withContextLimit(tokens)
               .withProfile(model.profile(profile))
               .withTables(Optional.of(tables));
-      describeCache(config.cacheShape(), host, tokens, spec, sheet);
+      describeCache(config.cacheShape(), context, tokens, spec, sheet);
     }
   }
 
   private void describeCache(
-      CacheShape shape, CacheHost host, int tokens, CacheSpec spec, FactSheet sheet) {
-    CacheBytes bytes = spec.bytesFor(shape, host, tokens);
+      CacheShape shape, CacheContext context, int tokens, CacheSpec spec, FactSheet sheet) {
+    CacheBytes bytes = spec.bytesFor(shape, context, tokens);
     sheet.line(
         "KV cache",
         "%s: %s%s"
             .formatted(
-                spec.named(host),
-                certainty(spec.sizes(shape, host)),
+                spec.resolve(context),
+                certainty(spec.sizes(shape, context)),
                 tokens <= SAMPLE_TOKENS
                     ? size(bytes, tokens)
                     : "%s, %s, %s"
                         .formatted(
-                            size(spec.bytesFor(shape, host, SAMPLE_TOKENS), SAMPLE_TOKENS),
+                            size(spec.bytesFor(shape, context, SAMPLE_TOKENS), SAMPLE_TOKENS),
                             size(bytes, tokens),
-                            Units.bitsPerValue(8.0 * bytes.total() / shape.valuesRead(tokens)))));
+                            Units.bitsPerValue(
+                                8.0 * bytes.total() / shape.valuesInWindows(tokens)))));
     if (bytes.codes() > 0) {
       sheet.line(
           "  in bytes",
@@ -236,16 +237,16 @@ public final class Inspect implements Callable<Integer> {
                   Units.count(bytes.window()),
                   Units.count(bytes.sinks())));
     }
-    long shared = spec.sharedBytes(shape, host);
+    long shared = spec.sharedBytes(shape, context);
     if (shared > 0) {
       sheet.line(
           "  beside it", "%s of tables, once for all sequences".formatted(Units.bytes(shared)));
     }
     if (plot != null) {
-      new GrowthPlot(spec, shape, host).write(plot);
+      new GrowthPlot(spec, shape, context).write(plot);
     }
     if (bitsPlot != null) {
-      BitsPlot.of(spec, shape, host).write(bitsPlot);
+      BitsPlot.of(spec, shape, context).write(bitsPlot);
     }
   }
 
@@ -254,7 +255,7 @@ public final class Inspect implements Callable<Integer> {
   }
 
   /** Some kinds of cache take what the vectors ask for. */
-  private static String certainty(Sizes sizes) {
+  private static String certainty(SizeAccuracy sizes) {
     return switch (sizes) {
       case EXACT -> "";
       case TYPICAL -> "about ";

@@ -15,13 +15,13 @@ import java.util.stream.IntStream;
 
 /** A model's settings in words. */
 final class ModelFacts {
-  private static final int MOST_VALUE_LENGTH = 80;
+  private static final int MAX_VALUE_LENGTH = 80;
 
   private ModelFacts() {}
 
   static void describe(ModelConfig config, FactSheet sheet) {
     sheet.line("model", config.name());
-    sheet.line("architecture", config.architecture().fileName());
+    sheet.line("architecture", config.architecture().identifier());
     sheet.line("layers", config.layers());
     sheet.line(
         "sizes",
@@ -83,7 +83,7 @@ final class ModelFacts {
   }
 
   static void describe(Tokenizer tokenizer, FactSheet sheet) {
-    sheet.line("tokenizer", tokenizer.kind());
+    sheet.line("tokenizer", tokenizer.description());
     String bos =
         tokenizer.bos().isPresent() ? token(tokenizer, tokenizer.bos().getAsInt()) : "none";
     String ends =
@@ -112,6 +112,6 @@ final class ModelFacts {
       return Units.count(Array.getLength(value)) + " entries";
     }
     String text = value.toString();
-    return text.length() <= MOST_VALUE_LENGTH ? text : text.substring(0, MOST_VALUE_LENGTH) + "...";
+    return text.length() <= MAX_VALUE_LENGTH ? text : text.substring(0, MAX_VALUE_LENGTH) + "...";
   }
 }

@@ -49,9 +49,9 @@ final class RopeFacts {
 
   private static String scaling(RopeFrequencies frequencies) {
     return switch (frequencies) {
-      case RopeFrequencies.Plain _ -> "";
+      case RopeFrequencies.Unscaled _ -> "";
       case RopeFrequencies.Linear linear -> ", stretched by " + linear.factor();
-      case RopeFrequencies.Divided _ -> ", stretched by factors in the file";
+      case RopeFrequencies.PerPairFactors _ -> ", stretched by factors in the file";
       case RopeFrequencies.Llama3 llama ->
           ", stretched by %s after %,.0f tokens (Llama 3)"
               .formatted(llama.factor(), llama.originalContext());
@@ -60,7 +60,7 @@ final class RopeFacts {
               .formatted(yarn.factor(), yarn.originalContext());
       case RopeFrequencies.LongRope rule ->
           ", stretched by factors for texts %s %,d tokens (LongRoPE)"
-              .formatted(rule.isBeyond() ? "beyond" : "within", rule.originalContext());
+              .formatted(rule.usesLongFactors() ? "beyond" : "within", rule.originalContext());
     };
   }
 }

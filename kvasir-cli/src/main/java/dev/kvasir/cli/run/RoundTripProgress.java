@@ -28,7 +28,7 @@ final class RoundTripProgress implements RoundTripListener, AutoCloseable {
   }
 
   @Override
-  public boolean stopped() {
+  public boolean isCancelled() {
     return interrupted.getAsBoolean();
   }
 

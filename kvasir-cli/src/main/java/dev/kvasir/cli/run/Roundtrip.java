@@ -1,7 +1,7 @@
 package dev.kvasir.cli.run;
 
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.cli.arguments.MethodWords;
+import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.cli.terminal.Interruption;
@@ -41,7 +41,7 @@ import picocli.CommandLine.Option;
 public final class Roundtrip implements Callable<Integer> {
   private final Streams streams;
 
-  @Option(names = "--kv", paramLabel = "SPEC", required = true, description = MethodWords.ALL)
+  @Option(names = "--kv", paramLabel = "SPEC", required = true, description = MethodHelp.ALL)
   private String cache;
 
   @Option(
@@ -137,7 +137,7 @@ public final class Roundtrip implements Callable<Integer> {
   private RopeLayout layout() {
     return switch (rope) {
       case "half" -> RopeLayout.HALVES;
-      case "interleaved" -> RopeLayout.NEIGHBOURS;
+      case "interleaved" -> RopeLayout.INTERLEAVED;
       default ->
           throw new InvalidInputException(
               "--rope is '%s'; expected half or interleaved".formatted(rope));
@@ -153,8 +153,8 @@ public final class Roundtrip implements Callable<Integer> {
   /** Empty where it was interrupted. */
   private Optional<RoundTripResult> run(Dump dump, RoundTripOptions options, OutputFolder folder) {
     // The process ends as soon as the interruption is closed, so all is said inside.
-    try (Interruption interruption = Interruption.watch()) {
-      try (RoundTripProgress progress = new RoundTripProgress(streams, interruption::asked)) {
+    try (Interruption interruption = Interruption.install()) {
+      try (RoundTripProgress progress = new RoundTripProgress(streams, interruption::isRequested)) {
         return Optional.of(RoundTrip.run(dump, options, folder, progress));
       } catch (CancellationException e) {
         streams.note("interrupted; nothing was written");

@@ -8,7 +8,7 @@ import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.DeviceArguments;
 import dev.kvasir.cli.arguments.LoadArguments;
-import dev.kvasir.cli.arguments.MethodWords;
+import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.terminal.Streams;
@@ -31,7 +31,7 @@ final class RunArguments {
       names = "--kv",
       paramLabel = "SPEC",
       defaultValue = "fp16",
-      description = {MethodWords.ALL, "  Default: ${DEFAULT-VALUE}."})
+      description = {MethodHelp.ALL, "  Default: ${DEFAULT-VALUE}."})
   private String cache;
 
   @Option(
@@ -64,18 +64,18 @@ final class RunArguments {
   /**
    * @param keeping the option by which the session is kept; null where it is not
    */
-  LoadOptions loadOptions(String keeping) {
+  LoadOptions loadOptions(String savingOption) {
     DeviceChoice choice =
-        keeping == null
+        savingOption == null
             ? device.choice(List.of(CacheSpec.parse(cache)))
-            : device.choiceThatKeeps(keeping);
+            : device.choiceWithStorage(savingOption);
     return load.options().withDevice(choice);
   }
 
   /** Loads the model, and says where it computes. */
   Model load(ModelArguments model, LoadOptions options, Streams streams) {
     Model loaded = model.load(options, streams);
-    device.tell(loaded, streams);
+    device.report(loaded, streams);
     return loaded;
   }
 
@@ -109,18 +109,18 @@ final class RunArguments {
           "--repack was given without a kind of cache; expected --kv SPEC with it");
     }
     if (!repack) {
-      requireSame(file, "--kv", cache, saved.typed(), "; --repack packs it anew");
+      requireSame(file, "--kv", cache, saved.cacheSpec(), "; --repack packs it anew");
     }
     requireSame(file, "--prefill", prefill, word(prefill(saved)), "");
     requireSame(file, "--context", "" + context, word(saved.contextLimit()), "");
     return SessionOptions.defaults()
-        .withCache(CacheSpec.parse(repack ? cache : saved.typed()))
+        .withCache(CacheSpec.parse(repack ? cache : saved.cacheSpec()))
         .withContextLimit(saved.contextLimit())
         .withPrefill(prefill(saved));
   }
 
   private static Prefill prefill(StoredSequence saved) {
-    return saved.readsExactly() ? Prefill.EXACT : Prefill.CHUNKED;
+    return saved.defersQuantization() ? Prefill.EXACT : Prefill.CHUNKED;
   }
 
   private static String word(Prefill prefill) {

@@ -4,13 +4,13 @@ import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
 import dev.kvasir.Session;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.cache.PackingTime;
+import dev.kvasir.cache.QuantizationTime;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.engine.Finish;
 
 /** What a generation took, in one line. */
 final class SpeedLine {
-  private static final long LEAST_SHOWN_NANOS = 10_000_000;
+  private static final long MIN_SHOWN_NANOS = 10_000_000;
 
   private SpeedLine() {}
 
@@ -22,27 +22,27 @@ final class SpeedLine {
             Units.rate(made.promptTokensPerSecond()),
             Units.tokens(made.generatedTokens()),
             Units.rate(made.generatedTokensPerSecond()),
-            CacheFigure.of(session, kind),
-            packing(made.packing()) + shrinking(made),
+            CacheSummary.of(session, kind),
+            quantization(made.quantization()) + requantization(made),
             seed,
             reason(made.finish()));
   }
 
   /** Said where it could matter: what a step waited for beside the model's own work. */
-  private static String packing(PackingTime time) {
-    long packed = time.totalNanos() - time.shrinkNanos();
-    if (packed < LEAST_SHOWN_NANOS) {
+  private static String quantization(QuantizationTime time) {
+    long quantizeNanos = time.totalNanos() - time.requantizeNanos();
+    if (quantizeNanos < MIN_SHOWN_NANOS) {
       return "";
     }
     String learning =
-        time.learnNanos() < LEAST_SHOWN_NANOS
+        time.learnNanos() < MIN_SHOWN_NANOS
             ? ""
             : ", %s of it learning".formatted(Units.seconds(time.learnNanos()));
-    return " packed in %s%s".formatted(Units.seconds(packed), learning);
+    return " packed in %s%s".formatted(Units.seconds(quantizeNanos), learning);
   }
 
-  private static String shrinking(Generation made) {
-    long nanos = made.packing().shrinkNanos();
+  private static String requantization(Generation made) {
+    long nanos = made.quantization().requantizeNanos();
     int tokens = made.promptTokens() + made.generatedTokens();
     return nanos == 0
         ? ""

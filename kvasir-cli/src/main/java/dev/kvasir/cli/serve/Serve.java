@@ -50,20 +50,20 @@ public final class Serve implements Callable<Integer> {
     ServerOptions options = serve.options();
     DeviceChoice choice =
         options.stores().isEmpty()
-            ? device.choice(options.kinds())
-            : device.choiceThatKeeps("--store");
+            ? device.choice(options.cacheSpecs())
+            : device.choiceWithStorage("--store");
     LoadOptions loading = load.options().withCacheBytes(serve.cacheBytes()).withDevice(choice);
     try (Model loaded = model.load(loading, streams);
-        Termination termination = Termination.watch();
+        Termination termination = Termination.install();
         KvasirServer server = KvasirServer.start(loaded, options, new ServerLog(streams.err()))) {
-      device.tell(loaded, streams);
+      device.report(loaded, streams);
       streams.note(
           "serving %s at http://%s:%d/ with KV cache %s in %s; Ctrl-C ends it"
               .formatted(
                   loaded.config().name(),
                   options.host(),
                   server.port(),
-                  options.kinds().getFirst(),
+                  options.cacheSpecs().getFirst(),
                   Units.bytes(loaded.cacheMemory().limit())));
       termination.await();
       streams.note("ending all answers");

@@ -1,7 +1,7 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.cli.arguments.MethodWords;
+import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.error.InvalidInputException;
@@ -18,17 +18,17 @@ import picocli.CommandLine.Option;
 
 /** How a server serves, as typed. */
 final class ServeArguments {
-  private static final int LEAST_KEY = 8;
+  private static final int MIN_KEY_LENGTH = 8;
 
   @Option(
       names = "--kv",
       paramLabel = "SPEC",
       description = {
-        MethodWords.ALL,
+        MethodHelp.ALL,
         "  Several times: kinds that requests may ask for; the first serves the others.",
         "  Default: fp16."
       })
-  private List<String> kinds = new ArrayList<>();
+  private List<String> cacheSpecs = new ArrayList<>();
 
   @Option(
       names = "--kv-memory",
@@ -140,19 +140,19 @@ final class ServeArguments {
       throw new InvalidInputException("--max-body is %s; expected at most 1GiB".formatted(body));
     }
     List<CacheSpec> specs =
-        kinds.isEmpty()
+        cacheSpecs.isEmpty()
             ? List.of(CacheSpec.DEFAULT)
-            : kinds.stream().distinct().map(CacheSpec::parse).toList();
+            : cacheSpecs.stream().distinct().map(CacheSpec::parse).toList();
     return ServerOptions.defaults()
         .withAddress(host, OptionValue.between("--port", port, 0, 65535))
-        .withKinds(specs)
+        .withCacheSpecs(specs)
         .withLengths(
             context == null ? Integer.MAX_VALUE : OptionValue.atLeast("--context", context, 2),
             OptionValue.atLeastOne("--answer-tokens", answerTokens))
-        .withCrowd(
+        .withConcurrency(
             OptionValue.between("--max-sequences", sequences, 1, 4096),
             OptionValue.between("--max-waiting", waiting, 0, 100_000))
-        .withBounds(
+        .withLimits(
             (int) bodyBytes, Duration.ofSeconds(OptionValue.atLeastOne("--timeout", timeout)))
         .withAccess(access())
         .withStores(stores());
@@ -185,10 +185,10 @@ final class ServeArguments {
       throw new InvalidInputException("%s: holds no key; expected one a line".formatted(file));
     }
     for (String key : keys) {
-      if (key.length() < LEAST_KEY) {
+      if (key.length() < MIN_KEY_LENGTH) {
         throw new InvalidInputException(
             "%s: a key has %d characters; expected at least %d"
-                .formatted(file, key.length(), LEAST_KEY));
+                .formatted(file, key.length(), MIN_KEY_LENGTH));
       }
     }
     return keys;

@@ -16,6 +16,7 @@ public final class FolderArguments {
 
   public SessionFolder folder() {
     Path home = Path.of(System.getProperty("user.home"));
-    return new SessionFolder(folder == null ? SessionFolder.usual(System.getenv(), home) : folder);
+    return new SessionFolder(
+        folder == null ? SessionFolder.defaultPath(System.getenv(), home) : folder);
   }
 }

@@ -36,7 +36,7 @@ final class ListSessions implements Callable<Integer> {
   @Override
   public Integer call() {
     SessionFolder folder = arguments.folder();
-    List<KeptSession> kept = folder.all();
+    List<SessionEntry> kept = folder.all();
     if (kept.isEmpty()) {
       streams.note("no sessions are kept in %s".formatted(folder.path()));
       return 0;
@@ -47,28 +47,28 @@ final class ListSessions implements Callable<Integer> {
     return 0;
   }
 
-  private void line(KeptSession kept) {
-    String when = TIME.format(kept.changedAt().atZone(ZoneId.systemDefault()));
-    String bytes = Units.bytes(kept.bytes());
-    String model = modelName(kept);
-    if (!Files.exists(kept.file())) {
-      streams.out().printf(COLUMNS, kept.name(), 0, "messages alone", bytes, when, model);
+  private void line(SessionEntry entry) {
+    String when = TIME.format(entry.changedAt().atZone(ZoneId.systemDefault()));
+    String bytes = Units.bytes(entry.bytes());
+    String model = modelName(entry);
+    if (!Files.exists(entry.file())) {
+      streams.out().printf(COLUMNS, entry.name(), 0, "messages alone", bytes, when, model);
       return;
     }
-    try (SessionFile file = SessionFile.open(kept.file())) {
+    try (SessionFile file = SessionFile.open(entry.file())) {
       StoredSequence saved = file.sequence();
       String tokens = Units.count(saved.tokens().length);
-      String named = model.isEmpty() ? Shown.shortly(saved.identity().model()) : model;
-      streams.out().printf(COLUMNS, kept.name(), tokens, saved.typed(), bytes, when, named);
+      String named = model.isEmpty() ? Printable.shortHash(saved.identity().model()) : model;
+      streams.out().printf(COLUMNS, entry.name(), tokens, saved.cacheSpec(), bytes, when, named);
     } catch (InvalidInputException e) {
-      streams.out().printf(COLUMNS, kept.name(), "?", "cannot be read", bytes, when, model);
+      streams.out().printf(COLUMNS, entry.name(), "?", "cannot be read", bytes, when, model);
     }
   }
 
-  private static String modelName(KeptSession kept) {
+  private static String modelName(SessionEntry entry) {
     try {
-      return Files.exists(kept.messages())
-          ? Shown.printable(Transcript.read(kept.messages()).model())
+      return Files.exists(entry.messages())
+          ? Printable.of(Transcript.read(entry.messages()).model())
           : "";
     } catch (InvalidInputException e) {
       return "";

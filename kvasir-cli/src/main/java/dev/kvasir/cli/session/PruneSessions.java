@@ -4,8 +4,8 @@ import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.PartFiles;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
+import dev.kvasir.format.PartialFiles;
 import dev.kvasir.memory.ByteCount;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -63,9 +63,9 @@ final class PruneSessions implements Callable<Integer> {
   @Override
   public Integer call() {
     Instant now = Instant.now();
-    List<KeptSession> all = arguments.folder().all();
-    List<KeptSession> doomed = doomed(all, now);
-    for (KeptSession session : doomed) {
+    List<SessionEntry> all = arguments.folder().all();
+    List<SessionEntry> toRemove = sessionsToRemove(all, now);
+    for (SessionEntry session : toRemove) {
       streams
           .out()
           .println(
@@ -82,19 +82,19 @@ final class PruneSessions implements Callable<Integer> {
     removeParts();
     streams.out().flush();
     streams.note(
-        "%d of %d %s".formatted(doomed.size(), all.size(), dryRun ? "would go" : "are removed"));
+        "%d of %d %s".formatted(toRemove.size(), all.size(), dryRun ? "would go" : "are removed"));
     return 0;
   }
 
   private void removeParts() {
-    for (Path part : PartFiles.left(arguments.folder().path())) {
+    for (Path part : PartialFiles.abandoned(arguments.folder().path())) {
       streams
           .out()
           .println(
               "%s %s, which was not written to its end"
                   .formatted(dryRun ? "would remove" : "removed", part.getFileName()));
       if (!dryRun) {
-        WholeFile.delete(part);
+        AtomicFile.delete(part);
       }
     }
   }
@@ -104,18 +104,18 @@ final class PruneSessions implements Callable<Integer> {
    *
    * @param all the latest first
    */
-  private List<KeptSession> doomed(List<KeptSession> all, Instant now) {
+  private List<SessionEntry> sessionsToRemove(List<SessionEntry> all, Instant now) {
     if (keep == null && olderThan == null && bytes == null) {
       throw new InvalidInputException(
           "no bound was given; expected --keep N, --older-than AGE or --bytes BYTES");
     }
-    int most = keep == null ? Integer.MAX_VALUE : OptionValue.atLeast("--keep", keep, 0);
-    long mostBytes = bytes == null ? Long.MAX_VALUE : ByteCount.parse("--bytes", bytes);
+    int maxCount = keep == null ? Integer.MAX_VALUE : OptionValue.atLeast("--keep", keep, 0);
+    long maxBytes = bytes == null ? Long.MAX_VALUE : ByteCount.parse("--bytes", bytes);
     Instant oldest = olderThan == null ? Instant.MIN : now.minus(duration());
     long held = 0;
     for (int i = 0; i < all.size(); i++) {
       held += all.get(i).bytes();
-      if (i >= most || held > mostBytes || all.get(i).changedAt().isBefore(oldest)) {
+      if (i >= maxCount || held > maxBytes || all.get(i).changedAt().isBefore(oldest)) {
         return all.subList(i, all.size());
       }
     }

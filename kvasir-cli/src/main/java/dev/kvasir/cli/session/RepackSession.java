@@ -4,11 +4,11 @@ import dev.kvasir.Model;
 import dev.kvasir.Session;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.LoadArguments;
-import dev.kvasir.cli.arguments.MethodWords;
+import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.stored.SessionFile;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -32,7 +32,7 @@ final class RepackSession implements Callable<Integer> {
   @Parameters(paramLabel = "NAME|FILE", description = "The session.")
   private String wanted;
 
-  @Option(names = "--kv", paramLabel = "SPEC", required = true, description = MethodWords.ALL)
+  @Option(names = "--kv", paramLabel = "SPEC", required = true, description = MethodHelp.ALL)
   private String cache;
 
   @Option(
@@ -54,7 +54,7 @@ final class RepackSession implements Callable<Integer> {
   public Integer call() {
     CacheSpec spec = CacheSpec.parse(cache);
     Path file = arguments.folder().find(wanted).file();
-    WholeFile.checkWritable(out);
+    AtomicFile.checkWritable(out);
     String before = words(file);
     try (Model loaded = model.load(load.options(), streams);
         Session session = loaded.restore(file, spec)) {
@@ -68,7 +68,7 @@ final class RepackSession implements Callable<Integer> {
 
   private static String words(Path file) {
     try (SessionFile saved = SessionFile.open(file)) {
-      return "%s (%s)".formatted(Units.bytes(saved.bytes()), saved.sequence().typed());
+      return "%s (%s)".formatted(Units.bytes(saved.bytes()), saved.sequence().cacheSpec());
     }
   }
 }

@@ -22,7 +22,7 @@ public record SessionFolder(Path path) {
    *
    * @param environment where KVASIR_HOME or XDG_DATA_HOME may say another place
    */
-  static Path usual(Map<String, String> environment, Path home) {
+  static Path defaultPath(Map<String, String> environment, Path home) {
     String own = environment.getOrDefault("KVASIR_HOME", "");
     if (!own.isEmpty()) {
       return Path.of(own, "sessions");
@@ -35,15 +35,15 @@ public record SessionFolder(Path path) {
   }
 
   /** The session of a name, whether there is one or not. */
-  public KeptSession of(SessionName name) {
-    return new KeptSession(
+  public SessionEntry of(SessionName name) {
+    return new SessionEntry(
         name.text(), path.resolve(name + SESSION), path.resolve(name + MESSAGES));
   }
 
   /** What a user means who may have typed a name or a file. */
-  KeptSession find(String nameOrFile) {
+  SessionEntry find(String nameOrFile) {
     if (SessionName.isAllowed(nameOrFile)) {
-      KeptSession named = of(new SessionName(nameOrFile));
+      SessionEntry named = of(new SessionName(nameOrFile));
       if (named.exists()) {
         return named;
       }
@@ -53,11 +53,11 @@ public record SessionFolder(Path path) {
       throw new InvalidInputException(
           "'%s' is neither a session in %s nor a file".formatted(nameOrFile, path));
     }
-    return KeptSession.ofFile(file);
+    return SessionEntry.ofFile(file);
   }
 
   /** All of them, the one that changed last first. */
-  List<KeptSession> all() {
+  List<SessionEntry> all() {
     if (!Files.isDirectory(path)) {
       return List.of();
     }
@@ -70,9 +70,9 @@ public record SessionFolder(Path path) {
           .distinct()
           .map(name -> of(new SessionName(name)))
           .sorted(
-              Comparator.comparing(KeptSession::changedAt)
+              Comparator.comparing(SessionEntry::changedAt)
                   .reversed()
-                  .thenComparing(KeptSession::name))
+                  .thenComparing(SessionEntry::name))
           .toList();
     } catch (IOException e) {
       throw new InvalidInputException("%s: cannot be read".formatted(path), e);

@@ -43,22 +43,22 @@ final class ShowSession implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    KeptSession kept = arguments.folder().find(wanted);
+    SessionEntry entry = arguments.folder().find(wanted);
     FactSheet sheet = new FactSheet(streams.out(), streams.outHasColours());
-    sheet.line("session", kept.name());
-    if (Files.exists(kept.messages())) {
-      Transcript chat = Transcript.read(kept.messages());
+    sheet.line("session", entry.name());
+    if (Files.exists(entry.messages())) {
+      Transcript chat = Transcript.read(entry.messages());
       sheet.line("messages", "%d, with %s".formatted(chat.messages().size(), chat.model()));
     }
-    if (Files.exists(kept.file())) {
-      describe(kept, sheet);
+    if (Files.exists(entry.file())) {
+      describe(entry, sheet);
     }
     streams.out().flush();
     return 0;
   }
 
-  private void describe(KeptSession kept, FactSheet sheet) {
-    try (SessionFile file = SessionFile.open(kept.file())) {
+  private void describe(SessionEntry entry, FactSheet sheet) {
+    try (SessionFile file = SessionFile.open(entry.file())) {
       StoredSequence saved = file.sequence();
       belonging(saved, sheet);
       bytes(file, sheet);
@@ -75,11 +75,11 @@ final class ShowSession implements Callable<Integer> {
     sheet.line("saved", saved.storedAt());
     sheet.line(
         "tokens", "%s, %s remembered".formatted(Units.count(length), Units.count(saved.length())));
-    sheet.line("KV cache", saved.typed());
-    if (!identity.spec().equals(saved.typed())) {
+    sheet.line("KV cache", saved.cacheSpec());
+    if (!identity.spec().equals(saved.cacheSpec())) {
       sheet.line("", "with this model's profile %s".formatted(identity.spec()));
     }
-    sheet.line("prefill", saved.readsExactly() ? "exact" : "chunked");
+    sheet.line("prefill", saved.defersQuantization() ? "exact" : "chunked");
     sheet.line(
         "context",
         saved.contextLimit() == Integer.MAX_VALUE
@@ -92,7 +92,7 @@ final class ShowSession implements Callable<Integer> {
 
   private static void bytes(SessionFile file, FactSheet sheet) {
     StoredSequence saved = file.sequence();
-    long rest = saved.rest().size();
+    long rest = saved.residual().size();
     sheet.line("bytes", Units.bytes(file.bytes()));
     sheet.line(
         "  blocks",

@@ -4,8 +4,8 @@ import com.google.gson.GsonBuilder;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.format.JsonFile;
-import dev.kvasir.format.WholeFile;
 import dev.kvasir.text.Message;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -53,7 +53,7 @@ public record Transcript(String model, List<Message> messages) {
     JsonObject root = new JsonObject();
     root.addProperty("model", model);
     root.add("messages", array);
-    WholeFile.write(
+    AtomicFile.write(
         file,
         new GsonBuilder().setPrettyPrinting().disableHtmlEscaping().create().toJson(root) + "\n");
   }

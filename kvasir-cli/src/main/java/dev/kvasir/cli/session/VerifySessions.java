@@ -1,6 +1,6 @@
 package dev.kvasir.cli.session;
 
-import dev.kvasir.cli.terminal.Complaint;
+import dev.kvasir.cli.terminal.ErrorReporter;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.error.InvalidInputException;
@@ -38,17 +38,17 @@ final class VerifySessions implements Callable<Integer> {
   @Override
   public Integer call() {
     SessionFolder folder = arguments.folder();
-    List<KeptSession> kept =
+    List<SessionEntry> kept =
         wanted.isEmpty() ? folder.all() : wanted.stream().map(folder::find).toList();
     int damaged = 0;
-    for (KeptSession session : kept) {
+    for (SessionEntry session : kept) {
       damaged += isSound(session) ? 0 : 1;
     }
     streams.note("%d of %d are sound".formatted(kept.size() - damaged, kept.size()));
-    return damaged == 0 ? 0 : Complaint.BAD_INPUT;
+    return damaged == 0 ? 0 : ErrorReporter.BAD_INPUT;
   }
 
-  private boolean isSound(KeptSession session) {
+  private boolean isSound(SessionEntry session) {
     try {
       line(session, "sound, " + checked(session));
       return true;
@@ -58,12 +58,12 @@ final class VerifySessions implements Callable<Integer> {
     }
   }
 
-  private void line(KeptSession session, String words) {
-    streams.out().println(Shown.printable("%s: %s".formatted(session.name(), words)));
+  private void line(SessionEntry session, String words) {
+    streams.out().println(Printable.of("%s: %s".formatted(session.name(), words)));
     streams.out().flush();
   }
 
-  private static String checked(KeptSession session) {
+  private static String checked(SessionEntry session) {
     String messages =
         Files.exists(session.messages())
             ? "%d messages, ".formatted(Transcript.read(session.messages()).messages().size())

@@ -12,44 +12,44 @@ public final class Interruption implements AutoCloseable {
   public static final int EXIT_CODE = 130;
 
   /** A step that takes longer than this is cut off. */
-  private static final int PATIENCE_SECONDS = 10;
+  private static final int GRACE_SECONDS = 10;
 
   private final CountDownLatch ended = new CountDownLatch(1);
   private final Thread hook = new Thread(this::await, "interruption");
-  private volatile boolean asked;
+  private volatile boolean isRequested;
 
   private Interruption() {}
 
-  public static Interruption watch() {
+  public static Interruption install() {
     Interruption interruption = new Interruption();
     Runtime.getRuntime().addShutdownHook(interruption.hook);
     return interruption;
   }
 
   private void await() {
-    asked = true;
+    isRequested = true;
     try {
       // Ended or not, the process goes next.
-      ended.await(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      ended.await(GRACE_SECONDS, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
   /** Whether the work should end. */
-  public boolean asked() {
-    return asked;
+  public boolean isRequested() {
+    return isRequested;
   }
 
   @Override
   public void close() {
     ended.countDown();
-    if (!asked) {
+    if (!isRequested) {
       try {
         Runtime.getRuntime().removeShutdownHook(hook);
       } catch (IllegalStateException e) {
         // The signal came between the two lines; the hook finds the work ended.
-        asked = true;
+        isRequested = true;
       }
     }
   }

@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
  * in a log, it is a line now and then, the first of them as soon as the time left can be judged.
  */
 public final class Progress implements AutoCloseable {
-  private static final long PATIENCE_NANOS = 1_000_000_000L;
+  private static final long DELAY_NANOS = 1_000_000_000L;
   private static final long REDRAW_NANOS = 100_000_000L;
   private static final long FIRST_LINE_NANOS = 10_000_000_000L;
   private static final long LINE_NANOS = 60_000_000_000L;
@@ -58,11 +58,11 @@ public final class Progress implements AutoCloseable {
                   (int) (100 * share),
                   behind));
     } else {
-      say("%s: %d%%%s".formatted(what, (int) (100 * share), behind));
+      printLine("%s: %d%%%s".formatted(what, (int) (100 * share), behind));
     }
   }
 
-  private void say(String line) {
+  private void printLine(String line) {
     long now = nanoTime.getAsLong();
     if (now >= nextLine) {
       nextLine = now + LINE_NANOS;
@@ -82,7 +82,7 @@ public final class Progress implements AutoCloseable {
 
   private void draw(String line) {
     long now = nanoTime.getAsLong();
-    if (now - start < PATIENCE_NANOS || now - lastDraw < REDRAW_NANOS) {
+    if (now - start < DELAY_NANOS || now - lastDraw < REDRAW_NANOS) {
       return;
     }
     lastDraw = now;

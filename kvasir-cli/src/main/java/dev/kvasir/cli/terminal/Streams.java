@@ -47,9 +47,9 @@ public record Streams(
   }
 
   private static List<String> terminals() {
-    String told = System.getProperty(TERMINALS);
-    if (told != null) {
-      return List.of(told.split(","));
+    String property = System.getProperty(TERMINALS);
+    if (property != null) {
+      return List.of(property.split(","));
     }
     boolean interactive = System.console() != null && System.console().isTerminal();
     return interactive ? List.of("in", "out", "err") : List.of();

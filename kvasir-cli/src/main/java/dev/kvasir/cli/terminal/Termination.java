@@ -7,21 +7,21 @@ import org.jline.utils.Signals;
 public final class Termination implements AutoCloseable {
   private static final String[] NAMES = {"TERM", "INT"};
 
-  private final CountDownLatch told = new CountDownLatch(1);
+  private final CountDownLatch requested = new CountDownLatch(1);
   private final Object[] before = new Object[NAMES.length];
 
   private Termination() {
     for (int i = 0; i < NAMES.length; i++) {
-      before[i] = Signals.register(NAMES[i], told::countDown);
+      before[i] = Signals.register(NAMES[i], requested::countDown);
     }
   }
 
-  public static Termination watch() {
+  public static Termination install() {
     return new Termination();
   }
 
   public void await() throws InterruptedException {
-    told.await();
+    requested.await();
   }
 
   /** A second signal then does what it usually does. */

@@ -2,9 +2,9 @@ package dev.kvasir.cli.lab;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cli.Run;
+import dev.kvasir.cli.CommandRun;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Methods;
+import dev.kvasir.codec.MethodRegistry;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.profile.Profile;
@@ -32,7 +32,7 @@ class CalibrateTest {
   @Test
   void widthsAndFactorsGoIntoTheProfileAndCachesUseThem() throws Exception {
     Path file = folder.resolve("a.profile");
-    Run run = calibrate(file, "pmkvq:2", "3");
+    CommandRun run = calibrate(file, "pmkvq:2", "3");
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.out()).contains("layer    2 bits    4 bits    8 bits  width", "3.00 bits");
     Profile made = Profile.open(file);
@@ -57,8 +57,8 @@ class CalibrateTest {
         .succeeds();
     assertThat(Files.readString(figures)).contains("\"layer 7 at 2 bits\":");
 
-    Run generated =
-        Run.of(
+    CommandRun generated =
+        CommandRun.of(
             "generate",
             "--kv",
             "pmkvq:2,budget=8MiB",
@@ -83,7 +83,7 @@ class CalibrateTest {
   void codebooksGoIntoTheProfileBesideWhatItHas() throws IOException {
     Path file = folder.resolve("d.profile");
     Path text = Files.writeString(folder.resolve("text"), BundledText.filler().substring(0, 3000));
-    Run run = codebooks(file, text);
+    CommandRun run = codebooks(file, text);
     run.succeeds();
     assertThat(run.out()).contains("layer  keys: commvq:1  kivi:1  values: commvq:1  kivi:1");
     assertThat(run.out()).hasLineCount(4);
@@ -97,7 +97,7 @@ class CalibrateTest {
     assertThat(run.err()).contains("reading", "codebooks", "in all", "memory", "disk");
   }
 
-  private Run codebooks(Path file, Path text) {
+  private CommandRun codebooks(Path file, Path text) {
     return run(
         file.toString(),
         "commvq:1",
@@ -115,19 +115,19 @@ class CalibrateTest {
   void aConfigurationAloneTellsWhatCalibrationWouldTake() throws IOException {
     Files.writeString(folder.resolve("config.json"), EIGHT_BILLIONS);
     String[] arguments = {"--model", folder.toString(), "--forecast", "--speed", "1000"};
-    Run books = forecast("commvq:1", arguments);
+    CommandRun books = forecast("commvq:1", arguments);
     assertThat(books.out())
         .contains("of 512 heads", "disk", "GiB", "reading 1000.0, training 150.0");
     assertThat(forecast("pmkvq:2", arguments).out()).contains("of 8 samples of 2048 tokens");
-    Run mead = forecast("mead", arguments);
+    CommandRun mead = forecast("mead", arguments);
     assertThat(mead.out()).contains("the loss back in 24 texts", "in all", "on 64");
     forecast("mead", "--speed", "0").isRefusedWith("--speed is 0.0");
   }
 
-  private static Run forecast(String spec, String... more) {
+  private static CommandRun forecast(String spec, String... more) {
     List<String> arguments = new ArrayList<>(List.of("calibrate", "--kv", spec));
     arguments.addAll(List.of(more));
-    return Run.of(arguments.toArray(String[]::new));
+    return CommandRun.of(arguments.toArray(String[]::new));
   }
 
   @Test
@@ -139,7 +139,7 @@ class CalibrateTest {
     assertThat(CalibratedCache.possible())
         .allSatisfy(
             kind -> {
-              assertThat(Methods.all())
+              assertThat(MethodRegistry.all())
                   .filteredOn(method -> method.names().contains(kind.method()))
                   .allSatisfy(method -> assertThat(method.calibration()).isPresent());
               assertThat(Calibrate.CALIBRATORS).containsKey(kind.method());
@@ -149,8 +149,8 @@ class CalibrateTest {
   @Test
   void whatCannotBeDoneIsRefusedBeforeTheModelLoads() {
     String file = folder.resolve("b.profile").toString();
-    Run.of("calibrate", "--kv", "pmkvq:2").isRefusedWith("--out");
-    Run.of("calibrate", "--out", file).isRefusedWith("--kv");
+    CommandRun.of("calibrate", "--kv", "pmkvq:2").isRefusedWith("--out");
+    CommandRun.of("calibrate", "--out", file).isRefusedWith("--kv");
     run(file, "kivi:2").isRefusedWith("--kv is 'kivi:2'", "pmkvq:BITS", "commvq:BITS");
     run(file, "mead:1.5").isRefusedWith("--kv is 'mead:1.5'", "and mead");
     run(file, "mead", "--texts", "3").isRefusedWith("--texts is 3", "12");
@@ -176,13 +176,13 @@ class CalibrateTest {
     run(file, "vqllm", "--ship").isRefusedWith("--kv is 'vqllm'; --ship is for pmkvq");
   }
 
-  private static Run run(String file, String spec, String... more) {
+  private static CommandRun run(String file, String spec, String... more) {
     List<String> arguments = new ArrayList<>(List.of("calibrate", "--kv", spec, "--out", file));
     arguments.addAll(List.of(more));
-    return Run.of(arguments.toArray(String[]::new));
+    return CommandRun.of(arguments.toArray(String[]::new));
   }
 
-  private static Run calibrate(Path file, String spec, String bits) {
+  private static CommandRun calibrate(Path file, String spec, String bits) {
     return run(file.toString(), spec, "--samples", "1", "--length", "160", "--bits", bits);
   }
 }

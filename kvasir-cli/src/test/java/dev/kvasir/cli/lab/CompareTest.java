@@ -4,16 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.cli.Run;
+import dev.kvasir.cli.CommandRun;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.EvaluationSettings;
 import dev.kvasir.lab.eval.Footprint;
+import dev.kvasir.lab.eval.Proportion;
 import dev.kvasir.lab.eval.Row;
 import dev.kvasir.lab.eval.Score;
-import dev.kvasir.lab.eval.Settings;
-import dev.kvasir.lab.eval.Share;
 import dev.kvasir.lab.eval.Task;
 import dev.kvasir.lab.report.Provenance;
 import dev.kvasir.lab.report.ResultsFile;
@@ -67,12 +67,12 @@ class CompareTest {
   @Test
   void aDocumentWithoutAPlaceForResultsIsRefused() throws IOException {
     Path prose = Files.writeString(folder.resolve("prose.md"), "# Prose\n");
-    Run.of("compare", "--out", prose.toString())
+    CommandRun.of("compare", "--out", prose.toString())
         .isRefusedWith(
             "prose.md: has no place for results", "<!-- kvasir compare methods: begin -->");
-    Run.of("compare", "nothing").isRefusedWith("the table 'nothing' is unknown");
-    Run.of("compare", "--part", "5/4").isRefusedWith("--part is '5/4'", "as in 2/4");
-    Run.of("compare", "--out", folder.resolve("none/results.md").toString())
+    CommandRun.of("compare", "nothing").isRefusedWith("the table 'nothing' is unknown");
+    CommandRun.of("compare", "--part", "5/4").isRefusedWith("--part is '5/4'", "as in 2/4");
+    CommandRun.of("compare", "--out", folder.resolve("none/results.md").toString())
         .isRefusedWith("results.md: its folder", "is missing");
   }
 
@@ -80,21 +80,22 @@ class CompareTest {
   void theFrontierIsDrawnOfFiguresBesideTheDocument() {
     Path picture = folder.resolve("frontier.svg");
     String document = Path.of("..", "docs", "results.md").toString();
-    Run.of("compare", "--frontier", picture.toString(), "--out", document).succeeds();
+    CommandRun.of("compare", "--frontier", picture.toString(), "--out", document).succeeds();
     assertThat(picture).content().startsWith("<svg").contains(">commvq:1</text>");
   }
 
   @Test
   void theFrontierMeasuresNothing() {
     String picture = folder.resolve("frontier.svg").toString();
-    Run.of("compare", "mead", "--frontier", picture)
+    CommandRun.of("compare", "mead", "--frontier", picture)
         .isRefusedWith("--frontier draws what was measured", "neither a table nor --quick");
-    Run.of("compare", "--quick", "--frontier", picture).isRefusedWith("--frontier draws");
-    Run.of("compare", "--frontier", picture, "--on", "local[2]").isRefusedWith("--frontier draws");
-    Run.of("compare", "--frontier", picture, "--ship").isRefusedWith("--frontier draws");
-    Run.of("compare", "--frontier", picture, "--conf", "spark.task.cpus=2")
+    CommandRun.of("compare", "--quick", "--frontier", picture).isRefusedWith("--frontier draws");
+    CommandRun.of("compare", "--frontier", picture, "--on", "local[2]")
         .isRefusedWith("--frontier draws");
-    Run.of("compare", "--frontier", picture, "--out", folder.resolve("none.md").toString())
+    CommandRun.of("compare", "--frontier", picture, "--ship").isRefusedWith("--frontier draws");
+    CommandRun.of("compare", "--frontier", picture, "--conf", "spark.task.cpus=2")
+        .isRefusedWith("--frontier draws");
+    CommandRun.of("compare", "--frontier", picture, "--out", folder.resolve("none.md").toString())
         .isRefusedWith("none: holds no divergence on prose", "methods.json");
   }
 
@@ -113,8 +114,8 @@ class CompareTest {
   }
 
   private static Evaluation evaluation(boolean complete) {
-    Settings settings =
-        new Settings(
+    EvaluationSettings settings =
+        new EvaluationSettings(
             List.of(CacheSpec.DEFAULT),
             EnumSet.of(Task.PPL, Task.JSONL),
             List.of(1000, 4000),
@@ -139,7 +140,7 @@ class CompareTest {
             Task.PPL,
             new Score.Perplexity(new Estimate(20.5, 19, 22), samples),
             Task.JSONL,
-            new Score.Answers(new Share(13, 17).estimate(), samples)),
+            new Score.Answers(new Proportion(13, 17).estimate(), samples)),
         Map.of());
   }
 }

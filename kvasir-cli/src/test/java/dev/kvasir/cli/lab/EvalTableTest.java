@@ -4,17 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.lab.eval.Comparison;
 import dev.kvasir.lab.eval.Difference;
 import dev.kvasir.lab.eval.Difference.Verdict;
 import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.EvaluationSettings;
 import dev.kvasir.lab.eval.Footprint;
+import dev.kvasir.lab.eval.Proportion;
 import dev.kvasir.lab.eval.Row;
 import dev.kvasir.lab.eval.Score;
 import dev.kvasir.lab.eval.Score.GridCell;
-import dev.kvasir.lab.eval.Settings;
-import dev.kvasir.lab.eval.Share;
+import dev.kvasir.lab.eval.ScoreComparison;
 import dev.kvasir.lab.eval.Task;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -56,7 +56,7 @@ class EvalTableTest {
             row("").scores(),
             Map.of(
                 Task.NEEDLE,
-                new Comparison(
+                new ScoreComparison(
                     new Difference(-0.5, Verdict.WORSE),
                     false,
                     Optional.of(new Difference(-0.4, Verdict.WORSE)))));
@@ -80,8 +80,8 @@ class EvalTableTest {
   }
 
   private static String table(boolean complete, Row... rows) {
-    Settings settings =
-        new Settings(
+    EvaluationSettings settings =
+        new EvaluationSettings(
             List.of(CacheSpec.DEFAULT), EnumSet.allOf(Task.class), List.of(1000), 2, 40, 1);
     Evaluation evaluation =
         new Evaluation("small", settings, "a text", "a machine", complete, List.of(rows));
@@ -91,7 +91,7 @@ class EvalTableTest {
   }
 
   private static Row row(String spec) {
-    Share half = new Share(1, 2);
+    Proportion half = new Proportion(1, 2);
     List<Double> samples = List.of(1.0, 0.0);
     Score found =
         new Score.Retrieval(half.estimate(), samples, List.of(new GridCell(1000, 0, half)));

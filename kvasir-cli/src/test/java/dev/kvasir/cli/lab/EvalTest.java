@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import dev.kvasir.cli.Run;
+import dev.kvasir.cli.CommandRun;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,8 +18,8 @@ class EvalTest {
   @Test
   void rowsAreKindsOfCacheAndHalfPrecisionComesFirst() throws IOException {
     Path json = folder.resolve("result.json");
-    Run run =
-        Run.of(
+    CommandRun run =
+        CommandRun.of(
                 "eval",
                 "--kv",
                 "kivi:4,window=0; bf16",
@@ -49,7 +49,7 @@ class EvalTest {
     String[] command = {
       "eval", "--kv", "kivi:4; bf16", "--tasks", "ppl", "--context", "300", "--inspect-kv"
     };
-    Run.of(
+    CommandRun.of(
             Stream.concat(Stream.of(command), Stream.of("--report", report.toString()))
                 .toArray(String[]::new))
         .succeeds();
@@ -61,39 +61,40 @@ class EvalTest {
 
   @Test
   void badSettingsAreRefusedBeforeAnyWork() {
-    Run.of("eval", "--kv", "fp16;kivi:5").isRefusedWith("'kivi:5'", "bits is 5");
-    Run.of("eval", "--tasks", "ppl,nothing").isRefusedWith("'nothing' is unknown", "needle");
-    Run.of("eval", "--tasks", "gsm8k").isRefusedWith("--jsonl FILE");
-    Run.of("eval", "--samples", "0").isRefusedWith("--samples is 0; expected 1 to");
-    Run.of("eval", "--steps", "-1").isRefusedWith("--steps is -1; expected 1 to");
-    Run.of("eval", "--seed", "x").isRefusedWith("--seed is 'x'; expected a whole number");
-    Run.of("eval", "--context", "100").isRefusedWith("--context is 100; expected 256 to 16384");
-    Run.of("eval", "--context", "1000,20000").isRefusedWith("--context is 20000", "16384");
+    CommandRun.of("eval", "--kv", "fp16;kivi:5").isRefusedWith("'kivi:5'", "bits is 5");
+    CommandRun.of("eval", "--tasks", "ppl,nothing").isRefusedWith("'nothing' is unknown", "needle");
+    CommandRun.of("eval", "--tasks", "gsm8k").isRefusedWith("--jsonl FILE");
+    CommandRun.of("eval", "--samples", "0").isRefusedWith("--samples is 0; expected 1 to");
+    CommandRun.of("eval", "--steps", "-1").isRefusedWith("--steps is -1; expected 1 to");
+    CommandRun.of("eval", "--seed", "x").isRefusedWith("--seed is 'x'; expected a whole number");
+    CommandRun.of("eval", "--context", "100")
+        .isRefusedWith("--context is 100; expected 256 to 16384");
+    CommandRun.of("eval", "--context", "1000,20000").isRefusedWith("--context is 20000", "16384");
   }
 
   @Test
   void badFilesAreRefusedBeforeAnyWork() throws IOException {
     Path empty = Files.writeString(folder.resolve("empty.txt"), " \n");
-    Run.of("eval", "--text", empty.toString()).isRefusedWith("empty.txt: is empty");
+    CommandRun.of("eval", "--text", empty.toString()).isRefusedWith("empty.txt: is empty");
     Path words = Files.writeString(folder.resolve("words.txt"), "Only a few words.");
-    Run.of("eval", "--text", words.toString())
+    CommandRun.of("eval", "--text", words.toString())
         .isRefusedWith("words.txt: has", "tokens; expected at least 129");
     Path lines = Files.writeString(folder.resolve("lines.jsonl"), "{\"question\": 1}\n");
-    Run.of("eval", "--jsonl", lines.toString())
+    CommandRun.of("eval", "--jsonl", lines.toString())
         .isRefusedWith("lines.jsonl, line 1: 'answer' is missing; expected a text");
-    Run.of("eval", "--json", folder.resolve("none/result.json").toString())
+    CommandRun.of("eval", "--json", folder.resolve("none/result.json").toString())
         .isRefusedWith("result.json: its folder", "is missing");
-    Run.of("eval", "--report", folder.resolve("none/report.html").toString())
+    CommandRun.of("eval", "--report", folder.resolve("none/report.html").toString())
         .isRefusedWith("report.html: its folder", "is missing");
-    Run.of("eval", "--inspect-kv").isRefusedWith("--inspect-kv", "--report FILE");
+    CommandRun.of("eval", "--inspect-kv").isRefusedWith("--inspect-kv", "--report FILE");
   }
 
   @Test
   void whatGoesToSparkIsRefusedWhereSparkIsNot() {
-    Run.of("eval", "--quick", "--on", "local[2]")
+    CommandRun.of("eval", "--quick", "--on", "local[2]")
         .isRefusedWith("--on is 'local[2]'", "Spark is not on the class path", "SPARK_HOME");
-    Run.of("eval", "--quick", "--ship").isRefusedWith("--ship is for Spark", "--on MASTER");
-    Run.of("eval", "--quick", "--conf", "spark.executor.memory=8g")
+    CommandRun.of("eval", "--quick", "--ship").isRefusedWith("--ship is for Spark", "--on MASTER");
+    CommandRun.of("eval", "--quick", "--conf", "spark.executor.memory=8g")
         .isRefusedWith("--conf is for Spark", "--on MASTER");
   }
 }

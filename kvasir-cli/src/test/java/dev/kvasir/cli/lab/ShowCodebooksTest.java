@@ -2,7 +2,7 @@ package dev.kvasir.cli.lab;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cli.Run;
+import dev.kvasir.cli.CommandRun;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,8 +12,9 @@ import org.junit.jupiter.api.io.TempDir;
 class ShowCodebooksTest {
   @Test
   void everyTextIsTestedOnEveryOther() {
-    Run run =
-        Run.of("codebooks", "--layer", "1", "--tables", "texts", "--tokens", "256").succeeds();
+    CommandRun run =
+        CommandRun.of("codebooks", "--layer", "1", "--tables", "texts", "--tokens", "256")
+            .succeeds();
     assertThat(run.out())
         .contains("5 stages   tested on     keys  values", "prose and tasks tasks ")
         .hasLineCount(8);
@@ -22,8 +23,8 @@ class ShowCodebooksTest {
   @Test
   void codesForFewerPairsAreSetBesideCodesForAll(@TempDir Path folder) throws IOException {
     Path json = folder.resolve("left.json");
-    Run run =
-        Run.of(
+    CommandRun run =
+        CommandRun.of(
                 "codebooks",
                 "--layer",
                 "1",
@@ -41,16 +42,18 @@ class ShowCodebooksTest {
 
   @Test
   void whatTheBundledProfileHoldsIsShownForEveryLayer() {
-    Run run = Run.of("codebooks", "--tables", "profile", "--tokens", "256").succeeds();
+    CommandRun run =
+        CommandRun.of("codebooks", "--tables", "profile", "--tokens", "256").succeeds();
     assertThat(run.out()).contains("commvq:1", "commvq:2", "\n    7  ").hasLineCount(20);
   }
 
   @Test
   void whatCannotBeShownIsRefused() {
-    Run.of("codebooks", "--tables", "rows").isRefusedWith("--tables is 'rows'", "stages, pairs");
-    Run.of("codebooks", "--tokens", "1").isRefusedWith("--tokens is 1");
-    Run.of("codebooks", "--tables", "encoder", "--tokens", "256")
+    CommandRun.of("codebooks", "--tables", "rows")
+        .isRefusedWith("--tables is 'rows'", "stages, pairs");
+    CommandRun.of("codebooks", "--tokens", "1").isRefusedWith("--tokens is 1");
+    CommandRun.of("codebooks", "--tables", "encoder", "--tokens", "256")
         .isRefusedWith("--tokens is 256; expected 336 to 1048576");
-    Run.of("codebooks", "--layer", "8").isRefusedWith("--layer is 8; expected 0 to 7");
+    CommandRun.of("codebooks", "--layer", "8").isRefusedWith("--layer is 8; expected 0 to 7");
   }
 }

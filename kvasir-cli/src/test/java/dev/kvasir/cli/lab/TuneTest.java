@@ -2,7 +2,7 @@ package dev.kvasir.cli.lab;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cli.Run;
+import dev.kvasir.cli.CommandRun;
 import dev.kvasir.codec.mixkvq.MixkvqProfile;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Files;
@@ -16,7 +16,7 @@ class TuneTest {
   @Test
   void aPickGoesIntoTheProfileBesideItsOtherParts() {
     Path file = folder.resolve("a.profile");
-    Run first = tune(file, "1");
+    CommandRun first = tune(file, "1");
     assertThat(first.exitCode()).as(first.err()).isZero();
     assertThat(first.out()).contains("<- kept", "salience of channels");
     Profile made = Profile.open(file);
@@ -28,7 +28,7 @@ class TuneTest {
     assertThat(folder.resolve("a.profile.svg")).exists();
     assertThat(folder.resolve("a.profile.trials.json")).exists();
 
-    Run inspected = Run.of("inspect", "--kv", "mixkvq", "--profile", file.toString());
+    CommandRun inspected = CommandRun.of("inspect", "--kv", "mixkvq", "--profile", file.toString());
     assertThat(inspected.out())
         .contains("mixkvq,high=" + MixkvqProfile.of(made).tuned().high())
         .contains("about ");
@@ -38,7 +38,7 @@ class TuneTest {
   void channelsAreDrawnWithoutATrial() throws Exception {
     Path file = folder.resolve("channels.svg");
     Path figures = folder.resolve("channels.json");
-    Run.of(
+    CommandRun.of(
             "tune",
             "--trials",
             "0",
@@ -63,13 +63,13 @@ class TuneTest {
   }
 
   private static void assertRefused(String why, String... arguments) {
-    Run run = Run.of(arguments);
+    CommandRun run = CommandRun.of(arguments);
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.err()).contains(why);
   }
 
-  private static Run tune(Path file, String trials) {
-    return Run.of(
+  private static CommandRun tune(Path file, String trials) {
+    return CommandRun.of(
         "tune",
         "--trials",
         trials,

@@ -2,7 +2,7 @@ package dev.kvasir.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cli.Run;
+import dev.kvasir.cli.CommandRun;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,8 +19,8 @@ class GenerateTest {
 
   @Test
   void theLikeliestTextIsTheSameEachTimeWithALineAboutItsSpeed() {
-    Run first = generate("--temperature=0", "--max-tokens=8", PROMPT);
-    Run second = generate("-t", "0", "-n", "8", PROMPT);
+    CommandRun first = generate("--temperature=0", "--max-tokens=8", PROMPT);
+    CommandRun second = generate("-t", "0", "-n", "8", PROMPT);
     assertThat(first.out()).isNotBlank().endsWith("\n").isEqualTo(second.out());
     assertThat(first.err())
         .matches(
@@ -30,12 +30,12 @@ class GenerateTest {
 
   @Test
   void aTextIsMadeWithASeedThatIsShownAndGivesItAgain() {
-    Run first = generate("--max-tokens=40", PROMPT);
+    CommandRun first = generate("--max-tokens=40", PROMPT);
     Matcher seed = Pattern.compile(", seed (\\d+), stopped").matcher(first.err());
     assertThat(seed.find()).as(first.err()).isTrue();
-    Run again = generate("--max-tokens=40", "--seed", seed.group(1), PROMPT);
+    CommandRun again = generate("--max-tokens=40", "--seed", seed.group(1), PROMPT);
     assertThat(again.out()).isEqualTo(first.out());
-    Run spelledOut =
+    CommandRun spelledOut =
         generate(
             "--max-tokens=40",
             "--temperature=0.9",
@@ -57,7 +57,7 @@ class GenerateTest {
   @Test
   void theSameSeedPicksTheSameTokens() {
     String[] arguments = {"--max-tokens=12", "--temperature=1.2", "--top-k=50", "--seed=7", PROMPT};
-    Run first = generate(arguments);
+    CommandRun first = generate(arguments);
     assertThat(first.out()).isEqualTo(generate(arguments).out());
     assertThat(first.err()).contains("seed 7").doesNotContain("note:");
   }
@@ -67,8 +67,9 @@ class GenerateTest {
     String[] start = {"generate", "--temperature=0", "--max-tokens=4"};
     String typed = generate("--temperature=0", "--max-tokens=4", PROMPT).out();
     Path file = Files.writeString(folder.resolve("prompt.txt"), PROMPT + "\r\n");
-    assertThat(Run.withInput(PROMPT + "\n", start).out()).isEqualTo(typed);
-    assertThat(Run.withInput(PROMPT, start[0], start[1], start[2], "-").out()).isEqualTo(typed);
+    assertThat(CommandRun.withInput(PROMPT + "\n", start).out()).isEqualTo(typed);
+    assertThat(CommandRun.withInput(PROMPT, start[0], start[1], start[2], "-").out())
+        .isEqualTo(typed);
     assertThat(generate("-t=0", "-n=4", "--prompt-file", file.toString()).out()).isEqualTo(typed);
   }
 
@@ -84,7 +85,7 @@ class GenerateTest {
   /** What is said of the cache of a text of so many tokens. */
   private static String cacheAfter(String kind, int tokens) {
     // A word with the space before it is a token; the last one generated is not in the cache.
-    Run run = generate("--kv", kind, "-t=0", "-n=1", " time".repeat(tokens));
+    CommandRun run = generate("--kv", kind, "-t=0", "-n=1", " time".repeat(tokens));
     assertThat(run.err()).startsWith("prompt %d tokens".formatted(tokens));
     return run.err().replaceAll("(?s).*KV cache (.*?\\)).*", "$1");
   }
@@ -99,61 +100,66 @@ class GenerateTest {
 
   @Test
   void whereToComputeIsAskedForAndTold() {
-    Run.of("generate", "--device=gpu", PROMPT)
+    CommandRun.of("generate", "--device=gpu", PROMPT)
         .isRefusedWith("--device is 'gpu'; possible are cpu, cuda, auto");
-    Run.of("generate", "--device=cuda", "--session", folder.resolve("kept").toString(), PROMPT)
+    CommandRun.of(
+            "generate", "--device=cuda", "--session", folder.resolve("kept").toString(), PROMPT)
         .isRefusedWith("--device is cuda; with --session expected cpu");
     assertThat(generate("--device=auto", "--kv=patternkv:2", "-t=0", "-n=1", PROMPT).err())
         .contains("computes on the processor"); // also where there is a card, which cannot do it
   }
 
-  private static Run generate(String... arguments) {
-    return Run.of(Stream.concat(Stream.of("generate"), Stream.of(arguments)).toArray(String[]::new))
+  private static CommandRun generate(String... arguments) {
+    return CommandRun.of(
+            Stream.concat(Stream.of("generate"), Stream.of(arguments)).toArray(String[]::new))
         .succeeds();
   }
 
   @Test
   void aPromptIsNeeded() {
-    Run.atTerminal("generate").isRefusedWith("no prompt was given", "kvasir generate \"Once");
-    Run.of("generate", "").isRefusedWith("the prompt is empty");
-    Run.withInput("\n", "generate").isRefusedWith("the prompt is empty");
+    CommandRun.atTerminal("generate")
+        .isRefusedWith("no prompt was given", "kvasir generate \"Once");
+    CommandRun.of("generate", "").isRefusedWith("the prompt is empty");
+    CommandRun.withInput("\n", "generate").isRefusedWith("the prompt is empty");
   }
 
   @Test
   void onePromptIsEnough() throws IOException {
     Path file = Files.writeString(folder.resolve("prompt.txt"), PROMPT);
-    Run.of("generate", "--prompt-file", file.toString(), PROMPT)
+    CommandRun.of("generate", "--prompt-file", file.toString(), PROMPT)
         .isRefusedWith("both a prompt and --prompt-file", "expected one");
-    Run.of("generate", "Once", "upon", "a", "time").isRefusedWith("'upon'", "in quotes");
+    CommandRun.of("generate", "Once", "upon", "a", "time").isRefusedWith("'upon'", "in quotes");
   }
 
   @Test
   void promptFilesThatCannotBeReadAreNamed() throws IOException {
     Path binary = Files.write(folder.resolve("binary"), new byte[] {(byte) 0xff, 0});
-    Run.of("generate", "--prompt-file", folder.resolve("none").toString())
+    CommandRun.of("generate", "--prompt-file", folder.resolve("none").toString())
         .isRefusedWith("none: no such file");
-    Run.of("generate", "--prompt-file", folder.toString()).isRefusedWith("is a folder");
-    Run.of("generate", "--prompt-file", binary.toString()).isRefusedWith("UTF-8");
+    CommandRun.of("generate", "--prompt-file", folder.toString()).isRefusedWith("is a folder");
+    CommandRun.of("generate", "--prompt-file", binary.toString()).isRefusedWith("UTF-8");
   }
 
   @Test
   void aPromptLongerThanTheContextIsRefused() {
-    Run.of("generate", "--context=16", "one two three ".repeat(10))
+    CommandRun.of("generate", "--context=16", "one two three ".repeat(10))
         .isRefusedWith("the prompt has", "room for 15");
   }
 
   @Test
   void badOptionValuesNameTheirBounds() {
-    Run.of("generate", "--max-tokens=0", PROMPT).isRefusedWith("max-tokens is 0", "at least 1");
-    Run.of("generate", "--max-tokens=many", PROMPT)
+    CommandRun.of("generate", "--max-tokens=0", PROMPT)
+        .isRefusedWith("max-tokens is 0", "at least 1");
+    CommandRun.of("generate", "--max-tokens=many", PROMPT)
         .isRefusedWith("--max-tokens is 'many'", "a whole number");
-    Run.of("generate", "--temperature=-1", PROMPT).isRefusedWith("temperature is -1.0");
-    Run.of("generate", "--temperature=hot", PROMPT).isRefusedWith("is 'hot'", "a number");
-    Run.of("generate", "--top-p=2", PROMPT).isRefusedWith("top-p is 2.0", "at most 1");
-    Run.of("generate", "--min-p=NaN", PROMPT).isRefusedWith("min-p is NaN");
-    Run.of("generate", "--repeat-penalty=0", PROMPT).isRefusedWith("repetition penalty is 0.0");
-    Run.of("generate", "--threads=0", PROMPT).isRefusedWith("--threads is 0", "at least 1");
-    Run.of("generate", "--context=0", PROMPT).isRefusedWith("--context is 0", "at least 1");
-    Run.of("generate", "--kv=q4", PROMPT).isRefusedWith("'q4' is unknown", "fp16");
+    CommandRun.of("generate", "--temperature=-1", PROMPT).isRefusedWith("temperature is -1.0");
+    CommandRun.of("generate", "--temperature=hot", PROMPT).isRefusedWith("is 'hot'", "a number");
+    CommandRun.of("generate", "--top-p=2", PROMPT).isRefusedWith("top-p is 2.0", "at most 1");
+    CommandRun.of("generate", "--min-p=NaN", PROMPT).isRefusedWith("min-p is NaN");
+    CommandRun.of("generate", "--repeat-penalty=0", PROMPT)
+        .isRefusedWith("repetition penalty is 0.0");
+    CommandRun.of("generate", "--threads=0", PROMPT).isRefusedWith("--threads is 0", "at least 1");
+    CommandRun.of("generate", "--context=0", PROMPT).isRefusedWith("--context is 0", "at least 1");
+    CommandRun.of("generate", "--kv=q4", PROMPT).isRefusedWith("'q4' is unknown", "fp16");
   }
 }

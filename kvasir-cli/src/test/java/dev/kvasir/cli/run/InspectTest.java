@@ -2,7 +2,7 @@ package dev.kvasir.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cli.Run;
+import dev.kvasir.cli.CommandRun;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,7 +14,7 @@ class InspectTest {
 
   @Test
   void theBundledModelShowsItsSizesAndMemory() {
-    String out = Run.of("inspect", "--kernels").succeeds().out();
+    String out = CommandRun.of("inspect", "--kernels").succeeds().out();
     assertThat(out)
         .contains("qwen2", "8 for queries, 2 for keys and values", "byte-level BPE")
         .containsPattern("chat template +no")
@@ -27,27 +27,28 @@ class InspectTest {
 
   @Test
   void tensorsAreListedAndAContextIsWorkedOut() {
-    String out = Run.of("inspect", "--tensors", "--context", "2000").succeeds().out();
+    String out = CommandRun.of("inspect", "--tensors", "--context", "2000").succeeds().out();
     assertThat(out).contains("token_embd.weight  8192 x 512").contains("for 2,000 tokens");
   }
 
   @Test
   void aShortContextHasASizeAndNoBitsPerValue() {
-    assertThat(Run.of("inspect", "--context", "100").succeeds().out())
+    assertThat(CommandRun.of("inspect", "--context", "100").succeeds().out())
         .containsPattern("KV cache +fp16: 512.0 KiB for 100 tokens\\R");
   }
 
   @Test
   void theGrowthOfACacheIsDrawn() {
     Path plot = folder.resolve("growth.svg");
-    Run.of("inspect", "--kv", "kivi:2", "--context", "2000", "--plot", plot.toString()).succeeds();
+    CommandRun.of("inspect", "--kv", "kivi:2", "--context", "2000", "--plot", plot.toString())
+        .succeeds();
     assertThat(plot).content().startsWith("<svg").contains("kivi:2 while a text grows", "fp16");
   }
 
   @Test
   void aVocabularyOnlyFileSaysSo() throws IOException {
     Path file = VocabularyFile.write(folder.resolve("letters.gguf"), "{{ messages }}");
-    String out = Run.of("inspect", "--model", file.toString()).succeeds().out();
+    String out = CommandRun.of("inspect", "--model", file.toString()).succeeds().out();
     assertThat(out)
         .contains("general.name = ", "letters", "tokenizer.ggml.tokens")
         .contains("8 entries", "begin <s> (1), end </s> (2)", "holds a vocabulary only")
@@ -64,18 +65,20 @@ class InspectTest {
          "vocab_size": 100, "max_position_embeddings": 32768, "sliding_window": 1024}
         """);
     assertThat(
-            Run.of("inspect", "--model", folder.toString(), "--context", "16384").succeeds().out())
+            CommandRun.of("inspect", "--model", folder.toString(), "--context", "16384")
+                .succeeds()
+                .out())
         .contains("a sliding window of 1,024 in 2 layers", "none in the folder")
         .containsPattern("KV cache +fp16: .* for 16,384 tokens");
     Files.delete(folder.resolve("config.json"));
-    Run.of("inspect", "--model", folder.toString()).isRefusedWith("tokenizer.json");
+    CommandRun.of("inspect", "--model", folder.toString()).isRefusedWith("tokenizer.json");
   }
 
   @Test
   void badOptionsAreRefused() {
-    Run.of("inspect", "--kv", "kivi:2", "--plot-bits", folder.resolve("bits.svg").toString())
+    CommandRun.of("inspect", "--kv", "kivi:2", "--plot-bits", folder.resolve("bits.svg").toString())
         .isRefusedWith("--plot-bits is for mead", "--kv is 'kivi:2'");
-    Run.of("inspect", "--context", "0").isRefusedWith("--context is 0");
-    Run.of("inspect", "--kv", "tape").isRefusedWith("'tape' is unknown");
+    CommandRun.of("inspect", "--context", "0").isRefusedWith("--context is 0");
+    CommandRun.of("inspect", "--kv", "tape").isRefusedWith("'tape' is unknown");
   }
 }

@@ -27,7 +27,7 @@ class ModelFactsTest {
   private static final int LAYERS = 12;
 
   private static final RopeSettings PLAIN =
-      new RopeSettings(RopeLayout.HALVES, 10_000, 64, new RopeFrequencies.Plain());
+      new RopeSettings(RopeLayout.HALVES, 10_000, 64, new RopeFrequencies.Unscaled());
 
   @Test
   void layersThatDifferAreCounted() {
@@ -68,8 +68,9 @@ class ModelFactsTest {
   }
 
   private static String facts(RopeFrequencies frequencies, double magnitude) {
-    RopeSettings rope = new RopeSettings(RopeLayout.NEIGHBOURS, 10_000, 64, frequencies, magnitude);
-    return facts(RopePattern.all(rope), WindowPattern.FULL, Scales.NONE);
+    RopeSettings rope =
+        new RopeSettings(RopeLayout.INTERLEAVED, 10_000, 64, frequencies, magnitude);
+    return facts(RopePattern.uniform(rope), WindowPattern.FULL, Scales.NONE);
   }
 
   @Test
@@ -84,9 +85,9 @@ class ModelFactsTest {
 
   private static String facts(ExpertConfig experts) {
     RopeSettings rope =
-        new RopeSettings(RopeLayout.NEIGHBOURS, 10_000, 64, new RopeFrequencies.Plain(), 1);
+        new RopeSettings(RopeLayout.INTERLEAVED, 10_000, 64, new RopeFrequencies.Unscaled(), 1);
     return facts(
-        RopePattern.all(rope),
+        RopePattern.uniform(rope),
         WindowPattern.FULL,
         Scales.NONE,
         Optional.of(experts),
@@ -96,7 +97,7 @@ class ModelFactsTest {
   @Test
   void latentsAreSaidWithWhatTheyReplace() {
     LatentConfig latent = new LatentConfig(512, 64, 128, 128, 0);
-    RopePattern ropes = RopePattern.all(PLAIN);
+    RopePattern ropes = RopePattern.uniform(PLAIN);
     assertThat(facts(ropes, WindowPattern.FULL, Scales.NONE, Optional.empty(), Optional.of(latent)))
         .containsPattern(
             "latents +a latent of 512 channels and 64 that turn; 576 values a token and"

@@ -2,7 +2,7 @@ package dev.kvasir.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cli.Run;
+import dev.kvasir.cli.CommandRun;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,13 +30,13 @@ class RenderTest {
     return Files.writeString(folder.resolve(name), text).toString();
   }
 
-  private Run render(String... more) {
+  private CommandRun render(String... more) {
     String[] all = new String[more.length + 3];
     all[0] = "render";
     all[1] = "--messages";
     all[2] = messages;
     System.arraycopy(more, 0, all, 3, more.length);
-    return Run.of(all);
+    return CommandRun.of(all);
   }
 
   @Test
@@ -49,7 +49,7 @@ class RenderTest {
   @Test
   void variablesAndToolsReachTheTemplate() throws IOException {
     String tools = write("tools.json", "[{\"name\": \"clock\"}, {\"name\": \"dice\"}]");
-    Run run =
+    CommandRun run =
         render(
             "--template",
             template,

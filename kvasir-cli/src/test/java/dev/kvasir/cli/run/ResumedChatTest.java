@@ -2,7 +2,7 @@ package dev.kvasir.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cli.Run;
+import dev.kvasir.cli.CommandRun;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,28 +14,30 @@ import org.junit.jupiter.api.io.TempDir;
 class ResumedChatTest {
   @TempDir Path folder;
 
-  private Run chat(String lines, String... arguments) {
+  private CommandRun chat(String lines, String... arguments) {
     Stream<String> always =
         Stream.of("chat", "--temperature=0", "--max-tokens=3", "--dir", folder.toString());
-    return Run.withInput(lines, Stream.concat(always, Stream.of(arguments)).toArray(String[]::new));
+    return CommandRun.withInput(
+        lines, Stream.concat(always, Stream.of(arguments)).toArray(String[]::new));
   }
 
-  private String lastLine(Run run) {
+  private String lastLine(CommandRun run) {
     return run.succeeds().out().lines().reduce((first, second) -> second).orElse("");
   }
 
   @Test
   void itGoesOnAsIfItHadNotStoppedAndReadsOnlyWhatIsNew() {
-    Run first = chat("Hello\n", "--kv=kivi:2", "--system=Be brief.", "--resume=letters").succeeds();
+    CommandRun first =
+        chat("Hello\n", "--kv=kivi:2", "--system=Be brief.", "--resume=letters").succeeds();
     assertThat(first.err())
         .contains("'letters' is new, and kept in " + folder)
         .containsPattern("kept as 'letters', \\d+ tokens; kvasir chat --resume letters goes on");
-    Run second = chat("Again\n/stats\n", "--resume=letters").succeeds();
+    CommandRun second = chat("Again\n/stats\n", "--resume=letters").succeeds();
     assertThat(second.err())
         .containsPattern("restored \\d+ tokens \\(kivi:2\\) from .*letters.session")
         .contains("(kivi:2, nothing packed yet)")
         .contains("33 tokens of 16,384 in the context", "last answer: read 11 tokens");
-    Run whole = chat("Hello\nAgain\n", "--kv=kivi:2", "--system=Be brief.");
+    CommandRun whole = chat("Hello\nAgain\n", "--kv=kivi:2", "--system=Be brief.");
     assertThat(lastLine(second)).isEqualTo(lastLine(whole));
     chat("Hello\n", "--system=Be long.", "--resume=letters")
         .isRefusedWith("--system is 'Be long.'", "'letters' began with 'Be brief.'");
@@ -59,7 +61,7 @@ class ResumedChatTest {
     }
     Files.delete(session);
     Files.writeString(messages, said);
-    Run without = chat("And now?\n", "--resume=letters");
+    CommandRun without = chat("And now?\n", "--resume=letters");
     assertThat(lastLine(without)).isEqualTo(answer);
     assertThat(without.err()).contains("of 'letters' the messages alone are kept");
   }
@@ -79,7 +81,7 @@ class ResumedChatTest {
     chat("Hello\n", "--resume=../letters").isRefusedWith("the session's name is '../letters'");
     chat("Hello\n", "--repack", "--kv=kivi:2").isRefusedWith("expected --resume NAME with it");
     Files.writeString(folder.resolve("torn.json"), "{\"messages\": [{\"role\": \"user\"");
-    Run torn = chat("Hello\n", "--resume=torn");
+    CommandRun torn = chat("Hello\n", "--resume=torn");
     assertThat(torn.exitCode()).isEqualTo(2);
     assertThat(torn.err()).contains("torn.json: is not valid JSON");
   }

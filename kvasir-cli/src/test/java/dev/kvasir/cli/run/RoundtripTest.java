@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import dev.kvasir.cli.Run;
+import dev.kvasir.cli.CommandRun;
 import dev.kvasir.format.NpyFile;
 import dev.kvasir.format.NpyWriter;
 import java.io.IOException;
@@ -49,21 +49,21 @@ class RoundtripTest {
     return file;
   }
 
-  private Run roundtrip(String spec, String... more) {
+  private CommandRun roundtrip(String spec, String... more) {
     List<String> all = new ArrayList<>(List.of("roundtrip", "--kv", spec));
     all.addAll(List.of("--keys", keys.toString(), "--values", values.toString()));
     all.addAll(List.of("--out", out.toString()));
     all.addAll(List.of(more));
-    return Run.of(all.toArray(String[]::new));
+    return CommandRun.of(all.toArray(String[]::new));
   }
 
-  private Run withQueries(String spec, String... more) {
+  private CommandRun withQueries(String spec, String... more) {
     List<String> all = new ArrayList<>(List.of("--queries", queries.toString()));
     all.addAll(List.of(more));
     return roundtrip(spec, all.toArray(String[]::new));
   }
 
-  private static JsonObject json(Run run) {
+  private static JsonObject json(CommandRun run) {
     assertThat(run.succeeds().out()).hasLineCount(1);
     assertThat(run.err()).isEmpty();
     return JsonParser.parseString(run.out()).getAsJsonObject();
@@ -120,7 +120,7 @@ class RoundtripTest {
 
   @Test
   void badOptionsAreRefused() {
-    Run.of("roundtrip").isRefusedWith("--kv", "--keys", "--values", "--out");
+    CommandRun.of("roundtrip").isRefusedWith("--kv", "--keys", "--values", "--out");
     roundtrip("kivi:5").isRefusedWith("bits is 5; possible are");
     roundtrip("tape").isRefusedWith("'tape' is unknown");
     withQueries("fp16", "--attend", "0").isRefusedWith("attend is 0; expected at least 1");

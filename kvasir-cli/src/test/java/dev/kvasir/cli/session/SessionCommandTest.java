@@ -2,7 +2,7 @@ package dev.kvasir.cli.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cli.Run;
+import dev.kvasir.cli.CommandRun;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,7 +25,7 @@ class SessionCommandTest {
   static void makeASession() {
     String text = " time".repeat(258);
     String file = made.resolve("made").toString();
-    Run.of("generate", "-t=0", "-n=2", "--kv=kivi:4", "--session", file, text).succeeds();
+    CommandRun.of("generate", "-t=0", "-n=2", "--kv=kivi:4", "--session", file, text).succeeds();
   }
 
   @BeforeEach
@@ -38,9 +38,10 @@ class SessionCommandTest {
     }
   }
 
-  private Run session(String... arguments) {
+  private CommandRun session(String... arguments) {
     Stream<String> all = Stream.concat(Stream.of("session"), Stream.of(arguments));
-    return Run.of(Stream.concat(all, Stream.of("--dir", folder.toString())).toArray(String[]::new));
+    return CommandRun.of(
+        Stream.concat(all, Stream.of("--dir", folder.toString())).toArray(String[]::new));
   }
 
   private Stream<String> names() {
@@ -64,7 +65,7 @@ class SessionCommandTest {
   @Test
   void aFolderWithoutSessionsSaysSo() {
     String nowhere = folder.resolve("none").toString();
-    assertThat(Run.of("session", "list", "--dir", nowhere).succeeds().err())
+    assertThat(CommandRun.of("session", "list", "--dir", nowhere).succeeds().err())
         .contains("no sessions are kept in " + nowhere);
   }
 
@@ -91,7 +92,7 @@ class SessionCommandTest {
     byte[] bytes = Files.readAllBytes(file);
     bytes[bytes.length / 2] ^= 1;
     Files.write(file, bytes);
-    Run run = session("verify");
+    CommandRun run = session("verify");
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.out()).containsPattern("middle: damaged: .*\\R").hasLineCount(3);
     assertThat(run.err()).contains("2 of 3 are sound");
@@ -148,7 +149,8 @@ class SessionCommandTest {
 
   @Test
   void unknownCommandsAreNamed() {
-    Run.of("session", "lsit").isRefusedWith("'lsit' is unknown", "did you mean 'list'?");
-    assertThat(Run.of("session").succeeds().out()).contains("list", "verify", "prune", "repack");
+    CommandRun.of("session", "lsit").isRefusedWith("'lsit' is unknown", "did you mean 'list'?");
+    assertThat(CommandRun.of("session").succeeds().out())
+        .contains("list", "verify", "prune", "repack");
   }
 }

@@ -20,11 +20,11 @@ class SessionFolderTest {
 
   @Test
   void theEnvironmentSaysWhereSessionsAreKept() {
-    assertThat(SessionFolder.usual(Map.of("KVASIR_HOME", "/k", "XDG_DATA_HOME", "/x"), HOME))
+    assertThat(SessionFolder.defaultPath(Map.of("KVASIR_HOME", "/k", "XDG_DATA_HOME", "/x"), HOME))
         .isEqualTo(Path.of("/k/sessions"));
-    assertThat(SessionFolder.usual(Map.of("KVASIR_HOME", "", "XDG_DATA_HOME", "/x"), HOME))
+    assertThat(SessionFolder.defaultPath(Map.of("KVASIR_HOME", "", "XDG_DATA_HOME", "/x"), HOME))
         .isEqualTo(Path.of("/x/kvasir/sessions"));
-    assertThat(SessionFolder.usual(Map.of("XDG_DATA_HOME", "x"), HOME))
+    assertThat(SessionFolder.defaultPath(Map.of("XDG_DATA_HOME", "x"), HOME))
         .isEqualTo(Path.of("/home/ada/.local/share/kvasir/sessions"));
   }
 
@@ -51,7 +51,7 @@ class SessionFolderTest {
     for (String stranger : new String[] {".tale.session.7.part", "notes.txt", ".x.session"}) {
       Files.writeString(folder.resolve(stranger), "");
     }
-    assertThat(kept.all()).extracting(KeptSession::name).containsExactly("tale");
+    assertThat(kept.all()).extracting(SessionEntry::name).containsExactly("tale");
     assertThat(kept.find("tale").file()).isEqualTo(file);
     assertThat(kept.find(file.toString()).messages()).isEqualTo(folder.resolve("tale.json"));
     assertThatThrownBy(() -> kept.find("nobody")).hasMessageContaining("neither a session in");

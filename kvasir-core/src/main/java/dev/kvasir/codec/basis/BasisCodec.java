@@ -1,8 +1,8 @@
 package dev.kvasir.codec.basis;
 
-import dev.kvasir.codec.Form;
-import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.memory.SharedArena;
@@ -14,7 +14,7 @@ import java.util.List;
 public final class BasisCodec implements StatelessCodec {
   private final int kvHeads;
   private final HeadShape head;
-  private final Lookups lookups;
+  private final OperandPrecision operandPrecision;
   private final List<LayerBasis> layers; // or one for all
   private final int group;
 
@@ -23,36 +23,42 @@ public final class BasisCodec implements StatelessCodec {
    * @param group channels of a token that share a range
    */
   public BasisCodec(
-      int kvHeads, HeadShape head, Lookups lookups, List<LayerBasis> layers, int group) {
+      int kvHeads,
+      HeadShape head,
+      OperandPrecision operandPrecision,
+      List<LayerBasis> layers,
+      int group) {
     this.kvHeads = kvHeads;
     this.head = head;
-    this.lookups = lookups;
+    this.operandPrecision = operandPrecision;
     this.layers = List.copyOf(layers);
     this.group = group;
   }
 
   @Override
-  public Page seal(SharedArena memory, int layer, int position, float[] keyRows, float[] rows) {
+  public Page quantize(SharedArena memory, int layer, int position, float[] keyRows, float[] rows) {
     LayerBasis basis = basis(layer);
-    change(basis.keys(), basis.keyClipping(), keyRows, head.keyDim());
-    change(basis.values(), basis.valueClipping(), rows, head.valueDim());
+    transform(basis.keys(), basis.keyClipping(), keyRows, head.keyDim());
+    transform(basis.values(), basis.valueClipping(), rows, head.valueDim());
     UniformPage codes =
-        UniformPage.pack(memory, Collections.nCopies(kvHeads, head), lookups, null, keyRows, rows);
+        UniformPage.quantize(
+            memory, Collections.nCopies(kvHeads, head), operandPrecision, null, keyRows, rows);
     return new BasisPage(codes, basis.keys(), basis.values());
   }
 
-  private void change(HeadBasis basis, Clipping clipping, float[] x, int channels) {
+  private void transform(HeadBasis basis, Clipping clipping, float[] x, int channels) {
     for (int kvHead = 0; kvHead < kvHeads; kvHead++) {
       int at = kvHead * Page.TOKENS * channels;
-      basis.change(kvHead, x, at, Page.TOKENS);
-      clipping.cut(x, at, Page.TOKENS, channels, group);
+      basis.transform(kvHead, x, at, Page.TOKENS);
+      clipping.clip(x, at, Page.TOKENS, channels, group);
     }
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
     LayerBasis basis = basis(layer);
-    return BasisPage.read(memory, form, kvHeads, head, lookups, basis.keys(), basis.values());
+    return BasisPage.read(
+        memory, snapshot, kvHeads, head, operandPrecision, basis.keys(), basis.values());
   }
 
   private LayerBasis basis(int layer) {

@@ -1,14 +1,14 @@
 package dev.kvasir.codec.basis;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
-import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.PageRoom;
-import dev.kvasir.codec.uniform.UniformForm;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.codec.uniform.UniformPageSerializer;
 import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
 import java.nio.ByteBuffer;
@@ -19,7 +19,7 @@ import java.nio.ByteBuffer;
  * <pre>
  * u32  fingerprint of the basis of keys
  * u32  fingerprint of the basis of values
- *      codes, a UniformForm
+ *      codes, a UniformPageSerializer
  * </pre>
  */
 public final class BasisPage implements Page {
@@ -37,32 +37,33 @@ public final class BasisPage implements Page {
   }
 
   @Override
-  public byte[] form() {
-    return Envelope.PAGE.seal(
+  public byte[] serialize() {
+    return SnapshotHeader.PAGE.wrap(
         KIND,
-        2 * Integer.BYTES + UniformForm.bytes(codes),
+        2 * Integer.BYTES + UniformPageSerializer.bytes(codes),
         out -> {
           out.putInt(keys.fingerprint()).putInt(values.fingerprint());
-          UniformForm.write(codes, out);
+          UniformPageSerializer.write(codes, out);
         });
   }
 
   /** Reads what {@link #form} wrote. */
   static BasisPage read(
       SharedArena memory,
-      Form form,
+      Snapshot snapshot,
       int kvHeads,
       HeadShape head,
-      Lookups lookups,
+      OperandPrecision operandPrecision,
       HeadBasis keys,
       HeadBasis values) {
-    return Envelope.PAGE.open(
-        form,
+    return SnapshotHeader.PAGE.unwrap(
+        snapshot,
         KIND,
         in -> {
           requireBasis("keys", in, keys);
           requireBasis("values", in, values);
-          UniformPage codes = UniformForm.read(memory, in, kvHeads, found -> head, lookups);
+          UniformPage codes =
+              UniformPageSerializer.read(memory, in, kvHeads, found -> head, operandPrecision);
           return new BasisPage(codes, keys, values);
         });
   }
@@ -71,7 +72,7 @@ public final class BasisPage implements Page {
   public static void requireBasis(String what, ByteBuffer in, HeadBasis known) {
     int found = in.getInt();
     if (found != known.fingerprint()) {
-      throw Envelope.PAGE.refused(
+      throw SnapshotHeader.PAGE.invalid(
           "has %s in basis %08x; this cache has them in %08x"
               .formatted(what, found, known.fingerprint()));
     }
@@ -95,15 +96,15 @@ public final class BasisPage implements Page {
   }
 
   @Override
-  public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
-    codes.expandKeys(room, kvHead, tokens, out);
-    keys.restore(kvHead, out, 0, tokens);
+  public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    codes.dequantizeKeys(workspace, kvHead, tokens, out);
+    keys.invert(kvHead, out, 0, tokens);
   }
 
   @Override
-  public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
-    codes.expandValues(room, kvHead, tokens, out);
-    values.restore(kvHead, out, 0, tokens);
+  public void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    codes.dequantizeValues(workspace, kvHead, tokens, out);
+    values.invert(kvHead, out, 0, tokens);
   }
 
   @Override

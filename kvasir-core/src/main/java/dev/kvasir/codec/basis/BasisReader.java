@@ -14,48 +14,48 @@ final class BasisReader implements PageReader {
 
   private final int keyDim;
   private final UniformReader uniform;
-  private final float[] changed; // (rows, keyDim)
-  private final HeldOutputs held;
-  private boolean isChanged;
+  private final float[] transformed; // (rows, keyDim)
+  private final OutputAccumulator outputs;
+  private boolean isTransformed;
 
   private BasisReader(PageReaders readers) {
     this.keyDim = readers.keyDim();
     this.uniform = readers.of(UniformReader.KIND);
-    this.changed = new float[PageReader.MOST_ROWS * keyDim];
-    this.held = new HeldOutputs(readers.kernels(), readers.valueDim());
+    this.transformed = new float[PageReader.MAX_ROWS * keyDim];
+    this.outputs = new OutputAccumulator(readers.kernels(), readers.valueDim());
   }
 
   @Override
-  public void begin() {
-    isChanged = false;
-    held.begin();
+  public void beginPass() {
+    isTransformed = false;
+    outputs.beginPass();
   }
 
   @Override
   public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
-    BasisPage coded = (BasisPage) page;
-    if (!isChanged) {
-      System.arraycopy(queries, 0, changed, 0, rows * keyDim);
-      coded.keyBasis().meet(kvHead, changed, 0, rows);
-      isChanged = true;
+    BasisPage quantized = (BasisPage) page;
+    if (!isTransformed) {
+      System.arraycopy(queries, 0, transformed, 0, rows * keyDim);
+      quantized.keyBasis().transformQueries(kvHead, transformed, 0, rows);
+      isTransformed = true;
     }
-    uniform.score(coded.codes(), kvHead, changed, rows, scores);
+    uniform.score(quantized.codes(), kvHead, transformed, rows, scores);
   }
 
   @Override
-  public void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
-    BasisPage coded = (BasisPage) page;
-    float[] out = held.in(coded.valueBasis(), kvHead, rows);
-    uniform.mix(coded.codes(), kvHead, weights, rows, out);
+  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] accumulator) {
+    BasisPage quantized = (BasisPage) page;
+    float[] out = outputs.accumulator(quantized.valueBasis(), kvHead, rows);
+    uniform.accumulate(quantized.codes(), kvHead, weights, rows, out);
   }
 
   @Override
-  public void shrink(int row, float factor) {
-    held.shrink(row, factor);
+  public void rescale(int row, float factor) {
+    outputs.rescale(row, factor);
   }
 
   @Override
-  public void end(int rows, float[] mixed) {
-    held.end(rows, mixed);
+  public void endPass(int rows, float[] accumulator) {
+    outputs.endPass(rows, accumulator);
   }
 }

@@ -11,19 +11,19 @@ public record Clipping(float ratio) {
    * @param x (rows, channels) from {@code at} on
    * @param group channels that share a range; the last group of a row may have fewer
    */
-  public void cut(float[] x, int at, int rows, int channels, int group) {
+  public void clip(float[] x, int at, int rows, int channels, int group) {
     if (ratio == 1) {
       return;
     }
     for (int row = 0; row < rows; row++) {
       int first = at + row * channels;
       for (int from = 0; from < channels; from += group) {
-        cut(x, first + from, Math.min(group, channels - from));
+        clip(x, first + from, Math.min(group, channels - from));
       }
     }
   }
 
-  private void cut(float[] x, int at, int count) {
+  private void clip(float[] x, int at, int count) {
     float least = Float.POSITIVE_INFINITY;
     float most = Float.NEGATIVE_INFINITY;
     for (int i = at; i < at + count; i++) {

@@ -53,32 +53,32 @@ public final class Hadamard implements HeadBasis {
   }
 
   @Override
-  public void change(int kvHead, float[] x, int at, int rows) {
+  public void transform(int kvHead, float[] x, int at, int rows) {
     for (int row = 0; row < rows; row++) {
       int first = at + row * channels;
-      turnSigns(before, x, first);
+      flipSigns(before, x, first);
       pass(x, first);
       if (span < channels) {
-        turnSigns(between, x, first);
+        flipSigns(between, x, first);
         pass(x, first + channels - span);
       }
     }
   }
 
   @Override
-  public void restore(int kvHead, float[] x, int at, int rows) {
+  public void invert(int kvHead, float[] x, int at, int rows) {
     for (int row = 0; row < rows; row++) {
       int first = at + row * channels;
       if (span < channels) {
         pass(x, first + channels - span);
-        turnSigns(between, x, first);
+        flipSigns(between, x, first);
       }
       pass(x, first);
-      turnSigns(before, x, first);
+      flipSigns(before, x, first);
     }
   }
 
-  private static void turnSigns(float[] signs, float[] x, int at) {
+  private static void flipSigns(float[] signs, float[] x, int at) {
     for (int i = 0; i < signs.length; i++) {
       x[at + i] *= signs[i];
     }

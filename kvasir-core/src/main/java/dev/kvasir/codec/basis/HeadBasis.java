@@ -6,17 +6,17 @@ package dev.kvasir.codec.basis;
  */
 public interface HeadBasis {
   /** Vectors as they are packed. */
-  void change(int kvHead, float[] x, int at, int rows);
+  void transform(int kvHead, float[] x, int at, int rows);
 
   /** The inverse of {@link #change}. */
-  void restore(int kvHead, float[] x, int at, int rows);
+  void invert(int kvHead, float[] x, int at, int rows);
 
   /**
    * Queries as they meet changed keys: products are those of what was changed. An orthogonal map
    * changes both alike.
    */
-  default void meet(int kvHead, float[] queries, int at, int rows) {
-    change(kvHead, queries, at, rows);
+  default void transformQueries(int kvHead, float[] queries, int at, int rows) {
+    transform(kvHead, queries, at, rows);
   }
 
   /** Bytes of its numbers, which all sequences share. */

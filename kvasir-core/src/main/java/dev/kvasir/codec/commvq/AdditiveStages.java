@@ -1,6 +1,6 @@
 package dev.kvasir.codec.commvq;
 
-import dev.kvasir.kernel.FixedRows;
+import dev.kvasir.kernel.Int8Codebooks;
 import dev.kvasir.page.StageCodes;
 
 /**
@@ -17,7 +17,7 @@ import dev.kvasir.page.StageCodes;
  */
 public final class AdditiveStages {
   /** First rows of a stage, and second rows. */
-  public static final int ROWS = FixedRows.ROWS;
+  public static final int ROWS = Int8Codebooks.CODEWORDS;
 
   private static final int INDEX_BITS = StageCodes.INDEX_BITS;
   public static final int CODE_BITS = 2 * INDEX_BITS;

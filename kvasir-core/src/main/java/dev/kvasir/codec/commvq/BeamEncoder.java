@@ -42,7 +42,7 @@ public final class BeamEncoder {
     private float[] errors = {}; // (BATCH, width), squared lengths of residuals
     private short[] codes = {}; // (BATCH, width, stages)
 
-    void makeRoom(int sums, int length, int stages) {
+    void ensureCapacity(int sums, int length, int stages) {
       if (residuals.length < sums * length) {
         residuals = new float[sums * length];
       }
@@ -62,7 +62,7 @@ public final class BeamEncoder {
   public void encode(AdditiveStages searched, float[] x, int at, int count, short[] codes, int to) {
     stages = searched;
     length = searched.length();
-    makeRoom(Math.min(BATCH, count));
+    ensureCapacity(Math.min(BATCH, count));
     for (int from = 0; from < count; from += BATCH) {
       int batch = Math.min(BATCH, count - from);
       begin(x, at + from * length, batch);
@@ -77,12 +77,12 @@ public final class BeamEncoder {
     }
   }
 
-  private void makeRoom(int batch) {
+  private void ensureCapacity(int batch) {
     if (products.length < batch * width * 2 * ROWS) {
       products = new float[batch * width * 2 * ROWS];
     }
-    beams.makeRoom(batch * width, length, stages.stages());
-    next.makeRoom(batch * width, length, stages.stages());
+    beams.ensureCapacity(batch * width, length, stages.stages());
+    next.ensureCapacity(batch * width, length, stages.stages());
   }
 
   private void begin(float[] x, int at, int batch) {

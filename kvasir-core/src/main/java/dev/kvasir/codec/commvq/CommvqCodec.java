@@ -1,10 +1,10 @@
 package dev.kvasir.codec.commvq;
 
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.StatelessCodec;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.SharedArena;
 import java.util.List;
 import java.util.Optional;
@@ -17,18 +17,18 @@ public final class CommvqCodec implements StatelessCodec {
   private static final int TOKENS = Page.TOKENS;
 
   /** Parts differ in nothing but luck, so a few of them even it out. */
-  private static final int PARTS_PER_THREAD = 4;
+  private static final int TASKS_PER_THREAD = 4;
 
   /** Below this a codebook is read too often for what is done with it. */
-  private static final int FEWEST_TOGETHER = 4;
+  private static final int MIN_TOKENS_PER_TASK = 4;
 
   private final CommvqShape shape;
   private final Optional<ModelCodebooks> codebooks;
   private final long sharedBytes;
   private final int beam;
-  private final KeyReading reading;
+  private final KeyScoring keyScoring;
   private final Kernels kernels;
-  private final Crew crew;
+  private final WorkerPool workers;
 
   /**
    * @param codebooks empty to foretell bytes only
@@ -43,16 +43,16 @@ public final class CommvqCodec implements StatelessCodec {
       Optional<ModelCodebooks> codebooks,
       long sharedBytes,
       int beam,
-      KeyReading reading,
+      KeyScoring keyScoring,
       Kernels kernels,
-      Crew crew) {
+      WorkerPool workers) {
     this.shape = shape;
     this.codebooks = codebooks;
     this.sharedBytes = sharedBytes;
     this.beam = beam;
-    this.reading = reading;
+    this.keyScoring = keyScoring;
     this.kernels = kernels;
-    this.crew = crew;
+    this.workers = workers;
   }
 
   /** What codes are searched for with; empty where bytes are foretold only. */
@@ -66,44 +66,45 @@ public final class CommvqCodec implements StatelessCodec {
   }
 
   @Override
-  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+  public Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values) {
     ModelCodebooks trained = codebooks.orElseThrow();
     LayerCodebooks books = trained.layers().get(layer);
     int headSize = TOKENS * shape.keyDim();
-    crew.run(
-        (head, worker) -> trained.order().turnBack(keys, head * headSize, TOKENS, position),
+    workers.run(
+        (head, worker) -> trained.order().unrotate(keys, head * headSize, TOKENS, position),
         shape.kvHeads());
-    EncodedBlock ofKeys = EncodedBlock.room(shape.kvHeads(), shape.keyStages());
-    EncodedBlock ofValues = EncodedBlock.room(shape.kvHeads(), shape.valueStages());
+    EncodedBlock ofKeys = EncodedBlock.allocate(shape.kvHeads(), shape.keyStages());
+    EncodedBlock ofValues = EncodedBlock.allocate(shape.kvHeads(), shape.valueStages());
     // An encoder belongs to one thread, and its memory is large beside that of a sequence.
-    LayerEncoder[] keyEncoders = new LayerEncoder[crew.size()];
-    LayerEncoder[] valueEncoders = new LayerEncoder[crew.size()];
-    int stretches = Math.ceilDiv(TOKENS, stretch());
-    crew.run(
+    LayerEncoder[] keyEncoders = new LayerEncoder[workers.size()];
+    LayerEncoder[] valueEncoders = new LayerEncoder[workers.size()];
+    int tasks = Math.ceilDiv(TOKENS, tokensPerTask());
+    workers.run(
         (part, worker) -> {
-          int from = part / 2 * stretch();
+          int from = part / 2 * tokensPerTask();
           if (part % 2 == 0) {
             encode(books.keys(), keyEncoders, worker, keys, from, ofKeys);
           } else {
             encode(books.values(), valueEncoders, worker, values, from, ofValues);
           }
         },
-        2 * stretches);
-    LayerRows rows = trained.rows().get(layer);
+        2 * tasks);
+    CompactLayerCodebooks layerCodebooks = trained.rows().get(layer);
     return new CommvqPage(
-        memory, shape, rows, reading, trained.rotation(), position, ofKeys, ofValues);
+        memory, shape, layerCodebooks, keyScoring, trained.rotation(), position, ofKeys, ofValues);
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
     ModelCodebooks trained = codebooks.orElseThrow();
-    return CommvqPage.read(
-        memory, form, shape, trained.rows().get(layer), reading, trained.rotation());
+    return CommvqPage.deserialize(
+        memory, snapshot, shape, trained.rows().get(layer), keyScoring, trained.rotation());
   }
 
   /** Tokens that are searched in one go: as few as give every thread some parts to choose from. */
-  private int stretch() {
-    return Math.clamp(2 * TOKENS / (PARTS_PER_THREAD * crew.size()), FEWEST_TOGETHER, TOKENS);
+  private int tokensPerTask() {
+    return Math.clamp(
+        2 * TOKENS / (TASKS_PER_THREAD * workers.size()), MIN_TOKENS_PER_TASK, TOKENS);
   }
 
   private void encode(
@@ -116,7 +117,7 @@ public final class CommvqCodec implements StatelessCodec {
     if (encoders[worker] == null) {
       encoders[worker] = new LayerEncoder(kernels, heads, beam);
     }
-    int end = Math.min(from + stretch(), TOKENS);
+    int end = Math.min(from + tokensPerTask(), TOKENS);
     encoders[worker].encode(x, TOKENS, from, end, out.codes(), out.scales());
   }
 

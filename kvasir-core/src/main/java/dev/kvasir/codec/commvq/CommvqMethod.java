@@ -1,19 +1,19 @@
 package dev.kvasir.codec.commvq;
 
+import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.Calibration;
-import dev.kvasir.codec.MethodOfBits;
 import java.util.List;
 import java.util.Optional;
 
 /** CommVQ: sums of rows of codebooks that were trained for the model. */
-public final class CommvqMethod extends MethodOfBits {
+public final class CommvqMethod extends BitWidthMethod {
   public CommvqMethod() {
-    super("commvq", CommvqPlan::of, "commvq:1|2|3|4: beam; with codebooks of the", "  profile");
+    super("commvq", CommvqConfig::of, "commvq:1|2|3|4: beam; with codebooks of the", "  profile");
   }
 
   @Override
   public Optional<Calibration> calibration() {
     return Optional.of(
-        new Calibration(Calibration.Command.CALIBRATE, List.copyOf(CommvqPlan.BITS)));
+        new Calibration(Calibration.Command.CALIBRATE, List.copyOf(CommvqConfig.BITS)));
   }
 }

@@ -1,16 +1,16 @@
 package dev.kvasir.codec.commvq;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.ExpandedReader;
-import dev.kvasir.codec.Form;
+import dev.kvasir.codec.DequantizingReader;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.PageRoom;
-import dev.kvasir.kernel.FixedRows;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
+import dev.kvasir.kernel.Int8Codebooks;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.Rotation;
-import dev.kvasir.kernel.TurnTable;
 import dev.kvasir.memory.SharedArena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -20,7 +20,7 @@ import java.nio.ByteOrder;
 /**
  * A layer's keys and values as codes of its codebooks, laid out as {@link CommvqShape} says. What
  * the codes stand for is defined by the forms of the codebooks that attention reads, {@link
- * LayerRows}. Stored:
+ * CompactLayerCodebooks}. Stored:
  *
  * <pre>
  * u16  KV heads
@@ -44,8 +44,8 @@ public final class CommvqPage implements Page {
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private final CommvqShape shape;
-  private final LayerRows rows;
-  private final KeyReading reading;
+  private final CompactLayerCodebooks layerCodebooks;
+  private final KeyScoring keyScoring;
   private final Rotation rotation;
   private final int position;
   private final SharedArena memory;
@@ -54,14 +54,14 @@ public final class CommvqPage implements Page {
   private CommvqPage(
       SharedArena memory,
       CommvqShape shape,
-      LayerRows rows,
-      KeyReading reading,
+      CompactLayerCodebooks layerCodebooks,
+      KeyScoring keyScoring,
       Rotation rotation,
       int position,
       MemorySegment data) {
     this.shape = shape;
-    this.rows = rows;
-    this.reading = reading;
+    this.layerCodebooks = layerCodebooks;
+    this.keyScoring = keyScoring;
     this.rotation = rotation;
     this.position = position;
     this.data = data;
@@ -71,13 +71,20 @@ public final class CommvqPage implements Page {
   CommvqPage(
       SharedArena memory,
       CommvqShape shape,
-      LayerRows rows,
-      KeyReading reading,
+      CompactLayerCodebooks layerCodebooks,
+      KeyScoring keyScoring,
       Rotation rotation,
       int position,
       EncodedBlock keys,
       EncodedBlock values) {
-    this(memory, shape, rows, reading, rotation, position, memory.allocate(shape.bytes()));
+    this(
+        memory,
+        shape,
+        layerCodebooks,
+        keyScoring,
+        rotation,
+        position,
+        memory.allocate(shape.bytes()));
     pack(keys.scales(), shape.keyScalesAt());
     pack(values.scales(), shape.valueScalesAt());
     for (int head = 0; head < shape.kvHeads(); head++) {
@@ -96,9 +103,9 @@ public final class CommvqPage implements Page {
   }
 
   @Override
-  public byte[] form() {
+  public byte[] serialize() {
     int header = shape.hasOneWidth() ? HEADER_BYTES : TWO_WIDTHS_HEADER_BYTES;
-    return Envelope.PAGE.seal(kind(shape), header + shape.bytes(), this::write);
+    return SnapshotHeader.PAGE.wrap(kind(shape), header + shape.bytes(), this::write);
   }
 
   private static int kind(CommvqShape shape) {
@@ -116,32 +123,34 @@ public final class CommvqPage implements Page {
   }
 
   /** Reads what {@link #form} wrote, with what codes stand for in its layer. */
-  static CommvqPage read(
+  static CommvqPage deserialize(
       SharedArena memory,
-      Form form,
+      Snapshot snapshot,
       CommvqShape shape,
-      LayerRows rows,
-      KeyReading reading,
+      CompactLayerCodebooks layerCodebooks,
+      KeyScoring keyScoring,
       Rotation rotation) {
-    return Envelope.PAGE.open(
-        form, kind(shape), in -> read(memory, in, shape, rows, reading, rotation));
+    return SnapshotHeader.PAGE.unwrap(
+        snapshot,
+        kind(shape),
+        in -> deserialize(memory, in, shape, layerCodebooks, keyScoring, rotation));
   }
 
-  private static CommvqPage read(
+  private static CommvqPage deserialize(
       SharedArena memory,
       ByteBuffer in,
       CommvqShape shape,
-      LayerRows rows,
-      KeyReading reading,
+      CompactLayerCodebooks layerCodebooks,
+      KeyScoring keyScoring,
       Rotation rotation) {
     CommvqShape found = readShape(in, shape.hasOneWidth());
     if (!found.equals(shape)) {
-      throw Envelope.PAGE.refused("has %s; this cache has %s".formatted(found, shape));
+      throw SnapshotHeader.PAGE.invalid("has %s; this cache has %s".formatted(found, shape));
     }
-    int position = Envelope.PAGE.position(in);
-    Envelope.PAGE.requireRest(in, shape.bytes());
-    MemorySegment data = memory.keep(MemorySegment.ofBuffer(in));
-    return new CommvqPage(memory, shape, rows, reading, rotation, position, data);
+    int position = SnapshotHeader.PAGE.readPosition(in);
+    SnapshotHeader.PAGE.requireRemaining(in, shape.bytes());
+    MemorySegment data = memory.adopt(MemorySegment.ofBuffer(in));
+    return new CommvqPage(memory, shape, layerCodebooks, keyScoring, rotation, position, data);
   }
 
   private static CommvqShape readShape(ByteBuffer in, boolean oneWidth) {
@@ -158,12 +167,12 @@ public final class CommvqPage implements Page {
             Short.toUnsignedInt(in.getShort()));
   }
 
-  public LayerRows rows() {
-    return rows;
+  public CompactLayerCodebooks layerCodebooks() {
+    return layerCodebooks;
   }
 
-  public KeyReading reading() {
-    return reading;
+  public KeyScoring reading() {
+    return keyScoring;
   }
 
   public Rotation rotation() {
@@ -207,39 +216,41 @@ public final class CommvqPage implements Page {
 
   @Override
   public PageReader reader(PageReaders readers) {
-    return reading == KeyReading.DECODED
-        ? readers.of(ExpandedReader.KIND)
+    return keyScoring == KeyScoring.DECODED
+        ? readers.of(DequantizingReader.KIND)
         : readers.of(CommvqReader.KIND);
   }
 
   @Override
-  public void expandKeys(PageRoom worker, int kvHead, int tokens, float[] out) {
-    DecodingRoom room = DecodingRoom.of(worker, rows.keySets(), rows.table().width());
-    Kernels kernels = worker.kernels();
-    FixedRows fixed = rows.keys().get(kvHead);
-    TurnTable table = rows.table();
-    readKeys(kernels, kvHead, room.indices);
-    readKeyScales(kernels, room.scales);
-    room.codes.set(fixed, room.indices, room.scales, table.cosines(), table.sines());
-    kernels.codebooks().turnedSums(room.codes, 0, tokens, room.sums, room.vectors);
-    room.turn(table).turn(kernels, room.vectors, tokens, rotation, position);
-    table.restore(room.vectors, tokens, out);
+  public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    DecodeScratch scratch =
+        DecodeScratch.of(workspace, layerCodebooks.keySets(), layerCodebooks.table().width());
+    Kernels kernels = workspace.kernels();
+    Int8Codebooks codebooks = layerCodebooks.keys().get(kvHead);
+    RopeTable table = layerCodebooks.table();
+    readKeys(kernels, kvHead, scratch.indices);
+    readKeyScales(kernels, scratch.scales);
+    scratch.codes.set(codebooks, scratch.indices, scratch.scales, table.cosines(), table.sines());
+    kernels.codebooks().rotatedSums(scratch.codes, 0, tokens, scratch.sums, scratch.vectors);
+    scratch.turn(table).rotate(kernels, scratch.vectors, tokens, rotation, position);
+    table.toModelOrder(scratch.vectors, tokens, out);
   }
 
   @Override
-  public void expandValues(PageRoom worker, int kvHead, int tokens, float[] out) {
+  public void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
     int valueDim = shape.valueDim();
-    DecodingRoom room = DecodingRoom.of(worker, rows.valueSets(), valueDim);
-    Kernels kernels = worker.kernels();
-    float[] numbers = room.floats(kernels, rows.values().get(kvHead));
-    readValues(kernels, kvHead, room.indices);
-    readValueScales(kernels, room.scales);
+    DecodeScratch scratch = DecodeScratch.of(workspace, layerCodebooks.valueSets(), valueDim);
+    Kernels kernels = workspace.kernels();
+    float[] numbers = scratch.floats(kernels, layerCodebooks.values().get(kvHead));
+    readValues(kernels, kvHead, scratch.indices);
+    readValueScales(kernels, scratch.scales);
     kernels
         .codebooks()
-        .pickedSums(numbers, 0, room.indices, rows.valueSets(), tokens, valueDim, out);
-    float[] mean = rows.valueMeans().get(kvHead);
+        .gatheredSums(
+            numbers, 0, scratch.indices, layerCodebooks.valueSets(), tokens, valueDim, out);
+    float[] mean = layerCodebooks.valueMeans().get(kvHead);
     for (int token = 0; token < tokens; token++) {
-      kernels.rows().scale(out, token * valueDim, valueDim, room.scales[token]);
+      kernels.rows().scale(out, token * valueDim, valueDim, scratch.scales[token]);
       kernels.rows().add(out, token * valueDim, mean, 0, valueDim);
     }
   }

@@ -4,14 +4,14 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.kernel.DenseMatrix;
-import dev.kvasir.kernel.FixedRows;
+import dev.kvasir.kernel.Int8Codebooks;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
  * Attention on pages of codes, for a few query rows that share a KV head. How keys are read is
- * {@link KeyReading}. Values are never made: weights are summed by row of the codebook over all
+ * {@link KeyScoring}. Values are never made: weights are summed by row of the codebook over all
  * pages of a walk, and the rows are mixed once at its end.
  */
 final class CommvqReader implements PageReader {
@@ -20,136 +20,143 @@ final class CommvqReader implements PageReader {
   private static final int PAGE = Page.TOKENS;
 
   /** Beyond this, weights that are held back are brought up to date before digits are lost. */
-  private static final float LEAST_HELD = 0x1p-40f;
+  private static final float MIN_PENDING_SCALE = 0x1p-40f;
 
   /** Sums of weights stay below 2^27, and sums of halves want weights below 2^15. */
   private static final float LOWERED = 0x1p-20f;
 
   private final Kernels kernels;
   private final int valueDim;
-  private final KeyScores summed;
-  private final KeyScores looked;
+  private final KeyScorer sumScorer;
+  private final KeyScorer tableScorer;
   private final float[] scales = new float[PAGE];
   private byte[] indices = {}; // (sets, PAGE)
 
-  private final float[] weights = new float[PAGE * PageReader.MOST_ROWS]; // (PAGE, lanes)
-  private final float[] totals = new float[PageReader.MOST_ROWS]; // weights of all tokens
-  private final float[] held = new float[PageReader.MOST_ROWS];
-  private final float[] back = new float[PageReader.MOST_ROWS]; // what makes up for it
+  private final float[] weights = new float[PAGE * PageReader.MAX_ROWS]; // (PAGE, lanes)
+  private final float[] totals = new float[PageReader.MAX_ROWS]; // weights of all tokens
+  private final float[] pendingScale = new float[PageReader.MAX_ROWS];
+  private final float[] inverseScale = new float[PageReader.MAX_ROWS]; // what makes up for it
   private float[] bins = {}; // (sets, ROWS, lanes)
-  private float[] turnedBins = {}; // (rows, sets, ROWS), lowered
+  private float[] transposedBins = {}; // (rows, sets, ROWS), lowered
   private final float[] lowered; // (rows, valueDim)
   private final RowBlock inputRows = new RowBlock();
   private final RowBlock outputRows = new RowBlock();
-  private LayerRows mixedRows; // null until the walk meets any
-  private int mixedHead;
+  private CompactLayerCodebooks valueCodebooks; // null until the walk meets any
+  private int valueHead;
   private int lanes;
 
   private CommvqReader(PageReaders readers) {
     this.kernels = readers.kernels();
     this.valueDim = readers.valueDim();
-    this.summed = new SummedKeys(kernels);
-    this.looked = new QueryTables(kernels);
-    this.lowered = new float[PageReader.MOST_ROWS * valueDim];
+    this.sumScorer = new SummedKeyScorer(kernels);
+    this.tableScorer = new TableKeyScorer(kernels);
+    this.lowered = new float[PageReader.MAX_ROWS * valueDim];
   }
 
   @Override
-  public void begin() {
-    mixedRows = null;
-    summed.begin();
-    looked.begin();
+  public void beginPass() {
+    valueCodebooks = null;
+    sumScorer.beginPass();
+    tableScorer.beginPass();
   }
 
   @Override
   public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
-    CommvqPage coded = (CommvqPage) page;
-    KeyScores keys = coded.reading() == KeyReading.TABLES ? looked : summed;
-    keys.score(coded, kvHead, queries, rows, scores);
+    CommvqPage quantized = (CommvqPage) page;
+    KeyScorer keys = quantized.reading() == KeyScoring.TABLES ? tableScorer : sumScorer;
+    keys.score(quantized, kvHead, queries, rows, scores);
   }
 
   @Override
-  public void mix(Page page, int kvHead, float[] probabilities, int rows, float[] mixed) {
-    CommvqPage coded = (CommvqPage) page;
-    if (mixedRows == null) {
-      beginMixing(coded.rows(), kvHead, rows);
+  public void accumulate(
+      Page page, int kvHead, float[] probabilities, int rows, float[] accumulator) {
+    CommvqPage quantized = (CommvqPage) page;
+    if (valueCodebooks == null) {
+      beginAccumulation(quantized.layerCodebooks(), kvHead, rows);
     }
-    coded.readValues(kernels, kvHead, indices);
-    coded.readValueScales(kernels, scales);
+    quantized.readValues(kernels, kvHead, indices);
+    quantized.readValueScales(kernels, scales);
     for (int row = 0; row < rows; row++) {
-      back[row] = 1 / held[row];
+      inverseScale[row] = 1 / pendingScale[row];
     }
-    kernels.codebooks().weighTokens(probabilities, rows, back, scales, lanes, totals, weights);
-    kernels.codebooks().collect(indices, coded.rows().valueSets(), PAGE, weights, lanes, bins);
+    kernels
+        .codebooks()
+        .tokenWeights(probabilities, rows, inverseScale, scales, lanes, totals, weights);
+    kernels
+        .codebooks()
+        .scatterAdd(indices, quantized.layerCodebooks().valueSets(), PAGE, weights, lanes, bins);
   }
 
-  private void beginMixing(LayerRows layerRows, int kvHead, int rows) {
-    mixedRows = layerRows;
-    mixedHead = kvHead;
-    lanes = rows <= 4 ? 4 : PageReader.MOST_ROWS;
-    int count = layerRows.valueSets() * FixedRows.ROWS;
-    if (indices.length < layerRows.valueSets() * PAGE) {
-      indices = new byte[layerRows.valueSets() * PAGE];
+  private void beginAccumulation(CompactLayerCodebooks layerCodebooks, int kvHead, int rows) {
+    valueCodebooks = layerCodebooks;
+    valueHead = kvHead;
+    lanes = rows <= 4 ? 4 : PageReader.MAX_ROWS;
+    int count = layerCodebooks.valueSets() * Int8Codebooks.CODEWORDS;
+    if (indices.length < layerCodebooks.valueSets() * PAGE) {
+      indices = new byte[layerCodebooks.valueSets() * PAGE];
     }
     if (bins.length < count * lanes) {
       bins = new float[count * lanes];
-      turnedBins = new float[count * PageReader.MOST_ROWS];
+      transposedBins = new float[count * PageReader.MAX_ROWS];
     }
     Arrays.fill(bins, 0, count * lanes, 0);
     Arrays.fill(weights, 0);
     Arrays.fill(totals, 0);
-    Arrays.fill(held, 1);
+    Arrays.fill(pendingScale, 1);
   }
 
   /** Weights are held back as they are; what they have to shrink by waits for the end. */
   @Override
-  public void shrink(int row, float factor) {
-    if (mixedRows == null) {
+  public void rescale(int row, float factor) {
+    if (valueCodebooks == null) {
       return;
     }
-    held[row] *= factor;
-    if (held[row] < LEAST_HELD) {
-      scale(row, held[row]);
-      held[row] = 1;
+    pendingScale[row] *= factor;
+    if (pendingScale[row] < MIN_PENDING_SCALE) {
+      scale(row, pendingScale[row]);
+      pendingScale[row] = 1;
     }
   }
 
   private void scale(int row, float factor) {
     totals[row] *= factor;
-    for (int at = row; at < mixedRows.valueSets() * FixedRows.ROWS * lanes; at += lanes) {
+    for (int at = row;
+        at < valueCodebooks.valueSets() * Int8Codebooks.CODEWORDS * lanes;
+        at += lanes) {
       bins[at] *= factor;
     }
   }
 
   @Override
-  public void end(int rows, float[] mixed) {
-    if (mixedRows == null) {
+  public void endPass(int rows, float[] accumulator) {
+    if (valueCodebooks == null) {
       return;
     }
     sumRows(rows);
-    float[] mean = mixedRows.valueMeans().get(mixedHead);
+    float[] mean = valueCodebooks.valueMeans().get(valueHead);
     for (int row = 0; row < rows; row++) {
-      float total = totals[row] * held[row];
+      float total = totals[row] * pendingScale[row];
       for (int i = 0; i < valueDim; i++) {
         int at = row * valueDim + i;
-        mixed[at] += Math.fma(total, mean[i], lowered[at] * (1 / LOWERED));
+        accumulator[at] += Math.fma(total, mean[i], lowered[at] * (1 / LOWERED));
       }
     }
   }
 
   private void sumRows(int rows) {
-    int count = mixedRows.valueSets() * FixedRows.ROWS;
+    int count = valueCodebooks.valueSets() * Int8Codebooks.CODEWORDS;
     for (int row = 0; row < rows; row++) {
-      float factor = held[row] * LOWERED;
+      float factor = pendingScale[row] * LOWERED;
       for (int i = 0; i < count; i++) {
-        turnedBins[row * count + i] = bins[i * lanes + row] * factor;
+        transposedBins[row * count + i] = bins[i * lanes + row] * factor;
       }
     }
     Arrays.fill(lowered, 0, rows * valueDim, 0);
-    DenseMatrix halves = mixedRows.values().get(mixedHead);
+    DenseMatrix halves = valueCodebooks.values().get(valueHead);
     kernels
         .halves()
         .weightedSums(
-            inputRows.set(turnedBins, rows, count),
+            inputRows.set(transposedBins, rows, count),
             halves,
             0,
             outputRows.set(lowered, rows, valueDim));

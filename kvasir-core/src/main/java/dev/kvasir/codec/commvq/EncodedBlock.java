@@ -10,7 +10,7 @@ import dev.kvasir.codec.Page;
  */
 record EncodedBlock(short[] codes, short[] scales) {
   /** To be set. */
-  static EncodedBlock room(int kvHeads, int stages) {
+  static EncodedBlock allocate(int kvHeads, int stages) {
     return new EncodedBlock(new short[kvHeads * Page.TOKENS * stages], new short[Page.TOKENS]);
   }
 }

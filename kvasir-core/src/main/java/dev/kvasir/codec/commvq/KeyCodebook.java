@@ -18,11 +18,11 @@ public final class KeyCodebook implements Codebook {
 
   /**
    * @param mean (headDim) in the order of pairs
-   * @param numbers (stages, {@link AdditiveStages#ROWS}, headDim) in the order of pairs
+   * @param numbers (stages, {@link AdditiveStages#CODEWORDS}, headDim) in the order of pairs
    */
   public KeyCodebook(float[] mean, float[] numbers) {
     this.mean = mean.clone();
-    this.stages = withTurnedRows(numbers, mean.length);
+    this.stages = withRotatedRows(numbers, mean.length);
   }
 
   /**
@@ -33,7 +33,7 @@ public final class KeyCodebook implements Codebook {
   }
 
   /** Second rows are the first ones times i. */
-  private static AdditiveStages withTurnedRows(float[] numbers, int headDim) {
+  private static AdditiveStages withRotatedRows(float[] numbers, int headDim) {
     int block = AdditiveStages.ROWS * headDim;
     int count = numbers.length / block;
     float[] rows = new float[2 * numbers.length];
@@ -41,14 +41,14 @@ public final class KeyCodebook implements Codebook {
       System.arraycopy(numbers, stage * block, rows, 2 * stage * block, block);
       for (int row = 0; row < AdditiveStages.ROWS; row++) {
         int from = stage * block + row * headDim;
-        turn(numbers, from, rows, from + (stage + 1) * block, headDim / 2);
+        multiplyByI(numbers, from, rows, from + (stage + 1) * block, headDim / 2);
       }
     }
     return new AdditiveStages(count, headDim, rows);
   }
 
   /** A quarter turn: {@code i (x + iy) = -y + ix}. */
-  private static void turn(float[] x, int at, float[] out, int to, int pairs) {
+  private static void multiplyByI(float[] x, int at, float[] out, int to, int pairs) {
     for (int pair = 0; pair < pairs; pair++) {
       out[to + pair] = -x[at + pairs + pair];
       out[to + pairs + pair] = x[at + pair];

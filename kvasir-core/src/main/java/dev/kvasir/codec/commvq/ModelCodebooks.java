@@ -1,7 +1,7 @@
 package dev.kvasir.codec.commvq;
 
+import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.Rotation;
-import dev.kvasir.kernel.TurnTable;
 import java.lang.foreign.SegmentAllocator;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +14,10 @@ import java.util.List;
  * @param rows to read
  */
 public record ModelCodebooks(
-    List<LayerCodebooks> layers, List<LayerRows> rows, Rotation rotation, PairOrder order) {
+    List<LayerCodebooks> layers,
+    List<CompactLayerCodebooks> rows,
+    Rotation rotation,
+    PairOrder order) {
   /**
    * @param trained one for each layer
    * @param memory of what attention reads where it lies
@@ -22,13 +25,16 @@ public record ModelCodebooks(
   public static ModelCodebooks of(
       List<LayerCodebooks> trained, Rotation rotation, SegmentAllocator memory) {
     int keyDim = trained.getFirst().keyDim();
-    TurnTable table = rotation.table(keyDim);
+    RopeTable table = rotation.table(keyDim);
     List<LayerCodebooks> layers = new ArrayList<>();
-    List<LayerRows> rows = new ArrayList<>();
+    List<CompactLayerCodebooks> rows = new ArrayList<>();
     for (LayerCodebooks layer : trained) {
-      List<KeyRows> keys = layer.keys().stream().map(book -> KeyRows.of(book, table)).toList();
-      layers.add(new LayerCodebooks(keys.stream().map(KeyRows::codebook).toList(), layer.values()));
-      rows.add(LayerRows.of(keys, layer, table, memory));
+      List<Int8KeyCodebook> keys =
+          layer.keys().stream().map(book -> Int8KeyCodebook.of(book, table)).toList();
+      layers.add(
+          new LayerCodebooks(
+              keys.stream().map(Int8KeyCodebook::codebook).toList(), layer.values()));
+      rows.add(CompactLayerCodebooks.of(keys, layer, table, memory));
     }
     return new ModelCodebooks(layers, rows, rotation, PairOrder.of(rotation, keyDim));
   }
@@ -57,6 +63,6 @@ public record ModelCodebooks(
   /** Bytes of what is searched and of what is read. */
   public long bytes() {
     return layers.stream().mapToLong(LayerCodebooks::bytes).sum()
-        + rows.stream().mapToLong(LayerRows::bytes).sum();
+        + rows.stream().mapToLong(CompactLayerCodebooks::bytes).sum();
   }
 }

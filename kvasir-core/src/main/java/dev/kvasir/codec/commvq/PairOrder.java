@@ -28,11 +28,11 @@ public final class PairOrder {
    * @param keys (tokens, headDim) from {@code at} on, a page's tokens at the most
    * @param position of the first of them
    */
-  public void turnBack(float[] keys, int at, int tokens, int position) {
+  public void unrotate(float[] keys, int at, int tokens, int position) {
     int headDim = channels.length;
     float[] paired = new float[headDim];
-    rotation.turn(keys, at, headDim, tokens, -position);
-    rotation.turnBackAlong(keys, at, headDim, tokens);
+    rotation.rotate(keys, at, headDim, tokens, -position);
+    rotation.unrotateConsecutive(keys, at, headDim, tokens);
     for (int token = at; token < at + tokens * headDim; token += headDim) {
       gather(keys, token, paired, 0);
       System.arraycopy(paired, 0, keys, token, headDim);

@@ -13,7 +13,7 @@ public final class StageSearch {
   private static final int ROWS = AdditiveStages.ROWS;
 
   private final Kernels kernels;
-  private final float[] leasts = new float[ROWS]; // over b, for each a
+  private final float[] minima = new float[ROWS]; // over b, for each a
   private final Ranking rows;
   private final Ranking centres;
   private AdditiveStages stages;
@@ -51,10 +51,10 @@ public final class StageSearch {
   public void offer(float error, int at) {
     kernels
         .codebooks()
-        .leastDistances(stages.squares(), stages.squaresAt(stage, 0), products, at + ROWS, leasts);
+        .minDistances(stages.squares(), stages.squaresAt(stage, 0), products, at + ROWS, minima);
     for (int a = 0; a < ROWS; a++) {
       float shift = error - 2 * products[at + a];
-      float least = leasts[a] + shift;
+      float least = minima[a] + shift;
       if (least < rows.worst()) {
         rows.insert(least, at, a, shift);
       }

@@ -1,19 +1,19 @@
 package dev.kvasir.codec.dense;
 
-import dev.kvasir.codec.CachePlan;
-import dev.kvasir.codec.Method;
+import dev.kvasir.codec.QuantizationConfig;
+import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.SpecText;
 import java.util.List;
 
 /** Keys and values as floating-point numbers, not packed. */
-public final class DenseMethod implements Method {
+public final class DenseMethod implements QuantizationMethod {
   @Override
   public List<String> names() {
     return List.of("fp16", "bf16", "fp32");
   }
 
   @Override
-  public String typed() {
+  public String syntax() {
     return "fp16, bf16, fp32";
   }
 
@@ -23,7 +23,7 @@ public final class DenseMethod implements Method {
   }
 
   @Override
-  public CachePlan plan(SpecText spec) {
-    return DensePlan.of(spec);
+  public QuantizationConfig parse(SpecText spec) {
+    return DenseConfig.of(spec);
   }
 }

@@ -1,8 +1,8 @@
 package dev.kvasir.codec.kivi;
 
-import dev.kvasir.codec.Form;
-import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.codec.uniform.UniformReader;
@@ -18,32 +18,33 @@ import java.util.List;
 public final class KiviCodec implements StatelessCodec {
   private final int kvHeads;
   private final List<HeadShape> heads; // by layer, or one for all
-  private final Lookups lookups;
+  private final OperandPrecision operandPrecision;
   private final boolean storesValues;
 
-  public KiviCodec(int kvHeads, HeadShape head, Lookups lookups) {
-    this(kvHeads, List.of(head), lookups);
+  public KiviCodec(int kvHeads, HeadShape head, OperandPrecision operandPrecision) {
+    this(kvHeads, List.of(head), operandPrecision);
   }
 
   /**
    * @param heads of each layer, which may differ in their widths
    */
-  public KiviCodec(int kvHeads, List<HeadShape> heads, Lookups lookups) {
+  public KiviCodec(int kvHeads, List<HeadShape> heads, OperandPrecision operandPrecision) {
     this.kvHeads = kvHeads;
     this.heads = List.copyOf(heads);
-    this.lookups = lookups;
+    this.operandPrecision = operandPrecision;
     this.storesValues = heads.stream().noneMatch(HeadShape::hasValuesInKeys);
   }
 
   @Override
-  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
-    return UniformPage.pack(
-        memory, Collections.nCopies(kvHeads, head(layer)), lookups, null, keys, values);
+  public Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+    return UniformPage.quantize(
+        memory, Collections.nCopies(kvHeads, head(layer)), operandPrecision, null, keys, values);
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
-    return UniformPage.read(memory, form, kvHeads, found -> head(layer), lookups);
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
+    return UniformPage.deserialize(
+        memory, snapshot, kvHeads, found -> head(layer), operandPrecision);
   }
 
   private HeadShape head(int layer) {
@@ -52,13 +53,13 @@ public final class KiviCodec implements StatelessCodec {
 
   /** Values that are part of keys are expanded, which must serve many rows. */
   @Override
-  public boolean readsPromptsPacked() {
+  public boolean prefersQuantizedPrefill() {
     return storesValues;
   }
 
   @Override
-  public int rowsTogether() {
-    return UniformReader.ROWS_TOGETHER;
+  public int maxQueryRows() {
+    return UniformReader.MAX_PREFILL_ROWS;
   }
 
   /** Of the first layer. */

@@ -1,11 +1,11 @@
 package dev.kvasir.codec.kvarn;
 
-import dev.kvasir.codec.Form;
-import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.StatelessCodec;
+import dev.kvasir.codec.basis.AuxiliaryNumbers;
 import dev.kvasir.codec.basis.Hadamard;
-import dev.kvasir.codec.basis.SideNumbers;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
@@ -20,33 +20,38 @@ final class KvarnCodec implements StatelessCodec {
 
   private final int kvHeads;
   private final HeadShape head;
-  private final Lookups lookups;
-  private final Balance balance;
+  private final OperandPrecision operandPrecision;
+  private final VarianceNormalizer normalizer;
   private final Hadamard keys;
   private final Hadamard values;
 
-  KvarnCodec(int kvHeads, HeadShape head, Lookups lookups, Balance balance) {
+  KvarnCodec(
+      int kvHeads,
+      HeadShape head,
+      OperandPrecision operandPrecision,
+      VarianceNormalizer normalizer) {
     this.kvHeads = kvHeads;
     this.head = head;
-    this.lookups = lookups;
-    this.balance = balance;
+    this.operandPrecision = operandPrecision;
+    this.normalizer = normalizer;
     this.keys = Hadamard.plain(head.keyDim());
     this.values = Hadamard.plain(head.valueDim());
   }
 
   @Override
-  public Page seal(SharedArena memory, int layer, int position, float[] keyRows, float[] rows) {
-    keys.change(0, keyRows, 0, kvHeads * TOKENS);
-    values.change(0, rows, 0, kvHeads * TOKENS);
+  public Page quantize(SharedArena memory, int layer, int position, float[] keyRows, float[] rows) {
+    keys.transform(0, keyRows, 0, kvHeads * TOKENS);
+    values.transform(0, rows, 0, kvHeads * TOKENS);
     short[] factors = new short[factorCount()];
     for (int kvHead = 0; kvHead < kvHeads; kvHead++) {
       divideByToken(keyRows, kvHead, factors);
       divideByChannel(rows, kvHead, factors);
     }
     UniformPage codes =
-        UniformPage.pack(memory, Collections.nCopies(kvHeads, head), lookups, null, keyRows, rows);
+        UniformPage.quantize(
+            memory, Collections.nCopies(kvHeads, head), operandPrecision, null, keyRows, rows);
     try {
-      return new KvarnPage(this, codes, new SideNumbers(memory, factors));
+      return new KvarnPage(this, codes, new AuxiliaryNumbers(memory, factors));
     } catch (RuntimeException | Error e) {
       codes.close();
       throw e;
@@ -56,21 +61,21 @@ final class KvarnCodec implements StatelessCodec {
   private void divideByToken(float[] x, int kvHead, short[] factors) {
     int channels = head.keyDim();
     int at = kvHead * TOKENS * channels;
-    double[] tokens = balance.of(x, at, channels).tokens();
+    double[] tokens = normalizer.of(x, at, channels).tokens();
     for (int i = 0; i < TOKENS * channels; i++) {
       x[at + i] = (float) (x[at + i] / tokens[i / channels]);
     }
-    put(tokens, factors, keyFactors(kvHead));
+    put(tokens, factors, keyFactorsAt(kvHead));
   }
 
   private void divideByChannel(float[] x, int kvHead, short[] factors) {
     int channels = head.valueDim();
     int at = kvHead * TOKENS * channels;
-    double[] byChannel = balance.of(x, at, channels).channels();
+    double[] byChannel = normalizer.of(x, at, channels).channels();
     for (int i = 0; i < TOKENS * channels; i++) {
       x[at + i] = (float) (x[at + i] / byChannel[i % channels]);
     }
-    put(byChannel, factors, valueFactors(kvHead));
+    put(byChannel, factors, valueFactorsAt(kvHead));
   }
 
   private static void put(double[] from, short[] factors, int to) {
@@ -80,8 +85,8 @@ final class KvarnCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
-    return KvarnPage.read(memory, form, this);
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
+    return KvarnPage.read(memory, snapshot, this);
   }
 
   int kvHeads() {
@@ -92,8 +97,8 @@ final class KvarnCodec implements StatelessCodec {
     return head;
   }
 
-  Lookups lookups() {
-    return lookups;
+  OperandPrecision lookups() {
+    return operandPrecision;
   }
 
   Hadamard keyBasis() {
@@ -110,13 +115,13 @@ final class KvarnCodec implements StatelessCodec {
   }
 
   /** Where those of a head's keys begin. // (TOKENS) */
-  int keyFactors(int kvHead) {
+  int keyFactorsAt(int kvHead) {
     return kvHead * (TOKENS + head.valueDim());
   }
 
   /** Where those of a head's values begin. // (valueDim) */
-  int valueFactors(int kvHead) {
-    return keyFactors(kvHead) + TOKENS;
+  int valueFactorsAt(int kvHead) {
+    return keyFactorsAt(kvHead) + TOKENS;
   }
 
   @Override

@@ -1,14 +1,14 @@
 package dev.kvasir.codec.kvarn;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.PageRoom;
-import dev.kvasir.codec.basis.SideNumbers;
-import dev.kvasir.codec.uniform.UniformForm;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
+import dev.kvasir.codec.basis.AuxiliaryNumbers;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.codec.uniform.UniformPageSerializer;
 import dev.kvasir.memory.SharedArena;
 
 /**
@@ -17,7 +17,7 @@ import dev.kvasir.memory.SharedArena;
  *
  * <pre>
  * f16  (KV heads, 128 + valueDim) factors: of a head's tokens, then of its channels
- *      codes, a UniformForm
+ *      codes, a UniformPageSerializer
  * </pre>
  */
 final class KvarnPage implements Page {
@@ -26,35 +26,35 @@ final class KvarnPage implements Page {
 
   private final KvarnCodec codec;
   private final UniformPage codes;
-  private final SideNumbers factors;
+  private final AuxiliaryNumbers factors;
 
-  KvarnPage(KvarnCodec codec, UniformPage codes, SideNumbers factors) {
+  KvarnPage(KvarnCodec codec, UniformPage codes, AuxiliaryNumbers factors) {
     this.codec = codec;
     this.codes = codes;
     this.factors = factors;
   }
 
   @Override
-  public byte[] form() {
-    return Envelope.PAGE.seal(
+  public byte[] serialize() {
+    return SnapshotHeader.PAGE.wrap(
         KIND,
-        factors.bytes() + UniformForm.bytes(codes),
+        factors.bytes() + UniformPageSerializer.bytes(codes),
         out -> {
           factors.write(out);
-          UniformForm.write(codes, out);
+          UniformPageSerializer.write(codes, out);
         });
   }
 
   /** Reads what {@link #form} wrote. */
-  static KvarnPage read(SharedArena memory, Form form, KvarnCodec codec) {
-    return Envelope.PAGE.open(
-        form,
+  static KvarnPage read(SharedArena memory, Snapshot snapshot, KvarnCodec codec) {
+    return SnapshotHeader.PAGE.unwrap(
+        snapshot,
         KIND,
         in -> {
-          SideNumbers factors = SideNumbers.read(memory, in, codec.factorCount());
+          AuxiliaryNumbers factors = AuxiliaryNumbers.read(memory, in, codec.factorCount());
           try {
             UniformPage codes =
-                UniformForm.read(
+                UniformPageSerializer.read(
                     memory, in, codec.kvHeads(), found -> codec.head(), codec.lookups());
             return new KvarnPage(codec, codes, factors);
           } catch (RuntimeException | Error e) {
@@ -79,27 +79,27 @@ final class KvarnPage implements Page {
 
   /** What a head's key of a token was divided by. */
   float tokenFactor(int kvHead, int token) {
-    return factors.half(codec.keyFactors(kvHead) + token);
+    return factors.half(codec.keyFactorsAt(kvHead) + token);
   }
 
   /** What a channel of a head's values was divided by. */
   float channelFactor(int kvHead, int channel) {
-    return factors.half(codec.valueFactors(kvHead) + channel);
+    return factors.half(codec.valueFactorsAt(kvHead) + channel);
   }
 
   @Override
-  public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
-    codes.expandKeys(room, kvHead, tokens, out);
+  public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    codes.dequantizeKeys(workspace, kvHead, tokens, out);
     int keyDim = codec.head().keyDim();
     for (int token = 0; token < tokens; token++) {
-      room.kernels().rows().scale(out, token * keyDim, keyDim, tokenFactor(kvHead, token));
+      workspace.kernels().rows().scale(out, token * keyDim, keyDim, tokenFactor(kvHead, token));
     }
-    codec.keyBasis().restore(kvHead, out, 0, tokens);
+    codec.keyBasis().invert(kvHead, out, 0, tokens);
   }
 
   @Override
-  public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
-    codes.expandValues(room, kvHead, tokens, out);
+  public void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    codes.dequantizeValues(workspace, kvHead, tokens, out);
     int valueDim = codec.head().valueDim();
     for (int channel = 0; channel < valueDim; channel++) {
       float factor = channelFactor(kvHead, channel);
@@ -107,7 +107,7 @@ final class KvarnPage implements Page {
         out[token * valueDim + channel] *= factor;
       }
     }
-    codec.valueBasis().restore(kvHead, out, 0, tokens);
+    codec.valueBasis().invert(kvHead, out, 0, tokens);
   }
 
   @Override

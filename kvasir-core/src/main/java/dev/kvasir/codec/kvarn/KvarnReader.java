@@ -3,7 +3,7 @@ package dev.kvasir.codec.kvarn;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.basis.HeldOutputs;
+import dev.kvasir.codec.basis.OutputAccumulator;
 import dev.kvasir.codec.uniform.UniformReader;
 import java.util.Arrays;
 
@@ -17,35 +17,35 @@ final class KvarnReader implements PageReader {
   private final int keyDim;
   private final int valueDim;
   private final UniformReader uniform;
-  private final float[] changed; // (rows, keyDim)
+  private final float[] rotated; // (rows, keyDim)
   private final float[] sums; // (rows, valueDim), of one page
-  private final HeldOutputs held;
-  private boolean isChanged;
+  private final OutputAccumulator held;
+  private boolean isRotated;
 
   private KvarnReader(PageReaders readers) {
     this.keyDim = readers.keyDim();
     this.valueDim = readers.valueDim();
     this.uniform = readers.of(UniformReader.KIND);
-    this.changed = new float[PageReader.MOST_ROWS * keyDim];
-    this.sums = new float[PageReader.MOST_ROWS * valueDim];
-    this.held = new HeldOutputs(readers.kernels(), valueDim);
+    this.rotated = new float[PageReader.MAX_ROWS * keyDim];
+    this.sums = new float[PageReader.MAX_ROWS * valueDim];
+    this.held = new OutputAccumulator(readers.kernels(), valueDim);
   }
 
   @Override
-  public void begin() {
-    isChanged = false;
-    held.begin();
+  public void beginPass() {
+    isRotated = false;
+    held.beginPass();
   }
 
   @Override
   public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
     KvarnPage balanced = (KvarnPage) page;
-    if (!isChanged) {
-      System.arraycopy(queries, 0, changed, 0, rows * keyDim);
-      balanced.codec().keyBasis().meet(kvHead, changed, 0, rows);
-      isChanged = true;
+    if (!isRotated) {
+      System.arraycopy(queries, 0, rotated, 0, rows * keyDim);
+      balanced.codec().keyBasis().transformQueries(kvHead, rotated, 0, rows);
+      isRotated = true;
     }
-    uniform.score(balanced.codes(), kvHead, changed, rows, scores);
+    uniform.score(balanced.codes(), kvHead, rotated, rows, scores);
     for (int token = 0; token < Page.TOKENS; token++) {
       float factor = balanced.tokenFactor(kvHead, token);
       for (int row = 0; row < rows; row++) {
@@ -55,11 +55,11 @@ final class KvarnReader implements PageReader {
   }
 
   @Override
-  public void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
+  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
     KvarnPage balanced = (KvarnPage) page;
     Arrays.fill(sums, 0, rows * valueDim, 0);
-    uniform.mix(balanced.codes(), kvHead, weights, rows, sums);
-    float[] out = held.in(balanced.codec().valueBasis(), kvHead, rows);
+    uniform.accumulate(balanced.codes(), kvHead, weights, rows, sums);
+    float[] out = held.accumulator(balanced.codec().valueBasis(), kvHead, rows);
     for (int channel = 0; channel < valueDim; channel++) {
       float factor = balanced.channelFactor(kvHead, channel);
       for (int row = 0; row < rows; row++) {
@@ -69,12 +69,12 @@ final class KvarnReader implements PageReader {
   }
 
   @Override
-  public void shrink(int row, float factor) {
-    held.shrink(row, factor);
+  public void rescale(int row, float factor) {
+    held.rescale(row, factor);
   }
 
   @Override
-  public void end(int rows, float[] mixed) {
-    held.end(rows, mixed);
+  public void endPass(int rows, float[] mixed) {
+    held.endPass(rows, mixed);
   }
 }

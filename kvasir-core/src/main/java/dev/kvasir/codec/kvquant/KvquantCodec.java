@@ -1,7 +1,7 @@
 package dev.kvasir.codec.kvquant;
 
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.memory.SharedArena;
@@ -13,16 +13,18 @@ import java.util.Optional;
  *
  * @param rotation that keys are turned back by; empty where they are packed as they are
  */
-record KvquantCodec(int kvHeads, LevelCodes keys, LevelCodes values, Optional<Rotation> rotation)
+record KvquantCodec(
+    int kvHeads, NonUniformCodes keys, NonUniformCodes values, Optional<Rotation> rotation)
     implements StatelessCodec {
   @Override
-  public Page seal(SharedArena memory, int layer, int position, float[] ofKeys, float[] ofValues) {
-    return KvquantPage.pack(memory, this, position, ofKeys, ofValues);
+  public Page quantize(
+      SharedArena memory, int layer, int position, float[] ofKeys, float[] ofValues) {
+    return KvquantPage.quantize(memory, this, position, ofKeys, ofValues);
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
-    return KvquantPage.read(memory, form, this);
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
+    return KvquantPage.read(memory, snapshot, this);
   }
 
   long headBytes() {

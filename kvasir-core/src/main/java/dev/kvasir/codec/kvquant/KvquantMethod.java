@@ -1,13 +1,13 @@
 package dev.kvasir.codec.kvquant;
 
-import dev.kvasir.codec.MethodOfBits;
+import dev.kvasir.codec.BitWidthMethod;
 
 /** KVQuant: levels where numbers are, keys before rotation, and a few numbers kept apart. */
-public final class KvquantMethod extends MethodOfBits {
+public final class KvquantMethod extends BitWidthMethod {
   public KvquantMethod() {
     super(
         "kvquant",
-        KvquantPlan::of,
+        KvquantConfig::of,
         "kvquant:2|3|4: k, v (bits), outliers (0 to 8",
         "  of each vector), levels (fitted|even),",
         "  rope (before|after)");

@@ -1,11 +1,11 @@
 package dev.kvasir.codec.kvquant;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
-import dev.kvasir.codec.PageRoom;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.memory.SharedArena;
-import dev.kvasir.page.CodeRoom;
+import dev.kvasir.page.CodeScratch;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
@@ -48,14 +48,14 @@ final class KvquantPage implements Page {
    * @param keys (kvHeads, tokens, keyDim), changed
    * @param values (kvHeads, tokens, valueDim)
    */
-  static KvquantPage pack(
+  static KvquantPage quantize(
       SharedArena memory, KvquantCodec codec, int position, float[] keys, float[] values) {
     KvquantPage page = new KvquantPage(memory, codec, position, memory.allocate(codec.pageBytes()));
-    CodeRoom room = new CodeRoom();
+    CodeScratch scratch = new CodeScratch();
     try {
       for (int head = 0; head < codec.kvHeads(); head++) {
-        page.packKeys(room, head, keys);
-        page.packValues(room, head, values);
+        page.quantizeKeys(scratch, head, keys);
+        page.quantizeValues(scratch, head, values);
       }
       return page;
     } catch (RuntimeException | Error e) {
@@ -64,27 +64,27 @@ final class KvquantPage implements Page {
     }
   }
 
-  private void packKeys(CodeRoom room, int head, float[] keys) {
+  private void quantizeKeys(CodeScratch scratch, int head, float[] keys) {
     int keyDim = codec.keys().vectors();
     int at = head * TOKENS * keyDim;
     if (codec.rotation().isPresent()) {
-      codec.rotation().get().turn(keys, at, keyDim, TOKENS, -position);
-      codec.rotation().get().turnBackAlong(keys, at, keyDim, TOKENS);
+      codec.rotation().get().rotate(keys, at, keyDim, TOKENS, -position);
+      codec.rotation().get().unrotateConsecutive(keys, at, keyDim, TOKENS);
     }
-    float[] channels = room.grid(TOKENS * keyDim);
+    float[] channels = scratch.values(TOKENS * keyDim);
     for (int channel = 0; channel < keyDim; channel++) {
       for (int token = 0; token < TOKENS; token++) {
         channels[channel * TOKENS + token] = keys[at + token * keyDim + channel];
       }
     }
-    codec.keys().pack(room, channels, bytes, keysOffset(head));
+    codec.keys().quantize(scratch, channels, bytes, keysOffset(head));
   }
 
-  private void packValues(CodeRoom room, int head, float[] values) {
+  private void quantizeValues(CodeScratch scratch, int head, float[] values) {
     int count = TOKENS * codec.values().length();
-    float[] tokens = room.grid(count);
+    float[] tokens = scratch.values(count);
     System.arraycopy(values, head * count, tokens, 0, count);
-    codec.values().pack(room, tokens, bytes, valuesOffset(head));
+    codec.values().quantize(scratch, tokens, bytes, valuesOffset(head));
   }
 
   private long keysOffset(int head) {
@@ -96,8 +96,8 @@ final class KvquantPage implements Page {
   }
 
   @Override
-  public byte[] form() {
-    return Envelope.PAGE.seal(
+  public byte[] serialize() {
+    return SnapshotHeader.PAGE.wrap(
         KIND,
         HEADER_BYTES + bytes.byteSize(),
         out -> {
@@ -107,18 +107,18 @@ final class KvquantPage implements Page {
   }
 
   private void writeHeader(ByteBuffer out) {
-    LevelCodes keys = codec.keys();
-    LevelCodes values = codec.values();
+    NonUniformCodes keys = codec.keys();
+    NonUniformCodes values = codec.values();
     out.putShort((short) codec.kvHeads());
     out.putShort((short) keys.vectors()).putShort((short) values.length());
     out.put((byte) keys.bits()).put((byte) values.bits());
     out.put((byte) keys.outliers()).put((byte) values.outliers());
-    out.put((byte) before(codec));
+    out.put((byte) preRopeFlag(codec));
   }
 
   /** Reads what {@link #form} wrote. */
-  static KvquantPage read(SharedArena memory, Form form, KvquantCodec codec) {
-    return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec));
+  static KvquantPage read(SharedArena memory, Snapshot snapshot, KvquantCodec codec) {
+    return SnapshotHeader.PAGE.unwrap(snapshot, KIND, in -> read(memory, in, codec));
   }
 
   private static KvquantPage read(SharedArena memory, ByteBuffer in, KvquantCodec codec) {
@@ -127,66 +127,73 @@ final class KvquantPage implements Page {
     int valueDim = Short.toUnsignedInt(in.getShort());
     int keyBits = in.get();
     int valueBits = in.get();
-    LevelCodes keys = new LevelCodes(keyDim, TOKENS, keyBits, in.get(), codec.keys().fit());
-    LevelCodes values = new LevelCodes(TOKENS, valueDim, valueBits, in.get(), codec.keys().fit());
-    int turned = in.get();
+    NonUniformCodes keys =
+        new NonUniformCodes(keyDim, TOKENS, keyBits, in.get(), codec.keys().placement());
+    NonUniformCodes values =
+        new NonUniformCodes(TOKENS, valueDim, valueBits, in.get(), codec.keys().placement());
+    int preRope = in.get();
     if (kvHeads != codec.kvHeads()
         || !keys.equals(codec.keys())
         || !values.equals(codec.values())
-        || turned != before(codec)) {
-      throw Envelope.PAGE.refused(
+        || preRope != preRopeFlag(codec)) {
+      throw SnapshotHeader.PAGE.invalid(
           "has %s; this cache has %s"
               .formatted(
-                  inWords(kvHeads, keys, values, turned),
-                  inWords(codec.kvHeads(), codec.keys(), codec.values(), before(codec))));
+                  describe(kvHeads, keys, values, preRope),
+                  describe(codec.kvHeads(), codec.keys(), codec.values(), preRopeFlag(codec))));
     }
-    int position = Envelope.PAGE.position(in);
-    Envelope.PAGE.requireRest(in, codec.pageBytes());
-    MemorySegment bytes = memory.keep(MemorySegment.ofBuffer(in));
-    return new KvquantPage(memory, codec, position, bytes).requirePlaces();
+    int position = SnapshotHeader.PAGE.readPosition(in);
+    SnapshotHeader.PAGE.requireRemaining(in, codec.pageBytes());
+    MemorySegment bytes = memory.adopt(MemorySegment.ofBuffer(in));
+    return new KvquantPage(memory, codec, position, bytes).requireValidIndices();
   }
 
-  private static int before(KvquantCodec codec) {
+  private static int preRopeFlag(KvquantCodec codec) {
     return codec.rotation().isPresent() ? 1 : 0;
   }
 
-  private static String inWords(int kvHeads, LevelCodes keys, LevelCodes values, int before) {
+  private static String describe(
+      int kvHeads, NonUniformCodes keys, NonUniformCodes values, int preRope) {
     return "%d KV heads with keys %s rotation of %s and values of %s"
-        .formatted(kvHeads, before == 0 ? "after" : "before", keys, values);
+        .formatted(kvHeads, preRope == 0 ? "after" : "before", keys, values);
   }
 
-  private KvquantPage requirePlaces() {
+  private KvquantPage requireValidIndices() {
     for (int head = 0; head < codec.kvHeads(); head++) {
-      if (!codec.keys().hasPlaces(bytes, keysOffset(head))
-          || !codec.values().hasPlaces(bytes, valuesOffset(head))) {
+      if (!codec.keys().hasValidOutlierIndices(bytes, keysOffset(head))
+          || !codec.values().hasValidOutlierIndices(bytes, valuesOffset(head))) {
         close();
-        throw Envelope.PAGE.refused("keeps a number of head %d at no place".formatted(head));
+        throw SnapshotHeader.PAGE.invalid("keeps a number of head %d at no place".formatted(head));
       }
     }
     return this;
   }
 
   @Override
-  public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
+  public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
     int keyDim = codec.keys().vectors();
-    float[] channels = room.codes().grid(TOKENS * keyDim);
-    codec.keys().expand(room.codes(), LevelRoom.of(room), bytes, keysOffset(kvHead), channels);
+    float[] channels = workspace.codes().values(TOKENS * keyDim);
+    codec
+        .keys()
+        .expand(workspace.codes(), LevelScratch.of(workspace), bytes, keysOffset(kvHead), channels);
     for (int channel = 0; channel < keyDim; channel++) {
       for (int token = 0; token < tokens; token++) {
         out[token * keyDim + channel] = channels[channel * TOKENS + token];
       }
     }
     if (codec.rotation().isPresent()) {
-      codec.rotation().get().turnAlong(out, 0, keyDim, tokens);
-      codec.rotation().get().turn(out, 0, keyDim, tokens, position);
+      codec.rotation().get().rotateConsecutive(out, 0, keyDim, tokens);
+      codec.rotation().get().rotate(out, 0, keyDim, tokens, position);
     }
   }
 
   @Override
-  public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
+  public void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
     int valueDim = codec.values().length();
-    float[] rows = room.codes().grid(TOKENS * valueDim);
-    codec.values().expand(room.codes(), LevelRoom.of(room), bytes, valuesOffset(kvHead), rows);
+    float[] rows = workspace.codes().values(TOKENS * valueDim);
+    codec
+        .values()
+        .expand(workspace.codes(), LevelScratch.of(workspace), bytes, valuesOffset(kvHead), rows);
     System.arraycopy(rows, 0, out, 0, tokens * valueDim);
   }
 

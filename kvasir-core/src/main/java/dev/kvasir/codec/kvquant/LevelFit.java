@@ -8,7 +8,7 @@ import java.util.Arrays;
  */
 final class LevelFit {
   private static final int BINS = 1024;
-  private static final int ROUNDS = 30;
+  private static final int ITERATIONS = 30;
 
   private final double[] weights = new double[BINS];
   private final double[] sums = new double[BINS]; // of weighted numbers
@@ -16,7 +16,7 @@ final class LevelFit {
   /**
    * @param x from -1 to 1
    */
-  void count(float x, double weight) {
+  void add(float x, double weight) {
     int bin = Math.clamp((int) ((x + 1) / 2 * BINS), 0, BINS - 1);
     weights[bin] += weight;
     sums[bin] += weight * x;
@@ -24,9 +24,9 @@ final class LevelFit {
 
   /** In rising order, as halves tell them. */
   float[] levels(int count) {
-    float[] levels = even(count);
-    for (int round = 0; round < ROUNDS; round++) {
-      levels = moved(levels);
+    float[] levels = evenlySpaced(count);
+    for (int round = 0; round < ITERATIONS; round++) {
+      levels = lloydStep(levels);
     }
     for (int i = 0; i < count; i++) {
       levels[i] = Float.float16ToFloat(Float.floatToFloat16(levels[i]));
@@ -34,7 +34,7 @@ final class LevelFit {
     return levels;
   }
 
-  static float[] even(int count) {
+  static float[] evenlySpaced(int count) {
     float[] levels = new float[count];
     for (int i = 0; i < count; i++) {
       levels[i] = Float.float16ToFloat(Float.floatToFloat16(2f * i / (count - 1) - 1));
@@ -43,7 +43,7 @@ final class LevelFit {
   }
 
   /** Each level to the mean of the numbers that are nearest to it. */
-  private float[] moved(float[] levels) {
+  private float[] lloydStep(float[] levels) {
     double[] weight = new double[levels.length];
     double[] sum = new double[levels.length];
     for (int bin = 0; bin < BINS; bin++) {

@@ -1,9 +1,9 @@
 package dev.kvasir.codec.latent;
 
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.RequantizingCodec;
 import dev.kvasir.codec.SequenceCodec;
-import dev.kvasir.codec.ShrinkingCodec;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.memory.MemoryPool;
 
@@ -24,44 +24,44 @@ class LatentCodec implements PageCodec {
   }
 
   /** A codec that keeps nothing, or shrinks, stays one. */
-  static PageCodec of(PageCodec latents, RotaryChannels rotary, CacheHost host) {
+  static PageCodec of(PageCodec latents, RotaryChannels rotary, CacheContext context) {
     return switch (latents) {
-      case ShrinkingCodec shrinking ->
-          new ShrinkingLatentCodec(shrinking, rotary, host.queryHeads());
+      case RequantizingCodec requantizing ->
+          new RequantizingLatentCodec(requantizing, rotary, context.queryHeads());
       case StatelessCodec stateless -> new StatelessLatentCodec(stateless, rotary);
-      default -> new LatentCodec(latents, rotary, host.queryHeads());
+      default -> new LatentCodec(latents, rotary, context.queryHeads());
     };
   }
 
   @Override
-  public SequenceCodec begin(MemoryPool pool) {
-    return new LatentSequence(latents.begin(pool), rotary, queryHeads);
+  public SequenceCodec newSequence(MemoryPool pool) {
+    return new LatentSequence(latents.newSequence(pool), rotary, queryHeads);
   }
 
   @Override
-  public SequenceCodec resume(MemoryPool pool, byte[] state) {
+  public SequenceCodec resumeSequence(MemoryPool pool, byte[] state) {
     byte[] ofLatents = LatentSequence.latentState(LatentSequence.KIND, state);
-    return new LatentSequence(latents.resume(pool, ofLatents), rotary, queryHeads);
+    return new LatentSequence(latents.resumeSequence(pool, ofLatents), rotary, queryHeads);
   }
 
   @Override
-  public Sizes sizes() {
+  public SizeAccuracy sizes() {
     return latents.sizes();
   }
 
   @Override
-  public boolean readsPromptsPacked() {
-    return latents.readsPromptsPacked();
+  public boolean prefersQuantizedPrefill() {
+    return latents.prefersQuantizedPrefill();
   }
 
   @Override
-  public boolean canCheckLater() {
-    return latents.canCheckLater();
+  public boolean allowsDeferredCheck() {
+    return latents.allowsDeferredCheck();
   }
 
   @Override
-  public int blocksTogether() {
-    return latents.blocksTogether();
+  public int blocksPerGroup() {
+    return latents.blocksPerGroup();
   }
 
   @Override
@@ -75,8 +75,8 @@ class LatentCodec implements PageCodec {
   }
 
   @Override
-  public boolean packsLayersApart() {
-    return latents.packsLayersApart();
+  public boolean hasIndependentLayers() {
+    return latents.hasIndependentLayers();
   }
 
   @Override

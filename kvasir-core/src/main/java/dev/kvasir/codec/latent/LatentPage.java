@@ -1,14 +1,14 @@
 package dev.kvasir.codec.latent;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.PageRoom;
+import dev.kvasir.codec.PageWorkspace;
 import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.memory.SharedArena;
-import dev.kvasir.page.GridHeader;
+import dev.kvasir.page.CodeMatrixHeader;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
@@ -18,7 +18,7 @@ import java.nio.ByteBuffer;
  *
  * <pre>
  * u16  KV heads
- *      a GridHeader of the channels that turn
+ *      a CodeMatrixHeader of the channels that turn
  *      their bytes
  *      the stored page of the latents
  * </pre>
@@ -29,7 +29,7 @@ final class LatentPage implements Page {
 
   private final SharedArena memory;
   private final RotaryChannels rotary;
-  private final MemorySegment turned;
+  private final MemorySegment rotaryCodes;
   private final Page latents;
 
   /**
@@ -37,49 +37,55 @@ final class LatentPage implements Page {
    *
    * @param memory that the channels that turn lie in
    */
-  LatentPage(SharedArena memory, RotaryChannels rotary, MemorySegment turned, Page latents) {
+  LatentPage(SharedArena memory, RotaryChannels rotary, MemorySegment rotaryCodes, Page latents) {
     this.memory = memory.retain();
     this.rotary = rotary;
-    this.turned = turned;
+    this.rotaryCodes = rotaryCodes;
     this.latents = latents;
   }
 
   @Override
-  public byte[] form() {
-    byte[] latentForm = latents.form();
-    return Envelope.PAGE.seal(
+  public byte[] serialize() {
+    byte[] latentForm = latents.serialize();
+    return SnapshotHeader.PAGE.wrap(
         KIND,
-        Short.BYTES + GridHeader.BYTES + turned.byteSize() + latentForm.length,
+        Short.BYTES + CodeMatrixHeader.BYTES + rotaryCodes.byteSize() + latentForm.length,
         out -> {
           out.putShort((short) rotary.kvHeads());
-          rotary.grid().header().write(out);
-          out.put(turned.asByteBuffer()).put(latentForm);
+          rotary.matrix().header().write(out);
+          out.put(rotaryCodes.asByteBuffer()).put(latentForm);
         });
   }
 
   /** Reads what {@link #form} wrote. */
-  static LatentPage read(
-      SharedArena memory, RotaryChannels rotary, SequenceCodec codec, int layer, Form form) {
-    return Envelope.PAGE.open(form, KIND, in -> read(memory, rotary, codec, layer, in));
+  static LatentPage deserialize(
+      SharedArena memory,
+      RotaryChannels rotary,
+      SequenceCodec codec,
+      int layer,
+      Snapshot snapshot) {
+    return SnapshotHeader.PAGE.unwrap(
+        snapshot, KIND, in -> deserialize(memory, rotary, codec, layer, in));
   }
 
-  private static LatentPage read(
+  private static LatentPage deserialize(
       SharedArena memory, RotaryChannels rotary, SequenceCodec codec, int layer, ByteBuffer in) {
     int kvHeads = Short.toUnsignedInt(in.getShort());
-    GridHeader header = GridHeader.read(in);
-    if (kvHeads != rotary.kvHeads() || !header.equals(rotary.grid().header())) {
-      throw Envelope.PAGE.refused(
+    CodeMatrixHeader header = CodeMatrixHeader.read(in);
+    if (kvHeads != rotary.kvHeads() || !header.equals(rotary.matrix().header())) {
+      throw SnapshotHeader.PAGE.invalid(
           "has %d KV heads with channels that turn of %s; this cache has %d of %s"
-              .formatted(kvHeads, header, rotary.kvHeads(), rotary.grid().header()));
+              .formatted(kvHeads, header, rotary.kvHeads(), rotary.matrix().header()));
     }
     if (in.remaining() < rotary.bytes()) {
-      Envelope.PAGE.requireRest(in, rotary.bytes());
+      SnapshotHeader.PAGE.requireRemaining(in, rotary.bytes());
     }
-    ByteBuffer turned = Form.within(in, (int) rotary.bytes()).bytes();
+    ByteBuffer rotaryCodes = Snapshot.nested(in, (int) rotary.bytes()).bytes();
     Page latents =
-        codec.read(memory, layer, Form.of(in)); // whose checksum this page does not write
+        codec.deserialize(
+            memory, layer, Snapshot.of(in)); // whose checksum this page does not write
     try {
-      MemorySegment own = memory.keep(MemorySegment.ofBuffer(turned));
+      MemorySegment own = memory.adopt(MemorySegment.ofBuffer(rotaryCodes));
       return new LatentPage(memory, rotary, own, latents);
     } catch (RuntimeException | Error e) {
       latents.close();
@@ -102,23 +108,24 @@ final class LatentPage implements Page {
   }
 
   /** The channels that turn, packed. */
-  MemorySegment turned() {
-    return turned;
+  MemorySegment rotaryCodes() {
+    return rotaryCodes;
   }
 
   @Override
-  public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
-    int latent = rotary.latent();
-    float[] apart = room.of(Latents.class, Latents::new).of(tokens * latent);
-    latents.expandKeys(room, kvHead, tokens, apart);
+  public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    int latentDim = rotary.latentDim();
+    float[] latentKeys =
+        workspace.scratch(LatentScratch.class, LatentScratch::new).of(tokens * latentDim);
+    latents.dequantizeKeys(workspace, kvHead, tokens, latentKeys);
     for (int token = 0; token < tokens; token++) {
-      System.arraycopy(apart, token * latent, out, token * rotary.keyDim(), latent);
+      System.arraycopy(latentKeys, token * latentDim, out, token * rotary.keyDim(), latentDim);
     }
-    rotary.expand(room.codes(), turned, kvHead, tokens, out);
+    rotary.expand(workspace.codes(), rotaryCodes, kvHead, tokens, out);
   }
 
   /** A worker's room for latents on their way into keys. */
-  private static final class Latents {
+  private static final class LatentScratch {
     private float[] vectors = {};
 
     float[] of(int count) {
@@ -128,14 +135,14 @@ final class LatentPage implements Page {
   }
 
   @Override
-  public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
-    latents.expandValues(room, kvHead, tokens, out);
+  public void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    latents.dequantizeValues(workspace, kvHead, tokens, out);
   }
 
   /** The same page with narrower latents, which are taken over. */
-  LatentPage withLatents(SharedArena other, Page narrower) {
-    MemorySegment copy = other.allocate(rotary.bytes()).copyFrom(turned);
-    return new LatentPage(other, rotary, copy, narrower);
+  LatentPage withLatents(SharedArena other, Page requantized) {
+    MemorySegment copy = other.allocate(rotary.bytes()).copyFrom(rotaryCodes);
+    return new LatentPage(other, rotary, copy, requantized);
   }
 
   @Override

@@ -3,7 +3,7 @@ package dev.kvasir.codec.latent;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.uniform.GridSums;
+import dev.kvasir.codec.uniform.QuantizedMatmul;
 import dev.kvasir.kernel.RowBlock;
 
 /**
@@ -16,58 +16,58 @@ final class LatentReader implements PageReader {
   private static final int TOKENS = Page.TOKENS;
 
   private final int keyDim;
-  private final int latent;
-  private final PageReaders ofLatents;
-  private final GridSums sums;
+  private final int latentDim;
+  private final PageReaders latentReaders;
+  private final QuantizedMatmul matmul;
   private final float[] latentQueries; // (rows, latent)
   private final RowBlock rotaryRows = new RowBlock(); // channels of queries
   private final RowBlock scoreRows = new RowBlock();
-  private boolean isCut; // the queries of this walk
+  private boolean hasLatentQueries; // the queries of this walk
 
   private LatentReader(PageReaders readers) {
     this.keyDim = readers.keyDim();
-    this.latent = readers.valueDim();
-    this.ofLatents = new PageReaders(readers.kernels(), latent, latent);
-    this.sums = new GridSums(readers.room(), MOST_ROWS, keyDim - latent);
-    this.latentQueries = new float[MOST_ROWS * latent];
+    this.latentDim = readers.valueDim();
+    this.latentReaders = new PageReaders(readers.kernels(), latentDim, latentDim);
+    this.matmul = new QuantizedMatmul(readers.workspace(), MAX_ROWS, keyDim - latentDim);
+    this.latentQueries = new float[MAX_ROWS * latentDim];
   }
 
   @Override
-  public void begin() {
-    isCut = false;
-    sums.begin();
-    ofLatents.begin();
+  public void beginPass() {
+    hasLatentQueries = false;
+    matmul.invalidateOperands();
+    latentReaders.beginPass();
   }
 
   @Override
   public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
-    LatentPage coded = (LatentPage) page;
-    RotaryChannels rotary = coded.rotary();
-    if (!isCut) {
-      rotary.latentsOf(queries, 0, rows, latentQueries);
-      isCut = true;
+    LatentPage quantized = (LatentPage) page;
+    RotaryChannels rotary = quantized.rotary();
+    if (!hasLatentQueries) {
+      rotary.copyLatents(queries, 0, rows, latentQueries);
+      hasLatentQueries = true;
     }
-    PageReader method = coded.latents().reader(ofLatents);
-    method.score(coded.latents(), kvHead, latentQueries, rows, scores);
+    PageReader method = quantized.latents().reader(latentReaders);
+    method.score(quantized.latents(), kvHead, latentQueries, rows, scores);
     long offset = rotary.offset(kvHead);
-    rotaryRows.set(queries, latent, keyDim, rows, keyDim - latent);
+    rotaryRows.set(queries, latentDim, keyDim, rows, keyDim - latentDim);
     scoreRows.set(scores, rows, TOKENS);
-    sums.add(rotary.grid(), coded.turned(), offset, rotaryRows, true, scoreRows);
+    matmul.add(rotary.matrix(), quantized.rotaryCodes(), offset, rotaryRows, true, scoreRows);
   }
 
   @Override
-  public void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
+  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] accumulator) {
     Page latents = ((LatentPage) page).latents();
-    latents.reader(ofLatents).mix(latents, kvHead, weights, rows, mixed);
+    latents.reader(latentReaders).accumulate(latents, kvHead, weights, rows, accumulator);
   }
 
   @Override
-  public void shrink(int row, float factor) {
-    ofLatents.shrink(row, factor);
+  public void rescale(int row, float factor) {
+    latentReaders.rescale(row, factor);
   }
 
   @Override
-  public void end(int rows, float[] mixed) {
-    ofLatents.end(rows, mixed);
+  public void endPass(int rows, float[] accumulator) {
+    latentReaders.endPass(rows, accumulator);
   }
 }

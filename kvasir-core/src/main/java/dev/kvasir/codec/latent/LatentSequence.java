@@ -1,12 +1,12 @@
 package dev.kvasir.codec.latent;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
-import dev.kvasir.codec.SealingRun;
+import dev.kvasir.codec.QuantizationBatch;
 import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
+import dev.kvasir.memory.ObjectPool;
 import dev.kvasir.memory.SharedArena;
-import dev.kvasir.memory.Spares;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -23,8 +23,8 @@ class LatentSequence implements SequenceCodec {
   final SequenceCodec latents;
   final RotaryChannels rotary;
   private final int queryHeads;
-  private final Spares<float[]> cutQueries;
-  private final Spares<float[]> wholeKeys;
+  private final ObjectPool<float[]> latentQueries;
+  private final ObjectPool<float[]> fullKeys;
 
   /**
    * @param queryHeads of a layer; 0 where no queries are shown
@@ -34,71 +34,71 @@ class LatentSequence implements SequenceCodec {
         latents,
         rotary,
         queryHeads,
-        new Spares<>(() -> new float[queryHeads * rotary.latent()]),
-        new Spares<>(() -> new float[rotary.kvHeads() * Page.TOKENS * rotary.keyDim()]));
+        new ObjectPool<>(() -> new float[queryHeads * rotary.latentDim()]),
+        new ObjectPool<>(() -> new float[rotary.kvHeads() * Page.TOKENS * rotary.keyDim()]));
   }
 
   LatentSequence(SequenceCodec latents, LatentSequence like) {
-    this(latents, like.rotary, like.queryHeads, like.cutQueries, like.wholeKeys);
+    this(latents, like.rotary, like.queryHeads, like.latentQueries, like.fullKeys);
   }
 
   private LatentSequence(
       SequenceCodec latents,
       RotaryChannels rotary,
       int queryHeads,
-      Spares<float[]> cutQueries,
-      Spares<float[]> wholeKeys) {
+      ObjectPool<float[]> latentQueries,
+      ObjectPool<float[]> fullKeys) {
     this.latents = latents;
     this.rotary = rotary;
     this.queryHeads = queryHeads;
-    this.cutQueries = cutQueries;
-    this.wholeKeys = wholeKeys;
+    this.latentQueries = latentQueries;
+    this.fullKeys = fullKeys;
   }
 
   @Override
-  public void learn(SealingRun run) {
-    latents.learn(new LatentRun(run));
+  public void learn(QuantizationBatch batch) {
+    latents.learn(new LatentBatch(batch));
   }
 
   /** The latents of blocks that are about to be sealed. */
-  private final class LatentRun implements SealingRun {
-    private final SealingRun run;
+  private final class LatentBatch implements QuantizationBatch {
+    private final QuantizationBatch batch;
 
-    LatentRun(SealingRun run) {
-      this.run = run;
+    LatentBatch(QuantizationBatch batch) {
+      this.batch = batch;
     }
 
     @Override
     public int position() {
-      return run.position();
+      return batch.position();
     }
 
     @Override
     public int blocks() {
-      return run.blocks();
+      return batch.blocks();
     }
 
     @Override
-    public boolean packs(int layer) {
-      return run.packs(layer);
+    public boolean quantizes(int layer) {
+      return batch.quantizes(layer);
     }
 
     @Override
-    public void expand(int layer, int block, float[] keys, float[] values) {
-      float[] whole = wholeKeys.take();
-      run.expand(layer, block, whole, values);
-      rotary.latentsOf(whole, 0, rotary.kvHeads() * Page.TOKENS, keys);
-      wholeKeys.giveBack(whole);
+    public void readBlock(int layer, int block, float[] keys, float[] values) {
+      float[] whole = fullKeys.acquire();
+      batch.readBlock(layer, block, whole, values);
+      rotary.copyLatents(whole, 0, rotary.kvHeads() * Page.TOKENS, keys);
+      fullKeys.release(whole);
     }
   }
 
   @Override
-  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
-    return sealed(latents, rotary, memory, layer, position, keys, values);
+  public Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+    return quantizeLatents(latents, rotary, memory, layer, position, keys, values);
   }
 
   /** Packs what turns, closes the gaps that it leaves and lets a method pack the latents. */
-  static Page sealed(
+  static Page quantizeLatents(
       SequenceCodec latents,
       RotaryChannels rotary,
       SharedArena memory,
@@ -106,29 +106,29 @@ class LatentSequence implements SequenceCodec {
       int position,
       float[] keys,
       float[] values) {
-    MemorySegment turned = rotary.pack(memory, keys);
-    rotary.latentsOf(keys, 0, rotary.kvHeads() * Page.TOKENS, keys);
-    Page page = latents.seal(memory, layer, position, keys, values);
-    return new LatentPage(memory, rotary, turned, page);
+    MemorySegment rotaryCodes = rotary.pack(memory, keys);
+    rotary.copyLatents(keys, 0, rotary.kvHeads() * Page.TOKENS, keys);
+    Page page = latents.quantize(memory, layer, position, keys, values);
+    return new LatentPage(memory, rotary, rotaryCodes, page);
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
-    return LatentPage.read(memory, rotary, latents, layer, form);
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
+    return LatentPage.deserialize(memory, rotary, latents, layer, snapshot);
   }
 
   @Override
-  public byte[] state() {
-    return state(KIND, latents.state());
+  public byte[] serializeState() {
+    return state(KIND, latents.serializeState());
   }
 
   static byte[] state(int kind, byte[] ofLatents) {
-    return Envelope.STATE.seal(kind, ofLatents.length, out -> out.put(ofLatents));
+    return SnapshotHeader.STATE.wrap(kind, ofLatents.length, out -> out.put(ofLatents));
   }
 
   /** What {@link #state} was made of. */
   static byte[] latentState(int kind, byte[] state) {
-    return Envelope.STATE.open(
+    return SnapshotHeader.STATE.unwrap(
         state,
         kind,
         in -> {
@@ -139,41 +139,41 @@ class LatentSequence implements SequenceCodec {
   }
 
   @Override
-  public boolean seesTokens() {
-    return latents.seesTokens();
+  public boolean observesTokens() {
+    return latents.observesTokens();
   }
 
   @Override
-  public void see(int position, int token) {
-    latents.see(position, token);
+  public void observe(int position, int token) {
+    latents.observe(position, token);
   }
 
   @Override
-  public boolean seesQueries() {
-    return latents.seesQueries();
+  public boolean observesQueries() {
+    return latents.observesQueries();
   }
 
   @Override
-  public void see(int layer, int position, float[] queries, int at) {
-    float[] cut = cutQueries.take();
-    rotary.latentsOf(queries, at, queryHeads, cut);
-    latents.see(layer, position, cut, 0);
-    cutQueries.giveBack(cut);
+  public void observe(int layer, int position, float[] queries, int at) {
+    float[] latent = latentQueries.acquire();
+    rotary.copyLatents(queries, at, queryHeads, latent);
+    latents.observe(layer, position, latent, 0);
+    latentQueries.release(latent);
   }
 
   @Override
-  public int receivingQueries() {
-    return latents.receivingQueries();
+  public int attentionHorizon() {
+    return latents.attentionHorizon();
   }
 
   @Override
-  public void receive(int layer, int kvHead, int from, int[] weights, int count) {
-    latents.receive(layer, kvHead, from, weights, count);
+  public void observeAttention(int layer, int kvHead, int from, int[] weights, int count) {
+    latents.observeAttention(layer, kvHead, from, weights, count);
   }
 
   @Override
-  public void count(int length) {
-    latents.count(length);
+  public void commit(int length) {
+    latents.commit(length);
   }
 
   @Override

@@ -2,10 +2,10 @@ package dev.kvasir.codec.latent;
 
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Page;
+import dev.kvasir.memory.ObjectPool;
 import dev.kvasir.memory.SharedArena;
-import dev.kvasir.memory.Spares;
-import dev.kvasir.page.CodeGrid;
-import dev.kvasir.page.CodeRoom;
+import dev.kvasir.page.CodeMatrix;
+import dev.kvasir.page.CodeScratch;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -18,9 +18,9 @@ import java.lang.foreign.MemorySegment;
  * @param latent channels of a latent
  * @param grid what those of a head are packed to
  */
-record RotaryChannels(int kvHeads, int latent, CodeGrid grid) {
+record RotaryChannels(int kvHeads, int latentDim, CodeMatrix matrix) {
   private static final int TOKENS = Page.TOKENS;
-  private static final Spares<CodeRoom> ROOMS = new Spares<>(CodeRoom::new);
+  private static final ObjectPool<CodeScratch> SCRATCH = new ObjectPool<>(CodeScratch::new);
 
   static RotaryChannels of(CacheShape shape, RotaryWidth width) {
     int rotary = shape.keyDim() - shape.valueDim();
@@ -29,23 +29,23 @@ record RotaryChannels(int kvHeads, int latent, CodeGrid grid) {
 
   /** How many turn. */
   int count() {
-    return grid.entries();
+    return matrix.rows();
   }
 
   int keyDim() {
-    return latent + count();
+    return latentDim + count();
   }
 
   long bytes() {
-    return (long) kvHeads * grid.bytes();
+    return (long) kvHeads * matrix.bytes();
   }
 
   long codeBytes() {
-    return (long) kvHeads * grid.codeBytes();
+    return (long) kvHeads * matrix.codeBytes();
   }
 
   long offset(int kvHead) {
-    return (long) kvHead * grid.bytes();
+    return (long) kvHead * matrix.bytes();
   }
 
   /**
@@ -55,21 +55,21 @@ record RotaryChannels(int kvHeads, int latent, CodeGrid grid) {
    */
   MemorySegment pack(SharedArena memory, float[] keys) {
     MemorySegment bytes = memory.allocate(bytes());
-    CodeRoom room = ROOMS.take();
+    CodeScratch scratch = SCRATCH.acquire();
     try {
       for (int head = 0; head < kvHeads; head++) {
-        float[] turned = room.grid(count() * TOKENS);
+        float[] rotary = scratch.values(count() * TOKENS);
         for (int token = 0; token < TOKENS; token++) {
-          int at = (head * TOKENS + token) * keyDim() + latent;
+          int at = (head * TOKENS + token) * keyDim() + latentDim;
           for (int channel = 0; channel < count(); channel++) {
-            turned[channel * TOKENS + token] = keys[at + channel];
+            rotary[channel * TOKENS + token] = keys[at + channel];
           }
         }
-        grid.pack(room, turned, bytes, offset(head));
+        matrix.quantize(scratch, rotary, bytes, offset(head));
       }
       return bytes;
     } finally {
-      ROOMS.giveBack(room);
+      SCRATCH.release(scratch);
     }
   }
 
@@ -79,9 +79,9 @@ record RotaryChannels(int kvHeads, int latent, CodeGrid grid) {
    * @param keys (vectors, keyDim) from {@code at} on
    * @param latents (vectors, latent), set
    */
-  void latentsOf(float[] keys, int at, int vectors, float[] latents) {
+  void copyLatents(float[] keys, int at, int vectors, float[] latents) {
     for (int i = 0; i < vectors; i++) {
-      System.arraycopy(keys, at + i * keyDim(), latents, i * latent, latent);
+      System.arraycopy(keys, at + i * keyDim(), latents, i * latentDim, latentDim);
     }
   }
 
@@ -90,13 +90,13 @@ record RotaryChannels(int kvHeads, int latent, CodeGrid grid) {
    *
    * @param out (tokens, keyDim)
    */
-  void expand(CodeRoom room, MemorySegment bytes, int kvHead, int tokens, float[] out) {
-    float[] turned = room.grid(count() * TOKENS);
-    grid.expand(room, bytes, offset(kvHead), turned);
+  void expand(CodeScratch scratch, MemorySegment bytes, int kvHead, int tokens, float[] out) {
+    float[] rotary = scratch.values(count() * TOKENS);
+    matrix.dequantize(scratch, bytes, offset(kvHead), rotary);
     for (int token = 0; token < tokens; token++) {
-      int at = token * keyDim() + latent;
+      int at = token * keyDim() + latentDim;
       for (int channel = 0; channel < count(); channel++) {
-        out[at + channel] = turned[channel * TOKENS + token];
+        out[at + channel] = rotary[channel * TOKENS + token];
       }
     }
   }

@@ -8,7 +8,7 @@ import java.nio.ByteOrder;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The keys and values of one token in a layer as they came: a slot of a {@link SinkRoom}, which is
+ * The keys and values of one token in a layer as they came: a slot of a {@link SinkSlots}, which is
  * free again once no page holds it.
  *
  * <pre>
@@ -25,7 +25,7 @@ final class ExactRows {
   private final MeadSizes sizes;
   private final MemorySegment rows;
   private final Runnable free;
-  private final AtomicInteger holders = new AtomicInteger(1);
+  private final AtomicInteger refCount = new AtomicInteger(1);
 
   /**
    * Held by whoever makes it.
@@ -91,12 +91,12 @@ final class ExactRows {
   }
 
   ExactRows retain() {
-    holders.incrementAndGet();
+    refCount.incrementAndGet();
     return this;
   }
 
   void release() {
-    if (holders.decrementAndGet() == 0) {
+    if (refCount.decrementAndGet() == 0) {
       free.run();
     }
   }

@@ -1,7 +1,7 @@
 package dev.kvasir.codec.mead;
 
 import dev.kvasir.codec.Page;
-import dev.kvasir.kernel.RowCodes;
+import dev.kvasir.kernel.RowCodeLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -10,13 +10,13 @@ final class HeadEncoder {
   private static final int TOKENS = Page.TOKENS;
 
   private final MeadSizes sizes;
-  private final boolean keepsMeans;
+  private final boolean storesMeanErrors;
   private final RowEncoder rows;
   private final float[] ones;
 
-  HeadEncoder(MeadSizes sizes, boolean keepsMeans) {
+  HeadEncoder(MeadSizes sizes, boolean storesMeanErrors) {
     this.sizes = sizes;
-    this.keepsMeans = keepsMeans;
+    this.storesMeanErrors = storesMeanErrors;
     int most = Math.max(sizes.keyWidth(), sizes.valueWidth());
     this.rows = new RowEncoder(most);
     this.ones = new float[most];
@@ -27,39 +27,44 @@ final class HeadEncoder {
    * @param tokens what tables left of them, with their classes; what codes leave of them then
    * @param out a page's bytes
    */
-  void encode(HeadTables head, LayerCodes codes, int kvHead, HeadTokens tokens, MemorySegment out) {
-    MeadShape shape = codes.shape();
-    ClassMap.write(tokens.order, out, shape.mapAt(kvHead));
-    for (Side side : Side.values()) {
+  void encode(
+      HeadTables head,
+      LayerCodeLayout codes,
+      int kvHead,
+      HeadEncodingScratch tokens,
+      MemorySegment out) {
+    MeadPageLayout layout = codes.layout();
+    SaliencyTierMap.write(tokens.order, out, layout.tierMapAt(kvHead));
+    for (KvSide side : KvSide.values()) {
       encode(head, side, codes, kvHead, tokens, out);
     }
-    if (keepsMeans) {
-      MeanErrors.write(head, sizes, means(tokens), out, shape.meansAt(kvHead));
+    if (storesMeanErrors) {
+      MeanErrors.write(head, sizes, means(tokens), out, layout.meansAt(kvHead));
     }
   }
 
   private void encode(
       HeadTables head,
-      Side side,
-      LayerCodes codes,
+      KvSide side,
+      LayerCodeLayout codes,
       int kvHead,
-      HeadTokens tokens,
+      HeadEncodingScratch tokens,
       MemorySegment out) {
-    float[] weights = side == Side.KEYS ? head.keyWeights() : ones;
-    for (TokenClass some : TokenClass.values()) {
-      RowCodes layout = codes.heads().get(kvHead).of(side, some);
-      long at = codes.shape().rowsAt(kvHead, side, some);
+    float[] weights = side == KvSide.KEYS ? head.keyWeights() : ones;
+    for (SaliencyTier some : SaliencyTier.values()) {
+      RowCodeLayout layout = codes.heads().get(kvHead).of(side, some);
+      long at = codes.layout().rowsAt(kvHead, side, some);
       for (int row = 0; row < some.tokens(); row++) {
         int token = tokens.order[some.firstRow() + row];
         long offset = at + ValueColumns.rowAt(side, row, layout.rowBytes());
-        int apart = ValueColumns.bytesApart(side);
+        int byteStride = ValueColumns.byteStride(side);
         float[] vectors = tokens.vectors(side);
-        rows.encode(layout, vectors, token * sizes.width(side), weights, out, offset, apart);
+        rows.encode(layout, vectors, token * sizes.width(side), weights, out, offset, byteStride);
       }
     }
   }
 
-  private double[] means(HeadTokens tokens) {
+  private double[] means(HeadEncodingScratch tokens) {
     double[] means = new double[sizes.valueDim()];
     for (int i = 0; i < means.length; i++) {
       means[i] = tokens.means[i];

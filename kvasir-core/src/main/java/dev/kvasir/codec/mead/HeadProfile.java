@@ -22,14 +22,14 @@ public record HeadProfile(
     float[] valueTo,
     float[] valueFrom,
     float[] deviations,
-    float[] classWeights,
+    float[] tierWeights,
     float[] importance,
     float[] meanUnits,
     float[] lows,
     float[] steps,
     short[] rows) {
   /** Ranks on a page by received attention are told apart in so many equal parts. */
-  public static final int RANKS = 8;
+  public static final int RANK_BUCKETS = 8;
 
   /** Words that hold the nibbles of so many channels. */
   static int words(int channels) {
@@ -42,7 +42,7 @@ public record HeadProfile(
    * @param keys (rows, keyDim)
    * @param values (rows, valueDim)
    */
-  public static short[] packed(byte[] keys, int keyDim, byte[] values, int valueDim) {
+  public static short[] packNibbles(byte[] keys, int keyDim, byte[] values, int valueDim) {
     int rows = keys.length / keyDim;
     int words = words(keyDim) + words(valueDim);
     short[] packed = new short[rows * words];

@@ -27,7 +27,7 @@ record HeadTables(
     float[] valueTo,
     float[] valueFrom,
     float[] deviations,
-    float[] classWeights,
+    float[] tierWeights,
     float[] importance,
     float[] meanUnits) {
   /** Of a line of the caches that processors have. */
@@ -41,15 +41,15 @@ record HeadTables(
     int rows = head.rows().length / words;
     MemorySegment table = memory.allocate((long) rows * rowBytes(sizes), ROW_ALIGNMENT);
     return new HeadTables(
-        base(sizes, head, Side.KEYS, table),
-        base(sizes, head, Side.VALUES, table),
-        sizes.inLanes(Side.KEYS, head.keyWeights(), 0),
+        base(sizes, head, KvSide.KEYS, table),
+        base(sizes, head, KvSide.VALUES, table),
+        sizes.inLanes(KvSide.KEYS, head.keyWeights(), 0),
         padded(head.valueTo(), sizes.valueDim(), sizes.valueDim(), sizes.valueWidth(), false),
         padded(head.valueFrom(), sizes.valueDim(), sizes.valueDim(), sizes.valueWidth(), true),
         head.deviations(),
-        head.classWeights(),
+        head.tierWeights(),
         head.importance(),
-        sizes.inLanes(Side.VALUES, head.meanUnits(), 0));
+        sizes.inLanes(KvSide.VALUES, head.meanUnits(), 0));
   }
 
   private static int rowBytes(MeadSizes sizes) {
@@ -61,13 +61,13 @@ record HeadTables(
    * row for values follows that for keys: who fetches one has the other in the same line.
    */
   private static NibbleRows base(
-      MeadSizes sizes, HeadProfile head, Side side, MemorySegment table) {
+      MeadSizes sizes, HeadProfile head, KvSide side, MemorySegment table) {
     int width = sizes.width(side);
     int words = HeadProfile.words(sizes.keyDim()) + HeadProfile.words(sizes.valueDim());
-    int firstWord = side == Side.KEYS ? 0 : HeadProfile.words(sizes.keyDim());
+    int firstWord = side == KvSide.KEYS ? 0 : HeadProfile.words(sizes.keyDim());
     int rows = head.rows().length / words;
     int stride = rowBytes(sizes);
-    MemorySegment data = table.asSlice(side == Side.KEYS ? 0 : sizes.keyWidth() / 2);
+    MemorySegment data = table.asSlice(side == KvSide.KEYS ? 0 : sizes.keyWidth() / 2);
     byte[] row = new byte[width / 2];
     for (int r = 0; r < rows; r++) {
       Arrays.fill(row, (byte) 0);
@@ -79,7 +79,7 @@ record HeadTables(
       }
       MemorySegment.copy(row, 0, data, ValueLayout.JAVA_BYTE, (long) r * stride, row.length);
     }
-    int at = side == Side.KEYS ? 0 : sizes.keyDim();
+    int at = side == KvSide.KEYS ? 0 : sizes.keyDim();
     return new NibbleRows(
         data,
         stride,
@@ -100,13 +100,13 @@ record HeadTables(
   }
 
   /** Of a channel, in a class of tokens. */
-  float deviation(MeadSizes sizes, Side side, TokenClass tokens, int channel) {
+  float deviation(MeadSizes sizes, KvSide side, SaliencyTier tokens, int channel) {
     int ofClass = tokens.ordinal() * (sizes.keyDim() + sizes.valueDim());
-    return deviations[ofClass + (side == Side.KEYS ? 0 : sizes.keyDim()) + channel];
+    return deviations[ofClass + (side == KvSide.KEYS ? 0 : sizes.keyDim()) + channel];
   }
 
-  NibbleRows base(Side side) {
-    return side == Side.KEYS ? keyBase : valueBase;
+  NibbleRows base(KvSide side) {
+    return side == KvSide.KEYS ? keyBase : valueBase;
   }
 
   long bytes() {
@@ -115,7 +115,7 @@ record HeadTables(
             + valueTo.length
             + valueFrom.length
             + deviations.length
-            + classWeights.length
+            + tierWeights.length
             + importance.length
             + meanUnits.length;
     return keyBase.bytes() + valueBase.bytes() + Float.BYTES * floats;

@@ -14,7 +14,7 @@ import java.util.Set;
  */
 final class LateSinks {
   /** Received attention that makes a token a sink, in means of its page. */
-  private static final int MEANS = 8;
+  private static final int SINK_THRESHOLD = 8;
 
   /**
    * A token that stays.
@@ -22,7 +22,7 @@ final class LateSinks {
    * @param page position of its page's first token
    * @param room that its rows lie in, as long as there is a page that holds them
    */
-  private record Kept(int layer, int page, int token, SinkRoom room) {
+  private record RetainedSink(int layer, int page, int token, SinkSlots storage) {
     boolean isSame(int otherLayer, int otherPage, int otherToken) {
       return layer == otherLayer && page == otherPage && token == otherToken;
     }
@@ -31,33 +31,33 @@ final class LateSinks {
   private final MeadTables tables;
   private final int slots;
   private final MemoryPool pool;
-  private final List<Kept> kept = new ArrayList<>();
-  private SinkRoom room; // where the next ones go
+  private final List<RetainedSink> retained = new ArrayList<>();
+  private SinkSlots storage; // where the next ones go
 
   /**
    * @param slots of each layer
    */
   LateSinks(MeadTables tables, int slots, MemoryPool pool) {
-    this(tables, slots, pool, new SinkRoom(tables, slots, pool));
+    this(tables, slots, pool, new SinkSlots(tables, slots, pool));
   }
 
-  private LateSinks(MeadTables tables, int slots, MemoryPool pool, SinkRoom room) {
+  private LateSinks(MeadTables tables, int slots, MemoryPool pool, SinkSlots storage) {
     this.tables = tables;
     this.slots = slots;
     this.pool = pool;
-    this.room = room;
+    this.storage = storage;
   }
 
   static long bytesFor(MeadTables tables, int slots) {
-    return SinkRoom.bytesFor(tables, slots);
+    return SinkSlots.bytesFor(tables, slots);
   }
 
   /** Of all memory that this sequence's tokens lie in or may; shared with forks. */
   synchronized long bytes() {
-    Set<SinkRoom> rooms = new HashSet<>();
-    rooms.add(room);
-    kept.forEach(each -> rooms.add(each.room));
-    return rooms.stream().mapToLong(SinkRoom::bytes).sum();
+    Set<SinkSlots> storages = new HashSet<>();
+    storages.add(storage);
+    retained.forEach(each -> storages.add(each.storage));
+    return storages.stream().mapToLong(SinkSlots::bytes).sum();
   }
 
   /** Tokens that a page may keep at the most. */
@@ -72,17 +72,17 @@ final class LateSinks {
    * @param received attention by token, of all heads
    */
   synchronized List<LateSink> of(int layer, int position, long[] received) {
-    kept.removeIf(each -> each.layer == layer && each.page >= position);
-    long inAll = 0;
+    retained.removeIf(each -> each.layer == layer && each.page >= position);
+    long total = 0;
     for (long ofToken : received) {
-      inAll += ofToken;
+      total += ofToken;
     }
-    long left = slots - kept.stream().filter(each -> each.layer == layer).count();
+    long left = slots - retained.stream().filter(each -> each.layer == layer).count();
     List<LateSink> found = new ArrayList<>();
     try {
       for (int token = 0; token < Page.TOKENS && found.size() < left; token++) {
-        if (received[token] > 0 && received[token] * Page.TOKENS >= MEANS * inAll) {
-          found.add(keep(layer, position, token));
+        if (received[token] > 0 && received[token] * Page.TOKENS >= SINK_THRESHOLD * total) {
+          found.add(retainToken(layer, position, token));
         }
       }
       return found;
@@ -93,38 +93,39 @@ final class LateSinks {
   }
 
   /** A token of a page stays: rows for it, held for the page. */
-  synchronized LateSink keep(int layer, int position, int token) {
-    ExactRows rows = takeRows(tables.codedLayer(layer));
-    kept.removeIf(each -> each.isSame(layer, position, token));
-    kept.add(new Kept(layer, position, token, room));
+  synchronized LateSink retainToken(int layer, int position, int token) {
+    ExactRows rows = allocateRows(tables.quantizedLayer(layer));
+    retained.removeIf(each -> each.isSame(layer, position, token));
+    retained.add(new RetainedSink(layer, position, token, storage));
     return new LateSink(token, rows);
   }
 
   /** Where forks, or pages that outlive their sequence, have all slots, there is a room more. */
-  private ExactRows takeRows(int codedLayer) {
-    return room.take(codedLayer)
+  private ExactRows allocateRows(int quantizedLayer) {
+    return storage
+        .allocate(quantizedLayer)
         .orElseGet(
             () -> {
-              SinkRoom full = room;
-              room = new SinkRoom(tables, slots, pool);
+              SinkSlots full = storage;
+              storage = new SinkSlots(tables, slots, pool);
               full.release();
-              return room.take(codedLayer).orElseThrow();
+              return storage.allocate(quantizedLayer).orElseThrow();
             });
   }
 
   /** Forgets those of all pages that reach beyond a length. */
   synchronized void truncate(int length) {
-    kept.removeIf(each -> each.page + Page.TOKENS > length);
+    retained.removeIf(each -> each.page + Page.TOKENS > length);
   }
 
   synchronized LateSinks fork() {
-    LateSinks fork = new LateSinks(tables, slots, pool, room.retain());
-    fork.kept.addAll(kept);
+    LateSinks fork = new LateSinks(tables, slots, pool, storage.retain());
+    fork.retained.addAll(retained);
     return fork;
   }
 
   synchronized void close() {
-    room.release();
-    kept.clear();
+    storage.release();
+    retained.clear();
   }
 }

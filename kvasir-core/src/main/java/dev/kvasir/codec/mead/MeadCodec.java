@@ -1,10 +1,10 @@
 package dev.kvasir.codec.mead;
 
-import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.ResidualTokenStats;
 import dev.kvasir.codec.SequenceCodec;
-import dev.kvasir.codec.UnpackedTokens;
+import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.MemoryPool;
 import java.util.List;
@@ -25,62 +25,62 @@ import java.util.stream.LongStream;
 record MeadCodec(
     MeadTables tables,
     List<MeadRate> rates,
-    Classing classing,
+    SaliencyMetric saliency,
     int sinks,
     int window,
     int lateSinks,
-    boolean keepsMeans,
+    boolean storesMeanErrors,
     Kernels kernels)
     implements PageCodec {
-  private static final int PROMPT_STEP = 256;
+  private static final int PREFILL_CHUNK = 256;
 
   @Override
-  public SequenceCodec begin(MemoryPool pool) {
+  public SequenceCodec newSequence(MemoryPool pool) {
     return new MeadSequence(this, pool);
   }
 
   @Override
-  public SequenceCodec resume(MemoryPool pool, byte[] state) {
+  public SequenceCodec resumeSequence(MemoryPool pool, byte[] state) {
     return MeadState.resumed(this, pool, state);
   }
 
   /** Tokens that are not packed at the most: those of a prompt's step come before it is packed. */
-  int mostUnpacked() {
-    return sinks + window + Page.TOKENS + PROMPT_STEP;
+  int maxResidualTokens() {
+    return sinks + window + Page.TOKENS + PREFILL_CHUNK;
   }
 
   /** The rate of so many bits, if pages may have it. */
-  MeadRate requireRate(Envelope form, double bits) {
+  MeadRate requireRate(SnapshotHeader form, double bits) {
     return rates.stream()
         .filter(rate -> rate.bits() == bits)
         .findFirst()
         .orElseThrow(
             () ->
-                form.refused(
+                form.invalid(
                     "has %s bits; this cache has %s"
                         .formatted(bits, rates.stream().map(MeadRate::bits).toList())));
   }
 
   @Override
-  public long tableBytes(int sealedBlocks) {
+  public long tableBytes(int quantizedBlocks) {
     return LateSinks.bytesFor(tables, lateSinks)
-        + UnpackedTokens.bytesFor(
-            tables.sizes().layers(), tables.sizes().kvHeads(), mostUnpacked());
+        + ResidualTokenStats.bytesFor(
+            tables.sizes().layers(), tables.sizes().kvHeads(), maxResidualTokens());
   }
 
   /** Bytes of a layer's page, those of the tokens' ids included. */
   long pageBytes(int layer, int level) {
-    long ids = layer == 0 && tables.needsTokens() ? BlockTokens.BYTES : 0;
-    return ids + (tables.isFree(layer) ? 0 : shape(layer, level).bytes());
+    long ids = layer == 0 && tables.needsTokenIds() ? BlockTokenIds.BYTES : 0;
+    return ids + (tables.isTokenDetermined(layer) ? 0 : layout(layer, level).bytes());
   }
 
   /** Those of its bytes that are codes. */
   long codeBytes(int layer, int level) {
-    return tables.isFree(layer) ? 0 : shape(layer, level).codeBytes();
+    return tables.isTokenDetermined(layer) ? 0 : layout(layer, level).codeBytes();
   }
 
-  private MeadShape shape(int layer, int level) {
-    return rates.get(level).layers().get(layer).shape();
+  private MeadPageLayout layout(int layer, int level) {
+    return rates.get(level).layers().get(layer).layout();
   }
 
   /** Of the layer that has the largest. */

@@ -1,16 +1,16 @@
 package dev.kvasir.codec.mead;
 
+import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.Calibration;
-import dev.kvasir.codec.MethodOfBits;
 import java.util.List;
 import java.util.Optional;
 
 /** Mead: tables of tokens, and bits by what they do to the answer. */
-public final class MeadMethod extends MethodOfBits {
+public final class MeadMethod extends BitWidthMethod {
   public MeadMethod() {
     super(
         "mead",
-        MeadPlan::of,
+        MeadConfig::of,
         "mead:1 to mead:4, such as 1.5: tables, first,",
         "  classes, means, late-sinks, budget, floor;",
         "  with tables of the profile");

@@ -2,9 +2,9 @@ package dev.kvasir.codec.mead;
 
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.PageRoom;
+import dev.kvasir.codec.PageWorkspace;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.TurnTable;
+import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.memory.SharedArena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -12,15 +12,15 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A layer's tokens as codes of what tables leave of them, laid out as {@link MeadShape} says. A few
- * may stay as they came: their codes count for nothing.
+ * A layer's tokens as codes of what tables leave of them, laid out as {@link MeadPageLayout} says.
+ * A few may stay as they came: their codes count for nothing.
  */
-final class MeadPage implements TurningPage {
+final class MeadPage implements PreRopePage {
   private final MeadTables tables;
   private final MeadRate rate;
   private final int layer;
   private final int position;
-  private final BlockTokens tokens; // null where they need not be known
+  private final BlockTokenIds tokens; // null where they need not be known
   private final LateSink[] sinks;
   private final SharedArena memory;
   private final MemorySegment data;
@@ -31,7 +31,7 @@ final class MeadPage implements TurningPage {
       MeadRate rate,
       int layer,
       int position,
-      BlockTokens tokens,
+      BlockTokenIds tokens,
       List<LateSink> sinks) {
     this.tables = tables;
     this.rate = rate;
@@ -39,7 +39,7 @@ final class MeadPage implements TurningPage {
     this.position = position;
     this.tokens = tokens;
     this.sinks = sinks.toArray(LateSink[]::new);
-    this.data = memory.allocate(shape().bytes());
+    this.data = memory.allocate(layout().bytes());
     this.memory = memory.retain();
   }
 
@@ -55,7 +55,7 @@ final class MeadPage implements TurningPage {
       MeadRate rate,
       int layer,
       int position,
-      BlockTokens tokens,
+      BlockTokenIds tokens,
       List<LateSink> sinks) {
     try {
       return new MeadPage(memory, tables, rate, layer, position, tokens, sinks);
@@ -66,7 +66,7 @@ final class MeadPage implements TurningPage {
   }
 
   /** A page of the same tokens at another rate that is yet to be written. */
-  MeadPage blank(SharedArena other, MeadRate lower) {
+  MeadPage emptyCopy(SharedArena other, MeadRate lower) {
     for (LateSink sink : sinks) {
       sink.rows().retain();
     }
@@ -81,12 +81,12 @@ final class MeadPage implements TurningPage {
     return rate;
   }
 
-  LayerCodes codes() {
+  LayerCodeLayout codes() {
     return rate.layers().get(layer);
   }
 
-  private MeadShape shape() {
-    return codes().shape();
+  private MeadPageLayout layout() {
+    return codes().layout();
   }
 
   HeadTables head(int kvHead) {
@@ -104,7 +104,7 @@ final class MeadPage implements TurningPage {
   }
 
   /** Null where they need not be known. */
-  BlockTokens tokens() {
+  BlockTokenIds tokens() {
     return tokens;
   }
 
@@ -124,8 +124,8 @@ final class MeadPage implements TurningPage {
   }
 
   @Override
-  public void readKeys(Kernels kernels, MeadRoom room, int kvHead) {
-    read(kernels, room, kvHead, Side.KEYS, head(kvHead).keyBase().lows());
+  public void readKeys(Kernels kernels, MeadWorkspace meadWorkspace, int kvHead) {
+    read(kernels, meadWorkspace, kvHead, KvSide.KEYS, head(kvHead).keyBase().lows());
   }
 
   /**
@@ -133,147 +133,177 @@ final class MeadPage implements TurningPage {
    * @param scores (rows, TOKENS), set
    */
   void score(
-      Kernels kernels, MeadRoom room, int kvHead, float[] queries, int rows, float[] scores) {
-    arrange(room, kvHead, Side.KEYS);
-    point(room, kvHead, Side.KEYS, head(kvHead).keyBase().lows());
-    TurnTable turns = tables.turns();
+      Kernels kernels,
+      MeadWorkspace meadWorkspace,
+      int kvHead,
+      float[] queries,
+      int rows,
+      float[] scores) {
+    readRowOrder(meadWorkspace, kvHead, KvSide.KEYS);
+    bindRows(meadWorkspace, kvHead, KvSide.KEYS, head(kvHead).keyBase().lows());
+    RopeTable ropeTable = tables.ropeTable();
     kernels
         .rowCodes()
-        .products(room.codes, turns.cosines(), turns.sines(), queries, rows, room.vectors, scores);
+        .products(
+            meadWorkspace.codes,
+            ropeTable.cosines(),
+            ropeTable.sines(),
+            queries,
+            rows,
+            meadWorkspace.vectors,
+            scores);
   }
 
   /**
    * @param weights (rows, TOKENS), zero for tokens that stay exact
    * @param mixed components (rows, valueWidth), added to
    */
-  void mix(Kernels kernels, MeadRoom room, int kvHead, float[] weights, int rows, float[] mixed) {
-    arrange(room, kvHead, Side.VALUES);
-    readLows(room, kvHead);
-    point(room, kvHead, Side.VALUES, room.lows);
-    kernels.rowCodes().weightedSums(room.codes, weights, rows, room.vectors, mixed);
+  void accumulate(
+      Kernels kernels,
+      MeadWorkspace meadWorkspace,
+      int kvHead,
+      float[] weights,
+      int rows,
+      float[] accumulator) {
+    readRowOrder(meadWorkspace, kvHead, KvSide.VALUES);
+    readLows(meadWorkspace, kvHead);
+    bindRows(meadWorkspace, kvHead, KvSide.VALUES, meadWorkspace.lows);
+    kernels
+        .rowCodes()
+        .weightedSums(meadWorkspace.codes, weights, rows, meadWorkspace.vectors, accumulator);
   }
 
   /** Points to a head's rows as they lie on the page. */
-  private void point(MeadRoom room, int kvHead, Side side, float[] lows) {
-    room.codes.set(
+  private void bindRows(MeadWorkspace meadWorkspace, int kvHead, KvSide side, float[] lows) {
+    meadWorkspace.codes.set(
         data,
-        shape().rowsAt(kvHead, side),
+        layout().rowsAt(kvHead, side),
         codes().heads().get(kvHead).of(side),
         head(kvHead).base(side),
         lows,
-        room.order,
-        room.picks);
+        meadWorkspace.order,
+        meadWorkspace.tableRows);
   }
 
   /** What a page's components are wrong by on the whole lies under all of their rows. */
-  private void readLows(MeadRoom room, int kvHead) {
+  private void readLows(MeadWorkspace meadWorkspace, int kvHead) {
     HeadTables head = head(kvHead);
-    MeanErrors.read(head, tables.sizes(), data, shape().meansAt(kvHead), room.means);
+    MeanErrors.read(head, tables.sizes(), data, layout().meansAt(kvHead), meadWorkspace.means);
     float[] lows = head.valueBase().lows();
     for (int i = 0; i < lows.length; i++) {
-      room.lows[i] = lows[i] + room.means[i];
+      meadWorkspace.lows[i] = lows[i] + meadWorkspace.means[i];
     }
   }
 
   @Override
-  public void expandKeys(PageRoom worker, int kvHead, int count, float[] out) {
-    TurningPage.super.expandKeys(worker, kvHead, count, out);
+  public void dequantizeKeys(PageWorkspace workspace, int kvHead, int count, float[] out) {
+    PreRopePage.super.dequantizeKeys(workspace, kvHead, count, out);
     for (LateSink sink : sinks) {
       if (sink.token() < count) {
-        sink.rows().readKey(worker.kernels(), kvHead, out, sink.token() * tables.sizes().keyDim());
+        sink.rows()
+            .readKey(workspace.kernels(), kvHead, out, sink.token() * tables.sizes().keyDim());
       }
     }
   }
 
   /**
    * Makes the components of a head's values, without their mean error, and reads that: {@link
-   * MeadRoom#vectors} // (TOKENS, valueWidth). Tokens that stay exact have none.
+   * MeadWorkspace#vectors} // (TOKENS, valueWidth). Tokens that stay exact have none.
    */
-  void readComponents(Kernels kernels, MeadRoom room, int kvHead) {
-    read(kernels, room, kvHead, Side.VALUES, head(kvHead).valueBase().lows());
+  void readComponents(Kernels kernels, MeadWorkspace meadWorkspace, int kvHead) {
+    read(kernels, meadWorkspace, kvHead, KvSide.VALUES, head(kvHead).valueBase().lows());
     int width = tables.sizes().valueWidth();
     for (LateSink sink : sinks) {
-      Arrays.fill(room.vectors, sink.token() * width, (sink.token() + 1) * width, 0);
+      Arrays.fill(meadWorkspace.vectors, sink.token() * width, (sink.token() + 1) * width, 0);
     }
-    MeanErrors.read(head(kvHead), tables.sizes(), data, shape().meansAt(kvHead), room.means);
+    MeanErrors.read(
+        head(kvHead), tables.sizes(), data, layout().meansAt(kvHead), meadWorkspace.means);
   }
 
-  private void read(Kernels kernels, MeadRoom room, int kvHead, Side side, float[] lows) {
-    arrange(room, kvHead, side);
-    if (side == Side.KEYS) {
-      point(room, kvHead, side, lows);
+  private void read(
+      Kernels kernels, MeadWorkspace meadWorkspace, int kvHead, KvSide side, float[] lows) {
+    readRowOrder(meadWorkspace, kvHead, side);
+    if (side == KvSide.KEYS) {
+      bindRows(meadWorkspace, kvHead, side, lows);
     } else {
-      pointToRows(room, kvHead, lows);
+      bindValueRows(meadWorkspace, kvHead, lows);
     }
-    kernels.rowCodes().decode(room.codes, room.vectors);
+    kernels.rowCodes().decode(meadWorkspace.codes, meadWorkspace.vectors);
   }
 
   /** Points to the rows of a head's values, which lie in columns on the page. */
-  private void pointToRows(MeadRoom room, int kvHead, float[] lows) {
-    HeadCodes head = codes().heads().get(kvHead);
-    MemorySegment rows = room.rows(head);
+  private void bindValueRows(MeadWorkspace meadWorkspace, int kvHead, float[] lows) {
+    HeadCodeLayout head = codes().heads().get(kvHead);
+    MemorySegment rows = meadWorkspace.rows(head);
     ValueColumns.toRows(codes(), kvHead, data, rows, 0);
-    room.codes.set(rows, 0, head.values(), head(kvHead).valueBase(), lows, room.order, room.picks);
+    meadWorkspace.codes.set(
+        rows,
+        0,
+        head.values(),
+        head(kvHead).valueBase(),
+        lows,
+        meadWorkspace.order,
+        meadWorkspace.tableRows);
   }
 
   /** Makes out which token each row of codes belongs to, and which row of the table. */
-  private void arrange(MeadRoom room, int kvHead, Side side) {
-    boolean isKnown = room.has(this, kvHead);
-    if (!isKnown) {
-      ClassMap.read(data, shape().mapAt(kvHead), room.order);
+  private void readRowOrder(MeadWorkspace meadWorkspace, int kvHead, KvSide side) {
+    boolean wasBound = meadWorkspace.bind(this, kvHead);
+    if (!wasBound) {
+      SaliencyTierMap.read(data, layout().tierMapAt(kvHead), meadWorkspace.order);
     }
-    if (!isKnown || tables.kind() == TableKind.CENTROIDS) {
-      readPicks(room, kvHead, side);
+    if (!wasBound || tables.kind() == TableKind.CENTROIDS) {
+      readTableRows(meadWorkspace, kvHead, side);
     }
   }
 
   /** Keeps which rows of tables were taken off, where that does not follow from tokens. */
-  void writePicks(int kvHead, HeadTokens known) {
-    for (Side side : Side.values()) {
-      long at = shape().picksAt(kvHead, side);
+  void writeTableRows(int kvHead, HeadEncodingScratch scratch) {
+    for (KvSide side : KvSide.values()) {
+      long at = layout().tableRowsAt(kvHead, side);
       for (int token = 0; tables.kind() == TableKind.CENTROIDS && token < TOKENS; token++) {
-        data.set(ValueLayout.JAVA_BYTE, at + token, (byte) known.picks(side)[token]);
+        data.set(ValueLayout.JAVA_BYTE, at + token, (byte) scratch.tableRows(side)[token]);
       }
     }
   }
 
-  private void readPicks(MeadRoom room, int kvHead, Side side) {
-    int[] picks = room.picks;
+  private void readTableRows(MeadWorkspace meadWorkspace, int kvHead, KvSide side) {
+    int[] tableRows = meadWorkspace.tableRows;
     switch (tables.kind()) {
       case TOKENS -> {
-        tokens.read(room.ids);
+        tokens.read(meadWorkspace.ids);
         for (int row = 0; row < TOKENS; row++) {
-          picks[row] = tables.row(room.ids[room.order[row]]);
+          tableRows[row] = tables.tableRow(meadWorkspace.ids[meadWorkspace.order[row]]);
         }
       }
       case CENTROIDS -> {
         for (int row = 0; row < TOKENS; row++) {
-          picks[row] = pick(kvHead, side, room.order[row]);
+          tableRows[row] = tableRow(kvHead, side, meadWorkspace.order[row]);
         }
       }
-      case OFF -> Arrays.fill(picks, 0);
+      case OFF -> Arrays.fill(tableRows, 0);
     }
   }
 
-  private int pick(int kvHead, Side side, int token) {
-    long at = shape().picksAt(kvHead, side) + token;
+  private int tableRow(int kvHead, KvSide side, int token) {
+    long at = layout().tableRowsAt(kvHead, side) + token;
     return Byte.toUnsignedInt(data.get(ValueLayout.JAVA_BYTE, at));
   }
 
   @Override
-  public void expandValues(PageRoom worker, int kvHead, int count, float[] out) {
+  public void dequantizeValues(PageWorkspace workspace, int kvHead, int count, float[] out) {
     MeadSizes sizes = tables.sizes();
-    MeadRoom room = MeadRoom.of(worker, sizes);
-    Kernels kernels = worker.kernels();
-    readLows(room, kvHead);
-    read(kernels, room, kvHead, Side.VALUES, room.lows);
+    MeadWorkspace meadWorkspace = MeadWorkspace.of(workspace, sizes);
+    Kernels kernels = workspace.kernels();
+    readLows(meadWorkspace, kvHead);
+    read(kernels, meadWorkspace, kvHead, KvSide.VALUES, meadWorkspace.lows);
     int width = sizes.valueWidth();
     kernels
         .floats()
         .products(
-            room.inputRows.set(room.vectors, count, width),
-            room.vectorRows.set(head(kvHead).valueFrom(), sizes.valueDim(), width),
-            room.outputRows.set(out, count, sizes.valueDim()));
+            meadWorkspace.inputRows.set(meadWorkspace.vectors, count, width),
+            meadWorkspace.vectorRows.set(head(kvHead).valueFrom(), sizes.valueDim(), width),
+            meadWorkspace.outputRows.set(out, count, sizes.valueDim()));
     for (LateSink sink : sinks) {
       if (sink.token() < count) {
         sink.rows().readValue(kernels, kvHead, out, sink.token() * sizes.valueDim());
@@ -282,23 +312,23 @@ final class MeadPage implements TurningPage {
   }
 
   @Override
-  public byte[] form() {
-    return MeadForm.of(this);
+  public byte[] serialize() {
+    return MeadPageSerializer.serialize(this);
   }
 
   /** Ids belong to the first layer's page, and are not stored again with others. */
-  long idBytes() {
-    return layer == 0 && tokens != null ? BlockTokens.BYTES : 0;
+  long tokenIdBytes() {
+    return layer == 0 && tokens != null ? BlockTokenIds.BYTES : 0;
   }
 
   @Override
   public long codeBytes() {
-    return shape().codeBytes();
+    return layout().codeBytes();
   }
 
   @Override
   public long scaleBytes() {
-    return shape().bytes() - shape().codeBytes() + idBytes();
+    return layout().bytes() - layout().codeBytes() + tokenIdBytes();
   }
 
   /** Lets go of all but its tokens' ids. */

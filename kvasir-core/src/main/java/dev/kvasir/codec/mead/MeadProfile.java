@@ -32,20 +32,20 @@ import java.util.stream.Stream;
  * @param tokenRows (vocabulary), empty where rows do not belong to token ids
  */
 public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] tokenRows) {
-  private record Names(String part) {
+  private record PartNames(String part) {
     String of(String name) {
       return part + "/" + name;
     }
   }
 
   /** Whether a profile has what was learned with tables of a kind. */
-  static boolean isIn(Profile profile, TableKind kind) {
+  static boolean isPresent(Profile profile, TableKind kind) {
     return profile.has(kind.part());
   }
 
   /** Rows of each head's table. */
   static int rows(Profile profile, TableKind kind, CacheShape shape) {
-    String key = new Names(kind.part()).of("rows");
+    String key = new PartNames(kind.part()).of("rows");
     int words = HeadProfile.words(shape.keyDim()) + HeadProfile.words(shape.valueDim());
     long[] found = profile.shape(key).orElse(new long[0]);
     long rows = found.length == 4 ? found[2] : 1;
@@ -54,10 +54,10 @@ public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] t
   }
 
   static MeadProfile of(Profile profile, TableKind kind, CacheShape shape) {
-    Names names = new Names(kind.part());
+    PartNames names = new PartNames(kind.part());
     int rows = rows(profile, kind, shape);
     int words = HeadProfile.words(shape.keyDim()) + HeadProfile.words(shape.valueDim());
-    Reader reader = new Reader(profile, names, shape);
+    HeadReader reader = new HeadReader(profile, names, shape);
     int both = shape.keyDim() + shape.valueDim();
     int valueDim = shape.valueDim();
     List<List<HeadProfile>> heads =
@@ -72,11 +72,19 @@ public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] t
                                     reader.floats("value-to", layer, head, valueDim, valueDim),
                                     reader.floats("value-from", layer, head, valueDim, valueDim),
                                     reader.floats(
-                                        "deviations", layer, head, TokenClass.COUNT, both),
+                                        "deviations", layer, head, SaliencyTier.COUNT, both),
                                     reader.floats(
-                                        "class-weights", layer, head, TokenClass.COUNT, Side.COUNT),
+                                        "class-weights",
+                                        layer,
+                                        head,
+                                        SaliencyTier.COUNT,
+                                        KvSide.COUNT),
                                     reader.floats(
-                                        "importance", layer, head, Side.COUNT, HeadProfile.RANKS),
+                                        "importance",
+                                        layer,
+                                        head,
+                                        KvSide.COUNT,
+                                        HeadProfile.RANK_BUCKETS),
                                     reader.floats("mean-units", layer, head, valueDim),
                                     reader.floats("lows", layer, head, both),
                                     reader.floats("steps", layer, head, both),
@@ -86,7 +94,7 @@ public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] t
     return new MeadProfile(kind, heads, tokenRows(profile, names, kind, rows));
   }
 
-  private static int[] tokenRows(Profile profile, Names names, TableKind kind, int rows) {
+  private static int[] tokenRows(Profile profile, PartNames names, TableKind kind, int rows) {
     if (kind != TableKind.TOKENS) {
       return new int[0];
     }
@@ -106,7 +114,7 @@ public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] t
   }
 
   /** Where the numbers of a head are read from. */
-  private record Reader(Profile profile, Names names, CacheShape shape) {
+  private record HeadReader(Profile profile, PartNames names, CacheShape shape) {
     float[] floats(String name, int layer, int head, long... ofHead) {
       long length = length(ofHead);
       return profile.slice(names.of(name), first(layer, head) * length, length, all(ofHead));
@@ -136,7 +144,7 @@ public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] t
 
   /** A profile with this part, in the place of one that it had. */
   public Profile addTo(Profile profile, CacheShape shape) {
-    Names names = new Names(kind.part());
+    PartNames names = new PartNames(kind.part());
     long layers = shape.layers();
     long kvHeads = shape.kvHeads();
     long both = shape.keyDim() + shape.valueDim();
@@ -171,22 +179,22 @@ public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] t
                 all(HeadProfile::deviations),
                 layers,
                 kvHeads,
-                TokenClass.COUNT,
+                SaliencyTier.COUNT,
                 both)
             .with(
                 names.of("class-weights"),
-                all(HeadProfile::classWeights),
+                all(HeadProfile::tierWeights),
                 layers,
                 kvHeads,
-                TokenClass.COUNT,
-                Side.COUNT)
+                SaliencyTier.COUNT,
+                KvSide.COUNT)
             .with(
                 names.of("importance"),
                 all(HeadProfile::importance),
                 layers,
                 kvHeads,
-                Side.COUNT,
-                HeadProfile.RANKS)
+                KvSide.COUNT,
+                HeadProfile.RANK_BUCKETS)
             .with(names.of("mean-units"), all(HeadProfile::meanUnits), layers, kvHeads, valueDim)
             .with(names.of("lows"), all(HeadProfile::lows), layers, kvHeads, both)
             .with(names.of("steps"), all(HeadProfile::steps), layers, kvHeads, both)

@@ -9,7 +9,7 @@ import java.util.List;
  * @param bits as the spec counts them
  * @param layers of codes, those included that need none
  */
-record MeadRate(int level, double bits, List<LayerCodes> layers) {
+record MeadRate(int level, double bits, List<LayerCodeLayout> layers) {
   /**
    * What a rate is made of.
    *
@@ -17,12 +17,12 @@ record MeadRate(int level, double bits, List<LayerCodes> layers) {
    * @param packed bits that a number of a packed token takes on the average, with all that belongs
    *     to it
    */
-  record Bits(double named, double packed) {}
+  record RateTarget(double nominal, double quantized) {}
 
   long bytes() {
     return layers.stream()
         .flatMap(layer -> layer.heads().stream())
-        .mapToLong(HeadCodes::bytes)
+        .mapToLong(HeadCodeLayout::bytes)
         .sum();
   }
 }

@@ -1,9 +1,9 @@
 package dev.kvasir.codec.mead;
 
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.ResidualTokenStats;
 import dev.kvasir.codec.SequenceCodec;
-import dev.kvasir.codec.UnpackedTokens;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.memory.SharedArena;
 
@@ -11,11 +11,11 @@ import dev.kvasir.memory.SharedArena;
  * Knows the tokens of a sequence that are not packed yet, their ids and what attention they have
  * received, and packs by them.
  */
-sealed class MeadSequence implements SequenceCodec permits ShrinkingMeadSequence {
+sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSequence {
   private final MeadCodec codec;
   private final int[] levels; // of the next page, by layer
-  private final UnpackedTokens unpacked;
-  private final PackedTokens packed;
+  private final ResidualTokenStats residualTokens;
+  private final SequenceTokenIds tokenIds;
   private final LateSinks lateSinks;
 
   MeadSequence(MeadCodec codec, MemoryPool pool) {
@@ -25,9 +25,9 @@ sealed class MeadSequence implements SequenceCodec permits ShrinkingMeadSequence
         pool);
   }
 
-  private static UnpackedTokens unpacked(MeadCodec codec, MemoryPool pool) {
+  private static ResidualTokenStats unpacked(MeadCodec codec, MemoryPool pool) {
     MeadSizes sizes = codec.tables().sizes();
-    return new UnpackedTokens(sizes.layers(), sizes.kvHeads(), codec.mostUnpacked(), pool);
+    return new ResidualTokenStats(sizes.layers(), sizes.kvHeads(), codec.maxResidualTokens(), pool);
   }
 
   /**
@@ -36,12 +36,12 @@ sealed class MeadSequence implements SequenceCodec permits ShrinkingMeadSequence
   MeadSequence(MeadCodec codec, MeadState state, MemoryPool pool) {
     this.codec = codec;
     this.levels = state.levels();
-    this.unpacked = state.unpacked();
-    this.packed = new PackedTokens();
+    this.residualTokens = state.residualTokens();
+    this.tokenIds = new SequenceTokenIds();
     try {
       this.lateSinks = new LateSinks(codec.tables(), codec.lateSinks(), pool);
     } catch (RuntimeException | Error e) {
-      unpacked.close();
+      residualTokens.close();
       throw e;
     }
   }
@@ -50,8 +50,8 @@ sealed class MeadSequence implements SequenceCodec permits ShrinkingMeadSequence
   MeadSequence(MeadSequence parent) {
     this.codec = parent.codec;
     this.levels = parent.levels.clone();
-    this.unpacked = parent.unpacked.fork();
-    this.packed = parent.packed.fork();
+    this.residualTokens = parent.residualTokens.fork();
+    this.tokenIds = parent.tokenIds.fork();
     this.lateSinks = parent.lateSinks.fork();
   }
 
@@ -64,51 +64,52 @@ sealed class MeadSequence implements SequenceCodec permits ShrinkingMeadSequence
   }
 
   @Override
-  public byte[] state() {
-    return kept().form(codec);
+  public byte[] serializeState() {
+    return currentState().serialize(codec);
   }
 
   /** What goes on where this sequence is resumed. */
-  final MeadState kept() {
-    return new MeadState(levels, unpacked);
+  final MeadState currentState() {
+    return new MeadState(levels, residualTokens);
   }
 
   @Override
-  public boolean seesTokens() {
-    return codec.tables().needsTokens();
+  public boolean observesTokens() {
+    return codec.tables().needsTokenIds();
   }
 
   @Override
-  public void see(int position, int token) {
-    unpacked.see(position, token);
+  public void observe(int position, int token) {
+    residualTokens.observeToken(position, token);
   }
 
   @Override
-  public int receivingQueries() {
+  public int attentionHorizon() {
     return Math.min(codec.window(), Page.TOKENS);
   }
 
   @Override
-  public void receive(int layer, int kvHead, int from, int[] weights, int count) {
-    unpacked.receive(layer, kvHead, from, weights, count);
+  public void observeAttention(int layer, int kvHead, int from, int[] weights, int count) {
+    residualTokens.observeAttention(layer, kvHead, from, weights, count);
   }
 
   @Override
-  public void count(int length) {
-    unpacked.count(length);
+  public void commit(int length) {
+    residualTokens.commit(length);
   }
 
   @Override
-  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
-    BlockTokens tokens = codec.tables().needsTokens() ? tokens(memory, layer, position) : null;
+  public Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+    BlockTokenIds tokens =
+        codec.tables().needsTokenIds() ? blockTokenIds(memory, layer, position) : null;
     try {
       Page page =
-          codec.tables().isFree(layer)
-              ? new TokenPage(codec.tables(), tokens)
-              : new PagePacking(codec, unpacked, lateSinks)
-                  .pack(memory, rate(layer), layer, position, tokens, keys, values);
+          codec.tables().isTokenDetermined(layer)
+              ? new TokenIdPage(codec.tables(), tokens)
+              : new MeadPageQuantizer(codec, residualTokens, lateSinks)
+                  .quantize(memory, rate(layer), layer, position, tokens, keys, values);
       if (layer == codec.tables().sizes().layers() - 1) {
-        unpacked.forgetBefore(position + Page.TOKENS);
+        residualTokens.dropBefore(position + Page.TOKENS);
       }
       return page;
     } catch (RuntimeException | Error e) {
@@ -124,34 +125,35 @@ sealed class MeadSequence implements SequenceCodec permits ShrinkingMeadSequence
   }
 
   /** The ids of a block: written with its first layer, found again with the others. */
-  private BlockTokens tokens(SharedArena memory, int layer, int position) {
+  private BlockTokenIds blockTokenIds(SharedArena memory, int layer, int position) {
     if (layer > 0) {
-      return packed.of(position);
+      return tokenIds.of(position);
     }
-    BlockTokens tokens = newTokens(memory, position);
+    BlockTokenIds tokens = newTokenIds(memory, position);
     for (int token = 0; token < Page.TOKENS; token++) {
-      tokens.set(token, unpacked.token(position + token));
+      tokens.set(token, residualTokens.tokenId(position + token));
     }
-    packed.add(tokens);
+    tokenIds.add(tokens);
     return tokens;
   }
 
   /** Room for the ids of a block whose pages lie in that memory. */
-  BlockTokens newTokens(SharedArena memory, int position) {
-    return new BlockTokens(memory, position);
+  BlockTokenIds newTokenIds(SharedArena memory, int position) {
+    return new BlockTokenIds(memory, position);
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
-    ReadingRoom room = new ReadingRoom(memory, packed, position -> newTokens(memory, position));
-    return codec.tables().isFree(layer)
-        ? TokenPage.read(form, codec.tables(), room)
-        : MeadForm.read(form, codec, layer, room, lateSinks);
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
+    MeadReadContext context =
+        new MeadReadContext(memory, tokenIds, position -> newTokenIds(memory, position));
+    return codec.tables().isTokenDetermined(layer)
+        ? TokenIdPage.read(snapshot, codec.tables(), context)
+        : MeadPageSerializer.read(snapshot, codec, layer, context, lateSinks);
   }
 
   @Override
   public long tableBytes() {
-    return unpacked.bytes() + lateSinks.bytes();
+    return residualTokens.bytes() + lateSinks.bytes();
   }
 
   @Override
@@ -161,15 +163,15 @@ sealed class MeadSequence implements SequenceCodec permits ShrinkingMeadSequence
 
   @Override
   public void truncate(int length) {
-    unpacked.truncate(length);
-    packed.truncate(length, unpacked::see);
+    residualTokens.truncate(length);
+    tokenIds.truncate(length, residualTokens::observeToken);
     lateSinks.truncate(length);
   }
 
   @Override
   public void close() {
     lateSinks.close();
-    packed.close();
-    unpacked.close();
+    tokenIds.close();
+    residualTokens.close();
   }
 }

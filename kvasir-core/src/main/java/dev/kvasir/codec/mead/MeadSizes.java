@@ -1,13 +1,13 @@
 package dev.kvasir.codec.mead;
 
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.kernel.RowCodes;
-import dev.kvasir.kernel.TurnTable;
+import dev.kvasir.kernel.RopeTable;
+import dev.kvasir.kernel.RowCodeLayout;
 
 /**
  * Channels of a model's vectors, and how many they are when they fill whole lanes.
  *
- * @param keyWidth of a key whose pairs are laid out as {@link TurnTable} has them
+ * @param keyWidth of a key whose pairs are laid out as {@link RopeTable} has them
  */
 record MeadSizes(int layers, int kvHeads, int keyDim, int keyWidth, int valueDim, int valueWidth) {
   static MeadSizes of(CacheShape shape) {
@@ -21,15 +21,15 @@ record MeadSizes(int layers, int kvHeads, int keyDim, int keyWidth, int valueDim
   }
 
   private static int padded(int channels) {
-    return Math.ceilDiv(channels, RowCodes.LANES) * RowCodes.LANES;
+    return Math.ceilDiv(channels, RowCodeLayout.VECTOR_WIDTH) * RowCodeLayout.VECTOR_WIDTH;
   }
 
-  int dim(Side side) {
-    return side == Side.KEYS ? keyDim : valueDim;
+  int dim(KvSide side) {
+    return side == KvSide.KEYS ? keyDim : valueDim;
   }
 
-  int width(Side side) {
-    return side == Side.KEYS ? keyWidth : valueWidth;
+  int width(KvSide side) {
+    return side == KvSide.KEYS ? keyWidth : valueWidth;
   }
 
   /**
@@ -38,7 +38,7 @@ record MeadSizes(int layers, int kvHeads, int keyDim, int keyWidth, int valueDim
    *
    * @param from (dim) from {@code at} on
    */
-  float[] inLanes(Side side, float[] from, int at) {
+  float[] inLanes(KvSide side, float[] from, int at) {
     float[] lanes = new float[width(side)];
     for (int i = 0; i < dim(side); i++) {
       lanes[lane(side, i)] = from[at + i];
@@ -47,8 +47,8 @@ record MeadSizes(int layers, int kvHeads, int keyDim, int keyWidth, int valueDim
   }
 
   /** The lane of a channel. */
-  int lane(Side side, int channel) {
+  int lane(KvSide side, int channel) {
     int half = keyDim / 2;
-    return side == Side.KEYS && channel >= half ? keyWidth / 2 + channel - half : channel;
+    return side == KvSide.KEYS && channel >= half ? keyWidth / 2 + channel - half : channel;
   }
 }

@@ -1,7 +1,7 @@
 package dev.kvasir.codec.mead;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.UnpackedTokens;
+import dev.kvasir.codec.ResidualTokenStats;
+import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.memory.MemoryPool;
 import java.nio.ByteBuffer;
 
@@ -12,38 +12,38 @@ import java.nio.ByteBuffer;
  * u16           layers
  * u16           KV heads
  * f64 (layers)  bits of the next page, as the spec counts them; only where pages shrink
- *               UnpackedTokens
+ *               ResidualTokenStats
  * </pre>
  *
  * @param levels of the next page, by layer
  */
-record MeadState(int[] levels, UnpackedTokens unpacked) {
+record MeadState(int[] levels, ResidualTokenStats residualTokens) {
   /** Its number among stored ones. */
   private static final int KIND = 60;
 
   /** The same where pages shrink. */
-  private static final int SHRINKING_KIND = 61;
+  private static final int REQUANTIZING_KIND = 61;
 
-  byte[] form(MeadCodec codec) {
-    return Envelope.STATE.seal(
+  byte[] serialize(MeadCodec codec) {
+    return SnapshotHeader.STATE.wrap(
         KIND,
-        2 * Short.BYTES + unpacked.storedBytes(),
+        2 * Short.BYTES + residualTokens.serializedBytes(),
         out -> {
           writeSizes(codec, out);
-          unpacked.write(out);
+          residualTokens.write(out);
         });
   }
 
-  byte[] shrinkingForm(MeadCodec codec) {
-    return Envelope.STATE.seal(
-        SHRINKING_KIND,
-        2 * Short.BYTES + (long) Double.BYTES * levels.length + unpacked.storedBytes(),
+  byte[] serializeRequantizing(MeadCodec codec) {
+    return SnapshotHeader.STATE.wrap(
+        REQUANTIZING_KIND,
+        2 * Short.BYTES + (long) Double.BYTES * levels.length + residualTokens.serializedBytes(),
         out -> {
           writeSizes(codec, out);
           for (int level : levels) {
             out.putDouble(codec.rates().get(level).bits());
           }
-          unpacked.write(out);
+          residualTokens.write(out);
         });
   }
 
@@ -54,7 +54,7 @@ record MeadState(int[] levels, UnpackedTokens unpacked) {
 
   static MeadSequence resumed(MeadCodec codec, MemoryPool pool, byte[] state) {
     MeadState read =
-        Envelope.STATE.open(
+        SnapshotHeader.STATE.unwrap(
             state,
             KIND,
             in -> {
@@ -64,16 +64,17 @@ record MeadState(int[] levels, UnpackedTokens unpacked) {
     return new MeadSequence(codec, read, pool);
   }
 
-  static ShrinkingMeadSequence resumedShrinking(MeadCodec codec, MemoryPool pool, byte[] state) {
+  static RequantizingMeadSequence resumedRequantizing(
+      MeadCodec codec, MemoryPool pool, byte[] state) {
     MeadState read =
-        Envelope.STATE.open(
+        SnapshotHeader.STATE.unwrap(
             state,
-            SHRINKING_KIND,
+            REQUANTIZING_KIND,
             in -> {
               requireSizes(codec, in);
               return read(codec, readLevels(codec, in), in, pool);
             });
-    return new ShrinkingMeadSequence(codec, read, pool);
+    return new RequantizingMeadSequence(codec, read, pool);
   }
 
   private static void requireSizes(MeadCodec codec, ByteBuffer in) {
@@ -81,7 +82,7 @@ record MeadState(int[] levels, UnpackedTokens unpacked) {
     int layers = Short.toUnsignedInt(in.getShort());
     int kvHeads = Short.toUnsignedInt(in.getShort());
     if (layers != sizes.layers() || kvHeads != sizes.kvHeads()) {
-      throw Envelope.STATE.refused(
+      throw SnapshotHeader.STATE.invalid(
           "has %d layers with %d KV heads; this cache has %d with %d"
               .formatted(layers, kvHeads, sizes.layers(), sizes.kvHeads()));
     }
@@ -90,7 +91,7 @@ record MeadState(int[] levels, UnpackedTokens unpacked) {
   private static int[] readLevels(MeadCodec codec, ByteBuffer in) {
     int[] levels = new int[codec.tables().sizes().layers()];
     for (int layer = 0; layer < levels.length; layer++) {
-      levels[layer] = codec.requireRate(Envelope.STATE, in.getDouble()).level();
+      levels[layer] = codec.requireRate(SnapshotHeader.STATE, in.getDouble()).level();
     }
     return levels;
   }
@@ -99,6 +100,7 @@ record MeadState(int[] levels, UnpackedTokens unpacked) {
     MeadSizes sizes = codec.tables().sizes();
     return new MeadState(
         levels,
-        UnpackedTokens.read(sizes.layers(), sizes.kvHeads(), codec.mostUnpacked(), pool, in));
+        ResidualTokenStats.read(
+            sizes.layers(), sizes.kvHeads(), codec.maxResidualTokens(), pool, in));
   }
 }

@@ -2,8 +2,8 @@ package dev.kvasir.codec.mead;
 
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Page;
+import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.Rotation;
-import dev.kvasir.kernel.TurnTable;
 import java.lang.foreign.SegmentAllocator;
 import java.util.List;
 import java.util.Optional;
@@ -19,17 +19,17 @@ record MeadTables(
     MeadSizes sizes,
     TableKind kind,
     List<List<HeadTables>> heads,
-    Optional<TokenRows> first,
+    Optional<TokenKvTable> firstLayer,
     int[] tokenRows,
     Rotation rotation,
-    TurnTable turns) {
+    RopeTable ropeTable) {
   /**
    * @param memory of what attention reads where it lies
    */
   static MeadTables of(
       CacheShape shape,
       MeadProfile profile,
-      Optional<MeadProfile.FirstLayer> first,
+      Optional<MeadProfile.FirstLayer> firstLayer,
       Rotation rotation,
       SegmentAllocator memory) {
     MeadSizes sizes = MeadSizes.of(shape);
@@ -39,7 +39,7 @@ record MeadTables(
         profile.heads().stream()
             .map(layer -> layer.stream().map(head -> HeadTables.of(sizes, head, memory)).toList())
             .toList(),
-        first.map(rows -> TokenRows.of(sizes, rows, memory)),
+        firstLayer.map(rows -> TokenKvTable.of(sizes, rows, memory)),
         profile.tokenRows(),
         rotation,
         rotation.table(shape.keyDim()));
@@ -50,44 +50,45 @@ record MeadTables(
   }
 
   /** Bits of a token in all layers that are no codes: maps, mean errors, rows, its id. */
-  double bitsBesideCodes() {
+  double overheadBits() {
     double page =
-        ClassMap.BYTES
+        SaliencyTierMap.BYTES
             + MeanErrors.bytesFor(sizes.valueDim())
-            + (kind == TableKind.CENTROIDS ? Side.COUNT * Page.TOKENS : 0);
-    double codedHeads = (double) codedLayers() * sizes.kvHeads();
-    return Byte.SIZE * page * codedHeads / Page.TOKENS + (needsTokens() ? BlockTokens.BITS : 0);
+            + (kind == TableKind.CENTROIDS ? KvSide.COUNT * Page.TOKENS : 0);
+    double quantizedHeads = (double) quantizedLayers() * sizes.kvHeads();
+    return Byte.SIZE * page * quantizedHeads / Page.TOKENS
+        + (needsTokenIds() ? BlockTokenIds.BITS_PER_TOKEN : 0);
   }
 
   /** Whether sequences must know which tokens they hold. */
-  boolean needsTokens() {
-    return kind == TableKind.TOKENS || first.isPresent();
+  boolean needsTokenIds() {
+    return kind == TableKind.TOKENS || firstLayer.isPresent();
   }
 
   /** The table row of a token id; an id beyond the vocabulary has that of id 0. */
-  int row(int token) {
+  int tableRow(int token) {
     return token < tokenRows.length ? tokenRows[token] : 0;
   }
 
   /** Layers whose pages have codes. */
-  int codedLayers() {
-    return sizes.layers() - (first.isPresent() ? 1 : 0);
+  int quantizedLayers() {
+    return sizes.layers() - (firstLayer.isPresent() ? 1 : 0);
   }
 
   /** The place of a layer among those. */
-  int codedLayer(int layer) {
-    return layer - (first.isPresent() ? 1 : 0);
+  int quantizedLayer(int layer) {
+    return layer - (firstLayer.isPresent() ? 1 : 0);
   }
 
   /** Whether a layer needs no codes: its keys and values depend on the token alone. */
-  boolean isFree(int layer) {
-    return layer == 0 && first.isPresent();
+  boolean isTokenDetermined(int layer) {
+    return layer == 0 && firstLayer.isPresent();
   }
 
   long bytes() {
     long ofHeads = heads.stream().flatMap(List::stream).mapToLong(HeadTables::bytes).sum();
     return ofHeads
-        + first.map(TokenRows::bytes).orElse(0L)
+        + firstLayer.map(TokenKvTable::bytes).orElse(0L)
         + (long) Integer.BYTES * tokenRows.length;
   }
 }

@@ -9,8 +9,8 @@ import java.util.Arrays;
  * complement, in units of the profile, the first in the low bits.
  */
 final class MeanErrors {
-  private static final int LEAST = -8;
-  private static final int MOST = 7;
+  private static final int MIN_CODE = -8;
+  private static final int MAX_CODE = 7;
 
   private MeanErrors() {}
 
@@ -31,7 +31,7 @@ final class MeanErrors {
 
   private static int code(HeadTables head, double[] means, int i) {
     float unit = head.meanUnits()[i];
-    return unit > 0 ? Math.clamp((long) Math.rint(means[i] / unit), LEAST, MOST) : 0;
+    return unit > 0 ? Math.clamp((long) Math.rint(means[i] / unit), MIN_CODE, MAX_CODE) : 0;
   }
 
   /**

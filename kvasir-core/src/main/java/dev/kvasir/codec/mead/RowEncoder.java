@@ -1,6 +1,6 @@
 package dev.kvasir.codec.mead;
 
-import dev.kvasir.kernel.RowCodes;
+import dev.kvasir.kernel.RowCodeLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -10,7 +10,7 @@ import java.util.Arrays;
  * deviation, or one of its two neighbours if that leaves less.
  */
 final class RowEncoder {
-  private static final double LEAST_DEVIATION = 1e-3;
+  private static final double MIN_DEVIATION = 1e-3;
   private static final double LOG_2 = StrictMath.log(2);
 
   private final byte[] row;
@@ -20,10 +20,10 @@ final class RowEncoder {
   /**
    * @param mostChannels of a vector
    */
-  RowEncoder(int mostChannels) {
-    this.row = new byte[mostChannels * RowCodes.MOST_BITS / Byte.SIZE + 1];
-    this.codes = new int[mostChannels];
-    this.best = new int[mostChannels];
+  RowEncoder(int maxChannels) {
+    this.row = new byte[maxChannels * RowCodeLayout.MAX_BITS / Byte.SIZE + 1];
+    this.codes = new int[maxChannels];
+    this.best = new int[maxChannels];
   }
 
   /**
@@ -32,56 +32,57 @@ final class RowEncoder {
    * @param apart how far each byte of the row lies from the one before
    */
   void encode(
-      RowCodes layout,
+      RowCodeLayout layout,
       float[] x,
       int at,
       float[] weights,
       MemorySegment out,
       long offset,
-      int apart) {
+      int byteStride) {
     if (layout.rowBytes() == 0) {
       return;
     }
-    int usual = usualScale(layout, x, at);
-    int chosen = usual;
+    int initial = initialScale(layout, x, at);
+    int chosen = initial;
     double least = Double.POSITIVE_INFINITY;
-    for (int scale = Math.max(0, usual - 1);
-        scale <= Math.min(RowCodes.SCALES - 1, usual + 1);
+    for (int scale = Math.max(0, initial - 1);
+        scale <= Math.min(RowCodeLayout.SCALES - 1, initial + 1);
         scale++) {
-      double left = tryOut(layout, x, at, weights, RowCodes.scale(scale));
+      double left = encodeWith(layout, x, at, weights, RowCodeLayout.scale(scale));
       if (left < least) {
         least = left;
         chosen = scale;
         System.arraycopy(codes, 0, best, 0, layout.width());
       }
     }
-    subtract(layout, RowCodes.scale(chosen), x, at);
-    write(layout, chosen, out, offset, apart);
+    subtract(layout, RowCodeLayout.scale(chosen), x, at);
+    write(layout, chosen, out, offset, byteStride);
   }
 
-  private static int usualScale(RowCodes layout, float[] x, int at) {
+  private static int initialScale(RowCodeLayout layout, float[] x, int at) {
     double sum = 0;
     int coded = 0;
     for (int i = 0; i < layout.width(); i++) {
       if (layout.bits(i) > 0) {
-        double ofDeviation = x[at + i] * Steps.step(layout.bits(i)) / (2 * layout.half(i));
+        double ofDeviation =
+            x[at + i] * UnitVarianceSteps.step(layout.bits(i)) / (2 * layout.halfStep(i));
         sum += ofDeviation * ofDeviation;
         coded++;
       }
     }
-    double deviation = Math.max(Math.sqrt(sum / Math.max(1, coded)), LEAST_DEVIATION);
-    long steps = (long) Math.rint(StrictMath.log(deviation) / (LOG_2 * RowCodes.OCTAVES));
-    return (int) Math.clamp(steps + RowCodes.SCALE_OF_ONE, 0, RowCodes.SCALES - 1L);
+    double deviation = Math.max(Math.sqrt(sum / Math.max(1, coded)), MIN_DEVIATION);
+    long steps = (long) Math.rint(StrictMath.log(deviation) / (LOG_2 * RowCodeLayout.OCTAVES));
+    return (int) Math.clamp(steps + RowCodeLayout.SCALE_OF_ONE, 0, RowCodeLayout.SCALES - 1L);
   }
 
   /** Codes with a scale; answers what they leave. */
-  private double tryOut(RowCodes layout, float[] x, int at, float[] weights, float scale) {
+  private double encodeWith(RowCodeLayout layout, float[] x, int at, float[] weights, float scale) {
     double left = 0;
     for (int i = 0; i < layout.width(); i++) {
       int bits = layout.bits(i);
       if (bits > 0) {
         int middle = 1 << bits - 1;
-        float step = 2 * layout.half(i) * scale;
+        float step = 2 * layout.halfStep(i) * scale;
         int code = (int) Math.clamp(Math.floor(x[at + i] / step) + middle, 0, 2 * middle - 1);
         codes[i] = code;
         double lost = (x[at + i] - layout.value(i, code, scale)) * (double) weights[i];
@@ -91,7 +92,7 @@ final class RowEncoder {
     return left;
   }
 
-  private void subtract(RowCodes layout, float scale, float[] x, int at) {
+  private void subtract(RowCodeLayout layout, float scale, float[] x, int at) {
     for (int i = 0; i < layout.width(); i++) {
       if (layout.bits(i) > 0) {
         x[at + i] -= layout.value(i, best[i], scale);
@@ -99,7 +100,8 @@ final class RowEncoder {
     }
   }
 
-  private void write(RowCodes layout, int scale, MemorySegment out, long offset, int apart) {
+  private void write(
+      RowCodeLayout layout, int scale, MemorySegment out, long offset, int byteStride) {
     Arrays.fill(row, 0, layout.rowBytes(), (byte) 0);
     row[0] = (byte) scale;
     for (int i = 0; i < layout.width(); i++) {
@@ -113,7 +115,7 @@ final class RowEncoder {
       }
     }
     for (int i = 0; i < layout.rowBytes(); i++) {
-      out.set(ValueLayout.JAVA_BYTE, offset + (long) apart * i, row[i]);
+      out.set(ValueLayout.JAVA_BYTE, offset + (long) byteStride * i, row[i]);
     }
   }
 }

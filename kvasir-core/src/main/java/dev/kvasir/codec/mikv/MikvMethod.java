@@ -1,46 +1,46 @@
 package dev.kvasir.codec.mikv;
 
-import dev.kvasir.codec.CachePlan;
-import dev.kvasir.codec.Lookups;
-import dev.kvasir.codec.MethodOfBits;
+import dev.kvasir.codec.BitWidthMethod;
+import dev.kvasir.codec.OperandPrecision;
+import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.SpecText;
-import dev.kvasir.codec.ranked.KeyFactors;
-import dev.kvasir.codec.ranked.KeyScales;
-import dev.kvasir.codec.ranked.Rank;
-import dev.kvasir.codec.ranked.RankedPlan;
+import dev.kvasir.codec.ranked.AttentionAggregation;
+import dev.kvasir.codec.ranked.KeyChannelFactors;
+import dev.kvasir.codec.ranked.KeyScaleGranularity;
+import dev.kvasir.codec.ranked.RankedConfig;
 import dev.kvasir.codec.ranked.RankedSettings;
 
 /** MiKV: heavy hitters keep many bits, and tokens that others evict keep a few. */
-public final class MikvMethod extends MethodOfBits {
+public final class MikvMethod extends BitWidthMethod {
   private static final int DEFAULT_HIGH = 8;
   private static final double DEFAULT_SHARE = 0.25;
 
   public MikvMethod() {
     super(
         "mikv",
-        MikvMethod::planned,
+        MikvMethod::config,
         "mikv:1|2|3|4: high (bits of important tokens),",
         "  share (of them), queries (that rank tokens)");
   }
 
-  private static CachePlan planned(SpecText spec) {
+  private static QuantizationConfig config(SpecText spec) {
     spec.requireKeys("high", "share", "queries", "window", "sinks", "lookup");
-    return RankedPlan.of(
+    return RankedConfig.of(
         spec,
         new RankedSettings(
-            spec.oneOf("high", DEFAULT_HIGH, RankedPlan.HIGH_BITS),
-            spec.bits(RankedPlan.LOW_BITS),
-            RankedPlan.salient(spec, DEFAULT_SHARE),
-            RankedPlan.queries(spec),
-            Rank.SUM,
-            KeyScales.TOKEN,
-            KeyFactors.BALANCE,
+            spec.oneOf("high", DEFAULT_HIGH, RankedConfig.HIGH_BITS),
+            spec.bits(RankedConfig.LOW_BITS),
+            RankedConfig.salient(spec, DEFAULT_SHARE),
+            RankedConfig.queries(spec),
+            AttentionAggregation.SUM,
+            KeyScaleGranularity.TOKEN,
+            KeyChannelFactors.BALANCED,
             false,
-            spec.choice("lookup", Lookups.EXACT)));
+            spec.choice("lookup", OperandPrecision.EXACT)));
   }
 
   @Override
-  public boolean looksUp() {
+  public boolean supportsOperandPrecision() {
     return true;
   }
 }

@@ -1,6 +1,6 @@
 package dev.kvasir.codec.mixkvq;
 
-import dev.kvasir.memory.ForkedMemory;
+import dev.kvasir.memory.CopyOnWriteMemory;
 import dev.kvasir.memory.MemoryPool;
 import java.lang.foreign.ValueLayout;
 
@@ -13,13 +13,13 @@ import java.lang.foreign.ValueLayout;
  * </pre>
  */
 final class ChannelSums {
-  private ForkedMemory sums;
+  private CopyOnWriteMemory sums;
 
   ChannelSums(int channels, MemoryPool pool) {
-    this(new ForkedMemory(bytesFor(channels), pool));
+    this(new CopyOnWriteMemory(bytesFor(channels), pool));
   }
 
-  private ChannelSums(ForkedMemory sums) {
+  private ChannelSums(CopyOnWriteMemory sums) {
     this.sums = sums;
   }
 
@@ -28,10 +28,10 @@ final class ChannelSums {
   }
 
   void add(int channel, double more) {
-    sums.bytes().set(ValueLayout.JAVA_DOUBLE, 8L * channel, of(channel) + more);
+    sums.bytes().set(ValueLayout.JAVA_DOUBLE, 8L * channel, get(channel) + more);
   }
 
-  double of(int channel) {
+  double get(int channel) {
     return sums.bytes().get(ValueLayout.JAVA_DOUBLE, 8L * channel);
   }
 
@@ -44,8 +44,8 @@ final class ChannelSums {
   }
 
   /** To be called before sums change. */
-  void own() {
-    sums = sums.toWrite();
+  void makeWritable() {
+    sums = sums.writable();
   }
 
   void release() {

@@ -4,11 +4,11 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.memory.MemoryPool;
-import dev.kvasir.page.CodeGrid;
-import dev.kvasir.page.EntryScaledCodes;
-import dev.kvasir.page.HalfCodes;
+import dev.kvasir.page.Bf16Codes;
+import dev.kvasir.page.CodeMatrix;
 import dev.kvasir.page.HeadShape;
 import dev.kvasir.page.KeyChannels;
+import dev.kvasir.page.RowScaledCodes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -23,13 +23,13 @@ import java.util.function.ToLongFunction;
 public final class MixkvqCodec implements PageCodec {
   private static final int LOW_BITS = 2;
   private static final int MID_BITS = 4;
-  private static final int KEPT_BITS = 16;
+  private static final int HALF_BITS = 16;
 
   private final MixkvqShape shape;
-  private final MixkvqSettings settings;
-  private final Optional<TierShares> measured;
-  private final SalienceWatch watch;
-  private final CodeGrid values;
+  private final MixkvqOptions options;
+  private final Optional<TierShares> measuredShares;
+  private final SalienceObserver observer;
+  private final CodeMatrix values;
 
   /** Pages with tiers of the same sizes share a shape, by high << 16 | mid. */
   private final Map<Integer, HeadShape> heads = new ConcurrentHashMap<>();
@@ -37,51 +37,51 @@ public final class MixkvqCodec implements PageCodec {
   /**
    * @param measured how large tiers usually are, where that is known
    */
-  public MixkvqCodec(MixkvqShape shape, MixkvqSettings settings, Optional<TierShares> measured) {
-    this(shape, settings, measured, (layer, steps, salience) -> {});
+  public MixkvqCodec(MixkvqShape shape, MixkvqOptions options, Optional<TierShares> measured) {
+    this(shape, options, measured, (layer, steps, salience) -> {});
   }
 
   private MixkvqCodec(
       MixkvqShape shape,
-      MixkvqSettings settings,
+      MixkvqOptions options,
       Optional<TierShares> measured,
-      SalienceWatch watch) {
+      SalienceObserver observer) {
     this.shape = shape;
-    this.settings = settings;
-    this.measured = measured;
-    this.watch = watch;
+    this.options = options;
+    this.measuredShares = measured;
+    this.observer = observer;
     this.values =
         switch (shape.values()) {
           case STORED ->
-              new EntryScaledCodes(Page.TOKENS, shape.valueDim(), LOW_BITS, settings.group());
+              new RowScaledCodes(Page.TOKENS, shape.valueDim(), LOW_BITS, options.group());
           case IN_KEYS -> new KeyChannels(Page.TOKENS, shape.valueDim());
         };
   }
 
   /** The same, with somebody who watches. */
-  public MixkvqCodec watchedBy(SalienceWatch watcher) {
-    return new MixkvqCodec(shape, settings, measured, watcher);
+  public MixkvqCodec withObserver(SalienceObserver observer) {
+    return new MixkvqCodec(shape, options, measuredShares, observer);
   }
 
-  SalienceWatch watch() {
-    return watch;
+  SalienceObserver observer() {
+    return observer;
   }
 
   MixkvqShape shape() {
     return shape;
   }
 
-  MixkvqSettings settings() {
-    return settings;
+  MixkvqOptions options() {
+    return options;
   }
 
   @Override
-  public SequenceCodec begin(MemoryPool pool) {
+  public SequenceCodec newSequence(MemoryPool pool) {
     return new MixkvqSequence(this, pool);
   }
 
   @Override
-  public SequenceCodec resume(MemoryPool pool, byte[] state) {
+  public SequenceCodec resumeSequence(MemoryPool pool, byte[] state) {
     return MixkvqSequence.resumed(this, pool, state);
   }
 
@@ -91,16 +91,16 @@ public final class MixkvqCodec implements PageCodec {
   }
 
   private HeadShape newHead(int high, int mid) {
-    List<CodeGrid> keys = new ArrayList<>();
+    List<CodeMatrix> keys = new ArrayList<>();
     if (high > 0) {
-      keys.add(new HalfCodes(high, Page.TOKENS));
+      keys.add(new Bf16Codes(high, Page.TOKENS));
     }
     if (mid > 0) {
-      keys.add(new EntryScaledCodes(mid, Page.TOKENS, MID_BITS, settings.group()));
+      keys.add(new RowScaledCodes(mid, Page.TOKENS, MID_BITS, options.group()));
     }
     int low = shape.keyDim() - high - mid;
     if (low > 0) {
-      keys.add(new EntryScaledCodes(low, Page.TOKENS, LOW_BITS, settings.group()));
+      keys.add(new RowScaledCodes(low, Page.TOKENS, LOW_BITS, options.group()));
     }
     return new HeadShape(keys, keys.size() > 1, values);
   }
@@ -108,50 +108,50 @@ public final class MixkvqCodec implements PageCodec {
   /** What a head with tiers of the same sizes is packed to, where it has as many channels. */
   HeadShape headLike(HeadShape other) {
     return other.keyDim() == shape.keyDim()
-        ? head(channels(other, KEPT_BITS), channels(other, MID_BITS))
+        ? head(channels(other, HALF_BITS), channels(other, MID_BITS))
         : head(0, 0);
   }
 
   private static int channels(HeadShape head, int bits) {
     return head.keys().stream()
         .filter(block -> block.bits() == bits)
-        .mapToInt(CodeGrid::entries)
+        .mapToInt(CodeMatrix::rows)
         .sum();
   }
 
   @Override
-  public boolean packsLayersApart() {
+  public boolean hasIndependentLayers() {
     return true;
   }
 
   @Override
-  public boolean canCheckLater() {
+  public boolean allowsDeferredCheck() {
     return true;
   }
 
   @Override
-  public int blocksTogether() {
-    return settings.blocksTogether();
+  public int blocksPerGroup() {
+    return options.blocksPerGroup();
   }
 
   @Override
-  public Sizes sizes() {
-    return measured.isPresent() ? Sizes.TYPICAL : Sizes.AT_MOST;
+  public SizeAccuracy sizes() {
+    return measuredShares.isPresent() ? SizeAccuracy.TYPICAL : SizeAccuracy.AT_MOST;
   }
 
   @Override
   public long pageBytes() {
-    return foretold(HeadShape::bytes);
+    return estimate(HeadShape::bytes);
   }
 
   @Override
   public long codeBytes() {
-    return foretold(HeadShape::codeBytes);
+    return estimate(HeadShape::codeBytes);
   }
 
-  private long foretold(ToLongFunction<HeadShape> size) {
-    return measured
-        .map(shares -> typical(shares, size))
+  private long estimate(ToLongFunction<HeadShape> size) {
+    return measuredShares
+        .map(shares -> typicalBytes(shares, size))
         .orElseGet(() -> shape.kvHeads() * size.applyAsLong(largest()));
   }
 
@@ -161,25 +161,25 @@ public final class MixkvqCodec implements PageCodec {
   }
 
   /** A layer whose channels are in tiers as was measured, spread evenly over the heads. */
-  private long typical(TierShares shares, ToLongFunction<HeadShape> size) {
+  private long typicalBytes(TierShares shares, ToLongFunction<HeadShape> size) {
     long sum = 0;
     for (int head = 0; head < shape.kvHeads(); head++) {
-      int high = part(shares.high(), head);
-      int mid = part(shares.mid(), head);
-      int filled = Math.min(mid + Tiers.roomIn(mid), shape.keyDim() - high);
+      int high = headShare(shares.high(), head);
+      int mid = headShare(shares.mid(), head);
+      int filled = Math.min(mid + Tiers.freeSlots(mid), shape.keyDim() - high);
       sum += size.applyAsLong(head(high, filled));
     }
     return sum;
   }
 
-  private int part(double share, int head) {
-    long inAll = Math.round(share * shape.channels());
-    return (int) (inAll * (head + 1) / shape.kvHeads() - inAll * head / shape.kvHeads());
+  private int headShare(double share, int head) {
+    long total = Math.round(share * shape.channels());
+    return (int) (total * (head + 1) / shape.kvHeads() - total * head / shape.kvHeads());
   }
 
   @Override
   public long tableBytes(int sealedBlocks) {
-    return settings.salience() == Salience.QUERY
+    return options.salience() == Salience.QUERY
         ? shape.layers() * ChannelSums.bytesFor(shape.channels())
         : 0;
   }

@@ -1,21 +1,21 @@
 package dev.kvasir.codec.mixkvq;
 
-import dev.kvasir.codec.CachePlan;
 import dev.kvasir.codec.Calibration;
-import dev.kvasir.codec.Method;
+import dev.kvasir.codec.QuantizationConfig;
+import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.SpecText;
 import java.util.List;
 import java.util.Optional;
 
 /** MixKVQ: channels of keys in tiers by what queries look at. */
-public final class MixkvqMethod implements Method {
+public final class MixkvqMethod implements QuantizationMethod {
   @Override
   public List<String> names() {
     return List.of("mixkvq");
   }
 
   @Override
-  public String typed() {
+  public String syntax() {
     return "mixkvq";
   }
 
@@ -28,12 +28,12 @@ public final class MixkvqMethod implements Method {
   }
 
   @Override
-  public CachePlan plan(SpecText spec) {
-    return MixkvqPlan.of(spec);
+  public QuantizationConfig parse(SpecText spec) {
+    return MixkvqConfig.of(spec);
   }
 
   @Override
-  public boolean looksUp() {
+  public boolean supportsOperandPrecision() {
     return true;
   }
 

@@ -1,10 +1,10 @@
 package dev.kvasir.codec.mixkvq;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
-import dev.kvasir.codec.SealingRun;
+import dev.kvasir.codec.QuantizationBatch;
 import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.memory.SharedArena;
@@ -20,7 +20,7 @@ import java.util.List;
  * u16  layers that are counted for; 0 where queries do not matter
  * u16  KV heads
  * u16  channels of a key
- *      a QueryTally for each layer
+ *      a QueryMagnitudes for each layer
  * </pre>
  */
 final class MixkvqSequence implements SequenceCodec {
@@ -31,46 +31,47 @@ final class MixkvqSequence implements SequenceCodec {
 
   private final MixkvqCodec codec;
   private final MixkvqShape shape;
-  private final List<QueryTally> tallies; // by layer; none where queries do not matter
+  private final List<QueryMagnitudes> queryMagnitudes; // by layer; none where queries do not matter
 
-  private Tiers[][] tiersOfRun = {}; // (groups of blocks, layers * kvHeads)
-  private int runPosition;
+  private Tiers[][] batchTiers = {}; // (groups of blocks, layers * kvHeads)
+  private int batchPosition;
 
   MixkvqSequence(MixkvqCodec codec, MemoryPool pool) {
-    this(codec, newTallies(codec, pool));
+    this(codec, newQueryMagnitudes(codec, pool));
   }
 
-  private MixkvqSequence(MixkvqCodec codec, List<QueryTally> tallies) {
+  private MixkvqSequence(MixkvqCodec codec, List<QueryMagnitudes> queryMagnitudes) {
     this.codec = codec;
     this.shape = codec.shape();
-    this.tallies = tallies;
+    this.queryMagnitudes = queryMagnitudes;
   }
 
-  private static List<QueryTally> newTallies(MixkvqCodec codec, MemoryPool pool) {
-    if (codec.settings().salience() == Salience.ERROR) {
+  private static List<QueryMagnitudes> newQueryMagnitudes(MixkvqCodec codec, MemoryPool pool) {
+    if (codec.options().salience() == Salience.ERROR) {
       return List.of();
     }
     MixkvqShape shape = codec.shape();
-    List<QueryTally> tallies = new ArrayList<>();
+    List<QueryMagnitudes> queryMagnitudes = new ArrayList<>();
     try {
       for (int layer = 0; layer < shape.layers(); layer++) {
-        tallies.add(new QueryTally(shape.kvHeads(), shape.keyDim(), codec.settings().span(), pool));
+        queryMagnitudes.add(
+            new QueryMagnitudes(shape.kvHeads(), shape.keyDim(), codec.options().span(), pool));
       }
     } catch (RuntimeException | Error e) {
-      tallies.forEach(QueryTally::close);
+      queryMagnitudes.forEach(QueryMagnitudes::close);
       throw e;
     }
-    return List.copyOf(tallies);
+    return List.copyOf(queryMagnitudes);
   }
 
   static MixkvqSequence resumed(MixkvqCodec codec, MemoryPool pool, byte[] state) {
-    return Envelope.STATE.open(state, KIND, in -> read(codec, pool, in));
+    return SnapshotHeader.STATE.unwrap(state, KIND, in -> read(codec, pool, in));
   }
 
   private static MixkvqSequence read(MixkvqCodec codec, MemoryPool pool, ByteBuffer in) {
     MixkvqSequence sequence = new MixkvqSequence(codec, pool);
     try {
-      sequence.readTallies(in);
+      sequence.readQueryMagnitudes(in);
       return sequence;
     } catch (RuntimeException | Error e) {
       sequence.close();
@@ -78,92 +79,103 @@ final class MixkvqSequence implements SequenceCodec {
     }
   }
 
-  private void readTallies(ByteBuffer in) {
+  private void readQueryMagnitudes(ByteBuffer in) {
     int layers = Short.toUnsignedInt(in.getShort());
     int kvHeads = Short.toUnsignedInt(in.getShort());
     int keyDim = Short.toUnsignedInt(in.getShort());
-    if (layers != tallies.size() || kvHeads != shape.kvHeads() || keyDim != shape.keyDim()) {
-      throw Envelope.STATE.refused(
+    if (layers != queryMagnitudes.size()
+        || kvHeads != shape.kvHeads()
+        || keyDim != shape.keyDim()) {
+      throw SnapshotHeader.STATE.invalid(
           "counts queries of %d layers for %d KV heads of %d channels; this cache for %d, %d and %d"
-              .formatted(layers, kvHeads, keyDim, tallies.size(), shape.kvHeads(), shape.keyDim()));
+              .formatted(
+                  layers,
+                  kvHeads,
+                  keyDim,
+                  queryMagnitudes.size(),
+                  shape.kvHeads(),
+                  shape.keyDim()));
     }
-    Envelope.STATE.requireRest(in, (long) layers * QueryTally.storedBytes(kvHeads * keyDim));
-    tallies.forEach(tally -> tally.read(in));
+    SnapshotHeader.STATE.requireRemaining(
+        in, (long) layers * QueryMagnitudes.serializedBytes(kvHeads * keyDim));
+    queryMagnitudes.forEach(magnitudes -> magnitudes.read(in));
   }
 
   @Override
-  public byte[] state() {
-    return Envelope.STATE.seal(
+  public byte[] serializeState() {
+    return SnapshotHeader.STATE.wrap(
         KIND,
-        HEADER_BYTES + (long) tallies.size() * QueryTally.storedBytes(shape.channels()),
+        HEADER_BYTES
+            + (long) queryMagnitudes.size() * QueryMagnitudes.serializedBytes(shape.channels()),
         out -> {
-          out.putShort((short) tallies.size());
+          out.putShort((short) queryMagnitudes.size());
           out.putShort((short) shape.kvHeads()).putShort((short) shape.keyDim());
-          tallies.forEach(tally -> tally.write(out));
+          queryMagnitudes.forEach(magnitudes -> magnitudes.write(out));
         });
   }
 
   @Override
-  public boolean seesQueries() {
-    return !tallies.isEmpty();
+  public boolean observesQueries() {
+    return !queryMagnitudes.isEmpty();
   }
 
   @Override
-  public void see(int layer, int position, float[] queries, int at) {
-    tallies.get(layer).add(position, queries, at, shape.queriesPerKvHead());
+  public void observe(int layer, int position, float[] queries, int at) {
+    queryMagnitudes.get(layer).add(position, queries, at, shape.queriesPerKvHead());
   }
 
   /** Blocks that share their tiers must all be known before the first of them is sealed. */
   @Override
-  public void learn(SealingRun run) {
-    int together = codec.blocksTogether();
+  public void learn(QuantizationBatch batch) {
+    int blocksPerGroup = codec.blocksPerGroup();
     float[] keys = new float[shape.channels() * Page.TOKENS];
     float[] values = new float[shape.kvHeads() * shape.valueDim() * Page.TOKENS];
-    tiersOfRun = new Tiers[run.blocks() / together][shape.layers() * shape.kvHeads()];
-    runPosition = run.position();
+    batchTiers = new Tiers[batch.blocks() / blocksPerGroup][shape.layers() * shape.kvHeads()];
+    batchPosition = batch.position();
     for (int layer = 0; layer < shape.layers(); layer++) {
-      for (int group = 0; run.packs(layer) && group < tiersOfRun.length; group++) {
-        KeySteps ofKeys = new KeySteps(shape.kvHeads(), shape.keyDim());
-        for (int block = group * together; block < (group + 1) * together; block++) {
-          run.expand(layer, block, keys, values);
-          ofKeys.add(keys);
+      for (int group = 0; batch.quantizes(layer) && group < batchTiers.length; group++) {
+        KeyStepSizes stepSizes = new KeyStepSizes(shape.kvHeads(), shape.keyDim());
+        for (int block = group * blocksPerGroup; block < (group + 1) * blocksPerGroup; block++) {
+          batch.readBlock(layer, block, keys, values);
+          stepSizes.add(keys);
         }
-        divide(layer, ofKeys.steps(), tiersOfRun[group]);
+        assignTiers(layer, stepSizes.steps(), batchTiers[group]);
       }
     }
-    tallies.forEach(QueryTally::use);
+    queryMagnitudes.forEach(QueryMagnitudes::markUsed);
   }
 
-  private void divide(int layer, float[] steps, Tiers[] tiers) {
+  private void assignTiers(int layer, float[] steps, Tiers[] tiers) {
     float[] salience = steps.clone();
-    if (seesQueries()) {
-      tallies.get(layer).weigh(salience);
+    if (observesQueries()) {
+      queryMagnitudes.get(layer).multiplyByMean(salience);
     }
-    codec.watch().judged(layer, steps, salience);
+    codec.observer().onSalience(layer, steps, salience);
     for (int head = 0; head < shape.kvHeads(); head++) {
       int at = head * shape.keyDim();
       tiers[layer * shape.kvHeads() + head] =
-          Tiers.of(salience, at, shape.keyDim(), codec.settings().thresholds());
+          Tiers.of(salience, at, shape.keyDim(), codec.options().thresholds());
     }
   }
 
   @Override
-  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
-    int group = (position - runPosition) / Page.TOKENS / codec.blocksTogether();
+  public Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+    int group = (position - batchPosition) / Page.TOKENS / codec.blocksPerGroup();
     List<HeadShape> heads = new ArrayList<>();
     int[][] orders = new int[shape.kvHeads()][];
     for (int head = 0; head < shape.kvHeads(); head++) {
-      Tiers tiers = tiersOfRun[group][layer * shape.kvHeads() + head];
+      Tiers tiers = batchTiers[group][layer * shape.kvHeads() + head];
       heads.add(codec.head(tiers.high(), tiers.mid()));
       orders[head] = tiers.order();
     }
-    return UniformPage.pack(memory, heads, codec.settings().lookups(), orders, keys, values);
+    return UniformPage.quantize(
+        memory, heads, codec.options().operandPrecision(), orders, keys, values);
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
-    return UniformPage.read(
-        memory, form, shape.kvHeads(), codec::headLike, codec.settings().lookups());
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
+    return UniformPage.deserialize(
+        memory, snapshot, shape.kvHeads(), codec::headLike, codec.options().operandPrecision());
   }
 
   @Override
@@ -173,16 +185,16 @@ final class MixkvqSequence implements SequenceCodec {
 
   @Override
   public SequenceCodec fork() {
-    return new MixkvqSequence(codec, tallies.stream().map(QueryTally::fork).toList());
+    return new MixkvqSequence(codec, queryMagnitudes.stream().map(QueryMagnitudes::fork).toList());
   }
 
   @Override
   public void truncate(int length) {
-    tallies.forEach(tally -> tally.truncate(length));
+    queryMagnitudes.forEach(magnitudes -> magnitudes.truncate(length));
   }
 
   @Override
   public void close() {
-    tallies.forEach(QueryTally::close);
+    queryMagnitudes.forEach(QueryMagnitudes::close);
   }
 }

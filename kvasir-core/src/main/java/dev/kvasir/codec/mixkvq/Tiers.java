@@ -29,7 +29,7 @@ public record Tiers(int[] order, int high, int mid) {
       tier[i] = thresholds.isHigh(x) ? HIGH : thresholds.isMid(x) ? MID : LOW;
       sizes[tier[i]]++;
     }
-    for (int room = Math.min(roomIn(sizes[MID]), sizes[LOW]); room > 0; room--) {
+    for (int free = Math.min(freeSlots(sizes[MID]), sizes[LOW]); free > 0; free--) {
       tier[mostSalientLow(tier, salience, at)] = MID;
       sizes[MID]++;
       sizes[LOW]--;
@@ -38,7 +38,7 @@ public record Tiers(int[] order, int high, int mid) {
   }
 
   /** Channels that the last quad of a tier has room for. */
-  static int roomIn(int size) {
+  static int freeSlots(int size) {
     return Math.ceilDiv(size, QUAD) * QUAD - size;
   }
 

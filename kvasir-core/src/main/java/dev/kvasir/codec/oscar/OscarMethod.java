@@ -1,23 +1,23 @@
 package dev.kvasir.codec.oscar;
 
+import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.Calibration;
-import dev.kvasir.codec.MethodOfBits;
 import java.util.List;
 import java.util.Optional;
 
 /** OSCAR: heads rotated by what attention looks for, then uniform codes of cut ranges by token. */
-public final class OscarMethod extends MethodOfBits {
+public final class OscarMethod extends BitWidthMethod {
   public OscarMethod() {
     super(
         "oscar",
-        OscarPlan::of,
+        OscarConfig::of,
         "oscar:1|2|3|4|8: k, v (bits),",
         "  group (32|64|128), clip (0 to 1); with",
         "  rotations of the profile");
   }
 
   @Override
-  public boolean looksUp() {
+  public boolean supportsOperandPrecision() {
     return true;
   }
 

@@ -2,8 +2,8 @@ package dev.kvasir.codec.oscar;
 
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.basis.Clipping;
+import dev.kvasir.codec.basis.HouseholderRotation;
 import dev.kvasir.codec.basis.LayerBasis;
-import dev.kvasir.codec.basis.Rotated;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.profile.Profile;
 import java.util.List;
@@ -42,12 +42,12 @@ public record OscarProfile(List<LayerBasis> layers) {
             .toList());
   }
 
-  private static Rotated rotation(
+  private static HouseholderRotation rotation(
       Profile profile, String key, CacheShape shape, int dim, int layer) {
     long count = (long) shape.kvHeads() * dim * dim;
     float[] rows =
         profile.slice(key, layer * count, count, shape.layers(), shape.kvHeads(), dim, dim);
-    Rotated rotation = new Rotated(dim, rows);
+    HouseholderRotation rotation = new HouseholderRotation(dim, rows);
     if (!rotation.isOrthogonal()) {
       throw new InvalidInputException(
           "%s: '%s' is no rotation in layer %d".formatted(profile.name(), key, layer));
@@ -81,6 +81,9 @@ public record OscarProfile(List<LayerBasis> layers) {
   }
 
   private Stream<float[]> rows(Function<LayerBasis, Object> side) {
-    return layers.stream().map(side).map(Rotated.class::cast).map(Rotated::rows);
+    return layers.stream()
+        .map(side)
+        .map(HouseholderRotation.class::cast)
+        .map(HouseholderRotation::rows);
   }
 }

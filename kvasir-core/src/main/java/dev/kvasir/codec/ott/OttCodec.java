@@ -1,8 +1,8 @@
 package dev.kvasir.codec.ott;
 
-import dev.kvasir.codec.Form;
-import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.memory.SharedArena;
@@ -15,47 +15,49 @@ import java.util.List;
  * everywhere else. They are kept as they are, and codes are made as if they were not there.
  */
 final class OttCodec implements StatelessCodec {
-  private final KeptShape kept;
+  private final OutlierTokenLayout outlierLayout;
   private final List<HeadShape> heads;
-  private final Lookups lookups;
+  private final OperandPrecision operandPrecision;
 
-  OttCodec(KeptShape kept, HeadShape head, Lookups lookups) {
-    this.kept = kept;
-    this.heads = Collections.nCopies(kept.kvHeads(), head);
-    this.lookups = lookups;
+  OttCodec(OutlierTokenLayout outlierLayout, HeadShape head, OperandPrecision operandPrecision) {
+    this.outlierLayout = outlierLayout;
+    this.heads = Collections.nCopies(outlierLayout.kvHeads(), head);
+    this.operandPrecision = operandPrecision;
   }
 
   @Override
-  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
-    KeptTokens outliers = KeptTokens.of(memory, kept, keys, values);
+  public Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+    OutlierTokens outliers = OutlierTokens.of(memory, outlierLayout, keys, values);
     return new OttPage(
-        memory, UniformPage.pack(memory, heads, lookups, null, keys, values), outliers);
+        memory,
+        UniformPage.quantize(memory, heads, operandPrecision, null, keys, values),
+        outliers);
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
-    return OttPage.read(memory, form, this);
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
+    return OttPage.read(memory, snapshot, this);
   }
 
-  KeptShape kept() {
-    return kept;
+  OutlierTokenLayout outlierLayout() {
+    return outlierLayout;
   }
 
   HeadShape head() {
     return heads.getFirst();
   }
 
-  Lookups lookups() {
-    return lookups;
+  OperandPrecision lookups() {
+    return operandPrecision;
   }
 
   @Override
   public long pageBytes() {
-    return (long) kept.kvHeads() * head().bytes() + kept.bytes();
+    return (long) outlierLayout.kvHeads() * head().bytes() + outlierLayout.bytes();
   }
 
   @Override
   public long codeBytes() {
-    return (long) kept.kvHeads() * head().codeBytes();
+    return (long) outlierLayout.kvHeads() * head().codeBytes();
   }
 }

@@ -1,19 +1,19 @@
 package dev.kvasir.codec.ott;
 
-import dev.kvasir.codec.MethodOfBits;
+import dev.kvasir.codec.BitWidthMethod;
 
 /** OTT: codes of KIVI, beside a few tokens whose keys are smaller than all others. */
-public final class OttMethod extends MethodOfBits {
+public final class OttMethod extends BitWidthMethod {
   public OttMethod() {
     super(
         "ott",
-        OttPlan::of,
+        OttConfig::of,
         "ott:1|2|3|4|8: outliers (1 to 16 of 128",
         "  tokens, kept as they are), k, v, group");
   }
 
   @Override
-  public boolean looksUp() {
+  public boolean supportsOperandPrecision() {
     return true;
   }
 }

@@ -1,13 +1,13 @@
 package dev.kvasir.codec.ott;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.PageRoom;
-import dev.kvasir.codec.uniform.UniformForm;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.codec.uniform.UniformPageSerializer;
 import dev.kvasir.memory.SharedArena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -20,8 +20,8 @@ import java.nio.ByteBuffer;
  * u8   tokens that are kept of each
  * u16  channels of a key
  * u16  channels of a value
- *      what is kept, as KeptShape lays it out
- *      codes, a UniformForm
+ *      what is kept, as OutlierTokenLayout lays it out
+ *      codes, a UniformPageSerializer
  * </pre>
  */
 final class OttPage implements Page {
@@ -32,65 +32,67 @@ final class OttPage implements Page {
 
   private final SharedArena memory;
   private final UniformPage codes;
-  private final KeptTokens kept;
+  private final OutlierTokens outliers;
 
   /** Takes the codes over. */
-  OttPage(SharedArena memory, UniformPage codes, KeptTokens kept) {
+  OttPage(SharedArena memory, UniformPage codes, OutlierTokens outliers) {
     this.memory = memory.retain();
     this.codes = codes;
-    this.kept = kept;
+    this.outliers = outliers;
   }
 
   @Override
-  public byte[] form() {
-    long bytes = HEADER_BYTES + kept.bytes().byteSize() + UniformForm.bytes(codes);
-    return Envelope.PAGE.seal(KIND, bytes, this::write);
+  public byte[] serialize() {
+    long bytes = HEADER_BYTES + outliers.bytes().byteSize() + UniformPageSerializer.bytes(codes);
+    return SnapshotHeader.PAGE.wrap(KIND, bytes, this::write);
   }
 
   private void write(ByteBuffer out) {
-    KeptShape shape = kept.shape();
-    out.putShort((short) shape.kvHeads()).put((byte) shape.outliers());
-    out.putShort((short) shape.keyDim()).putShort((short) shape.valueDim());
-    out.put(kept.bytes().asByteBuffer());
-    UniformForm.write(codes, out);
+    OutlierTokenLayout layout = outliers.layout();
+    out.putShort((short) layout.kvHeads()).put((byte) layout.outliers());
+    out.putShort((short) layout.keyDim()).putShort((short) layout.valueDim());
+    out.put(outliers.bytes().asByteBuffer());
+    UniformPageSerializer.write(codes, out);
   }
 
   /** Reads what {@link #form} wrote. */
-  static OttPage read(SharedArena memory, Form form, OttCodec codec) {
-    return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec));
+  static OttPage read(SharedArena memory, Snapshot snapshot, OttCodec codec) {
+    return SnapshotHeader.PAGE.unwrap(snapshot, KIND, in -> read(memory, in, codec));
   }
 
   private static OttPage read(SharedArena memory, ByteBuffer in, OttCodec codec) {
-    KeptShape shape = codec.kept();
+    OutlierTokenLayout layout = codec.outlierLayout();
     int kvHeads = Short.toUnsignedInt(in.getShort());
     int outliers = Byte.toUnsignedInt(in.get());
     int keyDim = Short.toUnsignedInt(in.getShort());
     int valueDim = Short.toUnsignedInt(in.getShort());
-    KeptShape found = new KeptShape(kvHeads, outliers, keyDim, valueDim, shape.group());
-    if (!found.equals(shape)) {
-      throw Envelope.PAGE.refused(
-          "keeps %s; this cache keeps %s".formatted(inWords(found), inWords(shape)));
+    OutlierTokenLayout found =
+        new OutlierTokenLayout(kvHeads, outliers, keyDim, valueDim, layout.group());
+    if (!found.equals(layout)) {
+      throw SnapshotHeader.PAGE.invalid(
+          "keeps %s; this cache keeps %s".formatted(describe(found), describe(layout)));
     }
-    if (in.remaining() < shape.bytes()) {
-      throw Envelope.PAGE.refused(
-          "has %d bytes of what it keeps; expected %d".formatted(in.remaining(), shape.bytes()));
+    if (in.remaining() < layout.bytes()) {
+      throw SnapshotHeader.PAGE.invalid(
+          "has %d bytes of what it keeps; expected %d".formatted(in.remaining(), layout.bytes()));
     }
-    ByteBuffer stored = in.slice(in.position(), (int) shape.bytes());
-    in.position(in.position() + (int) shape.bytes());
-    new KeptTokens(shape, MemorySegment.ofBuffer(stored)).requirePlaces();
-    UniformPage codes = UniformForm.read(memory, in, kvHeads, any -> codec.head(), codec.lookups());
+    ByteBuffer stored = in.slice(in.position(), (int) layout.bytes());
+    in.position(in.position() + (int) layout.bytes());
+    new OutlierTokens(layout, MemorySegment.ofBuffer(stored)).requireValidIndices();
+    UniformPage codes =
+        UniformPageSerializer.read(memory, in, kvHeads, any -> codec.head(), codec.lookups());
     try {
-      MemorySegment bytes = memory.keep(MemorySegment.ofBuffer(stored));
-      return new OttPage(memory, codes, new KeptTokens(shape, bytes));
+      MemorySegment bytes = memory.adopt(MemorySegment.ofBuffer(stored));
+      return new OttPage(memory, codes, new OutlierTokens(layout, bytes));
     } catch (RuntimeException | Error e) {
       codes.close();
       throw e;
     }
   }
 
-  private static String inWords(KeptShape shape) {
+  private static String describe(OutlierTokenLayout layout) {
     return "%d tokens of %d KV heads with keys of %d channels and values of %d"
-        .formatted(shape.outliers(), shape.kvHeads(), shape.keyDim(), shape.valueDim());
+        .formatted(layout.outliers(), layout.kvHeads(), layout.keyDim(), layout.valueDim());
   }
 
   @Override
@@ -102,20 +104,20 @@ final class OttPage implements Page {
     return codes;
   }
 
-  KeptTokens kept() {
-    return kept;
+  OutlierTokens outliers() {
+    return outliers;
   }
 
   @Override
-  public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
-    codes.expandKeys(room, kvHead, tokens, out);
-    kept.putKeys(kvHead, tokens, out);
+  public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    codes.dequantizeKeys(workspace, kvHead, tokens, out);
+    outliers.restoreKeys(kvHead, tokens, out);
   }
 
   @Override
-  public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
-    codes.expandValues(room, kvHead, tokens, out);
-    kept.putValues(kvHead, tokens, out);
+  public void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    codes.dequantizeValues(workspace, kvHead, tokens, out);
+    outliers.restoreValues(kvHead, tokens, out);
   }
 
   @Override
@@ -126,7 +128,7 @@ final class OttPage implements Page {
   /** What is kept counts as scales do: what a page has beside its codes. */
   @Override
   public long scaleBytes() {
-    return codes.scaleBytes() + kept.bytes().byteSize();
+    return codes.scaleBytes() + outliers.bytes().byteSize();
   }
 
   @Override

@@ -32,16 +32,16 @@ final class OttReader implements PageReader {
     this.keyDim = readers.keyDim();
     this.valueDim = readers.valueDim();
     this.codes = readers.of(UniformReader.KIND);
-    this.products = new float[PageReader.MOST_ROWS * TOKENS];
+    this.products = new float[PageReader.MAX_ROWS * TOKENS];
   }
 
   @Override
   public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
-    OttPage mixed = (OttPage) page;
-    KeptTokens kept = mixed.kept();
-    codes.score(mixed.codes(), kvHead, queries, rows, scores);
-    int count = kept.shape().outliers();
-    expand(kept, kept.shape().keysOffset(kvHead), count * keyDim);
+    OttPage ottPage = (OttPage) page;
+    OutlierTokens outliers = ottPage.outliers();
+    codes.score(ottPage.codes(), kvHead, queries, rows, scores);
+    int count = outliers.layout().outliers();
+    expand(outliers, outliers.layout().keysOffset(kvHead), count * keyDim);
     kernels
         .floats()
         .products(
@@ -49,26 +49,26 @@ final class OttReader implements PageReader {
             vectorRows.set(vectors, count, keyDim),
             outputRows.set(products, rows, count));
     for (int i = 0; i < count; i++) {
-      int place = kept.place(kvHead, i);
+      int index = outliers.index(kvHead, i);
       for (int row = 0; row < rows; row++) {
-        scores[row * TOKENS + place] = products[row * count + i];
+        scores[row * TOKENS + index] = products[row * count + i];
       }
     }
   }
 
   @Override
-  public void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
-    OttPage both = (OttPage) page;
-    KeptTokens kept = both.kept();
-    codes.mix(both.codes(), kvHead, weights, rows, mixed);
-    int count = kept.shape().outliers();
+  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
+    OttPage ottPage = (OttPage) page;
+    OutlierTokens outliers = ottPage.outliers();
+    codes.accumulate(ottPage.codes(), kvHead, weights, rows, mixed);
+    int count = outliers.layout().outliers();
     for (int i = 0; i < count; i++) {
-      int place = kept.place(kvHead, i);
+      int index = outliers.index(kvHead, i);
       for (int row = 0; row < rows; row++) {
-        products[row * count + i] = weights[row * TOKENS + place];
+        products[row * count + i] = weights[row * TOKENS + index];
       }
     }
-    expand(kept, kept.shape().valuesOffset(kvHead), count * valueDim);
+    expand(outliers, outliers.layout().valuesOffset(kvHead), count * valueDim);
     kernels
         .floats()
         .weightedSums(
@@ -77,10 +77,10 @@ final class OttReader implements PageReader {
             outputRows.set(mixed, rows, valueDim));
   }
 
-  private void expand(KeptTokens kept, long offset, int count) {
+  private void expand(OutlierTokens outliers, long offset, int count) {
     if (vectors.length < count) {
-      vectors = new float[kept.shape().outliers() * Math.max(keyDim, valueDim)];
+      vectors = new float[outliers.layout().outliers() * Math.max(keyDim, valueDim)];
     }
-    kernels.halves().expand(kept.bytes(), offset, vectors, 0, count);
+    kernels.halves().expand(outliers.bytes(), offset, vectors, 0, count);
   }
 }

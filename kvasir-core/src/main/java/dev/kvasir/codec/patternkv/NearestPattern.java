@@ -12,15 +12,15 @@ final class NearestPattern {
    * Residuals at the most: a pair of channels may be turned into one, by a root of two, and must
    * stay a half, the largest of which is 65504.
    */
-  private static final float MOST = 46_000;
+  private static final float MAX_RESIDUAL = 46_000;
 
   private final PatternChoice choice;
   private final float[] patterns; // (count, headDim)
   private final int count;
   private final int headDim;
   private final Kernels kernels;
-  private final float[] least; // (count), what is left
-  private final float[] most; // (count)
+  private final float[] min; // (count), what is left
+  private final float[] max; // (count)
   private final RowBlock patternRows = new RowBlock();
 
   NearestPattern(Kernels kernels, float[] patterns, int count, int headDim, PatternChoice choice) {
@@ -29,23 +29,23 @@ final class NearestPattern {
     this.patterns = patterns;
     this.count = count;
     this.headDim = headDim;
-    this.least = new float[count];
-    this.most = new float[count];
+    this.min = new float[count];
+    this.max = new float[count];
   }
 
   /**
-   * Answers a pattern's index, or {@link Patterns#NONE}.
+   * Answers a pattern's index, or {@link PatternSet#NO_ROW}.
    *
    * @param largestRatio of the residual's range to the vector's, above which there is none
    */
-  int of(float[] x, int at, double largestRatio) {
+  int nearest(float[] x, int at, double largestRatio) {
     return choice == PatternChoice.RANGE
         ? byRange(x, at, largestRatio)
         : byPowers(x, at, largestRatio);
   }
 
   private int byPowers(float[] x, int at, double largestRatio) {
-    int best = Patterns.NONE;
+    int best = PatternSet.NONE;
     float smallest = Float.POSITIVE_INFINITY;
     for (int pattern = 0; pattern < count; pattern++) {
       float sum = powers(x, at, pattern * headDim);
@@ -54,7 +54,7 @@ final class NearestPattern {
         best = pattern;
       }
     }
-    return best != Patterns.NONE && fits(x, at, best, largestRatio) ? best : Patterns.NONE;
+    return best != PatternSet.NONE && fits(x, at, best, largestRatio) ? best : PatternSet.NONE;
   }
 
   private float powers(float[] x, int at, int pattern) {
@@ -70,12 +70,12 @@ final class NearestPattern {
 
   private boolean fits(float[] x, int at, int pattern, double largestRatio) {
     patternRows.set(patterns, pattern * headDim, headDim, 1, headDim);
-    kernels.patterns().spans(x, at, patternRows, least, most);
-    return staysHalf(0) && flattens(most[0] - least[0], x, at, largestRatio);
+    kernels.patterns().residualRanges(x, at, patternRows, min, max);
+    return fitsHalf(0) && flattens(max[0] - min[0], x, at, largestRatio);
   }
 
-  private boolean staysHalf(int place) {
-    return least[place] >= -MOST && most[place] <= MOST;
+  private boolean fitsHalf(int place) {
+    return min[place] >= -MAX_RESIDUAL && max[place] <= MAX_RESIDUAL;
   }
 
   private boolean flattens(float range, float[] x, int at, double largestRatio) {
@@ -84,16 +84,18 @@ final class NearestPattern {
 
   private int byRange(float[] x, int at, double largestRatio) {
     patternRows.set(patterns, count, headDim);
-    kernels.patterns().spans(x, at, patternRows, least, most);
-    int best = Patterns.NONE;
+    kernels.patterns().residualRanges(x, at, patternRows, min, max);
+    int best = PatternSet.NONE;
     float bestRange = Float.POSITIVE_INFINITY;
     for (int pattern = 0; pattern < count; pattern++) {
-      if (most[pattern] - least[pattern] < bestRange && staysHalf(pattern)) {
+      if (max[pattern] - min[pattern] < bestRange && fitsHalf(pattern)) {
         best = pattern;
-        bestRange = most[pattern] - least[pattern];
+        bestRange = max[pattern] - min[pattern];
       }
     }
-    return best != Patterns.NONE && flattens(bestRange, x, at, largestRatio) ? best : Patterns.NONE;
+    return best != PatternSet.NONE && flattens(bestRange, x, at, largestRatio)
+        ? best
+        : PatternSet.NONE;
   }
 
   private float range(float[] x, int at) {

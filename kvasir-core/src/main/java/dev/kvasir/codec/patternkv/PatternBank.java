@@ -1,8 +1,8 @@
 package dev.kvasir.codec.patternkv;
 
-import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
-import dev.kvasir.kernel.Clusters;
+import dev.kvasir.codec.SnapshotHeader;
+import dev.kvasir.kernel.KMeans;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.memory.MemoryPool;
@@ -28,48 +28,48 @@ import java.util.List;
 final class PatternBank {
   private static final int TOKENS = Page.TOKENS;
 
-  private final PatternkvShape shape;
-  private final SideSettings settings;
+  private final PatternBankShape shape;
+  private final PatternOptions options;
   private final MemoryPool pool;
-  private final BitSet awaited = new BitSet(); // (versions, layers) that are yet to be read
+  private final BitSet pendingLayers = new BitSet(); // (versions, layers) that are yet to be read
   private final Kernels kernels;
-  private Patterns last; // null until there are any
+  private PatternSet last; // null until there are any
 
-  PatternBank(PatternkvShape shape, SideSettings settings, Kernels kernels, MemoryPool pool) {
+  PatternBank(PatternBankShape shape, PatternOptions options, Kernels kernels, MemoryPool pool) {
     this.shape = shape;
     this.pool = pool;
-    this.settings = settings;
+    this.options = options;
     this.kernels = kernels;
   }
 
   PatternBank fork() {
-    PatternBank fork = new PatternBank(shape, settings, kernels, pool);
+    PatternBank fork = new PatternBank(shape, options, kernels, pool);
     fork.last = last == null ? null : last.retain();
     return fork;
   }
 
   /** Makes room for the patterns that are mined from so many vectors. */
-  void begin(int position, int vectors) {
-    last = Patterns.mined(shape, pool, position, Math.min(settings.patterns(), vectors));
+  void allocate(int position, int vectors) {
+    last = PatternSet.initial(shape, pool, position, Math.min(options.patterns(), vectors));
   }
 
   /** Makes room for the pattern of one more window, where there may be one. */
   void grow(int position) {
     if (mayGrow(position)) {
-      Patterns more = last.grown(shape, pool, position);
+      PatternSet more = last.extended(shape, pool, position);
       last.release();
       last = more;
     }
   }
 
   private boolean mayGrow(int position) {
-    return settings.grows() && last.count() < Patterns.MOST && last.position() < position;
+    return options.grows() && last.count() < PatternSet.MAX_COUNT && last.position() < position;
   }
 
-  /** Finds the patterns of a head: (count, headDim), vectors as {@link #turnBack} leaves them. */
+  /** Finds the patterns of a head: (count, headDim), vectors as {@link #unrotate} leaves them. */
   void mine(int layer, int kvHead, float[] vectors, int count) {
     last.put(
-        layer, kvHead, Clusters.centres(kernels, vectors, count, shape.headDim(), last.count()));
+        layer, kvHead, KMeans.centroids(kernels, vectors, count, shape.headDim(), last.count()));
   }
 
   /**
@@ -77,84 +77,88 @@ final class PatternBank {
    *
    * @param side keys or values
    */
-  void require(String side, int layer, int position, StoredLabels stored) {
+  void require(String side, int layer, int position, SerializedLabels stored) {
     if (!isNext(position, stored) && !isKnown(layer, position, stored)) {
-      throw Envelope.PAGE.refused(
+      throw SnapshotHeader.PAGE.invalid(
           "of position %d has %d patterns of %s, %d of them new; its sequence has %d"
               .formatted(
-                  position, stored.count(), side, stored.fresh(), last == null ? 0 : last.count()));
+                  position, stored.count(), side, stored.added(), last == null ? 0 : last.count()));
     }
   }
 
-  private boolean isNext(int position, StoredLabels stored) {
+  private boolean isNext(int position, SerializedLabels stored) {
     if (last == null) {
-      return stored.fresh() == stored.count() && stored.count() <= settings.patterns();
+      return stored.added() == stored.count() && stored.count() <= options.patterns();
     }
     return mayGrow(position)
-        && awaited.isEmpty()
-        && stored.fresh() == 1
+        && pendingLayers.isEmpty()
+        && stored.added() == 1
         && stored.count() == last.count() + 1;
   }
 
-  private boolean isKnown(int layer, int position, StoredLabels stored) {
-    Patterns version = last == null ? null : last.ofCount(stored.count());
+  private boolean isKnown(int layer, int position, SerializedLabels stored) {
+    PatternSet version = last == null ? null : last.versionWithCount(stored.count());
     if (version == null) {
       return false;
     }
-    if (stored.fresh() == 0) {
+    if (stored.added() == 0) {
       return version.position() < position;
     }
     return version.position() == position
-        && version.added() == stored.fresh()
-        && (awaits(version, layer) || Arrays.equals(version.addedHalves(layer), stored.patterns()));
+        && version.added() == stored.added()
+        && (isPending(version, layer)
+            || Arrays.equals(version.addedHalves(layer), stored.patterns()));
   }
 
-  private boolean awaits(Patterns version, int layer) {
-    return awaited.get(place(version, layer));
+  private boolean isPending(PatternSet version, int layer) {
+    return pendingLayers.get(pendingIndex(version, layer));
   }
 
   /** Of a version's layer among those that are awaited. */
-  private int place(Patterns version, int layer) {
+  private int pendingIndex(PatternSet version, int layer) {
     return version.count() * shape.layers() + layer;
   }
 
-  private void awaitLayers() {
-    awaited.set(place(last, 0), place(last, shape.layers()));
+  private void markLayersPending() {
+    pendingLayers.set(pendingIndex(last, 0), pendingIndex(last, shape.layers()));
   }
 
-  /** The labels of a stored page that {@link #require} lets pass, with what is new of them. */
-  Labels restore(int layer, int position, StoredLabels stored) {
+  /**
+   * The labels of a stored page that {@link #ensureCapacity} lets pass, with what is new of them.
+   */
+  PatternLabels restore(int layer, int position, SerializedLabels stored) {
     if (isNext(position, stored)) {
       if (last == null) {
-        begin(position, stored.count());
+        allocate(position, stored.count());
       } else {
         grow(position);
       }
-      awaitLayers();
+      markLayersPending();
     }
-    Patterns version = last.ofCount(stored.count());
-    if (stored.fresh() > 0 && awaits(version, layer)) {
+    PatternSet version = last.versionWithCount(stored.count());
+    if (stored.added() > 0 && isPending(version, layer)) {
       version.putHalves(layer, stored.patterns());
-      awaited.clear(place(version, layer));
+      pendingLayers.clear(pendingIndex(version, layer));
     }
     return stored.with(version);
   }
 
   /** All versions, from the first on. */
-  private List<Patterns> versions() {
-    List<Patterns> versions = new ArrayList<>();
-    for (Patterns version = last; version != null; version = version.before()) {
+  private List<PatternSet> versions() {
+    List<PatternSet> versions = new ArrayList<>();
+    for (PatternSet version = last; version != null; version = version.previous()) {
       versions.addFirst(version);
     }
     return versions;
   }
 
-  /** What {@link #write} takes for so many layers. */
-  long storedBytes(int layers) {
-    return 1 + versions().stream().mapToLong(version -> storedBytes(layers, version.added())).sum();
+  /** What {@link #generate} takes for so many layers. */
+  long serializedBytes(int layers) {
+    return 1
+        + versions().stream().mapToLong(version -> serializedBytes(layers, version.added())).sum();
   }
 
-  private long storedBytes(int layers, int added) {
+  private long serializedBytes(int layers, int added) {
     return Integer.BYTES + 1 + (long) Short.BYTES * layers * halves(added);
   }
 
@@ -165,9 +169,9 @@ final class PatternBank {
 
   /** The patterns of some layers, which need no pages to bring them along. */
   void write(int[] layers, ByteBuffer out) {
-    List<Patterns> versions = versions();
+    List<PatternSet> versions = versions();
     out.put((byte) versions.size());
-    for (Patterns version : versions) {
+    for (PatternSet version : versions) {
       out.putInt(version.position()).put((byte) version.added());
       for (int layer : layers) {
         for (short half : version.addedHalves(layer)) {
@@ -177,27 +181,25 @@ final class PatternBank {
     }
   }
 
-  /** Reads what {@link #write} wrote; the patterns of other layers come with their pages. */
+  /** Reads what {@link #generate} wrote; the patterns of other layers come with their pages. */
   void read(int[] layers, ByteBuffer in) {
     int versions = Byte.toUnsignedInt(in.get());
     for (int i = 0; i < versions; i++) {
-      int position = Envelope.STATE.position(in);
+      int position = SnapshotHeader.STATE.readPosition(in);
       int added = Byte.toUnsignedInt(in.get());
       boolean may =
-          last == null
-              ? added > 0 && added <= settings.patterns()
-              : added == 1 && mayGrow(position);
+          last == null ? added > 0 && added <= options.patterns() : added == 1 && mayGrow(position);
       if (!may || in.remaining() < (long) Short.BYTES * layers.length * halves(added)) {
-        throw Envelope.STATE.refused(
+        throw SnapshotHeader.STATE.invalid(
             "adds %d patterns at position %d to %d; this cache does not"
                 .formatted(added, position, last == null ? 0 : last.count()));
       }
       if (last == null) {
-        begin(position, added);
+        allocate(position, added);
       } else {
         grow(position);
       }
-      awaitLayers();
+      markLayersPending();
       readVersion(layers, in);
     }
   }
@@ -209,17 +211,17 @@ final class PatternBank {
         patterns[i] = in.getShort();
       }
       last.putHalves(layer, patterns);
-      awaited.clear(place(last, layer));
+      pendingLayers.clear(pendingIndex(last, layer));
     }
   }
 
   /** Turns a head's vectors of a block to where patterns are mined and compared. */
-  void turnBack(float[] x, int at, int position) {
+  void unrotate(float[] x, int at, int position) {
     int headDim = shape.headDim();
-    if (settings.rotation().isPresent()) {
-      Rotation rotation = settings.rotation().get();
-      rotation.turn(x, at, headDim, TOKENS, -position);
-      rotation.turnBackAlong(x, at, headDim, TOKENS);
+    if (options.rotation().isPresent()) {
+      Rotation rotation = options.rotation().get();
+      rotation.rotate(x, at, headDim, TOKENS, -position);
+      rotation.unrotateConsecutive(x, at, headDim, TOKENS);
     }
   }
 
@@ -228,35 +230,36 @@ final class PatternBank {
    *
    * @param x (kvHeads, tokens, headDim), turned into residuals
    */
-  Labels label(int layer, int position, float[] x) {
+  PatternLabels label(int layer, int position, float[] x) {
     byte[] indices = new byte[shape.kvHeads() * TOKENS];
     float[] patterns = new float[last.count() * shape.headDim()];
     float[] head = new float[TOKENS * shape.headDim()];
     for (int kvHead = 0; kvHead < shape.kvHeads(); kvHead++) {
       int at = kvHead * head.length;
       System.arraycopy(x, at, head, 0, head.length);
-      turnBack(head, 0, position);
-      if (last.position() == position && last.before() != null) {
+      unrotate(head, 0, position);
+      if (last.position() == position && last.previous() != null) {
         last.put(layer, kvHead, centre(head));
       }
       last.expand(kernels, layer, kvHead, 0, patterns);
       byte[] chosen = choose(head, patterns);
       System.arraycopy(chosen, 0, indices, kvHead * TOKENS, TOKENS);
-      PatternkvPage.rows(
-          chosen, TOKENS, patterns, shape.headDim(), settings.rotation(), position, head);
+      PatternkvPage.patternRows(
+          chosen, TOKENS, patterns, shape.headDim(), options.rotation(), position, head);
       for (int i = 0; i < head.length; i++) {
         x[at + i] -= head[i];
       }
     }
-    return new Labels(last, MemorySegment.ofArray(indices));
+    return new PatternLabels(last, MemorySegment.ofArray(indices));
   }
 
   private byte[] choose(float[] head, float[] patterns) {
     NearestPattern nearest =
-        new NearestPattern(kernels, patterns, last.count(), shape.headDim(), settings.choice());
+        new NearestPattern(kernels, patterns, last.count(), shape.headDim(), options.choice());
     byte[] indices = new byte[TOKENS];
     for (int token = 0; token < TOKENS; token++) {
-      indices[token] = (byte) nearest.of(head, token * shape.headDim(), settings.largestRatio());
+      indices[token] =
+          (byte) nearest.nearest(head, token * shape.headDim(), options.largestRatio());
     }
     return indices;
   }
@@ -280,7 +283,7 @@ final class PatternBank {
   /** Forgets what was added by blocks that do not end by {@code length}. */
   void truncate(int length) {
     while (last != null && last.position() + TOKENS > length) {
-      Patterns before = last.before() == null ? null : last.before().retain();
+      PatternSet before = last.previous() == null ? null : last.previous().retain();
       release();
       last = before;
     }
@@ -295,7 +298,7 @@ final class PatternBank {
   }
 
   void release() {
-    awaited.clear();
+    pendingLayers.clear();
     if (last != null) {
       last.release();
       last = null;

@@ -27,19 +27,19 @@ final class PatternSlab {
       ValueLayout.JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private final int kvHeads;
-  private final int places;
+  private final int slots;
   private final CountedArena arena;
   private final DenseMatrix rows; // (layers, kvHeads, places) vectors
   private final AtomicInteger claimed = new AtomicInteger();
-  private final AtomicInteger holders = new AtomicInteger(1);
+  private final AtomicInteger references = new AtomicInteger(1);
 
-  PatternSlab(PatternkvShape shape, MemoryPool pool, int places) {
+  PatternSlab(PatternBankShape shape, MemoryPool pool, int slots) {
     this.arena = new CountedArena(pool);
     this.kvHeads = shape.kvHeads();
-    this.places = places;
+    this.slots = slots;
     try {
-      MemorySegment bytes = arena.allocate(shape.bytes(places));
-      int count = shape.layers() * kvHeads * places;
+      MemorySegment bytes = arena.allocate(shape.bytes(slots));
+      int count = shape.layers() * kvHeads * slots;
       this.rows = new DenseMatrix(Precision.F16, count, shape.headDim(), bytes);
     } catch (RuntimeException | Error e) {
       arena.close();
@@ -48,53 +48,53 @@ final class PatternSlab {
   }
 
   /** Answers whether so many places from {@code place} on were the next free ones. */
-  boolean claim(int place, int count) {
-    return place + count <= places && claimed.compareAndSet(place, place + count);
+  boolean claim(int slot, int count) {
+    return slot + count <= slots && claimed.compareAndSet(slot, slot + count);
   }
 
   /**
    * Places that were the last claimed ones can be claimed again; others wait for the slab's end.
    */
-  void giveBack(int place, int count) {
-    claimed.compareAndSet(place + count, place);
+  void unclaim(int slot, int count) {
+    claimed.compareAndSet(slot + count, slot);
   }
 
   /** Sets patterns of a head from a place on: (count, headDim), rounded to halves. */
-  void put(int layer, int kvHead, int place, int count, float[] patterns) {
-    long offset = rows.offset(row(layer, kvHead) + place);
+  void put(int layer, int kvHead, int slot, int count, float[] patterns) {
+    long offset = rows.offset(row(layer, kvHead) + slot);
     for (int i = 0; i < count * rows.columns(); i++) {
       rows.data().set(HALF, offset + 2L * i, Float.floatToFloat16(patterns[i]));
     }
   }
 
   /** A layer's patterns at some places, as they lie. // (kvHeads, count, headDim) */
-  short[] halves(int layer, int place, int count) {
+  short[] halves(int layer, int slot, int count) {
     int ofHead = count * rows.columns();
     short[] halves = new short[kvHeads * ofHead];
     for (int head = 0; head < kvHeads; head++) {
-      long offset = rows.offset(row(layer, head) + place);
+      long offset = rows.offset(row(layer, head) + slot);
       MemorySegment.copy(rows.data(), HALF, offset, halves, head * ofHead, ofHead);
     }
     return halves;
   }
 
   /** Sets what {@link #halves} left. */
-  void putHalves(int layer, int place, int count, short[] halves) {
+  void putHalves(int layer, int slot, int count, short[] halves) {
     int ofHead = count * rows.columns();
     for (int head = 0; head < kvHeads; head++) {
-      long offset = rows.offset(row(layer, head) + place);
+      long offset = rows.offset(row(layer, head) + slot);
       MemorySegment.copy(halves, head * ofHead, rows.data(), HALF, offset, ofHead);
     }
   }
 
   /** The patterns of a head at some places as floats. */
   void expand(
-      Kernels kernels, int layer, int kvHead, int place, int count, float[] out, int outRow) {
-    kernels.expand(rows, row(layer, kvHead) + place, count, out, outRow * rows.columns());
+      Kernels kernels, int layer, int kvHead, int slot, int count, float[] out, int outRow) {
+    kernels.expand(rows, row(layer, kvHead) + slot, count, out, outRow * rows.columns());
   }
 
   private int row(int layer, int kvHead) {
-    return (layer * kvHeads + kvHead) * places;
+    return (layer * kvHeads + kvHead) * slots;
   }
 
   long bytes() {
@@ -102,12 +102,12 @@ final class PatternSlab {
   }
 
   PatternSlab retain() {
-    holders.incrementAndGet();
+    references.incrementAndGet();
     return this;
   }
 
   void release() {
-    if (holders.decrementAndGet() == 0) {
+    if (references.decrementAndGet() == 0) {
       arena.close();
     }
   }

@@ -2,12 +2,12 @@ package dev.kvasir.codec.patternkv;
 
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerWindows;
-import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SequenceCodec;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.page.HeadShape;
 import java.util.Optional;
@@ -28,45 +28,45 @@ import java.util.stream.Stream;
 public record PatternkvCodec(
     CacheShape shape,
     HeadShape head,
-    Optional<SideSettings> keys,
-    Optional<SideSettings> values,
-    Lookups lookups,
+    Optional<PatternOptions> keys,
+    Optional<PatternOptions> values,
+    OperandPrecision operandPrecision,
     Kernels kernels,
-    Crew crew)
+    WorkerPool workers)
     implements PageCodec {
   @Override
-  public SequenceCodec begin(MemoryPool pool) {
+  public SequenceCodec newSequence(MemoryPool pool) {
     return new PatternkvSequence(this, pool);
   }
 
   @Override
-  public SequenceCodec resume(MemoryPool pool, byte[] state) {
+  public SequenceCodec resumeSequence(MemoryPool pool, byte[] state) {
     return PatternkvSequence.resumed(this, pool, state);
   }
 
   /** What a bank of patterns of keys is made for. */
-  PatternkvShape keyShape() {
-    return new PatternkvShape(shape.layers(), shape.kvHeads(), shape.keyDim());
+  PatternBankShape keyShape() {
+    return new PatternBankShape(shape.layers(), shape.kvHeads(), shape.keyDim());
   }
 
   /** What a bank of patterns of values is made for. */
-  PatternkvShape valueShape() {
-    return new PatternkvShape(shape.layers(), shape.kvHeads(), shape.valueDim());
+  PatternBankShape valueShape() {
+    return new PatternBankShape(shape.layers(), shape.kvHeads(), shape.valueDim());
   }
 
   /** Layers that may let go of pages, and with them of the patterns that those brought along. */
-  int[] localLayers() {
+  int[] windowedLayers() {
     return IntStream.range(0, shape.layers())
         .filter(layer -> shape.windows().of(layer) != LayerWindows.UNBOUNDED)
         .toArray();
   }
 
   @Override
-  public boolean packsLayersApart() {
+  public boolean hasIndependentLayers() {
     return true;
   }
 
-  private Stream<SideSettings> sides() {
+  private Stream<PatternOptions> sides() {
     return Stream.concat(keys.stream(), values.stream());
   }
 
@@ -88,7 +88,7 @@ public record PatternkvCodec(
   }
 
   private static long tableBytes(
-      Optional<SideSettings> side, PatternkvShape bank, int sealedBlocks) {
-    return side.map(used -> bank.bytes(used.placesAfter(sealedBlocks))).orElse(0L);
+      Optional<PatternOptions> side, PatternBankShape bank, int sealedBlocks) {
+    return side.map(used -> bank.bytes(used.slotsAfter(sealedBlocks))).orElse(0L);
   }
 }

@@ -1,19 +1,19 @@
 package dev.kvasir.codec.patternkv;
 
-import dev.kvasir.codec.MethodOfBits;
+import dev.kvasir.codec.BitWidthMethod;
 
 /** PatternKV: patterns, and uniform codes of what differs from them. */
-public final class PatternkvMethod extends MethodOfBits {
+public final class PatternkvMethod extends BitWidthMethod {
   public PatternkvMethod() {
     super(
         "patternkv",
-        PatternkvPlan::of,
+        PatternkvConfig::of,
         "patternkv:1|2|3|4|8: k, v, group, patterns,",
         "  alpha, rope (rotate|static)");
   }
 
   @Override
-  public boolean looksUp() {
+  public boolean supportsOperandPrecision() {
     return true;
   }
 }

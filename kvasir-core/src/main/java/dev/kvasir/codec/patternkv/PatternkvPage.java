@@ -1,12 +1,12 @@
 package dev.kvasir.codec.patternkv;
 
-import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.PageRoom;
-import dev.kvasir.codec.uniform.UniformForm;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.codec.uniform.UniformPageSerializer;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.memory.SharedArena;
 import java.lang.foreign.MemorySegment;
@@ -25,8 +25,8 @@ import java.util.Optional;
  *
  * <pre>
  * u32  position of the first token
- *      StoredLabels of keys, then of values
- *      residuals, a UniformForm
+ *      SerializedLabels of keys, then of values
+ *      residuals, a UniformPageSerializer
  * </pre>
  */
 public final class PatternkvPage implements Page {
@@ -38,9 +38,9 @@ public final class PatternkvPage implements Page {
   private final int layer;
   private final int position;
   private final Optional<Rotation> rotation;
-  private final PageTurn turn; // null where patterns of keys stand still
-  private final Labels keys; // null where keys have no patterns; so are those of values
-  private final Labels values;
+  private final PageRotation pageRotation; // null where patterns of keys stand still
+  private final PatternLabels keys; // null where keys have no patterns; so are those of values
+  private final PatternLabels values;
   private final boolean valuesAreKeys;
   private final long indexBytes;
 
@@ -57,16 +57,17 @@ public final class PatternkvPage implements Page {
       int layer,
       int position,
       Optional<Rotation> rotation,
-      Optional<Labels> keys,
-      Optional<Labels> values) {
+      Optional<PatternLabels> keys,
+      Optional<PatternLabels> values) {
     this.residuals = residuals;
     this.layer = layer;
     this.position = position;
     this.rotation = rotation;
     int keyDim = residuals.shape(0).keyDim();
-    this.turn = rotation.map(turning -> PageTurn.of(turning, keyDim, position)).orElse(null);
-    this.keys = keys.map(labels -> own(labels, memory)).orElse(null);
-    this.values = values.map(labels -> own(labels, memory)).orElse(null);
+    this.pageRotation =
+        rotation.map(turning -> PageRotation.of(turning, keyDim, position)).orElse(null);
+    this.keys = keys.map(labels -> copyTo(labels, memory)).orElse(null);
+    this.values = values.map(labels -> copyTo(labels, memory)).orElse(null);
     this.valuesAreKeys = residuals.shape(0).hasValuesInKeys();
     this.indexBytes = indexBytes(keys) + indexBytes(values);
     this.memory = memory.retain();
@@ -74,33 +75,33 @@ public final class PatternkvPage implements Page {
     values.ifPresent(labels -> labels.patterns().retain());
   }
 
-  private static long indexBytes(Optional<Labels> labels) {
+  private static long indexBytes(Optional<PatternLabels> labels) {
     return labels.map(any -> any.indices().byteSize()).orElse(0L);
   }
 
-  private static Labels own(Labels labels, SharedArena memory) {
+  private static PatternLabels copyTo(PatternLabels labels, SharedArena memory) {
     MemorySegment indices = memory.allocate(labels.indices().byteSize());
-    return new Labels(labels.patterns(), indices.copyFrom(labels.indices()));
+    return new PatternLabels(labels.patterns(), indices.copyFrom(labels.indices()));
   }
 
   @Override
-  public byte[] form() {
-    Optional<StoredLabels> ofKeys = keys().map(this::stored);
-    Optional<StoredLabels> ofValues = Optional.ofNullable(values).map(this::stored);
-    int labelBytes = StoredLabels.bytes(ofKeys) + StoredLabels.bytes(ofValues);
-    return Envelope.PAGE.seal(
+  public byte[] serialize() {
+    Optional<SerializedLabels> ofKeys = keys().map(this::stored);
+    Optional<SerializedLabels> ofValues = Optional.ofNullable(values).map(this::stored);
+    int labelBytes = SerializedLabels.bytes(ofKeys) + SerializedLabels.bytes(ofValues);
+    return SnapshotHeader.PAGE.wrap(
         KIND,
-        Integer.BYTES + labelBytes + UniformForm.bytes(residuals),
+        Integer.BYTES + labelBytes + UniformPageSerializer.bytes(residuals),
         out -> {
           out.putInt(position);
-          StoredLabels.write(ofKeys, out);
-          StoredLabels.write(ofValues, out);
-          UniformForm.write(residuals, out);
+          SerializedLabels.write(ofKeys, out);
+          SerializedLabels.write(ofValues, out);
+          UniformPageSerializer.write(residuals, out);
         });
   }
 
-  private StoredLabels stored(Labels labels) {
-    return StoredLabels.of(labels, layer, position);
+  private SerializedLabels stored(PatternLabels labels) {
+    return SerializedLabels.of(labels, layer, position);
   }
 
   @Override
@@ -128,68 +129,71 @@ public final class PatternkvPage implements Page {
   }
 
   /** How queries meet patterns of keys that turn; null where patterns are used as is. */
-  PageTurn turn() {
-    return turn;
+  PageRotation pageRotation() {
+    return pageRotation;
   }
 
-  /** Those of {@link #keys} or null: readers come by for every page, and fetch an object less. */
-  Labels keyLabels() {
+  /**
+   * Those of {@link #ropeOrder} or null: readers come by for every page, and fetch an object less.
+   */
+  PatternLabels keyLabels() {
     return keys;
   }
 
   /** As {@link #keyLabels}, of {@link #values}. */
-  Labels valueLabels() {
+  PatternLabels valueLabels() {
     return valuesAreKeys ? keys : values;
   }
 
   /** Empty where keys have no patterns. */
-  public Optional<Labels> keys() {
+  public Optional<PatternLabels> keys() {
     return Optional.ofNullable(keys);
   }
 
   /** Empty where values have no patterns; those of keys where values are the keys. */
-  public Optional<Labels> values() {
+  public Optional<PatternLabels> values() {
     return Optional.ofNullable(valueLabels());
   }
 
   @Override
-  public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
-    residuals.expandKeys(room, kvHead, tokens, out);
+  public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    residuals.dequantizeKeys(workspace, kvHead, tokens, out);
     if (keys != null) {
       int width = residuals.shape(kvHead).keyDim();
-      addPatterns(room, keys, width, rotation, kvHead, tokens, out);
+      addPatterns(workspace, keys, width, rotation, kvHead, tokens, out);
     }
   }
 
   @Override
-  public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
-    residuals.expandValues(room, kvHead, tokens, out);
+  public void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    residuals.dequantizeValues(workspace, kvHead, tokens, out);
     if (values().isPresent()) {
       int width = residuals.shape(kvHead).valueDim();
-      addPatterns(room, values().get(), width, Optional.empty(), kvHead, tokens, out);
+      addPatterns(workspace, values().get(), width, Optional.empty(), kvHead, tokens, out);
     }
   }
 
   private void addPatterns(
-      PageRoom worker,
-      Labels labels,
+      PageWorkspace workspace,
+      PatternLabels labels,
       int headDim,
-      Optional<Rotation> turned,
+      Optional<Rotation> keyRotation,
       int kvHead,
       int tokens,
       float[] out) {
-    LabelRoom room = LabelRoom.of(worker, headDim);
-    labels.read(kvHead, room.indices);
-    labels.patterns().expand(worker.kernels(), layer, kvHead, 0, room.patterns);
-    rows(room.indices, tokens, room.patterns, headDim, turned, position, room.rows);
-    worker.kernels().rows().add(out, 0, room.rows, 0, tokens * headDim);
+    PatternScratch scratch = PatternScratch.of(workspace, headDim);
+    labels.read(kvHead, scratch.indices);
+    labels.patterns().expand(workspace.kernels(), layer, kvHead, 0, scratch.patterns);
+    patternRows(
+        scratch.indices, tokens, scratch.patterns, headDim, keyRotation, position, scratch.rows);
+    workspace.kernels().rows().add(out, 0, scratch.rows, 0, tokens * headDim);
   }
 
   /**
    * The patterns of tokens as their vectors have them: (tokens, headDim), zeros where there is
    * none. Packing and expanding must agree to the last bit, so both do it here.
    */
-  static void rows(
+  static void patternRows(
       byte[] indices,
       int tokens,
       float[] patterns,
@@ -197,10 +201,10 @@ public final class PatternkvPage implements Page {
       Optional<Rotation> rotation,
       int position,
       float[] rows) {
-    Labels.gather(indices, tokens, patterns, headDim, rows);
+    PatternLabels.gather(indices, tokens, patterns, headDim, rows);
     if (rotation.isPresent()) {
-      rotation.get().turnAlong(rows, 0, headDim, tokens);
-      rotation.get().turn(rows, 0, headDim, tokens, position);
+      rotation.get().rotateConsecutive(rows, 0, headDim, tokens);
+      rotation.get().rotate(rows, 0, headDim, tokens, position);
     }
   }
 

@@ -5,8 +5,8 @@ import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.uniform.UniformReader;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.RotaryPatterns;
-import dev.kvasir.kernel.TurnTable;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -32,44 +32,44 @@ final class PatternkvReader implements PageReader {
   private final UniformReader residuals;
   private final byte[] indices = new byte[PAGE];
 
-  private final ExpandedBank keyBank;
-  private final PatternNumbers products = new PatternNumbers(); // of queries with patterns of keys
-  private final float[] multiplied; // (rows, keyDim), the queries of those products
-  private int multipliedBank; // changes of the bank at that time
-  private int multipliedRows;
-  private int multipliedCount; // patterns
+  private final FloatPatternCache keyBank;
+  private final PatternTable products = new PatternTable(); // of queries with patterns of keys
+  private final float[] cachedQueries; // (rows, keyDim), the queries of those products
+  private int cachedGeneration; // changes of the bank at that time
+  private int cachedRows;
+  private int cachedPatterns; // patterns
 
-  private TurnTable turning; // null until patterns turn
+  private RopeTable ropeTable; // null until patterns turn
   private float[] arrangedQueries = {}; // (rows, turning.width())
   private final RotaryPatterns keyRows = new RotaryPatterns();
 
-  private final ExpandedBank valueBank;
-  private final PatternNumbers weights = new PatternNumbers(); // of patterns of values
-  private Patterns mixedPatterns; // null until the walk meets any
-  private int mixedLayer;
-  private int mixedHead;
+  private final FloatPatternCache valueBank;
+  private final PatternTable weights = new PatternTable(); // of patterns of values
+  private PatternSet valuePatterns; // null until the walk meets any
+  private int valueLayer;
+  private int valueHead;
 
   private PatternkvReader(PageReaders readers) {
     this.kernels = readers.kernels();
     this.keyDim = readers.keyDim();
     this.valueDim = readers.valueDim();
     this.residuals = readers.of(UniformReader.KIND);
-    this.keyBank = new ExpandedBank(keyDim);
-    this.valueBank = new ExpandedBank(valueDim);
-    this.multiplied = new float[PageReader.MOST_ROWS * keyDim];
+    this.keyBank = new FloatPatternCache(keyDim);
+    this.valueBank = new FloatPatternCache(valueDim);
+    this.cachedQueries = new float[PageReader.MAX_ROWS * keyDim];
   }
 
   @Override
-  public void begin() {
-    mixedPatterns = null;
+  public void beginPass() {
+    valuePatterns = null;
   }
 
   /** Pages bring a pattern each, and the bank of the last one has those of all before it. */
   @Override
-  public void foresee(Page page, int kvHead) {
+  public void prefetch(Page page, int kvHead) {
     PatternkvPage last = (PatternkvPage) page;
     if (last.keyLabels() != null) {
-      keyBank.show(kernels, last.keyLabels().patterns(), last.layer(), kvHead);
+      keyBank.load(kernels, last.keyLabels().patterns(), last.layer(), kvHead);
     }
   }
 
@@ -77,14 +77,14 @@ final class PatternkvReader implements PageReader {
   public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
     PatternkvPage labelled = (PatternkvPage) page;
     residuals.score(labelled.residuals(), kvHead, queries, rows, scores);
-    Labels labels = labelled.keyLabels();
+    PatternLabels labels = labelled.keyLabels();
     if (labels == null) {
       return;
     }
-    keyBank.show(kernels, labels.patterns(), labelled.layer(), kvHead);
-    PageTurn turn = labelled.turn();
-    if (turn != null) {
-      addTurnedProducts(turn, labels, kvHead, queries, rows, scores);
+    keyBank.load(kernels, labels.patterns(), labelled.layer(), kvHead);
+    PageRotation pageRotation = labelled.pageRotation();
+    if (pageRotation != null) {
+      addRotatedProducts(pageRotation, labels, kvHead, queries, rows, scores);
     } else {
       labels.read(kvHead, indices);
       multiply(queries, rows);
@@ -96,77 +96,85 @@ final class PatternkvReader implements PageReader {
   private void multiply(float[] queries, int rows) {
     int length = rows * keyDim;
     boolean known =
-        multipliedBank == keyBank.changes()
-            && rows == multipliedRows
-            && Arrays.equals(queries, 0, length, multiplied, 0, length);
+        cachedGeneration == keyBank.generation()
+            && rows == cachedRows
+            && Arrays.equals(queries, 0, length, cachedQueries, 0, length);
     if (!known) {
-      System.arraycopy(queries, 0, multiplied, 0, length);
-      multipliedBank = keyBank.changes();
-      multipliedRows = rows;
-      multipliedCount = 0;
+      System.arraycopy(queries, 0, cachedQueries, 0, length);
+      cachedGeneration = keyBank.generation();
+      cachedRows = rows;
+      cachedPatterns = 0;
     }
-    if (multipliedCount < keyBank.count()) {
+    if (cachedPatterns < keyBank.count()) {
       products.multiply(
-          kernels, queries, rows, keyBank.patterns(), multipliedCount, keyBank.count(), keyDim);
-      multipliedCount = keyBank.count();
+          kernels, queries, rows, keyBank.patterns(), cachedPatterns, keyBank.count(), keyDim);
+      cachedPatterns = keyBank.count();
     }
   }
 
-  private void addTurnedProducts(
-      PageTurn turn, Labels labels, int kvHead, float[] queries, int rows, float[] scores) {
-    TurnTable table = turn.table();
-    makeRoom(table);
+  private void addRotatedProducts(
+      PageRotation pageRotation,
+      PatternLabels labels,
+      int kvHead,
+      float[] queries,
+      int rows,
+      float[] scores) {
+    RopeTable table = pageRotation.table();
+    ensureCapacity(table);
     float[] arranged = queries;
-    if (!table.keepsOrder()) {
-      table.arrange(queries, 0, rows, arrangedQueries, 0);
+    if (!table.hasModelOrder()) {
+      table.toPairOrder(queries, 0, rows, arrangedQueries, 0);
       arranged = arrangedQueries;
     }
-    keyRows.set(keyBank.rows(table), table.fan(), table.pairs());
+    keyRows.set(keyBank.rows(table), table.offsetAngles(), table.pairs());
     MemorySegment picked = labels.indices();
     long pickedAt = labels.offset(kvHead);
     kernels
         .patterns()
-        .turningProducts(arranged, rows, turn.back(), keyRows, picked, pickedAt, scores);
+        .rotatedProducts(
+            arranged, rows, pageRotation.inverseAngles(), keyRows, picked, pickedAt, scores);
   }
 
-  private void makeRoom(TurnTable table) {
-    if (turning != table) {
-      turning = table;
-      arrangedQueries = new float[PageReader.MOST_ROWS * table.width()];
+  private void ensureCapacity(RopeTable table) {
+    if (ropeTable != table) {
+      ropeTable = table;
+      arrangedQueries = new float[PageReader.MAX_ROWS * table.width()];
     }
   }
 
   @Override
-  public void mix(Page page, int kvHead, float[] probabilities, int rows, float[] mixed) {
+  public void accumulate(
+      Page page, int kvHead, float[] probabilities, int rows, float[] accumulator) {
     PatternkvPage labelled = (PatternkvPage) page;
-    residuals.mix(labelled.residuals(), kvHead, probabilities, rows, mixed);
-    Labels labels = labelled.valueLabels();
+    residuals.accumulate(labelled.residuals(), kvHead, probabilities, rows, accumulator);
+    PatternLabels labels = labelled.valueLabels();
     if (labels == null) {
       return;
     }
-    if (mixedPatterns == null) {
+    if (valuePatterns == null) {
       weights.clear();
     }
-    mixedPatterns = labels.patterns();
-    mixedLayer = labelled.layer();
-    mixedHead = kvHead;
+    valuePatterns = labels.patterns();
+    valueLayer = labelled.layer();
+    valueHead = kvHead;
     weights.collect(kernels, probabilities, labels, kvHead, rows);
   }
 
   @Override
-  public void shrink(int row, float factor) {
-    if (mixedPatterns != null) {
-      weights.scale(row, mixedPatterns.count(), factor);
+  public void rescale(int row, float factor) {
+    if (valuePatterns != null) {
+      weights.scale(row, valuePatterns.count(), factor);
     }
   }
 
   /** The bank of the last page has the patterns of all pages before it. */
   @Override
-  public void end(int rows, float[] mixed) {
-    if (mixedPatterns != null) {
-      valueBank.show(kernels, mixedPatterns, mixedLayer, mixedHead);
-      weights.mix(kernels, rows, valueBank.patterns(), mixedPatterns.count(), valueDim, mixed);
-      mixedPatterns = null;
+  public void endPass(int rows, float[] accumulator) {
+    if (valuePatterns != null) {
+      valueBank.load(kernels, valuePatterns, valueLayer, valueHead);
+      weights.accumulate(
+          kernels, rows, valueBank.patterns(), valuePatterns.count(), valueDim, accumulator);
+      valuePatterns = null;
     }
   }
 }

@@ -1,12 +1,12 @@
 package dev.kvasir.codec.patternkv;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
-import dev.kvasir.codec.SealingRun;
+import dev.kvasir.codec.QuantizationBatch;
 import dev.kvasir.codec.SequenceCodec;
-import dev.kvasir.codec.uniform.UniformForm;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.codec.uniform.UniformPageSerializer;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
@@ -35,14 +35,14 @@ final class PatternkvSequence implements SequenceCodec {
   private static final int KIND = 1;
 
   /** The same with patterns of layers that let go of pages. */
-  private static final int LOCAL_KIND = 4;
+  private static final int WINDOWED_KIND = 4;
 
   private static final int STATE_BYTES = 2 * Integer.BYTES;
 
   private static final int TOKENS = Page.TOKENS;
 
   /** Vectors of a head that are mined at the most; of longer runs, every so-manieth one. */
-  private static final int MOST_SAMPLES = 4096;
+  private static final int MAX_SAMPLES = 4096;
 
   private final PatternkvCodec codec;
   private final List<HeadShape> heads;
@@ -70,26 +70,27 @@ final class PatternkvSequence implements SequenceCodec {
 
   static PatternkvSequence resumed(PatternkvCodec codec, MemoryPool pool, byte[] state) {
     boolean hasLocal =
-        codec.localLayers().length > 0 && Envelope.STATE.kindOf(Form.of(state)) == LOCAL_KIND;
-    return Envelope.STATE.open(
+        codec.windowedLayers().length > 0
+            && SnapshotHeader.STATE.kindOf(Snapshot.of(state)) == WINDOWED_KIND;
+    return SnapshotHeader.STATE.unwrap(
         state,
-        hasLocal ? LOCAL_KIND : KIND,
+        hasLocal ? WINDOWED_KIND : KIND,
         in -> {
           PatternkvSequence sequence = new PatternkvSequence(codec, pool);
-          sequence.firstCovered = Envelope.STATE.position(in);
-          sequence.covered = Envelope.STATE.position(in);
+          sequence.firstCovered = SnapshotHeader.STATE.readPosition(in);
+          sequence.covered = SnapshotHeader.STATE.readPosition(in);
           if (hasLocal) {
             sequence.readBanks(in);
           }
-          Envelope.STATE.requireRest(in, 0);
+          SnapshotHeader.STATE.requireRemaining(in, 0);
           return sequence;
         });
   }
 
   private void readBanks(ByteBuffer in) {
     try {
-      banks().forEach(bank -> bank.read(codec.localLayers(), in));
-      Envelope.STATE.requireRest(in, 0);
+      banks().forEach(bank -> bank.read(codec.windowedLayers(), in));
+      SnapshotHeader.STATE.requireRemaining(in, 0);
     } catch (RuntimeException | Error e) {
       close();
       throw e;
@@ -97,15 +98,15 @@ final class PatternkvSequence implements SequenceCodec {
   }
 
   @Override
-  public byte[] state() {
-    int[] local = codec.localLayers();
+  public byte[] serializeState() {
+    int[] local = codec.windowedLayers();
     if (local.length == 0) {
-      return Envelope.STATE.seal(
+      return SnapshotHeader.STATE.wrap(
           KIND, STATE_BYTES, out -> out.putInt(firstCovered).putInt(covered));
     }
-    return Envelope.STATE.seal(
-        LOCAL_KIND,
-        STATE_BYTES + banks().mapToLong(bank -> bank.storedBytes(local.length)).sum(),
+    return SnapshotHeader.STATE.wrap(
+        WINDOWED_KIND,
+        STATE_BYTES + banks().mapToLong(bank -> bank.serializedBytes(local.length)).sum(),
         out -> {
           out.putInt(firstCovered).putInt(covered);
           banks().forEach(bank -> bank.write(local, out));
@@ -117,26 +118,28 @@ final class PatternkvSequence implements SequenceCodec {
   }
 
   @Override
-  public void learn(SealingRun run) {
+  public void learn(QuantizationBatch batch) {
     if (banks().noneMatch(PatternBank::isEmpty)) {
       return;
     }
-    int tokens = run.blocks() * TOKENS;
-    int step = Math.ceilDiv(tokens, MOST_SAMPLES);
+    int tokens = batch.blocks() * TOKENS;
+    int step = Math.ceilDiv(tokens, MAX_SAMPLES);
     int samples = Math.ceilDiv(tokens, step);
     try {
-      banks().forEach(bank -> bank.begin(run.position(), samples));
-      codec.crew().run((layer, worker) -> mine(run, layer, step, samples), codec.shape().layers());
+      banks().forEach(bank -> bank.allocate(batch.position(), samples));
+      codec
+          .workers()
+          .run((layer, worker) -> mine(batch, layer, step, samples), codec.shape().layers());
     } catch (RuntimeException | Error e) {
       banks().forEach(PatternBank::release);
       throw e;
     }
-    firstCovered = run.position();
-    covered = run.position() + tokens;
+    firstCovered = batch.position();
+    covered = batch.position() + tokens;
   }
 
-  private void mine(SealingRun run, int layer, int step, int samples) {
-    if (!run.packs(layer)) {
+  private void mine(QuantizationBatch batch, int layer, int step, int samples) {
+    if (!batch.quantizes(layer)) {
       return;
     }
     int keyDim = codec.shape().keyDim();
@@ -146,12 +149,12 @@ final class PatternkvSequence implements SequenceCodec {
     float[] blockValues = new float[kvHeads * TOKENS * valueDim];
     float[][] keySamples = new float[kvHeads][samples * keyDim];
     float[][] valueSamples = new float[kvHeads][samples * valueDim];
-    for (int block = 0; block < run.blocks(); block++) {
-      run.expand(layer, block, blockKeys, blockValues);
+    for (int block = 0; block < batch.blocks(); block++) {
+      batch.readBlock(layer, block, blockKeys, blockValues);
       for (int head = 0; head < kvHeads; head++) {
         int keysAt = head * TOKENS * keyDim;
-        int position = run.position() + block * TOKENS;
-        keys.ifPresent(bank -> bank.turnBack(blockKeys, keysAt, position));
+        int position = batch.position() + block * TOKENS;
+        keys.ifPresent(bank -> bank.unrotate(blockKeys, keysAt, position));
         sample(blockKeys, keysAt, keyDim, block, step, keySamples[head]);
         sample(blockValues, head * TOKENS * valueDim, valueDim, block, step, valueSamples[head]);
       }
@@ -174,16 +177,18 @@ final class PatternkvSequence implements SequenceCodec {
   }
 
   @Override
-  public Page seal(
+  public Page quantize(
       SharedArena memory, int layer, int position, float[] keyVectors, float[] valueVectors) {
     if (position >= covered) {
       banks().forEach(bank -> bank.grow(position));
       covered = position + TOKENS;
     }
-    Optional<Labels> keyLabels = keys.map(bank -> bank.label(layer, position, keyVectors));
-    Optional<Labels> valueLabels = values.map(bank -> bank.label(layer, position, valueVectors));
+    Optional<PatternLabels> keyLabels = keys.map(bank -> bank.label(layer, position, keyVectors));
+    Optional<PatternLabels> valueLabels =
+        values.map(bank -> bank.label(layer, position, valueVectors));
     UniformPage residuals =
-        UniformPage.pack(memory, heads, codec.lookups(), null, keyVectors, valueVectors);
+        UniformPage.quantize(
+            memory, heads, codec.operandPrecision(), null, keyVectors, valueVectors);
     try {
       return page(memory, residuals, layer, position, keyLabels, valueLabels);
     } catch (RuntimeException | Error e) {
@@ -197,31 +202,33 @@ final class PatternkvSequence implements SequenceCodec {
       UniformPage residuals,
       int layer,
       int position,
-      Optional<Labels> keyLabels,
-      Optional<Labels> valueLabels) {
+      Optional<PatternLabels> keyLabels,
+      Optional<PatternLabels> valueLabels) {
     return new PatternkvPage(
         memory,
         residuals,
         layer,
         position,
-        codec.keys().flatMap(SideSettings::rotation),
+        codec.keys().flatMap(PatternOptions::rotation),
         keyLabels,
         valueLabels);
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
-    return Envelope.PAGE.open(form, PatternkvPage.KIND, in -> read(memory, layer, in));
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
+    return SnapshotHeader.PAGE.unwrap(
+        snapshot, PatternkvPage.KIND, in -> deserialize(memory, layer, in));
   }
 
-  private Page read(SharedArena memory, int layer, ByteBuffer in) {
-    int position = Envelope.PAGE.position(in);
-    Optional<StoredLabels> ofKeys = StoredLabels.read(in, codec.keyShape());
-    Optional<StoredLabels> ofValues = StoredLabels.read(in, codec.valueShape());
+  private Page deserialize(SharedArena memory, int layer, ByteBuffer in) {
+    int position = SnapshotHeader.PAGE.readPosition(in);
+    Optional<SerializedLabels> ofKeys = SerializedLabels.read(in, codec.keyShape());
+    Optional<SerializedLabels> ofValues = SerializedLabels.read(in, codec.valueShape());
     require("keys", keys, ofKeys, layer, position);
     require("values", values, ofValues, layer, position);
     UniformPage residuals =
-        UniformForm.read(memory, in, heads.size(), found -> codec.head(), codec.lookups());
+        UniformPageSerializer.read(
+            memory, in, heads.size(), found -> codec.head(), codec.operandPrecision());
     try {
       return page(
           memory,
@@ -239,11 +246,11 @@ final class PatternkvSequence implements SequenceCodec {
   private static void require(
       String side,
       Optional<PatternBank> bank,
-      Optional<StoredLabels> stored,
+      Optional<SerializedLabels> stored,
       int layer,
       int position) {
     if (bank.isPresent() != stored.isPresent()) {
-      throw Envelope.PAGE.refused(
+      throw SnapshotHeader.PAGE.invalid(
           "has %s %s patterns; those of this cache are %s"
               .formatted(side, with(stored.isPresent()), with(bank.isPresent())));
     }

@@ -1,11 +1,11 @@
 package dev.kvasir.codec.pmkvq;
 
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Lookups;
-import dev.kvasir.codec.ShrinkingCodec;
-import dev.kvasir.codec.ShrinkingSequence;
-import dev.kvasir.codec.basis.Smoothing;
+import dev.kvasir.codec.OperandPrecision;
+import dev.kvasir.codec.RequantizingCodec;
+import dev.kvasir.codec.RequantizingSequence;
+import dev.kvasir.codec.SnapshotHeader;
+import dev.kvasir.codec.basis.SmoothingFactors;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.page.HeadShape;
 import java.util.Collections;
@@ -17,14 +17,14 @@ import java.util.Optional;
  * to a width of its own. A new page is coded to the width that there is room for at once, and an
  * old one is shifted: both have the same scales.
  */
-public final class PmkvqCodec implements ShrinkingCodec {
+public final class PmkvqCodec implements RequantizingCodec {
   private final int kvHeads;
   private final int[] floors; // levels, by layer
-  private final List<Smoothing> smoothing; // by layer, empty without
-  private final HeadWidths widths;
-  private final Narrowing narrowing;
-  private final Lookups lookups;
-  private final Birth birth;
+  private final List<SmoothingFactors> smoothing; // by layer, empty without
+  private final LevelShapes levelShapes;
+  private final Requantizer requantizer;
+  private final OperandPrecision operandPrecision;
+  private final InitialWidth initialWidth;
 
   /**
    * @param floorBits the width that each layer's pages may shrink to: 2, 4, 8 or 16
@@ -35,27 +35,27 @@ public final class PmkvqCodec implements ShrinkingCodec {
   public PmkvqCodec(
       CacheShape shape,
       int[] floorBits,
-      KeyScales keyScales,
-      List<Smoothing> smoothing,
+      KeyScaleAxis keyScales,
+      List<SmoothingFactors> smoothing,
       RightShift shift,
-      Lookups lookups,
-      Birth birth) {
+      OperandPrecision operandPrecision,
+      InitialWidth initialWidth) {
     this.kvHeads = shape.kvHeads();
-    this.floors = java.util.Arrays.stream(floorBits).map(HeadWidths::level).toArray();
+    this.floors = java.util.Arrays.stream(floorBits).map(LevelShapes::level).toArray();
     this.smoothing = List.copyOf(smoothing);
-    this.widths = new HeadWidths(shape, keyScales);
-    this.narrowing = new Narrowing(shift);
-    this.lookups = lookups;
-    this.birth = birth;
+    this.levelShapes = new LevelShapes(shape, keyScales);
+    this.requantizer = new Requantizer(shift);
+    this.operandPrecision = operandPrecision;
+    this.initialWidth = initialWidth;
   }
 
   @Override
-  public ShrinkingSequence begin(MemoryPool pool) {
+  public RequantizingSequence newSequence(MemoryPool pool) {
     return new PmkvqSequence(this, new int[floors.length]);
   }
 
   @Override
-  public ShrinkingSequence resume(MemoryPool pool, byte[] state) {
+  public RequantizingSequence resumeSequence(MemoryPool pool, byte[] state) {
     return PmkvqSequence.resumed(this, state);
   }
 
@@ -64,59 +64,59 @@ public final class PmkvqCodec implements ShrinkingCodec {
   }
 
   List<HeadShape> shapes(int level) {
-    return Collections.nCopies(kvHeads, widths.at(level));
+    return Collections.nCopies(kvHeads, levelShapes.at(level));
   }
 
-  Optional<Smoothing> smoothing(int layer) {
+  Optional<SmoothingFactors> smoothing(int layer) {
     return smoothing.isEmpty() ? Optional.empty() : Optional.of(smoothing.get(layer));
   }
 
   /** The level of a width, if a layer's pages may have it. */
-  int requireLevel(Envelope form, int layer, int bits) {
+  int requireLevel(SnapshotHeader header, int layer, int bits) {
     for (int level = 0; level <= floors[layer]; level++) {
-      if (HeadWidths.bits(level) == bits) {
+      if (LevelShapes.bits(level) == bits) {
         return level;
       }
     }
-    throw form.refused(
+    throw header.invalid(
         "has %d bits in layer %d; this cache has %d, halved down to %d"
-            .formatted(bits, layer, HeadWidths.WIDEST, HeadWidths.bits(floors[layer])));
+            .formatted(bits, layer, LevelShapes.WIDEST, LevelShapes.bits(floors[layer])));
   }
 
-  Lookups lookups() {
-    return lookups;
+  OperandPrecision lookups() {
+    return operandPrecision;
   }
 
-  Birth birth() {
-    return birth;
+  InitialWidth birth() {
+    return initialWidth;
   }
 
-  Narrowing narrowing() {
-    return narrowing;
+  Requantizer requantizer() {
+    return requantizer;
   }
 
   @Override
-  public boolean canCheckLater() {
+  public boolean allowsDeferredCheck() {
     return true;
   }
 
   @Override
-  public int floor(int layer) {
+  public int floorLevel(int layer) {
     return floors[layer];
   }
 
   @Override
   public long pageBytes(int layer, int level) {
-    return (long) kvHeads * widths.at(level).bytes();
+    return (long) kvHeads * levelShapes.at(level).bytes();
   }
 
   @Override
   public long codeBytes(int layer, int level) {
-    return (long) kvHeads * widths.at(level).codeBytes();
+    return (long) kvHeads * levelShapes.at(level).codeBytes();
   }
 
   @Override
-  public boolean packsLayersApart() {
+  public boolean hasIndependentLayers() {
     return true;
   }
 

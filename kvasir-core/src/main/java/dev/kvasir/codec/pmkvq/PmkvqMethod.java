@@ -1,16 +1,16 @@
 package dev.kvasir.codec.pmkvq;
 
+import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.Calibration;
-import dev.kvasir.codec.MethodOfBits;
 import java.util.List;
 import java.util.Optional;
 
 /** PM-KVQ: codes that begin with 16 bits and shrink under a budget. */
-public final class PmkvqMethod extends MethodOfBits {
+public final class PmkvqMethod extends BitWidthMethod {
   public PmkvqMethod() {
     super(
         "pmkvq",
-        PmkvqPlan::of,
+        PmkvqConfig::of,
         "pmkvq:2|4|8: budget (512MiB, 4bits, pool),",
         "  shrink (page|layer), keys (channel|token),",
         "  widths, shift (equivalent|modified|direct),",
@@ -18,13 +18,13 @@ public final class PmkvqMethod extends MethodOfBits {
   }
 
   @Override
-  public boolean looksUp() {
+  public boolean supportsOperandPrecision() {
     return true;
   }
 
   @Override
   public Optional<Calibration> calibration() {
     return Optional.of(
-        new Calibration(Calibration.Command.CALIBRATE, List.copyOf(PmkvqPlan.FLOORS)));
+        new Calibration(Calibration.Command.CALIBRATE, List.copyOf(PmkvqConfig.FLOORS)));
   }
 }

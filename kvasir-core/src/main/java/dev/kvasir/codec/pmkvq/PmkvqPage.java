@@ -1,14 +1,14 @@
 package dev.kvasir.codec.pmkvq;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.PageRoom;
-import dev.kvasir.codec.basis.Smoothing;
-import dev.kvasir.codec.uniform.UniformForm;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
+import dev.kvasir.codec.basis.SmoothingFactors;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.codec.uniform.UniformPageSerializer;
 import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
 import java.nio.ByteBuffer;
@@ -22,7 +22,7 @@ import java.util.Optional;
  * <pre>
  * u8  bits
  * u8  1 if keys were divided by the factors of the model's profile, else 0
- *     codes, a UniformForm
+ *     codes, a UniformPageSerializer
  * </pre>
  */
 public final class PmkvqPage implements Page {
@@ -31,42 +31,44 @@ public final class PmkvqPage implements Page {
 
   private final UniformPage codes;
   private final int level;
-  private final Optional<Smoothing> smoothing;
+  private final Optional<SmoothingFactors> smoothing;
 
-  PmkvqPage(UniformPage codes, int level, Optional<Smoothing> smoothing) {
+  PmkvqPage(UniformPage codes, int level, Optional<SmoothingFactors> smoothing) {
     this.codes = codes;
     this.level = level;
     this.smoothing = smoothing;
   }
 
   @Override
-  public byte[] form() {
-    return Envelope.PAGE.seal(KIND, 2 + UniformForm.bytes(codes), this::write);
+  public byte[] serialize() {
+    return SnapshotHeader.PAGE.wrap(KIND, 2 + UniformPageSerializer.bytes(codes), this::write);
   }
 
   private void write(ByteBuffer out) {
     out.put((byte) bits()).put((byte) (smoothing.isPresent() ? 1 : 0));
-    UniformForm.write(codes, out);
+    UniformPageSerializer.write(codes, out);
   }
 
   /** Reads what {@link #form} wrote. */
-  static PmkvqPage read(SharedArena memory, Form form, PmkvqCodec codec, int layer) {
-    return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec, layer));
+  static PmkvqPage deserialize(SharedArena memory, Snapshot snapshot, PmkvqCodec codec, int layer) {
+    return SnapshotHeader.PAGE.unwrap(snapshot, KIND, in -> deserialize(memory, in, codec, layer));
   }
 
-  private static PmkvqPage read(SharedArena memory, ByteBuffer in, PmkvqCodec codec, int layer) {
+  private static PmkvqPage deserialize(
+      SharedArena memory, ByteBuffer in, PmkvqCodec codec, int layer) {
     int bits = in.get();
     int smoothed = in.get();
-    Optional<Smoothing> smoothing = codec.smoothing(layer);
+    Optional<SmoothingFactors> smoothing = codec.smoothing(layer);
     if (smoothed != (smoothing.isPresent() ? 1 : 0)) {
-      throw Envelope.PAGE.refused(
+      throw SnapshotHeader.PAGE.invalid(
           "has keys that are %s; those of this cache are %s"
               .formatted(smoothness(smoothed != 0), smoothness(smoothing.isPresent())));
     }
-    int level = codec.requireLevel(Envelope.PAGE, layer, bits);
+    int level = codec.requireLevel(SnapshotHeader.PAGE, layer, bits);
     List<HeadShape> shapes = codec.shapes(level);
     UniformPage codes =
-        UniformForm.read(memory, in, shapes.size(), found -> shapes.getFirst(), codec.lookups());
+        UniformPageSerializer.read(
+            memory, in, shapes.size(), found -> shapes.getFirst(), codec.lookups());
     return new PmkvqPage(codes, level, smoothing);
   }
 
@@ -85,7 +87,7 @@ public final class PmkvqPage implements Page {
   }
 
   /** What keys were divided by. */
-  public Optional<Smoothing> smoothing() {
+  public Optional<SmoothingFactors> smoothing() {
     return smoothing;
   }
 
@@ -95,20 +97,20 @@ public final class PmkvqPage implements Page {
 
   /** Bits of a code. */
   public int bits() {
-    return HeadWidths.bits(level);
+    return LevelShapes.bits(level);
   }
 
   @Override
-  public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
-    codes.expandKeys(room, kvHead, tokens, out);
+  public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    codes.dequantizeKeys(workspace, kvHead, tokens, out);
     if (smoothing.isPresent()) {
-      smoothing.get().restore(kvHead, out, 0, tokens);
+      smoothing.get().invert(kvHead, out, 0, tokens);
     }
   }
 
   @Override
-  public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
-    codes.expandValues(room, kvHead, tokens, out);
+  public void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    codes.dequantizeValues(workspace, kvHead, tokens, out);
   }
 
   @Override

@@ -3,7 +3,7 @@ package dev.kvasir.codec.pmkvq;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.basis.Smoothing;
+import dev.kvasir.codec.basis.SmoothingFactors;
 import dev.kvasir.codec.uniform.UniformReader;
 
 /**
@@ -21,11 +21,11 @@ final class PmkvqReader implements PageReader {
   private PmkvqReader(PageReaders readers) {
     this.keyDim = readers.keyDim();
     this.uniform = readers.of(UniformReader.KIND);
-    this.smoothed = new float[PageReader.MOST_ROWS * keyDim];
+    this.smoothed = new float[PageReader.MAX_ROWS * keyDim];
   }
 
   @Override
-  public void begin() {
+  public void beginPass() {
     isSmoothed = false;
   }
 
@@ -39,17 +39,17 @@ final class PmkvqReader implements PageReader {
     uniform.score(divided.codes(), kvHead, x, rows, scores);
   }
 
-  private float[] smooth(Smoothing factors, int kvHead, float[] queries, int rows) {
+  private float[] smooth(SmoothingFactors factors, int kvHead, float[] queries, int rows) {
     if (!isSmoothed) {
       System.arraycopy(queries, 0, smoothed, 0, rows * keyDim);
-      factors.meet(kvHead, smoothed, 0, rows);
+      factors.transformQueries(kvHead, smoothed, 0, rows);
       isSmoothed = true;
     }
     return smoothed;
   }
 
   @Override
-  public void mix(Page page, int kvHead, float[] probabilities, int rows, float[] out) {
-    uniform.mix(((PmkvqPage) page).codes(), kvHead, probabilities, rows, out);
+  public void accumulate(Page page, int kvHead, float[] probabilities, int rows, float[] out) {
+    uniform.accumulate(((PmkvqPage) page).codes(), kvHead, probabilities, rows, out);
   }
 }

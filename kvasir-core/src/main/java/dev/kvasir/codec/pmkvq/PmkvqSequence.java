@@ -1,10 +1,10 @@
 package dev.kvasir.codec.pmkvq;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
-import dev.kvasir.codec.ShrinkingSequence;
-import dev.kvasir.codec.basis.Smoothing;
+import dev.kvasir.codec.RequantizingSequence;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
+import dev.kvasir.codec.basis.SmoothingFactors;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
@@ -21,7 +21,7 @@ import java.util.Optional;
  * u8   bits of each
  * </pre>
  */
-final class PmkvqSequence implements ShrinkingSequence {
+final class PmkvqSequence implements RequantizingSequence {
   /** The number of its state among stored ones. */
   private static final int KIND = 3;
 
@@ -34,66 +34,68 @@ final class PmkvqSequence implements ShrinkingSequence {
   }
 
   static PmkvqSequence resumed(PmkvqCodec codec, byte[] state) {
-    return Envelope.STATE.open(state, KIND, in -> new PmkvqSequence(codec, levels(codec, in)));
+    return SnapshotHeader.STATE.unwrap(
+        state, KIND, in -> new PmkvqSequence(codec, levels(codec, in)));
   }
 
   private static int[] levels(PmkvqCodec codec, ByteBuffer in) {
     int layers = Short.toUnsignedInt(in.getShort());
     if (layers != codec.layers()) {
-      throw Envelope.STATE.refused(
+      throw SnapshotHeader.STATE.invalid(
           "has %d layers; this cache has %d".formatted(layers, codec.layers()));
     }
-    Envelope.STATE.requireRest(in, layers);
+    SnapshotHeader.STATE.requireRemaining(in, layers);
     int[] levels = new int[layers];
     for (int layer = 0; layer < layers; layer++) {
-      levels[layer] = codec.requireLevel(Envelope.STATE, layer, in.get());
+      levels[layer] = codec.requireLevel(SnapshotHeader.STATE, layer, in.get());
     }
     return levels;
   }
 
   @Override
-  public byte[] state() {
-    return Envelope.STATE.seal(
+  public byte[] serializeState() {
+    return SnapshotHeader.STATE.wrap(
         KIND,
         Short.BYTES + levels.length,
         out -> {
           out.putShort((short) levels.length);
           for (int level : levels) {
-            out.put((byte) HeadWidths.bits(level));
+            out.put((byte) LevelShapes.bits(level));
           }
         });
   }
 
   @Override
-  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
-    Optional<Smoothing> smoothing = codec.smoothing(layer);
+  public Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+    Optional<SmoothingFactors> smoothing = codec.smoothing(layer);
     smoothing.ifPresent(factors -> divide(keys, factors));
     int level = levels[layer];
     UniformPage codes =
-        codec.birth() == Birth.WIDE && level > 0
+        codec.birth() == InitialWidth.WIDE && level > 0
             ? shifted(memory, level, keys, values)
-            : UniformPage.pack(memory, codec.shapes(level), codec.lookups(), null, keys, values);
+            : UniformPage.quantize(
+                memory, codec.shapes(level), codec.lookups(), null, keys, values);
     return new PmkvqPage(codes, level, smoothing);
   }
 
   private UniformPage shifted(SharedArena memory, int level, float[] keys, float[] values) {
     List<HeadShape> shapes = codec.shapes(level);
-    try (UniformPage wide = UniformPage.pack(codec.shapes(0), codec.lookups(), keys, values)) {
+    try (UniformPage wide = UniformPage.quantize(codec.shapes(0), codec.lookups(), keys, values)) {
       return UniformPage.of(
-          memory, shapes, codec.lookups(), codec.narrowing().narrow(wide, shapes));
+          memory, shapes, codec.lookups(), codec.requantizer().requantize(wide, shapes));
     }
   }
 
-  private static void divide(float[] keys, Smoothing factors) {
+  private static void divide(float[] keys, SmoothingFactors factors) {
     int keyDim = factors.keyDim();
     for (int kvHead = 0; kvHead < factors.factors().length / keyDim; kvHead++) {
-      factors.change(kvHead, keys, kvHead * Page.TOKENS * keyDim, Page.TOKENS);
+      factors.transform(kvHead, keys, kvHead * Page.TOKENS * keyDim, Page.TOKENS);
     }
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
-    return PmkvqPage.read(memory, form, codec, layer);
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
+    return PmkvqPage.deserialize(memory, snapshot, codec, layer);
   }
 
   @Override
@@ -102,7 +104,7 @@ final class PmkvqSequence implements ShrinkingSequence {
   }
 
   @Override
-  public void moveTo(int layer, int level) {
+  public void setLevel(int layer, int level) {
     levels[layer] = level;
   }
 
@@ -112,16 +114,16 @@ final class PmkvqSequence implements ShrinkingSequence {
   }
 
   @Override
-  public Page shrunk(SharedArena memory, Page page, int level) {
+  public Page requantize(SharedArena memory, Page page, int level) {
     PmkvqPage wide = (PmkvqPage) page;
     List<HeadShape> shapes = codec.shapes(level);
-    MemorySegment bytes = codec.narrowing().narrow(wide.codes(), shapes);
+    MemorySegment bytes = codec.requantizer().requantize(wide.codes(), shapes);
     return new PmkvqPage(
         UniformPage.of(memory, shapes, codec.lookups(), bytes), level, wide.smoothing());
   }
 
   @Override
-  public ShrinkingSequence fork() {
+  public RequantizingSequence fork() {
     return new PmkvqSequence(codec, levels.clone());
   }
 }

@@ -11,7 +11,7 @@ public enum RightShift {
    */
   EQUIVALENT {
     @Override
-    int narrow(int code, int bits) {
+    int shift(int code, int bits) {
       long factor = (1L << 2 * bits) - (1L << bits) + 1;
       return (int) (factor * (code + (1L << bits - 1)) >> 3 * bits);
     }
@@ -20,7 +20,7 @@ public enum RightShift {
   /** The upper bits, with the range kept: numbers move down by half a step on the average. */
   DIRECT {
     @Override
-    int narrow(int code, int bits) {
+    int shift(int code, int bits) {
       return code >> bits;
     }
   },
@@ -31,7 +31,7 @@ public enum RightShift {
    */
   MODIFIED {
     @Override
-    int narrow(int code, int bits) {
+    int shift(int code, int bits) {
       return code >> bits;
     }
 
@@ -51,7 +51,7 @@ public enum RightShift {
    *
    * @param code of {@code 2 * bits} bits
    */
-  abstract int narrow(int code, int bits);
+  abstract int shift(int code, int bits);
 
   /** What stored scales are multiplied by on the way to {@code bits} bits. */
   float scaleFactor(int bits) {

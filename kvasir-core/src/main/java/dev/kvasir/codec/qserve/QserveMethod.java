@@ -1,21 +1,21 @@
 package dev.kvasir.codec.qserve;
 
-import dev.kvasir.codec.MethodOfBits;
+import dev.kvasir.codec.BitWidthMethod;
 
 /**
  * QServe, its cache alone: keys evened out by factors of channels, then codes by token and head.
  */
-public final class QserveMethod extends MethodOfBits {
+public final class QserveMethod extends BitWidthMethod {
   public QserveMethod() {
     super(
         "qserve",
-        QservePlan::of,
+        QserveConfig::of,
         "qserve:1|2|3|4|8: k, v (bits),",
         "  group (32|64|128), smoothing (on|off)");
   }
 
   @Override
-  public boolean looksUp() {
+  public boolean supportsOperandPrecision() {
     return true;
   }
 }

@@ -1,6 +1,6 @@
 package dev.kvasir.codec.ranked;
 
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SequenceCodec;
@@ -11,19 +11,23 @@ import dev.kvasir.memory.MemoryPool;
 final class RankedCodec implements PageCodec {
   private final RankedSizes sizes;
   private final RankedSettings settings;
-  private final RankedShape shape;
+  private final RankedHeadLayout layout;
   private final Kernels kernels;
 
-  RankedCodec(CacheShape cache, CacheHost host, RankedSettings settings) {
+  RankedCodec(CacheShape cache, CacheContext context, RankedSettings settings) {
     this.sizes =
         new RankedSizes(
-            cache.layers(), cache.kvHeads(), cache.keyDim(), cache.valueDim(), host.queryHeads());
+            cache.layers(),
+            cache.kvHeads(),
+            cache.keyDim(),
+            cache.valueDim(),
+            context.queryHeads());
     this.settings = settings;
-    this.shape = RankedShape.of(cache.keyDim(), cache.valueDim(), settings);
-    this.kernels = host.kernels();
+    this.layout = RankedHeadLayout.of(cache.keyDim(), cache.valueDim(), settings);
+    this.kernels = context.kernels();
   }
 
-  RankedSizes model() {
+  RankedSizes rankedSizes() {
     return sizes;
   }
 
@@ -31,46 +35,46 @@ final class RankedCodec implements PageCodec {
     return settings;
   }
 
-  RankedShape shape() {
-    return shape;
+  RankedHeadLayout layout() {
+    return layout;
   }
 
-  ReceivedAttention newAttention() {
-    return new ReceivedAttention(kernels.floats(), sizes, settings.rank());
+  ReceivedAttention newReceivedAttention() {
+    return new ReceivedAttention(kernels.floats(), sizes, settings.aggregation());
   }
 
   @Override
-  public SequenceCodec begin(MemoryPool pool) {
+  public SequenceCodec newSequence(MemoryPool pool) {
     return new RankedSequence(this, pool);
   }
 
   @Override
-  public SequenceCodec resume(MemoryPool pool, byte[] state) {
+  public SequenceCodec resumeSequence(MemoryPool pool, byte[] state) {
     return RankedSequence.resumed(this, pool, state);
   }
 
   @Override
-  public boolean canCheckLater() {
+  public boolean allowsDeferredCheck() {
     return true;
   }
 
   @Override
-  public boolean packsLayersApart() {
+  public boolean hasIndependentLayers() {
     return true;
   }
 
   @Override
   public long pageBytes() {
-    return sizes.kvHeads() * shape.bytes();
+    return sizes.kvHeads() * layout.bytes();
   }
 
   @Override
   public long codeBytes() {
-    return sizes.kvHeads() * shape.codeBytes();
+    return sizes.kvHeads() * layout.codeBytes();
   }
 
   @Override
-  public long tableBytes(int sealedBlocks) {
+  public long tableBytes(int quantizedBlocks) {
     return sizes.layers() * RecentQueries.bytesFor(settings.queries(), sizes.queryChannels());
   }
 }

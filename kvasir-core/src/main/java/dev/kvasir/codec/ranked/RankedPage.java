@@ -1,26 +1,26 @@
 package dev.kvasir.codec.ranked;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
-import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.PageRoom;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.memory.SharedArena;
-import dev.kvasir.page.CodeGrid;
+import dev.kvasir.page.CodeMatrix;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A layer's keys and values with two widths of tokens, head after head as {@link RankedShape} lays
- * them out. Stored:
+ * A layer's keys and values with two widths of tokens, head after head as {@link RankedHeadLayout}
+ * lays them out. Stored:
  *
  * <pre>
  * u16  KV heads
- *      a RankedShape
+ *      a RankedHeadLayout
  *      the page's bytes
  * </pre>
  */
@@ -34,76 +34,91 @@ final class RankedPage implements Page {
 
   private final SharedArena memory;
   private final int kvHeads;
-  private final RankedShape shape;
-  private final Lookups lookups;
+  private final RankedHeadLayout layout;
+  private final OperandPrecision operandPrecision;
   private final MemorySegment bytes;
 
-  /** All zeros, to be filled by a {@link RankedPacking}. */
-  RankedPage(SharedArena memory, int kvHeads, RankedShape shape, Lookups lookups) {
-    this(memory, kvHeads, shape, lookups, memory.allocate(kvHeads * shape.bytes()));
+  /** All zeros, to be filled by a {@link RankedPageQuantizer}. */
+  RankedPage(
+      SharedArena memory, int kvHeads, RankedHeadLayout layout, OperandPrecision operandPrecision) {
+    this(memory, kvHeads, layout, operandPrecision, memory.allocate(kvHeads * layout.bytes()));
   }
 
   private RankedPage(
-      SharedArena memory, int kvHeads, RankedShape shape, Lookups lookups, MemorySegment bytes) {
+      SharedArena memory,
+      int kvHeads,
+      RankedHeadLayout layout,
+      OperandPrecision operandPrecision,
+      MemorySegment bytes) {
     this.kvHeads = kvHeads;
-    this.shape = shape;
-    this.lookups = lookups;
+    this.layout = layout;
+    this.operandPrecision = operandPrecision;
     this.bytes = bytes;
     this.memory = memory.retain();
   }
 
   @Override
-  public byte[] form() {
-    return Envelope.PAGE.seal(
+  public byte[] serialize() {
+    return SnapshotHeader.PAGE.wrap(
         KIND,
-        Short.BYTES + RankedShape.headerBytes() + bytes.byteSize(),
+        Short.BYTES + RankedHeadLayout.headerBytes() + bytes.byteSize(),
         out -> {
           out.putShort((short) kvHeads);
-          shape.write(out);
+          layout.write(out);
           out.put(bytes.asByteBuffer());
         });
   }
 
   /** Reads what {@link #form} wrote, which must be such a page. */
   static RankedPage read(
-      SharedArena memory, Form form, int kvHeads, RankedShape shape, Lookups lookups) {
-    return Envelope.PAGE.open(form, KIND, in -> read(memory, in, kvHeads, shape, lookups));
+      SharedArena memory,
+      Snapshot snapshot,
+      int kvHeads,
+      RankedHeadLayout layout,
+      OperandPrecision operandPrecision) {
+    return SnapshotHeader.PAGE.unwrap(
+        snapshot, KIND, in -> read(memory, in, kvHeads, layout, operandPrecision));
   }
 
   private static RankedPage read(
-      SharedArena memory, ByteBuffer in, int kvHeads, RankedShape shape, Lookups lookups) {
+      SharedArena memory,
+      ByteBuffer in,
+      int kvHeads,
+      RankedHeadLayout layout,
+      OperandPrecision operandPrecision) {
     int heads = Short.toUnsignedInt(in.getShort());
-    RankedShape found = RankedShape.read(in);
-    if (heads != kvHeads || !found.isLike(shape)) {
-      throw Envelope.PAGE.refused(
-          "has in %d KV heads %s; this cache has in %d %s".formatted(heads, found, kvHeads, shape));
+    RankedHeadLayout found = RankedHeadLayout.read(in);
+    if (heads != kvHeads || !found.hasSameLayout(layout)) {
+      throw SnapshotHeader.PAGE.invalid(
+          "has in %d KV heads %s; this cache has in %d %s"
+              .formatted(heads, found, kvHeads, layout));
     }
-    Envelope.PAGE.requireRest(in, kvHeads * shape.bytes());
-    MemorySegment bytes = memory.keep(MemorySegment.ofBuffer(in));
-    return new RankedPage(memory, kvHeads, shape, lookups, bytes).requireSound();
+    SnapshotHeader.PAGE.requireRemaining(in, kvHeads * layout.bytes());
+    MemorySegment bytes = memory.adopt(MemorySegment.ofBuffer(in));
+    return new RankedPage(memory, kvHeads, layout, operandPrecision, bytes).requireValid();
   }
 
-  private RankedPage requireSound() {
+  private RankedPage requireValid() {
     for (int head = 0; head < kvHeads; head++) {
       int marked = 0;
       for (int token = 0; token < TOKENS; token++) {
-        marked += isMarked(head, token) ? 1 : 0;
+        marked += isSalient(head, token) ? 1 : 0;
       }
-      if (marked != shape.tokens(0) || !hasFactors(head)) {
+      if (marked != layout.tokens(0) || !hasValidFactors(head)) {
         close();
-        throw Envelope.PAGE.refused(
-            marked == shape.tokens(0)
+        throw SnapshotHeader.PAGE.invalid(
+            marked == layout.tokens(0)
                 ? "has in head %d a factor that is not above zero and finite".formatted(head)
                 : "marks %d tokens of head %d; expected %d"
-                    .formatted(marked, head, shape.tokens(0)));
+                    .formatted(marked, head, layout.tokens(0)));
       }
     }
     return this;
   }
 
-  private boolean hasFactors(int head) {
-    long end = head * shape.bytes() + shape.keysOffset(0);
-    for (long at = head * shape.bytes() + shape.keyFactorsOffset(); at < end; at += Short.BYTES) {
+  private boolean hasValidFactors(int head) {
+    long end = head * layout.bytes() + layout.keysOffset(0);
+    for (long at = head * layout.bytes() + layout.keyFactorsOffset(); at < end; at += Short.BYTES) {
       short half = bytes.get(HALF, at);
       if (half <= 0 || half >= INFINITE) {
         return false;
@@ -117,12 +132,12 @@ final class RankedPage implements Page {
     return readers.of(RankedReader.KIND);
   }
 
-  RankedShape shape() {
-    return shape;
+  RankedHeadLayout layout() {
+    return layout;
   }
 
   boolean isExact() {
-    return lookups == Lookups.EXACT;
+    return operandPrecision == OperandPrecision.EXACT;
   }
 
   MemorySegment bytes() {
@@ -131,26 +146,26 @@ final class RankedPage implements Page {
 
   /** Where a head begins. */
   long offset(int kvHead) {
-    return kvHead * shape.bytes();
+    return kvHead * layout.bytes();
   }
 
-  void mark(int kvHead, int token) {
+  void markSalient(int kvHead, int token) {
     long at = offset(kvHead) + token / Byte.SIZE;
     int marks = bytes.get(ValueLayout.JAVA_BYTE, at);
     bytes.set(ValueLayout.JAVA_BYTE, at, (byte) (marks | 1 << token % Byte.SIZE));
   }
 
-  private boolean isMarked(int kvHead, int token) {
+  private boolean isSalient(int kvHead, int token) {
     int marks = bytes.get(ValueLayout.JAVA_BYTE, offset(kvHead) + token / Byte.SIZE);
     return (marks >> token % Byte.SIZE & 1) == 1;
   }
 
   /** The tokens of a head by tier, each in their order. // (TOKENS), set */
-  void copyPlaces(int kvHead, int[] places) {
+  void readTierOrder(int kvHead, int[] tierOrder) {
     int high = 0;
-    int low = shape.tokens(0);
+    int low = layout.tokens(0);
     for (int token = 0; token < TOKENS; token++) {
-      places[isMarked(kvHead, token) ? high++ : low++] = token;
+      tierOrder[isSalient(kvHead, token) ? high++ : low++] = token;
     }
   }
 
@@ -161,61 +176,67 @@ final class RankedPage implements Page {
   }
 
   @Override
-  public void expandKeys(PageRoom worker, int kvHead, int tokens, float[] out) {
-    RankedRoom room = RankedRoom.of(worker);
-    int width = shape.keyDim();
-    copyPlaces(kvHead, room.places);
-    for (int tier = 0; tier < RankedShape.TIERS; tier++) {
-      CodeGrid grid = shape.keys().get(tier);
-      float[] x = worker.codes().grid(grid.entries() * grid.lanes());
-      grid.expand(worker.codes(), bytes, offset(kvHead) + shape.keysOffset(tier), x);
-      int first = tier == 0 ? 0 : shape.tokens(0);
-      for (int lane = 0; lane < grid.lanes(); lane++) {
-        int token = room.places[first + lane];
+  public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    RankedScratch scratch = RankedScratch.of(workspace);
+    int width = layout.keyDim();
+    readTierOrder(kvHead, scratch.tierOrder);
+    for (int tier = 0; tier < RankedHeadLayout.TIERS; tier++) {
+      CodeMatrix matrix = layout.keys().get(tier);
+      float[] x = workspace.codes().values(matrix.rows() * matrix.columns());
+      matrix.dequantize(workspace.codes(), bytes, offset(kvHead) + layout.keysOffset(tier), x);
+      int first = tier == 0 ? 0 : layout.tokens(0);
+      for (int lane = 0; lane < matrix.columns(); lane++) {
+        int token = scratch.tierOrder[first + lane];
         for (int channel = 0; token < tokens && channel < width; channel++) {
-          out[token * width + channel] = x[channel * grid.lanes() + lane];
+          out[token * width + channel] = x[channel * matrix.columns() + lane];
         }
       }
     }
-    if (shape.dividesKeys()) {
-      multiply(worker, room, offset(kvHead) + shape.keyFactorsOffset(), width, tokens, out);
+    if (layout.dividesKeys()) {
+      multiply(workspace, scratch, offset(kvHead) + layout.keyFactorsOffset(), width, tokens, out);
     }
   }
 
   @Override
-  public void expandValues(PageRoom worker, int kvHead, int tokens, float[] out) {
-    RankedRoom room = RankedRoom.of(worker);
-    int width = shape.valueDim();
-    copyPlaces(kvHead, room.places);
-    for (int tier = 0; tier < RankedShape.TIERS; tier++) {
-      CodeGrid grid = shape.values().get(tier);
-      float[] x = worker.codes().grid(grid.entries() * grid.lanes());
-      grid.expand(worker.codes(), bytes, offset(kvHead) + shape.valuesOffset(tier), x);
-      int first = tier == 0 ? 0 : shape.tokens(0);
-      for (int entry = 0; entry < grid.entries(); entry++) {
-        int token = room.places[first + entry];
+  public void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    RankedScratch scratch = RankedScratch.of(workspace);
+    int width = layout.valueDim();
+    readTierOrder(kvHead, scratch.tierOrder);
+    for (int tier = 0; tier < RankedHeadLayout.TIERS; tier++) {
+      CodeMatrix matrix = layout.values().get(tier);
+      float[] x = workspace.codes().values(matrix.rows() * matrix.columns());
+      matrix.dequantize(workspace.codes(), bytes, offset(kvHead) + layout.valuesOffset(tier), x);
+      int first = tier == 0 ? 0 : layout.tokens(0);
+      for (int entry = 0; entry < matrix.rows(); entry++) {
+        int token = scratch.tierOrder[first + entry];
         if (token < tokens) {
           System.arraycopy(x, entry * width, out, token * width, width);
         }
       }
     }
-    if (shape.dividesValues()) {
-      multiply(worker, room, offset(kvHead) + shape.valueFactorsOffset(), width, tokens, out);
+    if (layout.dividesValues()) {
+      multiply(
+          workspace, scratch, offset(kvHead) + layout.valueFactorsOffset(), width, tokens, out);
     }
   }
 
   private void multiply(
-      PageRoom worker, RankedRoom room, long factorsAt, int width, int rows, float[] x) {
-    float[] factors = room.factors(width);
-    worker.kernels().halves().expand(bytes, factorsAt, factors, 0, width);
+      PageWorkspace workspace,
+      RankedScratch scratch,
+      long factorsAt,
+      int width,
+      int rows,
+      float[] x) {
+    float[] factors = scratch.factors(width);
+    workspace.kernels().halves().expand(bytes, factorsAt, factors, 0, width);
     for (int row = 0; row < rows; row++) {
-      worker.kernels().rows().multiply(x, row * width, factors, 0, x, row * width, width);
+      workspace.kernels().rows().multiply(x, row * width, factors, 0, x, row * width, width);
     }
   }
 
   @Override
   public long codeBytes() {
-    return kvHeads * shape.codeBytes();
+    return kvHeads * layout.codeBytes();
   }
 
   /** Marks and factors count as scales do: what a page has beside its codes. */

@@ -3,7 +3,7 @@ package dev.kvasir.codec.ranked;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.uniform.GridSums;
+import dev.kvasir.codec.uniform.QuantizedMatmul;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
@@ -20,8 +20,8 @@ final class RankedReader implements PageReader {
   private final Kernels kernels;
   private final int keyDim;
   private final int valueDim;
-  private final GridSums sums;
-  private final int[] places = new int[TOKENS];
+  private final QuantizedMatmul matmul;
+  private final int[] tierOrder = new int[TOKENS];
   private final float[] factors;
   private final float[] multiplied; // (rows, keyDim)
   private final float[] tier; // (rows, tokens of a tier): scores, or weights
@@ -34,23 +34,23 @@ final class RankedReader implements PageReader {
     this.keyDim = readers.keyDim();
     this.valueDim = readers.valueDim();
     int widest = Math.max(keyDim, valueDim);
-    this.sums = new GridSums(readers.room(), PageReader.MOST_ROWS, widest);
+    this.matmul = new QuantizedMatmul(readers.workspace(), PageReader.MAX_ROWS, widest);
     this.factors = new float[widest];
-    this.multiplied = new float[PageReader.MOST_ROWS * keyDim];
-    this.tier = new float[PageReader.MOST_ROWS * TOKENS];
-    this.outputs = new float[PageReader.MOST_ROWS * valueDim];
+    this.multiplied = new float[PageReader.MAX_ROWS * keyDim];
+    this.tier = new float[PageReader.MAX_ROWS * TOKENS];
+    this.outputs = new float[PageReader.MAX_ROWS * valueDim];
   }
 
   @Override
   public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
     RankedPage ranked = (RankedPage) page;
-    RankedShape shape = ranked.shape();
+    RankedHeadLayout layout = ranked.layout();
     long offset = ranked.offset(kvHead);
-    ranked.copyPlaces(kvHead, places);
-    sums.begin(); // each page has factors of its own
+    ranked.readTierOrder(kvHead, tierOrder);
+    matmul.invalidateOperands(); // each page has factors of its own
     float[] x = queries;
-    if (shape.dividesKeys()) {
-      readFactors(ranked, offset + shape.keyFactorsOffset(), keyDim);
+    if (layout.dividesKeys()) {
+      readFactors(ranked, offset + layout.keyFactorsOffset(), keyDim);
       for (int row = 0; row < rows; row++) {
         int at = row * keyDim;
         kernels.rows().multiply(queries, at, factors, 0, multiplied, at, keyDim);
@@ -58,14 +58,14 @@ final class RankedReader implements PageReader {
       x = multiplied;
     }
     int first = 0;
-    for (int i = 0; i < RankedShape.TIERS; i++) {
-      int tokens = shape.tokens(i);
+    for (int i = 0; i < RankedHeadLayout.TIERS; i++) {
+      int tokens = layout.tokens(i);
       Arrays.fill(tier, 0, rows * tokens, 0);
       inputRows.set(x, rows, keyDim);
       outputRows.set(tier, rows, tokens);
-      long keysAt = offset + shape.keysOffset(i);
-      sums.add(
-          shape.keys().get(i), ranked.bytes(), keysAt, inputRows, ranked.isExact(), outputRows);
+      long keysAt = offset + layout.keysOffset(i);
+      matmul.add(
+          layout.keys().get(i), ranked.bytes(), keysAt, inputRows, ranked.isExact(), outputRows);
       scatter(first, tokens, rows, scores);
       first += tokens;
     }
@@ -74,51 +74,56 @@ final class RankedReader implements PageReader {
   private void scatter(int first, int tokens, int rows, float[] scores) {
     for (int row = 0; row < rows; row++) {
       for (int i = 0; i < tokens; i++) {
-        scores[row * TOKENS + places[first + i]] = tier[row * tokens + i];
+        scores[row * TOKENS + tierOrder[first + i]] = tier[row * tokens + i];
       }
     }
   }
 
   @Override
-  public void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
+  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] accumulator) {
     RankedPage ranked = (RankedPage) page;
-    RankedShape shape = ranked.shape();
+    RankedHeadLayout layout = ranked.layout();
     long offset = ranked.offset(kvHead);
-    ranked.copyPlaces(kvHead, places);
-    float[] out = shape.dividesValues() ? outputs : mixed;
-    if (shape.dividesValues()) {
+    ranked.readTierOrder(kvHead, tierOrder);
+    float[] out = layout.dividesValues() ? outputs : accumulator;
+    if (layout.dividesValues()) {
       Arrays.fill(outputs, 0, rows * valueDim, 0);
     }
     int first = 0;
-    for (int i = 0; i < RankedShape.TIERS; i++) {
-      int tokens = shape.tokens(i);
+    for (int i = 0; i < RankedHeadLayout.TIERS; i++) {
+      int tokens = layout.tokens(i);
       gather(first, tokens, rows, weights);
       inputRows.set(tier, rows, tokens);
       outputRows.set(out, rows, valueDim);
-      long valuesAt = offset + shape.valuesOffset(i);
-      sums.add(
-          shape.values().get(i), ranked.bytes(), valuesAt, inputRows, ranked.isExact(), outputRows);
+      long valuesAt = offset + layout.valuesOffset(i);
+      matmul.add(
+          layout.values().get(i),
+          ranked.bytes(),
+          valuesAt,
+          inputRows,
+          ranked.isExact(),
+          outputRows);
       first += tokens;
     }
-    if (shape.dividesValues()) {
-      readFactors(ranked, offset + shape.valueFactorsOffset(), valueDim);
-      addMultiplied(rows, mixed);
+    if (layout.dividesValues()) {
+      readFactors(ranked, offset + layout.valueFactorsOffset(), valueDim);
+      addMultiplied(rows, accumulator);
     }
   }
 
   private void gather(int first, int tokens, int rows, float[] weights) {
     for (int row = 0; row < rows; row++) {
       for (int i = 0; i < tokens; i++) {
-        tier[row * tokens + i] = weights[row * TOKENS + places[first + i]];
+        tier[row * tokens + i] = weights[row * TOKENS + tierOrder[first + i]];
       }
     }
   }
 
-  private void addMultiplied(int rows, float[] mixed) {
+  private void addMultiplied(int rows, float[] accumulator) {
     for (int row = 0; row < rows; row++) {
       int at = row * valueDim;
       kernels.rows().multiply(outputs, at, factors, 0, outputs, at, valueDim);
-      kernels.rows().add(mixed, at, outputs, at, valueDim);
+      kernels.rows().add(accumulator, at, outputs, at, valueDim);
     }
   }
 

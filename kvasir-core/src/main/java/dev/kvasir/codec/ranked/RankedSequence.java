@@ -1,9 +1,9 @@
 package dev.kvasir.codec.ranked;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.memory.SharedArena;
 import java.nio.ByteBuffer;
@@ -40,7 +40,7 @@ final class RankedSequence implements SequenceCodec {
   }
 
   private static List<RecentQueries> newQueries(RankedCodec codec, MemoryPool pool) {
-    RankedSizes sizes = codec.model();
+    RankedSizes sizes = codec.rankedSizes();
     List<RecentQueries> recent = new ArrayList<>();
     try {
       for (int layer = 0; layer < sizes.layers(); layer++) {
@@ -54,18 +54,23 @@ final class RankedSequence implements SequenceCodec {
   }
 
   static RankedSequence resumed(RankedCodec codec, MemoryPool pool, byte[] state) {
-    return Envelope.STATE.open(state, KIND, in -> read(codec, pool, in));
+    return SnapshotHeader.STATE.unwrap(state, KIND, in -> read(codec, pool, in));
   }
 
   private static RankedSequence read(RankedCodec codec, MemoryPool pool, ByteBuffer in) {
-    RankedSizes sizes = codec.model();
-    String found = inWords(next(in), next(in), next(in), next(in));
+    RankedSizes sizes = codec.rankedSizes();
+    String found =
+        describe(
+            readUnsignedShort(in),
+            readUnsignedShort(in),
+            readUnsignedShort(in),
+            readUnsignedShort(in));
     String expected =
-        inWords(sizes.layers(), sizes.queryHeads(), sizes.keyDim(), codec.settings().queries());
+        describe(sizes.layers(), sizes.queryHeads(), sizes.keyDim(), codec.settings().queries());
     if (!found.equals(expected)) {
-      throw Envelope.STATE.refused("has %s; this cache has %s".formatted(found, expected));
+      throw SnapshotHeader.STATE.invalid("has %s; this cache has %s".formatted(found, expected));
     }
-    Envelope.STATE.requireRest(in, codec.model().layers() * storedBytes(codec));
+    SnapshotHeader.STATE.requireRemaining(in, codec.rankedSizes().layers() * storedBytes(codec));
     RankedSequence sequence = new RankedSequence(codec, pool);
     try {
       sequence.recent.forEach(queries -> queries.read(in));
@@ -76,23 +81,24 @@ final class RankedSequence implements SequenceCodec {
     }
   }
 
-  private static int next(ByteBuffer in) {
+  private static int readUnsignedShort(ByteBuffer in) {
     return Short.toUnsignedInt(in.getShort());
   }
 
-  private static String inWords(int layers, int heads, int keyDim, int queries) {
+  private static String describe(int layers, int heads, int keyDim, int queries) {
     return "%d layers with %d query heads of %d channels and %d queries"
         .formatted(layers, heads, keyDim, queries);
   }
 
   private static long storedBytes(RankedCodec codec) {
-    return RecentQueries.storedBytes(codec.settings().queries(), codec.model().queryChannels());
+    return RecentQueries.storedBytes(
+        codec.settings().queries(), codec.rankedSizes().queryChannels());
   }
 
   @Override
-  public byte[] state() {
-    RankedSizes sizes = codec.model();
-    return Envelope.STATE.seal(
+  public byte[] serializeState() {
+    RankedSizes sizes = codec.rankedSizes();
+    return SnapshotHeader.STATE.wrap(
         KIND,
         HEADER_BYTES + sizes.layers() * storedBytes(codec),
         out -> {
@@ -103,24 +109,29 @@ final class RankedSequence implements SequenceCodec {
   }
 
   @Override
-  public boolean seesQueries() {
+  public boolean observesQueries() {
     return true;
   }
 
   @Override
-  public void see(int layer, int position, float[] queries, int at) {
+  public void observe(int layer, int position, float[] queries, int at) {
     recent.get(layer).add(position, queries, at);
   }
 
   @Override
-  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
-    return new RankedPacking(codec, recent.get(layer)).pack(memory, position, keys, values);
+  public Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+    return new RankedPageQuantizer(codec, recent.get(layer))
+        .quantize(memory, position, keys, values);
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
     return RankedPage.read(
-        memory, form, codec.model().kvHeads(), codec.shape(), codec.settings().lookups());
+        memory,
+        snapshot,
+        codec.rankedSizes().kvHeads(),
+        codec.layout(),
+        codec.settings().operandPrecision());
   }
 
   @Override

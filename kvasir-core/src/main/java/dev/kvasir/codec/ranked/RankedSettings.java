@@ -1,6 +1,6 @@
 package dev.kvasir.codec.ranked;
 
-import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.OperandPrecision;
 
 /**
  * What a method makes of the tokens of a page.
@@ -15,8 +15,8 @@ public record RankedSettings(
     int lowBits,
     int salient,
     int queries,
-    Rank rank,
-    KeyScales keyScales,
-    KeyFactors factors,
+    AttentionAggregation aggregation,
+    KeyScaleGranularity keyGranularity,
+    KeyChannelFactors factors,
     boolean dividesValues,
-    Lookups lookups) {}
+    OperandPrecision operandPrecision) {}

@@ -18,19 +18,19 @@ final class ReceivedAttention {
 
   private final FloatKernels kernels;
   private final RankedSizes sizes;
-  private final Rank rank;
+  private final AttentionAggregation aggregation;
   private final float[] queries; // (queriesPerKvHead, keyDim)
   private final float[] scores; // (queriesPerKvHead, TOKENS)
   private final RowBlock inputRows = new RowBlock();
   private final RowBlock vectorRows = new RowBlock();
   private final RowBlock outputRows = new RowBlock();
   private final double[] received = new double[TOKENS];
-  private final int[] seen = new int[TOKENS];
+  private final int[] queryCounts = new int[TOKENS];
 
-  ReceivedAttention(FloatKernels kernels, RankedSizes sizes, Rank rank) {
+  ReceivedAttention(FloatKernels kernels, RankedSizes sizes, AttentionAggregation aggregation) {
     this.kernels = kernels;
     this.sizes = sizes;
-    this.rank = rank;
+    this.aggregation = aggregation;
     this.queries = new float[sizes.queriesPerKvHead() * sizes.keyDim()];
     this.scores = new float[sizes.queriesPerKvHead() * TOKENS];
   }
@@ -42,14 +42,14 @@ final class ReceivedAttention {
    */
   double[] of(RecentQueries recent, int kvHead, int position, float[] keys, int at) {
     Arrays.fill(received, 0);
-    Arrays.fill(seen, 0);
+    Arrays.fill(queryCounts, 0);
     int shared = sizes.queriesPerKvHead();
     int keyDim = sizes.keyDim();
-    for (int place = 0; place < recent.places(); place++) {
-      int visible = Math.min(recent.position(place) - position + 1, TOKENS);
-      if (recent.position(place) >= 0 && visible > 0) {
+    for (int slot = 0; slot < recent.capacity(); slot++) {
+      int visible = Math.min(recent.position(slot) - position + 1, TOKENS);
+      if (recent.position(slot) >= 0 && visible > 0) {
         int count = shared * keyDim;
-        recent.read(place, kvHead * count, count, queries, 0);
+        recent.read(slot, kvHead * count, count, queries, 0);
         kernels.products(
             inputRows.set(queries, shared, keyDim),
             vectorRows.set(keys, at, keyDim, visible, keyDim),
@@ -59,9 +59,9 @@ final class ReceivedAttention {
         }
       }
     }
-    if (rank == Rank.MEAN) {
+    if (aggregation == AttentionAggregation.MEAN) {
       for (int token = 0; token < TOKENS; token++) {
-        received[token] /= Math.max(1, seen[token]);
+        received[token] /= Math.max(1, queryCounts[token]);
       }
     }
     return received;
@@ -78,7 +78,7 @@ final class ReceivedAttention {
     }
     for (int token = 0; token < visible; token++) {
       received[token] += StrictMath.exp((scores[at + token] - most) * scale) / sum;
-      seen[token]++;
+      queryCounts[token]++;
     }
   }
 }

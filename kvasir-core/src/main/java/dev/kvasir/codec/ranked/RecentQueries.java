@@ -1,7 +1,7 @@
 package dev.kvasir.codec.ranked;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.memory.ForkedMemory;
+import dev.kvasir.codec.SnapshotHeader;
+import dev.kvasir.memory.CopyOnWriteMemory;
 import dev.kvasir.memory.MemoryPool;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -31,25 +31,25 @@ final class RecentQueries {
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final float LARGEST_HALF = 65504;
   private static final int NOT_FINITE = 0x7C00;
-  private static final int NOBODY = -1;
+  private static final int EMPTY = -1;
 
   private final int channels; // of a token's queries
   private final int[] positions; // by place
-  private ForkedMemory queries;
+  private CopyOnWriteMemory queries;
 
-  RecentQueries(int places, int channels, MemoryPool pool) {
-    this(new int[places], channels, new ForkedMemory(bytesFor(places, channels), pool));
-    Arrays.fill(positions, NOBODY);
+  RecentQueries(int capacity, int channels, MemoryPool pool) {
+    this(new int[capacity], channels, new CopyOnWriteMemory(bytesFor(capacity, channels), pool));
+    Arrays.fill(positions, EMPTY);
   }
 
-  private RecentQueries(int[] positions, int channels, ForkedMemory queries) {
+  private RecentQueries(int[] positions, int channels, CopyOnWriteMemory queries) {
     this.positions = positions;
     this.channels = channels;
     this.queries = queries;
   }
 
-  static long bytesFor(int places, int channels) {
-    return 2L * places * channels;
+  static long bytesFor(int capacity, int channels) {
+    return 2L * capacity * channels;
   }
 
   synchronized RecentQueries fork() {
@@ -60,50 +60,50 @@ final class RecentQueries {
    * @param x (queryHeads, keyDim) from {@code at} on
    */
   synchronized void add(int position, float[] x, int at) {
-    int place = position % positions.length;
-    if (position < positions[place]) {
+    int slot = position % positions.length;
+    if (position < positions[slot]) {
       return;
     }
-    queries = queries.toWrite();
-    positions[place] = position;
+    queries = queries.writable();
+    positions[slot] = position;
     MemorySegment bytes = queries.bytes();
-    long first = 2L * place * channels;
+    long first = 2L * slot * channels;
     for (int i = 0; i < channels; i++) {
       float limited = Math.clamp(x[at + i], -LARGEST_HALF, LARGEST_HALF);
       bytes.set(HALF, first + 2L * i, Float.floatToFloat16(limited));
     }
   }
 
-  int places() {
+  int capacity() {
     return positions.length;
   }
 
   /** Of the token at a place; below zero where there is none. */
-  synchronized int position(int place) {
-    return positions[place];
+  synchronized int position(int slot) {
+    return positions[slot];
   }
 
   /**
    * @param from the first of the token's numbers that is wanted
    * @param out (count), set
    */
-  synchronized void read(int place, int from, int count, float[] out, int outAt) {
-    long first = 2L * (place * channels + from);
+  synchronized void read(int slot, int from, int count, float[] out, int outAt) {
+    long first = 2L * (slot * channels + from);
     for (int i = 0; i < count; i++) {
       out[outAt + i] = Float.float16ToFloat(queries.bytes().get(HALF, first + 2L * i));
     }
   }
 
   synchronized void truncate(int length) {
-    for (int place = 0; place < positions.length; place++) {
-      if (positions[place] >= length) {
-        positions[place] = NOBODY;
+    for (int slot = 0; slot < positions.length; slot++) {
+      if (positions[slot] >= length) {
+        positions[slot] = EMPTY;
       }
     }
   }
 
-  static long storedBytes(int places, int channels) {
-    return (long) places * Integer.BYTES + bytesFor(places, channels);
+  static long storedBytes(int capacity, int channels) {
+    return (long) capacity * Integer.BYTES + bytesFor(capacity, channels);
   }
 
   synchronized void write(ByteBuffer out) {
@@ -113,21 +113,21 @@ final class RecentQueries {
     out.put(queries.bytes().asByteBuffer());
   }
 
-  /** Goes on from what {@link #write} wrote; nothing was added before. */
+  /** Goes on from what {@link #generate} wrote; nothing was added before. */
   synchronized void read(ByteBuffer in) {
-    for (int place = 0; place < positions.length; place++) {
-      positions[place] = in.getInt();
-      if (positions[place] < NOBODY
-          || positions[place] >= 0 && positions[place] % positions.length != place) {
-        throw Envelope.STATE.refused(
+    for (int slot = 0; slot < positions.length; slot++) {
+      positions[slot] = in.getInt();
+      if (positions[slot] < EMPTY
+          || positions[slot] >= 0 && positions[slot] % positions.length != slot) {
+        throw SnapshotHeader.STATE.invalid(
             "has the queries of token %d at place %d of %d"
-                .formatted(positions[place], place, positions.length));
+                .formatted(positions[slot], slot, positions.length));
       }
     }
     for (int i = 0; i < positions.length * channels; i++) {
       short half = in.getShort();
       if ((half & NOT_FINITE) == NOT_FINITE) {
-        throw Envelope.STATE.refused("has a query that is no finite number");
+        throw SnapshotHeader.STATE.invalid("has a query that is no finite number");
       }
       queries.bytes().set(HALF, 2L * i, half);
     }

@@ -1,9 +1,9 @@
 package dev.kvasir.codec.rotatekv;
 
 import dev.kvasir.codec.Page;
-import dev.kvasir.codec.PageRoom;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.basis.AuxiliaryNumbers;
 import dev.kvasir.codec.basis.Hadamard;
-import dev.kvasir.codec.basis.SideNumbers;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.kernel.Rotation;
 import java.util.Comparator;
@@ -20,17 +20,21 @@ import java.util.stream.IntStream;
  * @param rotation that keys carry, where it is known; they are packed with it where it is not
  */
 record KeyGroups(
-    int kvHeads, int together, int keyDim, boolean orders, Optional<Rotation> rotation) {
+    int kvHeads,
+    int headsPerGroup,
+    int keyDim,
+    boolean reordersChannels,
+    Optional<Rotation> rotation) {
   private static final int TOKENS = Page.TOKENS;
 
   /** Numbers of an order of all channels: each group's own, group after group. */
   int orderLength() {
-    return orders ? kvHeads * keyDim : 0;
+    return reordersChannels ? kvHeads * keyDim : 0;
   }
 
   /** Channels of a group. */
   int width() {
-    return together * keyDim;
+    return headsPerGroup * keyDim;
   }
 
   /**
@@ -41,19 +45,19 @@ record KeyGroups(
    * @param hadamard of a group
    * @return the order of channels
    */
-  short[] change(float[] keys, int position, Hadamard hadamard) {
+  short[] rotateAndReorder(float[] keys, int position, Hadamard hadamard) {
     short[] order = new short[orderLength()];
     float[] rows = new float[TOKENS * width()];
-    for (int first = 0; first < kvHeads; first += together) {
-      for (int head = 0; head < together; head++) {
+    for (int first = 0; first < kvHeads; first += headsPerGroup) {
+      for (int head = 0; head < headsPerGroup; head++) {
         int at = (first + head) * TOKENS * keyDim;
-        turnBack(keys, at, position);
+        unrotate(keys, at, position);
         gather(keys, at, rows, head);
       }
-      hadamard.change(0, rows, 0, TOKENS);
-      int[] channels = channels(rows);
+      hadamard.transform(0, rows, 0, TOKENS);
+      int[] channels = channelOrder(rows);
       scatter(rows, channels, keys, first);
-      for (int place = 0; orders && place < width(); place++) {
+      for (int place = 0; reordersChannels && place < width(); place++) {
         order[first * keyDim + place] = (short) channels[place];
       }
     }
@@ -69,10 +73,10 @@ record KeyGroups(
     }
   }
 
-  private void turnBack(float[] keys, int at, int position) {
+  private void unrotate(float[] keys, int at, int position) {
     if (rotation.isPresent()) {
-      rotation.get().turn(keys, at, keyDim, TOKENS, -position);
-      rotation.get().turnBackAlong(keys, at, keyDim, TOKENS);
+      rotation.get().rotate(keys, at, keyDim, TOKENS, -position);
+      rotation.get().unrotateConsecutive(keys, at, keyDim, TOKENS);
     }
   }
 
@@ -83,8 +87,8 @@ record KeyGroups(
   }
 
   /** A group's channels in the order of their sums over tokens. */
-  private int[] channels(float[] rows) {
-    if (!orders) {
+  private int[] channelOrder(float[] rows) {
+    if (!reordersChannels) {
       return IntStream.range(0, width()).toArray();
     }
     double[] sums = new double[width()];
@@ -99,7 +103,7 @@ record KeyGroups(
   }
 
   /** Whether an order names each channel of each group once. */
-  boolean isOrder(SideNumbers order) {
+  boolean isPermutation(AuxiliaryNumbers order) {
     for (int first = 0; first < orderLength(); first += width()) {
       boolean[] seen = new boolean[width()];
       for (int place = 0; place < width(); place++) {
@@ -121,23 +125,23 @@ record KeyGroups(
    * @param out (tokens, keyDim), set
    */
   void expand(
-      PageRoom room,
+      PageWorkspace workspace,
       UniformPage codes,
-      SideNumbers order,
+      AuxiliaryNumbers order,
       Hadamard hadamard,
       int position,
       int kvHead,
       int tokens,
       float[] out) {
-    GroupRoom own = room.of(GroupRoom.class, GroupRoom::new);
-    float[] rows = own.rows(TOKENS * width());
-    int first = kvHead / together * together;
-    for (int head = 0; head < together; head++) {
-      codes.expandKeys(room, first + head, tokens, out);
-      int[] channels = own.channels(keyDim);
+    HeadGroupScratch scratch = workspace.scratch(HeadGroupScratch.class, HeadGroupScratch::new);
+    float[] rows = scratch.rows(TOKENS * width());
+    int first = kvHead / headsPerGroup * headsPerGroup;
+    for (int head = 0; head < headsPerGroup; head++) {
+      codes.dequantizeKeys(workspace, first + head, tokens, out);
+      int[] channels = scratch.channels(keyDim);
       for (int i = 0; i < keyDim; i++) {
         int place = head * keyDim + i;
-        channels[i] = orders ? order.index(first * keyDim + place) : place;
+        channels[i] = reordersChannels ? order.index(first * keyDim + place) : place;
       }
       for (int token = 0; token < tokens; token++) {
         for (int i = 0; i < keyDim; i++) {
@@ -145,14 +149,14 @@ record KeyGroups(
         }
       }
     }
-    hadamard.restore(0, rows, 0, tokens);
+    hadamard.invert(0, rows, 0, tokens);
     int from = (kvHead - first) * keyDim;
     for (int token = 0; token < tokens; token++) {
       System.arraycopy(rows, token * width() + from, out, token * keyDim, keyDim);
     }
     if (rotation.isPresent()) {
-      rotation.get().turnAlong(out, 0, keyDim, tokens);
-      rotation.get().turn(out, 0, keyDim, tokens, position);
+      rotation.get().rotateConsecutive(out, 0, keyDim, tokens);
+      rotation.get().rotate(out, 0, keyDim, tokens, position);
     }
   }
 }

@@ -1,12 +1,12 @@
 package dev.kvasir.codec.rotatekv;
 
-import dev.kvasir.codec.Form;
-import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.StatelessCodec;
+import dev.kvasir.codec.basis.AuxiliaryNumbers;
 import dev.kvasir.codec.basis.Clipping;
 import dev.kvasir.codec.basis.Hadamard;
-import dev.kvasir.codec.basis.SideNumbers;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
@@ -17,7 +17,7 @@ import java.util.List;
 final class RotatekvCodec implements StatelessCodec {
   private final KeyGroups groups;
   private final HeadShape head;
-  private final Lookups lookups;
+  private final OperandPrecision operandPrecision;
   private final int group;
   private final Clipping clipping;
   private final Hadamard keys;
@@ -26,10 +26,15 @@ final class RotatekvCodec implements StatelessCodec {
   /**
    * @param group channels of a token that share a range
    */
-  RotatekvCodec(KeyGroups groups, HeadShape head, Lookups lookups, int group, Clipping clipping) {
+  RotatekvCodec(
+      KeyGroups groups,
+      HeadShape head,
+      OperandPrecision operandPrecision,
+      int group,
+      Clipping clipping) {
     this.groups = groups;
     this.head = head;
-    this.lookups = lookups;
+    this.operandPrecision = operandPrecision;
     this.group = group;
     this.clipping = clipping;
     this.keys = Hadamard.plain(groups.width());
@@ -37,15 +42,16 @@ final class RotatekvCodec implements StatelessCodec {
   }
 
   @Override
-  public Page seal(SharedArena memory, int layer, int position, float[] keyRows, float[] rows) {
+  public Page quantize(SharedArena memory, int layer, int position, float[] keyRows, float[] rows) {
     int vectors = groups.kvHeads() * Page.TOKENS;
-    short[] order = groups.change(keyRows, position, keys);
-    values.change(0, rows, 0, vectors);
-    clipping.cut(keyRows, 0, vectors, head.keyDim(), group);
-    clipping.cut(rows, 0, vectors, head.valueDim(), group);
-    UniformPage codes = UniformPage.pack(memory, shapes(), lookups, null, keyRows, rows);
+    short[] order = groups.rotateAndReorder(keyRows, position, keys);
+    values.transform(0, rows, 0, vectors);
+    clipping.clip(keyRows, 0, vectors, head.keyDim(), group);
+    clipping.clip(rows, 0, vectors, head.valueDim(), group);
+    UniformPage codes =
+        UniformPage.quantize(memory, shapes(), operandPrecision, null, keyRows, rows);
     try {
-      return new RotatekvPage(this, codes, new SideNumbers(memory, order), position);
+      return new RotatekvPage(this, codes, new AuxiliaryNumbers(memory, order), position);
     } catch (RuntimeException | Error e) {
       codes.close();
       throw e;
@@ -53,8 +59,8 @@ final class RotatekvCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
-    return RotatekvPage.read(memory, form, this);
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
+    return RotatekvPage.read(memory, snapshot, this);
   }
 
   private List<HeadShape> shapes() {
@@ -69,8 +75,8 @@ final class RotatekvCodec implements StatelessCodec {
     return head;
   }
 
-  Lookups lookups() {
-    return lookups;
+  OperandPrecision lookups() {
+    return operandPrecision;
   }
 
   /** Of a group of heads. */

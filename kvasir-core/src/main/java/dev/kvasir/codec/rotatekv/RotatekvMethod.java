@@ -1,19 +1,19 @@
 package dev.kvasir.codec.rotatekv;
 
-import dev.kvasir.codec.MethodOfBits;
+import dev.kvasir.codec.BitWidthMethod;
 
 /** RotateKV: keys of several heads rotated together, channels of like size coded together. */
-public final class RotatekvMethod extends MethodOfBits {
+public final class RotatekvMethod extends BitWidthMethod {
   public RotatekvMethod() {
     super(
         "rotatekv",
-        RotatekvPlan::of,
+        RotatekvConfig::of,
         "rotatekv:1|2|3|4|8: k, v (bits), heads,",
         "  group (32|64|128), clip, order (on|off)");
   }
 
   @Override
-  public boolean looksUp() {
+  public boolean supportsOperandPrecision() {
     return true;
   }
 }

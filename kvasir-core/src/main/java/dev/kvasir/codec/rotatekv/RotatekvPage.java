@@ -1,14 +1,14 @@
 package dev.kvasir.codec.rotatekv;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.PageRoom;
-import dev.kvasir.codec.basis.SideNumbers;
-import dev.kvasir.codec.uniform.UniformForm;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
+import dev.kvasir.codec.basis.AuxiliaryNumbers;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.codec.uniform.UniformPageSerializer;
 import dev.kvasir.memory.SharedArena;
 import java.nio.ByteBuffer;
 
@@ -21,7 +21,7 @@ import java.nio.ByteBuffer;
  * u8   1 if keys were turned back by their positions, else 0
  * u8   1 if channels are in an order of their own, else 0
  * u16  (KV heads, keyDim) the order, where there is one: each group's own, group after group
- *      codes, a UniformForm
+ *      codes, a UniformPageSerializer
  * </pre>
  */
 final class RotatekvPage implements Page {
@@ -30,10 +30,10 @@ final class RotatekvPage implements Page {
 
   private final RotatekvCodec codec;
   private final UniformPage codes;
-  private final SideNumbers order;
+  private final AuxiliaryNumbers order;
   private final int position;
 
-  RotatekvPage(RotatekvCodec codec, UniformPage codes, SideNumbers order, int position) {
+  RotatekvPage(RotatekvCodec codec, UniformPage codes, AuxiliaryNumbers order, int position) {
     this.codec = codec;
     this.codes = codes;
     this.order = order;
@@ -41,16 +41,16 @@ final class RotatekvPage implements Page {
   }
 
   @Override
-  public byte[] form() {
-    return Envelope.PAGE.seal(
+  public byte[] serialize() {
+    return SnapshotHeader.PAGE.wrap(
         KIND,
-        Integer.BYTES + 3 + order.bytes() + UniformForm.bytes(codes),
+        Integer.BYTES + 3 + order.bytes() + UniformPageSerializer.bytes(codes),
         out -> {
           KeyGroups groups = codec.groups();
-          out.putInt(position).put((byte) groups.together());
-          out.put(flag(groups.rotation().isPresent())).put(flag(groups.orders()));
+          out.putInt(position).put((byte) groups.headsPerGroup());
+          out.put(flag(groups.rotation().isPresent())).put(flag(groups.reordersChannels()));
           order.write(out);
-          UniformForm.write(codes, out);
+          UniformPageSerializer.write(codes, out);
         });
   }
 
@@ -59,23 +59,24 @@ final class RotatekvPage implements Page {
   }
 
   /** Reads what {@link #form} wrote. */
-  static RotatekvPage read(SharedArena memory, Form form, RotatekvCodec codec) {
-    return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec));
+  static RotatekvPage read(SharedArena memory, Snapshot snapshot, RotatekvCodec codec) {
+    return SnapshotHeader.PAGE.unwrap(snapshot, KIND, in -> read(memory, in, codec));
   }
 
   private static RotatekvPage read(SharedArena memory, ByteBuffer in, RotatekvCodec codec) {
     KeyGroups groups = codec.groups();
-    int position = Envelope.PAGE.position(in);
-    require(in, "heads in a group", groups.together());
+    int position = SnapshotHeader.PAGE.readPosition(in);
+    require(in, "heads in a group", groups.headsPerGroup());
     require(in, "as its mark of keys turned back", flag(groups.rotation().isPresent()));
-    require(in, "as its mark of an order", flag(groups.orders()));
-    SideNumbers order = SideNumbers.read(memory, in, groups.orderLength());
+    require(in, "as its mark of an order", flag(groups.reordersChannels()));
+    AuxiliaryNumbers order = AuxiliaryNumbers.read(memory, in, groups.orderLength());
     try {
-      if (!groups.isOrder(order)) {
-        throw Envelope.PAGE.refused("has an order of channels that is no permutation");
+      if (!groups.isPermutation(order)) {
+        throw SnapshotHeader.PAGE.invalid("has an order of channels that is no permutation");
       }
       UniformPage codes =
-          UniformForm.read(memory, in, groups.kvHeads(), found -> codec.head(), codec.lookups());
+          UniformPageSerializer.read(
+              memory, in, groups.kvHeads(), found -> codec.head(), codec.lookups());
       return new RotatekvPage(codec, codes, order, position);
     } catch (RuntimeException | Error e) {
       order.close();
@@ -86,7 +87,8 @@ final class RotatekvPage implements Page {
   private static void require(ByteBuffer in, String what, int expected) {
     int found = Byte.toUnsignedInt(in.get());
     if (found != expected) {
-      throw Envelope.PAGE.refused("has %d %s; this cache has %d".formatted(found, what, expected));
+      throw SnapshotHeader.PAGE.invalid(
+          "has %d %s; this cache has %d".formatted(found, what, expected));
     }
   }
 
@@ -104,14 +106,14 @@ final class RotatekvPage implements Page {
   }
 
   @Override
-  public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
-    codec.groups().expand(room, codes, order, codec.keyBasis(), position, kvHead, tokens, out);
+  public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    codec.groups().expand(workspace, codes, order, codec.keyBasis(), position, kvHead, tokens, out);
   }
 
   @Override
-  public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
-    codes.expandValues(room, kvHead, tokens, out);
-    codec.valueBasis().restore(kvHead, out, 0, tokens);
+  public void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    codes.dequantizeValues(workspace, kvHead, tokens, out);
+    codec.valueBasis().invert(kvHead, out, 0, tokens);
   }
 
   @Override

@@ -1,10 +1,10 @@
 package dev.kvasir.codec.rotatekv;
 
-import dev.kvasir.codec.ExpandedReader;
+import dev.kvasir.codec.DequantizingReader;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.basis.HeldOutputs;
+import dev.kvasir.codec.basis.OutputAccumulator;
 import dev.kvasir.codec.uniform.UniformReader;
 
 /**
@@ -14,19 +14,19 @@ import dev.kvasir.codec.uniform.UniformReader;
 final class RotatekvReader implements PageReader {
   static final PageReaders.Kind<RotatekvReader> KIND = new PageReaders.Kind<>(RotatekvReader::new);
 
-  private final ExpandedReader expanded;
+  private final DequantizingReader expanded;
   private final UniformReader uniform;
-  private final HeldOutputs held;
+  private final OutputAccumulator held;
 
   private RotatekvReader(PageReaders readers) {
-    this.expanded = readers.of(ExpandedReader.KIND);
+    this.expanded = readers.of(DequantizingReader.KIND);
     this.uniform = readers.of(UniformReader.KIND);
-    this.held = new HeldOutputs(readers.kernels(), readers.valueDim());
+    this.held = new OutputAccumulator(readers.kernels(), readers.valueDim());
   }
 
   @Override
-  public void begin() {
-    held.begin();
+  public void beginPass() {
+    held.beginPass();
   }
 
   @Override
@@ -35,19 +35,19 @@ final class RotatekvReader implements PageReader {
   }
 
   @Override
-  public void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
+  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
     RotatekvPage rotated = (RotatekvPage) page;
-    float[] out = held.in(rotated.codec().valueBasis(), kvHead, rows);
-    uniform.mix(rotated.codes(), kvHead, weights, rows, out);
+    float[] out = held.accumulator(rotated.codec().valueBasis(), kvHead, rows);
+    uniform.accumulate(rotated.codes(), kvHead, weights, rows, out);
   }
 
   @Override
-  public void shrink(int row, float factor) {
-    held.shrink(row, factor);
+  public void rescale(int row, float factor) {
+    held.rescale(row, factor);
   }
 
   @Override
-  public void end(int rows, float[] mixed) {
-    held.end(rows, mixed);
+  public void endPass(int rows, float[] mixed) {
+    held.endPass(rows, mixed);
   }
 }

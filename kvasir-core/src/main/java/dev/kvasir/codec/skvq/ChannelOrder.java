@@ -13,18 +13,18 @@ final class ChannelOrder {
    * @return the channels, those that reach least first; of channels that reach as far the earlier
    */
   static int[] of(float[] x, int at, int channels) {
-    float[] reach = new float[channels];
+    float[] magnitudes = new float[channels];
     for (int i = 0; i < Page.TOKENS * channels; i++) {
-      reach[i % channels] = Math.max(reach[i % channels], Math.abs(x[at + i]));
+      magnitudes[i % channels] = Math.max(magnitudes[i % channels], Math.abs(x[at + i]));
     }
     return IntStream.range(0, channels)
         .boxed()
-        .sorted(Comparator.comparingDouble(channel -> reach[channel]))
+        .sorted(Comparator.comparingDouble(channel -> magnitudes[channel]))
         .mapToInt(channel -> channel)
         .toArray();
   }
 
-  static int[] asTheyAre(int channels) {
+  static int[] identity(int channels) {
     return IntStream.range(0, channels).toArray();
   }
 }

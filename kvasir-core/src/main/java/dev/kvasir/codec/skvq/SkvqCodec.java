@@ -1,8 +1,8 @@
 package dev.kvasir.codec.skvq;
 
-import dev.kvasir.codec.Form;
-import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.memory.SharedArena;
@@ -17,37 +17,38 @@ final class SkvqCodec implements StatelessCodec {
   private final SkvqShape shape;
   private final HeadShape head;
   private final boolean clips;
-  private final Lookups lookups;
+  private final OperandPrecision operandPrecision;
 
-  SkvqCodec(int kvHeads, SkvqShape shape, boolean clips, Lookups lookups) {
+  SkvqCodec(int kvHeads, SkvqShape shape, boolean clips, OperandPrecision operandPrecision) {
     this.kvHeads = kvHeads;
     this.shape = shape;
     this.head = shape.head();
     this.clips = clips;
-    this.lookups = lookups;
+    this.operandPrecision = operandPrecision;
   }
 
   @Override
-  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+  public Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values) {
     int[][] ofKeys = new int[kvHeads][];
     int[][] ofValues = new int[kvHeads][];
     for (int i = 0; i < kvHeads; i++) {
-      ofKeys[i] = prepare(keys, i * TOKENS * shape.keyDim(), shape.keyDim(), shape.keyBits());
+      ofKeys[i] = clipAndOrder(keys, i * TOKENS * shape.keyDim(), shape.keyDim(), shape.keyBits());
       int valuesAt = i * TOKENS * shape.valueDim();
-      ofValues[i] = prepare(values, valuesAt, shape.valueDim(), shape.valueBits());
-      order(values, valuesAt, ofValues[i]);
+      ofValues[i] = clipAndOrder(values, valuesAt, shape.valueDim(), shape.valueBits());
+      permute(values, valuesAt, ofValues[i]);
     }
     UniformPage codes =
-        UniformPage.pack(memory, Collections.nCopies(kvHeads, head), lookups, ofKeys, keys, values);
+        UniformPage.quantize(
+            memory, Collections.nCopies(kvHeads, head), operandPrecision, ofKeys, keys, values);
     return shape.reorders()
         ? new SkvqPage(memory, codes, ValueOrders.of(memory, shape, ofValues))
         : codes;
   }
 
   /** Clips what a head's groups hold, and tells the order in which they hold it. */
-  private int[] prepare(float[] x, int at, int channels, int bits) {
+  private int[] clipAndOrder(float[] x, int at, int channels, int bits) {
     int[] order =
-        shape.reorders() ? ChannelOrder.of(x, at, channels) : ChannelOrder.asTheyAre(channels);
+        shape.reorders() ? ChannelOrder.of(x, at, channels) : ChannelOrder.identity(channels);
     for (int first = 0; clips && first < channels; first += shape.group()) {
       int end = Math.min(first + shape.group(), channels);
       new ClippedRanges(channels, order, first, end, bits).clip(x, at);
@@ -55,7 +56,7 @@ final class SkvqCodec implements StatelessCodec {
     return order;
   }
 
-  private static void order(float[] values, int at, int[] order) {
+  private static void permute(float[] values, int at, int[] order) {
     float[] row = new float[order.length];
     for (int token = 0; token < TOKENS; token++) {
       int first = at + token * order.length;
@@ -67,10 +68,10 @@ final class SkvqCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
     return shape.reorders()
-        ? SkvqPage.read(memory, form, this)
-        : UniformPage.read(memory, form, kvHeads, found -> head, lookups);
+        ? SkvqPage.read(memory, snapshot, this)
+        : UniformPage.deserialize(memory, snapshot, kvHeads, found -> head, operandPrecision);
   }
 
   int kvHeads() {
@@ -85,8 +86,8 @@ final class SkvqCodec implements StatelessCodec {
     return head;
   }
 
-  Lookups lookups() {
-    return lookups;
+  OperandPrecision lookups() {
+    return operandPrecision;
   }
 
   @Override

@@ -1,19 +1,19 @@
 package dev.kvasir.codec.skvq;
 
-import dev.kvasir.codec.MethodOfBits;
+import dev.kvasir.codec.BitWidthMethod;
 
 /** SKVQ: codes by token, of channels that reach as far, with ranges that are cut off. */
-public final class SkvqMethod extends MethodOfBits {
+public final class SkvqMethod extends BitWidthMethod {
   public SkvqMethod() {
     super(
         "skvq",
-        SkvqPlan::of,
+        SkvqConfig::of,
         "skvq:1|2|3|4|8: k, v, group (32|64|128),",
         "  reorder, clip (on|off)");
   }
 
   @Override
-  public boolean looksUp() {
+  public boolean supportsOperandPrecision() {
     return true;
   }
 }

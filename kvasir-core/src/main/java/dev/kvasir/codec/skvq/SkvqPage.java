@@ -1,13 +1,13 @@
 package dev.kvasir.codec.skvq;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.PageRoom;
-import dev.kvasir.codec.uniform.UniformForm;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.codec.uniform.UniformPageSerializer;
 import dev.kvasir.memory.SharedArena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -19,7 +19,7 @@ import java.nio.ByteBuffer;
  * u16  KV heads
  * u16  channels of a value
  *      ValueOrders
- *      codes, a UniformForm
+ *      codes, a UniformPageSerializer
  * </pre>
  */
 final class SkvqPage implements Page {
@@ -40,21 +40,21 @@ final class SkvqPage implements Page {
   }
 
   @Override
-  public byte[] form() {
-    return Envelope.PAGE.seal(
+  public byte[] serialize() {
+    return SnapshotHeader.PAGE.wrap(
         KIND,
-        HEADER_BYTES + orders.bytes().byteSize() + UniformForm.bytes(codes),
+        HEADER_BYTES + orders.bytes().byteSize() + UniformPageSerializer.bytes(codes),
         out -> {
           out.putShort((short) codes.shapes().size());
           out.putShort((short) orders.shape().valueDim());
           out.put(orders.bytes().asByteBuffer());
-          UniformForm.write(codes, out);
+          UniformPageSerializer.write(codes, out);
         });
   }
 
   /** Reads what {@link #form} wrote. */
-  static SkvqPage read(SharedArena memory, Form form, SkvqCodec codec) {
-    return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec));
+  static SkvqPage read(SharedArena memory, Snapshot snapshot, SkvqCodec codec) {
+    return SnapshotHeader.PAGE.unwrap(snapshot, KIND, in -> read(memory, in, codec));
   }
 
   private static SkvqPage read(SharedArena memory, ByteBuffer in, SkvqCodec codec) {
@@ -62,17 +62,17 @@ final class SkvqPage implements Page {
     int kvHeads = Short.toUnsignedInt(in.getShort());
     int valueDim = Short.toUnsignedInt(in.getShort());
     if (kvHeads != codec.kvHeads() || valueDim != shape.valueDim()) {
-      throw Envelope.PAGE.refused(
+      throw SnapshotHeader.PAGE.invalid(
           "has values of %d KV heads with %d channels; this cache of %d with %d"
               .formatted(kvHeads, valueDim, codec.kvHeads(), shape.valueDim()));
     }
     MemorySegment stored =
-        MemorySegment.ofBuffer(Form.within(in, kvHeads * shape.orderBytes()).bytes());
+        MemorySegment.ofBuffer(Snapshot.nested(in, kvHeads * shape.orderBytes()).bytes());
     new ValueOrders(shape, stored).requirePermutations(kvHeads);
     UniformPage codes =
-        UniformForm.read(memory, in, kvHeads, found -> codec.head(), codec.lookups());
+        UniformPageSerializer.read(memory, in, kvHeads, found -> codec.head(), codec.lookups());
     try {
-      return new SkvqPage(memory, codes, new ValueOrders(shape, memory.keep(stored)));
+      return new SkvqPage(memory, codes, new ValueOrders(shape, memory.adopt(stored)));
     } catch (RuntimeException | Error e) {
       codes.close();
       throw e;
@@ -93,19 +93,19 @@ final class SkvqPage implements Page {
   }
 
   @Override
-  public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
-    codes.expandKeys(room, kvHead, tokens, out);
+  public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    codes.dequantizeKeys(workspace, kvHead, tokens, out);
   }
 
   @Override
-  public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
+  public void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
     int width = orders.shape().valueDim();
-    SkvqRoom own = SkvqRoom.of(room, TOKENS * width);
-    codes.expandValues(room, kvHead, tokens, own.values);
+    SkvqScratch scratch = SkvqScratch.of(workspace, TOKENS * width);
+    codes.dequantizeValues(workspace, kvHead, tokens, scratch.values);
     for (int place = 0; place < width; place++) {
       int channel = orders.channelAt(kvHead, place);
       for (int token = 0; token < tokens; token++) {
-        out[token * width + channel] = own.values[token * width + place];
+        out[token * width + channel] = scratch.values[token * width + place];
       }
     }
   }

@@ -17,7 +17,7 @@ final class SkvqReader implements PageReader {
   private SkvqReader(PageReaders readers) {
     this.valueDim = readers.valueDim();
     this.uniform = readers.of(UniformReader.KIND);
-    this.outputs = new float[PageReader.MOST_ROWS * valueDim];
+    this.outputs = new float[PageReader.MAX_ROWS * valueDim];
   }
 
   @Override
@@ -26,10 +26,10 @@ final class SkvqReader implements PageReader {
   }
 
   @Override
-  public void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
+  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
     SkvqPage ordered = (SkvqPage) page;
     Arrays.fill(outputs, 0, rows * valueDim, 0);
-    uniform.mix(ordered.codes(), kvHead, weights, rows, outputs);
+    uniform.accumulate(ordered.codes(), kvHead, weights, rows, outputs);
     for (int place = 0; place < valueDim; place++) {
       int channel = ordered.orders().channelAt(kvHead, place);
       for (int row = 0; row < rows; row++) {

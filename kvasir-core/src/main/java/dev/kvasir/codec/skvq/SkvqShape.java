@@ -1,10 +1,10 @@
 package dev.kvasir.codec.skvq;
 
 import dev.kvasir.codec.Page;
-import dev.kvasir.page.CodeGrid;
-import dev.kvasir.page.EntryScaledCodes;
+import dev.kvasir.page.CodeMatrix;
+import dev.kvasir.page.ColumnScaledCodes;
 import dev.kvasir.page.HeadShape;
-import dev.kvasir.page.LaneScaledCodes;
+import dev.kvasir.page.RowScaledCodes;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -21,11 +21,11 @@ record SkvqShape(
   private static final int BYTE_CHANNELS = 256;
 
   HeadShape head() {
-    List<CodeGrid> keys = new ArrayList<>();
+    List<CodeMatrix> keys = new ArrayList<>();
     for (int first = 0; first < keyDim; first += group) {
-      keys.add(new LaneScaledCodes(Math.min(group, keyDim - first), Page.TOKENS, keyBits));
+      keys.add(new ColumnScaledCodes(Math.min(group, keyDim - first), Page.TOKENS, keyBits));
     }
-    CodeGrid values = new EntryScaledCodes(Page.TOKENS, valueDim, valueBits, group);
+    CodeMatrix values = new RowScaledCodes(Page.TOKENS, valueDim, valueBits, group);
     return new HeadShape(keys, reorders, values);
   }
 

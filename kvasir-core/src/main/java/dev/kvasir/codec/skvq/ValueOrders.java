@@ -1,6 +1,6 @@
 package dev.kvasir.codec.skvq;
 
-import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.memory.SharedArena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -54,7 +54,7 @@ record ValueOrders(SkvqShape shape, MemorySegment bytes) {
       for (int place = 0; place < shape.valueDim(); place++) {
         int channel = channelAt(head, place);
         if (channel >= shape.valueDim() || seen[channel]) {
-          throw Envelope.PAGE.refused(
+          throw SnapshotHeader.PAGE.invalid(
               "has in head %d an order of values that is no permutation".formatted(head));
         }
         seen[channel] = true;

@@ -1,16 +1,16 @@
 package dev.kvasir.codec.uniform;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
-import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.PageRoom;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
+import dev.kvasir.memory.ObjectPool;
 import dev.kvasir.memory.SharedArena;
-import dev.kvasir.memory.Spares;
-import dev.kvasir.page.CodeGrid;
-import dev.kvasir.page.CodeRoom;
+import dev.kvasir.page.CodeMatrix;
+import dev.kvasir.page.CodeScratch;
 import dev.kvasir.page.HeadShape;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -31,10 +31,10 @@ public final class UniformPage implements Page {
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /** Rooms to pack in. */
-  private static final Spares<CodeRoom> ROOMS = new Spares<>(CodeRoom::new);
+  private static final ObjectPool<CodeScratch> SCRATCH = new ObjectPool<>(CodeScratch::new);
 
   private final List<HeadShape> shapes;
-  private final Lookups lookups;
+  private final OperandPrecision operandPrecision;
   private final long[] offsets; // of heads, and the end
   private final SharedArena memory;
   private final MemorySegment bytes;
@@ -43,9 +43,12 @@ public final class UniformPage implements Page {
    * @param bytes of the memory, as many as the shapes take
    */
   private UniformPage(
-      SharedArena memory, List<HeadShape> shapes, Lookups lookups, MemorySegment bytes) {
+      SharedArena memory,
+      List<HeadShape> shapes,
+      OperandPrecision operandPrecision,
+      MemorySegment bytes) {
     this.shapes = List.copyOf(shapes);
-    this.lookups = lookups;
+    this.operandPrecision = operandPrecision;
     this.offsets = new long[shapes.size() + 1];
     for (int head = 0; head < shapes.size(); head++) {
       offsets[head + 1] = offsets[head] + shapes.get(head).bytes();
@@ -60,17 +63,21 @@ public final class UniformPage implements Page {
    * @param keys (kvHeads, 128, keyDim)
    * @param values (kvHeads, 128, valueDim)
    */
-  public static UniformPage pack(
-      List<HeadShape> shapes, Lookups lookups, float[] keys, float[] values) {
-    return pack(shapes, lookups, null, keys, values);
+  public static UniformPage quantize(
+      List<HeadShape> shapes, OperandPrecision operandPrecision, float[] keys, float[] values) {
+    return quantize(shapes, operandPrecision, null, keys, values);
   }
 
   /** The same with an order of channels. */
-  public static UniformPage pack(
-      List<HeadShape> shapes, Lookups lookups, int[][] orders, float[] keys, float[] values) {
+  public static UniformPage quantize(
+      List<HeadShape> shapes,
+      OperandPrecision operandPrecision,
+      int[][] orders,
+      float[] keys,
+      float[] values) {
     SharedArena own = new SharedArena();
     try {
-      return pack(own, shapes, lookups, orders, keys, values);
+      return quantize(own, shapes, operandPrecision, orders, keys, values);
     } finally {
       own.release();
     }
@@ -86,16 +93,16 @@ public final class UniformPage implements Page {
    * @param keys (kvHeads, 128, keyDim)
    * @param values (kvHeads, 128, valueDim); of any length where they are part of keys
    */
-  public static UniformPage pack(
+  public static UniformPage quantize(
       SharedArena memory,
       List<HeadShape> shapes,
-      Lookups lookups,
+      OperandPrecision operandPrecision,
       int[][] orders,
       float[] keys,
       float[] values) {
     MemorySegment bytes = memory.allocate(shapes.stream().mapToLong(HeadShape::bytes).sum());
-    UniformPage page = new UniformPage(memory, shapes, lookups, bytes);
-    CodeRoom room = ROOMS.take();
+    UniformPage page = new UniformPage(memory, shapes, operandPrecision, bytes);
+    CodeScratch scratch = SCRATCH.acquire();
     try {
       int keysAt = 0;
       int valuesAt = 0;
@@ -104,9 +111,9 @@ public final class UniformPage implements Page {
         if (shape.ordered()) {
           page.putOrder(head, orders[head]);
         }
-        page.packKeys(room, head, keys, keysAt);
+        page.quantizeKeys(scratch, head, keys, keysAt);
         if (!shape.hasValuesInKeys()) {
-          page.packValues(room, head, values, valuesAt);
+          page.quantizeValues(scratch, head, values, valuesAt);
         }
         keysAt += TOKENS * shape.keyDim();
         valuesAt += TOKENS * shape.valueDim();
@@ -116,7 +123,7 @@ public final class UniformPage implements Page {
       page.close();
       throw e;
     } finally {
-      ROOMS.giveBack(room);
+      SCRATCH.release(scratch);
     }
   }
 
@@ -126,8 +133,11 @@ public final class UniformPage implements Page {
    * @param memory that they are copied to, unless it lies in a file that they are of
    */
   public static UniformPage of(
-      SharedArena memory, List<HeadShape> shapes, Lookups lookups, MemorySegment source) {
-    return new UniformPage(memory, shapes, lookups, memory.keep(source));
+      SharedArena memory,
+      List<HeadShape> shapes,
+      OperandPrecision operandPrecision,
+      MemorySegment source) {
+    return new UniformPage(memory, shapes, operandPrecision, memory.adopt(source));
   }
 
   /**
@@ -136,19 +146,22 @@ public final class UniformPage implements Page {
    * @param kvHeads that there must be
    * @param possible the shape that a cache would give to what was found in its place
    */
-  public static UniformPage read(
+  public static UniformPage deserialize(
       SharedArena memory,
-      Form form,
+      Snapshot snapshot,
       int kvHeads,
       UnaryOperator<HeadShape> possible,
-      Lookups lookups) {
-    return Envelope.PAGE.open(
-        form, KIND, in -> UniformForm.read(memory, in, kvHeads, possible, lookups));
+      OperandPrecision operandPrecision) {
+    return SnapshotHeader.PAGE.unwrap(
+        snapshot,
+        KIND,
+        in -> UniformPageSerializer.read(memory, in, kvHeads, possible, operandPrecision));
   }
 
   @Override
-  public byte[] form() {
-    return Envelope.PAGE.seal(KIND, UniformForm.bytes(this), out -> UniformForm.write(this, out));
+  public byte[] serialize() {
+    return SnapshotHeader.PAGE.wrap(
+        KIND, UniformPageSerializer.bytes(this), out -> UniformPageSerializer.write(this, out));
   }
 
   private void putOrder(int head, int[] order) {
@@ -167,7 +180,7 @@ public final class UniformPage implements Page {
   }
 
   /** Whether a head's order of channels, as stored, names each of them once. */
-  boolean hasWholeOrder(int head) {
+  boolean hasValidOrder(int head) {
     return isPermutation(shapes.get(head).keyDim(), place -> channelAt(head, place));
   }
 
@@ -204,70 +217,71 @@ public final class UniformPage implements Page {
     }
   }
 
-  private void packKeys(CodeRoom room, int head, float[] keys, int at) {
+  private void quantizeKeys(CodeScratch scratch, int head, float[] keys, int at) {
     HeadShape shape = shapes.get(head);
     int keyDim = shape.keyDim();
-    float[] grid = room.grid(keyDim * TOKENS);
+    float[] grid = scratch.values(keyDim * TOKENS);
     long offset = keysOffset(head);
     int place = 0;
-    for (CodeGrid codes : shape.keys()) {
-      for (int entry = 0; entry < codes.entries(); entry++) {
+    for (CodeMatrix codes : shape.keys()) {
+      for (int entry = 0; entry < codes.rows(); entry++) {
         int channel = channelAt(head, place + entry);
         for (int token = 0; token < TOKENS; token++) {
           grid[entry * TOKENS + token] = keys[at + token * keyDim + channel];
         }
       }
-      codes.pack(room, grid, bytes, offset);
-      place += codes.entries();
+      codes.quantize(scratch, grid, bytes, offset);
+      place += codes.rows();
       offset += codes.bytes();
     }
   }
 
-  private void packValues(CodeRoom room, int head, float[] values, int at) {
+  private void quantizeValues(CodeScratch scratch, int head, float[] values, int at) {
     int count = TOKENS * shapes.get(head).valueDim();
-    float[] grid = room.grid(count);
+    float[] grid = scratch.values(count);
     System.arraycopy(values, at, grid, 0, count);
-    shapes.get(head).values().pack(room, grid, bytes, valuesOffset(head));
+    shapes.get(head).values().quantize(scratch, grid, bytes, valuesOffset(head));
   }
 
   @Override
-  public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
-    room.kernels().dots(); // what tokens after the prompt need is tried meanwhile
-    expandKeys(room, kvHead, tokens, shapes.get(kvHead).keyDim(), out);
+  public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    workspace.kernels().dots(); // what tokens after the prompt need is tried meanwhile
+    dequantizeKeys(workspace, kvHead, tokens, shapes.get(kvHead).keyDim(), out);
   }
 
   /**
    * @param width channels of a key from the first on that are wanted
    * @param out (tokens, width), set
    */
-  private void expandKeys(PageRoom room, int kvHead, int tokens, int width, float[] out) {
+  private void dequantizeKeys(
+      PageWorkspace workspace, int kvHead, int tokens, int width, float[] out) {
     HeadShape shape = shapes.get(kvHead);
-    float[] grid = room.codes().grid(shape.keyDim() * TOKENS);
+    float[] grid = workspace.codes().values(shape.keyDim() * TOKENS);
     long offset = keysOffset(kvHead);
     int place = 0;
     for (int i = 0; i < shape.keys().size(); i++) {
-      CodeGrid codes = shape.keys().get(i);
-      codes.expand(room.codes(), bytes, offset, grid);
-      for (int entry = 0; entry < codes.entries(); entry++) {
+      CodeMatrix codes = shape.keys().get(i);
+      codes.dequantize(workspace.codes(), bytes, offset, grid);
+      for (int entry = 0; entry < codes.rows(); entry++) {
         int channel = channelAt(kvHead, place + entry);
         for (int token = 0; channel < width && token < tokens; token++) {
           out[token * width + channel] = grid[entry * TOKENS + token];
         }
       }
-      place += codes.entries();
+      place += codes.rows();
       offset += codes.bytes();
     }
   }
 
   @Override
-  public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
+  public void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
     HeadShape shape = shapes.get(kvHead);
     if (shape.hasValuesInKeys()) {
-      expandKeys(room, kvHead, tokens, shape.valueDim(), out);
+      dequantizeKeys(workspace, kvHead, tokens, shape.valueDim(), out);
       return;
     }
-    float[] grid = room.codes().grid(TOKENS * shape.valueDim());
-    shape.values().expand(room.codes(), bytes, valuesOffset(kvHead), grid);
+    float[] grid = workspace.codes().values(TOKENS * shape.valueDim());
+    shape.values().dequantize(workspace.codes(), bytes, valuesOffset(kvHead), grid);
     System.arraycopy(grid, 0, out, 0, tokens * shape.valueDim());
   }
 
@@ -276,13 +290,13 @@ public final class UniformPage implements Page {
     return readers.of(UniformReader.KIND);
   }
 
-  boolean isExact() {
-    return lookups == Lookups.EXACT;
+  boolean usesExactOperands() {
+    return operandPrecision == OperandPrecision.EXACT;
   }
 
   /** How attention reads it. */
-  public Lookups lookups() {
-    return lookups;
+  public OperandPrecision lookups() {
+    return operandPrecision;
   }
 
   public HeadShape shape(int kvHead) {

@@ -7,7 +7,7 @@ package dev.kvasir.codec.vqllm;
  * @param dim channels of a head
  * @param apart whether channels of a group lie apart, as is better for keys
  */
-public record ChannelGroups(int dim, boolean apart) {
+public record ChannelGroups(int dim, boolean strided) {
   /** Of a group. */
   public static final int CHANNELS = 32;
 
@@ -16,8 +16,8 @@ public record ChannelGroups(int dim, boolean apart) {
   }
 
   /** Where a group's member lies in a head, {@code dim} or beyond where there is none. */
-  private int place(int group, int member) {
-    return apart ? member * count() + group : group * CHANNELS + member;
+  private int channelAt(int group, int member) {
+    return strided ? member * count() + group : group * CHANNELS + member;
   }
 
   /**
@@ -27,7 +27,7 @@ public record ChannelGroups(int dim, boolean apart) {
   public void gather(float[] x, int at, float factor, float[] out, int to) {
     for (int group = 0; group < count(); group++) {
       for (int member = 0; member < CHANNELS; member++) {
-        int place = place(group, member);
+        int place = channelAt(group, member);
         out[to + group * CHANNELS + member] = place < dim ? x[at + place] * factor : 0;
       }
     }
@@ -47,7 +47,7 @@ public record ChannelGroups(int dim, boolean apart) {
   int[] members(int[] channels) {
     int[] members = new int[width()];
     for (int i = 0; i < members.length; i++) {
-      int place = place(i / CHANNELS, i % CHANNELS);
+      int place = channelAt(i / CHANNELS, i % CHANNELS);
       members[i] = place < dim ? channels[place] : -1;
     }
     return members;

@@ -1,8 +1,8 @@
 package dev.kvasir.codec.vqllm;
 
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.SharedArena;
@@ -20,19 +20,19 @@ import java.util.stream.IntStream;
  * @param valueMembers the same of values
  */
 record VqllmCodec(
-    VqllmShape shape,
-    List<LayerBooks> books,
-    Optional<KeyTurns> turns,
-    Optional<GroupTurns> groupTurns,
+    VqllmPageLayout layout,
+    List<LayerResidualCodebooks> codebooks,
+    Optional<KeyRotation> keyRotation,
+    Optional<GroupedRopeTable> groupedRope,
     int[] keyMembers,
     int[] valueMembers,
     Kernels kernels)
     implements StatelessCodec {
-  private static final float MOST_SCALE = 65504; // the largest half
+  private static final float MAX_SCALE = 65504; // the largest half
 
-  static VqllmCodec ofSizes(CacheShape shape, int stages) {
+  static VqllmCodec forEstimate(CacheShape shape, int stages) {
     return new VqllmCodec(
-        VqllmShape.of(shape, stages),
+        VqllmPageLayout.of(shape, stages),
         List.of(),
         Optional.empty(),
         Optional.empty(),
@@ -42,28 +42,32 @@ record VqllmCodec(
   }
 
   static VqllmCodec of(
-      CacheShape shape, int stages, List<LayerBooks> books, KeyTurns turns, Kernels kernels) {
-    VqllmShape pages = VqllmShape.of(shape, stages);
+      CacheShape shape,
+      int stages,
+      List<LayerResidualCodebooks> codebooks,
+      KeyRotation keyRotation,
+      Kernels kernels) {
+    VqllmPageLayout pages = VqllmPageLayout.of(shape, stages);
     return new VqllmCodec(
         pages,
-        books,
-        Optional.of(turns),
-        turns.grouped(pages.keys()),
-        pages.keys().members(turns.channels()),
+        codebooks,
+        Optional.of(keyRotation),
+        keyRotation.groupedTable(pages.keys()),
+        pages.keys().members(keyRotation.channels()),
         pages.values().members(IntStream.range(0, shape.valueDim()).toArray()),
         kernels);
   }
 
   @Override
-  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
-    int keyDim = shape.keys().dim();
-    for (int head = 0; head < shape.kvHeads(); head++) {
-      turns.orElseThrow().back(keys, head * Page.TOKENS * keyDim, Page.TOKENS, position);
+  public Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+    int keyDim = layout.keys().dim();
+    for (int head = 0; head < layout.kvHeads(); head++) {
+      keyRotation.orElseThrow().unrotate(keys, head * Page.TOKENS * keyDim, Page.TOKENS, position);
     }
-    VqllmPage page = new VqllmPage(memory, this, books.get(layer), position);
+    VqllmPage page = new VqllmPage(memory, this, codebooks.get(layer), position);
     try {
-      encode(page, shape.keys(), books.get(layer).keys(), keys);
-      encode(page, shape.values(), books.get(layer).values(), values);
+      encode(page, layout.keys(), codebooks.get(layer).keys(), keys);
+      encode(page, layout.values(), codebooks.get(layer).values(), values);
       return page;
     } catch (RuntimeException | Error e) {
       page.close();
@@ -74,18 +78,18 @@ record VqllmCodec(
   /**
    * @param x (kvHeads, tokens, dim)
    */
-  private void encode(VqllmPage page, ChannelGroups side, ResidualBooks rows, float[] x) {
+  private void encode(VqllmPage page, ChannelGroups side, ResidualCodebooks rows, float[] x) {
     float[] scales = scales(x, side.dim());
     int width = side.count() * ChannelGroups.CHANNELS;
     float[] grouped = new float[Page.TOKENS * width];
-    byte[] codes = new byte[shape.headCodes(side)];
-    for (int head = 0; head < shape.kvHeads(); head++) {
+    byte[] codes = new byte[layout.headCodes(side)];
+    for (int head = 0; head < layout.kvHeads(); head++) {
       for (int token = 0; token < Page.TOKENS; token++) {
         int at = (head * Page.TOKENS + token) * side.dim();
         float factor = scales[token] == 0 ? 0 : 1 / scales[token];
         side.gather(x, at, factor, grouped, token * width);
       }
-      rows.encode(kernels, grouped, Page.TOKENS * side.count(), shape.stages(), codes);
+      rows.encode(kernels, grouped, Page.TOKENS * side.count(), layout.stages(), codes);
       page.write(side, head, codes);
     }
     page.writeScales(side, scales);
@@ -96,35 +100,37 @@ record VqllmCodec(
     float[] scales = new float[Page.TOKENS];
     for (int token = 0; token < Page.TOKENS; token++) {
       double sum = 0;
-      for (int head = 0; head < shape.kvHeads(); head++) {
+      for (int head = 0; head < layout.kvHeads(); head++) {
         int at = (head * Page.TOKENS + token) * dim;
         for (int i = at; i < at + dim; i++) {
           sum += (double) x[i] * x[i];
         }
       }
-      double root = Math.min(MOST_SCALE, Math.sqrt(sum / (shape.kvHeads() * dim)));
+      double root = Math.min(MAX_SCALE, Math.sqrt(sum / (layout.kvHeads() * dim)));
       scales[token] = Float.float16ToFloat(Float.floatToFloat16((float) root));
     }
     return scales;
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
-    return VqllmPage.read(memory, form, this, books.get(layer));
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
+    return VqllmPage.read(memory, snapshot, this, codebooks.get(layer));
   }
 
   @Override
   public long pageBytes() {
-    return shape.bytes();
+    return layout.bytes();
   }
 
   @Override
   public long codeBytes() {
-    return shape.codeBytes();
+    return layout.codeBytes();
   }
 
   @Override
   public long sharedBytes() {
-    return books.stream().mapToLong(layer -> layer.keys().bytes() + layer.values().bytes()).sum();
+    return codebooks.stream()
+        .mapToLong(layer -> layer.keys().bytes() + layer.values().bytes())
+        .sum();
   }
 }

@@ -1,14 +1,14 @@
 package dev.kvasir.codec.vqllm;
 
+import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.Calibration;
-import dev.kvasir.codec.MethodOfBits;
 import java.util.List;
 import java.util.Optional;
 
 /** VQLLM: groups of channels as sums of rows of residual codebooks, one set for a layer. */
-public final class VqllmMethod extends MethodOfBits {
+public final class VqllmMethod extends BitWidthMethod {
   public VqllmMethod() {
-    super("vqllm", VqllmPlan::of, "vqllm:1|2: with codebooks of the profile");
+    super("vqllm", VqllmConfig::of, "vqllm:1|2: with codebooks of the profile");
   }
 
   @Override

@@ -1,12 +1,12 @@
 package dev.kvasir.codec.vqllm;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.ExpandedReader;
-import dev.kvasir.codec.Form;
+import dev.kvasir.codec.DequantizingReader;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.PageRoom;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.SharedArena;
 import java.lang.foreign.MemorySegment;
@@ -25,7 +25,7 @@ import java.nio.ByteOrder;
  * u8   stages
  * u32  fingerprint of the codebooks
  * u32  position of the first token
- *      the page's bytes, a VqllmShape
+ *      the page's bytes, a VqllmPageLayout
  * </pre>
  */
 final class VqllmPage implements Page {
@@ -38,21 +38,25 @@ final class VqllmPage implements Page {
 
   private final SharedArena memory;
   private final VqllmCodec codec;
-  private final VqllmShape shape;
-  private final LayerBooks books;
+  private final VqllmPageLayout layout;
+  private final LayerResidualCodebooks codebooks;
   private final int position; // of the first token
   private final MemorySegment bytes;
 
   /** All zeros, to be written. */
-  VqllmPage(SharedArena memory, VqllmCodec codec, LayerBooks books, int position) {
-    this(memory, codec, books, position, memory.allocate(codec.shape().bytes()));
+  VqllmPage(SharedArena memory, VqllmCodec codec, LayerResidualCodebooks codebooks, int position) {
+    this(memory, codec, codebooks, position, memory.allocate(codec.layout().bytes()));
   }
 
   private VqllmPage(
-      SharedArena memory, VqllmCodec codec, LayerBooks books, int position, MemorySegment bytes) {
+      SharedArena memory,
+      VqllmCodec codec,
+      LayerResidualCodebooks codebooks,
+      int position,
+      MemorySegment bytes) {
     this.codec = codec;
-    this.shape = codec.shape();
-    this.books = books;
+    this.layout = codec.layout();
+    this.codebooks = codebooks;
     this.position = position;
     this.bytes = bytes;
     this.memory = memory.retain();
@@ -60,22 +64,22 @@ final class VqllmPage implements Page {
 
   void write(ChannelGroups side, int kvHead, byte[] codes) {
     MemorySegment.copy(
-        codes, 0, bytes, ValueLayout.JAVA_BYTE, shape.codesAt(side, kvHead), codes.length);
+        codes, 0, bytes, ValueLayout.JAVA_BYTE, layout.codesAt(side, kvHead), codes.length);
   }
 
   void writeScales(ChannelGroups side, float[] scales) {
     for (int token = 0; token < TOKENS; token++) {
-      long at = shape.scalesAt(side) + (long) Short.BYTES * token;
+      long at = layout.scalesAt(side) + (long) Short.BYTES * token;
       bytes.set(HALF, at, Float.floatToFloat16(scales[token]));
     }
   }
 
-  VqllmShape shape() {
-    return shape;
+  VqllmPageLayout layout() {
+    return layout;
   }
 
-  LayerBooks books() {
-    return books;
+  LayerResidualCodebooks codebooks() {
+    return codebooks;
   }
 
   /** Channels of keys by their places in groups. */
@@ -83,13 +87,13 @@ final class VqllmPage implements Page {
     return codec.keyMembers();
   }
 
-  GroupTurns groupTurns() {
-    return codec.groupTurns().orElseThrow();
+  GroupedRopeTable groupedRope() {
+    return codec.groupedRope().orElseThrow();
   }
 
   /** Turns queries back by the position of the first token. // (rows, keyDim) */
-  void turnBack(float[] queries, int rows) {
-    codec.turns().orElseThrow().backAll(queries, rows, position);
+  void unrotate(float[] queries, int rows) {
+    codec.keyRotation().orElseThrow().unrotateAll(queries, rows, position);
   }
 
   /**
@@ -98,10 +102,10 @@ final class VqllmPage implements Page {
    * @param room what to put them into, where it is large enough
    * @return (tokens, groups, stages)
    */
-  byte[] codes(ChannelGroups side, int kvHead, byte[] room) {
-    int count = shape.headCodes(side);
-    byte[] codes = room.length < count ? new byte[count] : room;
-    MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, shape.codesAt(side, kvHead), codes, 0, count);
+  byte[] codes(ChannelGroups side, int kvHead, byte[] reusable) {
+    int count = layout.headCodes(side);
+    byte[] codes = reusable.length < count ? new byte[count] : reusable;
+    MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, layout.codesAt(side, kvHead), codes, 0, count);
     return codes;
   }
 
@@ -109,86 +113,89 @@ final class VqllmPage implements Page {
    * @param scales (TOKENS), set
    */
   void readScales(Kernels kernels, ChannelGroups side, float[] scales) {
-    kernels.halves().expand(bytes, shape.scalesAt(side), scales, 0, TOKENS);
+    kernels.halves().expand(bytes, layout.scalesAt(side), scales, 0, TOKENS);
   }
 
   @Override
   public PageReader reader(PageReaders readers) {
-    return codec.groupTurns().isPresent()
+    return codec.groupedRope().isPresent()
         ? readers.of(VqllmReader.KIND)
-        : readers.of(ExpandedReader.KIND);
+        : readers.of(DequantizingReader.KIND);
   }
 
   @Override
-  public byte[] form() {
-    return Envelope.PAGE.seal(
+  public byte[] serialize() {
+    return SnapshotHeader.PAGE.wrap(
         KIND,
         HEADER_BYTES + bytes.byteSize(),
         out -> {
-          out.putShort((short) shape.kvHeads());
-          out.putShort((short) shape.keys().dim()).putShort((short) shape.values().dim());
-          out.put((byte) shape.stages()).putInt(books.fingerprint());
+          out.putShort((short) layout.kvHeads());
+          out.putShort((short) layout.keys().dim()).putShort((short) layout.values().dim());
+          out.put((byte) layout.stages()).putInt(codebooks.fingerprint());
           out.putInt(position).put(bytes.asByteBuffer());
         });
   }
 
   /** Reads what {@link #form} wrote. */
-  static VqllmPage read(SharedArena memory, Form form, VqllmCodec codec, LayerBooks books) {
-    return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec, books));
+  static VqllmPage read(
+      SharedArena memory, Snapshot snapshot, VqllmCodec codec, LayerResidualCodebooks codebooks) {
+    return SnapshotHeader.PAGE.unwrap(snapshot, KIND, in -> read(memory, in, codec, codebooks));
   }
 
   private static VqllmPage read(
-      SharedArena memory, ByteBuffer in, VqllmCodec codec, LayerBooks books) {
-    VqllmShape shape = codec.shape();
-    require(in.getShort(), "KV heads", shape.kvHeads());
-    require(in.getShort(), "channels of a key", shape.keys().dim());
-    require(in.getShort(), "channels of a value", shape.values().dim());
-    require(in.get(), "stages", shape.stages());
+      SharedArena memory, ByteBuffer in, VqllmCodec codec, LayerResidualCodebooks codebooks) {
+    VqllmPageLayout layout = codec.layout();
+    require(in.getShort(), "KV heads", layout.kvHeads());
+    require(in.getShort(), "channels of a key", layout.keys().dim());
+    require(in.getShort(), "channels of a value", layout.values().dim());
+    require(in.get(), "stages", layout.stages());
     int fingerprint = in.getInt();
-    if (fingerprint != books.fingerprint()) {
-      throw Envelope.PAGE.refused(
+    if (fingerprint != codebooks.fingerprint()) {
+      throw SnapshotHeader.PAGE.invalid(
           "has codes of codebooks %08x; this cache has %08x"
-              .formatted(fingerprint, books.fingerprint()));
+              .formatted(fingerprint, codebooks.fingerprint()));
     }
-    int position = Envelope.PAGE.position(in);
-    Envelope.PAGE.requireRest(in, shape.bytes());
-    MemorySegment bytes = memory.keep(MemorySegment.ofBuffer(in));
-    return new VqllmPage(memory, codec, books, position, bytes);
+    int position = SnapshotHeader.PAGE.readPosition(in);
+    SnapshotHeader.PAGE.requireRemaining(in, layout.bytes());
+    MemorySegment bytes = memory.adopt(MemorySegment.ofBuffer(in));
+    return new VqllmPage(memory, codec, codebooks, position, bytes);
   }
 
   private static void require(int found, String what, int expected) {
     if (found != expected) {
-      throw Envelope.PAGE.refused("has %d %s; this cache has %d".formatted(found, what, expected));
+      throw SnapshotHeader.PAGE.invalid(
+          "has %d %s; this cache has %d".formatted(found, what, expected));
     }
   }
 
   @Override
-  public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
-    expand(room, shape.keys(), books.keys(), codec.keyMembers(), kvHead, tokens, out);
-    codec.turns().orElseThrow().forth(out, tokens, position);
+  public void dequantizeKeys(PageWorkspace reusable, int kvHead, int tokens, float[] out) {
+    expand(reusable, layout.keys(), codebooks.keys(), codec.keyMembers(), kvHead, tokens, out);
+    codec.keyRotation().orElseThrow().rotate(out, tokens, position);
   }
 
   @Override
-  public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
-    expand(room, shape.values(), books.values(), codec.valueMembers(), kvHead, tokens, out);
+  public void dequantizeValues(PageWorkspace reusable, int kvHead, int tokens, float[] out) {
+    expand(
+        reusable, layout.values(), codebooks.values(), codec.valueMembers(), kvHead, tokens, out);
   }
 
   /** Sums rows group by group, side by side as they lie, before channels go to their places. */
   private void expand(
-      PageRoom room,
+      PageWorkspace reusable,
       ChannelGroups side,
-      ResidualBooks books,
+      ResidualCodebooks codebooks,
       int[] members,
       int kvHead,
       int tokens,
       float[] out) {
-    float[] rows = books.rows();
-    float[] sums = room.codes().grid(side.width());
-    long code = shape.codesAt(side, kvHead);
+    float[] rows = codebooks.rows();
+    float[] sums = reusable.codes().values(side.width());
+    long code = layout.codesAt(side, kvHead);
     for (int token = 0; token < tokens; token++) {
       for (int group = 0; group < side.width(); group += ChannelGroups.CHANNELS) {
         set(rows, row(code++, 0), sums, group);
-        for (int stage = 1; stage < shape.stages(); stage++) {
+        for (int stage = 1; stage < layout.stages(); stage++) {
           add(rows, row(code++, stage), sums, group);
         }
       }
@@ -203,7 +210,7 @@ final class VqllmPage implements Page {
   }
 
   private int row(long code, int stage) {
-    return ResidualBooks.at(stage, Byte.toUnsignedInt(bytes.get(ValueLayout.JAVA_BYTE, code)));
+    return ResidualCodebooks.at(stage, Byte.toUnsignedInt(bytes.get(ValueLayout.JAVA_BYTE, code)));
   }
 
   private static void set(float[] rows, int from, float[] sums, int at) {
@@ -217,17 +224,18 @@ final class VqllmPage implements Page {
   }
 
   private float scale(ChannelGroups side, int token) {
-    return Float.float16ToFloat(bytes.get(HALF, shape.scalesAt(side) + (long) Short.BYTES * token));
+    return Float.float16ToFloat(
+        bytes.get(HALF, layout.scalesAt(side) + (long) Short.BYTES * token));
   }
 
   @Override
   public long codeBytes() {
-    return shape.codeBytes();
+    return layout.codeBytes();
   }
 
   @Override
   public long scaleBytes() {
-    return shape.bytes() - shape.codeBytes();
+    return layout.bytes() - layout.codeBytes();
   }
 
   @Override

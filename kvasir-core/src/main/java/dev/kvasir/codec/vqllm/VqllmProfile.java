@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
  * vqllm/values  the same
  * </pre>
  */
-public record VqllmProfile(List<LayerBooks> layers) {
+public record VqllmProfile(List<LayerResidualCodebooks> layers) {
   /** The part of a profile that holds it. */
   public static final String PART = "vqllm";
 
@@ -25,20 +25,22 @@ public record VqllmProfile(List<LayerBooks> layers) {
         IntStream.range(0, shape.layers())
             .mapToObj(
                 layer ->
-                    new LayerBooks(
-                        books(profile, KEYS, shape, layer), books(profile, VALUES, shape, layer)))
+                    new LayerResidualCodebooks(
+                        codebooks(profile, KEYS, shape, layer),
+                        codebooks(profile, VALUES, shape, layer)))
             .toList());
   }
 
-  private static ResidualBooks books(Profile profile, String key, CacheShape shape, int layer) {
+  private static ResidualCodebooks codebooks(
+      Profile profile, String key, CacheShape shape, int layer) {
     long[] whole = shapeOf(shape);
     long count = whole[1] * whole[2] * whole[3];
-    return new ResidualBooks(profile.slice(key, layer * count, count, whole));
+    return new ResidualCodebooks(profile.slice(key, layer * count, count, whole));
   }
 
   private static long[] shapeOf(CacheShape shape) {
     return new long[] {
-      shape.layers(), ResidualBooks.STAGES, ResidualBooks.ROWS, ChannelGroups.CHANNELS
+      shape.layers(), ResidualCodebooks.STAGES, ResidualCodebooks.ROWS, ChannelGroups.CHANNELS
     };
   }
 

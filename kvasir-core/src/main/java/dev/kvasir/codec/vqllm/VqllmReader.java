@@ -8,16 +8,16 @@ import dev.kvasir.codec.PageReaders;
 final class VqllmReader implements PageReader {
   static final PageReaders.Kind<VqllmReader> KIND = new PageReaders.Kind<>(VqllmReader::new);
 
-  private final PickedKeys keys;
-  private final BinnedValues values;
+  private final CodebookKeyScorer keys;
+  private final BinnedValueAccumulator values;
 
   private VqllmReader(PageReaders readers) {
-    this.keys = new PickedKeys(readers.kernels(), readers.keyDim());
-    this.values = new BinnedValues(readers.kernels(), readers.valueDim());
+    this.keys = new CodebookKeyScorer(readers.kernels(), readers.keyDim());
+    this.values = new BinnedValueAccumulator(readers.kernels(), readers.valueDim());
   }
 
   @Override
-  public void begin() {
+  public void beginPass() {
     values.begin();
   }
 
@@ -27,17 +27,17 @@ final class VqllmReader implements PageReader {
   }
 
   @Override
-  public void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
+  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
     values.add((VqllmPage) page, kvHead, weights, rows);
   }
 
   @Override
-  public void shrink(int row, float factor) {
-    values.shrink(row, factor);
+  public void rescale(int row, float factor) {
+    values.rescale(row, factor);
   }
 
   @Override
-  public void end(int rows, float[] mixed) {
+  public void endPass(int rows, float[] mixed) {
     values.end(rows, mixed);
   }
 }

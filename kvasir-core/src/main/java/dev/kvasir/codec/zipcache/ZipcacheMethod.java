@@ -1,17 +1,17 @@
 package dev.kvasir.codec.zipcache;
 
-import dev.kvasir.codec.CachePlan;
-import dev.kvasir.codec.Lookups;
-import dev.kvasir.codec.MethodOfBits;
+import dev.kvasir.codec.BitWidthMethod;
+import dev.kvasir.codec.OperandPrecision;
+import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.SpecText;
-import dev.kvasir.codec.ranked.KeyFactors;
-import dev.kvasir.codec.ranked.KeyScales;
-import dev.kvasir.codec.ranked.Rank;
-import dev.kvasir.codec.ranked.RankedPlan;
+import dev.kvasir.codec.ranked.AttentionAggregation;
+import dev.kvasir.codec.ranked.KeyChannelFactors;
+import dev.kvasir.codec.ranked.KeyScaleGranularity;
+import dev.kvasir.codec.ranked.RankedConfig;
 import dev.kvasir.codec.ranked.RankedSettings;
 
 /** ZipCache: more bits for tokens that are looked at, and values whose channels are evened out. */
-public final class ZipcacheMethod extends MethodOfBits {
+public final class ZipcacheMethod extends BitWidthMethod {
   private static final int DEFAULT_HIGH = 4;
 
   /** Of the published settings. */
@@ -20,30 +20,30 @@ public final class ZipcacheMethod extends MethodOfBits {
   public ZipcacheMethod() {
     super(
         "zipcache",
-        ZipcacheMethod::planned,
+        ZipcacheMethod::config,
         "zipcache:1|2|3|4: high (bits of salient ones),",
         "  share (of them), keys (channel|token),",
         "  queries (that rank tokens)");
   }
 
-  private static CachePlan planned(SpecText spec) {
+  private static QuantizationConfig config(SpecText spec) {
     spec.requireKeys("high", "share", "keys", "queries", "window", "sinks", "lookup");
-    return RankedPlan.of(
+    return RankedConfig.of(
         spec,
         new RankedSettings(
-            spec.oneOf("high", DEFAULT_HIGH, RankedPlan.HIGH_BITS),
-            spec.bits(RankedPlan.LOW_BITS),
-            RankedPlan.salient(spec, DEFAULT_SHARE),
-            RankedPlan.queries(spec),
-            Rank.MEAN,
-            spec.choice("keys", KeyScales.CHANNEL),
-            KeyFactors.REACH,
+            spec.oneOf("high", DEFAULT_HIGH, RankedConfig.HIGH_BITS),
+            spec.bits(RankedConfig.LOW_BITS),
+            RankedConfig.salient(spec, DEFAULT_SHARE),
+            RankedConfig.queries(spec),
+            AttentionAggregation.MEAN,
+            spec.choice("keys", KeyScaleGranularity.CHANNEL),
+            KeyChannelFactors.MAX_MAGNITUDE,
             true,
-            spec.choice("lookup", Lookups.EXACT)));
+            spec.choice("lookup", OperandPrecision.EXACT)));
   }
 
   @Override
-  public boolean looksUp() {
+  public boolean supportsOperandPrecision() {
     return true;
   }
 }

@@ -20,9 +20,9 @@ class HadamardTest {
     for (Hadamard basis : both(channels)) {
       float[] x = vectors(channels);
       float[] y = x.clone();
-      basis.change(0, y, 0, ROWS);
+      basis.transform(0, y, 0, ROWS);
       assertThat(y).isNotEqualTo(x);
-      basis.restore(0, y, 0, ROWS);
+      basis.invert(0, y, 0, ROWS);
       assertThat(y).containsExactly(x, within(1e-5f));
     }
   }
@@ -33,7 +33,7 @@ class HadamardTest {
     for (Hadamard basis : both(channels)) {
       float[] x = vectors(channels);
       float[] y = x.clone();
-      basis.change(0, y, 0, ROWS);
+      basis.transform(0, y, 0, ROWS);
       assertThat(product(y, 0, channels, channels))
           .isCloseTo(product(x, 0, channels, channels), within(1e-3));
       assertThat(product(y, 0, 0, channels)).isCloseTo(product(x, 0, 0, channels), within(1e-2));
@@ -47,7 +47,7 @@ class HadamardTest {
     for (int channel = 0; channel < channels; channel++) {
       float[] x = new float[channels];
       x[channel] = 1;
-      Hadamard.plain(channels).change(0, x, 0, 1);
+      Hadamard.plain(channels).transform(0, x, 0, 1);
       for (float part : x) {
         assertThat(Math.abs(part)).isLessThan(most);
       }
@@ -58,8 +58,8 @@ class HadamardTest {
   void seedsHaveSignsAndFingerprintsOfTheirOwn() {
     float[] x = vectors(64);
     float[] y = x.clone();
-    Hadamard.signed(64, 1).change(0, x, 0, ROWS);
-    Hadamard.signed(64, 2).change(0, y, 0, ROWS);
+    Hadamard.signed(64, 1).transform(0, x, 0, ROWS);
+    Hadamard.signed(64, 2).transform(0, y, 0, ROWS);
     assertThat(Arrays.equals(x, y)).isFalse();
     assertThat(Hadamard.signed(64, 1).fingerprint())
         .isNotEqualTo(Hadamard.signed(64, 2).fingerprint())

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.error.InvalidInputException;
@@ -28,7 +28,7 @@ class CommvqCacheTest {
   private static final CacheShape SHAPE = new CacheShape(2, 2, 24);
   private static final int HEAD = SHAPE.headDim();
   private static final int BLOCK = KvCache.TOKENS_PER_PAGE;
-  private static final Profile PROFILE = MadeUpCodebooks.profile(SHAPE, 1);
+  private static final Profile PROFILE = SyntheticCodebooks.profile(SHAPE, 1);
 
   private final Random random = new Random(3);
   private final ModelTables tables = new ModelTables();
@@ -38,8 +38,8 @@ class CommvqCacheTest {
     tables.close();
   }
 
-  private CacheHost host(Rope rope) {
-    return CacheHost.unknown()
+  private CacheContext host(Rope rope) {
+    return CacheContext.unknown()
         .withRotation(Optional.of(rope))
         .withProfile(Optional.of(PROFILE))
         .withTables(Optional.of(tables));
@@ -49,7 +49,7 @@ class CommvqCacheTest {
   @ParameterizedTest
   @EnumSource(RopeLayout.class)
   void attentionSeesWhatTheCodesStandForAtItsPosition(RopeLayout layout) {
-    Rope rope = new Rope(layout, RopeFrequencies.plain(10_000, HEAD * 2 / 3));
+    Rope rope = new Rope(layout, RopeFrequencies.unscaled(10_000, HEAD * 2 / 3));
     float[] keys = gaussian(); // (kvHeads, tokens, headDim), before rotation
     float[] values = gaussian();
     try (KvCache cache = CacheSpec.parse("commvq:1,window=0,sinks=0").newCache(SHAPE, host(rope))) {
@@ -82,7 +82,7 @@ class CommvqCacheTest {
     float[] out = new float[x.length];
     for (int row = 0; row < x.length / HEAD; row++) {
       PairOrder.of(rope, HEAD).scatter(x, row * HEAD, out, row * HEAD);
-      rope.turn(out, row * HEAD, HEAD, 1, BLOCK + row % BLOCK);
+      rope.rotate(out, row * HEAD, HEAD, 1, BLOCK + row % BLOCK);
     }
     return out;
   }
@@ -131,11 +131,11 @@ class CommvqCacheTest {
 
   @Test
   void sequencesShareTheCodebooks() {
-    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, HEAD));
+    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, HEAD));
     CacheSpec spec = CacheSpec.parse("commvq:1");
     long shared =
         List.of(spec, CacheSpec.parse("commvq:1,window=0")).stream()
-            .map(each -> each.plan().settings(SHAPE, host(rope)).codec().orElseThrow())
+            .map(each -> each.config().cacheConfig(SHAPE, host(rope)).codec().orElseThrow())
             .mapToLong(codec -> codec.sharedBytes())
             .distinct()
             .sum();
@@ -154,22 +154,22 @@ class CommvqCacheTest {
 
   @Test
   void theRowsThatAttentionReadsAreCountedAndGoWithTheModel() {
-    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, HEAD));
+    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, HEAD));
     long before = CountedArena.liveBytes();
-    CacheHost host = host(rope);
+    CacheContext context = host(rope);
     CacheSpec spec = CacheSpec.parse("commvq:1,window=0,sinks=0");
-    spec.newCache(SHAPE, host).close();
+    spec.newCache(SHAPE, context).close();
     long rows = SHAPE.layers() * SHAPE.kvHeads() * 2L * 2 * 64 * HEAD * 2;
     assertThat(tables.bytes()).isEqualTo(rows);
     assertThat(CountedArena.liveBytes() - before).isEqualTo(rows);
-    try (KvCache one = spec.newCache(SHAPE, host)) {
+    try (KvCache one = spec.newCache(SHAPE, context)) {
       assertThat(CountedArena.liveBytes() - before).as("once for all").isEqualTo(rows);
       append(one, gaussian(), gaussian());
       tables.close();
       float[] block = new float[BLOCK * HEAD];
       assertThatThrownBy(() -> one.expandValues(new ScalarKernels(), 1, 0, 1, BLOCK, block))
           .isInstanceOf(IllegalStateException.class);
-      assertThatThrownBy(() -> spec.newCache(SHAPE, host))
+      assertThatThrownBy(() -> spec.newCache(SHAPE, context))
           .isInstanceOf(IllegalStateException.class)
           .hasMessage("the model of this cache is closed");
     }
@@ -179,7 +179,7 @@ class CommvqCacheTest {
   @Test
   void whatIsMissingIsSaid() {
     CacheSpec spec = CacheSpec.parse("commvq:2");
-    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, HEAD));
+    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, HEAD));
     assertThatThrownBy(() -> spec.newCache(SHAPE))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
@@ -190,7 +190,7 @@ class CommvqCacheTest {
         .hasMessage(
             "the cache 'commvq:2' needs codebooks and profile holds none; train them with 'kvasir"
                 + " calibrate --kv commvq:2 --out FILE' and give --profile FILE");
-    CacheHost unowned = host(rope).withTables(Optional.empty());
+    CacheContext unowned = host(rope).withTables(Optional.empty());
     assertThatThrownBy(() -> CacheSpec.parse("commvq:1").newCache(SHAPE, unowned))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(

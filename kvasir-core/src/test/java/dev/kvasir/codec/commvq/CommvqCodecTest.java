@@ -2,16 +2,16 @@ package dev.kvasir.codec.commvq;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.Page;
-import dev.kvasir.codec.PageRoom;
+import dev.kvasir.codec.PageWorkspace;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.SpecText;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 class CommvqCodecTest {
   private static final CacheShape SHAPE = new CacheShape(1, 3, 24);
   private static final int VECTORS = SHAPE.kvHeads() * Page.TOKENS * SHAPE.headDim();
-  private static final Profile PROFILE = MadeUpCodebooks.profile(SHAPE, 1, 2);
+  private static final Profile PROFILE = SyntheticCodebooks.profile(SHAPE, 1, 2);
 
   private final Random random = new Random(11);
   private final float[] keys = gaussian();
@@ -60,8 +60,8 @@ class CommvqCodecTest {
                   }
                   return method.invoke(scalar, arguments);
                 });
-    try (Crew crew = new Crew(threads)) {
-      sealed("commvq:1", waiting, crew);
+    try (WorkerPool workers = new WorkerPool(threads)) {
+      sealed("commvq:1", waiting, workers);
     }
     assertThat(seen).hasSize(threads);
   }
@@ -69,10 +69,10 @@ class CommvqCodecTest {
   @Test
   void codesAreTheSameHoweverManyThreadsSearch() {
     for (String spec : new String[] {"commvq:1", "commvq:2", "commvq:2,beam=1"}) {
-      float[] alone = sealed(spec, new ScalarKernels(), new Crew(1));
+      float[] alone = sealed(spec, new ScalarKernels(), new WorkerPool(1));
       for (int threads : new int[] {2, 3, 7, 16, 40}) {
-        try (Crew crew = new Crew(threads)) {
-          assertThat(sealed(spec, new ScalarKernels(), crew))
+        try (WorkerPool workers = new WorkerPool(threads)) {
+          assertThat(sealed(spec, new ScalarKernels(), workers))
               .as("%s, %d threads", spec, threads)
               .isEqualTo(alone);
         }
@@ -81,25 +81,30 @@ class CommvqCodecTest {
   }
 
   /** Keys and values of all heads as a page has them. */
-  private float[] sealed(String spec, Kernels kernels, Crew crew) {
-    CacheHost host =
-        CacheHost.unknown()
-            .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(100, 20))))
+  private float[] sealed(String spec, Kernels kernels, WorkerPool workers) {
+    CacheContext context =
+        CacheContext.unknown()
+            .withRotation(
+                Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(100, 20))))
             .withProfile(Optional.of(PROFILE))
             .withTables(Optional.of(tables))
             .withKernels(kernels)
-            .withCrew(crew);
-    PageRoom room = new PageRoom(new ScalarKernels());
+            .withWorkers(workers);
+    PageWorkspace workspace = new PageWorkspace(new ScalarKernels());
     float[] found = new float[2 * VECTORS];
     int head = Page.TOKENS * SHAPE.headDim();
     float[] out = new float[head];
     try (SequenceCodec codec =
-            CommvqPlan.of(new SpecText(spec)).settings(SHAPE, host).codec().orElseThrow().begin();
-        Page page = codec.seal(0, 384, keys.clone(), values.clone())) {
+            CommvqConfig.of(new SpecText(spec))
+                .cacheConfig(SHAPE, context)
+                .codec()
+                .orElseThrow()
+                .newSequence();
+        Page page = codec.quantize(0, 384, keys.clone(), values.clone())) {
       for (int kvHead = 0; kvHead < SHAPE.kvHeads(); kvHead++) {
-        page.expandKeys(room, kvHead, Page.TOKENS, out);
+        page.dequantizeKeys(workspace, kvHead, Page.TOKENS, out);
         System.arraycopy(out, 0, found, kvHead * head, head);
-        page.expandValues(room, kvHead, Page.TOKENS, out);
+        page.dequantizeValues(workspace, kvHead, Page.TOKENS, out);
         System.arraycopy(out, 0, found, VECTORS + kvHead * head, head);
       }
     }

@@ -22,13 +22,13 @@ class KeyCodebookTest {
   @ParameterizedTest
   @CsvSource({"HALVES, 12", "NEIGHBOURS, 12", "HALVES, 8", "NEIGHBOURS, 4"})
   void centresTurnAsTheirNumbersDo(RopeLayout layout, int turning) {
-    Rotation rotation = new Rope(layout, RopeFrequencies.plain(100, turning));
+    Rotation rotation = new Rope(layout, RopeFrequencies.unscaled(100, turning));
     PairOrder order = PairOrder.of(rotation, HEAD);
     float[] numbers = gaussian(STAGES * AdditiveStages.ROWS * HEAD);
     KeyCodebook codebook = new KeyCodebook(gaussian(HEAD), numbers);
     short[] codes = {AdditiveStages.code(3, 60), AdditiveStages.code(63, 0), 17};
     float[] key = decode(codebook, codes, order);
-    rotation.turn(key, 0, HEAD, 1, 7);
+    rotation.rotate(key, 0, HEAD, 1, 7);
 
     KeyCodebook turned = new KeyCodebook(codebook.mean(), turned(numbers, rotation, order, 7));
     float[] same = decode(turned, codes, order);
@@ -40,7 +40,7 @@ class KeyCodebookTest {
   @ParameterizedTest
   @CsvSource({"HALVES, 12", "NEIGHBOURS, 12", "HALVES, 8", "NEIGHBOURS, 4"})
   void anOrderOfPairsTakesEveryChannelOnceAndBack(RopeLayout layout, int turning) {
-    Rotation rotation = new Rope(layout, RopeFrequencies.plain(100, turning));
+    Rotation rotation = new Rope(layout, RopeFrequencies.unscaled(100, turning));
     assertThat(rotation.pairOrder(HEAD))
         .containsExactlyInAnyOrder(IntStream.range(0, HEAD).toArray());
     PairOrder order = PairOrder.of(rotation, HEAD);
@@ -65,7 +65,7 @@ class KeyCodebookTest {
     float[] row = new float[HEAD];
     for (int at = 0; at < numbers.length; at += HEAD) {
       order.scatter(numbers, at, row, 0);
-      rotation.turn(row, 0, HEAD, 1, by);
+      rotation.rotate(row, 0, HEAD, 1, by);
       order.gather(row, 0, out, at);
     }
     return out;

@@ -1,21 +1,21 @@
 package dev.kvasir.codec.mead;
 
-import static dev.kvasir.codec.mead.MadeUpBlocks.LAYER;
-import static dev.kvasir.codec.mead.MadeUpBlocks.SHAPE;
-import static dev.kvasir.codec.mead.MadeUpBlocks.isExact;
-import static dev.kvasir.codec.mead.MadeUpBlocks.keys;
-import static dev.kvasir.codec.mead.MadeUpBlocks.receive;
-import static dev.kvasir.codec.mead.MadeUpBlocks.seal;
-import static dev.kvasir.codec.mead.MadeUpBlocks.values;
+import static dev.kvasir.codec.mead.SyntheticBlocks.LAYER;
+import static dev.kvasir.codec.mead.SyntheticBlocks.SHAPE;
+import static dev.kvasir.codec.mead.SyntheticBlocks.isExact;
+import static dev.kvasir.codec.mead.SyntheticBlocks.keys;
+import static dev.kvasir.codec.mead.SyntheticBlocks.receive;
+import static dev.kvasir.codec.mead.SyntheticBlocks.seal;
+import static dev.kvasir.codec.mead.SyntheticBlocks.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.codec.Forms;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.SnapshotAssertions;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.memory.MemoryPool;
@@ -46,7 +46,7 @@ class LateSinksTest {
     withoutSlots = method("mead:1.5,first=coded,sinks=0,late-sinks=0");
     bytesBefore = CountedArena.liveBytes();
     arenasBefore = CountedArena.liveArenas();
-    sequence = method.begin();
+    sequence = method.newSequence();
   }
 
   @AfterEach
@@ -59,8 +59,8 @@ class LateSinksTest {
 
   private PageCodec method(String spec) {
     return CacheSpec.parse(spec)
-        .plan()
-        .settings(SHAPE, MadeUpBlocks.host(tables))
+        .config()
+        .cacheConfig(SHAPE, SyntheticBlocks.host(tables))
         .codec()
         .orElseThrow();
   }
@@ -80,9 +80,9 @@ class LateSinksTest {
     for (int token = 0; token < TOKENS; token++) {
       // 800 of 128 tokens that receive 100: a mean of 105.5, and 7.6 times that.
       int[] weights = {token == FIRST ? 800 : 100};
-      sequence.receive(LAYER, 0, token, weights, 1);
+      sequence.observeAttention(LAYER, 0, token, weights, 1);
     }
-    sequence.count(TOKENS);
+    sequence.commit(TOKENS);
     try (Page page = seal(sequence, 0)) {
       assertThat(isExact(page, 0, FIRST)).isFalse();
     }
@@ -93,7 +93,7 @@ class LateSinksTest {
     receive(sequence, 0, FIRST, SECOND);
     try (Page page = seal(sequence, 0)) {
       for (int head = 0; head < SHAPE.kvHeads(); head++) {
-        MadeUpBlocks.assertAttention(page, head);
+        SyntheticBlocks.assertAttention(page, head);
       }
     }
   }
@@ -183,18 +183,18 @@ class LateSinksTest {
   void storedPagesBringTheirRowsAlong() {
     receive(sequence, 0, FIRST, SECOND);
     receive(sequence, 1, FIRST, SECOND);
-    Page first = sequence.seal(0, 0, keys(0), values(0));
-    byte[] ids = first.form();
-    Page page = sequence.seal(LAYER, 0, keys(0), values(0));
-    byte[] form = page.form();
+    Page first = sequence.quantize(0, 0, keys(0), values(0));
+    byte[] ids = first.serialize();
+    Page page = sequence.quantize(LAYER, 0, keys(0), values(0));
+    byte[] form = page.serialize();
     first.close();
     page.close();
-    try (SequenceCodec resumed = method.resume(sequence.state());
-        Page firstRead = resumed.read(0, ids);
-        Page read = resumed.read(LAYER, form);
+    try (SequenceCodec resumed = method.resumeSequence(sequence.serializeState());
+        Page firstRead = resumed.deserialize(0, ids);
+        Page read = resumed.deserialize(LAYER, form);
         Page next = seal(resumed, 1)) {
-      assertThat(firstRead.form()).isEqualTo(ids);
-      assertThat(read.form()).isEqualTo(form);
+      assertThat(firstRead.serialize()).isEqualTo(ids);
+      assertThat(read.serialize()).isEqualTo(form);
       assertThat(isExact(read, 0, FIRST)).isTrue();
       assertThat(isExact(next, 1, FIRST)).isTrue();
       assertThat(isExact(next, 1, SECOND)).as("of three slots the fourth").isFalse();
@@ -207,7 +207,7 @@ class LateSinksTest {
     receive(sequence, 0, FIRST, SECOND);
     byte[] form;
     try (Page page = seal(sequence, 0)) {
-      form = page.form();
+      form = page.serialize();
     }
     int count = 10 + Double.BYTES + Integer.BYTES;
     assertRefused(form, count, 4, "keeps 4 tokens; this cache keeps up to 3");
@@ -221,14 +221,14 @@ class LateSinksTest {
   private void assertRefused(byte[] form, int at, int value, String sentence) {
     byte[] wrong = form.clone();
     wrong[at] = (byte) value;
-    assertThatThrownBy(() -> sequence.read(LAYER, Forms.resealed(wrong)))
+    assertThatThrownBy(() -> sequence.deserialize(LAYER, SnapshotAssertions.withChecksum(wrong)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage("a stored page " + sentence);
   }
 
   @Test
   void moreSlotsThanEightAreRefused() {
-    assertThatThrownBy(() -> CacheSpec.parse("mead:2,late-sinks=9").plan())
+    assertThatThrownBy(() -> CacheSpec.parse("mead:2,late-sinks=9").config())
         .isInstanceOf(InvalidInputException.class)
         .hasMessage("the cache 'mead:2,late-sinks=9': late-sinks is 9; expected 0 to 8");
   }
@@ -236,7 +236,7 @@ class LateSinksTest {
   @Test
   void aSequenceThatFindsNoMemoryLeavesNothing() {
     MemoryPool pool = new MemoryPool(method.tableBytes(0) - 1);
-    assertThatThrownBy(() -> method.begin(pool)).isInstanceOf(InvalidInputException.class);
-    assertThat(pool.taken()).isZero();
+    assertThatThrownBy(() -> method.newSequence(pool)).isInstanceOf(InvalidInputException.class);
+    assertThat(pool.usedBytes()).isZero();
   }
 }

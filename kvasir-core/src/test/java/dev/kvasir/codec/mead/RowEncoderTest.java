@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.kernel.CodeBands;
 import dev.kvasir.kernel.NibbleRows;
 import dev.kvasir.kernel.RowCodeBlock;
-import dev.kvasir.kernel.RowCodes;
+import dev.kvasir.kernel.RowCodeLayout;
 import dev.kvasir.kernel.ScalarKernels;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -33,10 +33,10 @@ class RowEncoderTest {
     return numbers;
   }
 
-  private static RowCodes codes(int bits) {
+  private static RowCodeLayout codes(int bits) {
     int[] widths = new int[WIDTH];
     Arrays.fill(widths, bits);
-    return new RowCodes(widths, filled(Steps.step(bits) / 2));
+    return new RowCodeLayout(widths, filled(UnitVarianceSteps.step(bits) / 2));
   }
 
   private float[] gaussian(double deviation) {
@@ -59,13 +59,14 @@ class RowEncoderTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
   void whatIsLeftIsWhatDecodingLeaves(int bits) {
-    RowCodes codes = codes(bits);
+    RowCodeLayout layout = codes(bits);
     float[] x = gaussian(1.3);
     float[] left = x.clone();
-    MemorySegment out = MemorySegment.ofArray(new byte[codes.rowBytes() + RowCodes.BYTES_BEHIND]);
-    new RowEncoder(WIDTH).encode(codes, left, 0, ones, out, 0, 1);
+    MemorySegment out =
+        MemorySegment.ofArray(new byte[layout.rowBytes() + RowCodeLayout.OVERREAD_BYTES]);
+    new RowEncoder(WIDTH).encode(layout, left, 0, ones, out, 0, 1);
     float[] decoded = new float[WIDTH];
-    CodeBands bands = CodeBands.of(List.of(codes), 1);
+    CodeBands bands = CodeBands.of(List.of(layout), 1);
     RowCodeBlock block =
         new RowCodeBlock().set(out, 0, bands, nothing, nothing.lows(), new byte[1], new int[1]);
     new ScalarKernels().rowCodes().decode(block, decoded);
@@ -78,14 +79,15 @@ class RowEncoderTest {
   @ParameterizedTest
   @ValueSource(doubles = {0.4, 0.7, 1, 1.5, 2})
   void asMuchIsLeftWhateverTheDeviation(double deviation) {
-    RowCodes codes = codes(2);
-    MemorySegment out = MemorySegment.ofArray(new byte[codes.rowBytes() + RowCodes.BYTES_BEHIND]);
+    RowCodeLayout layout = codes(2);
+    MemorySegment out =
+        MemorySegment.ofArray(new byte[layout.rowBytes() + RowCodeLayout.OVERREAD_BYTES]);
     double left = 0;
     double all = 0;
     for (int i = 0; i < 300; i++) {
       float[] x = gaussian(deviation);
       all += squares(x);
-      new RowEncoder(WIDTH).encode(codes, x, 0, ones, out, 0, 1);
+      new RowEncoder(WIDTH).encode(layout, x, 0, ones, out, 0, 1);
       left += squares(x);
     }
     assertThat(left / all).isBetween(0.09, 0.15);
@@ -94,10 +96,11 @@ class RowEncoderTest {
   @ParameterizedTest
   @ValueSource(floats = {0, 1e-30f, 1e30f, -1e30f})
   void extremesAreCodedToo(float number) {
-    RowCodes codes = codes(3);
-    MemorySegment out = MemorySegment.ofArray(new byte[codes.rowBytes() + RowCodes.BYTES_BEHIND]);
+    RowCodeLayout layout = codes(3);
+    MemorySegment out =
+        MemorySegment.ofArray(new byte[layout.rowBytes() + RowCodeLayout.OVERREAD_BYTES]);
     float[] x = filled(number);
-    new RowEncoder(WIDTH).encode(codes, x, 0, ones, out, 0, 1);
+    new RowEncoder(WIDTH).encode(layout, x, 0, ones, out, 0, 1);
     for (float each : x) {
       assertThat(each).isFinite();
     }

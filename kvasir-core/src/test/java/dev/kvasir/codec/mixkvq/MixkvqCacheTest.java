@@ -6,14 +6,14 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.PageCodec.Sizes;
-import dev.kvasir.codec.PageRoom;
+import dev.kvasir.codec.PageCodec.SizeAccuracy;
+import dev.kvasir.codec.PageWorkspace;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.KernelChoice;
-import dev.kvasir.page.CodeGrid;
+import dev.kvasir.page.CodeMatrix;
 import dev.kvasir.profile.Profile;
 import java.util.List;
 import java.util.Optional;
@@ -24,11 +24,12 @@ import org.junit.jupiter.api.Test;
 /** Tiers of channels by what queries look at. */
 @Tag("contract")
 class MixkvqCacheTest {
-  private static final PageRoom ROOM = new PageRoom(KernelChoice.ofThisProcess().kernels());
+  private static final PageWorkspace ROOM =
+      new PageWorkspace(KernelChoice.ofThisProcess().kernels());
   private static final long SEED = 41;
   private static final CacheShape SHAPE = new CacheShape(1, 2, 64);
   private static final int QUERY_HEADS = 4;
-  private static final CacheHost HOST = CacheHost.unknown().withQueryHeads(QUERY_HEADS);
+  private static final CacheContext HOST = CacheContext.unknown().withQueryHeads(QUERY_HEADS);
   private static final int TOKENS = 2048;
 
   /** Channel 9 reaches far and is never looked at; channel 20 is looked at more than others. */
@@ -41,7 +42,7 @@ class MixkvqCacheTest {
       assertThat(placeOf(page, 9)).isGreaterThan(widths(page, 16) + widths(page, 4) - 1);
     }
     try (KvCache cache = filled("mixkvq,high=10,mid=2.5,salience=error", HOST)) {
-      assertThat(cache.seesQueries()).isFalse();
+      assertThat(cache.observesQueries()).isFalse();
       assertThat(page(cache).channelAt(0, 0)).isEqualTo(9);
     }
   }
@@ -54,10 +55,10 @@ class MixkvqCacheTest {
       for (int block = 1; cache.page(0, block) != null; block++) {
         UniformPage page = (UniformPage) cache.page(0, block);
         for (int head = 0; head < 2; head++) {
-          List<CodeGrid> blocks = page.shape(head).keys();
-          codes += blocks.stream().mapToLong(CodeGrid::codeBytes).sum() + 128 * 64 / 4;
+          List<CodeMatrix> blocks = page.shape(head).keys();
+          codes += blocks.stream().mapToLong(CodeMatrix::codeBytes).sum() + 128 * 64 / 4;
           int order = blocks.size() > 1 ? 64 : 0;
-          pages += order + blocks.stream().mapToLong(CodeGrid::bytes).sum();
+          pages += order + blocks.stream().mapToLong(CodeMatrix::bytes).sum();
           pages += 128 * (64 / 4 + 4 * 64 / 32);
         }
       }
@@ -83,25 +84,25 @@ class MixkvqCacheTest {
 
   @Test
   void aProfileBringsThresholdsAndTheSpecWinsOverIt() {
-    CacheHost host = HOST.withProfile(Optional.of(profile(10, 4)));
-    try (KvCache tuned = filled("mixkvq", host);
+    CacheContext context = HOST.withProfile(Optional.of(profile(10, 4)));
+    try (KvCache tuned = filled("mixkvq", context);
         KvCache same = filled("mixkvq,high=10,mid=4", HOST);
-        KvCache given = filled("mixkvq,mid=1000", host)) {
+        KvCache given = filled("mixkvq,mid=1000", context)) {
       assertThat(tuned.bytes()).isEqualTo(same.bytes());
       assertThat(given.bytes().codes()).isLessThan(tuned.bytes().codes());
     }
-    assertThat(CacheSpec.parse("mixkvq,group=64").named(host).text())
+    assertThat(CacheSpec.parse("mixkvq,group=64").resolve(context).text())
         .isEqualTo("mixkvq,group=64,high=10.0,mid=4.0");
-    assertThat(CacheSpec.parse("mixkvq,high=3,mid=1").named(host).text())
+    assertThat(CacheSpec.parse("mixkvq,high=3,mid=1").resolve(context).text())
         .isEqualTo("mixkvq,high=3,mid=1");
   }
 
   /** Error alone gets the thresholds that leave tiers of the same sizes. */
   @Test
   void bothSaliencesOfAProfileTakeAboutTheSameBytes() {
-    CacheHost host = HOST.withProfile(Optional.of(profile(10, 4)));
-    try (KvCache byQueries = filled("mixkvq", host);
-        KvCache byError = filled("mixkvq,salience=error", host)) {
+    CacheContext context = HOST.withProfile(Optional.of(profile(10, 4)));
+    try (KvCache byQueries = filled("mixkvq", context);
+        KvCache byError = filled("mixkvq,salience=error", context)) {
       assertThat((double) byError.bytes().codes())
           .isCloseTo(byQueries.bytes().codes(), within(0.05 * byQueries.bytes().codes()));
     }
@@ -109,13 +110,13 @@ class MixkvqCacheTest {
 
   @Test
   void whatWasMeasuredForetellsBytes() {
-    CacheHost host = HOST.withProfile(Optional.of(profile(10, 4)));
+    CacheContext context = HOST.withProfile(Optional.of(profile(10, 4)));
     CacheSpec spec = CacheSpec.parse("mixkvq");
-    assertThat(spec.sizes(SHAPE, host)).isEqualTo(Sizes.TYPICAL);
-    assertThat(spec.sizes(SHAPE, HOST)).isEqualTo(Sizes.AT_MOST);
-    try (KvCache cache = filled("mixkvq", host)) {
+    assertThat(spec.sizes(SHAPE, context)).isEqualTo(SizeAccuracy.TYPICAL);
+    assertThat(spec.sizes(SHAPE, HOST)).isEqualTo(SizeAccuracy.AT_MOST);
+    try (KvCache cache = filled("mixkvq", context)) {
       long found = cache.bytes().total();
-      assertThat((double) spec.bytesFor(SHAPE, host, TOKENS).total())
+      assertThat((double) spec.bytesFor(SHAPE, context, TOKENS).total())
           .isCloseTo(found, within(0.02 * found));
       assertThat(found).isLessThan(spec.bytesFor(SHAPE, HOST, TOKENS).total());
     }
@@ -127,7 +128,7 @@ class MixkvqCacheTest {
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("kvasir tune --kv mixkvq")
         .hasMessageContaining("high=A,mid=B");
-    CacheHost other = HOST.withProfile(Optional.of(Profile.empty("model")));
+    CacheContext other = HOST.withProfile(Optional.of(Profile.empty("model")));
     assertThatThrownBy(() -> CacheSpec.parse("mixkvq").newCache(SHAPE, other))
         .hasMessageContaining("profile holds none");
     assertThatThrownBy(() -> CacheSpec.parse("mixkvq,high=3,mid=1").newCache(SHAPE))
@@ -167,8 +168,8 @@ class MixkvqCacheTest {
         .addTo(Profile.empty("model"));
   }
 
-  private static KvCache filled(String spec, CacheHost host) {
-    KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, host);
+  private static KvCache filled(String spec, CacheContext context) {
+    KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, context);
     Random random = new Random(SEED);
     float[] keys = new float[2 * 64];
     float[] values = new float[2 * 64];
@@ -183,8 +184,8 @@ class MixkvqCacheTest {
       }
       cache.reserve(position + 1);
       cache.append(0, position, keys, 0, values, 0);
-      if (cache.seesQueries()) {
-        cache.see(0, position, queries, 0);
+      if (cache.observesQueries()) {
+        cache.observe(0, position, queries, 0);
       }
       cache.advance(1);
     }
@@ -206,7 +207,7 @@ class MixkvqCacheTest {
   private static int widths(UniformPage page, int bits) {
     return page.shape(0).keys().stream()
         .filter(block -> block.bits() == bits)
-        .mapToInt(CodeGrid::entries)
+        .mapToInt(CodeMatrix::rows)
         .sum();
   }
 

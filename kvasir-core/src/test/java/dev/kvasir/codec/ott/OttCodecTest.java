@@ -2,9 +2,9 @@ package dev.kvasir.codec.ott;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.Page;
-import dev.kvasir.codec.PageRoom;
+import dev.kvasir.codec.PageWorkspace;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.page.HeadShape;
 import java.util.Arrays;
@@ -22,12 +22,12 @@ class OttCodecTest {
     float[] values = keys();
     OttCodec codec =
         new OttCodec(
-            new KeptShape(1, 1, DIM, DIM, 128),
+            new OutlierTokenLayout(1, 1, DIM, DIM, 128),
             HeadShape.uniform(DIM, 2, 128, 2, 128),
-            Lookups.EXACT);
+            OperandPrecision.EXACT);
     float[] found = new float[keys.length];
-    try (Page page = codec.seal(0, 0, keys.clone(), values.clone())) {
-      page.expandKeys(new PageRoom(new ScalarKernels()), 0, Page.TOKENS, found);
+    try (Page page = codec.quantize(0, 0, keys.clone(), values.clone())) {
+      page.dequantizeKeys(new PageWorkspace(new ScalarKernels()), 0, Page.TOKENS, found);
     }
     for (int token = 0; token < Page.TOKENS; token++) {
       assertThat(Math.abs(found[token * DIM] - keys[token * DIM])).isLessThan(1);

@@ -18,7 +18,7 @@ class NearestPatternTest {
           new NearestPattern(new ScalarKernels(), patterns, 40, headDim, PatternChoice.RANGE);
       for (int trial = 0; trial < 50; trial++) {
         float[] x = gaussian(random, headDim);
-        int found = nearest.of(x, 0, ANY);
+        int found = nearest.nearest(x, 0, ANY);
         for (int pattern = 0; pattern < 40; pattern++) {
           assertThat(range(x, patterns, found)).isLessThanOrEqualTo(range(x, patterns, pattern));
         }
@@ -41,7 +41,7 @@ class NearestPatternTest {
   private static int chosen(float[] patterns, PatternChoice choice, float[] x) {
     return new NearestPattern(
             new ScalarKernels(), patterns, patterns.length / x.length, x.length, choice)
-        .of(x, 0, ANY);
+        .nearest(x, 0, ANY);
   }
 
   /** The range of the vector is 8; the patterns leave 2 and 6 of it. */
@@ -51,14 +51,14 @@ class NearestPatternTest {
     NearestPattern nearest =
         new NearestPattern(
             new ScalarKernels(), new float[] {0, 0, 2, 6, 0, 0, 0, 2}, 2, 4, PatternChoice.RANGE);
-    assertThat(nearest.of(x, 0, 0.25)).isZero();
-    assertThat(nearest.of(x, 0, 0.24)).isEqualTo(Patterns.NONE);
+    assertThat(nearest.nearest(x, 0, 0.25)).isZero();
+    assertThat(nearest.nearest(x, 0, 0.24)).isEqualTo(PatternSet.NONE);
     NearestPattern worse =
         new NearestPattern(
             new ScalarKernels(), new float[] {0, 0, 0, 2}, 1, 4, PatternChoice.RANGE);
-    assertThat(worse.of(x, 0, 0.75)).isZero();
-    assertThat(worse.of(x, 0, 0.74)).isEqualTo(Patterns.NONE);
-    assertThat(worse.of(x, 0, -1)).isEqualTo(Patterns.NONE);
+    assertThat(worse.nearest(x, 0, 0.75)).isZero();
+    assertThat(worse.nearest(x, 0, 0.74)).isEqualTo(PatternSet.NONE);
+    assertThat(worse.nearest(x, 0, -1)).isEqualTo(PatternSet.NONE);
   }
 
   /** A half holds no residual of 120,000. */
@@ -72,7 +72,7 @@ class NearestPatternTest {
             1,
             4,
             PatternChoice.RANGE);
-    assertThat(nearest.of(x, 0, ANY)).isEqualTo(Patterns.NONE);
+    assertThat(nearest.nearest(x, 0, ANY)).isEqualTo(PatternSet.NONE);
   }
 
   private static float range(float[] x, float[] patterns, int pattern) {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
@@ -50,9 +50,9 @@ class PatternkvCacheTest {
   @Test
   void aPromptThatIsHeldBackIsMinedAsAWhole() {
     try (KvCache cache = CacheSpec.parse("patternkv:2,patterns=200").newCache(SHAPE)) {
-      cache.holdSealing(true);
+      cache.deferQuantization(true);
       fill(cache, 1000, 250, new Random(1));
-      cache.holdSealing(false);
+      cache.deferQuantization(false);
       assertThat(cache.bytes().tables()).isEqualTo(200 * PATTERN_BYTES);
       fill(cache, 128, 1, new Random(2));
       assertThat(cache.bytes().tables()).isEqualTo((200 + 16) * PATTERN_BYTES);
@@ -121,7 +121,7 @@ class PatternkvCacheTest {
   @ParameterizedTest
   @EnumSource
   void aKeyThatOnlyTurnsIsOnePattern(RopeLayout layout) {
-    Rope rope = new Rope(layout, RopeFrequencies.plain(100, 12));
+    Rope rope = new Rope(layout, RopeFrequencies.unscaled(100, 12));
     double turning = turningError("patternkv:2,patterns=1,rope=rotate", rope);
     double still = turningError("patternkv:2,patterns=1,rope=static", rope);
     assertThat(turning).as("a half is this precise").isLessThan(2e-3);
@@ -134,11 +134,11 @@ class PatternkvCacheTest {
     float[][] given = new float[600][];
     try (KvCache cache =
         CacheSpec.parse(spec)
-            .newCache(SHAPE, CacheHost.unknown().withRotation(Optional.of(rope)))) {
+            .newCache(SHAPE, CacheContext.unknown().withRotation(Optional.of(rope)))) {
       cache.reserve(given.length);
       for (int position = 0; position < given.length; position++) {
         given[position] = still.clone();
-        rope.turn(given[position], 0, SHAPE.headDim(), SHAPE.kvHeads(), position);
+        rope.rotate(given[position], 0, SHAPE.headDim(), SHAPE.kvHeads(), position);
         for (int layer = 0; layer < SHAPE.layers(); layer++) {
           cache.append(layer, position, given[position], 0, still, 0);
         }

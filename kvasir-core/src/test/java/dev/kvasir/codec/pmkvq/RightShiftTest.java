@@ -11,7 +11,7 @@ class RightShiftTest {
   void theEquivalentShiftIsTheNearestNarrowerCodeOfEveryCode(int bits) {
     for (int code = 0; code < 1 << 2 * bits; code++) {
       long nearest = Math.round(code / (double) ((1 << bits) + 1));
-      assertThat(RightShift.EQUIVALENT.narrow(code, bits)).as("code %d", code).isEqualTo(nearest);
+      assertThat(RightShift.EQUIVALENT.shift(code, bits)).as("code %d", code).isEqualTo(nearest);
     }
   }
 
@@ -20,8 +20,8 @@ class RightShiftTest {
   @ValueSource(ints = {8, 4, 2, 1})
   void theOtherShiftsKeepTheUpperBits(int bits) {
     for (int code = 0; code < 1 << 2 * bits; code++) {
-      assertThat(RightShift.DIRECT.narrow(code, bits)).isEqualTo(code / (1 << bits));
-      assertThat(RightShift.MODIFIED.narrow(code, bits)).isEqualTo(code / (1 << bits));
+      assertThat(RightShift.DIRECT.shift(code, bits)).isEqualTo(code / (1 << bits));
+      assertThat(RightShift.MODIFIED.shift(code, bits)).isEqualTo(code / (1 << bits));
     }
   }
 

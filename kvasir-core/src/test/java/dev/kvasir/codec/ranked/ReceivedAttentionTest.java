@@ -16,7 +16,7 @@ class ReceivedAttentionTest {
   void theTokenThatQueriesLookAtReceivesMost() {
     float[] keys = new float[Page.TOKENS * DIM];
     keys[17 * DIM] = 6;
-    double[] received = received(Rank.MEAN, keys, 1000, 1001);
+    double[] received = received(AttentionAggregation.MEAN, keys, 1000, 1001);
     assertThat(received[17]).isGreaterThan(10 * received[16]);
     assertThat(Arrays.stream(received).sum()).isBetween(0.999, 1.001);
   }
@@ -25,11 +25,11 @@ class ReceivedAttentionTest {
   @Test
   void theSumFavoursEarlyTokensAndTheMeanDoesSoLess() {
     float[] keys = new float[Page.TOKENS * DIM];
-    double[] sum = received(Rank.SUM, keys, 9, 19);
+    double[] sum = received(AttentionAggregation.SUM, keys, 9, 19);
     assertThat(sum[0]).isEqualTo(0.1 + 0.05);
     assertThat(sum[15]).isEqualTo(0.05);
     assertThat(sum[20]).isZero();
-    double[] mean = received(Rank.MEAN, keys, 9, 19);
+    double[] mean = received(AttentionAggregation.MEAN, keys, 9, 19);
     assertThat(mean[0]).isEqualTo((0.1 + 0.05) / 2);
     assertThat(mean[15]).isEqualTo(0.05);
   }
@@ -50,12 +50,14 @@ class ReceivedAttentionTest {
     recent.close();
   }
 
-  private static double[] received(Rank rank, float[] keys, int... positions) {
+  private static double[] received(
+      AttentionAggregation aggregation, float[] keys, int... positions) {
     RecentQueries recent = new RecentQueries(32, DIM, MemoryPool.unlimited());
     for (int position : positions) {
       recent.add(position, new float[] {3, 0, 0, 0}, 0);
     }
-    ReceivedAttention attention = new ReceivedAttention(new ScalarKernels().floats(), SIZES, rank);
+    ReceivedAttention attention =
+        new ReceivedAttention(new ScalarKernels().floats(), SIZES, aggregation);
     double[] received = attention.of(recent, 0, 0, keys, 0).clone();
     recent.close();
     return received;

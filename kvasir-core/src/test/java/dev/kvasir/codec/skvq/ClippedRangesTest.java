@@ -14,7 +14,7 @@ class ClippedRangesTest {
   void twoBitsOfNumbersWithLongTailsAreClipped() {
     float[] x = gaussian();
     float[] clipped = x.clone();
-    new ClippedRanges(CHANNELS, ChannelOrder.asTheyAre(CHANNELS), 0, CHANNELS, 2).clip(clipped, 0);
+    new ClippedRanges(CHANNELS, ChannelOrder.identity(CHANNELS), 0, CHANNELS, 2).clip(clipped, 0);
     assertThat(most(clipped)).isBetween(0.5f * most(x), 0.95f * most(x));
   }
 
@@ -22,7 +22,7 @@ class ClippedRangesTest {
   void eightBitsAreNot() {
     float[] x = gaussian();
     float[] clipped = x.clone();
-    new ClippedRanges(CHANNELS, ChannelOrder.asTheyAre(CHANNELS), 0, CHANNELS, 8).clip(clipped, 0);
+    new ClippedRanges(CHANNELS, ChannelOrder.identity(CHANNELS), 0, CHANNELS, 8).clip(clipped, 0);
     assertThat(most(clipped)).isGreaterThan(0.9f * most(x));
   }
 
@@ -30,7 +30,7 @@ class ClippedRangesTest {
   void otherGroupsStayAsTheyAre() {
     float[] x = gaussian();
     float[] clipped = x.clone();
-    new ClippedRanges(CHANNELS, ChannelOrder.asTheyAre(CHANNELS), 0, 32, 2).clip(clipped, 0);
+    new ClippedRanges(CHANNELS, ChannelOrder.identity(CHANNELS), 0, 32, 2).clip(clipped, 0);
     for (int token = 0; token < Page.TOKENS; token++) {
       int at = token * CHANNELS;
       assertThat(Arrays.copyOfRange(clipped, at + 32, at + CHANNELS))

@@ -1,20 +1,20 @@
 package dev.kvasir.codec.toy;
 
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.memory.SharedArena;
 
 /** Keeps nothing of a sequence, so one object serves all. */
 record ToyCodec(int kvHeads, int keyDim, int valueDim) implements StatelessCodec {
   @Override
-  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+  public Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values) {
     return ToyPage.pack(memory, this, keys, values);
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
-    return ToyPage.read(memory, this, form);
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
+    return ToyPage.read(memory, this, snapshot);
   }
 
   int signBytes() {

@@ -1,23 +1,23 @@
 package dev.kvasir.codec.toy;
 
-import dev.kvasir.codec.CachePlan;
-import dev.kvasir.codec.Method;
+import dev.kvasir.codec.QuantizationConfig;
+import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.SpecText;
 import java.util.List;
 
 /**
  * The least that a method can be: the signs of channels, and how large they are for each token. It
  * lives in the sources of tests and shows what a further method touches: this package, and a line
- * in {@code META-INF/services/dev.kvasir.codec.Method}.
+ * in {@code META-INF/services/dev.kvasir.codec.QuantizationMethod}.
  */
-public final class ToyMethod implements Method {
+public final class ToyMethod implements QuantizationMethod {
   @Override
   public List<String> names() {
     return List.of("toy");
   }
 
   @Override
-  public String typed() {
+  public String syntax() {
     return "toy";
   }
 
@@ -27,7 +27,7 @@ public final class ToyMethod implements Method {
   }
 
   @Override
-  public CachePlan plan(SpecText spec) {
-    return ToyPlan.of(spec);
+  public QuantizationConfig parse(SpecText spec) {
+    return ToyConfig.of(spec);
   }
 }

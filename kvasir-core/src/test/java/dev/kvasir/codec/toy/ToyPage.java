@@ -1,9 +1,9 @@
 package dev.kvasir.codec.toy;
 
-import dev.kvasir.codec.Envelope;
-import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
-import dev.kvasir.codec.PageRoom;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.memory.SharedArena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -68,12 +68,12 @@ final class ToyPage implements Page {
   }
 
   @Override
-  public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
+  public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
     expand(codec.keyDim(), kvHead * TOKENS, 0, tokens, out);
   }
 
   @Override
-  public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
+  public void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
     expand(codec.valueDim(), kvHead * TOKENS, codec.kvHeads() * TOKENS, tokens, out);
   }
 
@@ -89,8 +89,8 @@ final class ToyPage implements Page {
   }
 
   @Override
-  public byte[] form() {
-    return Envelope.PAGE.seal(
+  public byte[] serialize() {
+    return SnapshotHeader.PAGE.wrap(
         KIND,
         3 * Short.BYTES + bytes.byteSize(),
         out -> {
@@ -100,9 +100,9 @@ final class ToyPage implements Page {
         });
   }
 
-  static ToyPage read(SharedArena memory, ToyCodec codec, Form form) {
-    return Envelope.PAGE.open(
-        form,
+  static ToyPage read(SharedArena memory, ToyCodec codec, Snapshot snapshot) {
+    return SnapshotHeader.PAGE.unwrap(
+        snapshot,
         KIND,
         in -> {
           ToyCodec found =
@@ -111,9 +111,9 @@ final class ToyPage implements Page {
                   Short.toUnsignedInt(in.getShort()),
                   Short.toUnsignedInt(in.getShort()));
           if (!found.equals(codec)) {
-            throw Envelope.PAGE.refused("has %s; this cache has %s".formatted(found, codec));
+            throw SnapshotHeader.PAGE.invalid("has %s; this cache has %s".formatted(found, codec));
           }
-          Envelope.PAGE.requireRest(in, codec.pageBytes());
+          SnapshotHeader.PAGE.requireRemaining(in, codec.pageBytes());
           ToyPage page = new ToyPage(memory, codec);
           page.bytes.copyFrom(MemorySegment.ofBuffer(in));
           return page;

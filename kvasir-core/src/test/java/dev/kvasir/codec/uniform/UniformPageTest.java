@@ -3,9 +3,9 @@ package dev.kvasir.codec.uniform;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.Page;
-import dev.kvasir.codec.PageRoom;
+import dev.kvasir.codec.PageWorkspace;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.page.HalfRounding;
@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class UniformPageTest {
-  private static final PageRoom ROOM = new PageRoom(new ScalarKernels());
+  private static final PageWorkspace ROOM = new PageWorkspace(new ScalarKernels());
   private static final long SEED = 3;
   private static final int TOKENS = Page.TOKENS;
 
@@ -38,17 +38,17 @@ class UniformPageTest {
         Collections.nCopies(heads, HeadShape.uniform(headDim, bits, group, bits, group));
     float[] keys = random(heads * TOKENS * headDim, SEED);
     float[] values = random(heads * TOKENS * headDim, SEED + 1);
-    try (UniformPage page = UniformPage.pack(shape, Lookups.EXACT, keys, values)) {
+    try (UniformPage page = UniformPage.quantize(shape, OperandPrecision.EXACT, keys, values)) {
       float[] out = new float[TOKENS * headDim];
       for (int head = 0; head < heads; head++) {
         int at = head * TOKENS * headDim;
-        page.expandKeys(ROOM, head, TOKENS, out);
+        page.dequantizeKeys(ROOM, head, TOKENS, out);
         for (int channel = 0; channel < headDim; channel++) {
           for (int first = 0; first < TOKENS; first += group) {
             assertWithinHalfAStep(keys, at, out, first * headDim + channel, headDim, group, bits);
           }
         }
-        page.expandValues(ROOM, head, TOKENS, out);
+        page.dequantizeValues(ROOM, head, TOKENS, out);
         for (int token = 0; token < TOKENS; token++) {
           for (int first = 0; first < headDim; first += group) {
             int count = Math.min(group, headDim - first);
@@ -80,7 +80,7 @@ class UniformPageTest {
     List<HeadShape> shape = Collections.nCopies(2, HeadShape.uniform(64, 2, 32, 4, 32));
     long before = CountedArena.liveBytes();
     float[] vectors = new float[2 * TOKENS * 64];
-    try (UniformPage page = UniformPage.pack(shape, Lookups.EXACT, vectors, vectors)) {
+    try (UniformPage page = UniformPage.quantize(shape, OperandPrecision.EXACT, vectors, vectors)) {
       long codes = 2L * TOKENS * 64 * (2 + 4) / 8;
       long scales = 2L * 2 * 2 * (4 * 64 + 2 * TOKENS);
       assertThat(page.codeBytes()).isEqualTo(codes);
@@ -99,9 +99,10 @@ class UniformPageTest {
         float clipped = Math.clamp(vectors[i], -1f, 1f) * size;
         vectors[i] = Float.float16ToFloat(Float.floatToFloat16(clipped));
       }
-      try (UniformPage page = UniformPage.pack(shape, Lookups.EXACT, vectors, vectors)) {
+      try (UniformPage page =
+          UniformPage.quantize(shape, OperandPrecision.EXACT, vectors, vectors)) {
         float[] out = new float[TOKENS * 16];
-        page.expandKeys(ROOM, 0, TOKENS, out);
+        page.dequantizeKeys(ROOM, 0, TOKENS, out);
         for (int i = 0; i < out.length; i++) {
           assertThat(out[i]).isCloseTo(vectors[i], within(size * 0.34f + 6e-8f));
         }
@@ -116,10 +117,13 @@ class UniformPageTest {
       vectors[i] = i % 3 == 0 ? -60000 : 60000;
     }
     try (UniformPage page =
-        UniformPage.pack(
-            List.of(HeadShape.uniform(16, 1, 128, 1, 128)), Lookups.EXACT, vectors, vectors)) {
+        UniformPage.quantize(
+            List.of(HeadShape.uniform(16, 1, 128, 1, 128)),
+            OperandPrecision.EXACT,
+            vectors,
+            vectors)) {
       float[] out = new float[vectors.length];
-      page.expandKeys(ROOM, 0, TOKENS, out);
+      page.dequantizeKeys(ROOM, 0, TOKENS, out);
       for (int i = 0; i < out.length; i++) {
         assertThat(out[i]).isEqualTo(i % 3 == 0 ? -60000 : 60000, within(55000f));
       }

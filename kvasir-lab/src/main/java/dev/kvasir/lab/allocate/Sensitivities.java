@@ -1,7 +1,7 @@
 package dev.kvasir.lab.allocate;
 
 import dev.kvasir.codec.LayerSensitivities;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.work.Runner;
 import java.io.Serializable;
@@ -35,7 +35,10 @@ public record Sensitivities(List<Integer> widths, double[][] keys, double[][] va
    * @return nothing where the listener asked to stop
    */
   public static Optional<Sensitivities> measure(
-      Runner runner, CalibrationTexts texts, SensitivitySettings settings, WorkListener listener) {
+      Runner runner,
+      CalibrationTexts texts,
+      SensitivitySettings settings,
+      ProgressListener listener) {
     return measure(runner, texts, settings, Map.of(), (number, text) -> {}, listener);
   }
 
@@ -50,25 +53,24 @@ public record Sensitivities(List<Integer> widths, double[][] keys, double[][] va
       CalibrationTexts texts,
       SensitivitySettings settings,
       Map<Integer, Sensitivities> known,
-      BiConsumer<Integer, Sensitivities> keep,
-      WorkListener listener) {
+      BiConsumer<Integer, Sensitivities> save,
+      ProgressListener listener) {
     SortedMap<Integer, Sensitivities> found = new TreeMap<>(known);
-    List<TextSensitivities> open =
+    List<SensitivityTask> missing =
         IntStream.range(0, texts.samples().size())
             .filter(number -> !known.containsKey(number))
-            .mapToObj(
-                number -> new TextSensitivities(number, texts.samples().get(number), settings))
+            .mapToObj(number -> new SensitivityTask(number, texts.samples().get(number), settings))
             .toList();
-    boolean whole =
+    boolean complete =
         runner.<Sensitivities>run(
-            open,
+            missing,
             listener,
-            (piece, text) -> {
-              int number = open.get(piece).number();
+            (index, text) -> {
+              int number = missing.get(index).number();
               found.put(number, text);
-              keep.accept(number, text);
+              save.accept(number, text);
             });
-    return whole ? Optional.of(mean(List.copyOf(found.values()))) : Optional.empty();
+    return complete ? Optional.of(mean(List.copyOf(found.values()))) : Optional.empty();
   }
 
   private static Sensitivities mean(List<Sensitivities> texts) {

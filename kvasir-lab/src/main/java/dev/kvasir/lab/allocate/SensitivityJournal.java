@@ -1,6 +1,6 @@
 package dev.kvasir.lab.allocate;
 
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,7 +23,7 @@ public final class SensitivityJournal {
   private final String source;
   private final int layers;
   private final SortedMap<Integer, Sensitivities> known = new TreeMap<>();
-  private Profile kept;
+  private Profile saved;
 
   /**
    * @param model fingerprint of the model
@@ -36,10 +36,10 @@ public final class SensitivityJournal {
     this.layers = layers;
     Profile found = Files.exists(file) ? Profile.open(file) : Profile.empty(model);
     boolean goesOn = found.model().equals(model) && found.note(SOURCE).equals(Optional.of(source));
-    this.kept = goesOn ? found : Profile.empty(model);
+    this.saved = goesOn ? found : Profile.empty(model);
     for (int number = 0; number < texts; number++) {
-      if (kept.shape(key(number)).isPresent()) {
-        float[] floats = kept.floats(key(number), 2, layers, Sensitivities.WIDTHS.size());
+      if (saved.shape(key(number)).isPresent()) {
+        float[] floats = saved.floats(key(number), 2, layers, Sensitivities.WIDTHS.size());
         known.put(number, Sensitivities.of(Sensitivities.WIDTHS, layers, floats));
       }
     }
@@ -55,15 +55,16 @@ public final class SensitivityJournal {
   }
 
   public void add(int number, Sensitivities text) {
-    kept =
-        kept.withNote(SOURCE, source)
+    saved =
+        saved
+            .withNote(SOURCE, source)
             .with(key(number), text.floats(), 2, layers, Sensitivities.WIDTHS.size());
     known.put(number, text);
-    kept.write(file);
+    saved.write(file);
   }
 
   /** All texts are done. */
   public void delete() {
-    WholeFile.delete(file);
+    AtomicFile.delete(file);
   }
 }

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.allocate;
 
-import dev.kvasir.codec.pmkvq.KeyScales;
+import dev.kvasir.codec.pmkvq.KeyScaleAxis;
 import java.io.Serializable;
 import java.util.List;
 
@@ -12,7 +12,7 @@ import java.util.List;
  *     codes them; the method keeps 1
  * @param keyScales what a scale of keys belongs to
  */
-public record SensitivitySettings(List<Integer> widths, int firstTokens, KeyScales keyScales)
+public record SensitivitySettings(List<Integer> widths, int firstTokens, KeyScaleAxis keyScales)
     implements Serializable {
   public SensitivitySettings {
     widths = List.copyOf(widths);

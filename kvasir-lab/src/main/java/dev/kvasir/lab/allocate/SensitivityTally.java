@@ -1,9 +1,9 @@
 package dev.kvasir.lab.allocate;
 
-import dev.kvasir.codec.pmkvq.KeyScales;
-import dev.kvasir.lab.WorkListener;
-import dev.kvasir.lab.calibrate.ChannelCodes;
-import dev.kvasir.lab.calibrate.TokenCodes;
+import dev.kvasir.codec.pmkvq.KeyScaleAxis;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.calibrate.PerChannelQuantizer;
+import dev.kvasir.lab.calibrate.PerTokenQuantizer;
 import dev.kvasir.lab.gradient.LayerGradients;
 import dev.kvasir.lab.gradient.LayerVectors;
 import dev.kvasir.lab.gradient.TextVisitor;
@@ -14,19 +14,19 @@ import java.util.List;
 /** Adds up the sensitivities of one text. */
 final class SensitivityTally implements TextVisitor {
   /** A layer on the way back is computed anew, and then both of its operands get gradients. */
-  private static final int BACKWARD_WORK = 3;
+  private static final int BACKWARD_COST = 3;
 
   private final ModelConfig config;
   private final List<Integer> widths;
   private final int firstTokens;
-  private final KeyScales keyScales;
-  private final WorkListener listener;
+  private final KeyScaleAxis keyScales;
+  private final ProgressListener listener;
   private final double[][] keys; // (layers, widths)
   private final double[][] values; // (layers, widths)
-  private final double workInAll;
-  private double work;
+  private final double totalCost;
+  private double cost;
 
-  SensitivityTally(ModelConfig config, SensitivitySettings settings, WorkListener listener) {
+  SensitivityTally(ModelConfig config, SensitivitySettings settings, ProgressListener listener) {
     this.config = config;
     this.widths = settings.widths();
     this.firstTokens = settings.firstTokens();
@@ -34,12 +34,12 @@ final class SensitivityTally implements TextVisitor {
     this.listener = listener;
     this.keys = new double[config.layers()][widths.size()];
     this.values = new double[config.layers()][widths.size()];
-    this.workInAll = (double) config.layers() * (1 + BACKWARD_WORK);
+    this.totalCost = (double) config.layers() * (1 + BACKWARD_COST);
   }
 
   @Override
   public boolean forward(LayerVectors vectors) {
-    return goOn(1);
+    return report(1);
   }
 
   @Override
@@ -48,17 +48,18 @@ final class SensitivityTally implements TextVisitor {
     float[] decoded = new float[gradients.keys().length];
     for (int width = 0; width < widths.size(); width++) {
       roundTripKeys(gradients.keys(), widths.get(width), decoded);
-      keys[layer][width] += lost(gradients.keys(), gradients.keyGradients(), decoded);
+      keys[layer][width] += weightedError(gradients.keys(), gradients.keyGradients(), decoded);
       roundTripTokens(gradients.values(), widths.get(width), decoded);
-      values[layer][width] += lost(gradients.values(), gradients.valueGradients(), decoded);
+      values[layer][width] +=
+          weightedError(gradients.values(), gradients.valueGradients(), decoded);
     }
-    return goOn(BACKWARD_WORK);
+    return report(BACKWARD_COST);
   }
 
-  private boolean goOn(double done) {
-    work += done;
-    listener.progress(work, workInAll);
-    return !listener.stopped();
+  private boolean report(double done) {
+    cost += done;
+    listener.progress(cost, totalCost);
+    return !listener.isCancelled();
   }
 
   private void roundTripKeys(float[] x, int bits, float[] decoded) {
@@ -66,7 +67,7 @@ final class SensitivityTally implements TextVisitor {
       case TOKEN -> roundTripTokens(x, bits, decoded);
       case CHANNEL -> {
         int at = firstTokens * vector();
-        new ChannelCodes(KeyScales.tokensOfAGroup(config.headDim()), bits)
+        new PerChannelQuantizer(KeyScaleAxis.tokensPerGroup(config.headDim()), bits)
             .roundTrip(x, at, (x.length - at) / vector(), vector(), decoded);
       }
     }
@@ -75,14 +76,14 @@ final class SensitivityTally implements TextVisitor {
   private void roundTripTokens(float[] x, int bits, float[] decoded) {
     int at = firstTokens * vector();
     int heads = (x.length - at) / config.headDim();
-    new TokenCodes(config.headDim(), bits).roundTrip(x, at, heads, decoded, at);
+    new PerTokenQuantizer(config.headDim(), bits).roundTrip(x, at, heads, decoded, at);
   }
 
   private int vector() {
     return config.kvHeads() * config.headDim();
   }
 
-  private double lost(float[] x, float[] gradients, float[] decoded) {
+  private double weightedError(float[] x, float[] gradients, float[] decoded) {
     double sum = 0;
     for (int i = firstTokens * vector(); i < x.length; i++) {
       sum += Math.abs((double) gradients[i] * (x[i] - decoded[i]));

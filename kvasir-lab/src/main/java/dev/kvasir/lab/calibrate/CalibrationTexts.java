@@ -43,8 +43,8 @@ public record CalibrationTexts(List<int[]> samples) {
               .formatted(length, longest));
     }
     int[] ids = model.tokenizer().encode(text, false);
-    int[] opening = opening(model.tokenizer(), text);
-    int taken = length - opening.length;
+    int[] prefix = bosPrefix(model.tokenizer(), text);
+    int taken = length - prefix.length;
     if (ids.length < taken) {
       throw new InvalidInputException(
           "%s has %d tokens; expected at least %d, a sample's length"
@@ -53,7 +53,7 @@ public record CalibrationTexts(List<int[]> samples) {
     return new CalibrationTexts(
         IntStream.range(0, count)
             .map(sample -> start(sample, count, ids.length - taken + 1, length, seed))
-            .mapToObj(start -> joined(opening, Arrays.copyOfRange(ids, start, start + taken)))
+            .mapToObj(start -> concat(prefix, Arrays.copyOfRange(ids, start, start + taken)))
             .toList());
   }
 
@@ -64,17 +64,17 @@ public record CalibrationTexts(List<int[]> samples) {
    */
   public static CalibrationTexts cut(Model model, String text, int length) {
     int[] ids = model.tokenizer().encode(text, false);
-    int[] opening = opening(model.tokenizer(), text);
-    int taken = length - opening.length;
+    int[] prefix = bosPrefix(model.tokenizer(), text);
+    int taken = length - prefix.length;
     return new CalibrationTexts(
         IntStream.iterate(0, start -> start < ids.length, start -> start + taken)
             .mapToObj(start -> Arrays.copyOfRange(ids, start, Math.min(start + taken, ids.length)))
-            .map(stretch -> joined(opening, stretch))
+            .map(stretch -> concat(prefix, stretch))
             .toList());
   }
 
   /** What the model's files put before a text: its BOS token or nothing. */
-  private static int[] opening(Tokenizer tokenizer, String text) {
+  private static int[] bosPrefix(Tokenizer tokenizer, String text) {
     int[] begun = tokenizer.encode(text.substring(0, Math.min(text.length(), 100)));
     boolean opens =
         begun.length > 0 && tokenizer.bos().isPresent() && begun[0] == tokenizer.bos().getAsInt();
@@ -86,9 +86,9 @@ public record CalibrationTexts(List<int[]> samples) {
     return (int) ((sample + random.nextDouble()) / count * places);
   }
 
-  private static int[] joined(int[] opening, int[] rest) {
-    int[] ids = Arrays.copyOf(opening, opening.length + rest.length);
-    System.arraycopy(rest, 0, ids, opening.length, rest.length);
+  private static int[] concat(int[] prefix, int[] rest) {
+    int[] ids = Arrays.copyOf(prefix, prefix.length + rest.length);
+    System.arraycopy(rest, 0, ids, prefix.length, rest.length);
     return ids;
   }
 }

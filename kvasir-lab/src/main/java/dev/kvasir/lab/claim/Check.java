@@ -3,5 +3,5 @@ package dev.kvasir.lab.claim;
 /** Judges a claim by the figures that its trial left. */
 @FunctionalInterface
 interface Check {
-  Finding judge(Figures figures);
+  Finding judge(Measurements measurements);
 }

@@ -9,4 +9,9 @@ package dev.kvasir.lab.claim;
  * @param because why it fails here, as far as we know
  */
 public record Claim(
-    Paper paper, String place, String says, Trial trial, Check check, String because) {}
+    Paper paper,
+    String section,
+    String statement,
+    Experiment experiment,
+    Check check,
+    String failureReason) {}

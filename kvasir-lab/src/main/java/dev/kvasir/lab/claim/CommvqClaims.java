@@ -7,17 +7,17 @@ import java.util.List;
 
 /** Of "CommVQ: Commutative Vector Quantization for KV Cache Compression". */
 final class CommvqClaims {
-  private static final Trial PARTS = Trial.table("commvq");
-  private static final Trial METHODS = Trial.table("methods");
+  private static final Experiment PARTS = Experiment.table("commvq");
+  private static final Experiment METHODS = Experiment.table("methods");
   private static final String ONE = "commvq:1,sinks=16";
   private static final String TWO = "commvq:2,sinks=16";
   private static final String KIVI_ONE = "kivi:1,group=32,sinks=16";
   private static final String KIVI_TWO = "kivi:2,group=32,sinks=16";
 
-  private static final Trial LEFT =
-      Trial.json("commvq-left", "codebooks", "--tables", "profile,stages,pairs,texts");
-  private static final Trial SPEED =
-      Trial.json(
+  private static final Experiment CODING_ERROR =
+      Experiment.json("commvq-left", "codebooks", "--tables", "profile,stages,pairs,texts");
+  private static final Experiment SPEED =
+      Experiment.json(
           "commvq-speed",
           "bench",
           "attention",
@@ -61,7 +61,7 @@ final class CommvqClaims {
               "Figure 2",
               "At 2 bits it finds needles as fp16 does.",
               METHODS,
-              RowCheck.asGoodAsHalf(TWO, Task.NEEDLE),
+              RowCheck.asGoodAsFp16(TWO, Task.NEEDLE),
               ""),
           new Claim(
               COMMVQ,
@@ -76,7 +76,7 @@ final class CommvqClaims {
               "Table 3",
               "At 2 bits solutions are as good as with fp16.",
               METHODS,
-              RowCheck.asGoodAsHalf(TWO, Task.CHAIN),
+              RowCheck.asGoodAsFp16(TWO, Task.CHAIN),
               "Heads of 64 channels make groups of 32 pairs, where the paper's Table 10 has 2.7 times"
                   + " the error of 64."),
           new Claim(
@@ -106,7 +106,7 @@ final class CommvqClaims {
               "Table 6",
               "Codebooks trained on prose serve other kinds of text as well (here: at most a tenth"
                   + " more is left of keys).",
-              LEFT,
+              CODING_ERROR,
               NumberCheck.timesAtMost(
                   1.1,
                   "keys of tasks after prose",
@@ -118,8 +118,8 @@ final class CommvqClaims {
               COMMVQ,
               "Table 10",
               "Codes for more pairs of channels leave less at equal bits.",
-              LEFT,
-              NumberCheck.falling(
+              CODING_ERROR,
+              NumberCheck.decreasing(
                   "%.3f",
                   "keys with codes of 8 pairs, 1.50 bits",
                   "keys with codes of 16 pairs, 1.50 bits",
@@ -129,22 +129,22 @@ final class CommvqClaims {
               COMMVQ,
               "Figure 4",
               "Every further stage leaves less.",
-              LEFT,
-              NumberCheck.falling(
+              CODING_ERROR,
+              NumberCheck.decreasing(
                   "%.3f", after(1), after(2), after(3), after(5), after(8), after(11)),
               ""),
           new Claim(
               COMMVQ,
               "Table 11",
               "14 times less is left of values of the first layer than with uniform codes at 1 bit.",
-              LEFT,
+              CODING_ERROR,
               NumberCheck.timesAtLeast(14, VALUES + "kivi:1", VALUES + "commvq:1", "%.1f times"),
               ""),
           new Claim(
               COMMVQ,
               "Table 11",
               "2.1 times less at 2 bits.",
-              LEFT,
+              CODING_ERROR,
               NumberCheck.timesAtLeast(2.1, VALUES + "kivi:2", VALUES + "commvq:2", "%.1f times"),
               ""));
 

@@ -3,7 +3,7 @@ package dev.kvasir.lab.claim;
 /**
  * @param figure what was measured, in a few words; empty where nothing was
  */
-public record Finding(Verdict verdict, String figure) {
+public record Finding(Verdict verdict, String measured) {
   static final Finding NONE = new Finding(Verdict.NOT_TRIED, "");
 
   static Finding of(boolean holds, String figure) {

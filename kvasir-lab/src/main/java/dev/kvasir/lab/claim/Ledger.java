@@ -20,7 +20,7 @@ public final class Ledger {
           .toList();
 
   private final Path folder;
-  private final Map<Path, Optional<Figures>> read = new HashMap<>();
+  private final Map<Path, Optional<Measurements>> read = new HashMap<>();
 
   /**
    * @param folder where trials leave their figures
@@ -38,17 +38,17 @@ public final class Ledger {
   }
 
   private Finding judge(Claim claim) {
-    return read.computeIfAbsent(claim.trial().file(folder), Figures::read)
+    return read.computeIfAbsent(claim.experiment().file(folder), Measurements::read)
         .map(claim.check()::judge)
         .orElse(Finding.NONE);
   }
 
   /** What tries the claim of that number; refuses one that is not there. */
-  public static Trial trial(int number) {
+  public static Experiment experiment(int number) {
     if (number < 1 || number > CLAIMS.size()) {
       throw new InvalidInputException(
           "claim %d is unknown; known are 1 to %d".formatted(number, CLAIMS.size()));
     }
-    return CLAIMS.get(number - 1).trial();
+    return CLAIMS.get(number - 1).experiment();
   }
 }

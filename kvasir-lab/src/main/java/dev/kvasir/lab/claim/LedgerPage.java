@@ -1,6 +1,6 @@
 package dev.kvasir.lab.claim;
 
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.lab.claim.Ledger.Entry;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -24,7 +24,7 @@ public final class LedgerPage {
   private LedgerPage() {}
 
   public static void write(List<Entry> entries, Path folder, Path file) {
-    WholeFile.write(file, text(entries, folder));
+    AtomicFile.write(file, text(entries, folder));
   }
 
   /**
@@ -54,21 +54,21 @@ public final class LedgerPage {
                         entries.stream()
                             .filter(entry -> entry.finding().verdict() == verdict)
                             .count(),
-                        verdict.ofSeveral()))
+                        verdict.pluralLabel()))
         .collect(Collectors.joining(", ", "Of %d claims: ".formatted(entries.size()), "."));
   }
 
   /** Why it fails; what holds or was not run yet needs no reason. */
   private static String reason(Entry entry) {
     return switch (entry.finding().verdict()) {
-      case FAILS, OPEN -> entry.claim().because();
+      case FAILS, OPEN -> entry.claim().failureReason();
       case HOLDS, NOT_TRIED -> "";
     };
   }
 
   /** As a shell takes it. */
-  private static String command(Trial trial, Path folder) {
-    return trial.command(folder).stream()
+  private static String command(Experiment experiment, Path folder) {
+    return experiment.command(folder).stream()
         .map(word -> word.contains(";") ? "\"" + word + "\"" : word)
         .collect(Collectors.joining(" ", "`kvasir ", "`"));
   }
@@ -78,11 +78,11 @@ public final class LedgerPage {
     return "| %d | %s | %s | %s | %s | %s | %s |\n"
         .formatted(
             entry.number(),
-            claim.place(),
-            claim.says(),
-            entry.finding().figure(),
-            entry.finding().verdict().words(),
+            claim.section(),
+            claim.statement(),
+            entry.finding().measured(),
+            entry.finding().verdict().label(),
             reason(entry),
-            command(claim.trial(), folder));
+            command(claim.experiment(), folder));
   }
 }

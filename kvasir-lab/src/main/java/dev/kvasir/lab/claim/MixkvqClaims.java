@@ -7,8 +7,8 @@ import java.util.List;
 
 /** Of "MixKVQ: Query-Aware Mixed-Precision KV Cache Quantization for Long-Context Reasoning". */
 final class MixkvqClaims {
-  private static final Trial PARTS = Trial.table("mixkvq");
-  private static final Trial METHODS = Trial.table("methods");
+  private static final Experiment PARTS = Experiment.table("mixkvq");
+  private static final Experiment METHODS = Experiment.table("methods");
   private static final String MIXED = "mixkvq,sinks=16";
 
   private MixkvqClaims() {}
@@ -71,21 +71,21 @@ final class MixkvqClaims {
               "Table 5",
               "How far queries reach and how far keys reach hardly go together (here: no layer's"
                   + " correlation is above 0.3).",
-              Trial.json("mixkvq-channels", "tune", "--trials", "0"),
+              Experiment.json("mixkvq-channels", "tune", "--trials", "0"),
               NumberCheck.layersAtMost("layer %d", 0.3, "%.2f"),
               ""),
           new Claim(
               MIXKVQ,
               "Figure 5",
               "Batches generate 2.63 times the tokens of fp16 or more in the same memory.",
-              BatchClaims.TRIAL,
+              BatchClaims.EXPERIMENT,
               NumberCheck.atLeast("mixkvq", 2.63, "%.2f times"),
               BatchClaims.WHY),
           new Claim(
               MIXKVQ,
               "Figure 5",
               "In the same memory 2.25 times the sequences of fp16 fit.",
-              BatchClaims.TRIAL,
+              BatchClaims.EXPERIMENT,
               NumberCheck.atLeast("mixkvq sequences", 2.25, "%.2f times"),
               ""));
 }

@@ -36,9 +36,9 @@ final class NumberCheck {
   }
 
   private static Check times(String name, String other, DoublePredicate holds, String format) {
-    return figures -> {
-      OptionalDouble found = figures.number(name);
-      OptionalDouble second = figures.number(other);
+    return measurements -> {
+      OptionalDouble found = measurements.number(name);
+      OptionalDouble second = measurements.number(other);
       return found.isEmpty() || second.isEmpty()
           ? Finding.NONE
           : finding(found.getAsDouble() / second.getAsDouble(), holds, format);
@@ -46,9 +46,9 @@ final class NumberCheck {
   }
 
   /** Each is less than the one before it. */
-  static Check falling(String format, String... names) {
-    return figures -> {
-      List<Double> found = found(figures, Arrays.stream(names));
+  static Check decreasing(String format, String... names) {
+    return measurements -> {
+      List<Double> found = found(measurements, Arrays.stream(names));
       if (found.size() < names.length) {
         return Finding.NONE;
       }
@@ -78,21 +78,21 @@ final class NumberCheck {
   }
 
   private static Check ofLayers(String name, String format, Predicate<List<Double>> holds) {
-    return figures -> {
+    return measurements -> {
       Stream<String> names =
           IntStream.iterate(0, layer -> layer + 1)
               .mapToObj(name::formatted)
-              .takeWhile(one -> figures.number(one).isPresent());
-      List<Double> layers = found(figures, names);
+              .takeWhile(one -> measurements.number(one).isPresent());
+      List<Double> layers = found(measurements, names);
       return layers.isEmpty()
           ? Finding.NONE
           : Finding.of(holds.test(layers), joined(layers, format));
     };
   }
 
-  private static List<Double> found(Figures figures, Stream<String> names) {
+  private static List<Double> found(Measurements measurements, Stream<String> names) {
     return names
-        .map(figures::number)
+        .map(measurements::number)
         .filter(OptionalDouble::isPresent)
         .map(OptionalDouble::getAsDouble)
         .toList();
@@ -108,8 +108,8 @@ final class NumberCheck {
    * @param format of the figure, for {@link String#format}
    */
   private static Check judged(String name, DoublePredicate holds, String format) {
-    return figures -> {
-      OptionalDouble found = figures.number(name);
+    return measurements -> {
+      OptionalDouble found = measurements.number(name);
       return found.isEmpty() ? Finding.NONE : finding(found.getAsDouble(), holds, format);
     };
   }

@@ -7,12 +7,12 @@ import java.util.List;
 
 /** Of "PatternKV: Flattening KV Representation Expands Quantization Headroom". */
 final class PatternkvClaims {
-  private static final Trial PARTS = Trial.table("patternkv");
-  private static final Trial METHODS = Trial.table("methods");
-  private static final Trial STATIC =
-      Trial.json("patterns-static", "patterns", "--kv", "patternkv:2,rope=static");
-  private static final Trial TURNING =
-      Trial.json("patterns-turning", "patterns", "--kv", "patternkv:2");
+  private static final Experiment PARTS = Experiment.table("patternkv");
+  private static final Experiment METHODS = Experiment.table("methods");
+  private static final Experiment STATIC =
+      Experiment.json("patterns-static", "patterns", "--kv", "patternkv:2,rope=static");
+  private static final Experiment ROTATING =
+      Experiment.json("patterns-turning", "patterns", "--kv", "patternkv:2");
 
   private static final String KIVI = "kivi:2,sinks=16";
   private static final String PAPER = "patternkv:2,rope=static,sinks=16";
@@ -91,7 +91,7 @@ final class PatternkvClaims {
               PATTERNKV,
               "Figure 6",
               "Batches generate 1.4 times the tokens of fp16 in the same memory.",
-              BatchClaims.TRIAL,
+              BatchClaims.EXPERIMENT,
               NumberCheck.atLeast("patternkv:2", 1.4, "%.2f times"),
               BatchClaims.WHY),
           new Claim(
@@ -107,7 +107,7 @@ final class PatternkvClaims {
               "Appendix K",
               "Keys drift from their patterns because rotation turns them (here: turned back, patterns"
                   + " take more than a tenth of a channel's range).",
-              TURNING,
+              ROTATING,
               NumberCheck.atMost("keyRange", 0.9, "%.2f of the range is left"),
               ""));
 }

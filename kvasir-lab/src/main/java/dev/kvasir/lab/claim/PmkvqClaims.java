@@ -7,10 +7,10 @@ import java.util.List;
 
 /** Of "PM-KVQ: Progressive Mixed-precision KV Cache Quantization for Long-CoT LLMs". */
 final class PmkvqClaims {
-  private static final Trial PARTS = Trial.table("pmkvq");
-  private static final Trial METHODS = Trial.table("methods");
-  private static final Trial WIDTHS = Trial.table("pmkvq-widths");
-  private static final Trial BASELINES = Trial.table("baselines");
+  private static final Experiment PARTS = Experiment.table("pmkvq");
+  private static final Experiment METHODS = Experiment.table("methods");
+  private static final Experiment WIDTHS = Experiment.table("pmkvq-widths");
+  private static final Experiment BASELINES = Experiment.table("baselines");
 
   private static final String PAPER =
       "pmkvq:2,widths=same,keys=token,shrink=layer,born=wide,sinks=16";
@@ -24,8 +24,8 @@ final class PmkvqClaims {
    * token --smoothing-bits 2 --out target/positions-S.profile}: tied over a rotating pair, factors
    * do not depend on positions.
    */
-  private static Trial positions(int scale) {
-    return Trial.json(
+  private static Experiment positions(int scale) {
+    return Experiment.json(
         "pmkvq-positions-" + scale,
         "eval",
         "--profile",
@@ -87,7 +87,7 @@ final class PmkvqClaims {
               PMKVQ,
               "Table 2",
               "Batches generate 2.73 times the tokens of fp16 or more in the same memory.",
-              BatchClaims.TRIAL,
+              BatchClaims.EXPERIMENT,
               NumberCheck.atLeast("pmkvq:2", 2.73, "%.2f times"),
               BatchClaims.WHY),
           new Claim(
@@ -134,7 +134,7 @@ final class PmkvqClaims {
               "Figures 3 and 4",
               "The first and the deep layers are the most sensitive (here: the first and the last, at 2"
                   + " bits).",
-              Trial.json(
+              Experiment.json(
                   "pmkvq-layers", "calibrate", "--kv", "pmkvq:2", "--out", "target/pmkvq.profile"),
               NumberCheck.endsAreLargest("layer %d at 2 bits", "%.2f"),
               ""),
@@ -144,6 +144,6 @@ final class PmkvqClaims {
               "While a budget is not used up, answers are those of 16 bits (here: programs in a budget"
                   + " for 4 bits).",
               METHODS,
-              RowCheck.asGoodAsHalf("pmkvq:4,widths=same,sinks=16", Task.CHAIN),
+              RowCheck.asGoodAsFp16("pmkvq:4,widths=same,sinks=16", Task.CHAIN),
               ""));
 }

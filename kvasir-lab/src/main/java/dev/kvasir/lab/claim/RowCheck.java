@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 
 /** Checks that compare rows of a table, sample by sample. */
 final class RowCheck {
-  private static final String HALF = "fp16";
+  private static final String FP16 = "fp16";
 
   private RowCheck() {}
 
@@ -29,10 +29,11 @@ final class RowCheck {
   }
 
   /** The same spec's row is better here than in what another trial left of the same text. */
-  static Check betterThanIn(Trial other, String spec, Task task) {
-    return figures -> {
-      Row row = figures.row(spec).orElse(null);
-      Row second = figures.beside(other).flatMap(found -> found.row(spec)).orElse(null);
+  static Check betterThanIn(Experiment other, String spec, Task task) {
+    return measurements -> {
+      Row row = measurements.row(spec).orElse(null);
+      Row second =
+          measurements.measurementsOf(other).flatMap(found -> found.row(spec)).orElse(null);
       return compared(row, second, task, (one, two) -> ahead(one, two, task));
     };
   }
@@ -49,8 +50,8 @@ final class RowCheck {
                 : Verdict.HOLDS);
   }
 
-  static Check asGoodAsHalf(String spec, Task task) {
-    return asGood(spec, HALF, task);
+  static Check asGoodAsFp16(String spec, Task task) {
+    return asGood(spec, FP16, task);
   }
 
   /** The first is at most so many times the second. */
@@ -75,10 +76,10 @@ final class RowCheck {
 
   /** Each is no worse than the next, and the first better than the last. */
   static Check ordered(Task task, String... specs) {
-    return figures -> {
+    return measurements -> {
       List<Row> rows =
           Arrays.stream(specs)
-              .flatMap(spec -> figures.row(spec).stream())
+              .flatMap(spec -> measurements.row(spec).stream())
               .filter(row -> row.scores().containsKey(task))
               .toList();
       if (rows.size() < specs.length) {
@@ -104,12 +105,12 @@ final class RowCheck {
 
   /** The first takes at most so many times the bytes of the second. */
   static Check bytesAtMost(double times, String spec, String other) {
-    return figures ->
-        figures
+    return measurements ->
+        measurements
             .row(spec)
             .flatMap(
                 row ->
-                    figures
+                    measurements
                         .row(other)
                         .map(
                             second -> {
@@ -125,14 +126,15 @@ final class RowCheck {
 
   /** All of them; the figure is that of each. */
   static Check all(Check... checks) {
-    return figures -> {
-      List<Finding> findings = Arrays.stream(checks).map(check -> check.judge(figures)).toList();
+    return measurements -> {
+      List<Finding> findings =
+          Arrays.stream(checks).map(check -> check.judge(measurements)).toList();
       Verdict worst =
           findings.stream().map(Finding::verdict).reduce(Verdict.HOLDS, RowCheck::weaker);
       return new Finding(
           worst,
           findings.stream()
-              .map(Finding::figure)
+              .map(Finding::measured)
               .filter(figure -> !figure.isEmpty())
               .collect(Collectors.joining("; ")));
     };
@@ -145,8 +147,9 @@ final class RowCheck {
 
   private static Check pair(
       String spec, String other, Task task, BiFunction<Row, Row, Verdict> judge) {
-    return figures ->
-        compared(figures.row(spec).orElse(null), figures.row(other).orElse(null), task, judge);
+    return measurements ->
+        compared(
+            measurements.row(spec).orElse(null), measurements.row(other).orElse(null), task, judge);
   }
 
   /** Nothing where either is missing or was not measured. */

@@ -8,20 +8,20 @@ public enum Verdict {
   OPEN("within sampling error", "are within sampling error"),
   NOT_TRIED("not tried", "are not tried");
 
-  private final String words;
-  private final String ofSeveral;
+  private final String label;
+  private final String pluralLabel;
 
   Verdict(String words, String ofSeveral) {
-    this.words = words;
-    this.ofSeveral = ofSeveral;
+    this.label = words;
+    this.pluralLabel = ofSeveral;
   }
 
-  public String words() {
-    return words;
+  public String label() {
+    return label;
   }
 
   /** The words behind a number of claims. */
-  public String ofSeveral() {
-    return ofSeveral;
+  public String pluralLabel() {
+    return pluralLabel;
   }
 }

@@ -55,8 +55,8 @@ public final class AsymmetricError {
     for (int from = 0; from < sample.count(); ) {
       int position = from % length;
       int count = Math.min(Math.min(PAGE, length - position), sample.count() - from);
-      rotation.turn(out, from * headDim, headDim, count, position);
-      rotation.turnAlong(out, from * headDim, headDim, count);
+      rotation.rotate(out, from * headDim, headDim, count, position);
+      rotation.rotateConsecutive(out, from * headDim, headDim, count);
       from += count;
     }
     return out;

@@ -10,31 +10,31 @@ package dev.kvasir.lab.codebook;
  * @param spreads S of each head, times the lengths that were divided out // (kvHeads, tokens,
  *     tokens)
  */
-record AttendedBlock(int tokens, int width, float[] x, double[] spreads) {
+record AttendedBlock(int tokens, int width, float[] x, double[] attentionMoments) {
   /**
    * What is wrong, in parts of what there is.
    *
    * @param ofValues squared errors of values
    * @param ofOutputs squared errors of what is found
    */
-  record Harm(double ofValues, double ofOutputs) {}
+  record Distortion(double valueError, double outputError) {}
 
   private int heads() {
-    return spreads.length / (tokens * tokens);
+    return attentionMoments.length / (tokens * tokens);
   }
 
   /**
    * @param decoded (tokens, width)
    */
-  Harm harm(double[] decoded) {
+  Distortion distortion(double[] decoded) {
     double[] errors = errors(decoded);
     double[] own = new double[x.length];
     for (int i = 0; i < own.length; i++) {
       own[i] = x[i];
     }
-    return new Harm(
+    return new Distortion(
         product(errors, errors) / product(own, own),
-        product(errors, spread(errors)) / product(own, spread(own)));
+        product(errors, applyMoments(errors)) / product(own, applyMoments(own)));
   }
 
   /** The gradient of the sum of both parts. // (tokens, width) */
@@ -45,8 +45,8 @@ record AttendedBlock(int tokens, int width, float[] x, double[] spreads) {
       own[i] = x[i];
     }
     double values = 2 * tokens / product(own, own);
-    double outputs = 2 * tokens / product(own, spread(own));
-    double[] gradient = spread(errors);
+    double outputs = 2 * tokens / product(own, applyMoments(own));
+    double[] gradient = applyMoments(errors);
     for (int i = 0; i < gradient.length; i++) {
       gradient[i] = values * errors[i] + outputs * gradient[i];
     }
@@ -62,13 +62,13 @@ record AttendedBlock(int tokens, int width, float[] x, double[] spreads) {
   }
 
   /** {@code S e} of each head. */
-  private double[] spread(double[] e) {
+  private double[] applyMoments(double[] e) {
     double[] out = new double[e.length];
     int dim = width / heads();
     for (int head = 0; head < heads(); head++) {
       for (int t = 0; t < tokens; t++) {
         for (int u = 0; u < tokens; u++) {
-          double weight = spreads[(head * tokens + t) * tokens + u];
+          double weight = attentionMoments[(head * tokens + t) * tokens + u];
           for (int i = head * dim; i < (head + 1) * dim; i++) {
             out[t * width + i] += weight * e[u * width + i];
           }

@@ -1,12 +1,12 @@
 package dev.kvasir.lab.codebook;
 
 import dev.kvasir.Model;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowBlock;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.gradient.LayerVectors;
-import dev.kvasir.lab.gradient.SeenWeights;
+import dev.kvasir.lab.gradient.MaskedSoftmax;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TracedDecoder;
 import java.util.ArrayList;
@@ -20,14 +20,14 @@ final class AttendedValues {
   /** Queries behind a block, every fourth, whose outputs count. */
   private static final int QUERIES = 64;
 
-  private static final int APART = 4;
+  private static final int QUERY_STRIDE = 4;
   private static final int SINKS = 16;
 
   /** What a block and its queries take. */
-  private static final int SPAN = TOKENS + QUERIES * APART;
+  private static final int BLOCK_AND_QUERIES = TOKENS + QUERIES * QUERY_STRIDE;
 
   /** Tokens of a text that has one block. */
-  static final int LEAST_TOKENS = SINKS + SPAN;
+  static final int MIN_TOKENS = SINKS + BLOCK_AND_QUERIES;
 
   private final TracedDecoder decoder;
   private final int layer;
@@ -35,8 +35,8 @@ final class AttendedValues {
   private final int queryHeads;
   private final int dim;
 
-  AttendedValues(Model model, int layer, Crew crew) {
-    this.decoder = TracedDecoder.of(model, 1, crew);
+  AttendedValues(Model model, int layer, WorkerPool workers) {
+    this.decoder = TracedDecoder.of(model, 1, workers);
     this.layer = layer;
     this.kvHeads = model.config().kvHeads();
     this.queryHeads = model.config().queryHeads();
@@ -46,9 +46,9 @@ final class AttendedValues {
   /**
    * @param mean (width), taken off values
    */
-  List<AttendedBlock> read(List<int[]> texts, float[] mean, WorkListener listener) {
+  List<AttendedBlock> read(List<int[]> texts, float[] mean, ProgressListener listener) {
     List<AttendedBlock> blocks = new ArrayList<>();
-    for (int i = 0; i < texts.size() && !listener.stopped(); i++) {
+    for (int i = 0; i < texts.size() && !listener.isCancelled(); i++) {
       int[] text = texts.get(i);
       decoder.forward(
           text,
@@ -58,7 +58,7 @@ final class AttendedValues {
               if (vectors.layer() == layer) {
                 add(vectors, mean, blocks);
               }
-              return vectors.layer() < layer && !listener.stopped();
+              return vectors.layer() < layer && !listener.isCancelled();
             }
           });
       listener.progress(i + 1, texts.size());
@@ -67,7 +67,7 @@ final class AttendedValues {
   }
 
   private void add(LayerVectors vectors, float[] mean, List<AttendedBlock> blocks) {
-    for (int first = SINKS; first + SPAN <= vectors.tokens(); first += TOKENS) {
+    for (int first = SINKS; first + BLOCK_AND_QUERIES <= vectors.tokens(); first += TOKENS) {
       blocks.add(block(vectors, mean, first));
     }
   }
@@ -87,23 +87,23 @@ final class AttendedValues {
         x[t * width + i] /= (float) lengths[t];
       }
     }
-    double[] spreads = new double[kvHeads * TOKENS * TOKENS];
+    double[] moments = new double[kvHeads * TOKENS * TOKENS];
     for (int query = 0; query < QUERIES; query++) {
-      int position = first + TOKENS + query * APART;
+      int position = first + TOKENS + query * QUERY_STRIDE;
       for (int head = 0; head < queryHeads; head++) {
         float[] weights = weights(vectors, position, head);
-        addSpread(weights, first, lengths, spreads, head / (queryHeads / kvHeads));
+        addMoments(weights, first, lengths, moments, head / (queryHeads / kvHeads));
       }
     }
-    return new AttendedBlock(TOKENS, width, x, spreads);
+    return new AttendedBlock(TOKENS, width, x, moments);
   }
 
-  private static void addSpread(
-      float[] weights, int first, double[] lengths, double[] spreads, int kvHead) {
+  private static void addMoments(
+      float[] weights, int first, double[] lengths, double[] moments, int kvHead) {
     for (int t = 0; t < TOKENS; t++) {
       double weight = weights[first + t] * lengths[t];
       for (int u = 0; u < TOKENS; u++) {
-        spreads[(kvHead * TOKENS + t) * TOKENS + u] += weight * weights[first + u] * lengths[u];
+        moments[(kvHead * TOKENS + t) * TOKENS + u] += weight * weights[first + u] * lengths[u];
       }
     }
   }
@@ -123,7 +123,7 @@ final class AttendedValues {
                 position + 1,
                 dim),
             RowBlock.of(scores, 1, position + 1));
-    SeenWeights.compute(
+    MaskedSoftmax.compute(
         kernels, scores, 0, (float) (1 / Math.sqrt(dim)), 0, 0, position + 1, position + 1);
     return scores;
   }

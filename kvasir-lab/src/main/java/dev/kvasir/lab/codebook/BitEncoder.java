@@ -58,8 +58,8 @@ final class BitEncoder {
     this.choices = new double[logits.length];
     this.bitValues = new double[bits];
     this.decoded = new double[length];
-    inner.begin(parameters, random);
-    outer.begin(parameters, random);
+    inner.initialize(parameters, random);
+    outer.initialize(parameters, random);
     for (int i = codebookAt; i < parameters.length; i++) {
       parameters[i] = random.nextGaussian() / Math.sqrt((double) bits * length);
     }
@@ -79,8 +79,8 @@ final class BitEncoder {
    *
    * @param noise (logits) of Gumbel's distribution
    */
-  double learn(float[] x, int at, double[] noise, double temperature, double[] gradient) {
-    soften(x, at, noise, temperature);
+  double addGradient(float[] x, int at, double[] noise, double temperature, double[] gradient) {
+    encodeSoftly(x, at, noise, temperature);
     double[] toDecoded = new double[length];
     double error = 0;
     for (int d = 0; d < length; d++) {
@@ -92,7 +92,7 @@ final class BitEncoder {
     return error;
   }
 
-  private void soften(float[] x, int at, double[] noise, double temperature) {
+  private void encodeSoftly(float[] x, int at, double[] noise, double temperature) {
     encode(x, at);
     for (int i = 0; i < logits.length; i += CHOICES) {
       softmax(i, noise, temperature);
@@ -105,17 +105,18 @@ final class BitEncoder {
    *
    * @param out (length) from {@code to} on, set
    */
-  void soft(float[] x, int at, double[] noise, double temperature, double[] out, int to) {
-    soften(x, at, noise, temperature);
+  void reconstructSoftly(
+      float[] x, int at, double[] noise, double temperature, double[] out, int to) {
+    encodeSoftly(x, at, noise, temperature);
     System.arraycopy(decoded, 0, out, to, length);
   }
 
   /**
-   * Adds the gradient of a loss of what {@link #soft} makes of a vector.
+   * Adds the gradient of a loss of what {@link #reconstructSoftly} makes of a vector.
    *
    * @param toDecoded the loss's own, (length) from {@code from} on
    */
-  void follow(
+  void backpropagate(
       float[] x,
       int at,
       double[] noise,
@@ -123,13 +124,13 @@ final class BitEncoder {
       double[] toDecoded,
       int from,
       double[] gradient) {
-    soften(x, at, noise, temperature);
+    encodeSoftly(x, at, noise, temperature);
     backward(Arrays.copyOfRange(toDecoded, from, from + length), temperature, gradient);
   }
 
   /** The squared error of a vector as it is coded in use. */
   double error(float[] x, int at) {
-    harden(x, at);
+    encodeHard(x, at);
     double error = 0;
     for (int d = 0; d < length; d++) {
       error += (decoded[d] - x[at + d]) * (decoded[d] - x[at + d]);
@@ -142,12 +143,12 @@ final class BitEncoder {
    *
    * @param out (length) from {@code to} on, set
    */
-  void hard(float[] x, int at, double[] out, int to) {
-    harden(x, at);
+  void reconstruct(float[] x, int at, double[] out, int to) {
+    encodeHard(x, at);
     System.arraycopy(decoded, 0, out, to, length);
   }
 
-  private void harden(float[] x, int at) {
+  private void encodeHard(float[] x, int at) {
     encode(x, at);
     for (int i = 0; i < logits.length; i += CHOICES) {
       int best = i;
@@ -228,7 +229,7 @@ final class BitEncoder {
     }
     double[] toActive = outer.backward(parameters, active, toLogits, gradient);
     for (int i = 0; i < hidden; i++) {
-      toActive[i] *= geluSlope(sums[i]);
+      toActive[i] *= geluDerivative(sums[i]);
     }
     inner.backward(parameters, normed, toActive, gradient);
   }
@@ -246,16 +247,16 @@ final class BitEncoder {
 
   /** By tanh, as most models have it. */
   private static double gelu(double x) {
-    return x / 2 * (1 + Math.tanh(bend(x)));
+    return x / 2 * (1 + Math.tanh(geluArgument(x)));
   }
 
-  private static double geluSlope(double x) {
-    double tanh = Math.tanh(bend(x));
-    double bendSlope = Math.sqrt(2 / Math.PI) * (1 + 3 * 0.044715 * x * x);
-    return (1 + tanh) / 2 + x / 2 * (1 - tanh * tanh) * bendSlope;
+  private static double geluDerivative(double x) {
+    double tanh = Math.tanh(geluArgument(x));
+    double argumentSlope = Math.sqrt(2 / Math.PI) * (1 + 3 * 0.044715 * x * x);
+    return (1 + tanh) / 2 + x / 2 * (1 - tanh * tanh) * argumentSlope;
   }
 
-  private static double bend(double x) {
+  private static double geluArgument(double x) {
     return Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x);
   }
 
@@ -271,7 +272,7 @@ final class BitEncoder {
       return at + inputs * outputs;
     }
 
-    void begin(double[] parameters, RandomGenerator random) {
+    void initialize(double[] parameters, RandomGenerator random) {
       for (int i = at; i < biasesAt(); i++) {
         parameters[i] = random.nextGaussian() / Math.sqrt(inputs);
       }

@@ -9,31 +9,31 @@ final class BitEncoderTraining {
   private static final int BATCH = 64;
   private static final double RATE = 2e-3;
   private static final double DECAY = 1e-4;
-  private static final double FIRST_MEMORY = 0.9;
-  private static final double SECOND_MEMORY = 0.99;
+  private static final double BETA1 = 0.9;
+  private static final double BETA2 = 0.99;
   private static final double HOTTEST = 1;
   private static final double COLDEST = 0.1;
 
   /** What a step learns from. */
-  interface Lesson {
+  interface GradientSource {
     /**
      * Adds the gradients of some vectors.
      *
      * @return how many
      */
-    int learn(SplittableRandom random, double temperature, double[] gradient);
+    int addGradients(SplittableRandom random, double temperature, double[] gradient);
   }
 
   private final BitEncoder encoder;
-  private final Lesson lesson;
+  private final GradientSource source;
   private final SplittableRandom random;
   private final double[] gradient;
   private final double[] first;
   private final double[] second;
 
-  BitEncoderTraining(BitEncoder encoder, Lesson lesson, SplittableRandom random) {
+  BitEncoderTraining(BitEncoder encoder, GradientSource source, SplittableRandom random) {
     this.encoder = encoder;
-    this.lesson = lesson;
+    this.source = source;
     this.random = random;
     this.gradient = new double[encoder.parameters().length];
     this.first = new double[gradient.length];
@@ -49,7 +49,7 @@ final class BitEncoderTraining {
           for (int i = 0; i < BATCH; i++) {
             gumbel(drawn, noise);
             int at = drawn.nextInt(set.count()) * set.length();
-            encoder.learn(set.x(), at, noise, temperature, gradient);
+            encoder.addGradient(set.x(), at, noise, temperature, gradient);
           }
           return BATCH;
         },
@@ -71,26 +71,26 @@ final class BitEncoderTraining {
   /**
    * @param goesOn told of each step; false ends it
    */
-  void run(int steps, IntPredicate goesOn) {
-    for (int step = 0; step < steps && goesOn.test(step); step++) {
+  void run(int steps, IntPredicate shouldContinue) {
+    for (int step = 0; step < steps && shouldContinue.test(step); step++) {
       double done = step / (double) steps;
       double temperature = HOTTEST * Math.pow(COLDEST / HOTTEST, done);
       Arrays.fill(gradient, 0);
-      int vectors = lesson.learn(random, temperature, gradient);
-      move(step + 1, vectors, RATE * (1 + Math.cos(Math.PI * done)) / 2);
+      int vectors = source.addGradients(random, temperature, gradient);
+      applyUpdate(step + 1, vectors, RATE * (1 + Math.cos(Math.PI * done)) / 2);
     }
   }
 
-  private void move(int step, int vectors, double rate) {
+  private void applyUpdate(int step, int vectors, double rate) {
     double[] parameters = encoder.parameters();
-    double firstBias = 1 - Math.pow(FIRST_MEMORY, step);
-    double secondBias = 1 - Math.pow(SECOND_MEMORY, step);
+    double firstBias = 1 - Math.pow(BETA1, step);
+    double secondBias = 1 - Math.pow(BETA2, step);
     for (int i = 0; i < parameters.length; i++) {
       double slope = gradient[i] / vectors;
-      first[i] = FIRST_MEMORY * first[i] + (1 - FIRST_MEMORY) * slope;
-      second[i] = SECOND_MEMORY * second[i] + (1 - SECOND_MEMORY) * slope * slope;
-      double way = first[i] / firstBias / (Math.sqrt(second[i] / secondBias) + 1e-8);
-      parameters[i] -= rate * (way + DECAY * parameters[i]);
+      first[i] = BETA1 * first[i] + (1 - BETA1) * slope;
+      second[i] = BETA2 * second[i] + (1 - BETA2) * slope * slope;
+      double update = first[i] / firstBias / (Math.sqrt(second[i] / secondBias) + 1e-8);
+      parameters[i] -= rate * (update + DECAY * parameters[i]);
     }
   }
 

@@ -1,7 +1,7 @@
 package dev.kvasir.lab.codebook;
 
 import dev.kvasir.codec.commvq.Codebook;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.lab.work.Runner;
 import java.util.ArrayList;
@@ -31,31 +31,31 @@ public final class CodebookTraining {
    * @return false where the listener ended it
    */
   public boolean run(
-      Set<TrainedHead> finished,
+      Set<HeadId> finished,
       Runner runner,
-      WorkListener listener,
-      BiConsumer<TrainedHead, Codebook> keep) {
-    List<HeadTraining> pieces =
-        heads().stream()
+      ProgressListener listener,
+      BiConsumer<HeadId, Codebook> save) {
+    List<HeadTrainingTask> tasks =
+        headsByLayer().stream()
             .filter(head -> !finished.contains(head))
-            .map(head -> new HeadTraining(head, SampledHead.in(sample, head), settings, seed))
+            .map(head -> new HeadTrainingTask(head, SampledHead.in(sample, head), settings, seed))
             .toList();
-    return runner.<HeadRows>run(
-        pieces,
+    return runner.<SerializedCodebook>run(
+        tasks,
         listener,
-        (piece, rows) -> {
-          TrainedHead head = pieces.get(piece).head();
-          keep.accept(head, rows.codebook(head.side()));
+        (task, rows) -> {
+          HeadId head = tasks.get(task).head();
+          save.accept(head, rows.codebook(head.side()));
         });
   }
 
   /** Layer by layer, since a stopped training is of most use with whole layers. */
-  private List<TrainedHead> heads() {
-    List<TrainedHead> heads = new ArrayList<>();
+  private List<HeadId> headsByLayer() {
+    List<HeadId> heads = new ArrayList<>();
     for (int layer = 0; layer < sample.shape().layers(); layer++) {
       for (Side side : Side.values()) {
         for (int kvHead = 0; kvHead < sample.shape().kvHeads(); kvHead++) {
-          heads.add(new TrainedHead(side, layer, kvHead));
+          heads.add(new HeadId(side, layer, kvHead));
         }
       }
     }

@@ -8,10 +8,10 @@ import dev.kvasir.codec.commvq.LayerCodebooks;
 import dev.kvasir.codec.commvq.ValueCodebook;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.lab.work.LocalRunner;
-import dev.kvasir.lab.work.Worksite;
+import dev.kvasir.lab.work.WorkerContext;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -46,20 +46,24 @@ public final class LayerTrial {
 
   /** The layer's codebooks, trained as calibration does. */
   public Optional<LayerCodebooks> train(VectorSample sample, int stages) {
-    Map<TrainedHead, Codebook> books = new HashMap<>();
-    WorkListener asked =
-        new WorkListener() {
+    Map<HeadId, Codebook> books = new HashMap<>();
+    ProgressListener cancellable =
+        new ProgressListener() {
           @Override
           public void progress(double done, double inAll) {}
 
           @Override
-          public boolean stopped() {
+          public boolean isCancelled() {
             return stopped.getAsBoolean();
           }
         };
     boolean whole =
         new CodebookTraining(sample, TrainingSettings.of(stages), seed)
-            .run(otherLayers(sample), new LocalRunner(Worksite.empty(threads)), asked, books::put);
+            .run(
+                otherLayers(sample),
+                new LocalRunner(WorkerContext.empty(threads)),
+                cancellable,
+                books::put);
     if (!whole) {
       return Optional.empty();
     }
@@ -69,17 +73,17 @@ public final class LayerTrial {
             heads(sample, Side.VALUES).map(books::get).map(ValueCodebook.class::cast).toList()));
   }
 
-  private Stream<TrainedHead> heads(VectorSample sample, Side side) {
+  private Stream<HeadId> heads(VectorSample sample, Side side) {
     return IntStream.range(0, sample.shape().kvHeads())
-        .mapToObj(kvHead -> new TrainedHead(side, layer, kvHead));
+        .mapToObj(kvHead -> new HeadId(side, layer, kvHead));
   }
 
-  private Set<TrainedHead> otherLayers(VectorSample sample) {
-    Set<TrainedHead> others = new HashSet<>();
+  private Set<HeadId> otherLayers(VectorSample sample) {
+    Set<HeadId> others = new HashSet<>();
     for (Side side : Side.values()) {
       for (int other = 0; other < sample.shape().layers(); other++) {
         for (int kvHead = 0; kvHead < sample.shape().kvHeads() && other != layer; kvHead++) {
-          others.add(new TrainedHead(side, other, kvHead));
+          others.add(new HeadId(side, other, kvHead));
         }
       }
     }
@@ -87,7 +91,7 @@ public final class LayerTrial {
   }
 
   /** What these codebooks leave of other vectors, in parts of their squared lengths. */
-  public double left(VectorSample test, LayerCodebooks books, Side side) {
+  public double relativeError(VectorSample test, LayerCodebooks books, Side side) {
     List<? extends Codebook> heads = side == Side.KEYS ? books.keys() : books.values();
     return HeldOutError.of(test, side, layer, heads, BEAM).ofVectors();
   }
@@ -99,45 +103,47 @@ public final class LayerTrial {
    *
    * @param pairs that share a code, a divisor of all pairs
    */
-  public OptionalDouble leftOfKeys(
+  public OptionalDouble groupedKeyError(
       VectorSample training, VectorSample test, int pairs, int stages) {
-    int lots = training.shape().headDim() / 2 / pairs;
+    int groups = training.shape().headDim() / 2 / pairs;
     double[] errors =
-        IntStream.range(0, training.shape().kvHeads() * lots)
+        IntStream.range(0, training.shape().kvHeads() * groups)
             .parallel()
             .mapToDouble(
                 i -> {
-                  TrainedHead head = new TrainedHead(Side.KEYS, layer, i / lots);
-                  TrainingSet learned =
-                      lot(SampledHead.in(training, head).centred().set(), i % lots, pairs);
-                  TrainingSet tested =
-                      lot(SampledHead.in(test, head).centred().set(), i % lots, pairs);
-                  return leftOf(learned, tested, stages, new SplittableRandom(seed + i));
+                  HeadId head = new HeadId(Side.KEYS, layer, i / groups);
+                  TrainingSet trainingGroup =
+                      channelGroup(
+                          SampledHead.in(training, head).centred().set(), i % groups, pairs);
+                  TrainingSet testGroup =
+                      channelGroup(SampledHead.in(test, head).centred().set(), i % groups, pairs);
+                  return squaredError(
+                      trainingGroup, testGroup, stages, new SplittableRandom(seed + i));
                 })
             .toArray();
     double energy =
         heads(test, Side.KEYS)
             .mapToDouble(head -> SampledHead.in(test, head).centred().set().energy())
             .sum();
-    double left = 0;
+    double residual = 0;
     for (double error : errors) {
-      left += error;
+      residual += error;
     }
-    return stopped.getAsBoolean() ? OptionalDouble.empty() : OptionalDouble.of(left / energy);
+    return stopped.getAsBoolean() ? OptionalDouble.empty() : OptionalDouble.of(residual / energy);
   }
 
   /** Channels of some pairs, in the order of pairs. */
-  private static TrainingSet lot(TrainingSet whole, int lot, int pairs) {
+  private static TrainingSet channelGroup(TrainingSet whole, int group, int pairs) {
     float[] x = new float[whole.count() * 2 * pairs];
     for (int i = 0; i < whole.count(); i++) {
-      int from = i * whole.length() + lot * pairs;
+      int from = i * whole.length() + group * pairs;
       System.arraycopy(whole.x(), from, x, 2 * i * pairs, pairs);
       System.arraycopy(whole.x(), from + whole.length() / 2, x, (2 * i + 1) * pairs, pairs);
     }
     return new TrainingSet(whole.count(), 2 * pairs, x);
   }
 
-  private double leftOf(
+  private double squaredError(
       TrainingSet training, TrainingSet test, int stages, SplittableRandom random) {
     StagesTrainer trainer =
         new StagesTrainer(
@@ -157,8 +163,8 @@ public final class LayerTrial {
     for (int i = 0; i < test.count(); i++) {
       found.get().decode(codes, i * stages, sum, 0);
       for (int d = 0; d < sum.length; d++) {
-        double left = test.x()[i * sum.length + d] - sum[d];
-        error += left * left;
+        double residual = test.x()[i * sum.length + d] - sum[d];
+        error += residual * residual;
       }
     }
     return error;

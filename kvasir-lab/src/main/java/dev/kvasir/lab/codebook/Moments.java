@@ -11,13 +11,13 @@ final class Moments {
   private static final int ROWS = AdditiveStages.ROWS;
 
   private final int stages;
-  private final double[][] together; // (2 * ROWS * stages)^2, the upper triangle
+  private final double[][] cooccurrences; // (2 * ROWS * stages)^2, the upper triangle
   private final double[][] sums; // (2 * ROWS * stages, length)
   private final int[] used; // (2 * stages), the rows of one vector
 
   Moments(int stages, int length) {
     this.stages = stages;
-    this.together = new double[2 * ROWS * stages][2 * ROWS * stages];
+    this.cooccurrences = new double[2 * ROWS * stages][2 * ROWS * stages];
     this.sums = new double[2 * ROWS * stages][length];
     this.used = new int[2 * stages];
   }
@@ -31,8 +31,8 @@ final class Moments {
   }
 
   /** How often two rows, in the order of {@link AdditiveStages#rows}, are used together. */
-  double together(int one, int other) {
-    return one <= other ? together[one][other] : together[other][one];
+  double cooccurrences(int one, int other) {
+    return one <= other ? cooccurrences[one][other] : cooccurrences[other][one];
   }
 
   /** Adds a vector that uses one code of each stage. */
@@ -43,7 +43,7 @@ final class Moments {
       used[2 * stage + 1] = (2 * stage + 1) * ROWS + AdditiveStages.second(code);
     }
     for (int i = 0; i < used.length; i++) {
-      double[] row = together[used[i]];
+      double[] row = cooccurrences[used[i]];
       for (int j = i; j < used.length; j++) {
         row[used[j]] += weight;
       }

@@ -2,14 +2,14 @@ package dev.kvasir.lab.codebook;
 
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.vqllm.ChannelGroups;
-import dev.kvasir.codec.vqllm.LayerBooks;
-import dev.kvasir.codec.vqllm.ResidualBooks;
+import dev.kvasir.codec.vqllm.LayerResidualCodebooks;
+import dev.kvasir.codec.vqllm.ResidualCodebooks;
 import dev.kvasir.codec.vqllm.VqllmProfile;
-import dev.kvasir.kernel.Clusters;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.KMeans;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,7 +21,7 @@ import java.util.stream.IntStream;
  */
 public final class ResidualTraining {
   private static final int CHANNELS = ChannelGroups.CHANNELS;
-  private static final int BLOCK = ResidualBooks.ROWS * CHANNELS;
+  private static final int BLOCK = ResidualCodebooks.ROWS * CHANNELS;
 
   private final VectorSample sample;
   private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
@@ -36,12 +36,12 @@ public final class ResidualTraining {
   /**
    * @return empty where the listener asked to stop
    */
-  public Optional<VqllmProfile> run(Crew crew, WorkListener listener) {
+  public Optional<VqllmProfile> run(WorkerPool workers, ProgressListener listener) {
     CacheShape shape = sample.shape();
     int sides = Side.values().length;
     float[][] rows = new float[shape.layers() * sides][];
     AtomicInteger done = new AtomicInteger();
-    crew.run(
+    workers.run(
         (part, worker) -> {
           rows[part] = train(grouped(sample, Side.values()[part % sides], part / sides), listener);
           synchronized (this) {
@@ -49,31 +49,31 @@ public final class ResidualTraining {
           }
         },
         rows.length);
-    return listener.stopped()
+    return listener.isCancelled()
         ? Optional.empty()
         : Optional.of(
             new VqllmProfile(
                 IntStream.range(0, shape.layers())
                     .mapToObj(
                         layer ->
-                            new LayerBooks(
-                                new ResidualBooks(rows[layer * sides]),
-                                new ResidualBooks(rows[layer * sides + 1])))
+                            new LayerResidualCodebooks(
+                                new ResidualCodebooks(rows[layer * sides]),
+                                new ResidualCodebooks(rows[layer * sides + 1])))
                     .toList()));
   }
 
   /**
    * @param left (vectors, CHANNELS), what is yet to be coded; changed
    */
-  private float[] train(float[] left, WorkListener listener) {
-    float[] rows = new float[ResidualBooks.STAGES * BLOCK];
-    int count = left.length / CHANNELS;
-    int wanted = Math.min(ResidualBooks.ROWS, count);
-    for (int stage = 0; stage < ResidualBooks.STAGES && !listener.stopped(); stage++) {
-      float[] centres = Clusters.centres(kernels, left, count, CHANNELS, wanted);
-      int[] nearest = Clusters.nearest(kernels, left, count, CHANNELS, centres);
-      for (int i = 0; i < left.length; i++) {
-        left[i] -= centres[nearest[i / CHANNELS] * CHANNELS + i % CHANNELS];
+  private float[] train(float[] residual, ProgressListener listener) {
+    float[] rows = new float[ResidualCodebooks.STAGES * BLOCK];
+    int count = residual.length / CHANNELS;
+    int wanted = Math.min(ResidualCodebooks.ROWS, count);
+    for (int stage = 0; stage < ResidualCodebooks.STAGES && !listener.isCancelled(); stage++) {
+      float[] centres = KMeans.centroids(kernels, residual, count, CHANNELS, wanted);
+      int[] nearest = KMeans.nearest(kernels, residual, count, CHANNELS, centres);
+      for (int i = 0; i < residual.length; i++) {
+        residual[i] -= centres[nearest[i / CHANNELS] * CHANNELS + i % CHANNELS];
       }
       System.arraycopy(centres, 0, rows, stage * BLOCK, centres.length);
     }
@@ -110,20 +110,20 @@ public final class ResidualTraining {
    *
    * @param stages that are used
    */
-  public static double left(VectorSample test, Side side, VqllmProfile books, int stages) {
+  public static double relativeError(VectorSample test, Side side, VqllmProfile books, int stages) {
     Kernels kernels = KernelChoice.ofThisProcess().kernels();
-    double left = 0;
+    double residual = 0;
     double all = 0;
     for (int layer = 0; layer < test.shape().layers(); layer++) {
-      LayerBooks own = books.layers().get(layer);
+      LayerResidualCodebooks own = books.layers().get(layer);
       float[] x = grouped(test, side, layer);
       all += square(x);
       int count = x.length / CHANNELS;
-      ResidualBooks rows = side == Side.KEYS ? own.keys() : own.values();
+      ResidualCodebooks rows = side == Side.KEYS ? own.keys() : own.values();
       rows.encode(kernels, x, count, stages, new byte[count * stages]);
-      left += square(x);
+      residual += square(x);
     }
-    return left / all;
+    return residual / all;
   }
 
   private static double square(float[] x) {

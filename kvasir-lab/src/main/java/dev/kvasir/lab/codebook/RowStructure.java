@@ -10,7 +10,7 @@ enum RowStructure {
     void fill(Moments moments, double[][] matrix, double[][] right) {
       for (int i = 0; i < matrix.length; i++) {
         for (int j = i; j < matrix.length; j++) {
-          matrix[i][j] = moments.together(i, j);
+          matrix[i][j] = moments.cooccurrences(i, j);
         }
         System.arraycopy(moments.sums()[i], 0, right[i], 0, right[i].length);
       }
@@ -55,8 +55,12 @@ enum RowStructure {
       int pairs = right[0].length;
       for (int i = 0; i < half; i++) {
         for (int j = 0; j < half; j++) {
-          double d = moments.together(first(i), first(j)) + moments.together(second(i), second(j));
-          double k = moments.together(first(i), second(j)) - moments.together(second(i), first(j));
+          double d =
+              moments.cooccurrences(first(i), first(j))
+                  + moments.cooccurrences(second(i), second(j));
+          double k =
+              moments.cooccurrences(first(i), second(j))
+                  - moments.cooccurrences(second(i), first(j));
           matrix[i][j] = d;
           matrix[half + i][half + j] = d;
           matrix[i][half + j] = -k;
@@ -121,7 +125,7 @@ enum RowStructure {
   }
 
   /** Makes second rows of first ones where they depend on them: (stages, 2, ROWS, length). */
-  void impose(float[] rows, int length) {
+  void enforce(float[] rows, int length) {
     double[][] unknowns = newUnknowns(rows.length / (2 * ROWS * length), length);
     toUnknowns(rows, length, unknowns);
     toRows(unknowns, length, rows);
@@ -134,7 +138,7 @@ enum RowStructure {
    *     so, which keeps rows that nothing uses, and what the vectors leave open, where they are
    * @return (stages, 2, ROWS, length)
    */
-  float[] fit(Moments moments, float[] rows, int length, double pull) {
+  float[] fit(Moments moments, float[] rows, int length, double priorWeight) {
     double[][] right = newUnknowns(moments.stages(), length);
     double[][] before = newUnknowns(moments.stages(), length);
     int size = right.length;
@@ -142,9 +146,9 @@ enum RowStructure {
     fill(moments, matrix, right);
     toUnknowns(rows, length, before);
     for (int i = 0; i < size; i++) {
-      matrix[i][i] += pull;
+      matrix[i][i] += priorWeight;
       for (int d = 0; d < right[i].length; d++) {
-        right[i][d] += pull * before[i][d];
+        right[i][d] += priorWeight * before[i][d];
       }
     }
     new Cholesky(matrix).solve(right);

@@ -22,7 +22,7 @@ import java.util.Arrays;
  *
  * <pre>4096 bytes, conditions in words; then the sample</pre>
  */
-public final class SampleFolder implements SamplePlace, AutoCloseable {
+public final class SampleFolder implements SampleStorage, AutoCloseable {
   private static final int HEADER = 4096;
 
   private final Path folder;
@@ -43,12 +43,12 @@ public final class SampleFolder implements SamplePlace, AutoCloseable {
   }
 
   @Override
-  public MemorySegment room(String name, long bytes) {
+  public MemorySegment allocate(String name, long bytes) {
     Path file = folder.resolve(name);
     try {
       Files.createDirectories(folder);
       if (!isUsable(file, bytes)) {
-        make(file, bytes);
+        create(file, bytes);
       }
       try (FileChannel channel = FileChannel.open(file, READ, WRITE)) {
         return channel.map(MapMode.READ_WRITE, HEADER, bytes, arena);
@@ -76,9 +76,9 @@ public final class SampleFolder implements SamplePlace, AutoCloseable {
    * Writes every byte: writing to mapped memory that the disk has no room for ends the process. The
    * conditions come last, so that a file which was broken off is nobody's.
    */
-  private void make(Path file, long bytes) throws IOException {
+  private void create(Path file, long bytes) throws IOException {
     Files.deleteIfExists(file);
-    requireRoom(file, HEADER + bytes);
+    requireDiskSpace(file, HEADER + bytes);
     try (FileChannel channel = FileChannel.open(file, CREATE_NEW, WRITE)) {
       ByteBuffer zeros = ByteBuffer.allocateDirect(1 << 20);
       for (long at = HEADER; at < HEADER + bytes; ) {
@@ -92,7 +92,7 @@ public final class SampleFolder implements SamplePlace, AutoCloseable {
     }
   }
 
-  private static void requireRoom(Path file, long bytes) throws IOException {
+  private static void requireDiskSpace(Path file, long bytes) throws IOException {
     long free = Files.getFileStore(file.toAbsolutePath().getParent()).getUsableSpace();
     if (free < bytes) {
       throw new InvalidInputException(
@@ -109,8 +109,8 @@ public final class SampleFolder implements SamplePlace, AutoCloseable {
   }
 
   /** Ends the use of all samples and deletes them, with any that earlier runs left. */
-  public void remove() {
+  public void delete() {
     close();
-    KeptFolder.remove(folder);
+    CheckpointFolder.delete(folder);
   }
 }

@@ -14,18 +14,18 @@ sealed interface SampledHead extends Serializable {
    * Read when they are asked for, or sent to another process: a list of many heads holds no
    * vectors.
    */
-  static SampledHead in(VectorSample sample, TrainedHead head) {
-    return new Lying(sample, head);
+  static SampledHead in(VectorSample sample, HeadId head) {
+    return new Deferred(sample, head);
   }
 
   /** Where the sample lies. */
-  final class Lying implements SampledHead {
+  final class Deferred implements SampledHead {
     private static final long serialVersionUID = 1L;
 
     private final transient VectorSample sample;
-    private final transient TrainedHead head;
+    private final transient HeadId head;
 
-    private Lying(VectorSample sample, TrainedHead head) {
+    private Deferred(VectorSample sample, HeadId head) {
       this.sample = sample;
       this.head = head;
     }
@@ -42,11 +42,11 @@ sealed interface SampledHead extends Serializable {
 
     @Override
     public CentredHead centred() {
-      return taken().centred();
+      return load().centred();
     }
 
-    private Taken taken() {
-      return new Taken(
+    private Loaded load() {
+      return new Loaded(
           sample.count(),
           sample.shape().headDim(),
           sample.halves(head.side(), head.layer(), head.kvHead()),
@@ -54,7 +54,7 @@ sealed interface SampledHead extends Serializable {
     }
 
     private Object writeReplace() {
-      return taken();
+      return load();
     }
   }
 
@@ -64,7 +64,7 @@ sealed interface SampledHead extends Serializable {
    * @param halves (count, headDim)
    * @param squares (count), of the vectors of all heads of a token, less their means
    */
-  record Taken(int count, int headDim, short[] halves, double[] squares) implements SampledHead {
+  record Loaded(int count, int headDim, short[] halves, double[] squares) implements SampledHead {
     @Override
     public CentredHead centred() {
       float[] x = new float[halves.length];

@@ -18,10 +18,10 @@ final class StageTrainer {
   private static final int BATCH = 64;
 
   /** Vectors that a row's last value counts for in a fit. */
-  private static final double PULL = 0.1;
+  private static final double PRIOR_WEIGHT = 0.1;
 
   /** Smaller shares are left out. */
-  private static final double LEAST_SHARE = 1e-4;
+  private static final double MIN_SHARE = 1e-4;
 
   private final TrainingSet set;
   private final RowStructure structure;
@@ -48,7 +48,7 @@ final class StageTrainer {
   /** (2, ROWS, length): those of the step after which the nearest centres left least. */
   float[] train(SplittableRandom random) {
     double typical = Math.sqrt(set.energy() / set.count());
-    float[] rows = begin(random);
+    float[] rows = initialRows(random);
     float[] best = rows;
     double least = Double.POSITIVE_INFINITY;
     for (int i = 0; i <= settings.steps(); i++) {
@@ -58,7 +58,7 @@ final class StageTrainer {
         best = rows;
       }
       if (i < settings.steps()) {
-        rows = structure.fit(step.moments, rows, set.length(), PULL);
+        rows = structure.fit(step.moments, rows, set.length(), PRIOR_WEIGHT);
       }
     }
     return best;
@@ -70,7 +70,7 @@ final class StageTrainer {
   }
 
   /** Vectors of the set, drawn at random and shortened, since two of them make a centre. */
-  private float[] begin(SplittableRandom random) {
+  private float[] initialRows(SplittableRandom random) {
     int length = set.length();
     float[] drawn = new float[2 * ROWS * length];
     for (int row = 0; row < 2 * ROWS; row++) {
@@ -79,7 +79,7 @@ final class StageTrainer {
         drawn[row * length + d] = set.x()[from + d] / 2;
       }
     }
-    structure.impose(drawn, length);
+    structure.enforce(drawn, length);
     return drawn;
   }
 
@@ -120,7 +120,7 @@ final class StageTrainer {
       shares[rank] = rank == 0 ? 1 : Math.exp((nearest - distance) / temperature);
       sum += shares[rank];
     }
-    for (int rank = 0; rank < shares.length && shares[rank] > LEAST_SHARE * sum; rank++) {
+    for (int rank = 0; rank < shares.length && shares[rank] > MIN_SHARE * sum; rank++) {
       code[0] = search.code(rank);
       moments.add(code, 0, set.x(), i * set.length(), shares[rank] / sum);
     }

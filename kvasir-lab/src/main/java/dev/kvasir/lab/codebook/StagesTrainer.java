@@ -16,15 +16,15 @@ final class StagesTrainer {
   private static final int ROWS = AdditiveStages.ROWS;
 
   /** Vectors that a row's last value counts for in a fit. */
-  private static final double PULL = 0.1;
+  private static final double PRIOR_WEIGHT = 0.1;
 
-  /** Told after each of the {@link #steps}. */
+  /** Told after each of the {@link #isStepping}. */
   interface Listener {
     /**
      * @param error in parts of the vectors' energy
      * @return false to end the training
      */
-    boolean goesOn(double error);
+    boolean shouldContinue(double error);
   }
 
   private final TrainingSet set;
@@ -51,13 +51,13 @@ final class StagesTrainer {
   Optional<AdditiveStages> train(SplittableRandom random) {
     int block = 2 * ROWS * set.length();
     float[] rows = new float[settings.stages() * block];
-    TrainingSet left = set.copy();
+    TrainingSet residual = set.copy();
     for (int stage = 0; stage < settings.stages(); stage++) {
-      float[] found = new StageTrainer(left, structure, settings).train(random.split());
+      float[] found = new StageTrainer(residual, structure, settings).train(random.split());
       System.arraycopy(found, 0, rows, stage * block, block);
       AdditiveStages one = new AdditiveStages(1, set.length(), found);
-      subtract(one, encode(one, left.x(), 1), left.x());
-      if (!listener.goesOn(left.energy() / energy)) {
+      subtract(one, encode(one, residual.x(), 1), residual.x());
+      if (!listener.shouldContinue(residual.energy() / energy)) {
         return Optional.empty();
       }
     }
@@ -76,11 +76,11 @@ final class StagesTrainer {
         least = error;
         best = stages;
       }
-      if (!listener.goesOn(least)) {
+      if (!listener.shouldContinue(least)) {
         return Optional.empty();
       }
       if (round < settings.refits()) {
-        float[] fitted = structure.fit(moments(codes), stages.rows(), set.length(), PULL);
+        float[] fitted = structure.fit(moments(codes), stages.rows(), set.length(), PRIOR_WEIGHT);
         stages = new AdditiveStages(settings.stages(), set.length(), fitted);
       }
     }
@@ -95,9 +95,9 @@ final class StagesTrainer {
   }
 
   private double errorOf(AdditiveStages stages, short[] codes) {
-    TrainingSet left = set.copy();
-    subtract(stages, codes, left.x());
-    return left.energy() / energy;
+    TrainingSet residual = set.copy();
+    subtract(stages, codes, residual.x());
+    return residual.energy() / energy;
   }
 
   private void subtract(AdditiveStages stages, short[] codes, float[] x) {

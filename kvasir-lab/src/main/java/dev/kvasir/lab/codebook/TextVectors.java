@@ -3,11 +3,11 @@ package dev.kvasir.lab.codebook;
 import dev.kvasir.Model;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.Runner;
-import dev.kvasir.lab.work.Worksite;
+import dev.kvasir.lab.work.WorkerContext;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -26,7 +26,7 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
   private static final int PERIOD = 8;
 
   /** More than four stretches of the usual length change no figure. */
-  private static final int MOST_HELD_OUT_TOKENS = 8192;
+  private static final int MAX_HELD_OUT_TOKENS = 8192;
 
   /**
    * How much is taken of a text.
@@ -38,9 +38,9 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
 
   /** Reads in this process, into memory. */
   public static Optional<TextVectors> read(
-      Model model, String textName, String text, Settings settings, WorkListener listener) {
-    Runner here = new LocalRunner(Worksite.of(model));
-    return read(model, textName, text, settings, here, SamplePlace.MEMORY, listener);
+      Model model, String textName, String text, Settings settings, ProgressListener listener) {
+    Runner here = new LocalRunner(WorkerContext.of(model));
+    return read(model, textName, text, settings, here, SampleStorage.MEMORY, listener);
   }
 
   /**
@@ -53,8 +53,8 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
       String text,
       Settings settings,
       Runner runner,
-      SamplePlace place,
-      WorkListener listener) {
+      SampleStorage storage,
+      ProgressListener listener) {
     int length = settings.length();
     int longest = model.config().contextLength();
     if (length > longest) {
@@ -72,27 +72,27 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
     for (int i = 0; i < all.size(); i++) {
       (i % PERIOD == 1 ? heldOut : training).add(all.get(i));
     }
-    int mostHeldOut = mostHeldOut(length);
-    SampleReading tested =
-        SampleReading.of(
+    int mostHeldOut = maxHeldOut(length);
+    SamplePlan tested =
+        SamplePlan.of(
             "text held out", joined(heldOut, mostHeldOut), length, mostHeldOut, settings.seed());
-    SampleReading learned =
-        SampleReading.of(
+    SamplePlan learned =
+        SamplePlan.of(
             "text to train on",
             joined(training, Integer.MAX_VALUE),
             length,
             settings.tokens(),
             settings.seed());
     CacheShape shape = model.config().cacheShape();
-    KeptStretches test = KeptStretches.at(place, "held-out", shape, tested);
-    KeptStretches train = KeptStretches.at(place, "training", shape, learned);
-    return KeptStretches.complete(List.of(test, train), runner, listener)
+    ResumableSample test = ResumableSample.at(storage, "held-out", shape, tested);
+    ResumableSample train = ResumableSample.at(storage, "training", shape, learned);
+    return ResumableSample.readMissing(List.of(test, train), runner, listener)
         ? Optional.of(new TextVectors(train.sample(), test.sample(), length))
         : Optional.empty();
   }
 
-  private static int mostHeldOut(int length) {
-    return Math.max(length, MOST_HELD_OUT_TOKENS / length * length);
+  private static int maxHeldOut(int length) {
+    return Math.max(length, MAX_HELD_OUT_TOKENS / length * length);
   }
 
   /**
@@ -101,11 +101,11 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
    * @param length tokens of a stretch
    */
   public static int heldOut(int tokens, int length) {
-    int stretches = Math.ceilDiv(tokens, length);
-    return Math.min(mostHeldOut(length), Math.ceilDiv(stretches - 1, PERIOD) * length);
+    int segments = Math.ceilDiv(tokens, length);
+    return Math.min(maxHeldOut(length), Math.ceilDiv(segments - 1, PERIOD) * length);
   }
 
-  private static int[] joined(List<int[]> stretches, int most) {
-    return stretches.stream().flatMapToInt(Arrays::stream).limit(most).toArray();
+  private static int[] joined(List<int[]> segments, int most) {
+    return segments.stream().flatMapToInt(Arrays::stream).limit(most).toArray();
   }
 }

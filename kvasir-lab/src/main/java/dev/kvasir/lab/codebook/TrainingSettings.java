@@ -1,6 +1,6 @@
 package dev.kvasir.lab.codebook;
 
-import dev.kvasir.kernel.FixedRows;
+import dev.kvasir.kernel.Int8Codebooks;
 import java.io.Serializable;
 
 /**
@@ -19,7 +19,7 @@ public record TrainingSettings(
     int stages, int steps, int nearest, double hottest, double coldest, int refits, int width)
     implements Serializable {
   /** What attention adds up in 16 bits. */
-  private static final int MOST_STAGES = FixedRows.MOST_SETS / 2;
+  private static final int MOST_STAGES = Int8Codebooks.MAX_SETS / 2;
 
   public TrainingSettings {
     between("stages", stages, 1, MOST_STAGES);

@@ -1,10 +1,10 @@
 package dev.kvasir.lab.codebook;
 
 import dev.kvasir.codec.commvq.AdditiveStages;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.lab.work.LocalRunner;
-import dev.kvasir.lab.work.Worksite;
+import dev.kvasir.lab.work.WorkerContext;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -16,9 +16,9 @@ public final class TrainingSpeed {
   private static final double CENTRES = AdditiveStages.ROWS * AdditiveStages.ROWS;
 
   /** What is tried: enough for code to be compiled, and a second of work. */
-  private static final TrainingSettings TRIED = TrainingSettings.of(2);
+  private static final TrainingSettings TRIAL_SETTINGS = TrainingSettings.of(2);
 
-  private static final int TRIED_VECTORS = 2048;
+  private static final int TRIAL_VECTORS = 2048;
   private static final int TRIES = 4;
 
   private TrainingSpeed() {}
@@ -46,7 +46,7 @@ public final class TrainingSpeed {
   }
 
   /** Bytes that the training of one head holds: vectors four times, codes, normal equations. */
-  public static long heap(TrainingSettings settings, int headDim, int vectors) {
+  public static long heapBytes(TrainingSettings settings, int headDim, int vectors) {
     long unknowns = (long) settings.stages() * ROWS;
     return 4L * Float.BYTES * vectors * headDim
         + 2L * Short.BYTES * vectors * settings.stages()
@@ -54,32 +54,32 @@ public final class TrainingSpeed {
   }
 
   /** Operations a second of all threads, each training a head. */
-  public static double measured(int headDim, int threads) {
-    List<HeadTraining> heads =
+  public static double measure(int headDim, int threads) {
+    List<HeadTrainingTask> heads =
         IntStream.range(0, threads).mapToObj(thread -> head(headDim, thread)).toList();
-    double operations = threads * operations(TRIED, headDim, TRIED_VECTORS);
+    double operations = threads * operations(TRIAL_SETTINGS, headDim, TRIAL_VECTORS);
     double best = 0;
     for (int i = 0; i < TRIES; i++) {
       long start = System.nanoTime();
-      new LocalRunner(Worksite.empty(threads))
-          .<HeadRows>run(heads, WorkListener.NONE, (piece, rows) -> {});
+      new LocalRunner(WorkerContext.empty(threads))
+          .<SerializedCodebook>run(heads, ProgressListener.NONE, (piece, rows) -> {});
       best = Math.max(best, operations * 1e9 / (System.nanoTime() - start));
     }
     return best;
   }
 
-  private static HeadTraining head(int headDim, int seed) {
+  private static HeadTrainingTask head(int headDim, int seed) {
     Random random = new Random(seed);
-    short[] halves = new short[TRIED_VECTORS * headDim];
+    short[] halves = new short[TRIAL_VECTORS * headDim];
     for (int i = 0; i < halves.length; i++) {
       halves[i] = Float.floatToFloat16((float) random.nextGaussian());
     }
-    double[] squares = new double[TRIED_VECTORS];
+    double[] squares = new double[TRIAL_VECTORS];
     Arrays.fill(squares, headDim);
-    return new HeadTraining(
-        new TrainedHead(Side.KEYS, 0, seed),
-        new SampledHead.Taken(TRIED_VECTORS, headDim, halves, squares),
-        TRIED,
+    return new HeadTrainingTask(
+        new HeadId(Side.KEYS, 0, seed),
+        new SampledHead.Loaded(TRIAL_VECTORS, headDim, halves, squares),
+        TRIAL_SETTINGS,
         seed);
   }
 }

@@ -93,7 +93,7 @@ public final class VectorSample {
    *
    * @param slots where they go
    */
-  void put(int[] slots, StretchVectors vectors) {
+  void put(int[] slots, SegmentVectors vectors) {
     int row = Short.BYTES * shape.headDim();
     for (int head = 0; head < heads(shape); head++) {
       MemorySegment from = MemorySegment.ofArray(vectors.heads()[head]);
@@ -103,8 +103,8 @@ public final class VectorSample {
     }
   }
 
-  /** The vectors of some tokens as {@link #put(int[], StretchVectors)} took them. */
-  StretchVectors at(int[] slots) {
+  /** The vectors of some tokens as {@link #put(int[], SegmentVectors)} took them. */
+  SegmentVectors at(int[] slots) {
     int row = Short.BYTES * shape.headDim();
     byte[][] heads = new byte[(int) heads(shape)][slots.length * row];
     for (int head = 0; head < heads.length; head++) {
@@ -113,7 +113,7 @@ public final class VectorSample {
         MemorySegment.copy(halves, at(head, slots[i]), to, (long) i * row, row);
       }
     }
-    return new StretchVectors(heads);
+    return new SegmentVectors(heads);
   }
 
   private long at(int head, int slot) {

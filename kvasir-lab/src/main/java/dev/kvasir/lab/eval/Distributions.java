@@ -5,13 +5,13 @@ final class Distributions {
   private Distributions() {}
 
   /** The logarithm of the sum of exponentials, which makes logits probabilities. */
-  static double logOfSum(float[] logits, int at, int count) {
-    double most = most(logits, at, count);
+  static double logSumExp(float[] logits, int at, int count) {
+    double max = max(logits, at, count);
     double sum = 0;
     for (int i = at; i < at + count; i++) {
-      sum += Math.exp(logits[i] - most);
+      sum += Math.exp(logits[i] - max);
     }
-    return most + Math.log(sum);
+    return max + Math.log(sum);
   }
 
   /**
@@ -20,30 +20,30 @@ final class Distributions {
    * <p>With x and y the logits and P and Q their logarithms of sums, it is {@code sum p (x - y) - P
    * + Q}; zero, and not only nearly, where both rows are the same.
    *
-   * @param qNorm {@link #logOfSum} of q
+   * @param qNorm {@link #logSumExp} of q
    */
   static double divergence(float[] p, int pAt, float[] q, int qAt, int count, double qNorm) {
-    double most = most(p, pAt, count);
+    double max = max(p, pAt, count);
     double sum = 0;
     double apart = 0;
     for (int i = 0; i < count; i++) {
-      double weight = Math.exp(p[pAt + i] - most);
+      double weight = Math.exp(p[pAt + i] - max);
       sum += weight;
       apart += weight * ((double) p[pAt + i] - q[qAt + i]);
     }
     // Rounding may leave a tiny negative number where the two are nearly the same.
-    return Math.max(0, apart / sum - (most + Math.log(sum)) + qNorm);
+    return Math.max(0, apart / sum - (max + Math.log(sum)) + qNorm);
   }
 
   static double divergence(float[] p, int pAt, float[] q, int qAt, int count) {
-    return divergence(p, pAt, q, qAt, count, logOfSum(q, qAt, count));
+    return divergence(p, pAt, q, qAt, count, logSumExp(q, qAt, count));
   }
 
-  private static double most(float[] logits, int at, int count) {
-    double most = Double.NEGATIVE_INFINITY;
+  private static double max(float[] logits, int at, int count) {
+    double max = Double.NEGATIVE_INFINITY;
     for (int i = at; i < at + count; i++) {
-      most = Math.max(most, logits[i]);
+      max = Math.max(max, logits[i]);
     }
-    return most;
+    return max;
   }
 }

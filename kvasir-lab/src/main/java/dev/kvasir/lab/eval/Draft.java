@@ -7,8 +7,8 @@ import java.util.function.Predicate;
 final class Draft implements AutoCloseable {
   private final KvCache cache;
   private final int[] prompt;
-  private final int mostTokens;
-  private final Predicate<String> enough;
+  private final int maxTokens;
+  private final Predicate<String> isComplete;
   private String text = "";
 
   /**
@@ -17,11 +17,11 @@ final class Draft implements AutoCloseable {
    * @param mostTokens to generate
    * @param enough says of the text so far that nothing is missing
    */
-  Draft(KvCache cache, int[] prompt, int mostTokens, Predicate<String> enough) {
+  Draft(KvCache cache, int[] prompt, int maxTokens, Predicate<String> isComplete) {
     this.cache = cache;
     this.prompt = prompt;
-    this.mostTokens = mostTokens;
-    this.enough = enough;
+    this.maxTokens = maxTokens;
+    this.isComplete = isComplete;
   }
 
   KvCache cache() {
@@ -32,8 +32,8 @@ final class Draft implements AutoCloseable {
     return prompt;
   }
 
-  int mostTokens() {
-    return mostTokens;
+  int maxTokens() {
+    return maxTokens;
   }
 
   /** What was generated. */
@@ -44,7 +44,7 @@ final class Draft implements AutoCloseable {
   /** Takes a piece of text; true if that is enough. */
   boolean append(String piece) {
     text += piece;
-    return enough.test(text);
+    return isComplete.test(text);
   }
 
   @Override

@@ -3,7 +3,7 @@ package dev.kvasir.lab.eval;
 import dev.kvasir.Model;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
-import dev.kvasir.lab.eval.DriftPiece.Departures;
+import dev.kvasir.lab.eval.DriftTask.DriftSamples;
 import dev.kvasir.sampling.Sampler;
 import dev.kvasir.sampling.SamplingOptions;
 import java.util.ArrayList;
@@ -20,31 +20,33 @@ import java.util.List;
  */
 final class DriftRun {
   private final Model model;
-  private final Steps steps;
+  private final BatchRunner runner;
   private final List<Opening> openings;
-  private final Pace pace;
+  private final ProgressCounter progress;
   private final Batch batch = new Batch();
 
-  DriftRun(Model model, Steps steps, List<Opening> openings, Pace pace) {
+  DriftRun(Model model, BatchRunner runner, List<Opening> openings, ProgressCounter progress) {
     this.model = model;
-    this.steps = steps;
+    this.runner = runner;
     this.openings = openings;
-    this.pace = pace;
+    this.progress = progress;
   }
 
   /** All of them are as long, and written side by side. The first row is the reference. */
-  Departures run(List<Contender> rows) {
+  DriftSamples run(List<CandidateCache> rows) {
     List<Text> texts = new ArrayList<>();
     try {
       openings.forEach(opening -> texts.add(new Text(opening, rows)));
       for (int i = 0; i < openings.getFirst().tokens(); i++) {
         step(texts);
-        pace.count(
-            texts.size() * rows.size() * Pace.writing(openings.getFirst().prompt().length + i, 1));
+        progress.add(
+            texts.size()
+                * rows.size()
+                * ProgressCounter.decodeCost(openings.getFirst().prompt().length + i, 1));
       }
-      return new Departures(
-          texts.stream().map(text -> text.apart).toList(),
-          texts.stream().map(text -> text.same).toList());
+      return new DriftSamples(
+          texts.stream().map(text -> text.divergences).toList(),
+          texts.stream().map(text -> text.sameTop).toList());
     } finally {
       texts.forEach(Text::close);
     }
@@ -66,21 +68,21 @@ final class DriftRun {
   private final class Text {
     private final List<KvCache> caches = new ArrayList<>();
     private final Sampler sampler; // of the reference
-    private final double[][] apart; // (tokens, rows)
-    private final boolean[][] same; // (tokens, rows)
+    private final double[][] divergences; // (tokens, rows)
+    private final boolean[][] sameTop; // (tokens, rows)
     private int token;
-    private int written;
+    private int generated;
 
-    Text(Opening opening, List<Contender> rows) {
+    Text(Opening opening, List<CandidateCache> rows) {
       int last = opening.prompt().length - 1;
       this.token = opening.prompt()[last];
       this.sampler = new Sampler(SamplingOptions.defaults().withSeed(opening.seed()));
-      this.apart = new double[opening.tokens()][rows.size()];
-      this.same = new boolean[opening.tokens()][rows.size()];
+      this.divergences = new double[opening.tokens()][rows.size()];
+      this.sameTop = new boolean[opening.tokens()][rows.size()];
       try {
-        for (Contender row : rows) {
-          caches.add(row.open(model, opening.longest()));
-          steps.read(caches.getLast(), opening.prompt(), last);
+        for (CandidateCache row : rows) {
+          caches.add(row.newCache(model, opening.maxLength()));
+          runner.readPrompt(caches.getLast(), opening.prompt(), last);
         }
       } catch (RuntimeException e) {
         close();
@@ -98,15 +100,15 @@ final class DriftRun {
     void take(int from) {
       float[] logits = batch.logits();
       int reference = batch.logitsAt(from);
-      int likeliest = Likeliest.of(logits, reference, batch.vocabulary());
+      int likeliest = ArgMax.of(logits, reference, batch.vocabulary());
       for (int row = 0; row < caches.size(); row++) {
         int at = batch.logitsAt(from + row);
-        apart[written][row] =
+        divergences[generated][row] =
             Distributions.divergence(logits, reference, logits, at, batch.vocabulary());
-        same[written][row] = Likeliest.of(logits, at, batch.vocabulary()) == likeliest;
+        sameTop[generated][row] = ArgMax.of(logits, at, batch.vocabulary()) == likeliest;
       }
-      token = sampler.pick(logits, reference, batch.vocabulary());
-      written++;
+      token = sampler.sample(logits, reference, batch.vocabulary());
+      generated++;
     }
 
     void close() {

@@ -14,7 +14,7 @@ import java.util.List;
  */
 public record Evaluation(
     String model,
-    Settings settings,
+    EvaluationSettings settings,
     String text,
     String machine,
     boolean complete,

@@ -5,7 +5,7 @@ import com.google.gson.GsonBuilder;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonParseException;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,7 +41,7 @@ public final class EvaluationJournal {
   private final Path file; // null where nothing is kept
   private final String build;
   private final List<Path> parts;
-  private final List<Path> taken = new ArrayList<>();
+  private final List<Path> mergedParts = new ArrayList<>();
   private Content content;
 
   private EvaluationJournal(Path file, String build, List<Path> parts) {
@@ -71,7 +71,7 @@ public final class EvaluationJournal {
    * @param parts journals of theirs; those of the same conditions are removed with this one
    */
   public static EvaluationJournal at(Path file, String build, List<Path> parts) {
-    WholeFile.checkWritable(file);
+    AtomicFile.checkWritable(file);
     EvaluationJournal journal = new EvaluationJournal(file, build, parts);
     if (Files.exists(file)) {
       journal.content = read(file);
@@ -104,18 +104,18 @@ public final class EvaluationJournal {
     if (!content.conditions.equals(all)) {
       content = new Content(all);
     }
-    taken.clear();
+    mergedParts.clear();
     for (Path part : parts) {
       Content found = read(part);
       if (found.conditions.equals(all)) {
-        take(found);
-        taken.add(part);
+        merge(found);
+        mergedParts.add(part);
       }
     }
   }
 
   /** What is known already is kept: rows that several have measured have the same figures. */
-  private void take(Content part) {
+  private void merge(Content part) {
     part.rows.forEach(
         (name, found) -> {
           Entry own = entry(name);
@@ -159,15 +159,15 @@ public final class EvaluationJournal {
 
   private void write() {
     if (file != null) {
-      WholeFile.write(file, GSON.toJson(content) + "\n");
+      AtomicFile.write(file, GSON.toJson(content) + "\n");
     }
   }
 
   /** All is done, and written where it belongs. */
   public void delete() {
     if (file != null) {
-      WholeFile.delete(file);
-      taken.forEach(WholeFile::delete);
+      AtomicFile.delete(file);
+      mergedParts.forEach(AtomicFile::delete);
     }
   }
 }

@@ -7,7 +7,7 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import com.google.gson.JsonSerializer;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -83,6 +83,6 @@ public final class EvaluationJson {
   }
 
   public static void write(Evaluation evaluation, Path file) {
-    WholeFile.write(file, of(evaluation));
+    AtomicFile.write(file, of(evaluation));
   }
 }

@@ -29,7 +29,7 @@ public record Footprint(
   static Footprint of(KvCache cache, CacheShape shape, double tokensPerSecond) {
     CacheBytes parts = cache.bytes();
     long bytes = parts.total();
-    double values = shape.valuesRead(cache.length());
+    double values = shape.valuesInWindows(cache.length());
     return new Footprint(
         cache.length(),
         packedTokens(cache, shape),
@@ -55,7 +55,7 @@ public record Footprint(
   }
 
   /** Bits of a value that is packed, all-in: where the length of a text goes. */
-  public double packedBitsPerValue(CacheShape shape) {
+  public double quantizedBitsPerValue(CacheShape shape) {
     return 8.0 * (parts.codes() + parts.scales()) / packedTokens / shape.valuesPerToken();
   }
 }

@@ -10,11 +10,12 @@ import java.io.Serializable;
  * @param seed of the choices between likely tokens
  */
 record Opening(int[] prompt, int tokens, long seed) implements Serializable {
-  double work() {
-    return Pace.reading(0, prompt.length - 1) + Pace.writing(prompt.length, tokens);
+  double cost() {
+    return ProgressCounter.prefillCost(0, prompt.length - 1)
+        + ProgressCounter.decodeCost(prompt.length, tokens);
   }
 
-  int longest() {
+  int maxLength() {
     return prompt.length + tokens;
   }
 }

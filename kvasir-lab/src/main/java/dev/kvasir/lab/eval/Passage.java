@@ -15,7 +15,7 @@ import java.util.List;
  * @param answerTokens tokens that an answer may take
  */
 record Passage(
-    int context, int[] shared, List<int[]> tails, List<Question> questions, int answerTokens)
+    int context, int[] prefix, List<int[]> suffixes, List<Question> questions, int answerTokens)
     implements Serializable {
 
   static Passage of(Document document, Prompts prompts, int context, int answerTokens) {
@@ -27,7 +27,7 @@ record Passage(
                         document.text() + question.text(),
                         document.text() + question.instruction()))
             .toList();
-    int shared = sharedLength(ids);
+    int shared = commonPrefixLength(ids);
     return new Passage(
         context,
         Arrays.copyOf(ids.getFirst(), shared),
@@ -36,7 +36,7 @@ record Passage(
         answerTokens);
   }
 
-  private static int sharedLength(List<int[]> ids) {
+  private static int commonPrefixLength(List<int[]> ids) {
     int shared = ids.getFirst().length - 1;
     for (int[] other : ids) {
       int mismatch = Arrays.mismatch(ids.getFirst(), 0, shared, other, 0, other.length - 1);
@@ -46,17 +46,17 @@ record Passage(
   }
 
   /** Tokens of the longest prompt and an answer. */
-  int tokens() {
-    int longest = tails.stream().mapToInt(tail -> tail.length).max().orElse(0);
-    return shared.length + longest + answerTokens;
+  int maxLength() {
+    int longest = suffixes.stream().mapToInt(suffix -> suffix.length).max().orElse(0);
+    return prefix.length + longest + answerTokens;
   }
 
-  double work() {
-    double work = Pace.reading(0, shared.length);
-    for (int[] tail : tails) {
-      work += Pace.reading(shared.length, tail.length - 1);
-      work += Pace.writing(shared.length + tail.length, answerTokens);
+  double cost() {
+    double cost = ProgressCounter.prefillCost(0, prefix.length);
+    for (int[] suffix : suffixes) {
+      cost += ProgressCounter.prefillCost(prefix.length, suffix.length - 1);
+      cost += ProgressCounter.decodeCost(prefix.length + suffix.length, answerTokens);
     }
-    return work;
+    return cost;
   }
 }

@@ -19,14 +19,14 @@ final class Passages {
   private static final int FEWEST_ROWS = 6;
 
   private final Prompts prompts;
-  private final Settings settings;
+  private final EvaluationSettings settings;
   private final int answerTokens;
 
-  Passages(Prompts prompts, Settings settings) {
+  Passages(Prompts prompts, EvaluationSettings settings) {
     this.prompts = prompts;
     this.settings = settings;
     // A digit may take a token, and the space before them another.
-    this.answerTokens = prompts.roomFor(SECRET_DIGITS + 1);
+    this.answerTokens = prompts.answerBudget(SECRET_DIGITS + 1);
   }
 
   /** Passages of all contexts, the longest first, with as many questions of each as samples. */
@@ -35,7 +35,7 @@ final class Passages {
     List<Passage> passages = new ArrayList<>();
     for (int context : settings.contexts().reversed()) {
       int chars = (int) (context * charsPerToken);
-      int documents = Math.ceilDiv(settings.samples(), Needles.mostFacts(chars));
+      int documents = Math.ceilDiv(settings.samples(), Needles.maxFacts(chars));
       for (int i = 0; i < documents; i++) {
         int sample = i;
         int facts = part(i, documents);
@@ -53,7 +53,7 @@ final class Passages {
   List<Passage> records() {
     List<Passage> passages = new ArrayList<>();
     for (int context : settings.contexts().reversed()) {
-      int rows = Math.min(Records.mostRows(), context / 8);
+      int rows = Math.min(Records.maxRows(), context / 8);
       // As many as the bundled model was trained to answer after a table.
       int most = Math.max(2, Math.min(24, context / 14 / 3));
       int documents = Math.ceilDiv(settings.samples(), most);
@@ -79,10 +79,10 @@ final class Passages {
   private Passage fitting(int context, int size, int least, IntFunction<Document> maker) {
     for (int wanted = size; wanted >= least; ) {
       Passage passage = Passage.of(maker.apply(wanted), prompts, context, answerTokens);
-      if (passage.tokens() <= context) {
+      if (passage.maxLength() <= context) {
         return passage;
       }
-      wanted = Math.min(wanted - 1, (int) ((double) wanted * context / passage.tokens()));
+      wanted = Math.min(wanted - 1, (int) ((double) wanted * context / passage.maxLength()));
     }
     throw new InvalidInputException(
         "--context is %d; that is too short for a question with this model's prompt"

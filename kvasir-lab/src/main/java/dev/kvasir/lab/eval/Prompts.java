@@ -22,7 +22,7 @@ final class Prompts {
             : Optional.of(model.chatTemplate());
   }
 
-  boolean areChats() {
+  boolean useChatTemplate() {
     return template.isPresent();
   }
 
@@ -38,9 +38,9 @@ final class Prompts {
   }
 
   /** Tokens that an answer may take, given how many the shortest right one takes. */
-  int roomFor(int tokens) {
+  int answerBudget(int tokens) {
     // Chat models greet, explain and repeat the question.
-    return areChats() ? 2 * tokens + 64 : tokens + 4;
+    return useChatTemplate() ? 2 * tokens + 64 : tokens + 4;
   }
 
   int tokensOf(String text) {

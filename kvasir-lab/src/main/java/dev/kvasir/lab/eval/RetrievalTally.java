@@ -27,7 +27,7 @@ final class RetrievalTally {
       }
     }
     return new Score.Retrieval(
-        Share.of(tally.samples).estimate(), List.copyOf(tally.samples), tally.cells());
+        Proportion.of(tally.samples).estimate(), List.copyOf(tally.samples), tally.cells());
   }
 
   private void add(int context, Question question, double right) {
@@ -43,7 +43,7 @@ final class RetrievalTally {
     grid.forEach(
         (context, depths) -> {
           for (int depth = 0; depth < Score.DEPTHS; depth++) {
-            Share share = new Share(depths[depth][0], depths[depth][1]);
+            Proportion share = new Proportion(depths[depth][0], depths[depth][1]);
             cells.add(new GridCell(context, depth, share));
           }
         });

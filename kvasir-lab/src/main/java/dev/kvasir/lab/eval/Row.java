@@ -10,10 +10,13 @@ import java.util.Map;
  * @param comparisons by task, for each score
  */
 public record Row(
-    String spec, Footprint footprint, Map<Task, Score> scores, Map<Task, Comparison> comparisons) {
+    String spec,
+    Footprint footprint,
+    Map<Task, Score> scores,
+    Map<Task, ScoreComparison> comparisons) {
 
   /** How its score differs from that of a row that read the same text or answered the same. */
   public Difference differenceFrom(Row other, Task task) {
-    return Comparisons.difference(task, scores.get(task), other.scores.get(task));
+    return ScoreComparisons.difference(task, scores.get(task), other.scores.get(task));
   }
 }

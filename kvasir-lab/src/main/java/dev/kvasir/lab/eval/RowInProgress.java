@@ -6,23 +6,23 @@ import java.util.Map;
 
 /** A row while its tasks run. What is found once is kept in the journal and not found again. */
 final class RowInProgress {
-  private static final Footprint NOT_WEIGHED =
+  private static final Footprint NO_FOOTPRINT =
       new Footprint(0, 0, 0, Double.NaN, Double.NaN, new CacheBytes(0, 0, 0, 0, 0));
 
-  private final Contender contender;
+  private final CandidateCache candidate;
   private final EvaluationJournal journal;
   private final Map<Task, Score> scores = new EnumMap<>(Task.class);
   private Footprint footprint;
 
-  RowInProgress(Contender contender, EvaluationJournal journal) {
-    this.contender = contender;
+  RowInProgress(CandidateCache candidate, EvaluationJournal journal) {
+    this.candidate = candidate;
     this.journal = journal;
-    this.scores.putAll(journal.scores(contender.name()));
-    this.footprint = journal.footprint(contender.name()).orElse(NOT_WEIGHED);
+    this.scores.putAll(journal.scores(candidate.name()));
+    this.footprint = journal.footprint(candidate.name()).orElse(NO_FOOTPRINT);
   }
 
-  Contender contender() {
-    return contender;
+  CandidateCache candidate() {
+    return candidate;
   }
 
   boolean has(Task task) {
@@ -32,18 +32,18 @@ final class RowInProgress {
   void put(Task task, Score score) {
     if (!has(task)) {
       scores.put(task, score);
-      journal.add(contender.name(), task, score);
+      journal.add(candidate.name(), task, score);
     }
   }
 
-  boolean isWeighed() {
-    return footprint != NOT_WEIGHED;
+  boolean hasFootprint() {
+    return footprint != NO_FOOTPRINT;
   }
 
-  void weigh(Footprint found) {
-    if (!isWeighed()) {
+  void putFootprint(Footprint found) {
+    if (!hasFootprint()) {
       footprint = found;
-      journal.add(contender.name(), found);
+      journal.add(candidate.name(), found);
     }
   }
 
@@ -52,6 +52,6 @@ final class RowInProgress {
   }
 
   Row row() {
-    return new Row(contender.name(), footprint, new EnumMap<>(scores), Map.of());
+    return new Row(candidate.name(), footprint, new EnumMap<>(scores), Map.of());
   }
 }

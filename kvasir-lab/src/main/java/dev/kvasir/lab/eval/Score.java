@@ -30,7 +30,7 @@ public sealed interface Score extends Serializable {
    * @param sameTop tokens after which the likeliest next one is the same
    * @param samples mean divergence, block by block: how it grows along the text
    */
-  record Divergence(Estimate estimate, double p99, Share sameTop, List<Double> samples)
+  record Divergence(Estimate estimate, double p99, Proportion sameTop, List<Double> samples)
       implements Score {}
 
   /**
@@ -39,7 +39,8 @@ public sealed interface Score extends Serializable {
    * @param together mean number of tokens before the likeliest one is not the reference's
    * @param tokens that were generated after each opening
    * @param togetherSamples the same, opening by opening
-   * @param byPosition mean divergence of each {@link #STRETCH} tokens along the generated text
+   * @param byPosition mean divergence of each {@link #SEGMENT_TOKENS} tokens along the generated
+   *     text
    */
   record Drift(
       Estimate estimate,
@@ -50,7 +51,7 @@ public sealed interface Score extends Serializable {
       List<Double> byPosition)
       implements Score {
     /** Tokens of a stretch: half a page. */
-    public static final int STRETCH = 64;
+    public static final int SEGMENT_TOKENS = 64;
   }
 
   /**
@@ -85,7 +86,7 @@ public sealed interface Score extends Serializable {
    * @param context tokens of the context at the most
    * @param depth which fifth of the context the fact lay in, 0 for the one at its beginning
    */
-  record GridCell(int context, int depth, Share share) implements Serializable {}
+  record GridCell(int context, int depth, Proportion share) implements Serializable {}
 
   /** Parts that a context is divided into by depth. */
   int DEPTHS = 5;

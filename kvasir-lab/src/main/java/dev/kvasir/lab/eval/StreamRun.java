@@ -3,7 +3,7 @@ package dev.kvasir.lab.eval;
 import dev.kvasir.Model;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
-import dev.kvasir.lab.eval.TextPiece.Readings;
+import dev.kvasir.lab.eval.StreamTask.StreamScores;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
@@ -18,34 +18,34 @@ import java.util.Map;
  */
 final class StreamRun {
   private final Model model;
-  private final Steps steps;
+  private final BatchRunner runner;
   private final StreamText text;
-  private final Pace pace;
+  private final ProgressCounter progress;
   private final Batch reference = new Batch();
-  private final Batch packed = new Batch();
+  private final Batch quantized = new Batch();
 
-  StreamRun(Model model, Steps steps, StreamText text, Pace pace) {
+  StreamRun(Model model, BatchRunner runner, StreamText text, ProgressCounter progress) {
     this.model = model;
-    this.steps = steps;
+    this.runner = runner;
     this.text = text;
-    this.pace = pace;
+    this.progress = progress;
   }
 
   /** The first row is the reference. */
-  Readings run(List<Contender> rows) {
+  StreamScores run(List<CandidateCache> rows) {
     List<KvCache> caches = new ArrayList<>();
     try {
-      rows.forEach(row -> caches.add(row.open(model, text.tokens())));
+      rows.forEach(row -> caches.add(row.newCache(model, text.tokens())));
       List<StreamTally> tallies = rows.stream().map(row -> new StreamTally()).toList();
-      caches.forEach(cache -> steps.read(cache, text.ids(), text.promptTokens()));
+      caches.forEach(cache -> runner.readPrompt(cache, text.ids(), text.promptTokens()));
       for (int from = text.promptTokens(); from < text.tokens(); from += Score.BLOCK_TOKENS) {
         for (int i = 0; i < rows.size(); i++) {
-          readBlock(i == 0 ? reference : packed, caches.get(i), tallies.get(i), from);
-          pace.count(Pace.reading(from, Score.BLOCK_TOKENS));
+          readBlock(i == 0 ? reference : quantized, caches.get(i), tallies.get(i), from);
+          progress.add(ProgressCounter.prefillCost(from, Score.BLOCK_TOKENS));
         }
       }
-      List<Footprint> footprints = text.weighs() ? footprints(caches) : List.of();
-      return new Readings(tallies.stream().map(this::scores).toList(), footprints);
+      List<Footprint> footprints = text.measuresFootprint() ? footprints(caches) : List.of();
+      return new StreamScores(tallies.stream().map(this::scores).toList(), footprints);
     } finally {
       caches.forEach(KvCache::close);
     }
@@ -77,7 +77,7 @@ final class StreamRun {
     int end = from + Score.BLOCK_TOKENS;
     int count;
     for (int at = from; at < end; at += count) {
-      count = Math.max(1, cache.stepOf(end - at));
+      count = Math.max(1, cache.stepCapacity(end - at));
       forward(batch, cache, at, count);
       for (int i = 0; i < count; i++) {
         tally.add(

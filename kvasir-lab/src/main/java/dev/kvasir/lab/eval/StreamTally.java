@@ -22,13 +22,13 @@ final class StreamTally {
    * @param next the token that follows in the text
    */
   void add(float[] p, int pAt, float[] q, int qAt, int vocabulary, int next) {
-    double qNorm = Distributions.logOfSum(q, qAt, vocabulary);
+    double qNorm = Distributions.logSumExp(q, qAt, vocabulary);
     double apart = Distributions.divergence(p, pAt, q, qAt, vocabulary, qNorm);
     divergences.add(apart);
     divergence += apart;
     likelihood += qNorm - q[qAt + next];
     tokens++;
-    same += Likeliest.of(p, pAt, vocabulary) == Likeliest.of(q, qAt, vocabulary) ? 1 : 0;
+    same += ArgMax.of(p, pAt, vocabulary) == ArgMax.of(q, qAt, vocabulary) ? 1 : 0;
   }
 
   void endBlock() {
@@ -48,7 +48,7 @@ final class StreamTally {
     return new Score.Divergence(
         Means.estimate(blockDivergences),
         percentile99(),
-        new Share(same, divergences.size()),
+        new Proportion(same, divergences.size()),
         List.copyOf(blockDivergences));
   }
 

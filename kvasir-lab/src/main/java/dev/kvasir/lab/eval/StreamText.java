@@ -12,7 +12,8 @@ import java.util.Set;
  * @param weighs whether rows are weighed at its end
  * @param timed whether generating after it is timed
  */
-record StreamText(int[] ids, int promptTokens, Set<Task> tasks, boolean weighs, boolean timed)
+record StreamText(
+    int[] ids, int promptTokens, Set<Task> tasks, boolean measuresFootprint, boolean timed)
     implements Serializable {
 
   int tokens() {
@@ -20,10 +21,10 @@ record StreamText(int[] ids, int promptTokens, Set<Task> tasks, boolean weighs, 
   }
 
   boolean isDoneBy(RowInProgress row) {
-    return (!weighs || row.isWeighed()) && tasks.stream().allMatch(row::has);
+    return (!measuresFootprint || row.hasFootprint()) && tasks.stream().allMatch(row::has);
   }
 
-  double work() {
-    return Pace.reading(0, tokens());
+  double cost() {
+    return ProgressCounter.prefillCost(0, tokens());
   }
 }

@@ -41,11 +41,12 @@ record Workload(
   /**
    * @param chat whether the answer alone decides, because other words than the task's are expected
    */
-  record Program(Chain chain, int[] prompt, int mostTokens, boolean chat) implements Asked {}
+  record Program(Chain chain, int[] prompt, int maxTokens, boolean chat)
+      implements GenerationRequest {}
 
-  record Exercise(WordProblem problem, int[] prompt, int mostTokens) implements Asked {}
+  record Exercise(WordProblem problem, int[] prompt, int maxTokens) implements GenerationRequest {}
 
-  static Workload of(Model model, Settings settings, Sources sources) {
+  static Workload of(Model model, EvaluationSettings settings, Sources sources) {
     checkContexts(model, settings);
     Prompts prompts = new Prompts(model, sources.bundledModel());
     Passages passages = new Passages(prompts, settings);
@@ -58,11 +59,11 @@ record Workload(
         has(settings, Task.JSONL) ? exercises(model, settings, prompts, sources) : List.of());
   }
 
-  private static boolean has(Settings settings, Task task) {
+  private static boolean has(EvaluationSettings settings, Task task) {
     return settings.tasks().contains(task);
   }
 
-  private static void checkContexts(Model model, Settings settings) {
+  private static void checkContexts(Model model, EvaluationSettings settings) {
     int most = model.config().contextLength();
     for (int context : settings.contexts()) {
       if (context < SHORTEST_CONTEXT || context > most) {
@@ -73,7 +74,7 @@ record Workload(
     }
   }
 
-  private static List<StreamText> texts(Model model, Settings settings, Sources sources) {
+  private static List<StreamText> texts(Model model, EvaluationSettings settings, Sources sources) {
     List<StreamText> texts = new ArrayList<>();
     int[] own = wholeBlocks(model, settings, sources.textName(), sources.text());
     int prompt = promptTokens(settings, sources.textName(), own);
@@ -88,7 +89,8 @@ record Workload(
     return texts;
   }
 
-  private static int[] wholeBlocks(Model model, Settings settings, String name, String text) {
+  private static int[] wholeBlocks(
+      Model model, EvaluationSettings settings, String name, String text) {
     int[] ids = model.tokenizer().encode(text);
     int tokens = Math.min(ids.length, settings.longestContext());
     int blocks = (tokens - 1) / Score.BLOCK_TOKENS;
@@ -100,7 +102,7 @@ record Workload(
     return Arrays.copyOf(ids, blocks * Score.BLOCK_TOKENS + 1);
   }
 
-  private static int promptTokens(Settings settings, String name, int[] ids) {
+  private static int promptTokens(EvaluationSettings settings, String name, int[] ids) {
     int prompt = settings.reading().promptTokens() / Score.BLOCK_TOKENS * Score.BLOCK_TOKENS;
     if (prompt > ids.length - 1 - Score.BLOCK_TOKENS) {
       throw new InvalidInputException(
@@ -116,9 +118,9 @@ record Workload(
   }
 
   /** Pieces of the text at equal distances, as many as samples; they may overlap. */
-  private static List<Opening> openings(Model model, Settings settings, Sources sources) {
+  private static List<Opening> openings(Model model, EvaluationSettings settings, Sources sources) {
     int[] ids = model.tokenizer().encode(sources.text());
-    int room = settings.longestContext() - OPENING_TOKENS;
+    int answerTokens = settings.longestContext() - OPENING_TOKENS;
     if (ids.length < OPENING_TOKENS) {
       throw new InvalidInputException(
           "%s: has %d tokens; the task drift expects at least %d"
@@ -128,55 +130,57 @@ record Workload(
     for (int i = 0; i < settings.samples(); i++) {
       int from = (int) ((long) (ids.length - OPENING_TOKENS) * i / settings.samples());
       int[] prompt = Arrays.copyOfRange(ids, from, from + OPENING_TOKENS);
-      openings.add(new Opening(prompt, Math.min(DRIFT_TOKENS, room), settings.seed() + i));
+      openings.add(new Opening(prompt, Math.min(DRIFT_TOKENS, answerTokens), settings.seed() + i));
     }
     return openings;
   }
 
-  private static List<Program> programs(Model model, Settings settings, Prompts prompts) {
+  private static List<Program> programs(Model model, EvaluationSettings settings, Prompts prompts) {
     List<Program> programs = new ArrayList<>();
     for (int i = 0; i < settings.samples(); i++) {
       Chain chain =
           Chain.draw(Seeds.of(settings.seed(), "chain", settings.steps(), i), settings.steps());
       int[] prompt = prompts.ids(chain.problem(), chain.instruction());
-      int room = prompts.roomFor(prompts.tokensOf(String.join("\n", chain.solution())));
-      checkRoom(model, "a program of %d steps".formatted(settings.steps()), prompt, room);
-      programs.add(new Program(chain, prompt, room, prompts.areChats()));
+      int answerTokens =
+          prompts.answerBudget(prompts.tokensOf(String.join("\n", chain.solution())));
+      checkContext(
+          model, "a program of %d steps".formatted(settings.steps()), prompt, answerTokens);
+      programs.add(new Program(chain, prompt, answerTokens, prompts.useChatTemplate()));
     }
     return programs;
   }
 
   private static List<Exercise> exercises(
-      Model model, Settings settings, Prompts prompts, Sources sources) {
+      Model model, EvaluationSettings settings, Prompts prompts, Sources sources) {
     List<Exercise> exercises = new ArrayList<>();
     for (WordProblem problem : sources.problems()) {
       if (exercises.size() < settings.samples()) {
         int[] prompt = prompts.ids(problem.prompt(), problem.instruction());
-        checkRoom(model, "question %d".formatted(exercises.size() + 1), prompt, EXERCISE_TOKENS);
+        checkContext(model, "question %d".formatted(exercises.size() + 1), prompt, EXERCISE_TOKENS);
         exercises.add(new Exercise(problem, prompt, EXERCISE_TOKENS));
       }
     }
     return exercises;
   }
 
-  private static void checkRoom(Model model, String what, int[] prompt, int room) {
+  private static void checkContext(Model model, String what, int[] prompt, int answerTokens) {
     int most = model.config().contextLength();
-    if (prompt.length + room > most) {
+    if (prompt.length + answerTokens > most) {
       throw new InvalidInputException(
           "%s takes %d tokens with its answer; the model's context holds %d"
-              .formatted(what, prompt.length + room, most));
+              .formatted(what, prompt.length + answerTokens, most));
     }
   }
 
   /** Lengths of sequences that caches have to hold, each of them once. */
-  Set<Integer> sequences() {
+  Set<Integer> sequenceLengths() {
     Set<Integer> lengths = new TreeSet<>();
     texts.forEach(text -> lengths.add(text.tokens()));
-    openings.forEach(opening -> lengths.add(opening.longest()));
+    openings.forEach(opening -> lengths.add(opening.maxLength()));
     needles.forEach(passage -> lengths.add(passage.context()));
     records.forEach(passage -> lengths.add(passage.context()));
-    programs.forEach(program -> lengths.add(program.tokens()));
-    exercises.forEach(exercise -> lengths.add(exercise.tokens()));
+    programs.forEach(program -> lengths.add(program.maxLength()));
+    exercises.forEach(exercise -> lengths.add(exercise.maxLength()));
     return lengths;
   }
 }

@@ -18,7 +18,11 @@ public final class CommvqForecast {
    * @param atATime a thread trains a head
    */
   public static Forecast of(
-      ModelConfig config, int bits, TextVectors.Settings settings, int tokens, AtATime atATime) {
+      ModelConfig config,
+      int bits,
+      TextVectors.Settings settings,
+      int tokens,
+      Concurrency concurrency) {
     config.rotation(); // codebooks of keys turn with it: refused before they are trained
     CacheShape shape = config.cacheShape();
     int length = settings.length();
@@ -29,20 +33,21 @@ public final class CommvqForecast {
     TrainingSettings how = TrainingSettings.of(CommvqProfile.stages(bits, shape.headDim()));
     long vector = (long) Short.BYTES * shape.headDim();
     long codebook = (long) Float.BYTES * how.stages() * 2 * AdditiveStages.ROWS * shape.headDim();
-    long read = Math.min(stretches, atATime.pieces());
+    long read = Math.min(stretches, concurrency.tasks());
     long stretch = heads * vector * length;
     long trained =
-        Math.min(heads, atATime.allThreads()) * TrainingSpeed.heap(how, shape.headDim(), training);
+        Math.min(heads, concurrency.allThreads())
+            * TrainingSpeed.heapBytes(how, shape.headDim(), training);
     return new Forecast(
         List.of(
-            new Stage(
+            new ForecastStage(
                 "reading %d stretches of %d tokens".formatted(stretches, length),
-                Effort.READING,
+                ComputeKind.READING,
                 stretches,
-                stretches * new DecoderWork(config).forward(length)),
-            new Stage(
+                stretches * new DecoderFlops(config).forward(length)),
+            new ForecastStage(
                 "codebooks of %d heads, %d vectors each".formatted(heads, training),
-                Effort.TRAINING,
+                ComputeKind.TRAINING,
                 heads,
                 heads * TrainingSpeed.operations(how, shape.headDim(), training))),
         // A profile holds all codebooks, and so do what is put in and what is written.

@@ -17,31 +17,32 @@ import java.util.stream.Stream;
  * @param outside bytes of memory outside the heap, the weights left out
  * @param disk bytes beside the result while it is in the making
  */
-public record Forecast(List<Stage> stages, long arrays, long outside, long disk) {
+public record Forecast(
+    List<ForecastStage> stages, long arrayBytes, long offHeapBytes, long diskBytes) {
   /** Tokenizer, code and texts; and what a collector needs beside large arrays. */
-  private static final long BESIDE = 96L << 20;
+  private static final long BASE_HEAP = 96L << 20;
 
   private static final double SLACK = 1.25;
 
   /** Bytes of heap that are enough. */
-  public long heap() {
-    return BESIDE + (long) (SLACK * arrays);
+  public long heapBytes() {
+    return BASE_HEAP + (long) (SLACK * arrayBytes);
   }
 
   public double operations() {
-    return stages.stream().mapToDouble(Stage::operations).sum();
+    return stages.stream().mapToDouble(ForecastStage::operations).sum();
   }
 
-  public Set<Effort> efforts() {
-    EnumSet<Effort> all = EnumSet.noneOf(Effort.class);
-    stages.forEach(stage -> all.add(stage.effort()));
+  public Set<ComputeKind> computeKinds() {
+    EnumSet<ComputeKind> all = EnumSet.noneOf(ComputeKind.class);
+    stages.forEach(stage -> all.add(stage.kind()));
     return all;
   }
 
   /** On some machines that are each as fast as this one. */
   public double seconds(Speeds speeds, int machines) {
     return stages.stream()
-        .mapToDouble(stage -> stage.seconds(speeds.of(stage.effort()), speeds.threads(), machines))
+        .mapToDouble(stage -> stage.seconds(speeds.of(stage.kind()), speeds.threads(), machines))
         .sum();
   }
 
@@ -51,14 +52,14 @@ public record Forecast(List<Stage> stages, long arrays, long outside, long disk)
    * @param out where the result goes
    * @param kept files and folders that an earlier run of the same work may have left beside it
    */
-  public void requireRoom(long mostHeap, Path out, List<Path> kept) {
-    if (heap() > mostHeap) {
+  public void requireCapacity(long maxHeap, Path out, List<Path> leftovers) {
+    if (heapBytes() > maxHeap) {
       throw new InvalidInputException(
           "this takes %d bytes of heap; Java may use %d (-Xmx, in KVASIR_JAVA_OPTS)"
-              .formatted(heap(), mostHeap));
+              .formatted(heapBytes(), maxHeap));
     }
-    long free = freeBeside(out);
-    long missing = missing(kept);
+    long free = freeDiskBytes(out);
+    long missing = missingDiskBytes(leftovers);
     if (missing > free) {
       throw new InvalidInputException(
           "%s: this takes %d more bytes beside it; the disk has %d left"
@@ -69,16 +70,16 @@ public record Forecast(List<Stage> stages, long arrays, long outside, long disk)
   /**
    * Bytes of disk beyond those that are taken already: what is kept is gone on from or replaced.
    */
-  long missing(List<Path> kept) {
-    return Math.max(0, disk - kept.stream().mapToLong(Forecast::bytesOf).sum());
+  long missingDiskBytes(List<Path> leftovers) {
+    return Math.max(0, diskBytes - leftovers.stream().mapToLong(Forecast::bytesOf).sum());
   }
 
   /** Of a file or of all files of a folder; none where they cannot be seen. */
-  private static long bytesOf(Path kept) {
-    if (!Files.exists(kept)) {
+  private static long bytesOf(Path leftovers) {
+    if (!Files.exists(leftovers)) {
       return 0;
     }
-    try (Stream<Path> files = Files.walk(kept, 1)) {
+    try (Stream<Path> files = Files.walk(leftovers, 1)) {
       return files.filter(Files::isRegularFile).mapToLong(file -> file.toFile().length()).sum();
     } catch (IOException | UncheckedIOException e) {
       return 0;
@@ -86,7 +87,7 @@ public record Forecast(List<Stage> stages, long arrays, long outside, long disk)
   }
 
   /** Bytes that a disk has left for what is kept beside a file. */
-  public static long freeBeside(Path file) {
+  public static long freeDiskBytes(Path file) {
     try {
       return Files.getFileStore(file.toAbsolutePath().getParent()).getUsableSpace();
     } catch (IOException e) {

@@ -21,52 +21,52 @@ public final class MeadForecast {
    * @param selfMade whether the model makes up its prose
    */
   public static Forecast of(
-      ModelConfig config, MeadSettings settings, boolean selfMade, AtATime atATime) {
+      ModelConfig config, MeadSettings settings, boolean selfMade, Concurrency concurrency) {
     config.requirePlain("calibration");
-    DecoderWork work = new DecoderWork(config);
+    DecoderFlops flops = new DecoderFlops(config);
     CacheShape shape = config.cacheShape();
     int length = settings.length();
     int texts = settings.proseTexts() + settings.taskTexts();
-    int made = selfMade ? MeadTexts.madeUp(settings) : 0;
+    int made = selfMade ? MeadTexts.generatedTexts(settings) : 0;
     int kinds = (settings.proseTexts() > 0 ? 1 : 0) + (settings.taskTexts() > 0 ? 1 : 0);
     int followed = settings.metricTexts() * kinds;
-    List<Stage> stages = new ArrayList<>();
+    List<ForecastStage> stages = new ArrayList<>();
     if (selfMade) {
       stages.add(
-          new Stage(
+          new ForecastStage(
               "making up %d texts of %d tokens".formatted(made, length),
-              Effort.READING,
+              ComputeKind.READING,
               made,
-              made * (work.forward(length) + work.logits(length))));
+              made * (flops.forward(length) + flops.logits(length))));
     }
     stages.add(
-        new Stage(
+        new ForecastStage(
             "reading %d texts".formatted(texts),
-            Effort.TRACING,
+            ComputeKind.TRACING,
             texts,
-            texts * work.forward(length)));
+            texts * flops.forward(length)));
     stages.add(
-        new Stage(
+        new ForecastStage(
             "following the loss back in %d texts".formatted(followed),
-            Effort.TRACING,
+            ComputeKind.TRACING,
             followed,
-            followed * work.gradients(length)));
+            followed * flops.gradients(length)));
     stages.add(
-        new Stage(
+        new ForecastStage(
             "computing %d ids alone, for tables".formatted(ids(config, settings)),
-            Effort.TRACING,
+            ComputeKind.TRACING,
             1,
-            ids(config, settings) * work.forward(1)));
+            ids(config, settings) * flops.forward(1)));
     stages.add(
-        new Stage(
+        new ForecastStage(
             "computing %d ids for the first layer".formatted(config.vocabulary()),
-            Effort.READING,
+            ComputeKind.READING,
             1,
-            config.vocabulary() * work.forward(BLOCK) / BLOCK));
+            config.vocabulary() * flops.forward(BLOCK) / BLOCK));
     stages.add(
-        new Stage(
+        new ForecastStage(
             "fitting %d layers".formatted(shape.layers()),
-            Effort.FITTING,
+            ComputeKind.FITTING,
             1,
             shape.layers() * fitting(config, settings)));
     int width = shape.kvHeads() * (shape.keyDim() + shape.valueDim());
@@ -77,12 +77,12 @@ public final class MeadForecast {
         (long) Float.BYTES * ids(config, settings) * (features + (2L + shape.layers()) * width)
             + 3 * Double.BYTES * features * features;
     long gradients =
-        Math.min(followed, atATime.pieces()) * TracedDecoder.bytesOfGradients(config, length);
+        Math.min(followed, concurrency.tasks()) * TracedDecoder.gradientBytes(config, length);
     return new Forecast(
         stages,
         sums + 4 * metric + Math.max(gradients, fitted),
-        selfMade ? MeadTexts.bytesOfMaking(shape, settings, atATime.pieces()) : 0,
-        (long) Float.BYTES * shape.layers() * width * length * settings.keptTexts() + metric);
+        selfMade ? MeadTexts.generationBytes(shape, settings, concurrency.tasks()) : 0,
+        (long) Float.BYTES * shape.layers() * width * length * settings.retainedTexts() + metric);
   }
 
   private static int ids(ModelConfig config, MeadSettings settings) {
@@ -97,7 +97,7 @@ public final class MeadForecast {
     double ids = ids(config, settings);
     double regression =
         2 * ids * features * (features + 2 * width) + features * features * features / 3;
-    double tokens = (double) settings.keptTexts() * settings.length();
+    double tokens = (double) settings.retainedTexts() * settings.length();
     double ofHead = 2.0 * shape.valueDim() * shape.valueDim();
     // Covariances of all, of what tables leave and of what means leave; components of both.
     return regression + 5 * tokens * shape.kvHeads() * ofHead;
@@ -106,6 +106,6 @@ public final class MeadForecast {
   /** Sums over gradients, 64-bit floats. */
   private static long metric(CacheShape shape) {
     long ofRank = shape.keyDim() + (long) shape.valueDim() * shape.valueDim();
-    return Double.BYTES * HeadProfile.RANKS * ofRank * shape.layers() * shape.kvHeads();
+    return Double.BYTES * HeadProfile.RANK_BUCKETS * ofRank * shape.layers() * shape.kvHeads();
   }
 }

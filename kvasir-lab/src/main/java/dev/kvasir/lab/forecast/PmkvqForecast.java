@@ -1,7 +1,7 @@
 package dev.kvasir.lab.forecast;
 
 import dev.kvasir.lab.gradient.TracedDecoder;
-import dev.kvasir.lab.smooth.Smoothing;
+import dev.kvasir.lab.smooth.KeySmoothing;
 import dev.kvasir.lab.smooth.SmoothingSettings;
 import dev.kvasir.model.ModelConfig;
 import java.util.List;
@@ -13,34 +13,34 @@ public final class PmkvqForecast {
   /**
    * @param samples of the text, each of {@code length} tokens
    */
-  public static Forecast of(ModelConfig config, int samples, int length, AtATime atATime) {
+  public static Forecast of(ModelConfig config, int samples, int length, Concurrency concurrency) {
     config.requirePlain("calibration");
-    DecoderWork work = new DecoderWork(config);
+    DecoderFlops flops = new DecoderFlops(config);
     int queries = Math.min(length, SmoothingSettings.defaults().queries());
     double queryValues = (double) config.queryHeads() * config.headDim();
     // Scores and sums of some queries, over half of the keys, for each strength and without any.
     double trials =
-        (2.0 + Smoothing.STRENGTHS) * config.layers() * 2 * queryValues * queries * length;
+        (2.0 + KeySmoothing.STRENGTHS) * config.layers() * 2 * queryValues * queries * length;
     long probe = (long) Float.BYTES * config.queryHeads() * queries * length;
     return new Forecast(
         List.of(
-            new Stage(
+            new ForecastStage(
                 "gradients of %d samples of %d tokens".formatted(samples, length),
-                Effort.TRACING,
+                ComputeKind.TRACING,
                 samples,
-                samples * work.gradients(length)),
-            new Stage(
+                samples * flops.gradients(length)),
+            new ForecastStage(
                 "reach of keys in %d samples".formatted(samples),
-                Effort.TRACING,
+                ComputeKind.TRACING,
                 samples,
-                samples * work.forward(length)),
-            new Stage(
+                samples * flops.forward(length)),
+            new ForecastStage(
                 "trials of factors in %d samples".formatted(samples),
-                Effort.TRACING,
+                ComputeKind.TRACING,
                 samples,
-                samples * (work.forward(length) + trials))),
-        Math.min(samples, atATime.pieces())
-            * (TracedDecoder.bytesOfGradients(config, length) + probe),
+                samples * (flops.forward(length) + trials))),
+        Math.min(samples, concurrency.tasks())
+            * (TracedDecoder.gradientBytes(config, length) + probe),
         0,
         0);
   }

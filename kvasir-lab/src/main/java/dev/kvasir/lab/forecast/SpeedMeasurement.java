@@ -4,7 +4,7 @@ import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.codebook.TrainingSpeed;
 import dev.kvasir.lab.gradient.LayerVectors;
 import dev.kvasir.lab.gradient.TextVisitor;
@@ -20,8 +20,8 @@ import java.util.function.IntToDoubleFunction;
 public final class SpeedMeasurement {
   private static final double SECONDS = 1;
 
-  private static final int LEAST_TRIES = 12;
-  private static final int MOST_TRIES = 1000;
+  private static final int MIN_TRIES = 12;
+  private static final int MAX_TRIES = 1000;
 
   /** What the engine reads at a time, and what a decoder takes for a text. */
   private static final int BLOCK = 128;
@@ -29,31 +29,31 @@ public final class SpeedMeasurement {
   private static final int TEXT = 512;
 
   /** A large model takes a second for few tokens, so all is tried with fewer at first. */
-  private static final int FEWER = 8;
+  private static final int REDUCTION = 8;
 
   private static final int FITTED = 512;
 
   private final Model model;
-  private final DecoderWork work;
+  private final DecoderFlops flops;
   private final int threads;
 
   public SpeedMeasurement(Model model, int threads) {
     this.model = model;
-    this.work = new DecoderWork(model.config());
+    this.flops = new DecoderFlops(model.config());
     this.threads = threads;
   }
 
-  public Speeds of(Set<Effort> efforts) {
-    Map<Effort, Double> found = new EnumMap<>(Effort.class);
-    try (Crew crew = new Crew(threads)) {
-      for (Effort effort : efforts) {
+  public Speeds of(Set<ComputeKind> efforts) {
+    Map<ComputeKind, Double> found = new EnumMap<>(ComputeKind.class);
+    try (WorkerPool workers = new WorkerPool(threads)) {
+      for (ComputeKind kind : efforts) {
         found.put(
-            effort,
-            switch (effort) {
+            kind,
+            switch (kind) {
               case READING -> reading();
-              case TRACING -> tracing(crew);
-              case TRAINING -> TrainingSpeed.measured(model.config().headDim(), threads);
-              case FITTING -> fitting(crew);
+              case TRACING -> tracing(workers);
+              case TRAINING -> TrainingSpeed.measure(model.config().headDim(), threads);
+              case FITTING -> fitting(workers);
             });
       }
     }
@@ -61,13 +61,13 @@ public final class SpeedMeasurement {
   }
 
   private double reading() {
-    return withMostTokens(BLOCK, work::forward, tokens -> () -> read(tokens));
+    return withMostTokens(BLOCK, flops::forward, tokens -> () -> read(tokens));
   }
 
   /** As many tokens as are worth the time. */
   private static double withMostTokens(
       int most, IntToDoubleFunction operations, IntFunction<Runnable> tried) {
-    int few = most / FEWER;
+    int few = most / REDUCTION;
     double speed = fastest(operations.applyAsDouble(few), tried.apply(few));
     boolean affordable = operations.applyAsDouble(most) / speed < 2 * SECONDS;
     return affordable ? fastest(operations.applyAsDouble(most), tried.apply(most)) : speed;
@@ -91,8 +91,8 @@ public final class SpeedMeasurement {
   }
 
   /** One layer, and what the next one attends with. */
-  private double tracing(Crew crew) {
-    TracedDecoder decoder = TracedDecoder.of(model, 1, crew);
+  private double tracing(WorkerPool workers) {
+    TracedDecoder decoder = TracedDecoder.of(model, 1, workers);
     TextVisitor oneLayer =
         new TextVisitor() {
           @Override
@@ -103,18 +103,18 @@ public final class SpeedMeasurement {
     boolean goesOn = model.config().layers() > 1;
     return withMostTokens(
         TEXT,
-        tokens -> work.layer(0, tokens) + (goesOn ? work.projections(tokens) : 0),
+        tokens -> flops.layer(0, tokens) + (goesOn ? flops.projections(tokens) : 0),
         tokens -> () -> decoder.forward(ids(tokens), oneLayer));
   }
 
   /** Sums of outer products. */
-  private static double fitting(Crew crew) {
+  private static double fitting(WorkerPool workers) {
     double[][] sums = new double[FITTED][FITTED];
     float[] rows = new float[FITTED * FITTED];
     Arrays.fill(rows, 1);
     Runnable sum =
         () ->
-            crew.run(
+            workers.run(
                 (i, worker) -> {
                   for (int row = 0; row < FITTED; row++) {
                     double factor = rows[row * FITTED + i];
@@ -131,7 +131,7 @@ public final class SpeedMeasurement {
   private static double fastest(double operations, Runnable work) {
     double best = 0;
     long begin = System.nanoTime();
-    for (int i = 0; i < LEAST_TRIES || seconds(begin) < SECONDS && i < MOST_TRIES; i++) {
+    for (int i = 0; i < MIN_TRIES || seconds(begin) < SECONDS && i < MAX_TRIES; i++) {
       long start = System.nanoTime();
       work.run();
       best = Math.max(best, operations / seconds(start));

@@ -9,21 +9,21 @@ import java.util.Map;
  * @param threads that work together
  * @param perSecond operations of all threads together
  */
-public record Speeds(int threads, Map<Effort, Double> perSecond) {
+public record Speeds(int threads, Map<ComputeKind, Double> perSecond) {
   /**
    * As somebody says.
    *
    * @param reading operations a second of the engine; other kinds of arithmetic are slower
    */
   public static Speeds stated(int threads, double reading) {
-    Map<Effort, Double> all = new EnumMap<>(Effort.class);
-    for (Effort effort : Effort.values()) {
-      all.put(effort, reading * effort.ofReading());
+    Map<ComputeKind, Double> all = new EnumMap<>(ComputeKind.class);
+    for (ComputeKind kind : ComputeKind.values()) {
+      all.put(kind, reading * kind.relativeSpeed());
     }
     return new Speeds(threads, all);
   }
 
-  public double of(Effort effort) {
-    return perSecond.get(effort);
+  public double of(ComputeKind kind) {
+    return perSecond.get(kind);
   }
 }

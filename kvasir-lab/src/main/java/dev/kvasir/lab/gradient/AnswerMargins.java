@@ -42,7 +42,7 @@ public final class AnswerMargins implements Objective {
 
   /** The gradient of a margin is 1 for the right token, less the softmax over the others. */
   @Override
-  public OptionalDouble turnIntoGradients(
+  public OptionalDouble replaceWithGradients(
       Kernels kernels, float[] logits, int at, int vocabulary, int[] tokens, int position) {
     int right = at + tokens[position + 1];
     float wanted = logits[right];

@@ -17,7 +17,7 @@ final class AttentionTile {
   private final float scale;
   private final float[] weights = new float[SIZE * SIZE]; // (queries, keys)
   private final float[] gradients = new float[SIZE * SIZE]; // (queries, keys), of scores
-  private final float[] turned = new float[SIZE * SIZE]; // (keys, queries)
+  private final float[] transposed = new float[SIZE * SIZE]; // (keys, queries)
 
   private int firstQuery;
   private int queries;
@@ -73,10 +73,10 @@ final class AttentionTile {
   /**
    * @param along by position, the product of output and its gradient, which is the sum of P * dP
    */
-  void computeGradients(int headDim, float[] dOut, float[] along) {
+  void computeGradients(int headDim, float[] dOut, float[] rowDots) {
     multiply(dOut, vectors.values(), headDim, gradients);
     for (int row = 0; row < queries; row++) {
-      float taken = along[firstQuery + row];
+      float taken = rowDots[firstQuery + row];
       for (int i = row * SIZE; i < row * SIZE + keys; i++) {
         gradients[i] = weights[i] * (gradients[i] - taken) * scale;
       }
@@ -105,51 +105,51 @@ final class AttentionTile {
    * @param reach of the queries that count
    * @param dKeys rows as far apart as queries are
    */
-  void addKeyGradients(int headDim, Distances reach, float[] dKeys, int at) {
-    addTurned(gradients, vectors.queries(), headDim, reach, dKeys, at);
+  void addKeyGradients(int headDim, DistanceRange range, float[] dKeys, int at) {
+    addTransposed(gradients, vectors.queries(), headDim, range, dKeys, at);
   }
 
   /**
    * @param reach of the queries that count
    * @param dValues rows as far apart as queries are
    */
-  void addValueGradients(int headDim, float[] dOut, Distances reach, float[] dValues, int at) {
-    addTurned(weights, dOut, headDim, reach, dValues, at);
+  void addValueGradients(int headDim, float[] dOut, DistanceRange range, float[] dValues, int at) {
+    addTransposed(weights, dOut, headDim, range, dValues, at);
   }
 
-  private void addTurned(
-      float[] tile, float[] byQuery, int headDim, Distances reach, float[] out, int outAt) {
+  private void addTransposed(
+      float[] tile, float[] byQuery, int headDim, DistanceRange range, float[] out, int outAt) {
     int least = Math.max(0, firstQuery - (firstKey + keys - 1)); // later keys have no weight
     int most = firstQuery + queries - 1 - firstKey;
-    if (!reach.holdAny(least, most)) {
+    if (!range.overlaps(least, most)) {
       return;
     }
-    turn(tile);
-    if (!reach.holdAll(least, most)) {
-      forget(reach);
+    transpose(tile);
+    if (!range.containsAll(least, most)) {
+      maskOutside(range);
     }
     kernels
         .floats()
         .weightedSums(
-            RowBlock.of(turned, 0, SIZE, keys, queries),
+            RowBlock.of(transposed, 0, SIZE, keys, queries),
             RowBlock.of(byQuery, queryAt, queryStride, queries, headDim),
             RowBlock.of(out, outAt, queryStride, keys, headDim));
   }
 
-  private void turn(float[] tile) {
+  private void transpose(float[] tile) {
     for (int query = 0; query < queries; query++) {
       for (int key = 0; key < keys; key++) {
-        turned[key * SIZE + query] = tile[query * SIZE + key];
+        transposed[key * SIZE + query] = tile[query * SIZE + key];
       }
     }
   }
 
   /** Leaves zeros of what lies at other distances. */
-  private void forget(Distances reach) {
+  private void maskOutside(DistanceRange range) {
     for (int key = 0; key < keys; key++) {
       for (int query = 0; query < queries; query++) {
-        if (!reach.hold(firstQuery + query - (firstKey + key))) {
-          turned[key * SIZE + query] = 0;
+        if (!range.contains(firstQuery + query - (firstKey + key))) {
+          transposed[key * SIZE + query] = 0;
         }
       }
     }
@@ -160,7 +160,7 @@ final class AttentionTile {
    *
    * @param sums by key, from {@code at} on
    */
-  void addWeightsOfKeys(float[] sums, int at) {
+  void addColumnSums(float[] sums, int at) {
     for (int query = 0; query < queries; query++) {
       kernels.rows().add(sums, at, weights, query * SIZE, keys);
     }

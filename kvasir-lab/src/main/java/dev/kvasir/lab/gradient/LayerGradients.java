@@ -14,4 +14,4 @@ public record LayerGradients(
     float[] values, // (tokens, kvHeads, headDim)
     float[] keyGradients, // (tokens, kvHeads, headDim)
     float[] valueGradients, // (tokens, kvHeads, headDim)
-    Optional<FarGradients> far) {}
+    Optional<LongRangeGradients> longRange) {}

@@ -1,13 +1,13 @@
 package dev.kvasir.lab.gradient;
 
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.model.GatedWeights;
 import dev.kvasir.model.HeadNorm;
-import dev.kvasir.model.HeadWeights;
 import dev.kvasir.model.LayerWeights;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.model.MultiHeadWeights;
 import dev.kvasir.model.Projection;
 import java.util.Arrays;
 import java.util.List;
@@ -24,7 +24,7 @@ final class LayerPass {
   private final Rotation rotation;
   private final WeightProducts products;
   private final Kernels kernels;
-  private final Crew crew;
+  private final WorkerPool workers;
   private final int tokens;
   private final TextAttention attention;
 
@@ -34,15 +34,15 @@ final class LayerPass {
   private final float[] queries; // (tokens, queryHeads, headDim)
   private final float[] keys; // (tokens, kvHeads, headDim)
   private final float[] values; // (tokens, kvHeads, headDim)
-  private final float[] mixed; // (tokens, queryHeads, headDim)
-  private final float[] middle; // (tokens, hidden), after attention
+  private final float[] attentionOutput; // (tokens, queryHeads, headDim)
+  private final float[] afterAttention; // (tokens, hidden), after attention
   private final float[] gate; // (tokens, feedForward)
   private final float[] up; // (tokens, feedForward)
   private final float[] activated; // (tokens, feedForward)
 
   private int index;
   private LayerWeights layer;
-  private HeadWeights attending;
+  private MultiHeadWeights headWeights;
   private GatedWeights gated;
   private float[] x; // (tokens, hidden), what the layer was given
 
@@ -51,15 +51,15 @@ final class LayerPass {
       Rotation rotation,
       WeightProducts products,
       Kernels kernels,
-      Crew crew,
+      WorkerPool workers,
       int tokens) {
     this.config = config;
     this.rotation = rotation;
     this.products = products;
     this.kernels = kernels;
-    this.crew = crew;
+    this.workers = workers;
     this.tokens = tokens;
-    this.attention = new TextAttention(config.attentionShape(), tokens, kernels, crew);
+    this.attention = new TextAttention(config.attentionShape(), tokens, kernels, workers);
     int queryValues = tokens * config.queryHeads() * config.headDim();
     int kvValues = tokens * config.kvHeads() * config.headDim();
     normed = new float[tokens * config.hidden()];
@@ -68,8 +68,8 @@ final class LayerPass {
     queries = new float[queryValues];
     keys = new float[kvValues];
     values = new float[kvValues];
-    mixed = new float[queryValues];
-    middle = new float[tokens * config.hidden()];
+    attentionOutput = new float[queryValues];
+    afterAttention = new float[tokens * config.hidden()];
     gate = new float[tokens * config.feedForward()];
     up = new float[tokens * config.feedForward()];
     activated = new float[tokens * config.feedForward()];
@@ -79,15 +79,15 @@ final class LayerPass {
   LayerVectors project(int layerIndex, LayerWeights weights, float[] input) {
     index = layerIndex;
     layer = weights;
-    attending = weights.heads();
+    headWeights = weights.multiHead();
     gated = weights.gated();
     x = input;
     normalize(x, layer.attentionNorm());
-    multiply(normed, attending.query(), unnormedQueries);
-    multiply(normed, attending.key(), unnormedKeys);
-    multiply(normed, attending.value(), values);
-    normalizeAndRotate(unnormedQueries, attending.queryNorm(), config.queryHeads(), queries);
-    normalizeAndRotate(unnormedKeys, attending.keyNorm(), config.kvHeads(), keys);
+    multiply(normed, headWeights.query(), unnormedQueries);
+    multiply(normed, headWeights.key(), unnormedKeys);
+    multiply(normed, headWeights.value(), values);
+    normalizeAndRotate(unnormedQueries, headWeights.queryNorm(), config.queryHeads(), queries);
+    normalizeAndRotate(unnormedKeys, headWeights.keyNorm(), config.kvHeads(), keys);
     return vectors();
   }
 
@@ -96,10 +96,11 @@ final class LayerPass {
   }
 
   /** Lets the layer attend that was projected. */
-  LayerAttended attend() {
-    attention.forward(vectors(), layer.window(), mixed);
-    multiply(mixed, attending.output(), middle);
-    return new LayerAttended(vectors(), attention, layer.window(), mixed, middle);
+  AttentionResult attend() {
+    attention.forward(vectors(), layer.window(), attentionOutput);
+    multiply(attentionOutput, headWeights.output(), afterAttention);
+    return new AttentionResult(
+        vectors(), attention, layer.window(), attentionOutput, afterAttention);
   }
 
   /**
@@ -107,18 +108,18 @@ final class LayerPass {
    *
    * @param update (hidden)
    */
-  void attendTo(float[] update) {
+  void overrideAttention(float[] update) {
     int hidden = config.hidden();
     for (int token = 0; token < tokens; token++) {
-      System.arraycopy(update, 0, middle, token * hidden, hidden);
+      System.arraycopy(update, 0, afterAttention, token * hidden, hidden);
     }
   }
 
   /** Computes the rest of the layer that has attended. */
   float[] finish() {
-    openGates();
+    computeGates();
     int length = config.feedForward();
-    crew.run(
+    workers.run(
         (token, worker) -> {
           int at = token * length;
           System.arraycopy(gate, at, activated, at, length);
@@ -127,21 +128,21 @@ final class LayerPass {
         tokens);
     float[] out = new float[x.length];
     multiply(activated, gated.down(), out);
-    addRows(out, middle);
+    addRows(out, afterAttention);
     return out;
   }
 
   /** Of the rest of the layer that has attended, what the way back needs. */
-  void openGates() {
-    addRows(middle, x);
-    normalize(middle, layer.feedForwardNorm());
+  void computeGates() {
+    addRows(afterAttention, x);
+    normalize(afterAttention, layer.feedForwardNorm());
     multiply(normed, gated.gate(), gate);
     multiply(normed, gated.up(), up);
   }
 
   private void normalize(float[] from, float[] weight) {
     int hidden = config.hidden();
-    crew.run(
+    workers.run(
         (token, worker) ->
             kernels
                 .rows()
@@ -160,13 +161,13 @@ final class LayerPass {
     products.forward(from, tokens, projection.matrix(), to);
     float[] bias = projection.bias();
     int stride = projection.matrix().rows();
-    crew.run(
+    workers.run(
         (token, worker) -> kernels.rows().add(to, token * stride, bias, 0, bias.length), tokens);
   }
 
   private void addRows(float[] to, float[] from) {
     int width = to.length / tokens;
-    crew.run(
+    workers.run(
         (token, worker) -> kernels.rows().add(to, token * width, from, token * width, width),
         tokens);
   }
@@ -174,11 +175,11 @@ final class LayerPass {
   private void normalizeAndRotate(float[] from, HeadNorm norm, int heads, float[] to) {
     int headDim = config.headDim();
     System.arraycopy(from, 0, to, 0, from.length);
-    crew.run(
+    workers.run(
         (token, worker) -> {
           int at = token * heads * headDim;
           norm.apply(kernels, to, at, heads, headDim);
-          rotation.turn(to, at, headDim, heads, token);
+          rotation.rotate(to, at, headDim, heads, token);
         },
         tokens);
   }
@@ -191,29 +192,33 @@ final class LayerPass {
    * @param dQueries (tokens, queryHeads, headDim), set
    * @param near from what distance on a query is far, if that is asked; the same at every call
    */
-  LayerGradients backwardToVectors(float[] dx, float[] dQueries, OptionalInt near) {
+  LayerGradients backwardToVectors(float[] dx, float[] dQueries, OptionalInt farDistance) {
     backwardThroughFeedForward(dx);
-    float[] dMixed = new float[mixed.length];
-    products.addBackward(dx, tokens, attending.output().matrix(), dMixed);
-    List<ReachGradients> byReach =
-        reaches(near).map(reach -> ReachGradients.zero(reach, keys.length)).toList();
-    attention.backward(vectors(), layer.window(), mixed, dMixed, dQueries, byReach);
-    float[] dKeys = byReach.getFirst().keys();
-    float[] dValues = byReach.getFirst().values();
-    if (near.isEmpty()) {
+    float[] dAttentionOutput = new float[attentionOutput.length];
+    products.addBackward(dx, tokens, headWeights.output().matrix(), dAttentionOutput);
+    List<RangeGradients> byRange =
+        ranges(farDistance).map(range -> RangeGradients.zero(range, keys.length)).toList();
+    attention.backward(
+        vectors(), layer.window(), attentionOutput, dAttentionOutput, dQueries, byRange);
+    float[] dKeys = byRange.getFirst().keys();
+    float[] dValues = byRange.getFirst().values();
+    if (farDistance.isEmpty()) {
       return new LayerGradients(index, tokens, keys, values, dKeys, dValues, Optional.empty());
     }
-    ReachGradients far = byReach.getLast();
+    RangeGradients far = byRange.getLast();
     addRows(dKeys, far.keys());
     addRows(dValues, far.values());
-    FarGradients shown = new FarGradients(near.getAsInt(), far.keys(), far.values());
-    return new LayerGradients(index, tokens, keys, values, dKeys, dValues, Optional.of(shown));
+    LongRangeGradients longRange =
+        new LongRangeGradients(farDistance.getAsInt(), far.keys(), far.values());
+    return new LayerGradients(index, tokens, keys, values, dKeys, dValues, Optional.of(longRange));
   }
 
-  private static Stream<Distances> reaches(OptionalInt near) {
-    return near.isEmpty()
-        ? Stream.of(Distances.ALL)
-        : Stream.of(Distances.below(near.getAsInt()), Distances.atLeast(near.getAsInt()));
+  private static Stream<DistanceRange> ranges(OptionalInt farDistance) {
+    return farDistance.isEmpty()
+        ? Stream.of(DistanceRange.ALL)
+        : Stream.of(
+            DistanceRange.below(farDistance.getAsInt()),
+            DistanceRange.atLeast(farDistance.getAsInt()));
   }
 
   private void backwardThroughFeedForward(float[] dx) {
@@ -221,11 +226,11 @@ final class LayerPass {
     products.addBackward(dx, tokens, gated.down().matrix(), dGate);
     float[] dUp = new float[up.length];
     int length = config.feedForward();
-    crew.run((token, worker) -> backwardThroughGate(token * length, length, dGate, dUp), tokens);
+    workers.run((token, worker) -> backwardThroughGate(token * length, length, dGate, dUp), tokens);
     float[] dNormed = new float[normed.length];
     products.addBackward(dGate, tokens, gated.gate().matrix(), dNormed);
     products.addBackward(dUp, tokens, gated.up().matrix(), dNormed);
-    addBackwardOfNorm(middle, layer.feedForwardNorm(), dNormed, dx);
+    addBackwardOfNorm(afterAttention, layer.feedForwardNorm(), dNormed, dx);
   }
 
   /** Of {@code silu(g) * u}, where silu(g) = g * s(g) and s' = s * (1 - s). */
@@ -240,7 +245,7 @@ final class LayerPass {
 
   private void addBackwardOfNorm(float[] from, float[] weight, float[] dNormed, float[] dx) {
     int hidden = config.hidden();
-    crew.run(
+    workers.run(
         (token, worker) -> {
           int at = token * hidden;
           RmsNorms.addBackward(from, at, weight, config.normEpsilon(), dNormed, at, dx, at);
@@ -256,22 +261,22 @@ final class LayerPass {
    */
   void backwardToInput(LayerGradients gradients, float[] dQueries, float[] dx) {
     float[] dKeys = gradients.keyGradients();
-    backwardThroughHeads(dQueries, unnormedQueries, attending.queryNorm(), config.queryHeads());
-    backwardThroughHeads(dKeys, unnormedKeys, attending.keyNorm(), config.kvHeads());
+    backwardThroughHeads(dQueries, unnormedQueries, headWeights.queryNorm(), config.queryHeads());
+    backwardThroughHeads(dKeys, unnormedKeys, headWeights.keyNorm(), config.kvHeads());
     float[] dNormed = new float[normed.length];
-    products.addBackward(dQueries, tokens, attending.query().matrix(), dNormed);
-    products.addBackward(dKeys, tokens, attending.key().matrix(), dNormed);
-    products.addBackward(gradients.valueGradients(), tokens, attending.value().matrix(), dNormed);
+    products.addBackward(dQueries, tokens, headWeights.query().matrix(), dNormed);
+    products.addBackward(dKeys, tokens, headWeights.key().matrix(), dNormed);
+    products.addBackward(gradients.valueGradients(), tokens, headWeights.value().matrix(), dNormed);
     addBackwardOfNorm(x, layer.attentionNorm(), dNormed, dx);
   }
 
   /** A rotation's way back is to turn back; then through the norm, in place. */
   private void backwardThroughHeads(float[] dHeads, float[] unnormed, HeadNorm norm, int heads) {
     int headDim = config.headDim();
-    crew.run(
+    workers.run(
         (token, worker) -> {
           int at = token * heads * headDim;
-          rotation.turn(dHeads, at, headDim, heads, -token);
+          rotation.rotate(dHeads, at, headDim, heads, -token);
           if (norm instanceof HeadNorm.RootMeanSquare(float[] weight, float epsilon)) {
             float[] dy = Arrays.copyOfRange(dHeads, at, at + heads * headDim);
             Arrays.fill(dHeads, at, at + heads * headDim, 0);

@@ -1,7 +1,7 @@
 package dev.kvasir.lab.gradient;
 
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.gradient.Objective.Loss;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.Weights;
@@ -18,14 +18,14 @@ final class LossHead {
   /** 64 MB of logits, so that weights are expanded seldom, and yet 128 rows of any vocabulary. */
   private static final int LOGITS = 1 << 24;
 
-  private static final int FEWEST_ROWS = 128;
+  private static final int MIN_ROWS = 128;
 
   private final ModelConfig config;
   private final Weights weights;
   private final WeightProducts products;
   private final Kernels kernels;
-  private final Crew crew;
-  private final int mostRows;
+  private final WorkerPool workers;
+  private final int maxRows;
   private final float[] normed; // (mostRows, hidden)
   private final float[] logits; // (mostRows, vocabulary)
 
@@ -37,20 +37,20 @@ final class LossHead {
       Weights weights,
       WeightProducts products,
       Kernels kernels,
-      Crew crew,
-      int mostRows) {
+      WorkerPool workers,
+      int maxRows) {
     this.config = config;
     this.weights = weights;
     this.products = products;
     this.kernels = kernels;
-    this.crew = crew;
-    this.mostRows = mostRows;
-    this.normed = new float[mostRows * config.hidden()];
-    this.logits = new float[Math.multiplyExact(mostRows, config.vocabulary())];
+    this.workers = workers;
+    this.maxRows = maxRows;
+    this.normed = new float[maxRows * config.hidden()];
+    this.logits = new float[Math.multiplyExact(maxRows, config.vocabulary())];
   }
 
-  static int rowsTogether(int tokens, int vocabulary) {
-    return Math.min(tokens, Math.max(FEWEST_ROWS, LOGITS / vocabulary));
+  static int rowsPerPass(int tokens, int vocabulary) {
+    return Math.min(tokens, Math.max(MIN_ROWS, LOGITS / vocabulary));
   }
 
   /**
@@ -80,15 +80,15 @@ final class LossHead {
     int[] positions = objective.positions(tokens);
     int vocabulary = config.vocabulary();
     OptionalDouble[] shares = new OptionalDouble[positions.length];
-    for (int first = 0; first < positions.length; first += mostRows) {
+    for (int first = 0; first < positions.length; first += maxRows) {
       int start = first;
-      int rows = Math.min(mostRows, positions.length - first);
+      int rows = Math.min(maxRows, positions.length - first);
       computeLogits(x, positions, first, rows);
-      crew.run(
+      workers.run(
           (row, worker) -> {
             int position = positions[start + row];
             shares[start + row] =
-                objective.turnIntoGradients(
+                objective.replaceWithGradients(
                     kernels, logits, row * vocabulary, vocabulary, tokens, position);
           },
           rows);
@@ -102,7 +102,7 @@ final class LossHead {
     int hidden = config.hidden();
     float[] dNormed = new float[rows * hidden];
     products.addBackward(logits, rows, weights.output(), dNormed);
-    crew.run(
+    workers.run(
         (row, worker) -> {
           int at = positions[first + row] * hidden;
           RmsNorms.addBackward(
@@ -117,7 +117,7 @@ final class LossHead {
    */
   float[] computeLogits(float[] x, int[] positions, int first, int rows) {
     int hidden = config.hidden();
-    crew.run(
+    workers.run(
         (row, worker) ->
             kernels
                 .rows()

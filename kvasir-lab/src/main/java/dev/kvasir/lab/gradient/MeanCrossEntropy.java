@@ -13,7 +13,7 @@ public record MeanCrossEntropy() implements Objective {
   }
 
   @Override
-  public OptionalDouble turnIntoGradients(
+  public OptionalDouble replaceWithGradients(
       Kernels kernels, float[] logits, int at, int vocabulary, int[] tokens, int position) {
     int next = at + tokens[position + 1];
     float wanted = logits[next];

@@ -25,7 +25,7 @@ public sealed interface Objective permits MeanCrossEntropy, SampledTokens, Answe
    * @param logits from {@code at} on, as many as there are tokens in the vocabulary
    * @return the position's share of the loss; none, with gradients of zero, where it has no share
    */
-  OptionalDouble turnIntoGradients(
+  OptionalDouble replaceWithGradients(
       Kernels kernels, float[] logits, int at, int vocabulary, int[] tokens, int position);
 
   /** The loss that shares make. */

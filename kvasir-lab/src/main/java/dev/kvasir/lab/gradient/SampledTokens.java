@@ -21,7 +21,7 @@ public record SampledTokens(long seed) implements Objective {
 
   /** The gradient of {@code log p(y)} is 1 at y, less the probabilities. */
   @Override
-  public OptionalDouble turnIntoGradients(
+  public OptionalDouble replaceWithGradients(
       Kernels kernels, float[] logits, int at, int vocabulary, int[] tokens, int position) {
     Softmax.compute(kernels, logits, at, vocabulary);
     int drawn = at + draw(logits, at, vocabulary, position);

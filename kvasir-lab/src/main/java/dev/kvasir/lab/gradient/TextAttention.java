@@ -1,9 +1,9 @@
 package dev.kvasir.lab.gradient;
 
 import dev.kvasir.attention.AttentionShape;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowBlock;
+import dev.kvasir.kernel.WorkerPool;
 import java.util.Arrays;
 import java.util.List;
 
@@ -18,7 +18,7 @@ final class TextAttention {
   private final AttentionShape shape;
   private final int tokens;
   private final Kernels kernels;
-  private final Crew crew;
+  private final WorkerPool workers;
   private final int queryStride;
   private final int kvStride;
   private final float scale;
@@ -26,16 +26,16 @@ final class TextAttention {
   private final float[][] scores; // by worker: (TILE, tokens)
   private float[][] gradientsByHead = {}; // by reach: keys and values (tokens, queryHeads, headDim)
 
-  TextAttention(AttentionShape shape, int tokens, Kernels kernels, Crew crew) {
+  TextAttention(AttentionShape shape, int tokens, Kernels kernels, WorkerPool workers) {
     this.shape = shape;
     this.tokens = tokens;
     this.kernels = kernels;
-    this.crew = crew;
+    this.workers = workers;
     this.queryStride = shape.queryHeads() * shape.headDim();
     this.kvStride = shape.kvHeads() * shape.headDim();
     this.scale = (float) (1 / Math.sqrt(shape.headDim()));
     this.logSums = new float[shape.queryHeads() * tokens];
-    this.scores = new float[crew.size()][TILE * tokens];
+    this.scores = new float[workers.size()][TILE * tokens];
   }
 
   /**
@@ -45,7 +45,7 @@ final class TextAttention {
   void forward(LayerVectors vectors, int window, float[] out) {
     int blocks = Math.ceilDiv(tokens, TILE);
     Arrays.fill(out, 0);
-    crew.run(
+    workers.run(
         (part, worker) ->
             attend(vectors, window, part / blocks, part % blocks * TILE, scores[worker], out),
         blocks * shape.queryHeads());
@@ -68,10 +68,10 @@ final class TextAttention {
     }
     for (int row = 0; row < rows; row++) {
       int position = first + row;
-      int firstSeen = Math.max(0, position - window + 1);
+      int firstVisible = Math.max(0, position - window + 1);
       logSums[head * tokens + position] =
-          SeenWeights.compute(
-              kernels, weights, row * tokens, scale, begin, firstSeen, position + 1, end);
+          MaskedSoftmax.compute(
+              kernels, weights, row * tokens, scale, begin, firstVisible, position + 1, end);
     }
     for (int key = begin; key < end; key += TILE) {
       int keys = Math.min(TILE, end - key);
@@ -101,63 +101,63 @@ final class TextAttention {
       float[] out,
       float[] dOut,
       float[] dQueries,
-      List<ReachGradients> byReach) {
+      List<RangeGradients> byRange) {
     if (gradientsByHead.length == 0) {
-      gradientsByHead = new float[byReach.size()][2 * tokens * queryStride];
+      gradientsByHead = new float[byRange.size()][2 * tokens * queryStride];
     }
     for (float[] ofReach : gradientsByHead) {
       Arrays.fill(ofReach, 0);
     }
     Arrays.fill(dQueries, 0);
-    crew.run(
+    workers.run(
         (head, worker) -> {
-          float[] along = alongOutput(head, out, dOut);
+          float[] rowDots = rowDots(head, out, dOut);
           AttentionTile tile = new AttentionTile(kernels, vectors, scale);
-          backward(tile, head, window, along, dOut, dQueries, byReach);
+          backward(tile, head, window, rowDots, dOut, dQueries, byRange);
         },
         shape.queryHeads());
-    for (int i = 0; i < byReach.size(); i++) {
-      sumGroups(gradientsByHead[i], 0, byReach.get(i).keys());
-      sumGroups(gradientsByHead[i], tokens * queryStride, byReach.get(i).values());
+    for (int i = 0; i < byRange.size(); i++) {
+      sumGroups(gradientsByHead[i], 0, byRange.get(i).keys());
+      sumGroups(gradientsByHead[i], tokens * queryStride, byRange.get(i).values());
     }
   }
 
   /** By token, the product of output and gradient: what softmax takes from every score. */
-  private float[] alongOutput(int head, float[] out, float[] dOut) {
-    float[] along = new float[tokens];
+  private float[] rowDots(int head, float[] out, float[] dOut) {
+    float[] rowDots = new float[tokens];
     for (int t = 0; t < tokens; t++) {
       int at = t * queryStride + head * shape.headDim();
       double sum = 0;
       for (int i = at; i < at + shape.headDim(); i++) {
         sum += (double) out[i] * dOut[i];
       }
-      along[t] = (float) sum;
+      rowDots[t] = (float) sum;
     }
-    return along;
+    return rowDots;
   }
 
   private void backward(
       AttentionTile tile,
       int head,
       int window,
-      float[] along,
+      float[] rowDots,
       float[] dOut,
       float[] dQueries,
-      List<ReachGradients> byReach) {
+      List<RangeGradients> byRange) {
     int headAt = head * shape.headDim();
     for (int key = 0; key < tokens; key += TILE) {
       int lastKey = Math.min(tokens, key + TILE) - 1;
       for (int query = key; query < tokens && query - window < lastKey; query += TILE) {
         place(tile, head, query, key);
         tile.computeWeights(shape.headDim(), window, logSums, head * tokens);
-        tile.computeGradients(shape.headDim(), dOut, along);
+        tile.computeGradients(shape.headDim(), dOut, rowDots);
         int keyAt = key * queryStride + headAt;
         tile.addQueryGradients(shape.headDim(), dQueries);
-        for (int i = 0; i < byReach.size(); i++) {
-          Distances reach = byReach.get(i).reach();
-          tile.addKeyGradients(shape.headDim(), reach, gradientsByHead[i], keyAt);
+        for (int i = 0; i < byRange.size(); i++) {
+          DistanceRange range = byRange.get(i).range();
+          tile.addKeyGradients(shape.headDim(), range, gradientsByHead[i], keyAt);
           int valueAt = tokens * queryStride + keyAt;
-          tile.addValueGradients(shape.headDim(), dOut, reach, gradientsByHead[i], valueAt);
+          tile.addValueGradients(shape.headDim(), dOut, range, gradientsByHead[i], valueAt);
         }
       }
     }
@@ -179,7 +179,7 @@ final class TextAttention {
   private void sumGroups(float[] byHead, int from, float[] to) {
     int group = shape.queriesPerKvHead();
     int headDim = shape.headDim();
-    crew.run(
+    workers.run(
         (token, worker) -> {
           Arrays.fill(to, token * kvStride, (token + 1) * kvStride, 0);
           for (int head = 0; head < shape.queryHeads(); head++) {
@@ -197,29 +197,29 @@ final class TextAttention {
    * @param near queries that count, from the token's own on
    * @return (tokens, kvHeads), summed over the query heads that share a KV head
    */
-  float[] received(LayerVectors vectors, int window, int near) {
+  float[] attentionMass(LayerVectors vectors, int window, int near) {
     float[] byHead = new float[shape.queryHeads() * tokens];
-    crew.run(
+    workers.run(
         (head, worker) -> {
           AttentionTile tile = new AttentionTile(kernels, vectors, scale);
-          addReceived(tile, head, Math.min(window, near), byHead);
+          addAttentionMass(tile, head, Math.min(window, near), byHead);
         },
         shape.queryHeads());
-    float[] received = new float[tokens * shape.kvHeads()];
+    float[] mass = new float[tokens * shape.kvHeads()];
     for (int i = 0; i < byHead.length; i++) {
       int kvHead = i / tokens / shape.queriesPerKvHead();
-      received[i % tokens * shape.kvHeads() + kvHead] += byHead[i];
+      mass[i % tokens * shape.kvHeads() + kvHead] += byHead[i];
     }
-    return received;
+    return mass;
   }
 
-  private void addReceived(AttentionTile tile, int head, int window, float[] byHead) {
+  private void addAttentionMass(AttentionTile tile, int head, int window, float[] byHead) {
     for (int key = 0; key < tokens; key += TILE) {
       int lastKey = Math.min(tokens, key + TILE) - 1;
       for (int query = key; query < tokens && query - window < lastKey; query += TILE) {
         place(tile, head, query, key);
         tile.computeWeights(shape.headDim(), window, logSums, head * tokens);
-        tile.addWeightsOfKeys(byHead, head * tokens + key);
+        tile.addColumnSums(byHead, head * tokens + key);
       }
     }
   }

@@ -14,7 +14,7 @@ public interface TextVisitor {
    * From how many positions on, at least 0, a query is far from a token. A visitor that says so is
    * shown far gradients too, in a pass for gradients.
    */
-  default OptionalInt near() {
+  default OptionalInt farDistance() {
     return OptionalInt.empty();
   }
 
@@ -33,7 +33,7 @@ public interface TextVisitor {
    *
    * @return false to end the pass here
    */
-  default boolean attended(LayerAttended attended) {
+  default boolean afterAttention(AttentionResult result) {
     return true;
   }
 

@@ -1,9 +1,9 @@
 package dev.kvasir.lab.gradient;
 
 import dev.kvasir.Model;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.gradient.Objective.Loss;
 import dev.kvasir.model.LayerWeights;
 import dev.kvasir.model.ModelConfig;
@@ -26,7 +26,7 @@ public final class TracedDecoder {
   private final Weights weights;
   private final Rope rope;
   private final Kernels kernels;
-  private final Crew crew;
+  private final WorkerPool workers;
   private final WeightProducts products;
 
   /**
@@ -34,40 +34,44 @@ public final class TracedDecoder {
    *     short text look like every so many tokens of a long one
    */
   public TracedDecoder(
-      ModelConfig config, Weights weights, double positionScale, Kernels kernels, Crew crew) {
+      ModelConfig config,
+      Weights weights,
+      double positionScale,
+      Kernels kernels,
+      WorkerPool workers) {
     config.requirePlain("calibration");
     this.config = config;
     this.weights = weights;
-    this.rope = stretched(config.rope(), positionScale);
+    this.rope = scaledRope(config.rope(), positionScale);
     this.kernels = kernels;
-    this.crew = crew;
+    this.workers = workers;
     int mostColumns =
         Math.max(
             Math.max(config.hidden(), config.feedForward()),
             config.queryHeads() * config.headDim());
-    this.products = new WeightProducts(kernels, crew, mostColumns);
+    this.products = new WeightProducts(kernels, workers, mostColumns);
   }
 
   /** Uses the model's weights, so the model must stay open. */
-  public static TracedDecoder of(Model model, double positionScale, Crew crew) {
+  public static TracedDecoder of(Model model, double positionScale, WorkerPool workers) {
     Kernels kernels = KernelChoice.ofThisProcess().kernels();
-    return new TracedDecoder(model.config(), model.weights(), positionScale, kernels, crew);
+    return new TracedDecoder(model.config(), model.weights(), positionScale, kernels, workers);
   }
 
   /** Bytes that {@link #gradients} takes at the most: 32-bit floats. */
-  public static long bytesOfGradients(ModelConfig config, int tokens) {
+  public static long gradientBytes(ModelConfig config, int tokens) {
     double queries = (double) config.queryHeads() * config.headDim();
     double keys = (double) config.kvHeads() * config.headDim();
     double inputs = (config.layers() + 2.0) * config.hidden();
     double layer = 2.0 * config.hidden() + 3 * queries + 3 * keys + 3.0 * config.feedForward();
     double back = config.hidden() + 2.0 * config.feedForward() + 4 * queries + 6 * keys;
     double logits =
-        (double) LossHead.rowsTogether(tokens, config.vocabulary()) * config.vocabulary();
+        (double) LossHead.rowsPerPass(tokens, config.vocabulary()) * config.vocabulary();
     return (long) (Float.BYTES * (tokens * (inputs + layer + back) + logits));
   }
 
   /** A position counts only through its angles, so scaling the frequencies is scaling it. */
-  private static Rope stretched(ModelConfig.RopeSettings settings, double positionScale) {
+  private static Rope scaledRope(ModelConfig.RopeSettings settings, double positionScale) {
     float[] frequencies = settings.frequencies().of(settings.base(), settings.dimensions());
     for (int i = 0; i < frequencies.length; i++) {
       frequencies[i] *= (float) positionScale;
@@ -85,8 +89,8 @@ public final class TracedDecoder {
   }
 
   /** Who it computes with; free while a visitor is called. */
-  public Crew crew() {
-    return crew;
+  public WorkerPool workers() {
+    return workers;
   }
 
   /**
@@ -96,13 +100,13 @@ public final class TracedDecoder {
    * @param keys (tokens, kvHeads, headDim) from the text's first token on; left as they are
    */
   public float[] beforeRotation(float[] keys) {
-    float[] turned = keys.clone();
+    float[] unrotated = keys.clone();
     int width = config.kvHeads() * config.headDim();
-    crew.run(
+    workers.run(
         (token, worker) ->
-            rope.turn(turned, token * width, config.headDim(), config.kvHeads(), -token),
+            rope.rotate(unrotated, token * width, config.headDim(), config.kvHeads(), -token),
         keys.length / width);
-    return turned;
+    return unrotated;
   }
 
   /**
@@ -128,7 +132,7 @@ public final class TracedDecoder {
       if (!visitor.forward(pass.project(layer, layerWeights(layer), x))) {
         return false;
       }
-      pass.attendTo(updates[layer]);
+      pass.overrideAttention(updates[layer]);
       x = pass.finish();
     }
     return true;
@@ -183,20 +187,20 @@ public final class TracedDecoder {
   /** Up to where the layer has attended; false where the visitor ended the pass. */
   private boolean attend(LayerPass pass, int layer, float[] x, TextVisitor visitor) {
     return visitor.forward(pass.project(layer, layerWeights(layer), x))
-        && visitor.attended(pass.attend());
+        && visitor.afterAttention(pass.attend());
   }
 
   private boolean backward(LayerPass pass, float[][] x, float[] dx, TextVisitor visitor) {
     int queryValues = config.queryHeads() * config.headDim();
     float[] dQueries = new float[dx.length / config.hidden() * queryValues];
-    OptionalInt near = visitor.near();
+    OptionalInt farDistance = visitor.farDistance();
     for (int layer = config.layers() - 1; layer >= 0; layer--) {
-      boolean stillHeld = layer == config.layers() - 1;
-      if (!stillHeld) {
+      boolean alreadyComputed = layer == config.layers() - 1;
+      if (!alreadyComputed) {
         attend(pass, layer, x[layer], TextVisitor.NONE);
-        pass.openGates();
+        pass.computeGates();
       }
-      LayerGradients gradients = pass.backwardToVectors(dx, dQueries, near);
+      LayerGradients gradients = pass.backwardToVectors(dx, dQueries, farDistance);
       if (!visitor.backward(gradients)) {
         return false;
       }
@@ -222,15 +226,15 @@ public final class TracedDecoder {
   }
 
   private LossHead head(int[] tokens) {
-    return head(LossHead.rowsTogether(tokens.length, config.vocabulary()));
+    return head(LossHead.rowsPerPass(tokens.length, config.vocabulary()));
   }
 
   LossHead head(int rowsTogether) {
-    return new LossHead(config, weights, products, kernels, crew, rowsTogether);
+    return new LossHead(config, weights, products, kernels, workers, rowsTogether);
   }
 
   private LayerPass pass(int tokens) {
-    return new LayerPass(config, rope, products, kernels, crew, tokens);
+    return new LayerPass(config, rope, products, kernels, workers, tokens);
   }
 
   private LayerWeights layerWeights(int layer) {

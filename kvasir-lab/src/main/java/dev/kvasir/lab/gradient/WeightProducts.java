@@ -1,9 +1,9 @@
 package dev.kvasir.lab.gradient;
 
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Matrix;
 import dev.kvasir.kernel.RowBlock;
+import dev.kvasir.kernel.WorkerPool;
 import java.util.stream.IntStream;
 
 /**
@@ -23,14 +23,14 @@ final class WeightProducts {
   private static final int BACKWARD_COLUMNS = 128;
 
   private final Kernels kernels;
-  private final Crew crew;
+  private final WorkerPool workers;
   private final float[][] expanded; // by worker: (BACKWARD_ROWS, columns)
 
-  WeightProducts(Kernels kernels, Crew crew, int mostColumns) {
+  WeightProducts(Kernels kernels, WorkerPool workers, int mostColumns) {
     this.kernels = kernels;
-    this.crew = crew;
+    this.workers = workers;
     this.expanded =
-        IntStream.range(0, crew.size())
+        IntStream.range(0, workers.size())
             .mapToObj(worker -> new float[BACKWARD_ROWS * mostColumns])
             .toArray(float[][]::new);
   }
@@ -38,7 +38,7 @@ final class WeightProducts {
   /** {@code out (rows, matrix.rows) = x (rows, matrix.columns) . matrix}. */
   void forward(float[] x, int rows, Matrix matrix, float[] out) {
     int columns = matrix.columns();
-    crew.run(
+    workers.run(
         (part, worker) -> {
           int first = part * FORWARD_ROWS;
           int count = Math.min(FORWARD_ROWS, matrix.rows() - first);
@@ -57,8 +57,8 @@ final class WeightProducts {
   /** {@code dx (rows, matrix.columns) += dy (rows, matrix.rows) . transposed matrix}. */
   void addBackward(float[] dy, int rows, Matrix matrix, float[] dx) {
     // Every part expands all weights, so parts are few.
-    int rowsPerPart = Math.ceilDiv(rows, 2 * crew.size());
-    crew.run(
+    int rowsPerPart = Math.ceilDiv(rows, 2 * workers.size());
+    workers.run(
         (part, worker) -> {
           int first = part * rowsPerPart;
           int count = Math.min(rowsPerPart, rows - first);

@@ -6,7 +6,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.text.BlockwiseReading;
 import java.util.Arrays;
 import java.util.Optional;
@@ -28,7 +28,7 @@ public record KeyRanges(int tokens, float[][][] ranges) {
    *     with the text and those of a shorter one would mislead
    */
   public static Optional<KeyRanges> measure(
-      Model model, String text, int mostTokens, WorkListener listener) {
+      Model model, String text, int mostTokens, ProgressListener listener) {
     int[] ids = model.tokenizer().encode(text);
     int tokens = Math.min(ids.length, mostTokens);
     CacheShape shape = model.config().cacheShape().withoutWindows();
@@ -40,7 +40,7 @@ public record KeyRanges(int tokens, float[][][] ranges) {
               ids,
               tokens,
               cache,
-              listener::stopped,
+              listener::isCancelled,
               from -> {
                 extremes.addBlock(cache, cache.blockOf(from));
                 listener.progress(cache.length(), tokens);

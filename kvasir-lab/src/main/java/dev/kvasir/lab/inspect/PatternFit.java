@@ -5,14 +5,14 @@ import dev.kvasir.Prefill;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.PageRoom;
-import dev.kvasir.codec.patternkv.Labels;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.patternkv.PatternLabels;
+import dev.kvasir.codec.patternkv.PatternSet;
 import dev.kvasir.codec.patternkv.PatternkvPage;
-import dev.kvasir.codec.patternkv.Patterns;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.text.BlockwiseReading;
 import java.util.List;
 import java.util.Map;
@@ -39,9 +39,9 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
   public record Layer(double valuesWithPattern, double keyRange, double valueRange) {}
 
   /** Vectors as they are, and what differs from their patterns. */
-  public record Spread(Histogram whole, Histogram residual) {
+  public record Spread(DeviationHistogram whole, DeviationHistogram residual) {
     static Spread empty() {
-      return new Spread(new Histogram(), new Histogram());
+      return new Spread(new DeviationHistogram(), new DeviationHistogram());
     }
   }
 
@@ -70,27 +70,29 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
       Prefill prefill,
       String text,
       int mostTokens,
-      WorkListener listener) {
+      ProgressListener listener) {
     int[] ids = model.tokenizer().encode(text);
     int tokens = Math.min(ids.length, mostTokens) / PAGE * PAGE;
     CacheShape shape = model.config().cacheShape().withoutWindows();
     try (KvCache whole = CacheSpec.parse("fp32").newCache(shape);
-        KvCache packed = model.newCache(spec)) {
+        KvCache quantized = model.newCache(spec)) {
       Copy copy = new Copy(shape);
-      packed.holdSealing(prefill == Prefill.EXACT);
+      quantized.deferQuantization(prefill == Prefill.EXACT);
       boolean read =
           BlockwiseReading.read(
               model,
               ids,
               tokens,
               whole,
-              listener::stopped,
+              listener::isCancelled,
               from -> {
-                copy.block(whole, packed, from);
+                copy.block(whole, quantized, from);
                 listener.progress(whole.length(), tokens);
               });
-      packed.holdSealing(false);
-      return read ? Optional.of(new Comparison(shape, whole, packed).fit(spec)) : Optional.empty();
+      quantized.deferQuantization(false);
+      return read
+          ? Optional.of(new PageComparison(shape, whole, quantized).fit(spec))
+          : Optional.empty();
     }
   }
 
@@ -137,12 +139,12 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
   }
 
   /** Pages beside the vectors that they were made of. */
-  private static final class Comparison {
+  private static final class PageComparison {
     private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
-    private final PageRoom room = new PageRoom(kernels);
+    private final PageWorkspace workspace = new PageWorkspace(kernels);
     private final CacheShape shape;
     private final KvCache whole;
-    private final KvCache packed;
+    private final KvCache quantized;
     private final Spread keys = Spread.empty();
     private final Spread values = Spread.empty();
     private final float[] x; // (PAGE, headDim)
@@ -151,10 +153,10 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
     private final byte[] indices = new byte[PAGE];
     private int pages;
 
-    Comparison(CacheShape shape, KvCache whole, KvCache packed) {
+    PageComparison(CacheShape shape, KvCache whole, KvCache quantized) {
       this.shape = shape;
       this.whole = whole;
-      this.packed = packed;
+      this.quantized = quantized;
       this.x = new float[PAGE * shape.headDim()];
       this.restored = new float[x.length];
       this.residual = new float[x.length];
@@ -174,8 +176,8 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
       Sums used = new Sums();
       Sums keyRanges = new Sums();
       Sums valueRanges = new Sums();
-      for (int block = 0; block <= packed.blockOf(packed.length() - 1); block++) {
-        if (packed.page(layer, block) instanceof PatternkvPage page) {
+      for (int block = 0; block <= quantized.blockOf(quantized.length() - 1); block++) {
+        if (quantized.page(layer, block) instanceof PatternkvPage page) {
           pages++;
           for (int kvHead = 0; kvHead < shape.kvHeads(); kvHead++) {
             compareKeys(page, layer, kvHead, keyRanges);
@@ -189,9 +191,9 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
 
     private void compareKeys(PatternkvPage page, int layer, int kvHead, Sums ranges) {
       whole.expandKeys(kernels, layer, kvHead, page.position() / PAGE, PAGE, x);
-      page.expandKeys(room, kvHead, PAGE, restored);
-      page.residuals().expandKeys(room, kvHead, PAGE, residual);
-      takePatterns();
+      page.dequantizeKeys(workspace, kvHead, PAGE, restored);
+      page.residuals().dequantizeKeys(workspace, kvHead, PAGE, residual);
+      computeResiduals();
       int headDim = shape.headDim();
       for (int channel = 0; channel < headDim; channel++) {
         ranges.add(range(residual, channel, headDim, PAGE), range(x, channel, headDim, PAGE));
@@ -202,9 +204,9 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
 
     private void compareValues(PatternkvPage page, int layer, int kvHead, Sums ranges) {
       whole.expandValues(kernels, layer, kvHead, page.position() / PAGE, PAGE, x);
-      page.expandValues(room, kvHead, PAGE, restored);
-      page.residuals().expandValues(room, kvHead, PAGE, residual);
-      takePatterns();
+      page.dequantizeValues(workspace, kvHead, PAGE, restored);
+      page.residuals().dequantizeValues(workspace, kvHead, PAGE, residual);
+      computeResiduals();
       int headDim = shape.headDim();
       for (int token = 0; token < PAGE; token++) {
         ranges.add(
@@ -215,7 +217,7 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
     }
 
     /** What was restored, less its residual, is the pattern. */
-    private void takePatterns() {
+    private void computeResiduals() {
       for (int i = 0; i < x.length; i++) {
         residual[i] = x[i] - (restored[i] - residual[i]);
       }
@@ -231,14 +233,14 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
       return most - least;
     }
 
-    private void countUsed(Optional<Labels> labels, int kvHead, Sums used) {
+    private void countUsed(Optional<PatternLabels> labels, int kvHead, Sums used) {
       if (labels.isEmpty()) {
         used.add(0, PAGE);
         return;
       }
       labels.get().read(kvHead, indices);
       for (byte index : indices) {
-        used.add((index & 0xFF) == Patterns.NONE ? 0 : 1, 1);
+        used.add((index & 0xFF) == PatternSet.NONE ? 0 : 1, 1);
       }
     }
   }

@@ -10,16 +10,16 @@ import java.util.List;
  */
 record Covariance(double[] keys, double[] values) {
   /**
-   * @param rows what is usual of tokens (rows, width of {@link HeadVectors})
+   * @param rows what is usual of tokens (rows, width of {@link TokenKvLayout})
    * @param picks which of them are taken off a token
    */
   static Covariance of(
-      List<KeptText> texts,
+      List<TextActivations> texts,
       int layer,
       int head,
-      HeadVectors vectors,
+      TokenKvLayout layout,
       float[] rows,
-      RowPicks picks,
+      RowAssignment assignment,
       int keyDim,
       int valueDim) {
     double[] keys = new double[keyDim];
@@ -27,15 +27,15 @@ record Covariance(double[] keys, double[] values) {
     float[] key = new float[keyDim];
     float[] value = new float[valueDim];
     long count = 0;
-    for (KeptText text : texts) {
+    for (TextActivations text : texts) {
       for (int token = 0; token < text.tokens().length; token++) {
-        if (text.ranks(layer).part(head, token) == PageRanks.NONE) {
+        if (text.ranks(layer).rankOf(head, token) == PageRanks.NONE) {
           continue;
         }
-        text.read(layer, token, vectors.keyAt(head), keyDim, key, 0);
-        text.read(layer, token, vectors.valueAt(head), valueDim, value, 0);
-        int keyRow = picks.ofKey(text, token) * vectors.width() + vectors.keyAt(head);
-        int valueRow = picks.ofValue(text, token) * vectors.width() + vectors.valueAt(head);
+        text.read(layer, token, layout.keyAt(head), keyDim, key, 0);
+        text.read(layer, token, layout.valueAt(head), valueDim, value, 0);
+        int keyRow = assignment.ofKey(text, token) * layout.width() + layout.keyAt(head);
+        int valueRow = assignment.ofValue(text, token) * layout.width() + layout.valueAt(head);
         for (int i = 0; i < keyDim; i++) {
           double away = key[i] - rows[keyRow + i];
           keys[i] += away * away;

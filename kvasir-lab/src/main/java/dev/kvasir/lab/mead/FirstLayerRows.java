@@ -56,7 +56,7 @@ final class FirstLayerRows {
     Rotation rotation = model.config().rotation();
     int[] order = rotation.pairOrder(shape.keyDim());
     for (int i = 0; i < count; i++) {
-      rotation.turn(some, i * shape.keyDim(), shape.keyDim(), 1, -i);
+      rotation.rotate(some, i * shape.keyDim(), shape.keyDim(), 1, -i);
       int to = ((first + i) * shape.kvHeads() + head) * shape.keyDim();
       for (int c = 0; c < shape.keyDim(); c++) {
         keys[to + c] = some[i * shape.keyDim() + order[c]];

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.mead;
 
-import dev.kvasir.kernel.Clusters;
+import dev.kvasir.kernel.KMeans;
 import dev.kvasir.kernel.Kernels;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,64 +17,65 @@ final class HeadCentroids {
   static final int ROWS = 256;
 
   /** Vectors that clusters are made of at the most: 32 for each of them. */
-  private static final int MOST_VECTORS = 32 * ROWS;
+  private static final int MAX_VECTORS = 32 * ROWS;
 
   private final int layer;
   private final int head;
-  private final HeadVectors vectors;
+  private final TokenKvLayout layout;
   private final Kernels kernels;
 
-  HeadCentroids(int layer, int head, HeadVectors vectors, Kernels kernels) {
+  HeadCentroids(int layer, int head, TokenKvLayout layout, Kernels kernels) {
     this.layer = layer;
     this.head = head;
-    this.vectors = vectors;
+    this.layout = layout;
     this.kernels = kernels;
   }
 
   /**
    * @param fitted what rows are made of
    * @param all what picks are wanted of
-   * @param rows (rows, width of {@link HeadVectors}), where those of this head are set
+   * @param rows (rows, width of {@link TokenKvLayout}), where those of this head are set
    */
-  RowPicks fit(Metric metric, List<KeptText> fitted, List<KeptText> all, float[] rows) {
+  RowAssignment fit(
+      Metric metric, List<TextActivations> fitted, List<TextActivations> all, float[] rows) {
     int keyDim = metric.keys().length;
     float[] keyScales = new float[keyDim];
     for (int i = 0; i < keyDim; i++) {
       keyScales[i] = (float) Math.sqrt(metric.keys()[i]);
     }
-    Map<KeptText, int[]> ofKeys =
-        fit(vectors.keyAt(head), new Scaled(keyScales), keyDim, fitted, all, rows);
+    Map<TextActivations, int[]> ofKeys =
+        fit(layout.keyAt(head), new DiagonalWhitening(keyScales), keyDim, fitted, all, rows);
     int valueDim = (int) Math.round(Math.sqrt(metric.values().length));
-    Map<KeptText, int[]> ofValues =
+    Map<TextActivations, int[]> ofValues =
         fit(
-            vectors.valueAt(head),
-            new Rooted(ValueBasis.root(metric.values(), valueDim)),
+            layout.valueAt(head),
+            new MatrixWhitening(ValueBasis.root(metric.values(), valueDim)),
             valueDim,
             fitted,
             all,
             rows);
-    return new RowPicks() {
+    return new RowAssignment() {
       @Override
-      public int ofKey(KeptText text, int token) {
+      public int ofKey(TextActivations text, int token) {
         return ofKeys.get(text)[token];
       }
 
       @Override
-      public int ofValue(KeptText text, int token) {
+      public int ofValue(TextActivations text, int token) {
         return ofValues.get(text)[token];
       }
     };
   }
 
   /** Makes squared distances what errors cost. */
-  private sealed interface Measure {
+  private sealed interface Whitening {
     /**
      * @param x (dim) from {@code at} on, changed in place
      */
     void apply(float[] x, int at, int dim);
   }
 
-  private record Scaled(float[] factors) implements Measure {
+  private record DiagonalWhitening(float[] factors) implements Whitening {
     @Override
     public void apply(float[] x, int at, int dim) {
       for (int i = 0; i < dim; i++) {
@@ -86,7 +87,7 @@ final class HeadCentroids {
   /**
    * @param root (dim, dim), of which the metric is {@code root . root^T}
    */
-  private record Rooted(double[] root) implements Measure {
+  private record MatrixWhitening(double[] root) implements Whitening {
     @Override
     public void apply(float[] x, int at, int dim) {
       double[] out = new double[dim];
@@ -101,39 +102,44 @@ final class HeadCentroids {
     }
   }
 
-  private Map<KeptText, int[]> fit(
-      int from, Measure measure, int dim, List<KeptText> fitted, List<KeptText> all, float[] rows) {
+  private Map<TextActivations, int[]> fit(
+      int from,
+      Whitening whitening,
+      int dim,
+      List<TextActivations> fitted,
+      List<TextActivations> all,
+      float[] rows) {
     float[] some = some(fitted, from, dim);
     int count = some.length / dim;
-    float[] measured = measured(some, measure, dim);
+    float[] whitened = whitened(some, whitening, dim);
     int wanted = Math.min(ROWS, count);
-    float[] centres = Clusters.centres(kernels, measured, count, dim, wanted);
-    int[] nearest = Clusters.nearest(kernels, measured, count, dim, centres);
+    float[] centres = KMeans.centroids(kernels, whitened, count, dim, wanted);
+    int[] nearest = KMeans.nearest(kernels, whitened, count, dim, centres);
     writeMeans(some, nearest, dim, from, rows);
-    Map<KeptText, int[]> picks = new HashMap<>();
-    for (KeptText text : all) {
+    Map<TextActivations, int[]> picks = new HashMap<>();
+    for (TextActivations text : all) {
       int tokens = text.tokens().length;
       float[] x = new float[tokens * dim];
       for (int token = 0; token < tokens; token++) {
         text.read(layer, token, from, dim, x, token * dim);
       }
-      picks.put(text, Clusters.nearest(kernels, measured(x, measure, dim), tokens, dim, centres));
+      picks.put(text, KMeans.nearest(kernels, whitened(x, whitening, dim), tokens, dim, centres));
     }
     return picks;
   }
 
   /** Vectors that are coded, evenly spread over texts. */
-  private float[] some(List<KeptText> texts, int from, int dim) {
+  private float[] some(List<TextActivations> texts, int from, int dim) {
     List<int[]> places = new ArrayList<>(); // text and token
     for (int text = 0; text < texts.size(); text++) {
       PageRanks ranks = texts.get(text).ranks(layer);
       for (int token = 0; token < texts.get(text).tokens().length; token++) {
-        if (ranks.part(head, token) != PageRanks.NONE) {
+        if (ranks.rankOf(head, token) != PageRanks.NONE) {
           places.add(new int[] {text, token});
         }
       }
     }
-    int count = Math.min(MOST_VECTORS, places.size());
+    int count = Math.min(MAX_VECTORS, places.size());
     float[] some = new float[count * dim];
     for (int i = 0; i < count; i++) {
       int[] place = places.get((int) ((long) i * places.size() / count));
@@ -142,12 +148,12 @@ final class HeadCentroids {
     return some;
   }
 
-  private static float[] measured(float[] x, Measure measure, int dim) {
-    float[] measured = x.clone();
+  private static float[] whitened(float[] x, Whitening whitening, int dim) {
+    float[] whitened = x.clone();
     for (int at = 0; at < x.length; at += dim) {
-      measure.apply(measured, at, dim);
+      whitening.apply(whitened, at, dim);
     }
-    return measured;
+    return whitened;
   }
 
   /** The mean of a cluster's vectors is its centre; one without any gets the mean of all. */
@@ -165,7 +171,7 @@ final class HeadCentroids {
     for (int row = 0; row < ROWS; row++) {
       int of = members[row] > 0 ? row : ROWS;
       for (int d = 0; d < dim; d++) {
-        rows[row * vectors.width() + from + d] = (float) (sums[of * dim + d] / members[of]);
+        rows[row * layout.width() + from + d] = (float) (sums[of * dim + d] / members[of]);
       }
     }
   }

@@ -2,7 +2,7 @@ package dev.kvasir.lab.mead;
 
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.mead.HeadProfile;
-import dev.kvasir.codec.mead.TokenClassing;
+import dev.kvasir.codec.mead.TierAssigner;
 import java.util.List;
 
 /** Finds what the cache needs to know of one head, from its metric and from what was kept. */
@@ -14,7 +14,7 @@ final class HeadFit {
 
   private final int layer;
   private final int head;
-  private final HeadVectors vectors;
+  private final TokenKvLayout layout;
   private final int keyDim;
   private final int valueDim;
   private final Metric metric;
@@ -24,26 +24,26 @@ final class HeadFit {
   private final float[] keyWeights;
 
   /**
-   * @param rows table rows of the layer (rows, width of {@link HeadVectors})
+   * @param rows table rows of the layer (rows, width of {@link TokenKvLayout})
    * @param weights how often each row is met
    */
   HeadFit(
       int layer,
       int head,
-      HeadVectors vectors,
+      TokenKvLayout layout,
       int keyDim,
       int valueDim,
       Metric metric,
-      Covariance left,
+      Covariance residuals,
       float[] rows,
       double[] weights) {
     this.layer = layer;
     this.head = head;
-    this.vectors = vectors;
+    this.layout = layout;
     this.keyDim = keyDim;
     this.valueDim = valueDim;
     this.metric = metric;
-    this.basis = ValueBasis.of(metric.values(), left.values(), valueDim);
+    this.basis = ValueBasis.of(metric.values(), residuals.values(), valueDim);
     this.keyWeights = new float[keyDim];
     for (int i = 0; i < keyDim; i++) {
       keyWeights[i] = (float) Math.sqrt(metric.keys()[i]);
@@ -52,15 +52,15 @@ final class HeadFit {
     float[] keys = new float[count * keyDim];
     float[] components = new float[count * valueDim];
     for (int r = 0; r < count; r++) {
-      int at = r * vectors.width();
-      System.arraycopy(rows, at + vectors.keyAt(head), keys, r * keyDim, keyDim);
-      change(rows, at + vectors.valueAt(head), components, r * valueDim);
+      int at = r * layout.width();
+      System.arraycopy(rows, at + layout.keyAt(head), keys, r * keyDim, keyDim);
+      toComponents(rows, at + layout.valueAt(head), components, r * valueDim);
     }
     this.keyTable = NibbleTable.of(keys, keyDim, weights);
     this.valueTable = NibbleTable.of(components, valueDim, weights);
   }
 
-  private void change(float[] values, int at, float[] out, int outAt) {
+  private void toComponents(float[] values, int at, float[] out, int outAt) {
     for (int c = 0; c < valueDim; c++) {
       double sum = 0;
       for (int i = 0; i < valueDim; i++) {
@@ -73,15 +73,15 @@ final class HeadFit {
   /**
    * @param picks the table rows of a token
    */
-  HeadProfile fit(List<KeptText> texts, RowPicks picks) {
+  HeadProfile fit(List<TextActivations> texts, RowAssignment assignment) {
     ClassSums sums = new ClassSums();
-    float[] left = new float[PAGE * (keyDim + valueDim)];
-    for (KeptText text : texts) {
+    float[] residuals = new float[PAGE * (keyDim + valueDim)];
+    for (TextActivations text : texts) {
       PageRanks ranks = text.ranks(layer);
       for (int page = 0; page < ranks.pages(); page++) {
         int first = PageRanks.SINKS + page * PAGE;
-        readLeft(text, first, picks, left);
-        sums.addPage(left, ranks, first);
+        readResiduals(text, first, assignment, residuals);
+        sums.addPage(residuals, ranks, first);
       }
     }
     return profile(sums);
@@ -90,34 +90,34 @@ final class HeadFit {
   /** What tables leave of tokens, added up by class. */
   private final class ClassSums {
     private final int both = keyDim + valueDim;
-    private final double[] squares = new double[TokenClassing.CLASSES * both];
-    private final double[] weights = new double[TokenClassing.CLASSES * 2]; // keys and values
-    private final double[] counts = new double[TokenClassing.CLASSES];
-    private final TokenClassing classing = new TokenClassing(metric.importance());
+    private final double[] squares = new double[TierAssigner.TIERS * both];
+    private final double[] weights = new double[TierAssigner.TIERS * 2]; // keys and values
+    private final double[] counts = new double[TierAssigner.TIERS];
+    private final TierAssigner classing = new TierAssigner(metric.importance());
 
-    void addPage(float[] left, PageRanks ranks, int first) {
+    void addPage(float[] residuals, PageRanks ranks, int first) {
       double[] keyEnergies = new double[PAGE];
       double[] valueEnergies = new double[PAGE];
       int[] parts = new int[PAGE];
       for (int i = 0; i < PAGE; i++) {
-        keyEnergies[i] = energy(left, i * both, keyDim);
-        valueEnergies[i] = energy(left, i * both + keyDim, valueDim);
-        parts[i] = ranks.part(head, first + i);
+        keyEnergies[i] = energy(residuals, i * both, keyDim);
+        valueEnergies[i] = energy(residuals, i * both + keyDim, valueDim);
+        parts[i] = ranks.rankOf(head, first + i);
       }
-      int[] classes = classing.classes(keyEnergies, valueEnergies, parts);
+      int[] classes = classing.tiers(keyEnergies, valueEnergies, parts);
       for (int i = 0; i < PAGE; i++) {
         if (parts[i] != PageRanks.NONE) {
-          add(classes[i], parts[i], left, i * both);
+          add(classes[i], parts[i], residuals, i * both);
         }
       }
     }
 
-    private void add(int ofClass, int part, float[] left, int at) {
+    private void add(int ofClass, int part, float[] residuals, int at) {
       counts[ofClass]++;
       weights[ofClass * 2] += metric.importance()[part];
-      weights[ofClass * 2 + 1] += metric.importance()[HeadProfile.RANKS + part];
+      weights[ofClass * 2 + 1] += metric.importance()[HeadProfile.RANK_BUCKETS + part];
       for (int k = 0; k < both; k++) {
-        squares[ofClass * both + k] += (double) left[at + k] * left[at + k];
+        squares[ofClass * both + k] += (double) residuals[at + k] * residuals[at + k];
       }
     }
   }
@@ -131,21 +131,22 @@ final class HeadFit {
   }
 
   /** What tables leave of a page: keys times their weights, and components. */
-  private void readLeft(KeptText text, int first, RowPicks picks, float[] left) {
+  private void readResiduals(
+      TextActivations text, int first, RowAssignment assignment, float[] residuals) {
     int both = keyDim + valueDim;
     float[] value = new float[valueDim];
     for (int i = 0; i < PAGE; i++) {
-      int keyRow = picks.ofKey(text, first + i);
-      int valueRow = picks.ofValue(text, first + i);
+      int keyRow = assignment.ofKey(text, first + i);
+      int valueRow = assignment.ofValue(text, first + i);
       int at = i * both;
-      text.read(layer, first + i, vectors.keyAt(head), keyDim, left, at);
+      text.read(layer, first + i, layout.keyAt(head), keyDim, residuals, at);
       for (int k = 0; k < keyDim; k++) {
-        left[at + k] = (left[at + k] - keyTable.value(keyRow, k, keyDim)) * keyWeights[k];
+        residuals[at + k] = (residuals[at + k] - keyTable.value(keyRow, k, keyDim)) * keyWeights[k];
       }
-      text.read(layer, first + i, vectors.valueAt(head), valueDim, value, 0);
-      change(value, 0, left, at + keyDim);
+      text.read(layer, first + i, layout.valueAt(head), valueDim, value, 0);
+      toComponents(value, 0, residuals, at + keyDim);
       for (int k = 0; k < valueDim; k++) {
-        left[at + keyDim + k] -= valueTable.value(valueRow, k, valueDim);
+        residuals[at + keyDim + k] -= valueTable.value(valueRow, k, valueDim);
       }
     }
   }
@@ -193,6 +194,6 @@ final class HeadFit {
   }
 
   private short[] words() {
-    return HeadProfile.packed(keyTable.nibbles(), keyDim, valueTable.nibbles(), valueDim);
+    return HeadProfile.packNibbles(keyTable.nibbles(), keyDim, valueTable.nibbles(), valueDim);
   }
 }

@@ -13,7 +13,7 @@ public record MarkedText(int[] tokens, boolean[] answers) implements Serializabl
     return new MarkedText(tokens, new boolean[tokens.length]);
   }
 
-  boolean asks() {
+  boolean hasAnswers() {
     for (boolean answer : answers) {
       if (answer) {
         return true;

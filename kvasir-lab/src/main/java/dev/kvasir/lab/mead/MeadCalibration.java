@@ -5,13 +5,13 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.mead.HeadProfile;
 import dev.kvasir.codec.mead.MeadProfile;
 import dev.kvasir.codec.mead.TableKind;
-import dev.kvasir.kernel.Crew;
-import dev.kvasir.lab.WorkListener;
-import dev.kvasir.lab.codebook.SamplePlace;
+import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.codebook.SampleStorage;
 import dev.kvasir.lab.gradient.LayerVectors;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TracedDecoder;
-import dev.kvasir.lab.work.InOrder;
+import dev.kvasir.lab.work.OrderedDelivery;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.profile.Profile;
 import java.util.ArrayList;
@@ -29,23 +29,27 @@ import java.util.stream.IntStream;
  */
 public final class MeadCalibration {
   /** A layer whose errors reach less far than so much of the mean counts as much. */
-  private static final double LEAST_TRACE = 0.05;
+  private static final double MIN_TRACE = 0.05;
 
   private final Model model;
   private final MeadSettings settings;
   private final TracedDecoder decoder;
   private final CacheShape shape;
-  private final HeadVectors vectors;
+  private final TokenKvLayout layout;
   private final Runner runner;
   private final MeadProgress progress;
 
   public MeadCalibration(
-      Model model, MeadSettings settings, Crew crew, Runner runner, MeadProgress progress) {
+      Model model,
+      MeadSettings settings,
+      WorkerPool workers,
+      Runner runner,
+      MeadProgress progress) {
     this.model = model;
     this.settings = settings;
-    this.decoder = TracedDecoder.of(model, 1, crew);
+    this.decoder = TracedDecoder.of(model, 1, workers);
     this.shape = model.config().cacheShape();
-    this.vectors = new HeadVectors(decoder);
+    this.layout = new TokenKvLayout(decoder);
     this.runner = runner;
     this.progress = progress;
   }
@@ -57,82 +61,87 @@ public final class MeadCalibration {
    * @return empty where the listener asked to stop
    */
   public Optional<Profile> run(
-      MeadTexts texts, MetricJournal journal, SamplePlace place, Profile profile) {
-    List<KeptText> fitted = new ArrayList<>();
-    List<KeptText> heldOut = new ArrayList<>();
-    Optional<TokenSums> read = read(texts, place, fitted, heldOut);
-    if (read.isEmpty() || !followBack(texts, journal)) {
+      MeadTexts texts, MetricJournal journal, SampleStorage storage, Profile profile) {
+    List<TextActivations> fitted = new ArrayList<>();
+    List<TextActivations> heldOut = new ArrayList<>();
+    Optional<TokenSums> read = read(texts, storage, fitted, heldOut);
+    if (read.isEmpty() || !backpropagate(texts, journal)) {
       return Optional.empty();
     }
     return fit(read.get(), journal, fitted, heldOut, profile);
   }
 
   private Optional<TokenSums> read(
-      MeadTexts texts, SamplePlace place, List<KeptText> fitted, List<KeptText> heldOut) {
-    WorkListener listener = progress.begin("reading");
+      MeadTexts texts,
+      SampleStorage storage,
+      List<TextActivations> fitted,
+      List<TextActivations> heldOut) {
+    ProgressListener listener = progress.beginPhase("reading");
     TokenSums sums =
-        new TokenSums(
-            vectors, shape.layers(), model.config().vocabulary(), model.config().hidden());
-    List<int[]> all = texts.toRead();
-    List<TextReading> pieces =
+        new TokenSums(layout, shape.layers(), model.config().vocabulary(), model.config().hidden());
+    List<int[]> all = texts.allTexts();
+    List<TextReadingTask> tasks =
         IntStream.range(0, all.size())
             .mapToObj(
                 i -> {
                   boolean isHeldOut = texts.isHeldOut(i);
-                  return new TextReading(i, all.get(i), !isHeldOut, isHeldOut || texts.isKept(i));
+                  return new TextReadingTask(
+                      i, all.get(i), !isHeldOut, isHeldOut || texts.isRetained(i));
                 })
             .toList();
-    boolean whole =
-        runner.<ReadText>run(
-            pieces,
+    boolean complete =
+        runner.<TextStatistics>run(
+            tasks,
             listener,
-            new InOrder<>(
+            new OrderedDelivery<>(
                 (read, i) -> {
-                  TextReading piece = pieces.get(i);
-                  if (piece.adds()) {
-                    sums.count(piece.text());
+                  TextReadingTask task = tasks.get(i);
+                  if (task.contributes()) {
+                    sums.count(task.text());
                     sums.add(read);
                   }
-                  if (piece.keeps()) {
-                    (piece.adds() ? fitted : heldOut)
-                        .add(KeptText.of(place, "text-" + i, piece.text(), read, shape.kvHeads()));
+                  if (task.retainsVectors()) {
+                    (task.contributes() ? fitted : heldOut)
+                        .add(
+                            TextActivations.of(
+                                storage, "text-" + i, task.text(), read, shape.kvHeads()));
                   }
                 }));
-    return whole ? Optional.of(sums) : Optional.empty();
+    return complete ? Optional.of(sums) : Optional.empty();
   }
 
   /** Whether it came to its end; texts that the journal knows of are left out. */
-  private boolean followBack(MeadTexts texts, MetricJournal journal) {
-    WorkListener listener = progress.begin("following the loss back");
-    List<MarkedText> all = texts.toFollow();
-    List<TextMetric> pieces =
-        IntStream.range(journal.done(), all.size())
-            .mapToObj(i -> new TextMetric(i, all.get(i), settings.seed() + i))
+  private boolean backpropagate(MeadTexts texts, MetricJournal journal) {
+    ProgressListener listener = progress.beginPhase("following the loss back");
+    List<MarkedText> all = texts.metricTexts();
+    List<TextMetricTask> tasks =
+        IntStream.range(journal.texts(), all.size())
+            .mapToObj(i -> new TextMetricTask(i, all.get(i), settings.seed() + i))
             .toList();
     return runner.<float[]>run(
-        pieces,
+        tasks,
         listener,
-        new InOrder<>((sums, i) -> journal.add(sums, pieces.get(i).marked().asks())));
+        new OrderedDelivery<>((sums, i) -> journal.add(sums, tasks.get(i).marked().hasAnswers())));
   }
 
   private Optional<Profile> fit(
       TokenSums sums,
       MetricJournal journal,
-      List<KeptText> fitted,
-      List<KeptText> heldOut,
+      List<TextActivations> fitted,
+      List<TextActivations> heldOut,
       Profile profile) {
-    WorkListener listener = progress.begin("fitting");
+    ProgressListener listener = progress.beginPhase("fitting");
     Metric[][] metrics = metrics(sums, journal, fitted, heldOut);
     Profile made = profile;
     int done = 0;
     for (TableKind kind : settings.tables()) {
       IntFunction<LayerTable> tables = tables(kind, sums, metrics, fitted, heldOut);
       List<List<HeadProfile>> layers = new ArrayList<>();
-      for (int layer = 0; layer < shape.layers() && !listener.stopped(); layer++) {
+      for (int layer = 0; layer < shape.layers() && !listener.isCancelled(); layer++) {
         layers.add(heads(layer, metrics[layer], fitted, heldOut, tables.apply(layer)));
         listener.progress(++done, shape.layers() * settings.tables().size());
       }
-      if (listener.stopped()) {
+      if (listener.isCancelled()) {
         return Optional.empty();
       }
       int[] tokenRows = kind == TableKind.TOKENS ? rowsOfIds(sums).rowOfIds() : new int[0];
@@ -149,64 +158,69 @@ public final class MeadCalibration {
   /**
    * What is taken off vectors of a layer.
    *
-   * @param rows (rows, width of {@link HeadVectors})
+   * @param rows (rows, width of {@link TokenKvLayout})
    * @param weights how often each row is met
    * @param picks of each head
    */
-  private record LayerTable(float[] rows, double[] weights, IntFunction<RowPicks> picks) {}
+  private record LayerTable(
+      float[] rows, double[] weights, IntFunction<RowAssignment> assignments) {}
 
   private IntFunction<LayerTable> tables(
       TableKind kind,
       TokenSums sums,
       Metric[][] metrics,
-      List<KeptText> fitted,
-      List<KeptText> heldOut) {
+      List<TextActivations> fitted,
+      List<TextActivations> heldOut) {
     return switch (kind) {
       case TOKENS -> {
         TableRows rows = rowsOfIds(sums);
         float[][] contextFree = contextFree(rows, sums);
-        RowPicks picks = RowPicks.byId(rows::rowOf);
+        RowAssignment assignment = RowAssignment.byId(rows::rowOf);
         yield layer ->
             new LayerTable(
-                table(layer, rows, sums, contextFree[layer]), rows.weights(), head -> picks);
+                table(layer, rows, sums, contextFree[layer]), rows.weights(), head -> assignment);
       }
       case CENTROIDS -> layer -> centroids(layer, metrics[layer], fitted, heldOut);
       case OFF -> {
-        RowPicks first = RowPicks.byId(id -> 0);
+        RowAssignment first = RowAssignment.byId(id -> 0);
         yield layer -> new LayerTable(sums.mean(layer), new double[] {1}, head -> first);
       }
     };
   }
 
   private LayerTable centroids(
-      int layer, Metric[] metrics, List<KeptText> fitted, List<KeptText> heldOut) {
-    float[] rows = new float[HeadCentroids.ROWS * vectors.width()];
-    RowPicks[] picks = new RowPicks[shape.kvHeads()];
-    List<KeptText> all = joined(fitted, heldOut);
+      int layer, Metric[] metrics, List<TextActivations> fitted, List<TextActivations> heldOut) {
+    float[] rows = new float[HeadCentroids.ROWS * layout.width()];
+    RowAssignment[] picks = new RowAssignment[shape.kvHeads()];
+    List<TextActivations> all = joined(fitted, heldOut);
     decoder
-        .crew()
+        .workers()
         .run(
             (head, worker) ->
                 picks[head] =
-                    new HeadCentroids(layer, head, vectors, decoder.kernels())
+                    new HeadCentroids(layer, head, layout, decoder.kernels())
                         .fit(metrics[head], fitted, all, rows),
             shape.kvHeads());
     return new LayerTable(rows, HeadCentroids.weights(), head -> picks[head]);
   }
 
-  private static List<KeptText> joined(List<KeptText> fitted, List<KeptText> heldOut) {
-    List<KeptText> all = new ArrayList<>(fitted);
+  private static List<TextActivations> joined(
+      List<TextActivations> fitted, List<TextActivations> heldOut) {
+    List<TextActivations> all = new ArrayList<>(fitted);
     all.addAll(heldOut);
     return all;
   }
 
   private Metric[][] metrics(
-      TokenSums sums, MetricJournal journal, List<KeptText> fitted, List<KeptText> heldOut) {
-    List<KeptText> all = joined(fitted, heldOut);
-    RowPicks first = RowPicks.byId(id -> 0);
+      TokenSums sums,
+      MetricJournal journal,
+      List<TextActivations> fitted,
+      List<TextActivations> heldOut) {
+    List<TextActivations> all = joined(fitted, heldOut);
+    RowAssignment first = RowAssignment.byId(id -> 0);
     Covariance[][] spread = new Covariance[shape.layers()][shape.kvHeads()];
     decoder
-        .crew()
+        .workers()
         .run(
             (part, worker) -> {
               int layer = part / shape.kvHeads();
@@ -225,7 +239,7 @@ public final class MeadCalibration {
     double mean = Arrays.stream(byLayer).average().orElseThrow();
     Metric[][] metrics = new Metric[shape.layers()][shape.kvHeads()];
     for (int layer = 0; layer < shape.layers(); layer++) {
-      double raised = Math.max(1, LEAST_TRACE * mean / Math.max(byLayer[layer], Double.MIN_NORMAL));
+      double raised = Math.max(1, MIN_TRACE * mean / Math.max(byLayer[layer], Double.MIN_NORMAL));
       for (int head = 0; head < shape.kvHeads(); head++) {
         metrics[layer][head] = Metric.of(prose, margins, share, raised, layer, head);
       }
@@ -247,40 +261,40 @@ public final class MeadCalibration {
   }
 
   private Covariance covariance(
-      List<KeptText> texts, int layer, int head, float[] rows, RowPicks picks) {
+      List<TextActivations> texts, int layer, int head, float[] rows, RowAssignment assignment) {
     return Covariance.of(
-        texts, layer, head, vectors, rows, picks, shape.keyDim(), shape.valueDim());
+        texts, layer, head, layout, rows, assignment, shape.keyDim(), shape.valueDim());
   }
 
   private List<HeadProfile> heads(
       int layer,
       Metric[] metrics,
-      List<KeptText> fitted,
-      List<KeptText> heldOut,
+      List<TextActivations> fitted,
+      List<TextActivations> heldOut,
       LayerTable table) {
     HeadProfile[] heads = new HeadProfile[shape.kvHeads()];
-    List<KeptText> all = joined(fitted, heldOut);
+    List<TextActivations> all = joined(fitted, heldOut);
     decoder
-        .crew()
+        .workers()
         .run(
             (head, worker) -> {
-              RowPicks picks = table.picks.apply(head);
+              RowAssignment assignment = table.assignments.apply(head);
               Covariance left =
                   Covariance.mean(
-                      covariance(fitted, layer, head, table.rows, picks),
-                      covariance(heldOut, layer, head, table.rows, picks));
+                      covariance(fitted, layer, head, table.rows, assignment),
+                      covariance(heldOut, layer, head, table.rows, assignment));
               HeadFit fit =
                   new HeadFit(
                       layer,
                       head,
-                      vectors,
+                      layout,
                       shape.keyDim(),
                       shape.valueDim(),
                       metrics[head],
                       left,
                       table.rows,
                       table.weights);
-              heads[head] = fit.fit(all, picks);
+              heads[head] = fit.fit(all, assignment);
             },
             shape.kvHeads());
     return List.of(heads);
@@ -289,7 +303,7 @@ public final class MeadCalibration {
   /** What layers would make of each id of the table with nothing around it. */
   private float[][] contextFree(TableRows rows, TokenSums sums) {
     int[] ids = rows.ids();
-    float[][] found = new float[shape.layers()][ids.length * vectors.width()];
+    float[][] found = new float[shape.layers()][ids.length * layout.width()];
     int some = settings.length();
     float[][] updates = sums.meanUpdates();
     for (int first = 0; first < ids.length; first += some) {
@@ -301,8 +315,8 @@ public final class MeadCalibration {
           new TextVisitor() {
             @Override
             public boolean forward(LayerVectors seen) {
-              float[] joined = vectors.joined(seen.keys(), seen.values());
-              int at = begin * vectors.width();
+              float[] joined = layout.joined(seen.keys(), seen.values());
+              int at = begin * layout.width();
               System.arraycopy(joined, 0, found[seen.layer()], at, joined.length);
               return true;
             }
@@ -313,18 +327,18 @@ public final class MeadCalibration {
 
   /** Rows of the table: those of its ids, and one for all others. */
   private float[] table(int layer, TableRows rows, TokenSums sums, float[] contextFree) {
-    TokenFeatures features = TokenFeatures.of(decoder, rows.ids(), contextFree, vectors.width());
+    TokenFeatures features = TokenFeatures.of(decoder, rows.ids(), contextFree, layout.width());
     float[] ofIds =
         TokenTable.fit(
             features.numbers(),
             features.count(),
             rows.counts(),
-            rows.sums(sums.sums(layer), vectors.width()),
-            vectors.width(),
-            decoder.crew());
-    float[] table = Arrays.copyOf(ofIds, rows.rows() * vectors.width());
+            rows.sums(sums.sums(layer), layout.width()),
+            layout.width(),
+            decoder.workers());
+    float[] table = Arrays.copyOf(ofIds, rows.rows() * layout.width());
     float[] mean = sums.mean(layer);
-    System.arraycopy(mean, 0, table, rows.ids().length * vectors.width(), mean.length);
+    System.arraycopy(mean, 0, table, rows.ids().length * layout.width(), mean.length);
     return table;
   }
 }

@@ -22,14 +22,14 @@ public record MeadSettings(
     SortedSet<TableKind> tables,
     long seed) {
   /** A sixth of what tables are made of is kept, and as much that they are not made of. */
-  private static final int KEPT = 12;
+  private static final int RETAINED_FRACTION = 12;
 
   /** Texts of which what the layers make is kept, in all. */
-  public int keptTexts() {
-    return 2 * (keptOf(proseTexts) + keptOf(taskTexts));
+  public int retainedTexts() {
+    return 2 * (retainedOf(proseTexts) + retainedOf(taskTexts));
   }
 
-  int keptOf(int texts) {
-    return texts == 0 ? 0 : Math.max(1, texts / KEPT);
+  int retainedOf(int texts) {
+    return texts == 0 ? 0 : Math.max(1, texts / RETAINED_FRACTION);
   }
 }

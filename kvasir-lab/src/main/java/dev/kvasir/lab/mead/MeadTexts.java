@@ -2,8 +2,8 @@ package dev.kvasir.lab.mead;
 
 import dev.kvasir.Model;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.lab.WorkListener;
-import dev.kvasir.lab.work.InOrder;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.work.OrderedDelivery;
 import dev.kvasir.lab.work.Runner;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -28,10 +28,10 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
   private static final int FILLERS = 8;
 
   /** Enough for all weights to be read once for many tokens. */
-  private static final int SIDE_BY_SIDE = 32;
+  private static final int MAX_BATCH = 32;
 
   /** Texts that a model makes up where nobody gives it any: to read, and to hide facts in. */
-  public static int madeUp(MeadSettings settings) {
+  public static int generatedTexts(MeadSettings settings) {
     return Math.max(settings.proseTexts(), settings.taskTexts() > 0 ? FILLERS : 0);
   }
 
@@ -40,9 +40,9 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
    *
    * @param pieces that run at a time
    */
-  public static long bytesOfMaking(CacheShape shape, MeadSettings settings, int pieces) {
-    int count = (int) Math.min(madeUp(settings), (long) pieces * SIDE_BY_SIDE);
-    return SelfMadeText.bytes(shape, count, settings.length());
+  public static long generationBytes(CacheShape shape, MeadSettings settings, int generationTasks) {
+    int count = (int) Math.min(generatedTexts(settings), (long) generationTasks * MAX_BATCH);
+    return SelfGeneratedText.bytes(shape, count, settings.length());
   }
 
   /**
@@ -50,27 +50,30 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
    *
    * @return empty where the listener asked to stop
    */
-  public static Optional<MeadTexts> selfMade(
-      Model model, MeadSettings settings, Runner runner, WorkListener listener) {
-    int wanted = madeUp(settings);
-    List<int[]> made = selfMade(wanted, settings, runner, listener);
+  public static Optional<MeadTexts> selfGenerated(
+      Model model, MeadSettings settings, Runner runner, ProgressListener listener) {
+    int wanted = generatedTexts(settings);
+    List<int[]> made = selfGenerated(wanted, settings, runner, listener);
     return made.size() < wanted
         ? Optional.empty()
         : Optional.of(of(model, made, settings.proseTexts(), settings));
   }
 
   /** Fewer where the listener asked to stop. */
-  private static List<int[]> selfMade(
-      int count, MeadSettings settings, Runner runner, WorkListener listener) {
-    int most = Math.clamp(Math.ceilDiv(count, runner.sideBySide()), 1, SIDE_BY_SIDE);
-    List<TextMaking> pieces = new ArrayList<>();
+  private static List<int[]> selfGenerated(
+      int count, MeadSettings settings, Runner runner, ProgressListener listener) {
+    int most = Math.clamp(Math.ceilDiv(count, runner.parallelism()), 1, MAX_BATCH);
+    List<TextGenerationTask> generationTasks = new ArrayList<>();
     for (int first = 0; first < count; first += most) {
       int some = Math.min(most, count - first);
-      pieces.add(new TextMaking(first, some, settings.length(), 7_000_000 + settings.seed()));
+      generationTasks.add(
+          new TextGenerationTask(first, some, settings.length(), 7_000_000 + settings.seed()));
     }
     List<int[]> texts = new ArrayList<>();
     runner.<int[][]>run(
-        pieces, listener, new InOrder<>((made, piece) -> texts.addAll(List.of(made))));
+        generationTasks,
+        listener,
+        new OrderedDelivery<>((made, task) -> texts.addAll(List.of(made))));
     return texts;
   }
 
@@ -112,7 +115,7 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
   }
 
   /** All texts, prose first. */
-  List<int[]> toRead() {
+  List<int[]> allTexts() {
     List<int[]> all = new ArrayList<>(prose);
     tasks.forEach(text -> all.add(text.tokens()));
     return all;
@@ -120,24 +123,24 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
 
   /** Whether tables are made without a text, to see what they leave of others. */
   boolean isHeldOut(int index) {
-    return place(index) % PERIOD == 1 && place(index) / PERIOD < kept(index);
+    return indexOfKind(index) % PERIOD == 1 && indexOfKind(index) / PERIOD < retained(index);
   }
 
   /** Whether what the layers make of a text is kept, though tables are made of it. */
-  boolean isKept(int index) {
-    return place(index) % PERIOD == 4 && place(index) / PERIOD < kept(index);
+  boolean isRetained(int index) {
+    return indexOfKind(index) % PERIOD == 4 && indexOfKind(index) / PERIOD < retained(index);
   }
 
-  private int place(int index) {
+  private int indexOfKind(int index) {
     return index < prose.size() ? index : index - prose.size();
   }
 
-  private int kept(int index) {
-    return settings.keptOf(index < prose.size() ? prose.size() : tasks.size());
+  private int retained(int index) {
+    return settings.retainedOf(index < prose.size() ? prose.size() : tasks.size());
   }
 
   /** Texts that the loss is followed back in, in turn of prose and tasks. */
-  List<MarkedText> toFollow() {
+  List<MarkedText> metricTexts() {
     List<MarkedText> texts = new ArrayList<>();
     for (int i = 0; i < settings.metricTexts(); i++) {
       if (!prose.isEmpty()) {

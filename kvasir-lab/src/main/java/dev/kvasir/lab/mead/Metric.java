@@ -17,7 +17,7 @@ import org.ojalgo.matrix.store.R064Store;
  *     the average
  */
 record Metric(double[] keys, double[] values, float[] importance) {
-  private static final int RANKS = HeadProfile.RANKS;
+  private static final int RANKS = HeadProfile.RANK_BUCKETS;
 
   /**
    * @param margins null where nothing was asked
@@ -38,8 +38,8 @@ record Metric(double[] keys, double[] values, float[] importance) {
     }
     int dim = keys[0].length;
     int valueDim = (int) Math.round(Math.sqrt(values[0].length));
-    double[] allKeys = ValueBasis.regularDiagonal(sum(keys));
-    double[] allValues = ValueBasis.regular(sum(values), valueDim);
+    double[] allKeys = ValueBasis.regularizedDiagonal(sum(keys));
+    double[] allValues = ValueBasis.regularized(sum(values), valueDim);
     float[] importance = new float[2 * RANKS];
     double[] ofKeys = new double[RANKS];
     double[] ofValues = new double[RANKS];

@@ -1,7 +1,7 @@
 package dev.kvasir.lab.mead;
 
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,8 +21,8 @@ public final class MetricJournal {
   private final CacheShape shape;
   private MetricSums prose;
   private MetricSums margins;
-  private int done;
-  private int asked;
+  private int texts;
+  private int questionTexts;
 
   /**
    * @param model fingerprint of the model
@@ -36,7 +36,7 @@ public final class MetricJournal {
     this.prose = sums();
     this.margins = sums();
     if (Files.exists(file)) {
-      goOn(Profile.open(file));
+      resume(Profile.open(file));
     }
   }
 
@@ -44,21 +44,21 @@ public final class MetricJournal {
     return new MetricSums(shape.layers(), shape.kvHeads(), shape.keyDim(), shape.valueDim());
   }
 
-  private void goOn(Profile kept) {
-    if (!kept.model().equals(model) || !kept.note(SOURCE).equals(Optional.of(source))) {
+  private void resume(Profile saved) {
+    if (!saved.model().equals(model) || !saved.note(SOURCE).equals(Optional.of(source))) {
       return;
     }
-    long[] length = kept.shape(PART + "/prose").orElseThrow();
-    prose.add(kept.floats(PART + "/prose", length));
-    margins.add(kept.floats(PART + "/margins", length));
-    float[] counts = kept.floats(PART + "/done", 2);
-    done = (int) counts[0];
-    asked = (int) counts[1];
+    long[] length = saved.shape(PART + "/prose").orElseThrow();
+    prose.add(saved.floats(PART + "/prose", length));
+    margins.add(saved.floats(PART + "/margins", length));
+    float[] counts = saved.floats(PART + "/done", 2);
+    texts = (int) counts[0];
+    questionTexts = (int) counts[1];
   }
 
   /** Texts that are in it. */
-  int done() {
-    return done;
+  int texts() {
+    return texts;
   }
 
   /**
@@ -66,23 +66,23 @@ public final class MetricJournal {
    *
    * @param text numbers of the next text's {@link MetricSums}
    */
-  void add(float[] text, boolean asks) {
+  void add(float[] text, boolean hasAnswers) {
     MetricSums sum = sums();
-    sum.add((asks ? margins : prose).floats());
+    sum.add((hasAnswers ? margins : prose).floats());
     sum.add(text);
-    if (asks) {
+    if (hasAnswers) {
       margins = sum;
     } else {
       prose = sum;
     }
-    done++;
-    asked += asks ? 1 : 0;
+    texts++;
+    questionTexts += hasAnswers ? 1 : 0;
     float[] ofProse = prose.floats();
     Profile.empty(model)
         .withNote(SOURCE, source)
         .with(PART + "/prose", ofProse, ofProse.length)
         .with(PART + "/margins", margins.floats(), ofProse.length)
-        .with(PART + "/done", new float[] {done, asked}, 2)
+        .with(PART + "/done", new float[] {texts, questionTexts}, 2)
         .write(file);
   }
 
@@ -92,16 +92,16 @@ public final class MetricJournal {
 
   /** Whether any text was one in which nothing was asked. */
   boolean hasProse() {
-    return asked < done;
+    return questionTexts < texts;
   }
 
   /** Null where nothing was asked. */
   MetricSums margins() {
-    return asked == 0 ? null : margins;
+    return questionTexts == 0 ? null : margins;
   }
 
   /** The profile is written. */
   public void delete() {
-    WholeFile.delete(file);
+    AtomicFile.delete(file);
   }
 }

@@ -7,14 +7,14 @@ import dev.kvasir.codec.mead.HeadProfile;
  * of values all.
  */
 final class MetricSums {
-  private static final int RANKS = HeadProfile.RANKS;
+  private static final int RANKS = HeadProfile.RANK_BUCKETS;
 
   private final int keyDim;
   private final int valueDim;
   private final double[][][][] keys; // layer, head, rank: (keyDim)
   private final double[][][][] values; // layer, head, rank: (valueDim, valueDim), upper triangle
   private final long[][][] tokens; // layer, head, rank
-  private double counted;
+  private double lossTokens;
 
   MetricSums(int layers, int kvHeads, int keyDim, int valueDim) {
     this.keyDim = keyDim;
@@ -53,12 +53,12 @@ final class MetricSums {
   }
 
   /** A text is done: so many tokens had a share in its loss. */
-  void count(int tokensOfLoss) {
-    counted += tokensOfLoss;
+  void addLossTokens(int tokensOfLoss) {
+    lossTokens += tokensOfLoss;
   }
 
-  double counted() {
-    return counted;
+  double lossTokens() {
+    return lossTokens;
   }
 
   long tokens(int layer, int head, int rank) {
@@ -84,7 +84,7 @@ final class MetricSums {
   private double[] divided(double[] sums) {
     double[] means = sums.clone();
     for (int i = 0; i < means.length; i++) {
-      means[i] /= Math.max(1, counted);
+      means[i] /= Math.max(1, lossTokens);
     }
     return means;
   }
@@ -107,11 +107,11 @@ final class MetricSums {
         }
       }
     }
-    all[at] = (float) counted;
+    all[at] = (float) lossTokens;
     return all;
   }
 
-  /** Goes on from what {@link #floats} answered. */
+  /** Goes on from what {@link #floatFunction} answered. */
   void add(float[] all) {
     int at = 0;
     for (int layer = 0; layer < layers(); layer++) {
@@ -127,6 +127,6 @@ final class MetricSums {
         }
       }
     }
-    counted += all[at];
+    lossTokens += all[at];
   }
 }

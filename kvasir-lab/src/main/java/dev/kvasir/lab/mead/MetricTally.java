@@ -1,60 +1,60 @@
 package dev.kvasir.lab.mead;
 
 import dev.kvasir.codec.Page;
-import dev.kvasir.lab.WorkListener;
-import dev.kvasir.lab.gradient.FarGradients;
-import dev.kvasir.lab.gradient.LayerAttended;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.gradient.AttentionResult;
 import dev.kvasir.lab.gradient.LayerGradients;
+import dev.kvasir.lab.gradient.LongRangeGradients;
 import dev.kvasir.lab.gradient.TextVisitor;
 import java.util.OptionalInt;
 
 /** Adds up how a loss depends on what far queries read, over the tokens of one text. */
 final class MetricTally implements TextVisitor {
-  private static final int NEAR = Page.TOKENS;
+  private static final int FAR_DISTANCE = Page.TOKENS;
 
-  private final HeadVectors vectors;
+  private final TokenKvLayout layout;
   private final MetricSums sums;
-  private final WorkListener listener;
+  private final ProgressListener listener;
   private final PageRanks[] ranks; // by layer
 
-  MetricTally(HeadVectors vectors, MetricSums sums, WorkListener listener) {
-    this.vectors = vectors;
+  MetricTally(TokenKvLayout layout, MetricSums sums, ProgressListener listener) {
+    this.layout = layout;
     this.sums = sums;
     this.listener = listener;
     this.ranks = new PageRanks[sums.layers()];
   }
 
   @Override
-  public OptionalInt near() {
-    return OptionalInt.of(NEAR);
+  public OptionalInt farDistance() {
+    return OptionalInt.of(FAR_DISTANCE);
   }
 
   @Override
-  public boolean attended(LayerAttended attended) {
-    ranks[attended.layer()] = new PageRanks(attended.received(NEAR), sums.kvHeads());
-    return !listener.stopped();
+  public boolean afterAttention(AttentionResult result) {
+    ranks[result.layer()] = new PageRanks(result.attentionMass(FAR_DISTANCE), sums.kvHeads());
+    return !listener.isCancelled();
   }
 
   @Override
   public boolean backward(LayerGradients gradients) {
-    FarGradients far = gradients.far().orElseThrow();
-    float[] joined = vectors.joined(far.keyGradients(), far.valueGradients());
+    LongRangeGradients far = gradients.longRange().orElseThrow();
+    float[] joined = layout.joined(far.keyGradients(), far.valueGradients());
     PageRanks ofLayer = ranks[gradients.layer()];
     for (int token = 0; token < gradients.tokens(); token++) {
-      int at = token * vectors.width();
+      int at = token * layout.width();
       for (int head = 0; head < sums.kvHeads(); head++) {
-        int part = ofLayer.part(head, token);
+        int part = ofLayer.rankOf(head, token);
         if (part != PageRanks.NONE) {
           sums.add(
               gradients.layer(),
               head,
               part,
               joined,
-              at + vectors.keyAt(head),
-              at + vectors.valueAt(head));
+              at + layout.keyAt(head),
+              at + layout.valueAt(head));
         }
       }
     }
-    return !listener.stopped();
+    return !listener.isCancelled();
   }
 }

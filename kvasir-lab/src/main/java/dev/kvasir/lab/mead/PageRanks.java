@@ -21,35 +21,35 @@ final class PageRanks {
   /** As much of its page's mean makes a token a sink of its own. */
   private static final double LATE_SINK = 16;
 
-  private static final int MOST_LATE_SINKS = 4;
+  private static final int MAX_LATE_SINKS = 4;
 
-  private final int[][] parts; // by head and token: which eighth of its page, or NONE
+  private final int[][] ranks; // by head and token: which eighth of its page, or NONE
   private final int pages;
 
   /**
    * @param received (tokens, kvHeads)
    */
-  PageRanks(float[] received, int kvHeads) {
-    int tokens = received.length / kvHeads;
+  PageRanks(float[] attentionMass, int kvHeads) {
+    int tokens = attentionMass.length / kvHeads;
     this.pages = Math.max(0, (tokens - SINKS) / PAGE);
-    this.parts = new int[kvHeads][tokens];
-    boolean[] isLateSink = lateSinks(received, kvHeads);
+    this.ranks = new int[kvHeads][tokens];
+    boolean[] isLateSink = lateSinks(attentionMass, kvHeads);
     for (int head = 0; head < kvHeads; head++) {
-      Arrays.fill(parts[head], NONE);
+      Arrays.fill(ranks[head], NONE);
       for (int page = 0; page < pages; page++) {
-        rank(received, kvHeads, head, SINKS + page * PAGE, isLateSink);
+        rank(attentionMass, kvHeads, head, SINKS + page * PAGE, isLateSink);
       }
     }
   }
 
-  private boolean[] lateSinks(float[] received, int kvHeads) {
-    boolean[] found = new boolean[received.length / kvHeads];
-    int left = MOST_LATE_SINKS;
+  private boolean[] lateSinks(float[] attentionMass, int kvHeads) {
+    boolean[] found = new boolean[attentionMass.length / kvHeads];
+    int left = MAX_LATE_SINKS;
     for (int page = 0; page < pages; page++) {
       double[] sums = new double[PAGE];
       for (int i = 0; i < PAGE; i++) {
         for (int head = 0; head < kvHeads; head++) {
-          sums[i] += received[(SINKS + page * PAGE + i) * kvHeads + head];
+          sums[i] += attentionMass[(SINKS + page * PAGE + i) * kvHeads + head];
         }
       }
       double mean = Arrays.stream(sums).average().orElseThrow();
@@ -63,33 +63,33 @@ final class PageRanks {
     return found;
   }
 
-  private void rank(float[] received, int kvHeads, int head, int first, boolean[] isLateSink) {
+  private void rank(float[] attentionMass, int kvHeads, int head, int first, boolean[] isLateSink) {
     Integer[] order = new Integer[PAGE];
     Arrays.setAll(order, i -> first + i);
     Arrays.sort(
         order,
         (a, b) ->
             Float.compare(
-                of(received, kvHeads, head, b, isLateSink),
-                of(received, kvHeads, head, a, isLateSink)));
+                of(attentionMass, kvHeads, head, b, isLateSink),
+                of(attentionMass, kvHeads, head, a, isLateSink)));
     for (int rank = 0; rank < PAGE; rank++) {
       int token = order[rank];
-      parts[head][token] = isLateSink[token] ? NONE : rank * HeadProfile.RANKS / PAGE;
+      ranks[head][token] = isLateSink[token] ? NONE : rank * HeadProfile.RANK_BUCKETS / PAGE;
     }
   }
 
   /** Late sinks come last: they are not coded. */
   private static float of(
-      float[] received, int kvHeads, int head, int token, boolean[] isLateSink) {
-    return isLateSink[token] ? -1 : received[token * kvHeads + head];
+      float[] attentionMass, int kvHeads, int head, int token, boolean[] isLateSink) {
+    return isLateSink[token] ? -1 : attentionMass[token * kvHeads + head];
   }
 
   int pages() {
     return pages;
   }
 
-  /** Which eighth of its page a token is in, the first being looked at most; or {@link #NONE}. */
-  int part(int head, int token) {
-    return parts[head][token];
+  /** Which eighth of its page a token is in, the first being looked at most; or {@link #NO_ROW}. */
+  int rankOf(int head, int token) {
+    return ranks[head][token];
   }
 }

@@ -52,7 +52,7 @@ final class TaskTexts {
           ask(
               writer,
               Needles.document(
-                  random, filler, chars, Math.min(QUESTIONS, Needles.mostFacts(chars))));
+                  random, filler, chars, Math.min(QUESTIONS, Needles.maxFacts(chars))));
         }
         case 1 -> {
           ask(writer, Records.document(random, ROWS, QUESTIONS));

@@ -2,15 +2,15 @@ package dev.kvasir.lab.mead;
 
 /** Adds up, by token id, what the layers attend with, and what attention gives on the average. */
 final class TokenSums {
-  private final HeadVectors vectors;
+  private final TokenKvLayout layout;
   private final float[][] sums; // by layer: (vocabulary, width)
   private final int[] counts; // by id; late sinks of single layers are left in
   private final double[][] updates; // by layer: (hidden)
   private long tokens;
 
-  TokenSums(HeadVectors vectors, int layers, int vocabulary, int hidden) {
-    this.vectors = vectors;
-    this.sums = new float[layers][vocabulary * vectors.width()];
+  TokenSums(TokenKvLayout layout, int layers, int vocabulary, int hidden) {
+    this.layout = layout;
+    this.sums = new float[layers][vocabulary * layout.width()];
     this.counts = new int[vocabulary];
     this.updates = new double[layers][hidden];
   }
@@ -42,7 +42,7 @@ final class TokenSums {
 
   /** The mean over all tokens. // (width) */
   float[] mean(int layer) {
-    int width = vectors.width();
+    int width = layout.width();
     double[] mean = new double[width];
     for (int i = 0; i < sums[layer].length; i++) {
       mean[i % width] += sums[layer][i];
@@ -67,8 +67,8 @@ final class TokenSums {
   }
 
   /** Adds what was seen of a text, one text after another. */
-  void add(ReadText text) {
-    int width = vectors.width();
+  void add(TextStatistics text) {
+    int width = layout.width();
     for (int layer = 0; layer < sums.length; layer++) {
       float[] from = text.sums()[layer];
       for (int i = 0; i < from.length; i++) {

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.mead;
 
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.WorkerPool;
 import java.util.Arrays;
 import org.ojalgo.matrix.decomposition.Cholesky;
 import org.ojalgo.matrix.store.MatrixStore;
@@ -13,7 +13,7 @@ import org.ojalgo.matrix.store.R064Store;
  */
 final class TokenTable {
   /** A mean of so many counts half. */
-  private static final double HALF_TRUSTED = 12;
+  private static final double PRIOR_COUNT = 12;
 
   private static final double RIDGE = 1e-3;
 
@@ -26,14 +26,14 @@ final class TokenTable {
    * @return (vocabulary, width)
    */
   static float[] fit(
-      float[] features, int count, int[] counts, float[] sums, int width, Crew crew) {
+      float[] features, int count, int[] counts, float[] sums, int width, WorkerPool workers) {
     int vocabulary = counts.length;
-    double[][] normal = normal(features, count, counts, crew);
+    double[][] normal = normal(features, count, counts, workers);
     double all = Arrays.stream(counts).sum();
     for (int i = 0; i < count; i++) {
       normal[i][i] += RIDGE * all;
     }
-    double[][] right = right(features, count, sums, width, vocabulary, crew);
+    double[][] right = right(features, count, sums, width, vocabulary, workers);
     Cholesky<Double> cholesky = Cholesky.R064.make(count, count);
     cholesky.decompose(store(normal));
     MatrixStore<Double> weights = cholesky.getSolution(store(right));
@@ -44,7 +44,7 @@ final class TokenTable {
         ofFeature[f][i] = weights.doubleValue(f, i);
       }
     }
-    crew.run(
+    workers.run(
         (id, worker) -> row(id, features, count, ofFeature, counts[id], sums, width, table),
         vocabulary);
     return table;
@@ -60,9 +60,9 @@ final class TokenTable {
     return store;
   }
 
-  private static double[][] normal(float[] features, int count, int[] counts, Crew crew) {
+  private static double[][] normal(float[] features, int count, int[] counts, WorkerPool workers) {
     double[][] normal = new double[count][count];
-    crew.run(
+    workers.run(
         (i, worker) -> {
           for (int id = 0; id < counts.length; id++) {
             if (counts[id] > 0) {
@@ -80,9 +80,9 @@ final class TokenTable {
   }
 
   private static double[][] right(
-      float[] features, int count, float[] sums, int width, int vocabulary, Crew crew) {
+      float[] features, int count, float[] sums, int width, int vocabulary, WorkerPool workers) {
     double[][] right = new double[count][width];
-    crew.run(
+    workers.run(
         (i, worker) -> {
           double[] row = right[i];
           for (int id = 0; id < vocabulary; id++) {
@@ -113,7 +113,7 @@ final class TokenTable {
         row[i] += feature * weights[f][i];
       }
     }
-    double trust = met / (met + HALF_TRUSTED);
+    double trust = met / (met + PRIOR_COUNT);
     for (int i = 0; i < width; i++) {
       double beside = met == 0 ? 0 : sums[id * width + i] / met - row[i];
       table[id * width + i] = (float) (row[i] + trust * beside);

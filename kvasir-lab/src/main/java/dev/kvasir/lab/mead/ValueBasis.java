@@ -18,14 +18,14 @@ import org.ojalgo.matrix.store.R064Store;
  */
 record ValueBasis(float[] to, float[] from) {
   /** What is added to a metric's diagonal, in parts of its mean. */
-  private static final double EVEN = 0.03;
+  private static final double RIDGE = 0.03;
 
   /**
    * @param metric (dim, dim)
    * @param covariance (dim, dim)
    */
   static ValueBasis of(double[] metric, double[] covariance, int dim) {
-    MatrixStore<Double> c = lower(regular(metric, dim), dim);
+    MatrixStore<Double> c = lower(regularized(metric, dim), dim);
     MatrixStore<Double> inner = c.transpose().multiply(store(covariance, dim)).multiply(c);
     Eigenvalue<Double> eigen = Eigenvalue.R064.make(dim, true);
     eigen.decompose(inner);
@@ -69,22 +69,22 @@ record ValueBasis(float[] to, float[] from) {
   }
 
   /** A metric with a little of every direction. */
-  static double[] regular(double[] metric, int dim) {
+  static double[] regularized(double[] metric, int dim) {
     double mean = 0;
     for (int i = 0; i < dim; i++) {
       mean += metric[i * dim + i] / dim;
     }
     double[] regular = metric.clone();
     for (int i = 0; i < dim; i++) {
-      regular[i * dim + i] += EVEN * mean + Double.MIN_NORMAL;
+      regular[i * dim + i] += RIDGE * mean + Double.MIN_NORMAL;
     }
     return regular;
   }
 
   /** The same for a diagonal. */
-  static double[] regularDiagonal(double[] metric) {
+  static double[] regularizedDiagonal(double[] metric) {
     double mean = Arrays.stream(metric).average().orElseThrow();
-    return Arrays.stream(metric).map(x -> x + EVEN * mean + Double.MIN_NORMAL).toArray();
+    return Arrays.stream(metric).map(x -> x + RIDGE * mean + Double.MIN_NORMAL).toArray();
   }
 
   private static R064Store store(double[] numbers, int dim) {

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.report;
 
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.lab.allocate.Sensitivities;
 import java.nio.file.Path;
 import java.util.List;
@@ -58,7 +58,7 @@ public final class AllocationPlot {
   }
 
   public void write(Path file) {
-    WholeFile.write(file, svg());
+    AtomicFile.write(file, svg());
   }
 
   String svg() {

@@ -1,13 +1,13 @@
 package dev.kvasir.lab.report;
 
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ModelTables;
-import dev.kvasir.codec.mead.MeadBits;
-import dev.kvasir.codec.mead.MeadBits.Row;
+import dev.kvasir.codec.mead.MeadBitAllocation;
+import dev.kvasir.codec.mead.MeadBitAllocation.Row;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
@@ -46,7 +46,7 @@ public final class BitsPlot {
   private static final int[] MOST_BITS = {0x0b, 0x3c, 0x7a};
 
   private final String spec;
-  private final MeadBits bits;
+  private final MeadBitAllocation bits;
   private final double cellHeight;
   private final double cellWidth;
   private final int height;
@@ -55,7 +55,7 @@ public final class BitsPlot {
   /**
    * @param spec as typed
    */
-  BitsPlot(String spec, MeadBits bits) {
+  BitsPlot(String spec, MeadBitAllocation bits) {
     this.spec = spec;
     this.bits = bits;
     this.cellHeight = Math.clamp((double) LEAST_HEIGHT / bits.layers(), LEAST_CELL, MOST_CELL);
@@ -64,19 +64,19 @@ public final class BitsPlot {
         TOP + BOTTOM + (int) Math.max(LEAST_HEIGHT, Math.ceil(cellHeight * bits.layers()));
     double found = 0;
     for (Row row : bits.rows()) {
-      found = Math.max(found, bits.mean(cell(row.layer(), row.head(), row.ofKeys())));
+      found = Math.max(found, bits.meanBits(cell(row.layer(), row.head(), row.ofKeys())));
     }
     this.most = found > 0 ? found : 1;
   }
 
   /** Of a kind of cache, for a model whose profile and rotation the host knows. */
-  public static BitsPlot of(CacheSpec spec, CacheShape shape, CacheHost host) {
+  public static BitsPlot of(CacheSpec spec, CacheShape shape, CacheContext context) {
     try (ModelTables tables = new ModelTables()) {
-      MeadBits shares =
-          spec.plan()
-              .settings(shape, host.withTables(Optional.of(tables)))
+      MeadBitAllocation shares =
+          spec.config()
+              .cacheConfig(shape, context.withTables(Optional.of(tables)))
               .codec()
-              .flatMap(MeadBits::of)
+              .flatMap(MeadBitAllocation::of)
               .orElseThrow(
                   () ->
                       new InvalidInputException(
@@ -86,7 +86,7 @@ public final class BitsPlot {
   }
 
   public void write(Path file) {
-    WholeFile.write(file, svg());
+    AtomicFile.write(file, svg());
   }
 
   private static Predicate<Row> cell(int layer, int head, boolean ofKeys) {
@@ -114,11 +114,11 @@ public final class BitsPlot {
         String.format(
             Locale.ROOT,
             "K keys, V values; %.2f bits in the mean over all that is coded",
-            bits.mean(row -> true)));
+            bits.meanBits(row -> true)));
     picture.text(BARS, 46, "start", "by class of tokens on a page of 128");
     double half = (height - TOP - BOTTOM) / 2.0;
-    bars(picture, TOP, half - 46, "bits of a channel", "%.2f", bits::mean);
-    bars(picture, TOP + half + 20, half - 46, channelsTitle(), "%.0f", bits::coded);
+    bars(picture, TOP, half - 46, "bits of a channel", "%.2f", bits::meanBits);
+    bars(picture, TOP + half + 20, half - 46, channelsTitle(), "%.0f", bits::meanQuantizedChannels);
     return picture.svg();
   }
 
@@ -156,7 +156,7 @@ public final class BitsPlot {
     double y = TOP + layer * cellHeight;
     double baseline = y + cellHeight / 2 + 4;
     picture.text(LEFT - 8, baseline, "end", "" + layer);
-    if (!bits.isCoded(layer)) {
+    if (!bits.isQuantized(layer)) {
       picture
           .bar(LEFT, y + 1, CELLS_END - LEFT - 2, cellHeight - 2, SvgPicture.GREY, 0.15)
           .text((LEFT + CELLS_END) / 2.0, baseline, "middle", "known from the tokens: no codes");
@@ -165,8 +165,8 @@ public final class BitsPlot {
     for (int head = 0; head < bits.kvHeads(); head++) {
       // A gap between heads, none between the keys and values of one.
       double x = LEFT + 2 * head * cellWidth;
-      cell(picture, x, y, bits.mean(cell(layer, head, true)));
-      cell(picture, x + cellWidth - 1, y, bits.mean(cell(layer, head, false)));
+      cell(picture, x, y, bits.meanBits(cell(layer, head, true)));
+      cell(picture, x + cellWidth - 1, y, bits.meanBits(cell(layer, head, false)));
     }
   }
 

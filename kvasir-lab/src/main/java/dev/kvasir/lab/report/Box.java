@@ -36,14 +36,14 @@ record Box(double left, double top, double width, double height) {
   }
 
   /** Keeps of a span what is on the inner side, where {@code speed * t <= room}. */
-  private static boolean cut(double[] span, double speed, double room) {
+  private static boolean cut(double[] span, double speed, double limit) {
     if (speed == 0) {
-      return room >= 0;
+      return limit >= 0;
     }
     if (speed < 0) {
-      span[0] = Math.max(span[0], room / speed);
+      span[0] = Math.max(span[0], limit / speed);
     } else {
-      span[1] = Math.min(span[1], room / speed);
+      span[1] = Math.min(span[1], limit / speed);
     }
     return span[0] <= span[1];
   }

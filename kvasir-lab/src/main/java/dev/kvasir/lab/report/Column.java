@@ -1,11 +1,11 @@
 package dev.kvasir.lab.report;
 
-import dev.kvasir.lab.eval.Comparison;
 import dev.kvasir.lab.eval.Difference.Verdict;
 import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.Row;
 import dev.kvasir.lab.eval.Score;
+import dev.kvasir.lab.eval.ScoreComparison;
 import dev.kvasir.lab.eval.Task;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,8 +48,8 @@ public record Column(
       case KLD ->
           List.of(
               scored(task, "kld", 13, "%.4f", 1, Score::estimate),
-              beside(task, Score.Divergence.class, "kld p99", 7, "%.3f", 1, Column::p99),
-              beside(
+              secondary(task, Score.Divergence.class, "kld p99", 7, "%.3f", 1, Column::p99),
+              secondary(
                   task,
                   Score.Divergence.class,
                   "same top",
@@ -61,11 +61,11 @@ public record Column(
       case DRIFT ->
           List.of(
               scored(task, "drift", 13, "%.4f", 1, Score::estimate),
-              beside(task, Score.Drift.class, "together", 9, "%.0f", 1, Score.Drift::together));
+              secondary(task, Score.Drift.class, "together", 9, "%.0f", 1, Score.Drift::together));
       case CHAIN ->
           List.of(
               share,
-              beside(task, Score.Chain.class, "steps", 9, "%.1f", 1, Score.Chain::rightSteps));
+              secondary(task, Score.Chain.class, "steps", 9, "%.1f", 1, Score.Chain::rightSteps));
       case NEEDLE, RECORDS, JSONL -> List.of(share);
     };
   }
@@ -101,7 +101,7 @@ public record Column(
         row -> Optional.ofNullable(row.scores().get(task)).map(estimate));
   }
 
-  private static <S extends Score> Column beside(
+  private static <S extends Score> Column secondary(
       Task task,
       Class<S> kind,
       String title,
@@ -119,7 +119,7 @@ public record Column(
   }
 
   /** A dash where an interruption left the task undone. */
-  public String figure(Row row) {
+  public String valueText(Row row) {
     return estimate.apply(row).map(found -> text(found.value())).orElse("-");
   }
 
@@ -137,7 +137,7 @@ public record Column(
    * the best of the others: each only beyond sampling error.
    */
   public String marks(Row row) {
-    Comparison comparison = task.map(compared -> row.comparisons().get(compared)).orElse(null);
+    ScoreComparison comparison = task.map(compared -> row.comparisons().get(compared)).orElse(null);
     if (comparison == null) {
       return "";
     }

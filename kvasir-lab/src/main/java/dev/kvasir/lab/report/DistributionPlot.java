@@ -1,7 +1,7 @@
 package dev.kvasir.lab.report;
 
-import dev.kvasir.format.WholeFile;
-import dev.kvasir.lab.inspect.Histogram;
+import dev.kvasir.format.AtomicFile;
+import dev.kvasir.lab.inspect.DeviationHistogram;
 import dev.kvasir.lab.inspect.PatternFit;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -30,7 +30,7 @@ public final class DistributionPlot {
   }
 
   public void write(Path file) {
-    WholeFile.write(file, svg());
+    AtomicFile.write(file, svg());
   }
 
   String svg() {
@@ -65,12 +65,13 @@ public final class DistributionPlot {
             .formatted(
                 left + MARGIN, HEIGHT - BOTTOM, left + PANEL_WIDTH - MARGIN, HEIGHT - BOTTOM);
     String ticks =
-        IntStream.rangeClosed((int) -Histogram.REACH / 2, (int) Histogram.REACH / 2)
+        IntStream.rangeClosed(
+                (int) -DeviationHistogram.RANGE / 2, (int) DeviationHistogram.RANGE / 2)
             .map(half -> 2 * half)
             .mapToObj(
                 tick ->
                     text(
-                        x((tick + Histogram.REACH) / (2 * Histogram.REACH), left),
+                        x((tick + DeviationHistogram.RANGE) / (2 * DeviationHistogram.RANGE), left),
                         HEIGHT - BOTTOM + 16,
                         "middle",
                         Integer.toString(tick)))

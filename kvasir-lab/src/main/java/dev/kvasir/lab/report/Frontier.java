@@ -1,7 +1,7 @@
 package dev.kvasir.lab.report;
 
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.lab.eval.EvaluationJson;
 import dev.kvasir.lab.eval.Row;
 import dev.kvasir.lab.eval.Task;
@@ -46,7 +46,7 @@ public record Frontier(List<Point> points, OptionalDouble floor, int tokens) {
     }
 
     /** Whether it has less of one and no more of the other. */
-    boolean beats(Point other) {
+    boolean dominates(Point other) {
       return bits <= other.bits
           && divergence <= other.divergence
           && (bits < other.bits || divergence < other.divergence);
@@ -59,8 +59,8 @@ public record Frontier(List<Point> points, OptionalDouble floor, int tokens) {
   public static Frontier of(Path folder) {
     Map<String, Row> rows = new LinkedHashMap<>();
     for (StandardTable table : StandardTable.ALTERNATIVES) {
-      FiguresFile.read(folder.resolve(table.name() + ".json"))
-          .flatMap(FiguresFile::evaluation)
+      MeasurementsFile.read(folder.resolve(table.name() + ".json"))
+          .flatMap(MeasurementsFile::evaluation)
           .map(EvaluationJson::rowsByRequest)
           .ifPresent(found -> found.forEach(rows::putIfAbsent));
     }
@@ -100,14 +100,14 @@ public record Frontier(List<Point> points, OptionalDouble floor, int tokens) {
   }
 
   /** Those of some points that no other of them beats, by bits. */
-  static List<Point> unbeaten(List<Point> points) {
+  static List<Point> paretoFront(List<Point> points) {
     return points.stream()
-        .filter(point -> points.stream().noneMatch(other -> other.beats(point)))
+        .filter(point -> points.stream().noneMatch(other -> other.dominates(point)))
         .sorted(Comparator.comparingDouble(Point::bits))
         .toList();
   }
 
   public void write(Path file) {
-    WholeFile.write(file, new FrontierPlot(this).svg());
+    AtomicFile.write(file, new FrontierPlot(this).svg());
   }
 }

@@ -25,7 +25,7 @@ final class FrontierPlot {
   private static final String FLOOR = "fp32 is as far from fp16: what is below is not the cache's";
 
   /** Room around the outermost points, as a share of what they are. */
-  private static final double ROOM = 1.3;
+  private static final double HEADROOM = 1.3;
 
   private final Frontier frontier;
   private final Map<String, List<Point>> methods; // points by method
@@ -42,8 +42,8 @@ final class FrontierPlot {
     double least = frontier.points().stream().mapToDouble(Point::divergence).min().orElseThrow();
     this.divergence =
         new LogAxis(
-            Math.min(least, frontier.floor().orElse(least)) / ROOM,
-            most * ROOM,
+            Math.min(least, frontier.floor().orElse(least)) / HEADROOM,
+            most * HEADROOM,
             HEIGHT - BOTTOM,
             TOP);
   }
@@ -63,8 +63,8 @@ final class FrontierPlot {
     legend(picture);
     frontier.floor().ifPresent(floor -> floor(picture, floor));
     methods.forEach((method, points) -> curve(picture, MethodFamily.of(method), points));
-    List<Point> unbeaten = Frontier.unbeaten(frontier.points());
-    frontier.points().forEach(point -> dot(picture, point, unbeaten.contains(point)));
+    List<Point> front = Frontier.paretoFront(frontier.points());
+    frontier.points().forEach(point -> dot(picture, point, front.contains(point)));
     labels(picture);
     return picture.svg();
   }
@@ -125,7 +125,7 @@ final class FrontierPlot {
   }
 
   private void curve(SvgPicture picture, MethodFamily family, List<Point> points) {
-    List<double[]> places = Frontier.unbeaten(points).stream().map(this::place).toList();
+    List<double[]> places = Frontier.paretoFront(points).stream().map(this::place).toList();
     if (places.size() > 1) {
       picture.polyline(
           places, family.colour(), isOurs(family) ? 2.5 : 1.5, isOurs(family) ? 1 : FAINT);
@@ -151,9 +151,9 @@ final class FrontierPlot {
   }
 
   private void labels(SvgPicture picture) {
-    List<LabelPlaces.Label> labels = labels();
+    List<LabelPlacement.Label> labels = labels();
     for (int i = 0; i < labels.size(); i++) {
-      LabelPlaces.Label label = labels.get(i);
+      LabelPlacement.Label label = labels.get(i);
       String colour = MethodFamily.of(frontier.points().get(i).method()).colour();
       if (label.far()) {
         Box.Line line = label.leader();
@@ -168,31 +168,31 @@ final class FrontierPlot {
   }
 
   /** By point. */
-  List<LabelPlaces.Label> labels() {
-    List<Box> taken = new ArrayList<>();
+  List<LabelPlacement.Label> labels() {
+    List<Box> occupied = new ArrayList<>();
     List<Box.Line> lines = new ArrayList<>();
     frontier
         .floor()
         .ifPresent(
             floor -> {
-              taken.add(floorWords(floor));
+              occupied.add(floorWords(floor));
               double y = divergence.at(floor);
               lines.add(new Box.Line(LEFT, y, WIDTH - RIGHT, y));
             });
     methods.values().forEach(points -> lines.addAll(segments(points)));
-    List<LabelPlaces.Point> points =
+    List<LabelPlacement.Point> points =
         frontier.points().stream()
             .map(
                 point ->
-                    new LabelPlaces.Point(
+                    new LabelPlacement.Point(
                         place(point)[0], place(point)[1], RADIUS + 1, point.name()))
             .toList();
     Box inner = new Box(LEFT, TOP, WIDTH - RIGHT - LEFT, HEIGHT - BOTTOM - TOP);
-    return new LabelPlaces(inner, taken, lines, points).find();
+    return new LabelPlacement(inner, occupied, lines, points).find();
   }
 
   private List<Box.Line> segments(List<Point> points) {
-    List<double[]> places = Frontier.unbeaten(points).stream().map(this::place).toList();
+    List<double[]> places = Frontier.paretoFront(points).stream().map(this::place).toList();
     List<Box.Line> segments = new ArrayList<>();
     for (int i = 1; i < places.size(); i++) {
       double[] a = places.get(i - 1);

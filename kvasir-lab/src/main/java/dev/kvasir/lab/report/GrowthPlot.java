@@ -3,10 +3,10 @@ package dev.kvasir.lab.report;
 import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.codec.CacheHost;
-import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheConfig;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +26,7 @@ public final class GrowthPlot {
   private static final int TOP = 40;
   private static final int RIGHT = 56;
   private static final int BOTTOM = 56;
-  private static final int PLACES = 500;
+  private static final int SAMPLES = 500;
   private static final double MIB = 0x1p20;
   private static final String GROWING = "#4477aa";
   private static final String LIMIT = "#cc6677";
@@ -35,10 +35,10 @@ public final class GrowthPlot {
 
   private final CacheSpec spec;
   private final CacheShape shape;
-  private final CacheHost host;
-  private final CacheSettings settings;
+  private final CacheContext context;
+  private final CacheConfig settings;
   private final Optional<Double> limit; // MiB
-  private final List<Place> places;
+  private final List<Sample> samples;
   private final Axis tokens;
   private final Axis mebibytes;
   private final Axis bits = new Axis(17, HEIGHT - BOTTOM, TOP);
@@ -46,28 +46,28 @@ public final class GrowthPlot {
   /**
    * @param host with the length that the text grows to
    */
-  public GrowthPlot(CacheSpec spec, CacheShape shape, CacheHost host) {
+  public GrowthPlot(CacheSpec spec, CacheShape shape, CacheContext context) {
     this.spec = spec;
     this.shape = shape;
-    this.host = host;
-    this.settings = spec.plan().foretelling(shape, host);
-    this.limit = spec.budgetBytes(shape, host).map(bytes -> bytes / MIB);
-    this.tokens = new Axis(host.contextLimit(), LEFT, WIDTH - RIGHT);
-    this.places = places();
-    double most = places.stream().mapToDouble(Place::size).max().orElseThrow();
+    this.context = context;
+    this.settings = spec.config().estimationConfig(shape, context);
+    this.limit = spec.budgetBytes(shape, context).map(bytes -> bytes / MIB);
+    this.tokens = new Axis(context.contextLimit(), LEFT, WIDTH - RIGHT);
+    this.samples = samples();
+    double most = samples.stream().mapToDouble(Sample::size).max().orElseThrow();
     this.mebibytes = new Axis(1.12 * Math.max(most, limit.orElse(0.0)), HEIGHT - BOTTOM, TOP);
   }
 
   public void write(Path file) {
-    WholeFile.write(file, svg());
+    AtomicFile.write(file, svg());
   }
 
-  private List<Place> places() {
-    int step = Math.max(1, host.contextLimit() / PLACES);
-    List<Place> found = new ArrayList<>();
-    for (int length = step; length <= host.contextLimit(); length += step) {
-      CacheBytes bytes = spec.bytesFor(shape, host, length);
-      found.add(new Place(length, bytes.total() / MIB, codeBits(length, bytes)));
+  private List<Sample> samples() {
+    int step = Math.max(1, context.contextLimit() / SAMPLES);
+    List<Sample> found = new ArrayList<>();
+    for (int length = step; length <= context.contextLimit(); length += step) {
+      CacheBytes bytes = spec.bytesFor(shape, context, length);
+      found.add(new Sample(length, bytes.total() / MIB, codeBits(length, bytes)));
     }
     return List.copyOf(found);
   }
@@ -78,7 +78,7 @@ public final class GrowthPlot {
    * @param size in MiB
    * @param codeBits of a packed number; 0 before there is one
    */
-  private record Place(int length, double size, double codeBits) {}
+  private record Sample(int length, double size, double codeBits) {}
 
   String svg() {
     String title = "%s while a text grows".formatted(spec);
@@ -86,8 +86,8 @@ public final class GrowthPlot {
     axes(picture);
     halfPrecision(picture);
     picture.polyline(
-        places.stream()
-            .map(place -> new double[] {tokens.at(place.length), mebibytes.at(place.size)})
+        samples.stream()
+            .map(sample -> new double[] {tokens.at(sample.length), mebibytes.at(sample.size)})
             .toList(),
         GROWING);
     limit.ifPresent(size -> budget(picture, size));
@@ -113,22 +113,22 @@ public final class GrowthPlot {
     double x = tokens.at(0);
     double y = mebibytes.at(0);
     double from = 0;
-    for (double bend : bends()) {
+    for (double breakpoint : breakpoints()) {
       double size = halfPrecision(from);
-      double slope = (halfPrecision(bend) - size) / (bend - from);
-      double end = Math.clamp(from + (mebibytes.most() - size) / slope, from, bend);
+      double slope = (halfPrecision(breakpoint) - size) / (breakpoint - from);
+      double end = Math.clamp(from + (mebibytes.most() - size) / slope, from, breakpoint);
       double toX = tokens.at(end);
       double toY = mebibytes.at(size + (end - from) * slope);
       picture.dashes(x, y, toX, toY, SvgPicture.GREY);
       x = toX;
       y = toY;
-      from = bend;
+      from = breakpoint;
     }
     picture.text(x + 6, y + 10, "start", "fp16");
   }
 
   /** Where a layer's window is full and it grows no further, and the end. */
-  private double[] bends() {
+  private double[] breakpoints() {
     IntStream windows = IntStream.range(0, shape.layers()).map(shape.windows()::of);
     return DoubleStream.concat(windows.asDoubleStream(), DoubleStream.of(tokens.most()))
         .filter(length -> length <= tokens.most())
@@ -138,7 +138,7 @@ public final class GrowthPlot {
   }
 
   private double halfPrecision(double length) {
-    return 2.0 * shape.valuesRead((int) length) / MIB;
+    return 2.0 * shape.valuesInWindows((int) length) / MIB;
   }
 
   private void budget(SvgPicture picture, double size) {
@@ -151,16 +151,16 @@ public final class GrowthPlot {
     }
     picture.uprightText(WIDTH - 14, (TOP + HEIGHT - BOTTOM) / 2.0, "bits of a code (green)");
     List<double[]> line =
-        places.stream()
-            .filter(place -> place.codeBits > 0)
-            .map(place -> new double[] {tokens.at(place.length), bits.at(place.codeBits)})
+        samples.stream()
+            .filter(sample -> sample.codeBits > 0)
+            .map(sample -> new double[] {tokens.at(sample.length), bits.at(sample.codeBits)})
             .toList();
     picture.polyline(line, CODES);
   }
 
   private double codeBits(int length, CacheBytes bytes) {
     int past = Math.max(0, length - settings.sinks() - settings.window());
-    int packed = past / KvCache.TOKENS_PER_PAGE * KvCache.TOKENS_PER_PAGE;
-    return packed == 0 ? 0 : 8.0 * bytes.codes() / packed / shape.valuesPerToken();
+    int quantized = past / KvCache.TOKENS_PER_PAGE * KvCache.TOKENS_PER_PAGE;
+    return quantized == 0 ? 0 : 8.0 * bytes.codes() / quantized / shape.valuesPerToken();
   }
 }

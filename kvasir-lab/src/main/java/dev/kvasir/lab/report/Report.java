@@ -1,7 +1,7 @@
 package dev.kvasir.lab.report;
 
 import com.google.gson.Gson;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.EvaluationJson;
 import dev.kvasir.lab.eval.Row;
@@ -34,27 +34,27 @@ public final class Report {
   }
 
   public void write(Path file) {
-    WholeFile.write(file, html());
+    AtomicFile.write(file, html());
   }
 
   String html() {
-    List<String> scripts = SCRIPTS.stream().map(Template::resource).toList();
+    List<String> scripts = SCRIPTS.stream().map(PageTemplate::resource).toList();
     Map<String, String> parts = new LinkedHashMap<>();
     parts.put("policy", ContentPolicy.allowing(scripts));
     parts.put("title", Html.text(evaluation.model() + ": a Kvasir evaluation"));
-    parts.put("style", Template.resource("report.css"));
+    parts.put("style", PageTemplate.resource("report.css"));
     parts.put("model", Html.text(evaluation.model()));
     parts.put("summary", Html.text(summary()));
     parts.put("warning", warning());
-    parts.put("table", FigureTable.html(evaluation));
+    parts.put("table", ScoreTable.html(evaluation));
     parts.put("facts", facts());
     parts.put("data", Html.json(data()));
-    parts.put("notice", Template.resource("echarts-notice.txt"));
-    parts.put("scripts", inPage(scripts));
-    return Template.filled(Template.resource("report.html"), parts);
+    parts.put("notice", PageTemplate.resource("echarts-notice.txt"));
+    parts.put("scripts", inlined(scripts));
+    return PageTemplate.fill(PageTemplate.resource("report.html"), parts);
   }
 
-  private static String inPage(List<String> scripts) {
+  private static String inlined(List<String> scripts) {
     return scripts.stream().map("<script>%s</script>"::formatted).collect(Collectors.joining("\n"));
   }
 
@@ -78,7 +78,7 @@ public final class Report {
   }
 
   private String facts() {
-    return Facts.of(evaluation, provenance).entrySet().stream()
+    return RunDetails.of(evaluation, provenance).entrySet().stream()
         .map(
             fact ->
                 "<dt>%s</dt><dd>%s</dd>"

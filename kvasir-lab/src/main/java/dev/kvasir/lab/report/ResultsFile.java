@@ -1,7 +1,7 @@
 package dev.kvasir.lab.report;
 
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.Row;
 import java.io.IOException;
@@ -34,7 +34,7 @@ public record ResultsFile(Path file, String table, String before, String after) 
    * @param table its name
    */
   public static ResultsFile at(Path file, String table) {
-    WholeFile.checkWritable(file);
+    AtomicFile.checkWritable(file);
     String begin = begin(table);
     String end = end(table);
     if (!Files.exists(file)) {
@@ -68,13 +68,13 @@ public record ResultsFile(Path file, String table, String before, String after) 
   }
 
   public void write(Evaluation evaluation, Provenance provenance) {
-    FiguresFile.write(FiguresFile.of(file, table), evaluation, provenance);
-    WholeFile.write(file, before + "\n\n" + markdown(evaluation, provenance) + "\n" + after);
+    MeasurementsFile.write(MeasurementsFile.of(file, table), evaluation, provenance);
+    AtomicFile.write(file, before + "\n\n" + markdown(evaluation, provenance) + "\n" + after);
   }
 
   /** How it was measured, by name. */
   public static Map<String, String> facts(Evaluation evaluation, Provenance provenance) {
-    Map<String, String> facts = Facts.of(evaluation, provenance);
+    Map<String, String> facts = RunDetails.of(evaluation, provenance);
     facts.put("Command", provenance.command());
     return facts;
   }
@@ -101,7 +101,7 @@ public record ResultsFile(Path file, String table, String before, String after) 
 
   private static String cell(Row row, Column column) {
     // A bare star would begin emphasis.
-    String figure = column.figure(row) + column.marks(row).replace("*", "\\*");
+    String figure = column.valueText(row) + column.marks(row).replace("*", "\\*");
     String interval = column.interval(row);
     return interval.isEmpty() ? figure : "%s<br><sub>%s</sub>".formatted(figure, interval);
   }

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.report;
 
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +48,7 @@ public final class ScatterPlot {
   }
 
   public void write(Path file) {
-    WholeFile.write(file, svg());
+    AtomicFile.write(file, svg());
   }
 
   String svg() {

@@ -3,8 +3,8 @@ package dev.kvasir.lab.report;
 import dev.kvasir.Prefill;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.eval.EvaluationSettings;
 import dev.kvasir.lab.eval.Reading;
-import dev.kvasir.lab.eval.Settings;
 import dev.kvasir.lab.eval.Task;
 import java.util.EnumSet;
 import java.util.List;
@@ -351,17 +351,18 @@ public record StandardTable(
     return new StandardTable(name, some, tasks, contexts, samples, prefill);
   }
 
-  public Settings settings() {
+  public EvaluationSettings settings() {
     return of(contexts, samples);
   }
 
-  public Settings quickSettings() {
+  public EvaluationSettings quickSettings() {
     return of(QUICK_CONTEXTS, QUICK_SAMPLES);
   }
 
-  private Settings of(List<Integer> lengths, int count) {
+  private EvaluationSettings of(List<Integer> lengths, int count) {
     List<CacheSpec> parsed = specs.stream().map(CacheSpec::parse).toList();
-    Settings settings = new Settings(parsed, tasks, lengths, count, STEPS, SEED);
+    EvaluationSettings settings =
+        new EvaluationSettings(parsed, tasks, lengths, count, STEPS, SEED);
     // Speeds have commands of their own, which take turns until figures are steady.
     settings = settings.untimed();
     return prefill == Prefill.EXACT

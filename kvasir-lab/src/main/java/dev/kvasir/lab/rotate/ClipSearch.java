@@ -26,7 +26,7 @@ final class ClipSearch {
   void add(float[] x) {
     for (int trial = 0; trial < TRIALS; trial++) {
       float[] cut = x.clone();
-      trial(trial).cut(cut, 0, x.length / dim, dim, dim);
+      trial(trial).clip(cut, 0, x.length / dim, dim, dim);
       for (int at = 0; at < x.length; at += dim) {
         errors[trial] += error(x, cut, at);
       }

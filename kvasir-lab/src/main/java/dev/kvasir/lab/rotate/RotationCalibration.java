@@ -2,12 +2,12 @@ package dev.kvasir.lab.rotate;
 
 import dev.kvasir.Model;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.basis.HouseholderRotation;
 import dev.kvasir.codec.basis.LayerBasis;
-import dev.kvasir.codec.basis.Rotated;
 import dev.kvasir.codec.oscar.OscarProfile;
-import dev.kvasir.kernel.Crew;
-import dev.kvasir.lab.WorkListener;
-import dev.kvasir.lab.gradient.LayerAttended;
+import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.gradient.AttentionResult;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TracedDecoder;
 import java.util.ArrayList;
@@ -29,10 +29,10 @@ public final class RotationCalibration {
   private final TracedDecoder decoder;
   private final CacheShape shape;
   private final int queryHeads;
-  private final WorkListener listener;
+  private final ProgressListener listener;
 
-  public RotationCalibration(Model model, Crew crew, WorkListener listener) {
-    this.decoder = TracedDecoder.of(model, 1, crew);
+  public RotationCalibration(Model model, WorkerPool workers, ProgressListener listener) {
+    this.decoder = TracedDecoder.of(model, 1, workers);
     this.shape = model.config().cacheShape();
     this.queryHeads = model.config().queryHeads();
     this.listener = listener;
@@ -42,41 +42,46 @@ public final class RotationCalibration {
    * @return empty where the listener asked to stop
    */
   public Optional<OscarProfile> run(List<int[]> texts) {
-    HeadSpreads queries = new HeadSpreads(shape.layers(), shape.kvHeads(), shape.keyDim());
-    HeadSpreads found = new HeadSpreads(shape.layers(), shape.kvHeads(), shape.valueDim());
+    HeadSecondMoments queries =
+        new HeadSecondMoments(shape.layers(), shape.kvHeads(), shape.keyDim());
+    HeadSecondMoments found =
+        new HeadSecondMoments(shape.layers(), shape.kvHeads(), shape.valueDim());
     List<int[]> tried = texts.subList(0, Math.min(TRIED, texts.size()));
-    int inAll = texts.size() + tried.size();
+    int total = texts.size() + tried.size();
     read(
         texts,
         0,
-        inAll,
-        attended -> {
-          queries.add(attended.layer(), attended.vectors().queries(), queryHeads, decoder.crew());
-          found.add(attended.layer(), attended.outputs(), queryHeads, decoder.crew());
+        total,
+        result -> {
+          queries.add(result.layer(), result.vectors().queries(), queryHeads, decoder.workers());
+          found.add(result.layer(), result.outputs(), queryHeads, decoder.workers());
         });
-    if (listener.stopped()) {
+    if (listener.isCancelled()) {
       return Optional.empty();
     }
-    List<Rotated> keys = rotations(queries, shape.keyDim());
-    List<Rotated> values = rotations(found, shape.valueDim());
+    List<HouseholderRotation> keys = rotations(queries, shape.keyDim());
+    List<HouseholderRotation> values = rotations(found, shape.valueDim());
     List<ClipSearch> keyClips = searches(shape.keyDim());
     List<ClipSearch> valueClips = searches(shape.valueDim());
     read(
         tried,
         texts.size(),
-        inAll,
-        attended -> {
-          int layer = attended.layer();
-          keyClips.get(layer).add(rotated(keys.get(layer), attended.vectors().keys()));
-          valueClips.get(layer).add(rotated(values.get(layer), attended.vectors().values()));
+        total,
+        result -> {
+          int layer = result.layer();
+          keyClips.get(layer).add(rotated(keys.get(layer), result.vectors().keys()));
+          valueClips.get(layer).add(rotated(values.get(layer), result.vectors().values()));
         });
-    return listener.stopped()
+    return listener.isCancelled()
         ? Optional.empty()
         : Optional.of(new OscarProfile(layers(keys, keyClips, values, valueClips)));
   }
 
   private List<LayerBasis> layers(
-      List<Rotated> keys, List<ClipSearch> keyClips, List<Rotated> values, List<ClipSearch> clips) {
+      List<HouseholderRotation> keys,
+      List<ClipSearch> keyClips,
+      List<HouseholderRotation> values,
+      List<ClipSearch> clips) {
     return IntStream.range(0, shape.layers())
         .mapToObj(
             layer ->
@@ -89,21 +94,21 @@ public final class RotationCalibration {
   }
 
   private interface LayerVisitor {
-    void visit(LayerAttended attended);
+    void visit(AttentionResult result);
   }
 
-  private void read(List<int[]> texts, int before, int inAll, LayerVisitor visitor) {
-    for (int i = 0; i < texts.size() && !listener.stopped(); i++) {
+  private void read(List<int[]> texts, int before, int total, LayerVisitor visitor) {
+    for (int i = 0; i < texts.size() && !listener.isCancelled(); i++) {
       decoder.forward(
           texts.get(i),
           new TextVisitor() {
             @Override
-            public boolean attended(LayerAttended attended) {
-              visitor.visit(attended);
-              return !listener.stopped();
+            public boolean afterAttention(AttentionResult result) {
+              visitor.visit(result);
+              return !listener.isCancelled();
             }
           });
-      listener.progress(before + i + 1, inAll);
+      listener.progress(before + i + 1, total);
     }
   }
 
@@ -111,15 +116,15 @@ public final class RotationCalibration {
     return IntStream.range(0, shape.layers()).mapToObj(i -> new ClipSearch(dim, BITS)).toList();
   }
 
-  private List<Rotated> rotations(HeadSpreads spreads, int dim) {
-    List<Rotated> layers = new ArrayList<>();
+  private List<HouseholderRotation> rotations(HeadSecondMoments moments, int dim) {
+    List<HouseholderRotation> layers = new ArrayList<>();
     for (int layer = 0; layer < shape.layers(); layer++) {
       float[] rows = new float[shape.kvHeads() * dim * dim];
       for (int head = 0; head < shape.kvHeads(); head++) {
-        float[] own = SpectralRotation.of(spreads.of(layer, head), dim);
+        float[] own = SpectralRotation.of(moments.of(layer, head), dim);
         System.arraycopy(own, 0, rows, head * dim * dim, own.length);
       }
-      layers.add(new Rotated(dim, rows));
+      layers.add(new HouseholderRotation(dim, rows));
     }
     return layers;
   }
@@ -127,10 +132,10 @@ public final class RotationCalibration {
   /**
    * @param x (tokens, kvHeads, dim), left as it is
    */
-  private float[] rotated(Rotated rotation, float[] x) {
+  private float[] rotated(HouseholderRotation rotation, float[] x) {
     float[] changed = x.clone();
     for (int at = 0; at < x.length; at += rotation.dim()) {
-      rotation.change(at / rotation.dim() % shape.kvHeads(), changed, at, 1);
+      rotation.transform(at / rotation.dim() % shape.kvHeads(), changed, at, 1);
     }
     return changed;
   }

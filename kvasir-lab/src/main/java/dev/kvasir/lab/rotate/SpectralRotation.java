@@ -19,10 +19,10 @@ final class SpectralRotation {
    * @param spread (dim, dim), symmetric
    * @return (dim, dim), rows that a vector is multiplied with
    */
-  static float[] of(double[] spread, int dim) {
+  static float[] of(double[] moments, int dim) {
     R064Store store = R064Store.FACTORY.make(dim, dim);
-    for (int i = 0; i < spread.length; i++) {
-      store.set(i / dim, i % dim, spread[i]);
+    for (int i = 0; i < moments.length; i++) {
+      store.set(i / dim, i % dim, moments[i]);
     }
     Eigenvalue<Double> eigen = Eigenvalue.R064.make(dim, true);
     eigen.decompose(store);
@@ -40,7 +40,7 @@ final class SpectralRotation {
       for (int i = 0; i < dim; i++) {
         column[i] = eigen.getV().get(channel, falling[i]).floatValue();
       }
-      hadamard.change(0, column, 0, 1);
+      hadamard.transform(0, column, 0, 1);
       for (int i = 0; i < dim; i++) {
         rows[i * dim + channel] = column[order[i]];
       }

@@ -5,8 +5,8 @@ import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.NpyWriter;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.WorkerPool;
 import java.util.concurrent.CancellationException;
 
 /** The last queries of a dump attend through the cache, and beside it exactly. */
@@ -21,14 +21,15 @@ final class AttentionTrial {
   private final float[] found; // (queryHeads, headDim)
   private final double[] expected; // (queryHeads, headDim)
 
-  AttentionTrial(Dump dump, HeadVectors queries, KvCache cache, Kernels kernels, Crew crew) {
+  AttentionTrial(
+      Dump dump, HeadVectors queries, KvCache cache, Kernels kernels, WorkerPool workers) {
     AttentionShape shape =
         new AttentionShape(queries.heads(), dump.keys().heads(), queries.headDim());
     this.queries = queries;
     this.tokens = dump.tokens();
     this.cache = cache;
-    this.attention = new Attention(shape, kernels, crew);
-    this.exact = new ExactAttention(shape, dump.keys(), dump.values(), crew);
+    this.attention = new Attention(shape, kernels, workers);
+    this.exact = new ExactAttention(shape, dump.keys(), dump.values(), workers);
     this.query = new float[queries.heads() * queries.headDim()];
     this.found = new float[query.length];
     this.expected = new double[query.length];
@@ -37,7 +38,7 @@ final class AttentionTrial {
   /** Writes (queryHeads, count, headDim) and answers with the relative error of all of it. */
   double run(int count, NpyWriter writer, RoundTripListener listener) {
     for (int i = 0; i < count; i++) {
-      if (listener.stopped()) {
+      if (listener.isCancelled()) {
         throw new CancellationException();
       }
       attend(queries.tokens() - count + i, tokens - count + i);

@@ -1,31 +1,31 @@
 package dev.kvasir.lab.roundtrip;
 
 import dev.kvasir.attention.AttentionShape;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.WorkerPool;
 import java.util.Arrays;
 
 /**
  * Causal attention as it is defined, in double precision, over vectors that no cache has touched:
  * the yardstick of what a cache changes.
  */
-final class ExactAttention implements Crew.Work {
+final class ExactAttention implements WorkerPool.ParallelTask {
   private final AttentionShape shape;
   private final HeadVectors keys;
   private final HeadVectors values;
-  private final Crew crew;
+  private final WorkerPool workers;
   private final float[][] vectors; // by worker: (headDim)
   private final double[][] weights; // by worker: (positions)
   private float[] queries;
   private int position;
   private double[] out;
 
-  ExactAttention(AttentionShape shape, HeadVectors keys, HeadVectors values, Crew crew) {
+  ExactAttention(AttentionShape shape, HeadVectors keys, HeadVectors values, WorkerPool workers) {
     this.shape = shape;
     this.keys = keys;
     this.values = values;
-    this.crew = crew;
-    this.vectors = new float[crew.size()][shape.headDim()];
-    this.weights = new double[crew.size()][keys.tokens()];
+    this.workers = workers;
+    this.vectors = new float[workers.size()][shape.headDim()];
+    this.weights = new double[workers.size()][keys.tokens()];
   }
 
   /**
@@ -38,16 +38,16 @@ final class ExactAttention implements Crew.Work {
     queries = query;
     position = atPosition;
     out = output;
-    crew.run(this, shape.queryHeads());
+    workers.run(this, shape.queryHeads());
   }
 
   @Override
-  public void part(int queryHead, int worker) {
+  public void run(int queryHead, int worker) {
     int kvHead = queryHead / shape.queriesPerKvHead();
     int at = queryHead * shape.headDim();
     score(kvHead, at, vectors[worker], weights[worker]);
     normalize(weights[worker]);
-    mix(kvHead, at, vectors[worker], weights[worker]);
+    accumulate(kvHead, at, vectors[worker], weights[worker]);
   }
 
   private void score(int kvHead, int at, float[] key, double[] scores) {
@@ -78,7 +78,7 @@ final class ExactAttention implements Crew.Work {
     }
   }
 
-  private void mix(int kvHead, int at, float[] value, double[] shares) {
+  private void accumulate(int kvHead, int at, float[] value, double[] shares) {
     Arrays.fill(out, at, at + value.length, 0);
     for (int t = 0; t <= position; t++) {
       values.read(kvHead, t, 1, value, 0);

@@ -2,13 +2,13 @@ package dev.kvasir.lab.roundtrip;
 
 import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.NpyWriter;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.WorkerPool;
 import java.util.OptionalDouble;
 
 /**
@@ -40,12 +40,12 @@ public final class RoundTrip {
               .formatted(options.prefill(), dump.tokens(), dump.keys().name()));
     }
     CacheShape shape = dump.cacheShape();
-    CacheHost host =
-        CacheHost.unknown()
+    CacheContext context =
+        CacheContext.unknown()
             .withRotation(options.rotation(shape.headDim()))
             .withQueryHeads(dump.queries().map(HeadVectors::heads).orElse(0))
             .withContextLimit(dump.tokens());
-    try (KvCache cache = options.cache().newCache(shape, host)) {
+    try (KvCache cache = options.cache().newCache(shape, context)) {
       return new RoundTrip(dump, options, listener).run(cache, folder);
     }
   }
@@ -54,7 +54,7 @@ public final class RoundTrip {
     long[] shape = dump.keys().tensor().shape();
     try (NpyWriter keys = folder.begin(OutputFolder.KEYS, shape);
         NpyWriter values = folder.begin(OutputFolder.VALUES, shape)) {
-      new Feed(dump, cache, listener).run(options.prefill());
+      new CacheFeeder(dump, cache, listener).run(options.prefill());
       double keyError =
           writeExpanded(
               cache,
@@ -107,10 +107,10 @@ public final class RoundTrip {
 
   private double attend(HeadVectors queries, KvCache cache, OutputFolder folder) {
     int count = Math.min(options.attend(), queries.tokens());
-    try (Crew crew = new Crew(Runtime.getRuntime().availableProcessors());
+    try (WorkerPool workers = new WorkerPool(Runtime.getRuntime().availableProcessors());
         NpyWriter output =
             folder.begin(OutputFolder.OUTPUT, queries.heads(), count, queries.headDim())) {
-      AttentionTrial trial = new AttentionTrial(dump, queries, cache, kernels, crew);
+      AttentionTrial trial = new AttentionTrial(dump, queries, cache, kernels, workers);
       double error = trial.run(count, output, listener);
       output.finish();
       return error;

@@ -12,7 +12,7 @@ public interface RoundTripListener {
   default void attended(int queriesDone, int queriesInAll) {}
 
   /** Asked often; true ends the round trip there, and no file appears. */
-  default boolean stopped() {
+  default boolean isCancelled() {
     return false;
   }
 }

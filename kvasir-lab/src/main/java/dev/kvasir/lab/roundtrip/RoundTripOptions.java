@@ -57,6 +57,6 @@ public record RoundTripOptions(
     return ropeTheta.isEmpty()
         ? Optional.empty()
         : Optional.of(
-            new Rope(ropeLayout, RopeFrequencies.plain(ropeTheta.getAsDouble(), headDim)));
+            new Rope(ropeLayout, RopeFrequencies.unscaled(ropeTheta.getAsDouble(), headDim)));
   }
 }

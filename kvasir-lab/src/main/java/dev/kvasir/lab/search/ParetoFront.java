@@ -33,11 +33,11 @@ public final class ParetoFront {
   }
 
   private static List<Trial> spread(List<Trial> front, int count) {
-    List<Trial> kept = new ArrayList<>(front);
-    while (kept.size() > count) {
-      kept.remove(mostCrowded(kept));
+    List<Trial> remaining = new ArrayList<>(front);
+    while (remaining.size() > count) {
+      remaining.remove(mostCrowded(remaining));
     }
-    return kept;
+    return remaining;
   }
 
   /** Trials lie along a front of two losses; the ends are never crowded. */
@@ -45,14 +45,14 @@ public final class ParetoFront {
     int found = front.size() - 1;
     double least = Double.POSITIVE_INFINITY;
     for (int i = 1; i < front.size() - 1; i++) {
-      double room = 0;
+      double distance = 0;
       for (int loss = 0; loss < front.getFirst().losses().size(); loss++) {
         double all = lossOf(front.getLast(), loss) - lossOf(front.getFirst(), loss);
         double near = lossOf(front.get(i + 1), loss) - lossOf(front.get(i - 1), loss);
-        room += all == 0 ? 0 : Math.abs(near / all);
+        distance += all == 0 ? 0 : Math.abs(near / all);
       }
-      if (room < least) {
-        least = room;
+      if (distance < least) {
+        least = distance;
         found = i;
       }
     }

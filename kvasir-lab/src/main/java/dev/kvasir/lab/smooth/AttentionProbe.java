@@ -1,11 +1,11 @@
 package dev.kvasir.lab.smooth;
 
 import dev.kvasir.attention.AttentionShape;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowBlock;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.gradient.LayerVectors;
-import dev.kvasir.lab.gradient.SeenWeights;
+import dev.kvasir.lab.gradient.MaskedSoftmax;
 import java.util.Arrays;
 import java.util.stream.DoubleStream;
 
@@ -22,7 +22,7 @@ final class AttentionProbe {
   private final int layerWindow;
   private final SmoothingSettings settings;
   private final Kernels kernels;
-  private final Crew crew;
+  private final WorkerPool workers;
   private final int tokens;
   private final int queries;
   private final int blocks;
@@ -44,13 +44,13 @@ final class AttentionProbe {
       int layerWindow,
       SmoothingSettings settings,
       Kernels kernels,
-      Crew crew) {
+      WorkerPool workers) {
     this.vectors = vectors;
     this.shape = shape;
     this.layerWindow = layerWindow;
     this.settings = settings;
     this.kernels = kernels;
-    this.crew = crew;
+    this.workers = workers;
     this.tokens = vectors.tokens();
     this.queries = settings.queriesOf(tokens);
     this.blocks = Math.ceilDiv(queries, ROWS);
@@ -61,9 +61,9 @@ final class AttentionProbe {
     int parts = shape.queryHeads() * blocks;
     this.scores = new float[parts][ROWS * tokens];
     this.outputs = new float[parts][ROWS * shape.headDim()];
-    this.scratch = new float[crew.size()][ROWS * tokens];
-    this.found = new float[crew.size()][ROWS * shape.headDim()];
-    crew.run(this::attendAsTheyAre, parts);
+    this.scratch = new float[workers.size()][ROWS * tokens];
+    this.found = new float[workers.size()][ROWS * shape.headDim()];
+    workers.run(this::attendExactly, parts);
   }
 
   /** The sum of squares of what all queries get. */
@@ -82,9 +82,9 @@ final class AttentionProbe {
    *
    * @param codedKeys (tokens, kvHeads, headDim)
    */
-  double errorSquares(float[] codedKeys) {
+  double errorSquares(float[] quantizedKeys) {
     double[] errors = new double[outputs.length];
-    crew.run((part, worker) -> errors[part] = error(part, worker, codedKeys), errors.length);
+    workers.run((part, worker) -> errors[part] = error(part, worker, quantizedKeys), errors.length);
     return DoubleStream.of(errors).sum();
   }
 
@@ -101,26 +101,26 @@ final class AttentionProbe {
     return firstPosition(part) + (rows(part) - 1) * step + 1;
   }
 
-  private int firstSeen(int position) {
+  private int firstVisible(int position) {
     return Math.max(0, position - layerWindow + 1);
   }
 
-  private void attendAsTheyAre(int part, int worker) {
-    int begin = firstSeen(firstPosition(part));
+  private void attendExactly(int part, int worker) {
+    int begin = firstVisible(firstPosition(part));
     score(part, vectors.keys(), begin, end(part), scores[part]);
     System.arraycopy(scores[part], 0, scratch[worker], 0, ROWS * tokens);
     attend(part, begin, scratch[worker], outputs[part]);
   }
 
-  private double error(int part, int worker, float[] codedKeys) {
-    int begin = firstSeen(firstPosition(part));
-    int codedBegin = Math.max(begin, settings.sinks());
-    score(part, codedKeys, codedBegin, end(part) - settings.window(), scratch[worker]);
+  private double error(int part, int worker, float[] quantizedKeys) {
+    int begin = firstVisible(firstPosition(part));
+    int quantizedBegin = Math.max(begin, settings.sinks());
+    score(part, quantizedKeys, quantizedBegin, end(part) - settings.window(), scratch[worker]);
     for (int row = 0; row < rows(part); row++) {
       int position = firstPosition(part) + row * step;
-      int codedEnd = Math.max(codedBegin, position - settings.window() + 1);
-      copyScores(part, row, begin, Math.min(codedBegin, position + 1), scratch[worker]);
-      copyScores(part, row, Math.max(begin, codedEnd), position + 1, scratch[worker]);
+      int quantizedEnd = Math.max(quantizedBegin, position - settings.window() + 1);
+      copyScores(part, row, begin, Math.min(quantizedBegin, position + 1), scratch[worker]);
+      copyScores(part, row, Math.max(begin, quantizedEnd), position + 1, scratch[worker]);
     }
     attend(part, begin, scratch[worker], found[worker]);
     double sum = 0;
@@ -160,8 +160,8 @@ final class AttentionProbe {
     for (int row = 0; row < rows(part); row++) {
       int position = firstPosition(part) + row * step;
       int at = row * tokens;
-      SeenWeights.compute(
-          kernels, weights, at, scale, begin, firstSeen(position), position + 1, end);
+      MaskedSoftmax.compute(
+          kernels, weights, at, scale, begin, firstVisible(position), position + 1, end);
     }
     Arrays.fill(out, 0);
     for (int key = begin; key < end; key += KEYS) {

@@ -1,9 +1,9 @@
 package dev.kvasir.lab.smooth;
 
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.lab.WorkListener;
-import dev.kvasir.lab.calibrate.TokenCodes;
+import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.calibrate.PerTokenQuantizer;
 import dev.kvasir.lab.gradient.LayerVectors;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TracedDecoder;
@@ -14,33 +14,33 @@ import java.util.List;
 final class StrengthTrials implements TextVisitor {
   private final ModelConfig config;
   private final Kernels kernels;
-  private final Crew crew;
-  private final KeyReach reach;
+  private final WorkerPool workers;
+  private final KeyAbsMax absMax;
   private final List<Integer> bits;
   private final SmoothingSettings settings;
-  private final WorkListener listener;
+  private final ProgressListener listener;
   private final double[][] errors; // (layers, 1 + STRENGTHS), the first without smoothing
   private final double[] outputs; // (layers), squares of what attention gives
 
   StrengthTrials(
       TracedDecoder decoder,
-      KeyReach reach,
+      KeyAbsMax absMax,
       List<Integer> bits,
       SmoothingSettings settings,
-      WorkListener listener) {
+      ProgressListener listener) {
     this.config = decoder.config();
     this.kernels = decoder.kernels();
-    this.crew = decoder.crew();
-    this.reach = reach;
+    this.workers = decoder.workers();
+    this.absMax = absMax;
     this.bits = List.copyOf(bits);
     this.settings = settings;
     this.listener = listener;
-    this.errors = new double[config.layers()][1 + Smoothing.STRENGTHS];
+    this.errors = new double[config.layers()][1 + KeySmoothing.STRENGTHS];
     this.outputs = new double[config.layers()];
   }
 
   static double strength(int index) {
-    return (double) index / Smoothing.STRENGTHS;
+    return (double) index / KeySmoothing.STRENGTHS;
   }
 
   @Override
@@ -48,37 +48,42 @@ final class StrengthTrials implements TextVisitor {
     int layer = vectors.layer();
     AttentionProbe probe =
         new AttentionProbe(
-            vectors, config.attentionShape(), config.windows().of(layer), settings, kernels, crew);
+            vectors,
+            config.attentionShape(),
+            config.windows().of(layer),
+            settings,
+            kernels,
+            workers);
     outputs[layer] += probe.outputSquares();
-    for (int i = 0; i <= Smoothing.STRENGTHS; i++) {
-      if (listener.stopped()) {
+    for (int i = 0; i <= KeySmoothing.STRENGTHS; i++) {
+      if (listener.isCancelled()) {
         return false;
       }
-      float[] factors = reach.factors(config, settings.sharing(), layer, strength(i));
-      errors[layer][i] += probe.errorSquares(coded(vectors, factors, bits.get(layer)));
+      float[] factors = absMax.factors(config, settings.sharing(), layer, strength(i));
+      errors[layer][i] += probe.errorSquares(quantized(vectors, factors, bits.get(layer)));
     }
     listener.progress(layer + 1, config.layers());
-    return !listener.stopped();
+    return !listener.isCancelled();
   }
 
   /** Keys divided, coded, and multiplied again in place of the queries. */
-  private float[] coded(LayerVectors vectors, float[] factors, int width) {
-    TokenCodes codes = new TokenCodes(config.headDim(), width);
-    float[] coded = new float[vectors.keys().length];
-    crew.run(
+  private float[] quantized(LayerVectors vectors, float[] factors, int width) {
+    PerTokenQuantizer quantizer = new PerTokenQuantizer(config.headDim(), width);
+    float[] quantized = new float[vectors.keys().length];
+    workers.run(
         (token, worker) -> {
           int at = token * factors.length;
           for (int i = 0; i < factors.length; i++) {
-            coded[at + i] = vectors.keys()[at + i] / factors[i];
+            quantized[at + i] = vectors.keys()[at + i] / factors[i];
           }
-          codes.roundTrip(coded, at, config.kvHeads(), coded, at);
-          kernels.rows().multiply(coded, at, factors, 0, coded, at, factors.length);
+          quantizer.roundTrip(quantized, at, config.kvHeads(), quantized, at);
+          kernels.rows().multiply(quantized, at, factors, 0, quantized, at, factors.length);
         },
         vectors.tokens());
-    return coded;
+    return quantized;
   }
 
-  TrialSums sums() {
-    return new TrialSums(errors, outputs);
+  StrengthErrors sums() {
+    return new StrengthErrors(errors, outputs);
   }
 }

@@ -12,13 +12,13 @@ public final class Needles {
   /** The bundled model saw at most one fact in so many characters, and at most so many in all. */
   private static final int CHARS_PER_FACT = 700;
 
-  private static final int MOST_FACTS = 24;
+  private static final int MAX_FACTS = 24;
 
   private Needles() {}
 
   /** Facts that a document of so many characters can hold. */
-  public static int mostFacts(int chars) {
-    return Math.max(2, Math.min(MOST_FACTS, chars / CHARS_PER_FACT));
+  public static int maxFacts(int chars) {
+    return Math.max(2, Math.min(MAX_FACTS, chars / CHARS_PER_FACT));
   }
 
   /**

@@ -11,7 +11,7 @@ public final class Records {
   private Records() {}
 
   /** Tables cannot be longer, for then a name would come twice. */
-  public static int mostRows() {
+  public static int maxRows() {
     return Names.count();
   }
 

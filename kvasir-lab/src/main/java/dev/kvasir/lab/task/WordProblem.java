@@ -31,7 +31,7 @@ public record WordProblem(String question, BigDecimal answer) implements Seriali
 
   /** Whether the last number of an attempt is the answer. */
   public boolean isSolvedBy(String attempt) {
-    return Numbers.last(attempt).filter(number -> number.compareTo(answer) == 0).isPresent();
+    return AnswerNumbers.last(attempt).filter(number -> number.compareTo(answer) == 0).isPresent();
   }
 
   /**
@@ -69,7 +69,7 @@ public record WordProblem(String question, BigDecimal answer) implements Seriali
     String answer = text(object, "answer", place);
     return new WordProblem(
         text(object, "question", place),
-        Numbers.last(answer)
+        AnswerNumbers.last(answer)
             .orElseThrow(
                 () ->
                     new InvalidInputException(

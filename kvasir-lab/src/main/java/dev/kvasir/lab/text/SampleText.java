@@ -1,7 +1,7 @@
 package dev.kvasir.lab.text;
 
 import dev.kvasir.Model;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.sampling.SamplingOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,12 +17,12 @@ import java.util.stream.LongStream;
  */
 public final class SampleText {
   /** A step computes up to eight rows on the packed weights, which is its cheapest width. */
-  private static final int SIDE_BY_SIDE = 8;
+  private static final int BATCH = 8;
 
   private static final int STORY_TOKENS = 2048;
 
   /** Shorter ones ended by themselves before they were of use. */
-  private static final int FEWEST_TOKENS = 512;
+  private static final int MIN_TOKENS = 512;
 
   /** A little below 1, so that one odd word in a hundred does not derail a story. */
   private static final SamplingOptions SAMPLING =
@@ -56,38 +56,39 @@ public final class SampleText {
     Path folder = Path.of(arguments[0]);
     try (Model model = Model.bundled()) {
       SampleText sample = new SampleText(model);
-      WholeFile.write(folder.resolve(BundledText.STREAM_FILE), sample.stories(20_000, 1));
-      WholeFile.write(folder.resolve(BundledText.FILLER_FILE), sample.stories(32_000, 1_000_001));
+      AtomicFile.write(folder.resolve(BundledText.STREAM_FILE), sample.stories(20_000, 1));
+      AtomicFile.write(folder.resolve(BundledText.FILLER_FILE), sample.stories(32_000, 1_000_001));
     }
   }
 
   /** Stories of {@code tokens} tokens or a little more, with an empty line between two. */
   private String stories(int tokens, long firstSeed) {
-    List<String> kept = new ArrayList<>();
+    List<String> accepted = new ArrayList<>();
     int made = 0;
-    for (long seed = firstSeed; made < tokens; seed += SIDE_BY_SIDE) {
+    for (long seed = firstSeed; made < tokens; seed += BATCH) {
       for (int[] story : stories(seed)) {
         String text = untilLastSentence(model.tokenizer().decode(story, true));
-        if (made < tokens && story.length >= FEWEST_TOKENS && isProse(text)) {
-          kept.add(text);
+        if (made < tokens && story.length >= MIN_TOKENS && isProse(text)) {
+          accepted.add(text);
           made += story.length;
         }
       }
       System.err.printf("%,d of %,d tokens%n", made, tokens);
     }
-    return String.join("\n\n", kept) + "\n";
+    return String.join("\n\n", accepted) + "\n";
   }
 
   private List<int[]> stories(long firstSeed) {
-    List<GrowingText> stories =
-        LongStream.range(firstSeed, firstSeed + SIDE_BY_SIDE).mapToObj(this::story).toList();
-    GrowingText.grow(model, stories, step -> {});
-    return stories.stream().map(GrowingText::tokens).toList();
+    List<GeneratedText> stories =
+        LongStream.range(firstSeed, firstSeed + BATCH).mapToObj(this::story).toList();
+    GeneratedText.generate(model, stories, step -> {});
+    return stories.stream().map(GeneratedText::tokens).toList();
   }
 
-  private GrowingText story(long seed) {
+  private GeneratedText story(long seed) {
     SamplingOptions sampling = SAMPLING.withSeed(seed);
-    return new GrowingText(model, STORY_TOKENS, sampling, StoryOpenings.at(seed), Optional::empty);
+    return new GeneratedText(
+        model, STORY_TOKENS, sampling, StoryOpenings.at(seed), Optional::empty);
   }
 
   private static boolean isProse(String text) {

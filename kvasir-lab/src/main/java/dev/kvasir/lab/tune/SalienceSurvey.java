@@ -3,12 +3,12 @@ package dev.kvasir.lab.tune;
 import dev.kvasir.Model;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PagedCache;
-import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.mixkvq.MixkvqCodec;
-import dev.kvasir.codec.mixkvq.MixkvqSettings;
+import dev.kvasir.codec.mixkvq.MixkvqOptions;
 import dev.kvasir.codec.mixkvq.MixkvqShape;
 import dev.kvasir.codec.mixkvq.QuerySpan;
 import dev.kvasir.codec.mixkvq.Salience;
@@ -16,7 +16,7 @@ import dev.kvasir.codec.mixkvq.SalienceQuantiles;
 import dev.kvasir.codec.mixkvq.Thresholds;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.text.BlockwiseReading;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +49,7 @@ public record SalienceSurvey(
    * @return nothing where the listener asked to stop
    */
   public static Optional<SalienceSurvey> measure(
-      Model model, String text, int mostTokens, WorkListener listener) {
+      Model model, String text, int mostTokens, ProgressListener listener) {
     int[] ids = model.tokenizer().encode(text);
     int tokens = Math.min(ids.length, mostTokens);
     if (tokens < SINKS + WINDOW + Page.TOKENS) {
@@ -58,20 +58,20 @@ public record SalienceSurvey(
               .formatted(tokens, SINKS + WINDOW + Page.TOKENS));
     }
     Records records = new Records(model.config().cacheShape());
-    try (KvCache cache = watched(model, records)) {
+    try (KvCache cache = observedCache(model, records)) {
       boolean whole =
           BlockwiseReading.read(
               model,
               ids,
               tokens,
               cache,
-              listener::stopped,
+              listener::isCancelled,
               from -> listener.progress(cache.length(), tokens));
       return whole ? Optional.of(records.survey()) : Optional.empty();
     }
   }
 
-  private static KvCache watched(Model model, Records records) {
+  private static KvCache observedCache(Model model, Records records) {
     CacheShape shape = model.config().cacheShape().withoutWindows();
     MixkvqCodec codec =
         new MixkvqCodec(
@@ -81,12 +81,16 @@ public record SalienceSurvey(
                     shape.keyDim(),
                     shape.valueDim(),
                     model.config().queryHeads()),
-                new MixkvqSettings(
-                    Thresholds.NONE, Salience.QUERY, QuerySpan.WINDOW, GROUP, 1, Lookups.EXACT),
+                new MixkvqOptions(
+                    Thresholds.NONE,
+                    Salience.QUERY,
+                    QuerySpan.WINDOW,
+                    GROUP,
+                    1,
+                    OperandPrecision.EXACT),
                 Optional.empty())
-            .watchedBy(records::add);
-    return new PagedCache(
-        shape, new CacheSettings(Precision.F16, SINKS, WINDOW, Optional.of(codec)));
+            .withObserver(records::add);
+    return new PagedCache(shape, new CacheConfig(Precision.F16, SINKS, WINDOW, Optional.of(codec)));
   }
 
   /** The correlation of the two figures over the channels of a layer. */

@@ -4,7 +4,7 @@ import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.google.gson.JsonParseException;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.WholeFile;
+import dev.kvasir.format.AtomicFile;
 import dev.kvasir.lab.search.Trial;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -70,6 +70,6 @@ public final class TuneJournal {
   }
 
   void write(List<Trial> trials) {
-    WholeFile.write(file, GSON.toJson(new Content(search, trials)) + "\n");
+    AtomicFile.write(file, GSON.toJson(new Content(search, trials)) + "\n");
   }
 }

@@ -2,8 +2,8 @@ package dev.kvasir.lab.tune;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.Calibration.Command;
-import dev.kvasir.codec.Method;
-import dev.kvasir.codec.Methods;
+import dev.kvasir.codec.MethodRegistry;
+import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.eval.Task;
 import java.util.stream.Collectors;
@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
  * @param mostBits that a packed value may take, all-in
  */
 public record TuneSettings(
-    CacheSpec spec, Task task, int context, int samples, int trials, double mostBits, long seed) {
+    CacheSpec spec, Task task, int context, int samples, int trials, double maxBits, long seed) {
   public TuneSettings {
     if (!isTuned(spec.method())) {
       throw new InvalidInputException(
@@ -33,14 +33,14 @@ public record TuneSettings(
     }
   }
 
-  private static boolean isTuned(Method method) {
+  private static boolean isTuned(QuantizationMethod method) {
     return method.calibration().filter(how -> how.command() == Command.TUNE).isPresent();
   }
 
   private static String tunedMethods() {
-    return Methods.all().stream()
+    return MethodRegistry.all().stream()
         .filter(TuneSettings::isTuned)
-        .map(Method::typed)
+        .map(QuantizationMethod::syntax)
         .collect(Collectors.joining(", "));
   }
 }

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.work;
 
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
 import java.io.Serializable;
 import java.util.List;
 
@@ -9,31 +9,31 @@ import java.util.List;
  * of one thread side by side.
  */
 public final class LocalRunner implements Runner {
-  private final Worksite site;
+  private final WorkerContext context;
 
-  public LocalRunner(Worksite site) {
-    this.site = site;
+  public LocalRunner(WorkerContext context) {
+    this.context = context;
   }
 
   @Override
   public <R extends Serializable> boolean run(
-      List<? extends Piece<? extends R>> pieces, WorkListener listener, Delivery<R> delivery) {
-    if (!pieces.isEmpty() && pieces.stream().allMatch(Piece::single)) {
-      return new SideBySide<R>(pieces, listener, delivery).run(site);
+      List<? extends LabTask<? extends R>> tasks, ProgressListener listener, Delivery<R> delivery) {
+    if (!tasks.isEmpty() && tasks.stream().allMatch(LabTask::singleThreaded)) {
+      return new ParallelRun<R>(tasks, listener, delivery).run(context);
     }
-    double inAll = pieces.stream().mapToDouble(Piece::work).sum();
+    double total = tasks.stream().mapToDouble(LabTask::cost).sum();
     double before = 0;
-    for (int i = 0; i < pieces.size(); i++) {
-      Piece<? extends R> piece = pieces.get(i);
-      listener.doing(piece.name());
+    for (int i = 0; i < tasks.size(); i++) {
+      LabTask<? extends R> task = tasks.get(i);
+      listener.status(task.name());
       R result;
       try {
-        result = piece.run(site, new PartListener(listener, before, piece.work(), inAll));
-      } catch (Stopped e) {
+        result = task.run(context, new PartListener(listener, before, task.cost(), total));
+      } catch (WorkCancelledException e) {
         return false;
       }
       delivery.take(i, result);
-      before += piece.work();
+      before += task.cost();
     }
     return true;
   }

@@ -1,38 +1,38 @@
 package dev.kvasir.lab.work;
 
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
 
 /** Tells the progress of a part as that of the whole. */
-public final class PartListener implements WorkListener {
-  private final WorkListener whole;
+public final class PartListener implements ProgressListener {
+  private final ProgressListener whole;
   private final double before;
   private final double part;
-  private final double inAll;
+  private final double total;
 
   /**
    * @param before work that was done before the part
    * @param part work of the part
    * @param inAll work of the whole
    */
-  public PartListener(WorkListener whole, double before, double part, double inAll) {
+  public PartListener(ProgressListener whole, double before, double part, double total) {
     this.whole = whole;
     this.before = before;
     this.part = part;
-    this.inAll = inAll;
+    this.total = total;
   }
 
   @Override
   public void progress(double done, double of) {
-    whole.progress(Math.min(inAll, before + part * done / of), inAll);
+    whole.progress(Math.min(total, before + part * done / of), total);
   }
 
   @Override
-  public void doing(String what) {
-    whole.doing(what);
+  public void status(String what) {
+    whole.status(what);
   }
 
   @Override
-  public boolean stopped() {
-    return whole.stopped();
+  public boolean isCancelled() {
+    return whole.isCancelled();
   }
 }

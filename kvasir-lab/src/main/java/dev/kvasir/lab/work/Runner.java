@@ -1,6 +1,6 @@
 package dev.kvasir.lab.work;
 
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
 import java.io.Serializable;
 import java.util.List;
 import java.util.Optional;
@@ -13,11 +13,11 @@ public interface Runner extends AutoCloseable {
     /**
      * @param piece its place in the list
      */
-    void take(int piece, R result);
+    void take(int index, R result);
   }
 
   /** How many pieces run at the same time; a plan may cut its work the finer. */
-  default int sideBySide() {
+  default int parallelism() {
     return 1;
   }
 
@@ -30,10 +30,10 @@ public interface Runner extends AutoCloseable {
    * @throws dev.kvasir.error.InvalidInputException what a piece was refused with
    */
   <R extends Serializable> boolean run(
-      List<? extends Piece<? extends R>> pieces, WorkListener listener, Delivery<R> delivery);
+      List<? extends LabTask<? extends R>> tasks, ProgressListener listener, Delivery<R> delivery);
 
   /** The address of a page on which people watch it, if it has one. */
-  default Optional<String> page() {
+  default Optional<String> dashboardUrl() {
     return Optional.empty();
   }
 

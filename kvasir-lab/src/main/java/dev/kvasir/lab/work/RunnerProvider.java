@@ -16,15 +16,19 @@ public interface RunnerProvider {
    * @param ship whether materials are sent along; otherwise they lie at the same paths everywhere
    * @param model what the plan was made with, loaded from the materials
    */
-  record Order(
-      String place, Map<String, String> settings, boolean ship, Materials materials, Model model) {}
+  record RunnerRequest(
+      String address,
+      Map<String, String> settings,
+      boolean distributeFiles,
+      TaskInputs inputs,
+      Model model) {}
 
   /**
    * Threads that the model of the plan should have, because pieces run in this process too.
    *
    * @return 0 where they do not
    */
-  int threadsHere(String place);
+  int localThreads(String address);
 
   /**
    * Pieces that run at a time on this process's heap, or on that of one machine where they run on
@@ -32,10 +36,10 @@ public interface RunnerProvider {
    *
    * @param settings of the place, as it names them
    */
-  int piecesHere(String place, Map<String, String> settings);
+  int tasksPerProcess(String address, Map<String, String> settings);
 
   /**
    * @throws dev.kvasir.error.InvalidInputException where nobody is at the place
    */
-  Runner open(Order order);
+  Runner open(RunnerRequest request);
 }

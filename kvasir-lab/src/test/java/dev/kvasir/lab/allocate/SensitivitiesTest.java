@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
-import dev.kvasir.codec.pmkvq.KeyScales;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.codec.pmkvq.KeyScaleAxis;
 import dev.kvasir.kernel.ScalarKernels;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
-import dev.kvasir.lab.calibrate.TokenCodes;
+import dev.kvasir.lab.calibrate.PerTokenQuantizer;
 import dev.kvasir.lab.gradient.DecoderRunner;
 import dev.kvasir.lab.gradient.LayerGradients;
 import dev.kvasir.lab.gradient.TextVisitor;
@@ -24,16 +24,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class SensitivitiesTest {
-  private final Crew crew = new Crew(2);
+  private final WorkerPool workers = new WorkerPool(2);
   private final TinyDecoder tiny = TinyDecoder.of(TinyDecoder.Choices.plain(), 3);
   private final TracedDecoder decoder =
-      new TracedDecoder(tiny.config(), tiny.weights(), 1, new ScalarKernels(), crew);
+      new TracedDecoder(tiny.config(), tiny.weights(), 1, new ScalarKernels(), workers);
   private final CalibrationTexts texts =
       new CalibrationTexts(List.of(text(1, 20), text(2, 20), text(3, 20)));
 
   @AfterEach
   void close() {
-    crew.close();
+    workers.close();
   }
 
   private static int[] text(long seed, int length) {
@@ -41,13 +41,13 @@ class SensitivitiesTest {
   }
 
   private Sensitivities measure(int firstTokens) {
-    return measure(firstTokens, KeyScales.TOKEN);
+    return measure(firstTokens, KeyScaleAxis.TOKEN);
   }
 
-  private Sensitivities measure(int firstTokens, KeyScales keyScales) {
+  private Sensitivities measure(int firstTokens, KeyScaleAxis keyScales) {
     SensitivitySettings settings =
         new SensitivitySettings(List.of(2, 4, 8, 16), firstTokens, keyScales);
-    return Sensitivities.measure(runner(), texts, settings, WorkListener.NONE).orElseThrow();
+    return Sensitivities.measure(runner(), texts, settings, ProgressListener.NONE).orElseThrow();
   }
 
   private DecoderRunner runner() {
@@ -81,7 +81,7 @@ class SensitivitiesTest {
 
   private double lost(float[] x, float[] gradients) {
     float[] decoded = new float[x.length];
-    new TokenCodes(tiny.config().headDim(), 4)
+    new PerTokenQuantizer(tiny.config().headDim(), 4)
         .roundTrip(x, 0, x.length / tiny.config().headDim(), decoded, 0);
     double sum = 0;
     for (int i = 0; i < x.length; i++) {
@@ -107,7 +107,7 @@ class SensitivitiesTest {
     for (int[] sample : texts.samples()) {
       decoder.gradients(sample, visitor);
     }
-    Sensitivities byChannel = measure(1, KeyScales.CHANNEL);
+    Sensitivities byChannel = measure(1, KeyScaleAxis.CHANNEL);
     assertThat(byChannel.keys()[1][1]).isCloseTo(expected[0], withinPercentage(1e-3));
     assertThat(byChannel.values()[1]).containsExactly(measure(1).values()[1]);
   }
@@ -145,20 +145,20 @@ class SensitivitiesTest {
 
   @Test
   void progressIsToldAndAStopLeavesNothing() {
-    SensitivitySettings ofTwoBits = new SensitivitySettings(List.of(2), 1, KeyScales.TOKEN);
+    SensitivitySettings ofTwoBits = new SensitivitySettings(List.of(2), 1, KeyScaleAxis.TOKEN);
     List<Double> told = new ArrayList<>();
-    WorkListener listener = (done, inAll) -> told.add(done / inAll);
+    ProgressListener listener = (done, inAll) -> told.add(done / inAll);
     assertThat(Sensitivities.measure(runner(), texts, ofTwoBits, listener)).isPresent();
     assertThat(told).isSorted().hasSize(3 * 2 * 3).endsWith(1.0);
-    WorkListener stopping =
-        new WorkListener() {
+    ProgressListener stopping =
+        new ProgressListener() {
           private int asked;
 
           @Override
           public void progress(double done, double inAll) {}
 
           @Override
-          public boolean stopped() {
+          public boolean isCancelled() {
             return ++asked == 4;
           }
         };
@@ -168,16 +168,16 @@ class SensitivitiesTest {
   @Test
   void whatWasKeptOfARunIsNotMeasuredAgain() {
     List<Integer> widths = List.of(2, 4, 8, 16);
-    SensitivitySettings settings = new SensitivitySettings(widths, 1, KeyScales.TOKEN);
+    SensitivitySettings settings = new SensitivitySettings(widths, 1, KeyScaleAxis.TOKEN);
     Map<Integer, Sensitivities> kept = new HashMap<>();
-    Sensitivities.measure(runner(), texts, settings, Map.of(), kept::put, WorkListener.NONE);
+    Sensitivities.measure(runner(), texts, settings, Map.of(), kept::put, ProgressListener.NONE);
     assertThat(kept).hasSize(3);
     float[] ofFile = kept.get(1).floats();
     Map<Integer, Sensitivities> known =
         Map.of(1, Sensitivities.of(widths, tiny.config().layers(), ofFile));
     Map<Integer, Sensitivities> further = new HashMap<>();
     Sensitivities resumed =
-        Sensitivities.measure(runner(), texts, settings, known, further::put, WorkListener.NONE)
+        Sensitivities.measure(runner(), texts, settings, known, further::put, ProgressListener.NONE)
             .orElseThrow();
     assertThat(further).containsOnlyKeys(0, 2);
     assertThat(resumed.keys()).isDeepEqualTo(measure(1).keys());

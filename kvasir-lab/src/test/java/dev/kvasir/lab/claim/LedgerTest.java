@@ -10,13 +10,13 @@ import dev.kvasir.lab.claim.Ledger.Entry;
 import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.EvaluationJson;
+import dev.kvasir.lab.eval.EvaluationSettings;
 import dev.kvasir.lab.eval.Footprint;
+import dev.kvasir.lab.eval.Proportion;
 import dev.kvasir.lab.eval.Row;
 import dev.kvasir.lab.eval.Score;
-import dev.kvasir.lab.eval.Settings;
-import dev.kvasir.lab.eval.Share;
 import dev.kvasir.lab.eval.Task;
-import dev.kvasir.lab.report.FiguresFile;
+import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.lab.report.Provenance;
 import dev.kvasir.lab.report.ResultsFile;
 import dev.kvasir.lab.report.StandardTable;
@@ -53,17 +53,18 @@ class LedgerTest {
   void everyTableThatTriesAClaimIsOneOfThoseThatCanBeMeasured() {
     new Ledger(folder)
         .entries().stream()
-            .map(entry -> entry.claim().trial())
-            .filter(trial -> trial.target().isEmpty())
+            .map(entry -> entry.claim().experiment())
+            .filter(experiment -> experiment.outputOption().isEmpty())
             .forEach(
-                trial ->
-                    assertThat(StandardTable.named(trial.name()).name()).isEqualTo(trial.name()));
+                experiment ->
+                    assertThat(StandardTable.named(experiment.name()).name())
+                        .isEqualTo(experiment.name()));
   }
 
   @Test
   void withoutFiguresNothingIsTried() {
     assertThat(new Ledger(folder).entries()).extracting(Entry::finding).containsOnly(Finding.NONE);
-    assertThatThrownBy(() -> Ledger.trial(1000))
+    assertThatThrownBy(() -> Ledger.experiment(1000))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("claim 1000 is unknown; known are 1 to");
   }
@@ -83,7 +84,7 @@ class LedgerTest {
     assertThat(judge(RowCheck.atLeast(4, "far", "near", Task.KLD)).verdict())
         .isEqualTo(Verdict.HOLDS);
     assertThat(judge(RowCheck.bytesAtMost(1, "near", "far")))
-        .extracting(Finding::figure)
+        .extracting(Finding::measured)
         .isEqualTo("3.00 bits against 3.00");
   }
 
@@ -104,49 +105,52 @@ class LedgerTest {
 
   @Test
   void numbersAreFoundByTheirNames() {
-    FiguresFile.write(folder.resolve("numbers.json"), Map.of("speed", 1.5), ORIGIN);
-    Figures figures = Figures.read(folder.resolve("numbers.json")).orElseThrow();
-    assertThat(NumberCheck.atLeast("speed", 1.4, "%.2f times").judge(figures))
+    MeasurementsFile.write(folder.resolve("numbers.json"), Map.of("speed", 1.5), ORIGIN);
+    Measurements measurements = Measurements.read(folder.resolve("numbers.json")).orElseThrow();
+    assertThat(NumberCheck.atLeast("speed", 1.4, "%.2f times").judge(measurements))
         .isEqualTo(new Finding(Verdict.HOLDS, "1.50 times"));
-    assertThat(NumberCheck.atMost("speed", 1.4, "%.2f times").judge(figures).verdict())
+    assertThat(NumberCheck.atMost("speed", 1.4, "%.2f times").judge(measurements).verdict())
         .isEqualTo(Verdict.FAILS);
   }
 
   @Test
   void numbersAreHeldAgainstEachOther() {
-    FiguresFile.write(
+    MeasurementsFile.write(
         folder.resolve("numbers.json"),
         Map.of("layer 0", 3.0, "layer 1", 0.5, "layer 2", 2.0),
         ORIGIN);
-    Figures figures = Figures.read(folder.resolve("numbers.json")).orElseThrow();
-    assertThat(NumberCheck.timesAtLeast(6, "layer 0", "layer 1", "%.1f times").judge(figures))
+    Measurements measurements = Measurements.read(folder.resolve("numbers.json")).orElseThrow();
+    assertThat(NumberCheck.timesAtLeast(6, "layer 0", "layer 1", "%.1f times").judge(measurements))
         .isEqualTo(new Finding(Verdict.HOLDS, "6.0 times"));
-    assertThat(NumberCheck.timesAtMost(3, "layer 2", "layer 1", "%.1f").judge(figures).verdict())
+    assertThat(
+            NumberCheck.timesAtMost(3, "layer 2", "layer 1", "%.1f").judge(measurements).verdict())
         .isEqualTo(Verdict.FAILS);
-    assertThat(NumberCheck.timesAtMost(3, "layer 2", "layer 9", "%.1f").judge(figures))
+    assertThat(NumberCheck.timesAtMost(3, "layer 2", "layer 9", "%.1f").judge(measurements))
         .isEqualTo(Finding.NONE);
-    assertThat(NumberCheck.falling("%.1f", "layer 0", "layer 2", "layer 1").judge(figures))
+    assertThat(NumberCheck.decreasing("%.1f", "layer 0", "layer 2", "layer 1").judge(measurements))
         .isEqualTo(new Finding(Verdict.HOLDS, "3.0, 2.0, 0.5"));
     assertThat(
-            NumberCheck.falling("%.1f", "layer 0", "layer 1", "layer 2").judge(figures).verdict())
+            NumberCheck.decreasing("%.1f", "layer 0", "layer 1", "layer 2")
+                .judge(measurements)
+                .verdict())
         .isEqualTo(Verdict.FAILS);
-    assertThat(NumberCheck.endsAreLargest("layer %d", "%.1f").judge(figures))
+    assertThat(NumberCheck.endsAreLargest("layer %d", "%.1f").judge(measurements))
         .isEqualTo(new Finding(Verdict.HOLDS, "3.0, 0.5, 2.0"));
-    assertThat(NumberCheck.layersAtMost("layer %d", 2.5, "%.1f").judge(figures).verdict())
+    assertThat(NumberCheck.layersAtMost("layer %d", 2.5, "%.1f").judge(measurements).verdict())
         .isEqualTo(Verdict.FAILS);
-    assertThat(NumberCheck.layersAtMost("head %d", 2.5, "%.1f").judge(figures))
+    assertThat(NumberCheck.layersAtMost("head %d", 2.5, "%.1f").judge(measurements))
         .isEqualTo(Finding.NONE);
   }
 
   @Test
   void theSameSpecIsComparedAcrossTrials() {
-    Trial one = Trial.json("one");
+    Experiment one = Experiment.json("one");
     EvaluationJson.write(evaluation(row("same", 0.4)), one.file(folder));
     EvaluationJson.write(evaluation(row("same", 0.1)), folder.resolve("four.json"));
-    Figures four = Figures.read(folder.resolve("four.json")).orElseThrow();
+    Measurements four = Measurements.read(folder.resolve("four.json")).orElseThrow();
     assertThat(RowCheck.betterThanIn(one, "same", Task.KLD).judge(four))
         .isEqualTo(new Finding(Verdict.HOLDS, "kld 0.1000 against 0.4000"));
-    assertThat(RowCheck.betterThanIn(Trial.json("none"), "same", Task.KLD).judge(four))
+    assertThat(RowCheck.betterThanIn(Experiment.json("none"), "same", Task.KLD).judge(four))
         .isEqualTo(Finding.NONE);
   }
 
@@ -154,13 +158,13 @@ class LedgerTest {
   @Test
   void anEvaluationAloneHasRowsToo() {
     EvaluationJson.write(evaluation(row("near", 0.1), row("far", 0.4)), folder.resolve("own.json"));
-    Figures figures = Figures.read(folder.resolve("own.json")).orElseThrow();
-    assertThat(RowCheck.better("near", "far", Task.KLD).judge(figures).verdict())
+    Measurements measurements = Measurements.read(folder.resolve("own.json")).orElseThrow();
+    assertThat(RowCheck.better("near", "far", Task.KLD).judge(measurements).verdict())
         .isEqualTo(Verdict.HOLDS);
   }
 
   private Finding judge(Check check) {
-    return check.judge(Figures.read(folder.resolve("results/table.json")).orElseThrow());
+    return check.judge(Measurements.read(folder.resolve("results/table.json")).orElseThrow());
   }
 
   private void measure(Row... rows) {
@@ -169,7 +173,8 @@ class LedgerTest {
 
   private static Evaluation evaluation(Row... rows) {
     List<CacheSpec> specs = new ArrayList<>();
-    Settings settings = new Settings(specs, EnumSet.of(Task.KLD), List.of(1000), 1, 1, 1);
+    EvaluationSettings settings =
+        new EvaluationSettings(specs, EnumSet.of(Task.KLD), List.of(1000), 1, 1, 1);
     return new Evaluation("small", settings, "a text", "2 processors", true, List.of(rows));
   }
 
@@ -181,7 +186,7 @@ class LedgerTest {
         Map.of(
             Task.KLD,
             new Score.Divergence(
-                new Estimate(divergence, divergence, divergence), 1, new Share(1, 2), blocks)),
+                new Estimate(divergence, divergence, divergence), 1, new Proportion(1, 2), blocks)),
         Map.of());
   }
 }

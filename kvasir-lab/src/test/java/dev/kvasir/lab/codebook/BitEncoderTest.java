@@ -19,15 +19,15 @@ class BitEncoderTest {
     double[] noise = random.doubles(encoder.logitCount(), -1, 3).toArray();
     double[] parameters = encoder.parameters();
     double[] gradient = new double[parameters.length];
-    encoder.learn(x, 0, noise, 0.7, gradient);
+    encoder.addGradient(x, 0, noise, 0.7, gradient);
     double[] unused = new double[parameters.length];
     double step = 1e-5;
     for (int i = 0; i < parameters.length; i++) {
       double before = parameters[i];
       parameters[i] = before + step;
-      double above = encoder.learn(x, 0, noise, 0.7, unused);
+      double above = encoder.addGradient(x, 0, noise, 0.7, unused);
       parameters[i] = before - step;
-      double below = encoder.learn(x, 0, noise, 0.7, unused);
+      double below = encoder.addGradient(x, 0, noise, 0.7, unused);
       parameters[i] = before;
       assertThat(gradient[i])
           .as("parameter %d", i)

@@ -6,10 +6,10 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.Codebook;
 import dev.kvasir.codec.commvq.KeyCodebook;
 import dev.kvasir.codec.commvq.ValueCodebook;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.lab.work.LocalRunner;
-import dev.kvasir.lab.work.Worksite;
+import dev.kvasir.lab.work.WorkerContext;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.ObjectInputStream;
@@ -38,7 +38,7 @@ class CodebookTrainingTest {
     }
     Random random = new Random(seed);
     for (int token = 0; token < count; token++) {
-      for (TrainedHead head : heads()) {
+      for (HeadId head : heads()) {
         sample.put(head.side(), head.layer(), head.kvHead(), token, vector(basis, random), 0);
       }
     }
@@ -56,15 +56,15 @@ class CodebookTrainingTest {
     return x;
   }
 
-  private static List<TrainedHead> heads() {
+  private static List<HeadId> heads() {
     return List.of(Side.values()).stream()
-        .flatMap(side -> List.of(0, 1, 2, 3).stream().map(i -> new TrainedHead(side, i / 2, i % 2)))
+        .flatMap(side -> List.of(0, 1, 2, 3).stream().map(i -> new HeadId(side, i / 2, i % 2)))
         .toList();
   }
 
   /** Keeps what is finished, and stops after so many heads. */
-  private static final class Keeper implements WorkListener {
-    private final Map<TrainedHead, Codebook> kept = new HashMap<>();
+  private static final class Keeper implements ProgressListener {
+    private final Map<HeadId, Codebook> kept = new HashMap<>();
     private final int most;
     private double done;
     private double inAll;
@@ -81,15 +81,15 @@ class CodebookTrainingTest {
     }
 
     @Override
-    public boolean stopped() {
+    public boolean isCancelled() {
       return kept.size() >= most;
     }
   }
 
-  private static Keeper train(Set<TrainedHead> finished, int threads, int most) {
+  private static Keeper train(Set<HeadId> finished, int threads, int most) {
     Keeper keeper = new Keeper(most);
     new CodebookTraining(SAMPLE, SETTINGS, 5)
-        .run(finished, new LocalRunner(Worksite.empty(threads)), keeper, keeper.kept::put);
+        .run(finished, new LocalRunner(WorkerContext.empty(threads)), keeper, keeper.kept::put);
     return keeper;
   }
 
@@ -99,7 +99,7 @@ class CodebookTrainingTest {
     Keeper together = train(Set.of(), 3, 100);
     assertThat(alone.kept.keySet()).containsExactlyInAnyOrderElementsOf(heads());
     assertThat(alone.done).isEqualTo(alone.inAll);
-    for (TrainedHead head : heads()) {
+    for (HeadId head : heads()) {
       assertSame(alone.kept.get(head), together.kept.get(head));
     }
   }
@@ -107,16 +107,17 @@ class CodebookTrainingTest {
   /** As when it goes to another process. */
   @Test
   void aHeadThatWasSentIsTrainedToTheSameBits() throws Exception {
-    TrainedHead head = heads().get(3);
-    HeadTraining here = new HeadTraining(head, SampledHead.in(SAMPLE, head), SETTINGS, 5);
+    HeadId head = heads().get(3);
+    HeadTrainingTask here = new HeadTrainingTask(head, SampledHead.in(SAMPLE, head), SETTINGS, 5);
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
       out.writeObject(here);
     }
     try (ObjectInputStream in =
         new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray()))) {
-      HeadRows there = ((HeadTraining) in.readObject()).run(Worksite.empty(1), WorkListener.NONE);
-      HeadRows rows = here.run(Worksite.empty(1), WorkListener.NONE);
+      SerializedCodebook there =
+          ((HeadTrainingTask) in.readObject()).run(WorkerContext.empty(1), ProgressListener.NONE);
+      SerializedCodebook rows = here.run(WorkerContext.empty(1), ProgressListener.NONE);
       assertThat(there.mean()).isEqualTo(rows.mean());
       assertThat(there.rows()).isEqualTo(rows.rows());
     }
@@ -128,23 +129,19 @@ class CodebookTrainingTest {
     Keeper begun = train(Set.of(), 1, 3);
     assertThat(begun.kept).hasSize(3);
     Keeper rest = train(begun.kept.keySet(), 1, 100);
-    assertThat(rest.kept)
-        .hasSize(5)
-        .doesNotContainKeys(begun.kept.keySet().toArray(TrainedHead[]::new));
+    assertThat(rest.kept).hasSize(5).doesNotContainKeys(begun.kept.keySet().toArray(HeadId[]::new));
     assertThat(rest.inAll).isEqualTo(5 * StagesTrainer.steps(SETTINGS));
     rest.kept.forEach((head, codebook) -> assertSame(codebook, whole.kept.get(head)));
   }
 
   @Test
   void whatIsLearnedHoldsForOtherVectors() {
-    Map<TrainedHead, Codebook> books = train(Set.of(), 2, 100).kept;
+    Map<HeadId, Codebook> books = train(Set.of(), 2, 100).kept;
     VectorSample other = sample(400, 2);
     for (Side side : Side.values()) {
       for (int layer = 0; layer < 2; layer++) {
         List<Codebook> heads =
-            List.of(
-                books.get(new TrainedHead(side, layer, 0)),
-                books.get(new TrainedHead(side, layer, 1)));
+            List.of(books.get(new HeadId(side, layer, 0)), books.get(new HeadId(side, layer, 1)));
         assertThat(heads.getFirst())
             .isInstanceOf(side == Side.KEYS ? KeyCodebook.class : ValueCodebook.class);
         HeldOutError error = HeldOutError.of(other, side, layer, heads, 2);

@@ -38,15 +38,16 @@ class LayerTrialTest {
     assertThat(one.kvHeads()).isEqualTo(2);
     assertThat(two.stages()).isEqualTo(2);
     for (Side side : Side.values()) {
-      assertThat(trial.left(TEST, two, side)).isLessThan(trial.left(TEST, one, side));
+      assertThat(trial.relativeError(TEST, two, side))
+          .isLessThan(trial.relativeError(TEST, one, side));
     }
   }
 
   @Test
   void aCodeForAllPairsLeavesLessThanTwoForHalfOfThem() {
     LayerTrial trial = new LayerTrial(0, 2, 1, () -> false);
-    double whole = trial.leftOfKeys(TRAINING, TEST, 4, 2).orElseThrow();
-    double halves = trial.leftOfKeys(TRAINING, TEST, 2, 1).orElseThrow();
+    double whole = trial.groupedKeyError(TRAINING, TEST, 4, 2).orElseThrow();
+    double halves = trial.groupedKeyError(TRAINING, TEST, 2, 1).orElseThrow();
     assertThat(whole).isLessThan(halves);
     assertThat(halves).isLessThan(0.1);
   }
@@ -55,6 +56,6 @@ class LayerTrialTest {
   void whoStopsGetsNothing() {
     LayerTrial trial = new LayerTrial(0, 2, 1, () -> true);
     assertThat(trial.train(TRAINING, 1)).isEmpty();
-    assertThat(trial.leftOfKeys(TRAINING, TEST, 4, 1)).isEmpty();
+    assertThat(trial.groupedKeyError(TRAINING, TEST, 4, 1)).isEmpty();
   }
 }

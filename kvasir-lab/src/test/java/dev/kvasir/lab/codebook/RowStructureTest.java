@@ -9,13 +9,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class RowStructureTest {
-  private static final int LENGTH = Planted.LENGTH;
+  private static final int LENGTH = PlantedVectors.LENGTH;
 
   /** Rows are found up to what may be moved from one half of a sum to the other. */
   @ParameterizedTest
   @EnumSource(RowStructure.class)
   void theVectorsOfPlantedRowsAreFittedToTheLast(RowStructure structure) {
-    Planted planted = new Planted(structure, 2, 6000, 64, 1);
+    PlantedVectors planted = new PlantedVectors(structure, 2, 6000, 64, 1);
     AdditiveStages fitted = fit(structure, planted, 1e-6);
     for (int i = 0; i < planted.set.count(); i++) {
       float[] sum = new float[LENGTH];
@@ -30,7 +30,7 @@ class RowStructureTest {
   @ParameterizedTest
   @EnumSource(RowStructure.class)
   void noOtherRowsOfTheStructureFitBetter(RowStructure structure) {
-    Planted planted = new Planted(structure, 2, 3000, 64, 2);
+    PlantedVectors planted = new PlantedVectors(structure, 2, 3000, 64, 2);
     Random random = new Random(3);
     for (int i = 0; i < planted.set.x().length; i++) {
       planted.set.x()[i] += (float) random.nextGaussian();
@@ -38,7 +38,7 @@ class RowStructureTest {
     AdditiveStages fitted = fit(structure, planted, 1e-6);
     double least = error(planted, fitted);
     for (int trial = 0; trial < 5; trial++) {
-      float[] moved = Planted.rows(structure, 2, random).rows().clone();
+      float[] moved = PlantedVectors.rows(structure, 2, random).rows().clone();
       for (int i = 0; i < moved.length; i++) {
         moved[i] = fitted.rows()[i] + 0.02f * moved[i];
       }
@@ -49,8 +49,8 @@ class RowStructureTest {
   @ParameterizedTest
   @EnumSource(RowStructure.class)
   void rowsThatNothingUsesStayWhereTheyAre(RowStructure structure) {
-    Planted planted = new Planted(structure, 1, 500, 10, 4);
-    AdditiveStages before = Planted.rows(structure, 1, new Random(5));
+    PlantedVectors planted = new PlantedVectors(structure, 1, 500, 10, 4);
+    AdditiveStages before = PlantedVectors.rows(structure, 1, new Random(5));
     Moments moments = moments(planted, 1);
     float[] fitted = structure.fit(moments, before.rows(), LENGTH, 0.1);
     for (int a = 10; a < AdditiveStages.ROWS; a++) {
@@ -61,12 +61,12 @@ class RowStructureTest {
     }
   }
 
-  private static AdditiveStages fit(RowStructure structure, Planted planted, double pull) {
-    float[] begin = Planted.rows(structure, 2, new Random(7)).rows();
+  private static AdditiveStages fit(RowStructure structure, PlantedVectors planted, double pull) {
+    float[] begin = PlantedVectors.rows(structure, 2, new Random(7)).rows();
     return new AdditiveStages(2, LENGTH, structure.fit(moments(planted, 2), begin, LENGTH, pull));
   }
 
-  private static Moments moments(Planted planted, int stages) {
+  private static Moments moments(PlantedVectors planted, int stages) {
     Moments moments = new Moments(stages, LENGTH);
     for (int i = 0; i < planted.set.count(); i++) {
       moments.add(planted.codes, i * stages, planted.set.x(), i * LENGTH, 1);
@@ -74,7 +74,7 @@ class RowStructureTest {
     return moments;
   }
 
-  private static double error(Planted planted, AdditiveStages stages) {
+  private static double error(PlantedVectors planted, AdditiveStages stages) {
     double error = 0;
     float[] sum = new float[LENGTH];
     for (int i = 0; i < planted.set.count(); i++) {

@@ -17,7 +17,7 @@ class StagesTrainerTest {
   private final List<Double> errors = new ArrayList<>();
 
   private Optional<AdditiveStages> train(RowStructure structure, TrainingSettings settings) {
-    TrainingSet set = new Planted(structure, 2, 1500, 12, 1).set;
+    TrainingSet set = new PlantedVectors(structure, 2, 1500, 12, 1).set;
     return new StagesTrainer(set, structure, settings, errors::add).train(new SplittableRandom(1));
   }
 
@@ -48,7 +48,7 @@ class StagesTrainerTest {
   @ParameterizedTest
   @EnumSource(RowStructure.class)
   void whoIsToldMayEndIt(RowStructure structure) {
-    TrainingSet set = new Planted(structure, 2, 300, 12, 1).set;
+    TrainingSet set = new PlantedVectors(structure, 2, 300, 12, 1).set;
     for (int steps = 1; steps <= StagesTrainer.steps(HARD); steps++) {
       errors.clear();
       int last = steps;

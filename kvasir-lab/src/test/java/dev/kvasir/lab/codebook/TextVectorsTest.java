@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.Model;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.Runner;
-import dev.kvasir.lab.work.Worksite;
+import dev.kvasir.lab.work.WorkerContext;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class TextVectorsTest {
-  private static final WorkListener QUIET = (done, inAll) -> {};
+  private static final ProgressListener QUIET = (done, inAll) -> {};
   private static Model model;
 
   @TempDir private Path folder;
@@ -37,20 +37,20 @@ class TextVectorsTest {
     model.close();
   }
 
-  private static Optional<TextVectors> read(String text, int tokens, WorkListener listener) {
+  private static Optional<TextVectors> read(String text, int tokens, ProgressListener listener) {
     TextVectors.Settings settings = new TextVectors.Settings(tokens, 128, 1);
     return TextVectors.read(model, "text", text, settings, listener);
   }
 
   private static Optional<TextVectors> read(
-      String text, int tokens, SamplePlace place, WorkListener listener) {
+      String text, int tokens, SampleStorage storage, ProgressListener listener) {
     TextVectors.Settings settings = new TextVectors.Settings(tokens, 128, 1);
-    Runner runner = new LocalRunner(Worksite.of(model));
-    return TextVectors.read(model, "text", text, settings, runner, place, listener);
+    Runner runner = new LocalRunner(WorkerContext.of(model));
+    return TextVectors.read(model, "text", text, settings, runner, storage, listener);
   }
 
   /** Hears how much there is to read, and stops after some of it. */
-  private static final class Reader implements WorkListener {
+  private static final class Reader implements ProgressListener {
     private final double most;
     private double done;
     private double inAll;
@@ -66,7 +66,7 @@ class TextVectorsTest {
     }
 
     @Override
-    public boolean stopped() {
+    public boolean isCancelled() {
       return done >= most;
     }
   }
@@ -116,20 +116,20 @@ class TextVectorsTest {
   @Test
   void whatADiskHasNoRoomForIsRefusedAndNothingStaysBehind() {
     SampleFolder samples = new SampleFolder(folder.resolve("vectors"), "");
-    assertThatThrownBy(() -> samples.room("training", 1L << 60))
+    assertThatThrownBy(() -> samples.allocate("training", 1L << 60))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining(
             "its vectors take %d bytes; the disk has".formatted((1L << 60) + 4096));
-    samples.remove();
+    samples.delete();
     assertThat(folder).isEmptyDirectory();
   }
 
   @Test
   void samplesOfEarlierRunsGoWithThoseOfThisOne() throws IOException {
     SampleFolder samples = new SampleFolder(folder.resolve("vectors"), "");
-    samples.room("training", 100);
+    samples.allocate("training", 100);
     Files.writeString(folder.resolve("vectors").resolve("text 95"), "of a run with more texts");
-    samples.remove();
+    samples.delete();
     assertThat(folder).isEmptyDirectory();
   }
 
@@ -156,13 +156,13 @@ class TextVectorsTest {
 
   @Test
   void whoStopsGetsNothing() {
-    WorkListener stopped =
-        new WorkListener() {
+    ProgressListener stopped =
+        new ProgressListener() {
           @Override
           public void progress(double done, double inAll) {}
 
           @Override
-          public boolean stopped() {
+          public boolean isCancelled() {
             return true;
           }
         };

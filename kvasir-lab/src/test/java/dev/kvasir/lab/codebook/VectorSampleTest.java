@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.Model;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.lab.work.LocalRunner;
-import dev.kvasir.lab.work.Worksite;
+import dev.kvasir.lab.work.WorkerContext;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
@@ -51,13 +51,13 @@ class VectorSampleTest {
       int[] ids = new int[300];
       Arrays.setAll(ids, i -> 100 + i % 3);
       VectorSample sample =
-          SampleReading.all(
+          SamplePlan.readAll(
               model.config().cacheShape(),
               "text",
               ids,
               200,
-              new LocalRunner(Worksite.of(model)),
-              WorkListener.NONE);
+              new LocalRunner(WorkerContext.of(model)),
+              ProgressListener.NONE);
       assertThat(sample.count()).isEqualTo(ids.length);
       int headDim = sample.shape().headDim();
       float[] keys = sample.vectors(Side.KEYS, 0, 1);

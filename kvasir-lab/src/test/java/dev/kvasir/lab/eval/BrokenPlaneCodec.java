@@ -2,19 +2,19 @@ package dev.kvasir.lab.eval;
 
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PagedCache;
-import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Form;
-import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.codec.kivi.KiviCodec;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.memory.SharedArena;
-import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HeadShape;
+import dev.kvasir.page.RowScaledCodes;
 import dev.kvasir.page.WordLayout;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
@@ -34,27 +34,29 @@ final class BrokenPlaneCodec implements StatelessCodec {
     this.shape = shape;
     this.whole =
         new KiviCodec(
-            shape.kvHeads(), HeadShape.uniform(shape.headDim(), 4, 128, 4, 128), Lookups.EXACT);
+            shape.kvHeads(),
+            HeadShape.uniform(shape.headDim(), 4, 128, 4, 128),
+            OperandPrecision.EXACT);
   }
 
   static KvCache newCache(CacheShape shape) {
     PageCodec codec = new BrokenPlaneCodec(shape);
-    return new PagedCache(shape, new CacheSettings(Precision.F16, 0, 0, Optional.of(codec)));
+    return new PagedCache(shape, new CacheConfig(Precision.F16, 0, 0, Optional.of(codec)));
   }
 
   @Override
-  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
-    UniformPage page = (UniformPage) whole.seal(memory, layer, position, keys, values);
+  public Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+    UniformPage page = (UniformPage) whole.quantize(memory, layer, position, keys, values);
     for (int head = 0; head < shape.kvHeads(); head++) {
-      EntryScaledCodes codes = (EntryScaledCodes) page.shape(head).keys().getFirst();
+      RowScaledCodes codes = (RowScaledCodes) page.shape(head).keys().getFirst();
       wipe(page, page.keysOffset(head), codes.layout());
     }
     return page;
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, Form form) {
-    return whole.read(memory, layer, form);
+  public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
+    return whole.deserialize(memory, layer, snapshot);
   }
 
   private static void wipe(UniformPage page, long offset, WordLayout layout) {

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class DistributionsTest {
   private static double divergence(float[] p, float[] q) {
-    return Distributions.divergence(p, 0, q, 0, p.length, Distributions.logOfSum(q, 0, q.length));
+    return Distributions.divergence(p, 0, q, 0, p.length, Distributions.logSumExp(q, 0, q.length));
   }
 
   /** p = (3/4, 1/4), q = (1/2, 1/2): 3/4 ln(3/2) + 1/4 ln(1/2). */
@@ -37,7 +37,7 @@ class DistributionsTest {
   void hugeLogitsDoNotOverflow() {
     float[] p = {1e30f, 0};
     float[] q = {1000, 0};
-    assertThat(Distributions.logOfSum(q, 0, 2)).isEqualTo(1000);
+    assertThat(Distributions.logSumExp(q, 0, 2)).isEqualTo(1000);
     assertThat(divergence(q, q)).isZero();
     assertThat(divergence(p, p)).isZero();
   }
@@ -46,7 +46,7 @@ class DistributionsTest {
   void rowsMayLieAnywhere() {
     float[] p = {9, (float) Math.log(3), 0, 9};
     float[] q = {9, 9, 5, 5};
-    assertThat(Distributions.divergence(p, 1, q, 2, 2, Distributions.logOfSum(q, 2, 2)))
+    assertThat(Distributions.divergence(p, 1, q, 2, 2, Distributions.logSumExp(q, 2, 2)))
         .isEqualTo(0.75 * Math.log(1.5) + 0.25 * Math.log(0.5), within(1e-7));
   }
 }

@@ -54,7 +54,7 @@ class EvaluationJsonTest {
   }
 
   private static Evaluation example() {
-    Share share = new Share(1, 2);
+    Proportion share = new Proportion(1, 2);
     Score needle =
         new Score.Retrieval(
             share.estimate(), List.of(1.0, 0.0), List.of(new GridCell(1000, 2, share)));
@@ -65,9 +65,10 @@ class EvaluationJsonTest {
             Map.of(Task.NEEDLE, needle),
             Map.of(
                 Task.NEEDLE,
-                new Comparison(new Difference(0, Verdict.WITHIN_ERROR), false, Optional.empty())));
-    Settings settings =
-        new Settings(
+                new ScoreComparison(
+                    new Difference(0, Verdict.WITHIN_ERROR), false, Optional.empty())));
+    EvaluationSettings settings =
+        new EvaluationSettings(
             List.of(CacheSpec.parse("kivi:2")), EnumSet.of(Task.NEEDLE), List.of(1000), 2, 40, 1);
     return new Evaluation("small", settings, "a text", "2 processors", true, List.of(row));
   }

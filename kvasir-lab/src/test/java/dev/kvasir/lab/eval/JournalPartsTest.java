@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class JournalPartsTest {
   private static final Score.Answers SCORE =
-      new Score.Answers(new Share(1, 2).estimate(), List.of(1.0, 0.0));
+      new Score.Answers(new Proportion(1, 2).estimate(), List.of(1.0, 0.0));
 
   @TempDir private Path folder;
 

@@ -26,8 +26,8 @@ class ForecastTest {
 
   @Test
   void machinesShareWholePiecesAndThreadsThoseOfOneThread() {
-    Stage reading = new Stage("reading", Effort.READING, 8, 800);
-    Stage training = new Stage("training", Effort.TRAINING, 8, 12);
+    ForecastStage reading = new ForecastStage("reading", ComputeKind.READING, 8, 800);
+    ForecastStage training = new ForecastStage("training", ComputeKind.TRAINING, 8, 12);
     Forecast forecast = new Forecast(List.of(reading, training), 0, 0, 0);
     assertThat(forecast.seconds(SPEEDS, 1)).isCloseTo(80 + 8, within(1e-9));
     // Three machines read three texts one after another, and train two heads.
@@ -39,14 +39,15 @@ class ForecastTest {
   void whatDoesNotFitIsRefusedInASentence() {
     Path out = folder.resolve("a.profile");
     int mebibyte = 1 << 20;
-    assertThatThrownBy(() -> new Forecast(List.of(), 4, 0, 0).requireRoom(mebibyte, out, List.of()))
+    assertThatThrownBy(
+            () -> new Forecast(List.of(), 4, 0, 0).requireCapacity(mebibyte, out, List.of()))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageStartingWith("this takes 100663301 bytes of heap; Java may use 1048576");
     assertThatThrownBy(
-            () -> new Forecast(List.of(), 0, 0, 1L << 60).requireRoom(1L << 40, out, List.of()))
+            () -> new Forecast(List.of(), 0, 0, 1L << 60).requireCapacity(1L << 40, out, List.of()))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("this takes 1152921504606846976 more bytes beside it; the disk has");
-    new Forecast(List.of(), 1000, 0, 1).requireRoom(97 * mebibyte, out, List.of());
+    new Forecast(List.of(), 1000, 0, 1).requireCapacity(97 * mebibyte, out, List.of());
   }
 
   @Test
@@ -57,9 +58,9 @@ class ForecastTest {
     Path journal = Files.write(folder.resolve("a.profile.journal"), new byte[30]);
     Path heads = folder.resolve("a.profile.1.heads");
     Forecast forecast = new Forecast(List.of(), 0, 0, 2000);
-    assertThat(forecast.missing(List.of())).isEqualTo(2000);
-    assertThat(forecast.missing(List.of(vectors, heads, journal))).isEqualTo(770);
-    assertThat(new Forecast(List.of(), 0, 0, 1).missing(List.of(vectors))).isZero();
+    assertThat(forecast.missingDiskBytes(List.of())).isEqualTo(2000);
+    assertThat(forecast.missingDiskBytes(List.of(vectors, heads, journal))).isEqualTo(770);
+    assertThat(new Forecast(List.of(), 0, 0, 1).missingDiskBytes(List.of(vectors))).isZero();
   }
 
   /** The model's 8 layers have 1.6 million weights each, 8 query heads and 2 KV heads of 64. */
@@ -70,16 +71,16 @@ class ForecastTest {
       double weights =
           2.0 * config.hidden() * 64 * (8 + 2) + 3.0 * config.hidden() * config.feedForward();
       double layer = 2 * 100 * weights + 2 * 8 * 64 * 100 * 100;
-      DecoderWork work = new DecoderWork(config);
-      assertThat(work.forward(100)).isCloseTo(8 * layer, within(1.0));
-      assertThat(work.gradients(100)).isBetween(3 * work.forward(100), 5 * work.forward(100));
+      DecoderFlops flops = new DecoderFlops(config);
+      assertThat(flops.forward(100)).isCloseTo(8 * layer, within(1.0));
+      assertThat(flops.gradients(100)).isBetween(3 * flops.forward(100), 5 * flops.forward(100));
 
       Forecast books =
           CommvqForecast.of(
-              config, 1, new TextVectors.Settings(1000, 128, 1), 4096, AtATime.one(2));
+              config, 1, new TextVectors.Settings(1000, 128, 1), 4096, Concurrency.one(2));
       long codebooks = 32 * 4 * 5 * 128 * 64;
-      assertThat(books.disk()).isEqualTo(32 * 2 * 64 * (1000 + 4 * 128) + codebooks);
-      assertThat(books.efforts()).containsExactly(Effort.READING, Effort.TRAINING);
+      assertThat(books.diskBytes()).isEqualTo(32 * 2 * 64 * (1000 + 4 * 128) + codebooks);
+      assertThat(books.computeKinds()).containsExactly(ComputeKind.READING, ComputeKind.TRAINING);
     }
   }
 
@@ -89,28 +90,31 @@ class ForecastTest {
       ModelConfig config = model.config();
       Forecast alone = mead(config, 0, 24, true);
       assertThat(alone.stages())
-          .extracting(Stage::name)
+          .extracting(ForecastStage::name)
           .startsWith(
               "making up 8 texts of 512 tokens",
               "reading 24 texts",
               "following the loss back in 3 texts");
       assertThat(alone.seconds(SPEEDS, 1)).isFinite().isPositive();
       assertThat(mead(config, 24, 24, true).stages())
-          .extracting(Stage::name)
+          .extracting(ForecastStage::name)
           .contains("following the loss back in 6 texts");
       // Keys and values of 8 layers, 2 heads of 64 channels, 2 bytes each.
-      assertThat(alone.outside()).isGreaterThanOrEqualTo(8L * 512 * 8 * 2 * 2 * 64 * 2);
-      assertThat(mead(config, 24, 0, true).outside()).isEqualTo(3 * alone.outside());
-      assertThat(mead(config, 96, 0, true).outside()).isEqualTo(4 * alone.outside());
-      assertThat(mead(config, 24, 24, false).outside()).isZero();
+      assertThat(alone.offHeapBytes()).isGreaterThanOrEqualTo(8L * 512 * 8 * 2 * 2 * 64 * 2);
+      assertThat(mead(config, 24, 0, true).offHeapBytes()).isEqualTo(3 * alone.offHeapBytes());
+      assertThat(mead(config, 96, 0, true).offHeapBytes()).isEqualTo(4 * alone.offHeapBytes());
+      assertThat(mead(config, 24, 24, false).offHeapBytes()).isZero();
     }
-    assertThat(new Stage("nothing", Effort.READING, 0, 0).seconds(10, 2, 1)).isZero();
+    assertThat(new ForecastStage("nothing", ComputeKind.READING, 0, 0).seconds(10, 2, 1)).isZero();
   }
 
   private static Forecast mead(ModelConfig config, int prose, int tasks, boolean selfMade) {
     SortedSet<TableKind> tables = new TreeSet<>(List.of(TableKind.TOKENS));
     return MeadForecast.of(
-        config, new MeadSettings(512, prose, tasks, 3, 64, tables, 1), selfMade, AtATime.one(2));
+        config,
+        new MeadSettings(512, prose, tasks, 3, 64, tables, 1),
+        selfMade,
+        Concurrency.one(2));
   }
 
   /** Of 16 experts a token meets two, 96 wide. */
@@ -128,12 +132,12 @@ class ForecastTest {
         """);
     ModelConfig config = ModelConfig.of(folder);
     double weights = 256 * 64 * (2.0 * 4 + 2 * 2) + 256 * (16 + 3.0 * 2 * 96);
-    assertThat(new DecoderWork(config).forward(100))
+    assertThat(new DecoderFlops(config).forward(100))
         .isCloseTo(4 * (2 * 100 * weights + 2 * 4 * 64 * 100 * 100), within(1.0));
     TextVectors.Settings settings = new TextVectors.Settings(1000, 128, 1);
-    assertThat(CommvqForecast.of(config, 1, settings, 4096, AtATime.one(2)).seconds(SPEEDS, 1))
+    assertThat(CommvqForecast.of(config, 1, settings, 4096, Concurrency.one(2)).seconds(SPEEDS, 1))
         .isPositive();
-    assertThatThrownBy(() -> PmkvqForecast.of(config, 8, 512, AtATime.one(2)))
+    assertThatThrownBy(() -> PmkvqForecast.of(config, 8, 512, Concurrency.one(2)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("this is a mixture of 16 experts");
     assertThatThrownBy(() -> mead(config, 12, 12, true))
@@ -145,17 +149,17 @@ class ForecastTest {
   void piecesSideBySideShareAHeap() {
     try (Model model = Model.bundled()) {
       ModelConfig config = model.config();
-      Forecast one = PmkvqForecast.of(config, 8, 512, AtATime.one(4));
-      assertThat(PmkvqForecast.of(config, 8, 512, new AtATime(4, 1)).arrays())
-          .isEqualTo(4 * one.arrays());
-      assertThat(PmkvqForecast.of(config, 8, 512, new AtATime(64, 1)).arrays())
+      Forecast one = PmkvqForecast.of(config, 8, 512, Concurrency.one(4));
+      assertThat(PmkvqForecast.of(config, 8, 512, new Concurrency(4, 1)).arrayBytes())
+          .isEqualTo(4 * one.arrayBytes());
+      assertThat(PmkvqForecast.of(config, 8, 512, new Concurrency(64, 1)).arrayBytes())
           .as("there are no more pieces than samples")
-          .isEqualTo(8 * one.arrays());
+          .isEqualTo(8 * one.arrayBytes());
       TextVectors.Settings settings = new TextVectors.Settings(1000, 128, 1);
-      Forecast books = CommvqForecast.of(config, 1, settings, 4096, AtATime.one(4));
-      Forecast aside = CommvqForecast.of(config, 1, settings, 4096, new AtATime(4, 1));
-      assertThat(aside.outside()).isEqualTo(4 * books.outside());
-      assertThat(aside.disk()).isEqualTo(books.disk());
+      Forecast books = CommvqForecast.of(config, 1, settings, 4096, Concurrency.one(4));
+      Forecast aside = CommvqForecast.of(config, 1, settings, 4096, new Concurrency(4, 1));
+      assertThat(aside.offHeapBytes()).isEqualTo(4 * books.offHeapBytes());
+      assertThat(aside.diskBytes()).isEqualTo(books.diskBytes());
     }
   }
 }

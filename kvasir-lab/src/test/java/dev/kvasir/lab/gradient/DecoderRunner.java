@@ -1,10 +1,10 @@
 package dev.kvasir.lab.gradient;
 
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.PartListener;
-import dev.kvasir.lab.work.Piece;
 import dev.kvasir.lab.work.Runner;
-import dev.kvasir.lab.work.Stopped;
+import dev.kvasir.lab.work.WorkCancelledException;
 import java.io.Serializable;
 import java.util.List;
 
@@ -12,18 +12,20 @@ import java.util.List;
 public record DecoderRunner(TracedDecoder decoder) implements Runner {
   @Override
   public <R extends Serializable> boolean run(
-      List<? extends Piece<? extends R>> pieces, WorkListener listener, Delivery<R> delivery) {
-    double inAll = pieces.stream().mapToDouble(Piece::work).sum();
+      List<? extends LabTask<? extends R>> pieces,
+      ProgressListener listener,
+      Delivery<R> delivery) {
+    double inAll = pieces.stream().mapToDouble(LabTask::cost).sum();
     double before = 0;
     for (int i = pieces.size() - 1; i >= 0; i--) {
-      TracedPiece<? extends R> piece = (TracedPiece<? extends R>) pieces.get(i);
+      TracedTask<? extends R> piece = (TracedTask<? extends R>) pieces.get(i);
       try {
-        PartListener part = new PartListener(listener, before, piece.work(), inAll);
+        PartListener part = new PartListener(listener, before, piece.cost(), inAll);
         delivery.take(i, piece.run(decoder, part));
-      } catch (Stopped e) {
+      } catch (WorkCancelledException e) {
         return false;
       }
-      before += piece.work();
+      before += piece.cost();
     }
     return true;
   }

@@ -72,9 +72,10 @@ final class NaiveLoss {
   }
 
   private double[][] attention(LayerWeights w, double[][] x, int layer, Nudge nudge) {
-    double[][] queries = rotated(heads(project(w.heads().query(), x), w.heads().queryNorm()));
-    double[][] keys = rotated(heads(project(w.heads().key(), x), w.heads().keyNorm()));
-    double[][] values = project(w.heads().value(), x);
+    double[][] queries =
+        rotated(heads(project(w.multiHead().query(), x), w.multiHead().queryNorm()));
+    double[][] keys = rotated(heads(project(w.multiHead().key(), x), w.multiHead().keyNorm()));
+    double[][] values = project(w.multiHead().value(), x);
     int nudged = nudge.layer == layer ? nudge.index / values[0].length : x.length;
     double[][] seen = nudge.ofKeys ? keys : values;
     double[][] mixed = new double[x.length][queries[0].length];
@@ -103,7 +104,7 @@ final class NaiveLoss {
         }
       }
     }
-    return project(w.heads().output(), mixed);
+    return project(w.multiHead().output(), mixed);
   }
 
   private double[][] feedForward(LayerWeights w, double[][] x) {

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.gradient.NaiveLoss.Nudge;
 import dev.kvasir.lab.gradient.Objective.Loss;
 import dev.kvasir.lab.gradient.TinyDecoder.Choices;
@@ -56,8 +56,8 @@ class ObjectiveTest {
   }
 
   private Loss gradients(int[] tokens, Objective objective, TextVisitor visitor) {
-    try (Crew crew = new Crew(2)) {
-      return new TracedDecoder(decoder.config(), decoder.weights(), 1, kernels, crew)
+    try (WorkerPool workers = new WorkerPool(2)) {
+      return new TracedDecoder(decoder.config(), decoder.weights(), 1, kernels, workers)
           .gradients(tokens, objective, visitor)
           .orElseThrow();
     }
@@ -181,7 +181,7 @@ class ObjectiveTest {
     float[] logits = {1, 41, 2, 0};
     OptionalDouble share =
         new AnswerMargins(new boolean[] {false, true}, SEED)
-            .turnIntoGradients(kernels, logits, 0, 4, new int[] {0, 1}, 0);
+            .replaceWithGradients(kernels, logits, 0, 4, new int[] {0, 1}, 0);
     assertThat(Math.abs(share.orElseThrow())).isCloseTo(1, within(1e-6));
     double margin = 41 - Math.log(Math.exp(1) + Math.exp(2) + Math.exp(0));
     assertThat((double) Math.abs(logits[1])).isCloseTo(1 / margin, within(1e-8));
@@ -197,7 +197,7 @@ class ObjectiveTest {
         List.of(new SampledTokens(SEED), new AnswerMargins(marks, SEED), new MeanCrossEntropy())) {
       List<List<Object>> found = new ArrayList<>();
       for (int threads = 1; threads <= 3; threads++) {
-        try (Crew crew = new Crew(threads)) {
+        try (WorkerPool workers = new WorkerPool(threads)) {
           List<Object> seen = new ArrayList<>();
           TextVisitor keep =
               new TextVisitor() {
@@ -209,7 +209,7 @@ class ObjectiveTest {
                 }
               };
           seen.add(
-              new TracedDecoder(decoder.config(), decoder.weights(), 1, kernels, crew)
+              new TracedDecoder(decoder.config(), decoder.weights(), 1, kernels, workers)
                   .gradients(tokens, objective, keep));
           found.add(seen);
         }

@@ -7,11 +7,11 @@ import dev.kvasir.model.Activation;
 import dev.kvasir.model.Architecture;
 import dev.kvasir.model.GatedWeights;
 import dev.kvasir.model.HeadNorm;
-import dev.kvasir.model.HeadWeights;
 import dev.kvasir.model.LayerWeights;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.ModelConfig.OutputWeights;
 import dev.kvasir.model.ModelConfig.RopeSettings;
+import dev.kvasir.model.MultiHeadWeights;
 import dev.kvasir.model.Projection;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
@@ -91,13 +91,13 @@ public record TinyDecoder(ModelConfig config, Weights weights) {
       int keys = choices.kvHeads() * choices.headDim();
       return new LayerWeights(
           vector(HIDDEN, 1),
-          new HeadWeights(
+          new MultiHeadWeights(
               projection(queries, HIDDEN),
               projection(keys, HIDDEN),
               projection(keys, HIDDEN),
               headNorm(),
               headNorm(),
-              HeadWeights.NO_SINKS,
+              MultiHeadWeights.NO_SINKS,
               projection(HIDDEN, queries)),
           LayerWeights.NO_NORM,
           vector(HIDDEN, 1),

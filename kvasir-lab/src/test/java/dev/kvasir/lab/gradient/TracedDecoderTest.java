@@ -8,8 +8,8 @@ import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.gradient.NaiveLoss.Nudge;
 import dev.kvasir.lab.gradient.TinyDecoder.Choices;
 import dev.kvasir.lab.text.BundledText;
@@ -28,14 +28,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TracedDecoderTest {
   private static final long SEED = 17;
   private static final RopeLayout HALVES = RopeLayout.HALVES;
-  private static final RopeLayout NEIGHBOURS = RopeLayout.NEIGHBOURS;
+  private static final RopeLayout NEIGHBOURS = RopeLayout.INTERLEAVED;
   private static final int ALL = WindowPattern.UNBOUNDED;
 
-  private final Crew crew = new Crew(2);
+  private final WorkerPool workers = new WorkerPool(2);
 
   @AfterEach
   void close() {
-    crew.close();
+    workers.close();
   }
 
   static Stream<Choices> models() {
@@ -50,7 +50,7 @@ class TracedDecoderTest {
 
   private TracedDecoder traced(TinyDecoder decoder, double positionScale) {
     return new TracedDecoder(
-        decoder.config(), decoder.weights(), positionScale, new ScalarKernels(), crew);
+        decoder.config(), decoder.weights(), positionScale, new ScalarKernels(), workers);
   }
 
   private static int[] text(int length) {
@@ -118,7 +118,7 @@ class TracedDecoderTest {
         batch.add(cache, token, true);
       }
       model.forward(batch);
-      TracedDecoder traced = TracedDecoder.of(model, 1, crew);
+      TracedDecoder traced = TracedDecoder.of(model, 1, workers);
       float[] x = traced.lastOutput(tokens, TextVisitor.NONE);
       float[] logits =
           traced
@@ -191,7 +191,7 @@ class TracedDecoderTest {
     TinyDecoder decoder = TinyDecoder.of(Choices.plain(), SEED);
     List<float[]> found = new ArrayList<>();
     for (int threads = 1; threads <= 3; threads++) {
-      try (Crew other = new Crew(threads)) {
+      try (WorkerPool other = new WorkerPool(threads)) {
         TextVisitor keep =
             new TextVisitor() {
               @Override

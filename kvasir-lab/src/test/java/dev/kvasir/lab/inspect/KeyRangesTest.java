@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Model;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.text.BundledText;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,15 +64,15 @@ class KeyRangesTest {
   @Test
   void progressIsToldAndAStopLeavesNothing() {
     List<Double> told = new ArrayList<>();
-    WorkListener listener =
-        new WorkListener() {
+    ProgressListener listener =
+        new ProgressListener() {
           @Override
           public void progress(double done, double inAll) {
             told.add(done / inAll);
           }
 
           @Override
-          public boolean stopped() {
+          public boolean isCancelled() {
             return told.size() == 2;
           }
         };

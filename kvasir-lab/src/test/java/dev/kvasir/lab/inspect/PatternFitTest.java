@@ -7,13 +7,13 @@ import dev.kvasir.Model;
 import dev.kvasir.Prefill;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.text.BundledText;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
 class PatternFitTest {
-  private static final WorkListener NOBODY = (done, inAll) -> {};
+  private static final ProgressListener NOBODY = (done, inAll) -> {};
 
   @Test
   void residualsReachLessFarThanVectors() {
@@ -42,7 +42,7 @@ class PatternFitTest {
         .orElseThrow();
   }
 
-  private static double peak(Histogram histogram) {
+  private static double peak(DeviationHistogram histogram) {
     return Arrays.stream(histogram.density()).max().orElseThrow();
   }
 }

@@ -3,7 +3,7 @@ package dev.kvasir.lab.mead;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.WorkerPool;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -80,7 +80,7 @@ class FittingTest {
         turnedFrom[j * dim + i] = basis.from()[i * dim + j];
       }
     }
-    double[] ofComponents = conjugated(turnedFrom, ValueBasis.regular(metric, dim), dim);
+    double[] ofComponents = conjugated(turnedFrom, ValueBasis.regularized(metric, dim), dim);
     for (int i = 0; i < dim; i++) {
       for (int j = 0; j < dim; j++) {
         assertThat(ofComponents[i * dim + j]).isCloseTo(i == j ? 1 : 0, within(1e-3));
@@ -144,8 +144,8 @@ class FittingTest {
       double own = id == 4 ? 7 : 0;
       sums[id] = (float) (counts[id] * (truth[id] + own));
     }
-    try (Crew crew = new Crew(2)) {
-      float[] table = TokenTable.fit(features, count, counts, sums, 1, crew);
+    try (WorkerPool workers = new WorkerPool(2)) {
+      float[] table = TokenTable.fit(features, count, counts, sums, 1, workers);
       for (int id = 1; id < vocabulary; id += 2) {
         assertThat((double) table[id]).as("never met").isCloseTo(truth[id], within(0.3));
       }

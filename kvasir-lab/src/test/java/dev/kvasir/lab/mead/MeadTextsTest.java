@@ -42,21 +42,21 @@ class MeadTextsTest {
   void everyKindOfTaskIsHeldOutAndEveryKindIsKept() {
     MeadTexts texts = texts(PROSE, TASKS);
     assertThat(kindsOfTasks(texts::isHeldOut)).containsExactlyInAnyOrder(0, 1, 2);
-    assertThat(kindsOfTasks(texts::isKept)).containsExactlyInAnyOrder(0, 1, 2);
+    assertThat(kindsOfTasks(texts::isRetained)).containsExactlyInAnyOrder(0, 1, 2);
   }
 
   @Test
   void noTextIsBothHeldOutAndKept() {
     MeadTexts texts = texts(PROSE, TASKS);
     assertThat(IntStream.range(0, PROSE + TASKS))
-        .noneMatch(text -> texts.isHeldOut(text) && texts.isKept(text));
+        .noneMatch(text -> texts.isHeldOut(text) && texts.isRetained(text));
   }
 
   @Test
   void ofOneKindAloneSomeIsHeldOutAndFollowed() {
     for (MeadTexts texts : new MeadTexts[] {texts(12, 0), texts(0, 12)}) {
-      assertThat(IntStream.range(0, 12)).anyMatch(texts::isHeldOut).anyMatch(texts::isKept);
-      assertThat(texts.toFollow()).hasSize(12);
+      assertThat(IntStream.range(0, 12)).anyMatch(texts::isHeldOut).anyMatch(texts::isRetained);
+      assertThat(texts.metricTexts()).hasSize(12);
     }
   }
 }

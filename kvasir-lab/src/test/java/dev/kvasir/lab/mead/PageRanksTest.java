@@ -18,17 +18,17 @@ class PageRanksTest {
     PageRanks ranks = new PageRanks(received, 1);
     assertThat(ranks.pages()).isEqualTo(2);
     int first = PageRanks.SINKS;
-    assertThat(ranks.part(0, first + Page.TOKENS - 1)).isZero();
-    assertThat(ranks.part(0, first + Page.TOKENS - 16)).isZero();
-    assertThat(ranks.part(0, first + Page.TOKENS - 17)).isEqualTo(1);
-    assertThat(ranks.part(0, first)).isEqualTo(7);
+    assertThat(ranks.rankOf(0, first + Page.TOKENS - 1)).isZero();
+    assertThat(ranks.rankOf(0, first + Page.TOKENS - 16)).isZero();
+    assertThat(ranks.rankOf(0, first + Page.TOKENS - 17)).isEqualTo(1);
+    assertThat(ranks.rankOf(0, first)).isEqualTo(7);
   }
 
   @Test
   void sinksAndTheEndOfATextAreOnNoPage() {
     PageRanks ranks = new PageRanks(new float[TOKENS], 1);
-    assertThat(ranks.part(0, PageRanks.SINKS - 1)).isEqualTo(PageRanks.NONE);
-    assertThat(ranks.part(0, PageRanks.SINKS + 2 * Page.TOKENS)).isEqualTo(PageRanks.NONE);
+    assertThat(ranks.rankOf(0, PageRanks.SINKS - 1)).isEqualTo(PageRanks.NONE);
+    assertThat(ranks.rankOf(0, PageRanks.SINKS + 2 * Page.TOKENS)).isEqualTo(PageRanks.NONE);
   }
 
   @Test
@@ -38,8 +38,8 @@ class PageRanksTest {
     int sink = PageRanks.SINKS + 30;
     received[2 * sink] = 60;
     PageRanks ranks = new PageRanks(received, 2);
-    assertThat(ranks.part(0, sink)).isEqualTo(PageRanks.NONE);
-    assertThat(ranks.part(1, sink)).isEqualTo(PageRanks.NONE);
-    assertThat(ranks.part(1, sink + 1)).isNotEqualTo(PageRanks.NONE);
+    assertThat(ranks.rankOf(0, sink)).isEqualTo(PageRanks.NONE);
+    assertThat(ranks.rankOf(1, sink)).isEqualTo(PageRanks.NONE);
+    assertThat(ranks.rankOf(1, sink + 1)).isNotEqualTo(PageRanks.NONE);
   }
 }

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.mead.MeadBits;
+import dev.kvasir.codec.mead.MeadBitAllocation;
 import dev.kvasir.error.InvalidInputException;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,23 +50,24 @@ class BitsPlotTest {
     assertThatThrownBy(
             () ->
                 BitsPlot.of(
-                    CacheSpec.parse("kivi:2"), new CacheShape(4, 2, 64), CacheHost.unknown()))
+                    CacheSpec.parse("kivi:2"), new CacheShape(4, 2, 64), CacheContext.unknown()))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage("the cache 'kivi:2' has no bits by head; expected mead");
   }
 
   /** The first layer has none; of the others, a class has a bit more than the one before. */
-  private static MeadBits shares(int layers, int kvHeads) {
-    List<MeadBits.Row> rows = new ArrayList<>();
+  private static MeadBitAllocation shares(int layers, int kvHeads) {
+    List<MeadBitAllocation.Row> rows = new ArrayList<>();
     for (int layer = 1; layer < layers; layer++) {
       for (int head = 0; head < kvHeads; head++) {
         for (int c = 0; c < CLASSES.length; c++) {
           int bits = 64 * c + 8 * layer;
-          rows.add(new MeadBits.Row(layer, head, true, CLASSES[c], 64, 60, bits + 64 * head));
-          rows.add(new MeadBits.Row(layer, head, false, CLASSES[c], 64, 30, bits));
+          rows.add(
+              new MeadBitAllocation.Row(layer, head, true, CLASSES[c], 64, 60, bits + 64 * head));
+          rows.add(new MeadBitAllocation.Row(layer, head, false, CLASSES[c], 64, 30, bits));
         }
       }
     }
-    return new MeadBits(layers, kvHeads, rows);
+    return new MeadBitAllocation(layers, kvHeads, rows);
   }
 }

@@ -2,17 +2,17 @@ package dev.kvasir.lab.report;
 
 import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.lab.eval.Comparison;
 import dev.kvasir.lab.eval.Difference;
 import dev.kvasir.lab.eval.Difference.Verdict;
 import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.EvaluationSettings;
 import dev.kvasir.lab.eval.Footprint;
+import dev.kvasir.lab.eval.Proportion;
 import dev.kvasir.lab.eval.Row;
 import dev.kvasir.lab.eval.Score;
 import dev.kvasir.lab.eval.Score.GridCell;
-import dev.kvasir.lab.eval.Settings;
-import dev.kvasir.lab.eval.Share;
+import dev.kvasir.lab.eval.ScoreComparison;
 import dev.kvasir.lab.eval.Task;
 import dev.kvasir.lab.inspect.KeyRanges;
 import java.time.Instant;
@@ -50,8 +50,8 @@ final class Examples {
     for (String spec : furtherSpecs) {
       rows.add(row(spec, 3.7, 0.3));
     }
-    Settings settings =
-        new Settings(
+    EvaluationSettings settings =
+        new EvaluationSettings(
             List.of(CacheSpec.DEFAULT), EnumSet.allOf(Task.class), CONTEXTS, SAMPLES, 40, 1);
     return new Evaluation(model, settings, "the bundled text", "2 processors, aarch64", true, rows);
   }
@@ -61,8 +61,8 @@ final class Examples {
    */
   private static Row row(String spec, double bits, double harm) {
     Map<Task, Score> scores = new EnumMap<>(Task.class);
-    Map<Task, Comparison> comparisons = new EnumMap<>(Task.class);
-    Estimate right = new Share((int) (60 * (0.97 - 0.8 * harm)), 60).estimate();
+    Map<Task, ScoreComparison> comparisons = new EnumMap<>(Task.class);
+    Estimate right = new Proportion((int) (60 * (0.97 - 0.8 * harm)), 60).estimate();
     List<Double> none = List.of();
     double ppl = 18.9 * (1 + 0.3 * harm);
     scores.put(Task.PPL, new Score.Perplexity(new Estimate(ppl, 0.93 * ppl, 1.08 * ppl), none));
@@ -77,7 +77,8 @@ final class Examples {
         .forEach(
             task ->
                 comparisons.put(
-                    task, new Comparison(new Difference(0, verdict), false, Optional.empty())));
+                    task,
+                    new ScoreComparison(new Difference(0, verdict), false, Optional.empty())));
     return new Row(spec, footprint(bits), scores, comparisons);
   }
 
@@ -97,7 +98,7 @@ final class Examples {
             .toList();
     double mean = blocks.stream().mapToDouble(Double::doubleValue).average().orElse(0);
     return new Score.Divergence(
-        new Estimate(mean, 0.8 * mean, 1.25 * mean), 9 * mean, new Share(97, 100), blocks);
+        new Estimate(mean, 0.8 * mean, 1.25 * mean), 9 * mean, new Proportion(97, 100), blocks);
   }
 
   private static List<GridCell> grid(double harm) {
@@ -105,7 +106,7 @@ final class Examples {
     for (int context : CONTEXTS) {
       for (int depth = 0; depth < Score.DEPTHS; depth++) {
         double share = 1 - harm * context / 8000 * (1 - 0.15 * depth);
-        cells.add(new GridCell(context, depth, new Share((int) Math.round(4 * share), 4)));
+        cells.add(new GridCell(context, depth, new Proportion((int) Math.round(4 * share), 4)));
       }
     }
     return cells;

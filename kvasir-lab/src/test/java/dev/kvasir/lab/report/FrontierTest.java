@@ -9,11 +9,11 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.EvaluationSettings;
 import dev.kvasir.lab.eval.Footprint;
+import dev.kvasir.lab.eval.Proportion;
 import dev.kvasir.lab.eval.Row;
 import dev.kvasir.lab.eval.Score;
-import dev.kvasir.lab.eval.Settings;
-import dev.kvasir.lab.eval.Share;
 import dev.kvasir.lab.eval.Task;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -44,9 +44,9 @@ class FrontierTest {
   @Test
   void namesCoverNeitherEachOtherNorPoints() {
     Frontier frontier = Frontier.of(DOCUMENTS.resolve("results"));
-    List<LabelPlaces.Label> labels = new FrontierPlot(frontier).labels();
+    List<LabelPlacement.Label> labels = new FrontierPlot(frontier).labels();
     assertThat(labels).hasSameSizeAs(frontier.points());
-    for (LabelPlaces.Label label : labels) {
+    for (LabelPlacement.Label label : labels) {
       assertThat(labels)
           .filteredOn(other -> other != label)
           .noneMatch(other -> other.box().overlaps(label.box()))
@@ -86,7 +86,7 @@ class FrontierTest {
         .contains(new Frontier.Point("kivi:4,sinks=16", 5, 0.002))
         .extracting(Frontier.Point::name)
         .containsExactly("kivi:2", "kivi,k=2,v=4,group=32", "kivi:4", "mead:2");
-    assertThat(Frontier.unbeaten(frontier.points()))
+    assertThat(Frontier.paretoFront(frontier.points()))
         .extracting(Frontier.Point::name)
         .containsExactly("mead:2");
     Document picture = Pictures.parsed(new FrontierPlot(frontier).svg());
@@ -109,10 +109,11 @@ class FrontierTest {
     List<Row> rows = new ArrayList<>(List.of(row("fp16", 16, 0)));
     rows.addAll(List.of(others));
     List<CacheSpec> specs = rows.stream().map(row -> CacheSpec.parse(row.spec())).toList();
-    Settings settings = new Settings(specs, EnumSet.of(Task.PROSE), List.of(1000), 1, 1, 1);
+    EvaluationSettings settings =
+        new EvaluationSettings(specs, EnumSet.of(Task.PROSE), List.of(1000), 1, 1, 1);
     Evaluation evaluation = new Evaluation("small", settings, "a text", "2 processors", true, rows);
-    Path file = FiguresFile.of(folder.resolve("results.md"), table);
-    FiguresFile.write(file, evaluation, Examples.PROVENANCE);
+    Path file = MeasurementsFile.of(folder.resolve("results.md"), table);
+    MeasurementsFile.write(file, evaluation, Examples.PROVENANCE);
   }
 
   private static Row row(String spec, double bits, double divergence) {
@@ -124,7 +125,7 @@ class FrontierTest {
             new Score.Divergence(
                 new Estimate(divergence, divergence, divergence),
                 1,
-                new Share(1, 2),
+                new Proportion(1, 2),
                 List.of(divergence))),
         Map.of());
   }

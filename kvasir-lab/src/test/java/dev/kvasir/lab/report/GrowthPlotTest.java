@@ -3,7 +3,7 @@ package dev.kvasir.lab.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import java.util.Arrays;
 import java.util.List;
@@ -15,8 +15,8 @@ class GrowthPlotTest {
   private static final CacheShape SHAPE = new CacheShape(8, 2, 64);
 
   private static Document plot(String spec, int tokens) throws Exception {
-    CacheHost host = CacheHost.unknown().withContextLimit(tokens);
-    return Pictures.parsed(new GrowthPlot(CacheSpec.parse(spec), SHAPE, host).svg());
+    CacheContext context = CacheContext.unknown().withContextLimit(tokens);
+    return Pictures.parsed(new GrowthPlot(CacheSpec.parse(spec), SHAPE, context).svg());
   }
 
   @Test

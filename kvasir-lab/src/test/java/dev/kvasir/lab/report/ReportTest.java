@@ -49,7 +49,7 @@ class ReportTest {
 
   @Test
   void whatLooksLikeAGapOfThePageIsLeftAlone() {
-    assertThat(Template.filled("{{a}} {{b}}", Map.of("a", "{{b}} $1", "b", "x")))
+    assertThat(PageTemplate.fill("{{a}} {{b}}", Map.of("a", "{{b}} $1", "b", "x")))
         .isEqualTo("{{b}} $1 x");
   }
 

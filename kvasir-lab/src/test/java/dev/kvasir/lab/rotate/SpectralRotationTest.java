@@ -3,7 +3,7 @@ package dev.kvasir.lab.rotate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.codec.basis.Rotated;
+import dev.kvasir.codec.basis.HouseholderRotation;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -27,7 +27,8 @@ class SpectralRotationTest {
   @Test
   void rowsAreARotationForAnyNumberOfChannels() {
     for (int dim : new int[] {8, 64, 80}) {
-      assertThat(new Rotated(dim, SpectralRotation.of(spread(dim), dim)).isOrthogonal()).isTrue();
+      assertThat(new HouseholderRotation(dim, SpectralRotation.of(spread(dim), dim)).isOrthogonal())
+          .isTrue();
     }
   }
 

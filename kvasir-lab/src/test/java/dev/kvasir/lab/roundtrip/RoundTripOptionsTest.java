@@ -14,9 +14,9 @@ class RoundTripOptionsTest {
 
   @Test
   void theRotationIsKeptForMethodsThatNeedIt() {
-    RoundTripOptions told = options.withRope(10_000, RopeLayout.NEIGHBOURS);
+    RoundTripOptions told = options.withRope(10_000, RopeLayout.INTERLEAVED);
     assertThat(told.ropeTheta()).hasValue(10_000);
-    assertThat(told.ropeLayout()).isEqualTo(RopeLayout.NEIGHBOURS);
+    assertThat(told.ropeLayout()).isEqualTo(RopeLayout.INTERLEAVED);
     assertThat(options.ropeTheta()).isEmpty();
   }
 

@@ -9,7 +9,7 @@ import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.NpyFile;
-import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.RopeLayout;
 import java.nio.file.Path;
@@ -110,8 +110,8 @@ class RoundTripTest {
     double[] expected = new double[queries.heads() * headDim];
     double[] all = new double[output.length];
     RelativeError error = new RelativeError();
-    try (Crew crew = new Crew(1)) {
-      ExactAttention exact = new ExactAttention(heads, keys, values, crew);
+    try (WorkerPool workers = new WorkerPool(1)) {
+      ExactAttention exact = new ExactAttention(heads, keys, values, workers);
       float[] query = new float[expected.length];
       for (int i = 0; i < count; i++) {
         queries.readToken(i, query);
@@ -168,7 +168,7 @@ class RoundTripTest {
           }
 
           @Override
-          public boolean stopped() {
+          public boolean isCancelled() {
             return attended == 2;
           }
         };

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.attention.AttentionShape;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.gradient.LayerVectors;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -54,9 +54,9 @@ class AttentionProbeTest {
         }
       }
     }
-    try (Crew crew = new Crew(2)) {
+    try (WorkerPool workers = new WorkerPool(2)) {
       AttentionProbe probe =
-          new AttentionProbe(vectors, SHAPE, layerWindow, settings, new ScalarKernels(), crew);
+          new AttentionProbe(vectors, SHAPE, layerWindow, settings, new ScalarKernels(), workers);
       assertThat(taken).isEqualTo(settings.queriesOf(TOKENS));
       assertThat(probe.outputSquares()).isCloseTo(expectedOutput, within(1e-4 * expectedOutput));
       assertThat(probe.errorSquares(otherKeys))
@@ -100,10 +100,10 @@ class AttentionProbeTest {
     for (int i = (TOKENS - 49) * 16; i < changed.length; i++) {
       changed[i] += 3; // the window of the last query that there can be
     }
-    try (Crew crew = new Crew(1)) {
+    try (WorkerPool workers = new WorkerPool(1)) {
       AttentionProbe probe =
           new AttentionProbe(
-              vectors, SHAPE, Integer.MAX_VALUE, settings, new ScalarKernels(), crew);
+              vectors, SHAPE, Integer.MAX_VALUE, settings, new ScalarKernels(), workers);
       assertThat(probe.errorSquares(changed)).isZero();
     }
   }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.ProgressListener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -12,24 +12,24 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class LocalRunnerTest {
-  private record Square(int of) implements Piece<Integer> {
+  private record Square(int of) implements LabTask<Integer> {
     @Override
     public String name() {
       return "the square of " + of;
     }
 
     @Override
-    public double work() {
+    public double cost() {
       return of;
     }
 
     @Override
-    public Integer run(Worksite site, WorkListener listener) {
+    public Integer run(WorkerContext context, ProgressListener listener) {
       if (of < 0) {
         throw new InvalidInputException("of is %d; expected at least 0".formatted(of));
       }
-      Stopped.unlessWanted(listener, 0.5 * of, of);
-      Stopped.unlessWanted(listener, of, of);
+      WorkCancelledException.reportOrThrow(listener, 0.5 * of, of);
+      WorkCancelledException.reportOrThrow(listener, of, of);
       return of * of;
     }
   }
@@ -39,8 +39,8 @@ class LocalRunnerTest {
   private final List<String> heard = new ArrayList<>();
 
   private boolean run(List<Square> pieces, int most) {
-    WorkListener listener =
-        new WorkListener() {
+    ProgressListener listener =
+        new ProgressListener() {
           private int steps;
 
           @Override
@@ -50,12 +50,12 @@ class LocalRunnerTest {
           }
 
           @Override
-          public void doing(String what) {
+          public void status(String what) {
             heard.add(what);
           }
 
           @Override
-          public boolean stopped() {
+          public boolean isCancelled() {
             return steps >= most;
           }
         };
@@ -96,31 +96,31 @@ class LocalRunnerTest {
   }
 
   /** Waits until another one has begun too. */
-  private record Met(CountDownLatch together, int of) implements Piece<Integer> {
+  private record Met(CountDownLatch together, int of) implements LabTask<Integer> {
     @Override
     public String name() {
       return "piece " + of;
     }
 
     @Override
-    public double work() {
+    public double cost() {
       return 1;
     }
 
     @Override
-    public boolean single() {
+    public boolean singleThreaded() {
       return true;
     }
 
     @Override
-    public Integer run(Worksite site, WorkListener listener) {
+    public Integer run(WorkerContext context, ProgressListener listener) {
       together.countDown();
       try {
         assertThat(together.await(60, TimeUnit.SECONDS)).isTrue();
       } catch (InterruptedException e) {
         throw new IllegalStateException(e);
       }
-      Stopped.unlessWanted(listener, 1, 1);
+      WorkCancelledException.reportOrThrow(listener, 1, 1);
       return of;
     }
   }
@@ -130,7 +130,7 @@ class LocalRunnerTest {
     CountDownLatch together = new CountDownLatch(2);
     Thread caller = Thread.currentThread();
     boolean whole =
-        new LocalRunner(Worksite.empty(2))
+        new LocalRunner(WorkerContext.empty(2))
             .run(
                 List.of(new Met(together, 7), new Met(together, 8)),
                 (done, inAll) -> assertThat(Thread.currentThread()).isSameAs(caller),

@@ -18,25 +18,25 @@ import java.util.concurrent.locks.ReentrantLock;
  * not counted: it leaves when memory is needed.
  */
 public final class Admission {
-  private static final double NEWEST_WEIGHT = 0.2;
+  private static final double SMOOTHING = 0.2;
 
   private final long limit;
-  private final int mostSequences;
-  private final int mostWaiting;
+  private final int maxSequences;
+  private final int maxQueued;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private final Deque<Object> waiting = new ArrayDeque<>();
-  private final Map<Object, Shared> shared = new IdentityHashMap<>();
-  private long promised;
+  private final Deque<Object> queued = new ArrayDeque<>();
+  private final Map<Object, SharedPrefix> sharedPrefixes = new IdentityHashMap<>();
+  private long reserved;
   private int sequences;
-  private double usualSeconds = 1; // that a request runs
+  private double averageSeconds = 1; // that a request runs
   private boolean stopping;
 
-  private static final class Shared {
-    private int holders;
+  private static final class SharedPrefix {
+    private int refCount;
     private final long bytes;
 
-    Shared(long bytes) {
+    SharedPrefix(long bytes) {
       this.bytes = bytes;
     }
   }
@@ -48,31 +48,31 @@ public final class Admission {
    * @param source what they began from, the same object for all that did; null for none
    * @param sourceBytes of what they share
    */
-  record Need(int sequences, long bytes, Object source, long sourceBytes) {}
+  record Need(int sequences, long bytes, Object sharedPrefix, long sharedBytes) {}
 
   /**
    * @param limit bytes that sequences may take together
    * @param mostSequences that run at once
    * @param mostWaiting requests that wait
    */
-  public Admission(long limit, int mostSequences, int mostWaiting) {
+  public Admission(long limit, int maxSequences, int maxQueued) {
     this.limit = limit;
-    this.mostSequences = mostSequences;
-    this.mostWaiting = mostWaiting;
+    this.maxSequences = maxSequences;
+    this.maxQueued = maxQueued;
   }
 
   /** Says what a request needs, once it is its turn. */
-  interface Opening {
+  interface SessionOpener {
     Need open();
   }
 
   /** A place among those that run; closing it lets others in. */
-  final class Place implements AutoCloseable {
+  final class Permit implements AutoCloseable {
     private final Need need;
     private final long since = System.nanoTime();
     private boolean closed;
 
-    private Place(Need need) {
+    private Permit(Need need) {
       this.need = need;
     }
 
@@ -84,7 +84,7 @@ public final class Admission {
           closed = true;
           release(need);
           double seconds = (System.nanoTime() - since) / 1e9;
-          usualSeconds += NEWEST_WEIGHT * (seconds - usualSeconds);
+          averageSeconds += SMOOTHING * (seconds - averageSeconds);
           changed.signalAll();
         }
       } finally {
@@ -102,68 +102,73 @@ public final class Admission {
    * @param whileWaiting called about once a second
    * @throws ApiException where it can never be let in, or not soon
    */
-  Place admit(int count, long all, boolean opensAside, Opening opening, Runnable whileWaiting) {
-    if (all > limit) {
+  Permit admit(
+      int count,
+      long totalBytes,
+      boolean opensConcurrently,
+      SessionOpener opener,
+      Runnable whileWaiting) {
+    if (totalBytes > limit) {
       throw ApiException.tooLong(
           "the prompt and its answer may take %d bytes of cache; the server has %d"
-              .formatted(all, limit));
+              .formatted(totalBytes, limit));
     }
-    if (count > mostSequences) {
+    if (count > maxSequences) {
       throw ApiException.invalidField(
-          "n", "n is %d; expected at most %d".formatted(count, mostSequences));
+          "n", "n is %d; expected at most %d".formatted(count, maxSequences));
     }
-    Object turn = new Object();
-    join(turn, count);
-    Place whole;
+    Object ticket = new Object();
+    enqueue(ticket, count);
+    Permit permit;
     try {
-      awaitTurn(turn, count, whileWaiting);
-      Need need = opensAside ? new Need(count, all, null, 0) : opening.open();
-      whole = take(need, whileWaiting);
+      awaitTurn(ticket, count, whileWaiting);
+      Need need = opensConcurrently ? new Need(count, totalBytes, null, 0) : opener.open();
+      permit = awaitCapacity(need, whileWaiting);
     } finally {
-      leave(turn);
+      dequeue(ticket);
     }
-    return opensAside ? openAside(whole, opening) : whole;
+    return opensConcurrently ? openConcurrently(permit, opener) : permit;
   }
 
   /** Keeps of a promise what turns out to be needed, which is no more. */
-  private Place openAside(Place whole, Opening opening) {
+  private Permit openConcurrently(Permit permit, SessionOpener opener) {
     Need need = null;
     try {
-      need = opening.open();
+      need = opener.open();
     } finally {
       lock.lock();
       try {
-        release(whole.need);
+        release(permit.need);
         if (need != null) {
-          promise(need);
+          reserve(need);
         }
         changed.signalAll();
       } finally {
         lock.unlock();
       }
     }
-    return new Place(need);
+    return new Permit(need);
   }
 
-  private void join(Object turn, int count) {
+  private void enqueue(Object ticket, int count) {
     lock.lock();
     try {
-      boolean waits = !waiting.isEmpty() || sequences + count > mostSequences;
-      if (waits && waiting.size() >= mostWaiting) {
+      boolean waits = !queued.isEmpty() || sequences + count > maxSequences;
+      if (waits && queued.size() >= maxQueued) {
         throw ApiException.busy(
             "%d requests are waiting, which is the most; try again in %d seconds"
-                .formatted(waiting.size(), retrySeconds()));
+                .formatted(queued.size(), retrySeconds()));
       }
-      waiting.add(turn);
+      queued.add(ticket);
     } finally {
       lock.unlock();
     }
   }
 
-  private void awaitTurn(Object turn, int count, Runnable whileWaiting) {
+  private void awaitTurn(Object ticket, int count, Runnable whileWaiting) {
     lock.lock();
     try {
-      while (waiting.peek() != turn || sequences + count > mostSequences) {
+      while (queued.peek() != ticket || sequences + count > maxSequences) {
         pause(whileWaiting);
       }
       checkStopping();
@@ -172,50 +177,54 @@ public final class Admission {
     }
   }
 
-  private Place take(Need need, Runnable whileWaiting) {
+  private Permit awaitCapacity(Need need, Runnable whileWaiting) {
     lock.lock();
     try {
       while (!fits(need)) {
         pause(whileWaiting);
       }
       checkStopping();
-      promise(need);
-      return new Place(need);
+      reserve(need);
+      return new Permit(need);
     } finally {
       lock.unlock();
     }
   }
 
-  private void promise(Need need) {
-    promised += need.bytes();
+  private void reserve(Need need) {
+    reserved += need.bytes();
     sequences += need.sequences();
-    if (need.source() != null) {
-      Shared kept = shared.computeIfAbsent(need.source(), any -> newShared(need.sourceBytes()));
-      kept.holders++;
+    if (need.sharedPrefix() != null) {
+      SharedPrefix prefix =
+          sharedPrefixes.computeIfAbsent(
+              need.sharedPrefix(), any -> reserveShared(need.sharedBytes()));
+      prefix.refCount++;
     }
   }
 
-  private Shared newShared(long bytes) {
-    promised += bytes;
-    return new Shared(bytes);
+  private SharedPrefix reserveShared(long bytes) {
+    reserved += bytes;
+    return new SharedPrefix(bytes);
   }
 
   private void release(Need need) {
-    promised -= need.bytes();
+    reserved -= need.bytes();
     sequences -= need.sequences();
-    Shared kept = need.source() == null ? null : shared.get(need.source());
-    if (kept != null && --kept.holders == 0) {
-      promised -= kept.bytes;
-      shared.remove(need.source());
+    SharedPrefix prefix =
+        need.sharedPrefix() == null ? null : sharedPrefixes.get(need.sharedPrefix());
+    if (prefix != null && --prefix.refCount == 0) {
+      reserved -= prefix.bytes;
+      sharedPrefixes.remove(need.sharedPrefix());
     }
   }
 
   /** Alone, a request always fits: it was refused otherwise. */
   private boolean fits(Need need) {
-    boolean counted = need.source() == null || shared.containsKey(need.source());
-    long wanted = need.bytes() + (counted ? 0 : need.sourceBytes());
+    boolean counted =
+        need.sharedPrefix() == null || sharedPrefixes.containsKey(need.sharedPrefix());
+    long wanted = need.bytes() + (counted ? 0 : need.sharedBytes());
     return sequences == 0
-        || promised + wanted <= limit && sequences + need.sequences() <= mostSequences;
+        || reserved + wanted <= limit && sequences + need.sequences() <= maxSequences;
   }
 
   /** Waits a second at the most; the lock is free while the listener is told. */
@@ -236,10 +245,10 @@ public final class Admission {
     }
   }
 
-  private void leave(Object turn) {
+  private void dequeue(Object ticket) {
     lock.lock();
     try {
-      waiting.remove(turn);
+      queued.remove(ticket);
       changed.signalAll();
     } finally {
       lock.unlock();
@@ -267,17 +276,17 @@ public final class Admission {
   public long retrySeconds() {
     lock.lock();
     try {
-      double rounds = (waiting.size() + 1.0) / mostSequences;
-      return Math.max(1, Math.round(usualSeconds * Math.max(0.5, rounds)));
+      double rounds = (queued.size() + 1.0) / maxSequences;
+      return Math.max(1, Math.round(averageSeconds * Math.max(0.5, rounds)));
     } finally {
       lock.unlock();
     }
   }
 
-  public int waiting() {
+  public int queued() {
     lock.lock();
     try {
-      return waiting.size();
+      return queued.size();
     } finally {
       lock.unlock();
     }
@@ -294,10 +303,10 @@ public final class Admission {
   }
 
   /** Bytes that are promised to those that run. */
-  public long promised() {
+  public long reserved() {
     lock.lock();
     try {
-      return promised;
+      return reserved;
     } finally {
       lock.unlock();
     }

@@ -11,8 +11,8 @@ final class TagSplitter {
   private final String close;
   private final Consumer<String> outside;
   private final Consumer<String> inside;
-  private final Runnable closed;
-  private String held = "";
+  private final Runnable onClose;
+  private String pending = "";
   private boolean isInside;
 
   /**
@@ -22,26 +22,26 @@ final class TagSplitter {
   TagSplitter(
       String open,
       String close,
-      boolean beginsInside,
+      boolean startsInside,
       Consumer<String> outside,
       Consumer<String> inside,
-      Runnable closed) {
+      Runnable onClose) {
     this.open = open;
     this.close = close;
-    this.isInside = beginsInside;
+    this.isInside = startsInside;
     this.outside = outside;
     this.inside = inside;
-    this.closed = closed;
+    this.onClose = onClose;
   }
 
   void push(String piece) {
-    String text = held + piece;
+    String text = pending + piece;
     String tag = isInside ? close : open;
     for (int at = text.indexOf(tag); at >= 0; at = text.indexOf(tag)) {
-      tell(text.substring(0, at));
+      emit(text.substring(0, at));
       text = text.substring(at + tag.length());
       if (isInside) {
-        closed.run();
+        onClose.run();
       }
       isInside = !isInside;
       tag = isInside ? close : open;
@@ -50,11 +50,11 @@ final class TagSplitter {
     while (!text.endsWith(tag.substring(0, keep))) {
       keep--;
     }
-    held = text.substring(text.length() - keep);
-    tell(text.substring(0, text.length() - keep));
+    pending = text.substring(text.length() - keep);
+    emit(text.substring(0, text.length() - keep));
   }
 
-  private void tell(String text) {
+  private void emit(String text) {
     if (!text.isEmpty()) {
       (isInside ? inside : outside).accept(text);
     }
@@ -62,8 +62,8 @@ final class TagSplitter {
 
   /** Tells what was held back, when no more text comes. */
   void finish() {
-    String rest = held;
-    held = "";
-    tell(rest);
+    String rest = pending;
+    pending = "";
+    emit(rest);
   }
 }

@@ -55,7 +55,7 @@ public record AccessRules(List<byte[]> keyDigests, Set<String> origins) {
       known |= MessageDigest.isEqual(key, digest);
     }
     if (!known) {
-      throw ApiException.noKey(
+      throw ApiException.unauthorized(
           given
               ? "the API key is unknown to this server"
               : "no API key was given; expected the header Authorization: Bearer KEY");
@@ -91,7 +91,7 @@ public record AccessRules(List<byte[]> keyDigests, Set<String> origins) {
   }
 
   /** Whether a browser is to be told that this origin's pages may read answers. */
-  public boolean isNamed(String origin) {
+  public boolean isAllowedOrigin(String origin) {
     return origin != null && origins.contains(origin);
   }
 }

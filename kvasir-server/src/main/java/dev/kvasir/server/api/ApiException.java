@@ -38,7 +38,7 @@ public final class ApiException extends RuntimeException {
     return new ApiException(413, "invalid_request_error", null, "request_too_large", message);
   }
 
-  public static ApiException noKey(String message) {
+  public static ApiException unauthorized(String message) {
     return new ApiException(401, "invalid_request_error", null, "invalid_api_key", message);
   }
 
@@ -50,7 +50,7 @@ public final class ApiException extends RuntimeException {
     return new ApiException(404, "invalid_request_error", null, "not_found", message);
   }
 
-  public static ApiException wrongMethod(String message) {
+  public static ApiException methodNotAllowed(String message) {
     return new ApiException(405, "invalid_request_error", null, "method_not_allowed", message);
   }
 

@@ -16,7 +16,7 @@ import java.util.OptionalLong;
  * clients send it; one that is not asked for is never looked at.
  */
 public final class Fields {
-  private static final int LONGEST_SHOWN = 40;
+  private static final int MAX_SHOWN_LENGTH = 40;
 
   private final JsonObject object;
   private final String path;
@@ -71,32 +71,32 @@ public final class Fields {
         .orElse(false);
   }
 
-  public OptionalInt integer(String name, int least, int most) {
-    OptionalLong value = wide(name, least, most);
+  public OptionalInt integer(String name, int min, int max) {
+    OptionalLong value = longInteger(name, min, max);
     return value.isEmpty() ? OptionalInt.empty() : OptionalInt.of((int) value.getAsLong());
   }
 
-  public OptionalLong wide(String name, long least, long most) {
+  public OptionalLong longInteger(String name, long min, long max) {
     Optional<JsonElement> found = element(name);
     if (found.isEmpty()) {
       return OptionalLong.empty();
     }
-    String expected = "a whole number from %d to %d".formatted(least, most);
+    String expected = "a whole number from %d to %d".formatted(min, max);
     double value = number(name, found.get(), expected);
-    if (value != Math.rint(value) || value < least || value > most) {
+    if (value != Math.rint(value) || value < min || value > max) {
       refuse(name, found.get(), expected);
     }
     return OptionalLong.of(found.get().getAsNumber().longValue());
   }
 
-  public OptionalDouble number(String name, double least, double most) {
+  public OptionalDouble number(String name, double min, double max) {
     Optional<JsonElement> found = element(name);
     if (found.isEmpty()) {
       return OptionalDouble.empty();
     }
-    String expected = "a number from %s to %s".formatted(plain(least), plain(most));
+    String expected = "a number from %s to %s".formatted(plain(min), plain(max));
     double value = number(name, found.get(), expected);
-    if (!(value >= least && value <= most)) {
+    if (!(value >= min && value <= max)) {
       refuse(name, found.get(), expected);
     }
     return OptionalDouble.of(value);
@@ -142,7 +142,7 @@ public final class Fields {
 
   public ApiException wrong(String name, JsonElement found, String expected) {
     String shown = found.toString();
-    shown = shown.length() > LONGEST_SHOWN ? shown.substring(0, LONGEST_SHOWN) + "…" : shown;
+    shown = shown.length() > MAX_SHOWN_LENGTH ? shown.substring(0, MAX_SHOWN_LENGTH) + "…" : shown;
     return ApiException.invalidField(
         path + name, "%s%s is %s; expected %s".formatted(path, name, shown, expected));
   }

@@ -3,14 +3,14 @@ package dev.kvasir.server.http;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.kvasir.server.answer.Admission;
-import dev.kvasir.server.answer.Answers;
+import dev.kvasir.server.answer.RequestQueue;
 import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.api.Fields;
-import dev.kvasir.server.openai.ChatReply;
+import dev.kvasir.server.openai.ChatResponseBuilder;
+import dev.kvasir.server.openai.CompletionResponseBuilder;
 import dev.kvasir.server.openai.RequestReader;
 import dev.kvasir.server.openai.ServedModel;
-import dev.kvasir.server.openai.TextReply;
 import dev.kvasir.server.state.ServerState;
 import dev.kvasir.server.store.ConversationStore;
 import dev.kvasir.server.watch.Metrics;
@@ -45,41 +45,43 @@ public final class Endpoints {
    * @param stopping told when the server is about to go, so that its health says so
    * @param writing the answers that clients have not heard the end of
    */
-  public record Wired(Router router, Runnable stopping, LastWords writing) {}
+  public record HttpService(Router router, Runnable onStop, InFlightResponses inFlight) {}
 
   /**
    * @param access who may ask
    * @param bodyBytes of a request at the most
    */
-  public record Bounds(AccessRules access, int bodyBytes) {}
+  public record Limits(AccessRules access, int maxBodyBytes) {}
 
-  public static Wired wire(
+  public static HttpService create(
       ServedModel served,
-      Answers answers,
+      RequestQueue queue,
       RequestReader reader,
       Admission admission,
       Metrics metrics,
       Optional<ConversationStore> store,
       ServerLog log,
-      Bounds bounds) {
-    ServerState state = new ServerState(served, answers, admission, metrics, store);
+      Limits limits) {
+    ServerState state = new ServerState(served, queue, admission, metrics, store);
     Endpoints all = new Endpoints(served, state, metrics);
     Router router =
-        new Router(bounds.access(), metrics, log, bounds.bodyBytes(), admission::retrySeconds);
-    LastWords writing = new LastWords();
+        new Router(limits.access(), metrics, log, limits.maxBodyBytes(), admission::retrySeconds);
+    InFlightResponses inFlight = new InFlightResponses();
     Endpoint chat =
-        new AnswerEndpoint(
-            answers,
-            writing,
+        new CompletionEndpoint(
+            queue,
+            inFlight,
             reader::chat,
-            request -> new ChatReply(served.nameFor(request), served.model().tokenizer()));
+            request ->
+                new ChatResponseBuilder(served.nameFor(request), served.model().tokenizer()));
     Endpoint text =
-        new AnswerEndpoint(
-            answers,
-            writing,
+        new CompletionEndpoint(
+            queue,
+            inFlight,
             reader::completion,
-            request -> new TextReply(served.nameFor(request), served.model().tokenizer()));
-    Endpoint page = new PageFiles();
+            request ->
+                new CompletionResponseBuilder(served.nameFor(request), served.model().tokenizer()));
+    Endpoint page = new StaticFiles();
     for (String version : List.of("/v1", "")) {
       router.add("POST", version + "/chat/completions", chat);
       router.add("POST", version + "/completions", text);
@@ -93,10 +95,10 @@ public final class Endpoints {
         .add("GET", "/kvasir/state", all::state)
         .add("GET", "/kvasir/events", all::events)
         .add("DELETE", CONVERSATIONS, all::forget)
-        .addOpen("GET", "/health", all::health)
-        .addOpen("GET", "/", page)
-        .addOpen("GET", "/page/", page);
-    return new Wired(router, () -> all.stopping.set(true), writing);
+        .addPublic("GET", "/health", all::health)
+        .addPublic("GET", "/", page)
+        .addPublic("GET", "/page/", page);
+    return new HttpService(router, () -> all.stopping.set(true), inFlight);
   }
 
   private void health(Exchange exchange) throws IOException {
@@ -118,7 +120,7 @@ public final class Endpoints {
   }
 
   private void model(Exchange exchange) throws IOException {
-    String name = last(exchange, MODELS);
+    String name = lastSegment(exchange, MODELS);
     if (!served.names().contains(name)) {
       throw ApiException.notFound("there is no such model; there are %s".formatted(served.names()));
     }
@@ -135,7 +137,7 @@ public final class Endpoints {
     return model;
   }
 
-  private static String last(Exchange exchange, String prefix) {
+  private static String lastSegment(Exchange exchange, String prefix) {
     return URLDecoder.decode(exchange.path().substring(prefix.length()), StandardCharsets.UTF_8);
   }
 
@@ -185,7 +187,7 @@ public final class Endpoints {
   }
 
   private void forget(Exchange exchange) throws IOException {
-    served.model().prefixes().forget(exchange.tenant(), last(exchange, CONVERSATIONS));
-    exchange.nothing();
+    served.model().prefixes().forget(exchange.tenant(), lastSegment(exchange, CONVERSATIONS));
+    exchange.noContent();
   }
 }

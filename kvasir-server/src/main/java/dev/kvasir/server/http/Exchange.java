@@ -24,15 +24,15 @@ final class Exchange {
   private final Request request;
   private final Response response;
   private final OutputStream out;
-  private final int mostBodyBytes;
+  private final int maxBodyBytes;
   private String tenant = "";
   private int status;
 
-  Exchange(Request request, Response response, int mostBodyBytes) {
+  Exchange(Request request, Response response, int maxBodyBytes) {
     this.request = request;
     this.response = response;
     this.out = Content.Sink.asOutputStream(response);
-    this.mostBodyBytes = mostBodyBytes;
+    this.maxBodyBytes = maxBodyBytes;
   }
 
   String path() {
@@ -70,13 +70,13 @@ final class Exchange {
   Fields body() throws IOException {
     byte[] bytes;
     try (InputStream in = Content.Source.asInputStream(request)) {
-      bytes = in.readNBytes(mostBodyBytes + 1);
+      bytes = in.readNBytes(maxBodyBytes + 1);
     }
-    if (bytes.length > mostBodyBytes) {
+    if (bytes.length > maxBodyBytes) {
       // The rest of it is not read, so nothing can follow on this connection.
       header(HttpHeader.CONNECTION, "close");
       throw ApiException.tooLarge(
-          "the request has more than %d bytes, which is the most".formatted(mostBodyBytes));
+          "the request has more than %d bytes, which is the most".formatted(maxBodyBytes));
     }
     try {
       CharBuffer text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
@@ -92,7 +92,7 @@ final class Exchange {
   }
 
   /** Whether something was sent that cannot be taken back. */
-  boolean isBegun() {
+  boolean isCommitted() {
     return status != 0;
   }
 
@@ -113,7 +113,7 @@ final class Exchange {
     out.close();
   }
 
-  void nothing() throws IOException {
+  void noContent() throws IOException {
     begin(204);
     out.close();
   }

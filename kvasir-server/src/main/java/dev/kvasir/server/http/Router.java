@@ -22,10 +22,10 @@ public final class Router extends Handler.Abstract {
   private final AccessRules access;
   private final Metrics metrics;
   private final ServerLog log;
-  private final int bodyBytes;
+  private final int maxBodyBytes;
   private final LongSupplier retrySeconds;
 
-  private record Route(String name, Endpoint endpoint, boolean isOpen) {}
+  private record Route(String name, Endpoint endpoint, boolean isPublic) {}
 
   /**
    * @param retrySeconds after which a busy server may have room
@@ -34,13 +34,13 @@ public final class Router extends Handler.Abstract {
       AccessRules access,
       Metrics metrics,
       ServerLog log,
-      int bodyBytes,
+      int maxBodyBytes,
       LongSupplier retrySeconds) {
     super(InvocationType.BLOCKING);
     this.access = access;
     this.metrics = metrics;
     this.log = log;
-    this.bodyBytes = bodyBytes;
+    this.maxBodyBytes = maxBodyBytes;
     this.retrySeconds = retrySeconds;
   }
 
@@ -50,7 +50,7 @@ public final class Router extends Handler.Abstract {
   }
 
   /** The same for those that need no key. */
-  Router addOpen(String method, String path, Endpoint endpoint) {
+  Router addPublic(String method, String path, Endpoint endpoint) {
     return add(method, path, new Route(path, endpoint, true));
   }
 
@@ -62,18 +62,18 @@ public final class Router extends Handler.Abstract {
   @Override
   public boolean handle(Request request, Response response, Callback callback) {
     long begin = System.nanoTime();
-    Exchange exchange = new Exchange(request, response, bodyBytes);
+    Exchange exchange = new Exchange(request, response, maxBodyBytes);
     String name = "unknown";
     try {
       try {
         checkOrigin(exchange);
         if (isPreflight(exchange)) {
           name = "preflight";
-          allow(exchange);
+          sendPreflight(exchange);
         } else {
           Route route = find(exchange);
           name = route.name();
-          if (!route.isOpen()) {
+          if (!route.isPublic()) {
             exchange.tenant(access.tenant(exchange.header(HttpHeader.AUTHORIZATION)));
           }
           route.endpoint().handle(exchange);
@@ -95,7 +95,7 @@ public final class Router extends Handler.Abstract {
   private void checkOrigin(Exchange exchange) {
     String origin = exchange.header(HttpHeader.ORIGIN);
     access.checkOrigin(origin, exchange.header(HttpHeader.HOST));
-    if (access.isNamed(origin)) {
+    if (access.isAllowedOrigin(origin)) {
       exchange.header(HttpHeader.ACCESS_CONTROL_ALLOW_ORIGIN, origin);
       exchange.header(HttpHeader.VARY, "Origin");
     }
@@ -103,13 +103,13 @@ public final class Router extends Handler.Abstract {
 
   private boolean isPreflight(Exchange exchange) {
     return exchange.method().equals("OPTIONS")
-        && access.isNamed(exchange.header(HttpHeader.ORIGIN));
+        && access.isAllowedOrigin(exchange.header(HttpHeader.ORIGIN));
   }
 
-  private static void allow(Exchange exchange) throws IOException {
+  private static void sendPreflight(Exchange exchange) throws IOException {
     exchange.header(HttpHeader.ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE");
     exchange.header(HttpHeader.ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type");
-    exchange.nothing();
+    exchange.noContent();
   }
 
   private Route find(Exchange exchange) {
@@ -117,8 +117,8 @@ public final class Router extends Handler.Abstract {
     Map<String, Route> found = routes.get(path);
     for (var entry : routes.entrySet()) {
       String prefix = entry.getKey();
-      boolean stands = prefix.length() > 1 && prefix.endsWith("/") && path.startsWith(prefix);
-      found = found == null && stands ? entry.getValue() : found;
+      boolean matches = prefix.length() > 1 && prefix.endsWith("/") && path.startsWith(prefix);
+      found = found == null && matches ? entry.getValue() : found;
     }
     if (found == null) {
       throw ApiException.notFound(
@@ -128,7 +128,7 @@ public final class Router extends Handler.Abstract {
     if (route == null) {
       Set<String> methods = new TreeSet<>(found.keySet());
       exchange.header(HttpHeader.ALLOW, String.join(", ", methods));
-      throw ApiException.wrongMethod(
+      throw ApiException.methodNotAllowed(
           "the method is %s; expected %s"
               .formatted(exchange.method(), String.join(" or ", methods)));
     }
@@ -147,7 +147,7 @@ public final class Router extends Handler.Abstract {
 
   private static void fail(Exchange exchange, Callback callback, Throwable why) {
     try {
-      if (exchange.isBegun()) {
+      if (exchange.isCommitted()) {
         callback.failed(why);
       } else {
         exchange.json(500, ApiException.internal().json());

@@ -2,7 +2,7 @@ package dev.kvasir.server.openai;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
-import dev.kvasir.sampling.TokenLikelihood;
+import dev.kvasir.sampling.TokenLogprob;
 import dev.kvasir.text.Tokenizer;
 import java.util.List;
 
@@ -12,9 +12,9 @@ final class Logprobs {
 
   private Logprobs() {}
 
-  static JsonObject ofChat(List<TokenLikelihood> tokens, Tokenizer tokenizer) {
+  static JsonObject ofChat(List<TokenLogprob> tokens, Tokenizer tokenizer) {
     JsonArray content = new JsonArray();
-    for (TokenLikelihood one : tokens) {
+    for (TokenLogprob one : tokens) {
       JsonObject token = token(one.token(), one.logprob(), tokenizer);
       JsonArray top = new JsonArray();
       one.top().forEach(other -> top.add(token(other.token(), other.logprob(), tokenizer)));
@@ -39,11 +39,11 @@ final class Logprobs {
     return token;
   }
 
-  static JsonObject ofText(List<TokenLikelihood> tokens, Tokenizer tokenizer) {
+  static JsonObject ofText(List<TokenLogprob> tokens, Tokenizer tokenizer) {
     JsonArray texts = new JsonArray();
     JsonArray values = new JsonArray();
     JsonArray tops = new JsonArray();
-    for (TokenLikelihood one : tokens) {
+    for (TokenLogprob one : tokens) {
       texts.add(text(one.token(), tokenizer));
       values.add(finite(one.logprob()));
       JsonObject top = new JsonObject();

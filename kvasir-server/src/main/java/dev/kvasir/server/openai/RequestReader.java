@@ -7,8 +7,8 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.grammar.TokenGrammar;
 import dev.kvasir.sampling.SamplingOptions;
-import dev.kvasir.server.answer.AnswerRequest;
-import dev.kvasir.server.answer.AnswerRequest.Splitting;
+import dev.kvasir.server.answer.CompletionRequest;
+import dev.kvasir.server.answer.CompletionRequest.ParserOptions;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.api.Fields;
 import dev.kvasir.text.ChatTemplate;
@@ -20,49 +20,54 @@ import java.util.OptionalInt;
 
 /** Reads requests of the OpenAI interface. What it does not know is ignored, as clients expect. */
 public final class RequestReader {
-  private static final int MOST_CHOICES = 16;
-  private static final int MOST_STOPS = 16;
-  private static final int LONGEST_STOP = 1000;
-  private static final int LONGEST_CONVERSATION = 200;
+  private static final int MAX_CHOICES = 16;
+  private static final int MAX_STOP_SEQUENCES = 16;
+  private static final int MAX_STOP_LENGTH = 1000;
+  private static final int MAX_CACHE_KEY_LENGTH = 200;
 
   private final ServedModel served;
-  private final int answerTokens;
-  private final Grammars grammars;
+  private final int defaultMaxTokens;
+  private final GrammarCache grammars;
   private volatile ChatTemplate template; // null until there was a conversation
 
   /**
    * @param answerTokens of an answer whose request sets no bound
    */
-  public RequestReader(ServedModel served, int answerTokens) {
+  public RequestReader(ServedModel served, int defaultMaxTokens) {
     this.served = served;
-    this.answerTokens = answerTokens;
-    this.grammars = new Grammars(served.model().tokenizer());
+    this.defaultMaxTokens = defaultMaxTokens;
+    this.grammars = new GrammarCache(served.model().tokenizer());
   }
 
   /** A conversation to answer. */
-  public AnswerRequest chat(Fields request) {
+  public CompletionRequest chat(Fields request) {
     Tools tools = Tools.read(request);
     String text = render(ChatMessages.read(request), tools);
-    int[] prompt = served.model().tokenizer().encode(text, !served.chats());
-    boolean beginsThinking = text.stripTrailing().endsWith("<think>");
-    Splitting splitting = new Splitting(true, beginsThinking, tools.syntax());
-    List<String> stops = new ArrayList<>(stops(request));
-    if (!served.chats()) {
-      stops.add("\nUser:"); // a model that knows no turns goes on to write the next one
+    int[] prompt = served.model().tokenizer().encode(text, !served.isChatModel());
+    boolean startsInReasoning = text.stripTrailing().endsWith("<think>");
+    ParserOptions parserOptions = new ParserOptions(true, startsInReasoning, tools.syntax());
+    List<String> stopSequences = new ArrayList<>(stopSequences(request));
+    if (!served.isChatModel()) {
+      stopSequences.add("\nUser:"); // a model that knows no turns goes on to write the next one
     }
-    GenerateOptions options = options(request, prompt, Likelihoods.ofChat(request));
+    GenerateOptions options = options(request, prompt, LogprobOptions.ofChat(request));
     Optional<TokenGrammar> grammar = grammars.of(request, tools);
     return request(
-        request, prompt, grammar.map(options::withGrammar).orElse(options), stops, splitting);
+        request,
+        prompt,
+        grammar.map(options::withGrammar).orElse(options),
+        stopSequences,
+        parserOptions);
   }
 
   private String render(List<Map<String, Object>> messages, Tools tools) {
-    boolean templateTells = tools.isEmpty() || served.templateTakesTools();
-    List<Map<String, Object>> told = templateTells ? messages : tools.instructing(messages);
+    boolean templateListsTools = tools.isEmpty() || served.templateSupportsTools();
+    List<Map<String, Object>> promptMessages =
+        templateListsTools ? messages : tools.withInstructions(messages);
     List<Map<String, Object>> variables =
-        tools.isEmpty() || !templateTells ? List.of() : tools.variables();
+        tools.isEmpty() || !templateListsTools ? List.of() : tools.variables();
     try {
-      return template().render(new ChatTemplate.Input(told, variables, true));
+      return template().render(new ChatTemplate.Input(promptMessages, variables, true));
     } catch (InvalidInputException e) {
       throw ChatMessages.refused(e);
     }
@@ -77,20 +82,20 @@ public final class RequestReader {
   }
 
   /** A text to continue. */
-  public AnswerRequest completion(Fields request) {
+  public CompletionRequest completion(Fields request) {
     JsonElement prompt =
         request
             .element("prompt")
             .orElseThrow(() -> request.missing("prompt", "a text or a list of token ids"));
     int[] tokens = tokens(request, prompt);
-    GenerateOptions options = options(request, tokens, Likelihoods.ofText(request));
+    GenerateOptions options = options(request, tokens, LogprobOptions.ofText(request));
     Optional<TokenGrammar> grammar = grammars.of(request, Tools.NONE);
     return request(
         request,
         tokens,
         grammar.map(options::withGrammar).orElse(options),
-        stops(request),
-        Splitting.NONE);
+        stopSequences(request),
+        ParserOptions.NONE);
   }
 
   private int[] tokens(Fields request, JsonElement prompt) {
@@ -109,32 +114,32 @@ public final class RequestReader {
     return isNested ? tokens(request, list.get(0)) : served.ids(request, list);
   }
 
-  private AnswerRequest request(
+  private CompletionRequest request(
       Fields request,
       int[] prompt,
       GenerateOptions options,
-      List<String> stops,
-      Splitting splitting) {
-    CacheSpec kind = served.kind(request);
-    return new AnswerRequest(
+      List<String> stopSequences,
+      ParserOptions parserOptions) {
+    CacheSpec cacheSpec = served.cacheSpec(request);
+    return new CompletionRequest(
         prompt,
-        kind,
+        cacheSpec,
         options,
-        request.integer("n", 1, MOST_CHOICES).orElse(1),
-        stops,
+        request.integer("n", 1, MAX_CHOICES).orElse(1),
+        stopSequences,
         conversation(request),
         "",
-        splitting);
+        parserOptions);
   }
 
-  private GenerateOptions options(Fields request, int[] prompt, OptionalInt likelihoods) {
+  private GenerateOptions options(Fields request, int[] prompt, OptionalInt topLogprobs) {
     if (prompt.length == 0) {
       throw ApiException.invalid("the prompt is empty; at least one token is needed");
     }
-    int most = Math.max(1, served.contextLimit() - prompt.length);
-    int wanted = maxTokens(request).orElse(answerTokens);
+    int max = Math.max(1, served.contextLimit() - prompt.length);
+    int wanted = maxTokens(request).orElse(defaultMaxTokens);
     SamplingOptions sampling = Sampling.read(request, served.model().config().vocabulary());
-    return new GenerateOptions(Math.min(most, wanted), sampling, Optional.empty(), likelihoods);
+    return new GenerateOptions(Math.min(max, wanted), sampling, Optional.empty(), topLogprobs);
   }
 
   private static OptionalInt maxTokens(Fields request) {
@@ -144,16 +149,16 @@ public final class RequestReader {
 
   private static Optional<String> conversation(Fields request) {
     Optional<String> key = request.string("prompt_cache_key").filter(text -> !text.isBlank());
-    if (key.filter(text -> text.length() > LONGEST_CONVERSATION).isPresent()) {
+    if (key.filter(text -> text.length() > MAX_CACHE_KEY_LENGTH).isPresent()) {
       throw ApiException.invalidField(
           "prompt_cache_key",
           "prompt_cache_key has %d characters; expected at most %d"
-              .formatted(key.get().length(), LONGEST_CONVERSATION));
+              .formatted(key.get().length(), MAX_CACHE_KEY_LENGTH));
     }
     return key;
   }
 
-  private static List<String> stops(Fields request) {
+  private static List<String> stopSequences(Fields request) {
     Optional<JsonElement> stop = request.element("stop");
     if (stop.isEmpty()) {
       return List.of();
@@ -164,22 +169,23 @@ public final class RequestReader {
     } else {
       list.add(stop.get());
     }
-    List<String> stops = new ArrayList<>();
+    List<String> stopSequences = new ArrayList<>();
     for (JsonElement phrase : list) {
       boolean good =
           phrase.isJsonPrimitive()
               && phrase.getAsJsonPrimitive().isString()
-              && phrase.getAsString().length() <= LONGEST_STOP;
-      if (!good || stops.size() == MOST_STOPS) {
+              && phrase.getAsString().length() <= MAX_STOP_LENGTH;
+      if (!good || stopSequences.size() == MAX_STOP_SEQUENCES) {
         throw request.wrong(
             "stop",
             stop.get(),
-            "up to %d texts of %d characters at the most".formatted(MOST_STOPS, LONGEST_STOP));
+            "up to %d texts of %d characters at the most"
+                .formatted(MAX_STOP_SEQUENCES, MAX_STOP_LENGTH));
       }
       if (!phrase.getAsString().isEmpty()) {
-        stops.add(phrase.getAsString());
+        stopSequences.add(phrase.getAsString());
       }
     }
-    return List.copyOf(stops);
+    return List.copyOf(stopSequences);
   }
 }

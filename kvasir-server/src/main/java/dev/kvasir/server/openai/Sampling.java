@@ -24,7 +24,7 @@ final class Sampling {
             request.integer("top_k", 0, Integer.MAX_VALUE).orElse(usual.topK()),
             Math.max(Double.MIN_NORMAL, request.number("top_p", 0, 1).orElse(usual.topP())),
             request.number("min_p", 0, 1).orElse(usual.minP()),
-            request.wide("seed", Long.MIN_VALUE, Long.MAX_VALUE).orElse(usual.seed()));
+            request.longInteger("seed", Long.MIN_VALUE, Long.MAX_VALUE).orElse(usual.seed()));
     try {
       read.checkTokens(vocabulary);
     } catch (IllegalArgumentException e) {

@@ -18,11 +18,11 @@ import java.util.stream.Stream;
  * @param kinds the first one serves who asks for none
  * @param contextLimit tokens of a prompt and its answer
  */
-public record ServedModel(Model model, String name, List<CacheSpec> kinds, int contextLimit) {
-  private static final char BEFORE_KIND = '@';
+public record ServedModel(Model model, String name, List<CacheSpec> cacheSpecs, int contextLimit) {
+  private static final char SPEC_SEPARATOR = '@';
 
-  public static ServedModel of(Model model, List<CacheSpec> kinds, int contextLimit) {
-    return new ServedModel(model, shortName(model.name()), List.copyOf(kinds), contextLimit);
+  public static ServedModel of(Model model, List<CacheSpec> cacheSpecs, int contextLimit) {
+    return new ServedModel(model, shortName(model.name()), List.copyOf(cacheSpecs), contextLimit);
   }
 
   /** The last part of a path, without the ending of a file. */
@@ -34,18 +34,18 @@ public record ServedModel(Model model, String name, List<CacheSpec> kinds, int c
   /** Every name that it answers to. */
   public List<String> names() {
     return Stream.concat(
-            Stream.of(name), kinds.stream().skip(1).map(kind -> name + BEFORE_KIND + kind))
+            Stream.of(name), cacheSpecs.stream().skip(1).map(kind -> name + SPEC_SEPARATOR + kind))
         .toList();
   }
 
   /** The name that a request is answered under, which says the kind unless it is the usual one. */
   public String nameFor(Fields request) {
-    CacheSpec kind = kind(request);
-    return kind.equals(kinds.getFirst()) ? name : name + BEFORE_KIND + kind;
+    CacheSpec kind = cacheSpec(request);
+    return kind.equals(cacheSpecs.getFirst()) ? name : name + SPEC_SEPARATOR + kind;
   }
 
-  CacheSpec kind(Fields request) {
-    return kind(request.string("model"), request.string("kv"));
+  CacheSpec cacheSpec(Fields request) {
+    return cacheSpec(request.string("model"), request.string("kv"));
   }
 
   /**
@@ -54,16 +54,16 @@ public record ServedModel(Model model, String name, List<CacheSpec> kinds, int c
    * @param asked by the name of a model, which may be any but for the kind in it
    * @param kind asked for by itself
    */
-  private CacheSpec kind(Optional<String> asked, Optional<String> kind) {
+  private CacheSpec cacheSpec(Optional<String> requestedModel, Optional<String> kind) {
     Optional<String> inName =
-        asked
-            .filter(text -> text.indexOf(BEFORE_KIND) >= 0)
-            .map(text -> text.substring(text.indexOf(BEFORE_KIND) + 1));
+        requestedModel
+            .filter(text -> text.indexOf(SPEC_SEPARATOR) >= 0)
+            .map(text -> text.substring(text.indexOf(SPEC_SEPARATOR) + 1));
     Optional<String> wanted = kind.or(() -> inName);
     if (wanted.isEmpty()) {
-      return kinds.getFirst();
+      return cacheSpecs.getFirst();
     }
-    return kinds.stream()
+    return cacheSpecs.stream()
         .filter(spec -> spec.text().equals(wanted.get()))
         .findFirst()
         .orElseThrow(
@@ -71,21 +71,21 @@ public record ServedModel(Model model, String name, List<CacheSpec> kinds, int c
                 ApiException.invalidField(
                     "kv",
                     "the kind of cache is '%s'; this server allows %s"
-                        .formatted(wanted.get(), kinds)));
+                        .formatted(wanted.get(), cacheSpecs)));
   }
 
   /** Whether it was trained on conversations. */
-  public boolean chats() {
+  public boolean isChatModel() {
     return model.tokenizer().chatTemplate().isPresent();
   }
 
   /** The template that the model's files carry, or names and colons. */
   ChatTemplate template() {
-    return chats() ? model.chatTemplate() : ChatTemplate.plain();
+    return isChatModel() ? model.chatTemplate() : ChatTemplate.plain();
   }
 
   /** Whether the template knows what to do with tools. */
-  boolean templateTakesTools() {
+  boolean templateSupportsTools() {
     return model.tokenizer().chatTemplate().filter(source -> source.contains("tools")).isPresent();
   }
 

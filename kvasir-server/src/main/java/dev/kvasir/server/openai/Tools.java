@@ -60,10 +60,10 @@ record Tools(List<Function> functions, JsonArray json, Choice choice) {
     String name =
         fields.string("name").orElseThrow(() -> fields.missing("name", "the function's name"));
     return new Function(
-        name, fields.object("parameters").map(Fields::json).orElseGet(Tools::anything));
+        name, fields.object("parameters").map(Fields::json).orElseGet(Tools::anySchema));
   }
 
-  private static JsonObject anything() {
+  private static JsonObject anySchema() {
     JsonObject schema = new JsonObject();
     schema.addProperty("type", "object");
     return schema;
@@ -112,15 +112,15 @@ record Tools(List<Function> functions, JsonArray json, Choice choice) {
   }
 
   /** A conversation that tells of the tools itself, for a template that does not. */
-  List<Map<String, Object>> instructing(List<Map<String, Object>> messages) {
-    List<Map<String, Object>> told = new ArrayList<>(messages);
+  List<Map<String, Object>> withInstructions(List<Map<String, Object>> messages) {
+    List<Map<String, Object>> instructed = new ArrayList<>(messages);
     boolean hasSystem = "system".equals(messages.getFirst().get("role"));
-    String rest = hasSystem ? "\n\n" + told.removeFirst().get("content") : "";
+    String rest = hasSystem ? "\n\n" + instructed.removeFirst().get("content") : "";
     Map<String, Object> system = new LinkedHashMap<>();
     system.put("role", "system");
     system.put("content", instruction() + rest);
-    told.addFirst(system);
-    return told;
+    instructed.addFirst(system);
+    return instructed;
   }
 
   private String instruction() {

@@ -2,8 +2,8 @@ package dev.kvasir.server.openai;
 
 import com.google.gson.JsonObject;
 import dev.kvasir.Generation;
-import dev.kvasir.server.answer.AnswerEvent;
-import dev.kvasir.server.answer.Known;
+import dev.kvasir.server.answer.CompletionEvent;
+import dev.kvasir.server.answer.PrefixHit;
 import java.util.List;
 
 /** What an answer took, in the fields that clients look for. */
@@ -12,13 +12,13 @@ final class Usage {
 
   private Usage() {}
 
-  static JsonObject of(int promptTokens, List<AnswerEvent.Done> ends) {
-    int generated = ends.stream().mapToInt(end -> end.generation().generatedTokens()).sum();
+  static JsonObject of(int promptTokens, List<CompletionEvent.Done> finished) {
+    int generated = finished.stream().mapToInt(end -> end.generation().generatedTokens()).sum();
     // What further choices did not read again is no saving of the client's.
     int known =
-        ends.stream()
+        finished.stream()
             .filter(end -> end.choice() == 0)
-            .mapToInt(end -> end.known().tokens())
+            .mapToInt(end -> end.prefixHit().tokens())
             .findFirst()
             .orElse(0);
     JsonObject details = new JsonObject();
@@ -32,21 +32,21 @@ final class Usage {
   }
 
   /** In the fields of llama.cpp's server, which user interfaces show, and two of our own. */
-  static JsonObject timings(AnswerEvent.Done done) {
-    Generation made = done.generation();
+  static JsonObject timings(CompletionEvent.Done done) {
+    Generation generation = done.generation();
     JsonObject timings = new JsonObject();
-    Known known = done.known();
-    timings.addProperty("cache_n", known.tokens());
-    if (known.tokens() > 0) {
-      timings.addProperty("cache_place", known.place());
-      timings.addProperty("cache_ms", known.nanos() / NANOS_PER_MILLI);
+    PrefixHit prefixHit = done.prefixHit();
+    timings.addProperty("cache_n", prefixHit.tokens());
+    if (prefixHit.tokens() > 0) {
+      timings.addProperty("cache_place", prefixHit.place());
+      timings.addProperty("cache_ms", prefixHit.fetchNanos() / NANOS_PER_MILLI);
     }
-    timings.addProperty("prompt_n", made.promptTokens());
-    timings.addProperty("prompt_ms", made.promptNanos() / NANOS_PER_MILLI);
-    timings.addProperty("prompt_per_second", made.promptTokensPerSecond());
-    timings.addProperty("predicted_n", made.generatedTokens());
-    timings.addProperty("predicted_ms", made.generationNanos() / NANOS_PER_MILLI);
-    timings.addProperty("predicted_per_second", made.generatedTokensPerSecond());
+    timings.addProperty("prompt_n", generation.promptTokens());
+    timings.addProperty("prompt_ms", generation.promptNanos() / NANOS_PER_MILLI);
+    timings.addProperty("prompt_per_second", generation.promptTokensPerSecond());
+    timings.addProperty("predicted_n", generation.generatedTokens());
+    timings.addProperty("predicted_ms", generation.generationNanos() / NANOS_PER_MILLI);
+    timings.addProperty("predicted_per_second", generation.generatedTokensPerSecond());
     return timings;
   }
 }

@@ -8,10 +8,10 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.server.answer.Admission;
-import dev.kvasir.server.answer.Answers;
+import dev.kvasir.server.answer.RequestQueue;
 import dev.kvasir.server.openai.ServedModel;
 import dev.kvasir.server.store.ConversationStore;
-import dev.kvasir.server.watch.CacheAccount;
+import dev.kvasir.server.watch.CacheUsage;
 import dev.kvasir.server.watch.Metrics;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +23,7 @@ import java.util.TreeMap;
 /** What a server is doing and what its memory holds, for the page and for operators. */
 public final class ServerState {
   private final ServedModel served;
-  private final Answers answers;
+  private final RequestQueue queue;
   private final Admission admission;
   private final Metrics metrics;
   private final Optional<StoreState> store;
@@ -31,12 +31,12 @@ public final class ServerState {
 
   public ServerState(
       ServedModel served,
-      Answers answers,
+      RequestQueue queue,
       Admission admission,
       Metrics metrics,
       Optional<ConversationStore> store) {
     this.served = served;
-    this.answers = answers;
+    this.queue = queue;
     this.admission = admission;
     this.metrics = metrics;
     this.store = store.map(StoreState::new);
@@ -48,87 +48,87 @@ public final class ServerState {
    *
    * @param conversation as its client names it; null where it does not
    */
-  private record Held(
-      String conversation, String tenant, String state, String kind, CacheAccount account) {}
+  private record SequenceUsage(
+      String conversation, String tenant, String state, String kind, CacheUsage cacheUsage) {}
 
-  private List<Held> held() {
-    List<Held> held = new ArrayList<>();
-    answers
+  private List<SequenceUsage> sequences() {
+    List<SequenceUsage> sequences = new ArrayList<>();
+    queue
         .running()
         .forEach(
             one ->
-                held.add(
-                    new Held(
+                sequences.add(
+                    new SequenceUsage(
                         one.request().conversation().orElse(null),
                         one.request().tenant(),
                         "running",
                         one.request().kv().text(),
-                        one.account())));
+                        one.cacheUsage())));
     served
         .model()
         .prefixes()
         .forEach(
             kept ->
-                held.add(
-                    new Held(
+                sequences.add(
+                    new SequenceUsage(
                         kept.owner(),
-                        kept.kind().tenant(),
+                        kept.namespace().tenant(),
                         "kept",
-                        kept.kind().spec(),
-                        CacheAccount.of(kept.cache()))));
-    return held;
+                        kept.namespace().spec(),
+                        CacheUsage.of(kept.cache()))));
+    return sequences;
   }
 
   public boolean isIdle() {
-    return admission.running() == 0 && admission.waiting() == 0;
+    return admission.running() == 0 && admission.queued() == 0;
   }
 
   /**
    * @param tenant who asks, and is told the names of his own conversations alone
    */
   public JsonObject json(String tenant) {
-    List<Held> held = held();
-    PrefixCache.Counts prefix = served.model().prefixes().counts();
+    List<SequenceUsage> sequences = sequences();
+    PrefixCache.PrefixStats prefix = served.model().prefixes().stats();
     MemoryPool pool = served.model().cacheMemory();
     JsonObject state = new JsonObject();
     state.addProperty("model", served.name());
-    state.addProperty("chat", served.chats());
+    state.addProperty("chat", served.isChatModel());
     state.addProperty("context", served.contextLimit());
-    state.addProperty("kv", served.kinds().getFirst().text());
+    state.addProperty("kv", served.cacheSpecs().getFirst().text());
     JsonArray kinds = new JsonArray();
-    served.kinds().forEach(kind -> kinds.add(kind.text()));
+    served.cacheSpecs().forEach(kind -> kinds.add(kind.text()));
     state.add("kinds", kinds);
     JsonObject memory = new JsonObject();
     memory.addProperty("limit", pool.limit());
-    memory.addProperty("taken", pool.taken());
+    memory.addProperty("taken", pool.usedBytes());
     // What beginnings share with each other or with what runs was taken once.
-    memory.addProperty("kept", Math.min(pool.taken(), bytes(held, "kept")));
+    memory.addProperty("kept", Math.min(pool.usedBytes(), bytes(sequences, "kept")));
     state.add("memory", memory);
     state.addProperty("running", admission.running());
-    state.addProperty("queued", admission.waiting());
+    state.addProperty("queued", admission.queued());
     state.addProperty("tokens_per_second", metrics.tokensPerSecond());
     JsonObject counts = new JsonObject();
     counts.addProperty("queries", prefix.queries());
     counts.addProperty("hits", prefix.hits());
     counts.addProperty("tokens", prefix.tokens());
-    counts.addProperty("far", prefix.farHits());
+    counts.addProperty("far", prefix.remoteHits());
     state.add("prefix", counts);
     JsonArray conversations = new JsonArray();
-    held.forEach(one -> conversations.add(conversation(one, tenant)));
+    sequences.forEach(one -> conversations.add(conversation(one, tenant)));
     state.add("conversations", conversations);
     store.ifPresent(one -> state.add("store", one.json()));
     return state;
   }
 
-  private static long bytes(List<Held> held, String state) {
-    return held.stream()
+  private static long bytes(List<SequenceUsage> sequences, String state) {
+    return sequences.stream()
         .filter(one -> one.state().equals(state))
-        .mapToLong(one -> one.account().bytes().total())
+        .mapToLong(one -> one.cacheUsage().bytes().total())
         .sum();
   }
 
-  private JsonObject conversation(Held one, String tenant) {
-    CacheAccount account = one.account();
+  private JsonObject conversation(SequenceUsage one, String tenant) {
+    CacheUsage cacheUsage = one.cacheUsage();
     JsonObject json = new JsonObject();
     if (one.conversation() == null || !one.tenant().equals(tenant)) {
       json.add("key", JsonNull.INSTANCE);
@@ -137,12 +137,12 @@ public final class ServerState {
     }
     json.addProperty("state", one.state());
     json.addProperty("kv", one.kind());
-    json.addProperty("tokens", account.tokens());
-    json.addProperty("bytes", account.bytes().total());
-    json.addProperty("values_bytes_fp16", 2 * shape.valuesRead(account.tokens()));
-    json.addProperty("bits", account.bits(shape));
+    json.addProperty("tokens", cacheUsage.tokens());
+    json.addProperty("bytes", cacheUsage.bytes().total());
+    json.addProperty("values_bytes_fp16", 2 * shape.valuesInWindows(cacheUsage.tokens()));
+    json.addProperty("bits", cacheUsage.bits(shape));
     JsonArray strip = new JsonArray();
-    for (CacheRun run : account.runs()) {
+    for (CacheRun run : cacheUsage.runs()) {
       JsonObject part = new JsonObject();
       part.addProperty("tokens", run.tokens());
       part.addProperty("width", run.width());
@@ -156,20 +156,20 @@ public final class ServerState {
 
   /** What is so at this moment, as operators read it. */
   public List<Metrics.Gauge> gauges() {
-    PrefixCache.Counts prefix = served.model().prefixes().counts();
+    PrefixCache.PrefixStats prefix = served.model().prefixes().stats();
     MemoryPool pool = served.model().cacheMemory();
     List<Metrics.Gauge> gauges = new ArrayList<>();
     gauges.add(gauge("kvasir_sequences_running", "Sequences that run.", admission.running()));
-    gauges.add(gauge("kvasir_requests_waiting", "Requests that wait.", admission.waiting()));
+    gauges.add(gauge("kvasir_requests_waiting", "Requests that wait.", admission.queued()));
     gauges.add(gauge("kvasir_kv_limit_bytes", "Bytes that caches may take.", pool.limit()));
-    gauges.add(gauge("kvasir_kv_taken_bytes", "Bytes that caches have taken.", pool.taken()));
+    gauges.add(gauge("kvasir_kv_taken_bytes", "Bytes that caches have taken.", pool.usedBytes()));
     gauges.add(
-        gauge("kvasir_kv_most_bytes", "The most that caches ever took at once.", pool.most()));
+        gauge("kvasir_kv_most_bytes", "The most that caches ever took at once.", pool.peakBytes()));
     gauges.add(
         gauge(
             "kvasir_kv_promised_bytes",
             "Bytes that sequences which run can ever take.",
-            admission.promised()));
+            admission.reserved()));
     kvBytes()
         .forEach(
             (labels, bytes) ->
@@ -208,8 +208,8 @@ public final class ServerState {
   /** By state, kind of token and width, scales included in the width of their page. */
   private Map<String, Long> kvBytes() {
     Map<String, Long> bytes = new TreeMap<>();
-    for (Held one : held()) {
-      for (CacheRun run : one.account().runs()) {
+    for (SequenceUsage one : sequences()) {
+      for (CacheRun run : one.cacheUsage().runs()) {
         String labels =
             "state=\"%s\",kind=\"%s\",bits=\"%d\""
                 .formatted(

@@ -24,12 +24,12 @@ final class StoreState {
     JsonObject json = new JsonObject();
     json.addProperty("hits", counts.hits());
     json.addProperty("misses", counts.misses());
-    json.addProperty("not_worth", counts.notWorth());
+    json.addProperty("not_worth", counts.tooSlow());
     json.addProperty("damaged", counts.damaged());
     json.addProperty("tokens", counts.tokens());
     json.addProperty("bytes", counts.bytes());
     json.addProperty("seconds_saved", counts.secondsSaved());
-    json.addProperty("kept", counts.kept());
+    json.addProperty("kept", counts.saved());
     json.addProperty("dropped", counts.dropped());
     json.addProperty("prompt_tokens_per_second", store.promptTokensPerSecond());
     JsonArray tiers = new JsonArray();
@@ -40,7 +40,7 @@ final class StoreState {
 
   private static JsonObject json(TierState tier) {
     JsonObject json = new JsonObject();
-    json.addProperty("place", tier.counts().place().word());
+    json.addProperty("place", tier.counts().type().word());
     json.addProperty("name", tier.counts().tier());
     json.addProperty("hits", tier.counts().hits());
     json.addProperty("misses", tier.counts().misses());
@@ -58,10 +58,10 @@ final class StoreState {
     List<Gauge> gauges = new ArrayList<>();
     String prompts = "kvasir_store_prompts_total";
     String help = "Prompts whose beginning was looked for in the store, by what came of it.";
-    long plain = counts.misses() - counts.notWorth() - counts.damaged();
+    long plain = counts.misses() - counts.tooSlow() - counts.damaged();
     gauges.add(new Gauge(prompts, "counter", help, "result=\"hit\"", counts.hits()));
     gauges.add(new Gauge(prompts, "counter", help, "result=\"miss\"", plain));
-    gauges.add(new Gauge(prompts, "counter", help, "result=\"not_worth\"", counts.notWorth()));
+    gauges.add(new Gauge(prompts, "counter", help, "result=\"not_worth\"", counts.tooSlow()));
     gauges.add(new Gauge(prompts, "counter", help, "result=\"damaged\"", counts.damaged()));
     gauges.add(counter("tokens_fetched", "Tokens that came from the store.", counts.tokens()));
     gauges.add(
@@ -69,7 +69,7 @@ final class StoreState {
             "saved_seconds",
             "What reading was expected to take, less what fetching took.",
             counts.secondsSaved()));
-    gauges.add(counter("beginnings_kept", "Beginnings given to the store.", counts.kept()));
+    gauges.add(counter("beginnings_kept", "Beginnings given to the store.", counts.saved()));
     gauges.add(
         counter(
             "beginnings_dropped",
@@ -138,7 +138,7 @@ final class StoreState {
     for (TierState tier : tiers) {
       String labels =
           "tier=\"%s\",place=\"%s\""
-              .formatted(escaped(tier.counts().tier()), tier.counts().place().word());
+              .formatted(escaped(tier.counts().tier()), tier.counts().type().word());
       gauges.add(new Gauge("kvasir_store_" + what, type, help, labels, value.applyAsDouble(tier)));
     }
   }

@@ -6,10 +6,10 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.server.watch.ServerLog;
 import dev.kvasir.store.StoreAddress;
 import dev.kvasir.store.TierCounts;
-import dev.kvasir.store.TieredBlobs;
-import dev.kvasir.store.beginning.Fetched;
+import dev.kvasir.store.TieredStore;
+import dev.kvasir.store.beginning.FetchedPrefix;
 import dev.kvasir.store.beginning.StoreCounts;
-import dev.kvasir.store.beginning.StoredBeginnings;
+import dev.kvasir.store.beginning.StoredPrefixes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -23,20 +23,20 @@ import java.util.stream.IntStream;
  */
 public final class ConversationStore implements AutoCloseable {
   /** What closing may take, to write what waits. */
-  public static final Duration CLOSING_TIME = TieredBlobs.CLOSING_TIME;
+  public static final Duration CLOSING_TIME = TieredStore.CLOSE_TIMEOUT;
 
   private static final String HASHING =
       "hashing the model's weights, by which the store knows them; the hash is kept beside the"
           + " model where that can be written";
 
   private final Model model;
-  private final TieredBlobs blobs;
-  private final StoredBeginnings beginnings;
+  private final TieredStore store;
+  private final StoredPrefixes prefixes;
 
-  private ConversationStore(Model model, TieredBlobs blobs) {
+  private ConversationStore(Model model, TieredStore store) {
     this.model = model;
-    this.blobs = blobs;
-    this.beginnings = new StoredBeginnings(model, blobs);
+    this.store = store;
+    this.prefixes = new StoredPrefixes(model, store);
   }
 
   /**
@@ -46,64 +46,64 @@ public final class ConversationStore implements AutoCloseable {
    */
   public static ConversationStore open(
       Model model,
-      List<StoreAddress> places,
-      List<CacheSpec> kinds,
+      List<StoreAddress> addresses,
+      List<CacheSpec> cacheSpecs,
       int contextLimit,
       ServerLog log) {
     model.requireStorable();
-    places.forEach(StoreAddress::check);
-    ConversationStore store = new ConversationStore(model, TieredBlobs.open(places, log::note));
-    store.prepare(kinds, contextLimit, log);
-    model.prefixes().keepIn(store.beginnings);
+    addresses.forEach(StoreAddress::check);
+    ConversationStore store = new ConversationStore(model, TieredStore.open(addresses, log::note));
+    store.prepare(cacheSpecs, contextLimit, log);
+    model.prefixes().setRemote(store.prefixes);
     return store;
   }
 
   /** Whoever waits longer than a second is told what for. */
-  private void prepare(List<CacheSpec> kinds, int contextLimit, ServerLog log) {
-    CompletableFuture<Void> telling =
+  private void prepare(List<CacheSpec> cacheSpecs, int contextLimit, ServerLog log) {
+    CompletableFuture<Void> notice =
         CompletableFuture.runAsync(
             () -> log.note(HASHING), CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS));
-    kinds.forEach(kind -> beginnings.prepare(kind.text(), contextLimit));
-    telling.cancel(false);
+    cacheSpecs.forEach(kind -> prefixes.prepare(kind.text(), contextLimit));
+    notice.cancel(false);
   }
 
   /** Waits until what was given to the tiers is written, or so long; tells which. */
   public boolean flush(Duration time) {
-    return blobs.flush(time);
+    return store.flush(time);
   }
 
   /** Where the beginning of a text came from, by its cache; empty where not from here. */
-  public Optional<Fetched> origin(KvCache cache) {
-    return beginnings.origin(cache);
+  public Optional<FetchedPrefix> origin(KvCache cache) {
+    return prefixes.origin(cache);
   }
 
   /** What came of looking for beginnings. */
   public StoreCounts counts() {
-    return beginnings.counts();
+    return prefixes.counts();
   }
 
   /** The nearest first. */
   public List<TierState> tiers() {
-    List<TierCounts> counts = blobs.counts();
+    List<TierCounts> counts = store.counts();
     return IntStream.range(0, counts.size())
         .mapToObj(
             tier ->
                 new TierState(
-                    counts.get(tier), blobs.speed(tier).bytesPerSecond(), blobs.size(tier)))
+                    counts.get(tier), store.speed(tier).bytesPerSecond(), store.size(tier)))
         .toList();
   }
 
   /** Tokens of prompts that were read in a second, as measured lately; 0 where none were. */
   public double promptTokensPerSecond() {
-    return beginnings.readTokensPerSecond();
+    return prefixes.prefillTokensPerSecond();
   }
 
   /** Writes what waits, within {@link #CLOSING_TIME} in all; called when all answers have ended. */
   @Override
   public void close() {
-    model.prefixes().keepIn(null);
+    model.prefixes().setRemote(null);
     long end = System.nanoTime() + CLOSING_TIME.toNanos();
-    beginnings.close(CLOSING_TIME);
-    blobs.close(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
+    prefixes.close(CLOSING_TIME);
+    store.close(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
   }
 }

@@ -13,12 +13,12 @@ public final class Metrics {
 
   private final Map<String, LongAdder> requests = new ConcurrentHashMap<>(); // by labels
   private final LongAdder promptTokens = new LongAdder();
-  private final LongAdder knownTokens = new LongAdder();
+  private final LongAdder cachedTokens = new LongAdder();
   private final LongAdder generatedTokens = new LongAdder();
-  private final LongAdder cutShort = new LongAdder();
-  private final Speed speed = new Speed();
-  private final Histogram firstToken =
-      new Histogram(
+  private final LongAdder truncated = new LongAdder();
+  private final RateMeter textRate = new RateMeter();
+  private final PrometheusHistogram timeToFirstToken =
+      new PrometheusHistogram(
           "kvasir_time_to_first_token_seconds",
           "From a request's arrival to its first text.",
           0.01,
@@ -33,8 +33,8 @@ public final class Metrics {
           10,
           30,
           60);
-  private final Histogram gap =
-      new Histogram(
+  private final PrometheusHistogram interTokenLatency =
+      new PrometheusHistogram(
           "kvasir_token_gap_seconds",
           "Between two pieces of a text.",
           0.001,
@@ -48,8 +48,8 @@ public final class Metrics {
           0.5,
           1,
           5);
-  private final Histogram requestTime =
-      new Histogram(
+  private final PrometheusHistogram requestTime =
+      new PrometheusHistogram(
           "kvasir_request_seconds",
           "From a request's arrival to its last byte.",
           0.01,
@@ -78,11 +78,11 @@ public final class Metrics {
    */
   public void token(long gapNanos, long sinceArrival) {
     if (gapNanos < 0) {
-      firstToken.add(sinceArrival * NANOS);
+      timeToFirstToken.add(sinceArrival * NANOS);
     } else {
-      gap.add(gapNanos * NANOS);
+      interTokenLatency.add(gapNanos * NANOS);
     }
-    speed.count();
+    textRate.count();
   }
 
   /**
@@ -90,18 +90,18 @@ public final class Metrics {
    *
    * @param known tokens of its prompt that were not read again
    */
-  public void answered(Generation made, int known) {
-    promptTokens.add(made.promptTokens());
-    knownTokens.add(known);
-    generatedTokens.add(made.generatedTokens());
-    if (made.finish() == Finish.CACHE_FULL) {
-      cutShort.increment();
+  public void completed(Generation generation, int cached) {
+    promptTokens.add(generation.promptTokens());
+    cachedTokens.add(cached);
+    generatedTokens.add(generation.generatedTokens());
+    if (generation.finish() == Finish.CACHE_FULL) {
+      truncated.increment();
     }
   }
 
   /** Pieces of text in the last seconds, for each second. */
   public double tokensPerSecond() {
-    return speed.perSecond();
+    return textRate.perSecond();
   }
 
   /**
@@ -119,12 +119,12 @@ public final class Metrics {
         out,
         "kvasir_prompt_tokens_known_total",
         "Tokens of prompts that were not read again.",
-        knownTokens);
+        cachedTokens);
     counter(out, "kvasir_generated_tokens_total", "Tokens that were generated.", generatedTokens);
     counter(
-        out, "kvasir_answers_cut_short_total", "Answers that ended because memory did.", cutShort);
-    firstToken.write(out);
-    gap.write(out);
+        out, "kvasir_answers_cut_short_total", "Answers that ended because memory did.", truncated);
+    timeToFirstToken.write(out);
+    interTokenLatency.write(out);
     requestTime.write(out);
     String last = "";
     for (Gauge gauge : gauges) {

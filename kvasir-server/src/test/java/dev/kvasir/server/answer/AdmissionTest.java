@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** Who is let in keeps what was promised; the others wait in their order. */
 class AdmissionTest {
-  private static Admission.Place admit(
+  private static Admission.Permit admit(
       Admission admission, long bytes, Object source, long shared) {
     return admission.admit(
         1, bytes, false, () -> new Admission.Need(1, bytes - shared, source, shared), () -> {});
@@ -22,33 +22,33 @@ class AdmissionTest {
   @Test
   void promisesNeverExceedTheLimit() throws Exception {
     Admission admission = new Admission(100, 10, 10);
-    Admission.Place first = admit(admission, 60, null, 0);
+    Admission.Permit first = admit(admission, 60, null, 0);
     List<String> order = Collections.synchronizedList(new ArrayList<>());
     Thread large = later(admission, 70, "large", order);
     waitFor(admission, 1);
     Thread small = later(admission, 40, "small", order);
     waitFor(admission, 2);
-    assertThat(admission.promised()).isEqualTo(60);
+    assertThat(admission.reserved()).isEqualTo(60);
     first.close();
     large.join();
     small.join();
     // The small one would have fitted earlier: who came first goes first.
     assertThat(order).containsExactly("large", "small");
-    assertThat(admission.promised()).isZero();
+    assertThat(admission.reserved()).isZero();
   }
 
   private static Thread later(Admission admission, long bytes, String name, List<String> order) {
     return Thread.ofVirtual()
         .start(
             () -> {
-              try (Admission.Place _ = admit(admission, bytes, null, 0)) {
+              try (Admission.Permit _ = admit(admission, bytes, null, 0)) {
                 order.add(name);
               }
             });
   }
 
   private static void waitFor(Admission admission, int waiting) throws InterruptedException {
-    while (admission.waiting() < waiting) {
+    while (admission.queued() < waiting) {
       Thread.sleep(1);
     }
   }
@@ -57,16 +57,16 @@ class AdmissionTest {
   void whatIsSharedCountsOnce() {
     Admission admission = new Admission(100, 10, 10);
     Object source = new Object();
-    Admission.Place a = admit(admission, 50, source, 40);
-    Admission.Place b = admit(admission, 50, source, 40);
-    Admission.Place c = admit(admission, 50, source, 40);
-    assertThat(admission.promised()).isEqualTo(40 + 3 * 10);
+    Admission.Permit a = admit(admission, 50, source, 40);
+    Admission.Permit b = admit(admission, 50, source, 40);
+    Admission.Permit c = admit(admission, 50, source, 40);
+    assertThat(admission.reserved()).isEqualTo(40 + 3 * 10);
     a.close();
     b.close();
-    assertThat(admission.promised()).isEqualTo(50);
+    assertThat(admission.reserved()).isEqualTo(50);
     c.close();
     c.close();
-    assertThat(admission.promised()).isZero();
+    assertThat(admission.reserved()).isZero();
   }
 
   /** One that waits for a store does not make the next one wait. */
@@ -75,16 +75,16 @@ class AdmissionTest {
     Admission admission = new Admission(100, 10, 10);
     Object source = new Object();
     CountDownLatch both = new CountDownLatch(2);
-    List<Admission.Place> places = Collections.synchronizedList(new ArrayList<>());
+    List<Admission.Permit> places = Collections.synchronizedList(new ArrayList<>());
     Runnable enter =
         () -> places.add(admission.admit(1, 50, true, () -> openedWith(both, source), () -> {}));
     Thread first = Thread.ofVirtual().start(enter);
     Thread second = Thread.ofVirtual().start(enter);
     first.join();
     second.join();
-    assertThat(admission.promised()).isEqualTo(40 + 2 * 10);
-    places.forEach(Admission.Place::close);
-    assertThat(admission.promised()).isZero();
+    assertThat(admission.reserved()).isEqualTo(40 + 2 * 10);
+    places.forEach(Admission.Permit::close);
+    assertThat(admission.reserved()).isZero();
     assertThat(admission.running()).isZero();
   }
 
@@ -101,13 +101,13 @@ class AdmissionTest {
   @Test
   void whatFailsToOpenAsideGivesItsPromiseBack() {
     Admission admission = new Admission(100, 10, 10);
-    Admission.Opening fails =
+    Admission.SessionOpener fails =
         () -> {
           throw new IllegalStateException("no");
         };
     assertThatThrownBy(() -> admission.admit(1, 50, true, fails, () -> {}))
         .isInstanceOf(IllegalStateException.class);
-    assertThat(admission.promised()).isZero();
+    assertThat(admission.reserved()).isZero();
     assertThat(admission.running()).isZero();
   }
 
@@ -122,7 +122,7 @@ class AdmissionTest {
   @Test
   void tooManyAreToldToComeAgain() throws Exception {
     Admission admission = new Admission(100, 1, 1);
-    Admission.Place first = admit(admission, 10, null, 0);
+    Admission.Permit first = admit(admission, 10, null, 0);
     Thread waits = later(admission, 10, "waits", new ArrayList<>());
     waitFor(admission, 1);
     assertThatThrownBy(() -> admit(admission, 10, null, 0))
@@ -134,7 +134,7 @@ class AdmissionTest {
   @Test
   void stoppingTellsWhoWaits() throws Exception {
     Admission admission = new Admission(100, 1, 5);
-    Admission.Place first = admit(admission, 10, null, 0);
+    Admission.Permit first = admit(admission, 10, null, 0);
     CountDownLatch told = new CountDownLatch(1);
     Thread.ofVirtual()
         .start(
@@ -154,16 +154,16 @@ class AdmissionTest {
   @Test
   void whatOpeningMayTakeIsPromisedToNobodyElse() throws Exception {
     Admission admission = new Admission(100, 4, 4);
-    Admission.Place first = admit(admission, 60, null, 0);
+    Admission.Permit first = admit(admission, 60, null, 0);
     AtomicBoolean opened = new AtomicBoolean();
-    Admission.Opening small =
+    Admission.SessionOpener small =
         () -> {
           opened.set(true);
           return new Admission.Need(1, 10, null, 0);
         };
     Thread second =
         Thread.startVirtualThread(() -> admission.admit(1, 50, true, small, () -> {}).close());
-    while (admission.waiting() == 0) {
+    while (admission.queued() == 0) {
       Thread.sleep(5);
     }
     Thread.sleep(50);

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** How the page looks and sounds, in all widths and colours; pictures go to target/page. */
 class AppearanceTest {
-  @RegisterExtension static final Stage stage = new Stage();
+  @RegisterExtension static final BrowserExtension browser = new BrowserExtension();
 
   private static final String LONG =
       """
@@ -48,58 +48,64 @@ class AppearanceTest {
       """;
 
   private static void converse() {
-    stage
+    browser
         .server()
-        .reply(Reply.chat(LONG).after(Reply.data(Reply.delta("reasoning_content", "Mead."))));
-    stage
+        .reply(
+            StubResponse.chat(LONG)
+                .after(StubResponse.data(StubResponse.delta("reasoning_content", "Mead."))));
+    browser
         .server()
-        .reply(Reply.chat("Some weeks, ", "and better a year.").fetchedFrom("redis", 12.44));
-    stage.server().reply(Reply.refusal(429, "All places are taken.").with("Retry-After", "3600"));
-    stage.open();
+        .reply(StubResponse.chat("Some weeks, ", "and better a year.").fetchedFrom("redis", 12.44));
+    browser
+        .server()
+        .reply(StubResponse.refusal(429, "All places are taken.").with("Retry-After", "3600"));
+    browser.open();
     for (String message :
         new String[] {"How is mead made?", "How long does it take?", "And where can I taste it?"}) {
-      stage.say(message);
-      stage.awaitEnd();
+      browser.say(message);
+      browser.awaitEnd();
     }
-    stage.server().tell(States.holding(stage.page().value("location.hash.slice(1)").getAsString()));
-    stage.page().await("document.querySelectorAll('.held > li').length === 3");
+    browser
+        .server()
+        .tell(StubStates.holding(browser.page().value("location.hash.slice(1)").getAsString()));
+    browser.page().await("document.querySelectorAll('.held > li').length === 3");
   }
 
   private static void photograph(String name) throws IOException {
-    stage.page().photograph(Path.of("target", "page", name + ".png"));
+    browser.page().photograph(Path.of("target", "page", name + ".png"));
   }
 
   @ParameterizedTest(name = "{0} px, {1}")
   @CsvSource({"320, light", "320, dark", "800, light", "800, dark", "1600, light", "1600, dark"})
   void nothingIsWiderThanTheWindowAndAllTextCanBeRead(int width, String scheme) throws IOException {
-    stage.page().size(width, 900);
-    stage.page().colours(scheme);
-    stage.open();
+    browser.page().size(width, 900);
+    browser.page().colours(scheme);
+    browser.open();
     holds("empty", width, scheme);
     converse();
     holds("end", width, scheme);
-    stage.page().value("document.getElementById('transcript').scrollTop = 0");
-    stage.page().value("document.querySelector('.reasoning').open = true");
+    browser.page().value("document.getElementById('transcript').scrollTop = 0");
+    browser.page().value("document.querySelector('.reasoning').open = true");
     holds("long", width, scheme);
-    if (!stage.page().isShown("#memory-body")) {
-      stage.page().click("#fold-memory");
+    if (!browser.page().isShown("#memory-body")) {
+      browser.page().click("#fold-memory");
       holds("memory", width, scheme);
-      stage.page().click("#fold-memory");
+      browser.page().click("#fold-memory");
     }
     if (width == 1600) {
-      stage.page().value("document.getElementById('memory-body').scrollTop = 400");
+      browser.page().value("document.getElementById('memory-body').scrollTop = 400");
       holds("store", width, scheme);
     }
-    stage.page().click("#open-settings");
+    browser.page().click("#open-settings");
     holds("settings", width, scheme);
   }
 
   private static void holds(String scene, int width, String scheme) throws IOException {
     photograph("%s-%d-%s".formatted(scene, width, scheme));
-    assertThat(stage.page().value("document.documentElement.scrollWidth").getAsInt())
+    assertThat(browser.page().value("document.documentElement.scrollWidth").getAsInt())
         .isLessThanOrEqualTo(width);
-    assertThat(stage.page().value(OUTSIDE).getAsString()).isEmpty();
-    assertThat(stage.page().value(FAINT).getAsString()).isEmpty();
+    assertThat(browser.page().value(OUTSIDE).getAsString()).isEmpty();
+    assertThat(browser.page().value(FAINT).getAsString()).isEmpty();
   }
 
   /** Elements that reach beyond the window, but for what scrolls in a box of its own. */
@@ -153,29 +159,31 @@ class AppearanceTest {
   @ParameterizedTest
   @ValueSource(ints = {320, 800, 1600})
   void anAnswerThatComesIsSeen(int width) throws IOException {
-    stage.page().size(width, 900);
-    stage.server().hold();
-    stage.server().reply(Reply.chat("**Mead** is", " honey").after(": reading 1024/8192\n\n"));
-    stage.open();
-    stage.say("How is mead made?");
-    stage.server().release(1);
-    stage.page().awaitText(".answer", "Reading 1,024");
+    browser.page().size(width, 900);
+    browser.server().hold();
+    browser
+        .server()
+        .reply(StubResponse.chat("**Mead** is", " honey").after(": reading 1024/8192\n\n"));
+    browser.open();
+    browser.say("How is mead made?");
+    browser.server().release(1);
+    browser.page().awaitText(".answer", "Reading 1,024");
     holds("reading", width, "light");
-    stage.server().release(1);
-    stage.page().awaitText(".answer > .prose", "Mead is");
+    browser.server().release(1);
+    browser.page().awaitText(".answer > .prose", "Mead is");
     holds("streaming", width, "light");
   }
 
   @ParameterizedTest
   @ValueSource(ints = {320, 1600})
   void aModelOfStoriesLooksLikeOne(int width) throws IOException {
-    stage.page().size(width, 900);
-    stage.server().tell(States.STORIES);
-    stage.server().reply(Reply.text(" lived in a wood.\n\nOne day it met a bee."));
-    stage.open();
+    browser.page().size(width, 900);
+    browser.server().tell(StubStates.STORIES);
+    browser.server().reply(StubResponse.text(" lived in a wood.\n\nOne day it met a bee."));
+    browser.open();
     holds("stories-empty", width, "light");
-    stage.say("Once upon a time there was a fox who");
-    stage.awaitEnd();
+    browser.say("Once upon a time there was a fox who");
+    browser.awaitEnd();
     holds("stories", width, "light");
   }
 
@@ -199,17 +207,17 @@ class AppearanceTest {
   @ParameterizedTest
   @ValueSource(ints = {320, 1600})
   void everyControlHasAName(int width) {
-    stage.page().size(width, 900);
+    browser.page().size(width, 900);
     converse();
-    stage.page().click(".turn:first-child [aria-label='Edit and ask again']");
+    browser.page().click(".turn:first-child [aria-label='Edit and ask again']");
     allHaveNames();
-    stage.page().press("Escape");
-    stage.page().click("#open-settings");
+    browser.page().press("Escape");
+    browser.page().click("#open-settings");
     allHaveNames();
   }
 
   private static void allHaveNames() {
-    assertThat(stage.page().accessibles())
+    assertThat(browser.page().accessibles())
         .filteredOn(one -> CONTROLS.contains(one.role()) && !one.role().equals("list"))
         .isNotEmpty()
         .allMatch(one -> !one.name().isBlank(), "has a name");
@@ -217,27 +225,27 @@ class AppearanceTest {
 
   @Test
   void aKeySwitchesColoursWhateverTheSystemSays() {
-    stage.page().colours("dark");
-    stage.open();
+    browser.page().colours("dark");
+    browser.open();
     String ground = "getComputedStyle(document.body).backgroundColor";
-    String dark = stage.page().value(ground).getAsString();
-    stage.page().click("#theme");
-    String light = stage.page().value(ground).getAsString();
+    String dark = browser.page().value(ground).getAsString();
+    browser.page().click("#theme");
+    String light = browser.page().value(ground).getAsString();
     assertThat(light).isNotEqualTo(dark);
-    stage.page().reload();
-    assertThat(stage.page().value(ground).getAsString()).isEqualTo(light);
-    stage.page().click("#theme");
-    assertThat(stage.page().value(ground).getAsString()).isEqualTo(dark);
+    browser.page().reload();
+    assertThat(browser.page().value(ground).getAsString()).isEqualTo(light);
+    browser.page().click("#theme");
+    assertThat(browser.page().value(ground).getAsString()).isEqualTo(dark);
   }
 
   @Test
   void focusIsSeenOnEveryControl() {
-    stage.open();
-    stage.say("How is mead made?");
-    stage.awaitEnd();
+    browser.open();
+    browser.say("How is mead made?");
+    browser.awaitEnd();
     for (int i = 0; i < 20; i++) {
-      stage.page().press("Tab");
-      assertThat(stage.page().value(FOCUS).getAsString()).isEmpty();
+      browser.page().press("Tab");
+      assertThat(browser.page().value(FOCUS).getAsString()).isEmpty();
     }
   }
 
@@ -257,47 +265,47 @@ class AppearanceTest {
 
   @Test
   void inNarrowWindowsTheListIsADrawer() throws IOException {
-    stage.page().size(320, 700);
+    browser.page().size(320, 700);
     converse();
-    assertThat(stage.page().isShown("#memory-body")).isFalse();
-    stage.page().click("#open-shelf");
-    stage.page().await("getComputedStyle(document.getElementById('shelf')).translate === '0px'");
+    assertThat(browser.page().isShown("#memory-body")).isFalse();
+    browser.page().click("#open-shelf");
+    browser.page().await("getComputedStyle(document.getElementById('shelf')).translate === '0px'");
     photograph("drawer-320-light");
-    stage.page().press("Escape");
-    assertThat(stage.page().value("document.activeElement.id").getAsString())
+    browser.page().press("Escape");
+    assertThat(browser.page().value("document.activeElement.id").getAsString())
         .isEqualTo("open-shelf");
-    stage.page().click("#open-shelf");
-    stage.page().click("#new-conversation");
-    assertThat(stage.page().count(".turn")).isZero();
+    browser.page().click("#open-shelf");
+    browser.page().click("#new-conversation");
+    assertThat(browser.page().count(".turn")).isZero();
   }
 
   @Test
   void foldedBesideTheChatThePanelIsASpine() throws IOException {
     converse();
-    stage.page().click("#fold-memory");
+    browser.page().click("#fold-memory");
     photograph("folded-1280-light");
-    assertThat(stage.page().value("document.getElementById('memory').offsetWidth").getAsInt())
+    assertThat(browser.page().value("document.getElementById('memory').offsetWidth").getAsInt())
         .isLessThan(60);
-    assertThat(stage.page().text("#fold-memory")).contains("768 MiB of 2 GiB");
+    assertThat(browser.page().text("#fold-memory")).contains("768 MiB of 2 GiB");
   }
 
   @Test
   void aKeyIsAskedForInTheMiddle() throws IOException {
-    stage.server().wantKey("mead");
-    stage.page().open(stage.server().address());
-    stage.page().await("document.getElementById('key-dialog').open");
+    browser.server().wantKey("mead");
+    browser.page().open(browser.server().address());
+    browser.page().await("document.getElementById('key-dialog').open");
     photograph("key-1280-light");
     allHaveNames();
   }
 
   @Test
   void aLongListScrollsByItself() throws IOException {
-    stage.open();
-    stage.page().value(MANY);
-    stage.page().reload();
-    stage.page().await("document.querySelectorAll('.line').length === 60");
+    browser.open();
+    browser.page().value(MANY);
+    browser.page().reload();
+    browser.page().await("document.querySelectorAll('.line').length === 60");
     photograph("many-1280-light");
-    assertThat(stage.page().value("document.documentElement.scrollHeight").getAsInt())
+    assertThat(browser.page().value("document.documentElement.scrollHeight").getAsInt())
         .isLessThanOrEqualTo(900);
   }
 
@@ -314,13 +322,13 @@ class AppearanceTest {
 
   @Test
   void nothingMovesForWhoWantsItStill() {
-    stage.page().media("prefers-reduced-motion", "reduce");
-    stage.server().hold();
-    stage.open();
-    stage.say("How is mead made?");
-    stage.page().awaitText(".answer", "Waiting");
+    browser.page().media("prefers-reduced-motion", "reduce");
+    browser.server().hold();
+    browser.open();
+    browser.say("How is mead made?");
+    browser.page().awaitText(".answer", "Waiting");
     assertThat(
-            stage
+            browser
                 .page()
                 .value("getComputedStyle(document.querySelector('.streaming .rune')).animationName")
                 .getAsString())

@@ -7,16 +7,16 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Conversations that are kept, named and deleted. */
 class ConversationsTest {
-  @RegisterExtension static final Stage stage = new Stage();
+  @RegisterExtension static final BrowserExtension browser = new BrowserExtension();
 
   private static void converse(String message) {
-    stage.page().click("#new-conversation");
-    stage.say(message);
-    stage.awaitEnd();
+    browser.page().click("#new-conversation");
+    browser.say(message);
+    browser.awaitEnd();
   }
 
   private static String titles() {
-    return stage
+    return browser
         .page()
         .value("[...document.querySelectorAll('.line-title')].map(x => x.textContent).join()")
         .getAsString();
@@ -24,110 +24,110 @@ class ConversationsTest {
 
   @Test
   void conversationsSurviveAReload() {
-    stage.open();
+    browser.open();
     converse("First");
     converse("Second");
-    stage.page().reload();
-    stage.page().awaitText("#title", "Second");
+    browser.page().reload();
+    browser.page().awaitText("#title", "Second");
     assertThat(titles()).isEqualTo("Second,First");
-    assertThat(stage.page().text(".answer > .prose")).isEqualTo("Hello.");
-    stage.page().click(".line:last-child .line-open");
-    assertThat(stage.page().text(".said")).isEqualTo("First");
+    assertThat(browser.page().text(".answer > .prose")).isEqualTo("Hello.");
+    browser.page().click(".line:last-child .line-open");
+    assertThat(browser.page().text(".said")).isEqualTo("First");
   }
 
   @Test
   void anAnswerThatAReloadBrokeOffIsShownAsStopped() {
-    stage.server().hold();
-    stage.server().reply(Reply.chat("One, ", "two."));
-    stage.open();
-    stage.say("Count");
-    stage.server().release(1);
-    stage.page().awaitText(".answer > .prose", "One,");
-    stage.page().reload();
-    stage.page().awaitText(".answer > .prose", "One,");
-    assertThat(stage.page().text(".ending")).isEqualTo("Stopped.");
-    assertThat(stage.page().isShown("#stop")).isFalse();
+    browser.server().hold();
+    browser.server().reply(StubResponse.chat("One, ", "two."));
+    browser.open();
+    browser.say("Count");
+    browser.server().release(1);
+    browser.page().awaitText(".answer > .prose", "One,");
+    browser.page().reload();
+    browser.page().awaitText(".answer > .prose", "One,");
+    assertThat(browser.page().text(".ending")).isEqualTo("Stopped.");
+    assertThat(browser.page().isShown("#stop")).isFalse();
   }
 
   @Test
   void theWayBackLeadsToTheLastConversation() {
-    stage.open();
+    browser.open();
     converse("First");
     converse("Second");
-    stage.page().value("history.go(-2)");
-    stage.page().awaitText("#title", "First");
-    assertThat(stage.page().text(".said")).isEqualTo("First");
+    browser.page().value("history.go(-2)");
+    browser.page().awaitText("#title", "First");
+    assertThat(browser.page().text(".said")).isEqualTo("First");
   }
 
   @Test
   void aConversationIsRenamed() {
-    stage.open();
+    browser.open();
     converse("First");
-    stage.page().click(".line-open");
-    stage.page().value("document.querySelector('.line-open').focus()");
-    stage.page().press("F2");
-    stage.page().fill(".line-name", "Of mead");
-    stage.page().press("Enter");
+    browser.page().click(".line-open");
+    browser.page().value("document.querySelector('.line-open').focus()");
+    browser.page().press("F2");
+    browser.page().fill(".line-name", "Of mead");
+    browser.page().press("Enter");
     assertThat(titles()).isEqualTo("Of mead");
-    assertThat(stage.page().text("#title")).isEqualTo("Of mead");
-    stage.page().reload();
-    stage.page().awaitText("#title", "Of mead");
+    assertThat(browser.page().text("#title")).isEqualTo("Of mead");
+    browser.page().reload();
+    browser.page().awaitText("#title", "Of mead");
   }
 
   @Test
   void deletingOneTellsTheServer() throws InterruptedException {
-    stage.open();
+    browser.open();
     converse("First");
     converse("Second");
-    String id = stage.page().value("location.hash.slice(1)").getAsString();
-    stage.page().value("document.querySelector('.line-open').focus()");
-    stage.page().press("Delete");
-    assertThat(stage.page().text("#delete-dialog")).contains("“Second”");
-    stage.page().click("#delete-dialog [value=delete]");
-    assertThat(stage.server().awaitDeleted()).isEqualTo(id);
+    String id = browser.page().value("location.hash.slice(1)").getAsString();
+    browser.page().value("document.querySelector('.line-open').focus()");
+    browser.page().press("Delete");
+    assertThat(browser.page().text("#delete-dialog")).contains("“Second”");
+    browser.page().click("#delete-dialog [value=delete]");
+    assertThat(browser.server().awaitDeleted()).isEqualTo(id);
     assertThat(titles()).isEqualTo("First");
-    assertThat(stage.page().count(".turn")).isZero();
-    stage.page().reload();
-    stage.page().awaitText(".line-title", "First");
+    assertThat(browser.page().count(".turn")).isZero();
+    browser.page().reload();
+    browser.page().awaitText(".line-title", "First");
     assertThat(titles()).isEqualTo("First");
   }
 
   @Test
   void nothingIsDeletedWithoutAYes() {
-    stage.open();
+    browser.open();
     converse("First");
-    stage.page().click(".line-open");
-    stage.page().click("[aria-label='Delete First']");
-    stage.page().press("Escape");
+    browser.page().click(".line-open");
+    browser.page().click("[aria-label='Delete First']");
+    browser.page().press("Escape");
     assertThat(titles()).isEqualTo("First");
-    stage.page().reload();
-    stage.page().awaitText(".line-title", "First");
+    browser.page().reload();
+    browser.page().awaitText(".line-title", "First");
   }
 
   @Test
   void arrowsGoThroughTheList() {
-    stage.open();
+    browser.open();
     converse("First");
     converse("Second");
     converse("Third");
-    stage.page().value("document.querySelector('.line-open').focus()");
-    stage.page().press("ArrowDown");
-    stage.page().press("ArrowDown");
-    stage.page().press("ArrowUp");
-    stage.page().press("Enter");
-    stage.page().awaitText("#title", "Second");
+    browser.page().value("document.querySelector('.line-open').focus()");
+    browser.page().press("ArrowDown");
+    browser.page().press("ArrowDown");
+    browser.page().press("ArrowUp");
+    browser.page().press("Enter");
+    browser.page().awaitText("#title", "Second");
   }
 
   @Test
   void whatIsWrittenAndNotSentWaitsInItsConversation() {
-    stage.open();
+    browser.open();
     converse("First");
-    stage.page().click("#message");
-    stage.page().type("half a thou");
-    stage.page().click("#new-conversation");
+    browser.page().click("#message");
+    browser.page().type("half a thou");
+    browser.page().click("#new-conversation");
     String written = "document.getElementById('message').value";
-    assertThat(stage.page().value(written).getAsString()).isEmpty();
-    stage.page().click(".line-open");
-    assertThat(stage.page().value(written).getAsString()).isEqualTo("half a thou");
+    assertThat(browser.page().value(written).getAsString()).isEmpty();
+    browser.page().click(".line-open");
+    assertThat(browser.page().value(written).getAsString()).isEqualTo("half a thou");
   }
 }

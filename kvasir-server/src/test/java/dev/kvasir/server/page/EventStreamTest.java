@@ -8,7 +8,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Streams of events, in whichever pieces they come. */
 class EventStreamTest {
-  @RegisterExtension static final Stage stage = new Stage();
+  @RegisterExtension static final BrowserExtension browser = new BrowserExtension();
 
   private static final String READ =
       """
@@ -29,7 +29,7 @@ class EventStreamTest {
   @ParameterizedTest
   @ValueSource(strings = {"\n", "\r\n"})
   void piecesMayEndAnywhere(String end) {
-    stage.open();
+    browser.open();
     String stream =
         String.join(
             end,
@@ -43,7 +43,8 @@ class EventStreamTest {
             "",
             "");
     for (int size = 1; size < 20; size++) {
-      assertThat(stage.page().value(READ.formatted(BrowserPage.quoted(stream), size)).getAsString())
+      assertThat(
+              browser.page().value(READ.formatted(BrowserPage.quoted(stream), size)).getAsString())
           .isEqualTo(
               "[{\"comment\":\"reading 1/2\"},{\"data\":\"één €\\n𝄞\"},{\"data\":\"[DONE]\"}]");
     }

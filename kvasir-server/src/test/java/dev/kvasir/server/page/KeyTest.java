@@ -8,48 +8,48 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Servers that want a key. */
 class KeyTest {
-  @RegisterExtension static final Stage stage = new Stage();
+  @RegisterExtension static final BrowserExtension browser = new BrowserExtension();
 
   @BeforeEach
   void open() {
-    stage.server().wantKey("mead");
-    stage.page().open(stage.server().address());
-    stage.page().await("document.getElementById('key-dialog').open");
+    browser.server().wantKey("mead");
+    browser.page().open(browser.server().address());
+    browser.page().await("document.getElementById('key-dialog').open");
   }
 
   private static void give(String key) {
-    stage.page().fill("[name=key]", key);
-    stage.page().press("Enter");
+    browser.page().fill("[name=key]", key);
+    browser.page().press("Enter");
   }
 
   @Test
   void aKeyIsAskedForUntilTheServerKnowsItAndKeptForTheTab() {
     give("ale");
-    stage.page().awaitText("#key-hint", "does not know the key");
+    browser.page().awaitText("#key-hint", "does not know the key");
     give("mead");
-    stage.page().awaitText("#memory-body", "768 MiB of 2 GiB");
-    stage.say("Count");
-    stage.awaitEnd();
-    assertThat(stage.page().text(".answer > .prose")).isEqualTo("Hello.");
-    stage.page().reload();
-    stage.page().awaitText("#memory-body", "768 MiB of 2 GiB");
-    assertThat(stage.page().isShown("#key-dialog")).isFalse();
-    assertThat(stage.page().value("JSON.stringify(localStorage)").getAsString())
+    browser.page().awaitText("#memory-body", "768 MiB of 2 GiB");
+    browser.say("Count");
+    browser.awaitEnd();
+    assertThat(browser.page().text(".answer > .prose")).isEqualTo("Hello.");
+    browser.page().reload();
+    browser.page().awaitText("#memory-body", "768 MiB of 2 GiB");
+    assertThat(browser.page().isShown("#key-dialog")).isFalse();
+    assertThat(browser.page().value("JSON.stringify(localStorage)").getAsString())
         .doesNotContain("mead");
   }
 
   @Test
   void whoGivesNoneIsToldInPlaceAndAskedAgainWithTheNextMessage() {
-    stage.page().press("Escape");
-    stage.page().awaitText("#memory-body", "wants a key");
-    stage.say("Count");
-    stage.page().await("document.getElementById('key-dialog').open");
-    stage.page().click("#key-dialog [data-cancel]");
-    stage.page().awaitText(".answer .error", "wants a key");
-    stage.page().click("[aria-label='Try again']");
-    stage.page().await("document.getElementById('key-dialog').open");
+    browser.page().press("Escape");
+    browser.page().awaitText("#memory-body", "wants a key");
+    browser.say("Count");
+    browser.page().await("document.getElementById('key-dialog').open");
+    browser.page().click("#key-dialog [data-cancel]");
+    browser.page().awaitText(".answer .error", "wants a key");
+    browser.page().click("[aria-label='Try again']");
+    browser.page().await("document.getElementById('key-dialog').open");
     give("mead");
-    stage.page().awaitText(".answer > .prose", "Hello.");
-    stage.page().awaitText("#memory-body", "768 MiB of 2 GiB");
+    browser.page().awaitText(".answer > .prose", "Hello.");
+    browser.page().awaitText("#memory-body", "768 MiB of 2 GiB");
   }
 }

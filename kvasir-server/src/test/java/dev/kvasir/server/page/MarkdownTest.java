@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What answers look like, whatever a model writes. */
 class MarkdownTest {
-  @RegisterExtension static final Stage stage = new Stage();
+  @RegisterExtension static final BrowserExtension browser = new BrowserExtension();
 
   /** Renders as the page does, and reads the markup that the browser has made of it. */
   private static final String RENDER =
@@ -26,11 +26,11 @@ class MarkdownTest {
 
   @BeforeEach
   void open() {
-    stage.open();
+    browser.open();
   }
 
   private static String rendered(String markdown) {
-    return stage.page().value(RENDER.formatted(BrowserPage.quoted(markdown))).getAsString();
+    return browser.page().value(RENDER.formatted(BrowserPage.quoted(markdown))).getAsString();
   }
 
   @ParameterizedTest
@@ -69,7 +69,7 @@ class MarkdownTest {
       })
   void linksGoElsewhereInATabOfTheirOwn(String markdown, String address, String label) {
     JsonElement found =
-        stage
+        browser
             .page()
             .value(
                 RENDER
@@ -134,18 +134,18 @@ class MarkdownTest {
         "<https://a.b/><base href=//evil.example>",
       })
   void hostileMarkupIsText(String hostile) {
-    stage.server().reply(Reply.chat(hostile + "\n\nThe end."));
-    stage.say(hostile);
-    stage.awaitEnd();
-    assertThat(stage.page().text(".answer > .prose")).contains("The end.");
-    assertThat(stage.page().value("window.attacked === undefined").getAsBoolean()).isTrue();
+    browser.server().reply(StubResponse.chat(hostile + "\n\nThe end."));
+    browser.say(hostile);
+    browser.awaitEnd();
+    assertThat(browser.page().text(".answer > .prose")).contains("The end.");
+    assertThat(browser.page().value("window.attacked === undefined").getAsBoolean()).isTrue();
     assertThat(
-            stage
+            browser
                 .page()
                 .count("#turns :is(script, img, style, iframe, base, svg:not([aria-hidden]))"))
         .isZero();
-    assertThat(stage.page().count("#turns a:not([href^='https://'])")).isZero();
-    assertThat(stage.page().count("#turns [onmouseover], #turns [onerror], #turns [onload]"))
+    assertThat(browser.page().count("#turns a:not([href^='https://'])")).isZero();
+    assertThat(browser.page().count("#turns [onmouseover], #turns [onerror], #turns [onload]"))
         .isZero();
   }
 
@@ -182,23 +182,23 @@ class MarkdownTest {
           return view.place.innerHTML;
         })
         """;
-    assertThat(stage.page().value(grown.formatted(BrowserPage.quoted(text))).getAsString())
+    assertThat(browser.page().value(grown.formatted(BrowserPage.quoted(text))).getAsString())
         .isEqualTo(rendered(text));
   }
 
   @Test
   void finishedBlocksStayWhileTheNextOnesCome() {
-    stage.server().hold();
-    stage.server().reply(Reply.chat("```java\nint x;\n```\n\n", "Then ", "text."));
-    stage.say("Code, please");
-    stage.server().release(2);
-    stage.page().awaitText(".answer > .prose", "Then");
-    stage.page().value("document.querySelector('.code').marked = true");
-    stage.server().releaseAll();
-    stage.awaitEnd();
-    assertThat(stage.page().value("document.querySelector('.code').marked").getAsBoolean())
+    browser.server().hold();
+    browser.server().reply(StubResponse.chat("```java\nint x;\n```\n\n", "Then ", "text."));
+    browser.say("Code, please");
+    browser.server().release(2);
+    browser.page().awaitText(".answer > .prose", "Then");
+    browser.page().value("document.querySelector('.code').marked = true");
+    browser.server().releaseAll();
+    browser.awaitEnd();
+    assertThat(browser.page().value("document.querySelector('.code').marked").getAsBoolean())
         .isTrue();
-    stage.page().click("[aria-label='Copy code']");
-    stage.page().await("document.querySelector('[aria-label=Copied]')");
+    browser.page().click("[aria-label='Copy code']");
+    browser.page().await("document.querySelector('[aria-label=Copied]')");
   }
 }

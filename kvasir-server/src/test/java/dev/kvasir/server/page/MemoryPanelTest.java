@@ -11,54 +11,55 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** What the server tells of its memory, as it is drawn. */
 class MemoryPanelTest {
-  @RegisterExtension static final Stage stage = new Stage();
+  @RegisterExtension static final BrowserExtension browser = new BrowserExtension();
 
   /** A conversation of this browser, of which the server holds pages. */
   private static String held() {
-    stage.open();
-    stage.say("Tell me of mead");
-    stage.awaitEnd();
-    String id = stage.page().value("location.hash.slice(1)").getAsString();
-    stage.server().tell(States.holding(id));
-    stage.page().await("document.querySelectorAll('.held > li').length === 3");
+    browser.open();
+    browser.say("Tell me of mead");
+    browser.awaitEnd();
+    String id = browser.page().value("location.hash.slice(1)").getAsString();
+    browser.server().tell(StubStates.holding(id));
+    browser.page().await("document.querySelectorAll('.held > li').length === 3");
     return id;
   }
 
   @Test
   void figuresFollowTheState() {
-    stage.open();
-    assertThat(stage.page().text("#memory-body"))
+    browser.open();
+    assertThat(browser.page().text("#memory-body"))
         .contains("768 MiB of 2 GiB; 256 MiB of it", "123\n", "7 of 10 prompts", "123,456");
-    stage
+    browser
         .server()
-        .tell(States.EMPTY.replace("\"queued\":2", "\"queued\":17").replace("123.4", "7.25"));
-    stage.page().awaitText("#memory-body", "17");
-    assertThat(stage.page().text("#memory-body")).contains("7.25");
+        .tell(StubStates.EMPTY.replace("\"queued\":2", "\"queued\":17").replace("123.4", "7.25"));
+    browser.page().awaitText("#memory-body", "17");
+    assertThat(browser.page().text("#memory-body")).contains("7.25");
   }
 
   @Test
   void figuresFollowTheStateWhereThereIsNoStreamOfThem() {
-    stage.server().streamNoEvents();
-    stage.open();
-    stage.server().tell(States.EMPTY.replace("\"queued\":2", "\"queued\":17"));
-    stage.page().awaitText("#memory-body", "17");
+    browser.server().streamNoEvents();
+    browser.open();
+    browser.server().tell(StubStates.EMPTY.replace("\"queued\":2", "\"queued\":17"));
+    browser.page().awaitText("#memory-body", "17");
   }
 
   @Test
   void theOpenConversationIsDrawnByBytesAndToldInFigures() {
     held();
-    assertThat(stage.page().text("#memory-body"))
+    assertThat(browser.page().text("#memory-body"))
         .contains("5,120", "tokens of 16,384", "3 MiB", "2.4", "20 MiB", "15 % of it is taken");
     assertThat(shares(".strip.tall")).containsExactly(16, 4864, 240);
     assertThat(classes(".strip.tall")).isEqualTo("16 2 16");
     assertThat(
-            stage
+            browser
                 .page()
                 .value(
                     "[...document.querySelectorAll('.strip.tall .segment')].map(x => x.style.height).join()")
                 .getAsString())
         .isEqualTo("100%,14.0625%,100%");
-    assertThat(stage.page().value("document.querySelector('.strip.tall').ariaLabel").getAsString())
+    assertThat(
+            browser.page().value("document.querySelector('.strip.tall').ariaLabel").getAsString())
         .isEqualTo(
             "16 tokens at 16 bits, first tokens; 4,864 tokens at 2.25 bits, packed pages; "
                 + "240 tokens at 16 bits, the window of last tokens");
@@ -66,37 +67,37 @@ class MemoryPanelTest {
 
   @Test
   void theOpenConversationSaysWhereItsLastPromptCameFrom() {
-    stage.server().reply(Reply.chat("One."));
-    stage.server().reply(Reply.chat("Two.").fetchedFrom("redis", 12.44));
-    stage.open();
-    assertThat(stage.page().isShown(".origins")).isFalse();
-    stage.say("Tell me of mead");
-    stage.awaitEnd();
-    assertThat(stage.page().text(".origins").replaceAll("\\s+", " "))
+    browser.server().reply(StubResponse.chat("One."));
+    browser.server().reply(StubResponse.chat("Two.").fetchedFrom("redis", 12.44));
+    browser.open();
+    assertThat(browser.page().isShown(".origins")).isFalse();
+    browser.say("Tell me of mead");
+    browser.awaitEnd();
+    assertThat(browser.page().text(".origins").replaceAll("\\s+", " "))
         .isEqualTo("Memory 1,024 tokens Read here 76 tokens, 38 ms");
-    stage.say("And of honey");
-    stage.awaitEnd();
+    browser.say("And of honey");
+    browser.awaitEnd();
     String fetched = "Redis 1,024 tokens, 12.4 ms Read here 76 tokens, 38 ms";
-    assertThat(stage.page().text(".origins").replaceAll("\\s+", " ")).isEqualTo(fetched);
-    stage.page().reload();
-    stage.page().awaitText(".origins", "Redis");
-    stage.page().click("#new-conversation");
-    assertThat(stage.page().isShown(".origins")).isFalse();
+    assertThat(browser.page().text(".origins").replaceAll("\\s+", " ")).isEqualTo(fetched);
+    browser.page().reload();
+    browser.page().awaitText(".origins", "Redis");
+    browser.page().click("#new-conversation");
+    assertThat(browser.page().isShown(".origins")).isFalse();
   }
 
   @Test
   void aStoreIsToldWithItsPlacesWhereThereIsOne() {
-    stage.open();
-    assertThat(stage.page().isShown(".tiers")).isFalse();
-    assertThat(stage.page().text(".shelf-foot"))
+    browser.open();
+    assertThat(browser.page().isShown(".tiers")).isFalse();
+    assertThat(browser.page().text(".shelf-foot"))
         .endsWith("Conversations are kept in this browser.");
-    stage.server().tell(States.holding("any"));
-    stage.page().awaitText(".tiers", "Disk /var/lib/kvasir/conversations-of-this-machine");
-    assertThat(stage.page().text(".tiers"))
+    browser.server().tell(StubStates.holding("any"));
+    browser.page().awaitText(".tiers", "Disk /var/lib/kvasir/conversations-of-this-machine");
+    assertThat(browser.page().text(".tiers"))
         .contains("5 GiB", "120 of 124 blobs found · 8 MiB read · 16 MiB written · 1.5 GiB/s")
         .contains("Redis 10.0.0.7:6379/0", "2 failures · 7 blobs not written in time");
-    assertThat(stage.page().text(".shelf-foot")).endsWith("has read of them in its store.");
-    assertThat(stage.page().text("#memory-body"))
+    assertThat(browser.page().text(".shelf-foot")).endsWith("has read of them in its store.");
+    assertThat(browser.page().text("#memory-body"))
         .contains("12,288", "41.3", "246", "3 of 5 prompts began with what was fetched;")
         .contains("1 sooner read than fetched; 1 found damaged and read.");
   }
@@ -104,9 +105,9 @@ class MemoryPanelTest {
   @Test
   void eachConversationIsAStripOfItsWidths() {
     held();
-    assertThat(stage.page().text(".held")).contains("Tell me of mead", "running", "2.4 bits");
-    assertThat(stage.page().text(".held")).contains("From elsewhere", "kept");
-    assertThat(stage.page().text(".held")).contains("Without a name", "waiting");
+    assertThat(browser.page().text(".held")).contains("Tell me of mead", "running", "2.4 bits");
+    assertThat(browser.page().text(".held")).contains("From elsewhere", "kept");
+    assertThat(browser.page().text(".held")).contains("Without a name", "waiting");
     assertThat(classes(".held > li:nth-child(2)")).isEqualTo("16 8 4 3 2 1");
     // What lies there is as long as its tokens, to a pixel for the lines between.
     List<Integer> pixels =
@@ -114,7 +115,7 @@ class MemoryPanelTest {
             .mapToObj(i -> ".held > li:nth-child(2) .segment:nth-child(%d)".formatted(i))
             .map(
                 one ->
-                    stage.page().value("document.querySelector('%s').offsetWidth".formatted(one)))
+                    browser.page().value("document.querySelector('%s').offsetWidth".formatted(one)))
             .map(width -> width.getAsInt())
             .toList();
     assertThat(pixels).allMatch(width -> Math.abs(width - pixels.getFirst()) <= 1);
@@ -128,14 +129,14 @@ class MemoryPanelTest {
           .isEqualTo(colour(".held .segment.width-" + width));
     }
     for (String scheme : List.of("light", "dark")) {
-      stage.page().colours(scheme);
+      browser.page().colours(scheme);
       List<Double> lightness =
-          stage.page().value(LIGHTNESS).getAsJsonArray().asList().stream()
+          browser.page().value(LIGHTNESS).getAsJsonArray().asList().stream()
               .map(value -> value.getAsDouble())
               .toList();
       assertThat(lightness).hasSize(6).isSorted();
     }
-    assertThat(stage.page().text(".legend").replaceAll("\\s+", " "))
+    assertThat(browser.page().text(".legend").replaceAll("\\s+", " "))
         .isEqualTo("16 bits 8 bits 4 bits 3 bits 2 bits 1 bit");
   }
 
@@ -162,9 +163,9 @@ class MemoryPanelTest {
     "0.5, 1"
   })
   void bitsHaveTheNearestWidthAndATieIsTheNarrowOne(double bits, int width) {
-    stage.open();
+    browser.open();
     assertThat(
-            stage
+            browser
                 .page()
                 .value("import('/page/widths.js').then(m => m.widthOf(%s))".formatted(bits))
                 .getAsInt())
@@ -174,25 +175,25 @@ class MemoryPanelTest {
   @Test
   void aLineOfThePanelOpensItsConversation() {
     held();
-    stage.page().click("#new-conversation");
-    stage.page().awaitText("#memory-body", "The server holds nothing of it");
-    stage.page().click(".held-open");
-    stage.page().awaitText("#title", "Tell me of mead");
+    browser.page().click("#new-conversation");
+    browser.page().awaitText("#memory-body", "The server holds nothing of it");
+    browser.page().click(".held-open");
+    browser.page().awaitText("#title", "Tell me of mead");
   }
 
   @Test
   void thePanelFoldsAndStaysFolded() {
-    stage.open();
-    assertThat(stage.page().isShown("#memory-body")).isTrue();
-    stage.page().click("#fold-memory");
-    assertThat(stage.page().isShown("#memory-body")).isFalse();
-    stage.page().reload();
-    stage.page().awaitText("#memory-brief", "768 MiB of 2 GiB");
-    assertThat(stage.page().isShown("#memory-body")).isFalse();
+    browser.open();
+    assertThat(browser.page().isShown("#memory-body")).isTrue();
+    browser.page().click("#fold-memory");
+    assertThat(browser.page().isShown("#memory-body")).isFalse();
+    browser.page().reload();
+    browser.page().awaitText("#memory-brief", "768 MiB of 2 GiB");
+    assertThat(browser.page().isShown("#memory-body")).isFalse();
   }
 
   private static List<Integer> shares(String strip) {
-    return stage
+    return browser
         .page()
         .value(
             "[...document.querySelectorAll('%s .segment')].map(x => Number(x.style.flexGrow))"
@@ -205,7 +206,7 @@ class MemoryPanelTest {
   }
 
   private static String classes(String strip) {
-    return stage
+    return browser
         .page()
         .value(
             "[...document.querySelectorAll('%s .segment')].map(x => /width-(\\d+)/.exec(x.className)[1]).join(' ')"
@@ -214,7 +215,7 @@ class MemoryPanelTest {
   }
 
   private static String colour(String selector) {
-    return stage
+    return browser
         .page()
         .value("getComputedStyle(document.querySelector('%s')).backgroundColor".formatted(selector))
         .getAsString();

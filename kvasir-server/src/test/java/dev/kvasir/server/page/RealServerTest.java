@@ -31,12 +31,12 @@ class RealServerTest {
       awaitQuiet(server);
       // What was read is kept for the next turn, under this conversation's name.
       page.await("document.querySelector('#memory .strip .segment') !== null");
-      assertThat(server.model().cacheMemory().taken()).isPositive();
+      assertThat(server.model().cacheMemory().usedBytes()).isPositive();
       page.photograph(Path.of("target/page/real-server.png"));
       page.value("document.querySelector('.line-open').focus()");
       page.press("Delete");
       page.click("#delete-dialog [value=delete]");
-      while (server.model().cacheMemory().taken() > 0) {
+      while (server.model().cacheMemory().usedBytes() > 0) {
         Thread.sleep(20);
       }
       assertThat(page.complaints()).isEmpty();

@@ -38,12 +38,12 @@ final class StubServer implements AutoCloseable {
   private final List<JsonObject> asked = new CopyOnWriteArrayList<>();
   private final List<String> paths = new CopyOnWriteArrayList<>();
   private final BlockingQueue<String> deleted = new LinkedBlockingQueue<>();
-  private final BlockingQueue<Reply> replies = new LinkedBlockingQueue<>();
+  private final BlockingQueue<StubResponse> replies = new LinkedBlockingQueue<>();
   private final BlockingQueue<String> brokenOff = new LinkedBlockingQueue<>();
   private final Semaphore lines = new Semaphore(PLENTY);
   private volatile Optional<String> key = Optional.empty();
   private volatile boolean streamsEvents = true;
-  private String state = States.EMPTY;
+  private String state = StubStates.EMPTY;
   private boolean closed;
 
   private static final int MOST_PINGS = 4000;
@@ -68,7 +68,7 @@ final class StubServer implements AutoCloseable {
   }
 
   /** What the next request for an answer gets; "Hello." if nothing was said. */
-  void reply(Reply reply) {
+  void reply(StubResponse reply) {
     replies.add(reply);
   }
 
@@ -126,9 +126,9 @@ final class StubServer implements AutoCloseable {
       } else if (path.startsWith("/page/")) {
         resource(exchange, path.substring("/page/".length()));
       } else if (!isKnown(exchange)) {
-        whole(exchange, Reply.refusal(401, "The key is missing or unknown."));
+        whole(exchange, StubResponse.refusal(401, "The key is missing or unknown."));
       } else if (path.equals("/kvasir/state")) {
-        whole(exchange, new Reply(200, Map.of(), List.of(state())));
+        whole(exchange, new StubResponse(200, Map.of(), List.of(state())));
       } else if (path.equals("/kvasir/events") && streamsEvents) {
         events(exchange);
       } else if (path.startsWith("/kvasir/conversations/")) {
@@ -137,7 +137,7 @@ final class StubServer implements AutoCloseable {
       } else if (path.startsWith("/v1/")) {
         answer(exchange, path);
       } else {
-        whole(exchange, Reply.refusal(404, "There is nothing here."));
+        whole(exchange, StubResponse.refusal(404, "There is nothing here."));
       }
     }
   }
@@ -150,7 +150,7 @@ final class StubServer implements AutoCloseable {
   private static void resource(HttpExchange exchange, String name) throws IOException {
     try (InputStream in = StubServer.class.getResourceAsStream(name)) {
       if (in == null || !TYPES.containsKey(name.substring(name.lastIndexOf('.') + 1))) {
-        whole(exchange, Reply.refusal(404, "There is no " + name));
+        whole(exchange, StubResponse.refusal(404, "There is no " + name));
         return;
       }
       byte[] bytes = in.readAllBytes();
@@ -163,7 +163,7 @@ final class StubServer implements AutoCloseable {
     }
   }
 
-  private static void whole(HttpExchange exchange, Reply reply) throws IOException {
+  private static void whole(HttpExchange exchange, StubResponse reply) throws IOException {
     byte[] bytes = String.join("", reply.lines()).getBytes(StandardCharsets.UTF_8);
     exchange.getResponseHeaders().set("Content-Type", "application/json");
     reply.headers().forEach(exchange.getResponseHeaders()::set);
@@ -175,7 +175,7 @@ final class StubServer implements AutoCloseable {
     String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
     asked.add(JsonParser.parseString(body).getAsJsonObject());
     paths.add(path);
-    Reply reply = Optional.ofNullable(replies.poll()).orElse(Reply.chat("Hello."));
+    StubResponse reply = Optional.ofNullable(replies.poll()).orElse(StubResponse.chat("Hello."));
     if (reply.status() != 200) {
       whole(exchange, reply);
       return;
@@ -215,7 +215,7 @@ final class StubServer implements AutoCloseable {
     OutputStream out = stream(exchange);
     String told = null;
     for (String next = state(); next != null; next = after(told)) {
-      write(out, Reply.data(next));
+      write(out, StubResponse.data(next));
       told = next;
     }
   }

@@ -3,7 +3,7 @@ package dev.kvasir.spring.example;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.server.LocalAnswers;
+import dev.kvasir.server.ChatService;
 import dev.kvasir.spring.KvasirChatOptions;
 import dev.kvasir.spring.KvasirSpringChatModel;
 import java.io.IOException;
@@ -66,7 +66,7 @@ class ExampleApplicationTest {
     assertThat(response.getResult().getOutput().getText()).isNotBlank();
     assertThat(response.getMetadata().getUsage().getCompletionTokens()).isEqualTo(12);
     assertThat(response.getResult().getMetadata().getFinishReason()).isEqualTo("LENGTH");
-    assertThat(context.getBean(LocalAnswers.class).names())
+    assertThat(context.getBean(ChatService.class).modelNames())
         .containsExactly("kvasir-mini", "kvasir-mini@fp16");
   }
 

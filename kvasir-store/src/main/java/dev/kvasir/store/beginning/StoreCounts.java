@@ -16,51 +16,51 @@ package dev.kvasir.store.beginning;
 public record StoreCounts(
     long hits,
     long misses,
-    long notWorth,
+    long tooSlow,
     long damaged,
     long tokens,
     long bytes,
     double secondsSaved,
-    long kept,
+    long saved,
     long dropped) {
   static final StoreCounts NONE = new StoreCounts(0, 0, 0, 0, 0, 0, 0, 0, 0);
 
-  StoreCounts withHit(int moreTokens, long moreBytes, double saved) {
+  StoreCounts withHit(int moreTokens, long moreBytes, double moreSecondsSaved) {
     return new StoreCounts(
         hits + 1,
         misses,
-        notWorth,
+        tooSlow,
         damaged,
         tokens + moreTokens,
         bytes + moreBytes,
-        secondsSaved + saved,
-        kept,
+        secondsSaved + moreSecondsSaved,
+        saved,
         dropped);
   }
 
-  StoreCounts withMiss(boolean isNotWorth, boolean isDamaged) {
+  StoreCounts withMiss(boolean isTooSlow, boolean isDamaged) {
     return new StoreCounts(
         hits,
         misses + 1,
-        notWorth + (isNotWorth ? 1 : 0),
+        tooSlow + (isTooSlow ? 1 : 0),
         damaged + (isDamaged ? 1 : 0),
         tokens,
         bytes,
         secondsSaved,
-        kept,
+        saved,
         dropped);
   }
 
-  StoreCounts withKept(boolean isKept) {
+  StoreCounts withSave(boolean isSaved) {
     return new StoreCounts(
         hits,
         misses,
-        notWorth,
+        tooSlow,
         damaged,
         tokens,
         bytes,
         secondsSaved,
-        kept + (isKept ? 1 : 0),
-        dropped + (isKept ? 0 : 1));
+        saved + (isSaved ? 1 : 0),
+        dropped + (isSaved ? 0 : 1));
   }
 }

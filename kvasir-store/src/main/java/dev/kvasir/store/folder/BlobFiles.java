@@ -22,23 +22,23 @@ import java.util.List;
  */
 record BlobFiles(Path folder) {
   /** Digits that name a blob's folder. */
-  private static final int SHELF = 2;
+  private static final int PREFIX_DIGITS = 2;
 
   /** A file of ours, as it was when it was listed. */
-  record Entry(Path file, long bytes, FileTime used) {}
+  record Entry(Path file, long bytes, FileTime lastUsed) {}
 
   Path file(BlobName name) {
     return folder
-        .resolve(shelves(name.kind()))
-        .resolve(name.hex().substring(0, SHELF))
-        .resolve(name.hex() + ending(name.kind()));
+        .resolve(kindFolder(name.kind()))
+        .resolve(name.hex().substring(0, PREFIX_DIGITS))
+        .resolve(name.hex() + extension(name.kind()));
   }
 
-  private static String shelves(Kind kind) {
+  private static String kindFolder(Kind kind) {
     return kind.word() + "s";
   }
 
-  private static String ending(Kind kind) {
+  private static String extension(Kind kind) {
     return ".kv" + kind.word();
   }
 
@@ -61,9 +61,9 @@ record BlobFiles(Path folder) {
   List<Entry> list() throws IOException {
     List<Entry> entries = new ArrayList<>();
     for (Kind kind : Kind.values()) {
-      for (Path shelf : children(folder.resolve(shelves(kind)))) {
-        for (Path file : children(shelf)) {
-          if (isOurs(kind, shelf, file)) {
+      for (Path subfolder : children(folder.resolve(kindFolder(kind)))) {
+        for (Path file : children(subfolder)) {
+          if (isOurs(kind, subfolder, file)) {
             add(file, entries);
           }
         }
@@ -98,13 +98,14 @@ record BlobFiles(Path folder) {
     }
   }
 
-  private static boolean isOurs(Kind kind, Path shelf, Path file) {
+  private static boolean isOurs(Kind kind, Path subfolder, Path file) {
     String name = file.getFileName().toString();
-    if (!name.endsWith(ending(kind))) {
+    if (!name.endsWith(extension(kind))) {
       return false;
     }
-    String hex = name.substring(0, name.length() - ending(kind).length());
-    return BlobName.isHex(hex) && shelf.getFileName().toString().equals(hex.substring(0, SHELF));
+    String hex = name.substring(0, name.length() - extension(kind).length());
+    return BlobName.isHex(hex)
+        && subfolder.getFileName().toString().equals(hex.substring(0, PREFIX_DIGITS));
   }
 
   /** What is in a folder; nothing if there is none. */

@@ -23,22 +23,22 @@ import java.util.Optional;
  * plain reads, files of 20 MB 1.5 to 2 times as fast from a mapping; at 500 KB either may win.
  */
 final class FileBytes {
-  private static final long MAPPED = 1 << 20;
+  private static final long MAP_THRESHOLD = 1 << 20;
 
   /** What can stay mapped is, from here on: half as much is copied twice in the same time. */
-  static final long STAYS_MAPPED = 1 << 16;
+  static final long KEEP_MAPPED_THRESHOLD = 1 << 16;
 
   /** The longest array that every Java virtual machine makes. */
-  private static final long MOST = Integer.MAX_VALUE - 8;
+  private static final long MAX_BYTES = Integer.MAX_VALUE - 8;
 
   private FileBytes() {}
 
   static byte[] read(Path file) throws IOException {
     long bytes = length(file);
-    if (bytes > MOST) {
-      throw new IOException("it has %d bytes; expected at most %d".formatted(bytes, MOST));
+    if (bytes > MAX_BYTES) {
+      throw new IOException("it has %d bytes; expected at most %d".formatted(bytes, MAX_BYTES));
     }
-    return bytes < MAPPED ? plain(file, (int) bytes) : mapped(file);
+    return bytes < MAP_THRESHOLD ? readPlain(file, (int) bytes) : readMapped(file);
   }
 
   /**
@@ -46,7 +46,7 @@ final class FileBytes {
    * what a failing disk, or one who cuts the file all the same, has left of it here, finds it said.
    */
   static ByteBuffer map(Path file, FileMapper mapper) throws IOException {
-    if (length(file) < STAYS_MAPPED) {
+    if (length(file) < KEEP_MAPPED_THRESHOLD) {
       return ByteBuffer.wrap(read(file));
     }
     try (FileChannel channel = FileChannel.open(file)) {
@@ -67,7 +67,7 @@ final class FileBytes {
     return found.size();
   }
 
-  private static byte[] plain(Path file, int bytes) throws IOException {
+  private static byte[] readPlain(Path file, int bytes) throws IOException {
     try (FileInputStream in = new FileInputStream(file.toFile())) {
       return in.readNBytes(bytes);
     } catch (FileNotFoundException e) {
@@ -77,7 +77,7 @@ final class FileBytes {
   }
 
   /** Files never change under their names, so nobody cuts a mapping off while it is read. */
-  private static byte[] mapped(Path file) throws IOException {
+  private static byte[] readMapped(Path file) throws IOException {
     try (FileChannel channel = FileChannel.open(file);
         Arena arena = Arena.ofConfined()) {
       return channel

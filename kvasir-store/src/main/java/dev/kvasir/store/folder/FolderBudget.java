@@ -21,10 +21,10 @@ import java.util.List;
  */
 final class FolderBudget {
   /** What may be written between listings, as a part of the budget. */
-  private static final int LISTINGS = 16;
+  private static final int RELIST_FRACTION = 16;
 
   /** By how much clocks of machines that share a folder may differ. */
-  private static final Duration CLOCKS_APART = Duration.ofMinutes(10);
+  private static final Duration MAX_CLOCK_SKEW = Duration.ofMinutes(10);
 
   private final BlobFiles files;
   private final FolderLock lock;
@@ -34,12 +34,12 @@ final class FolderBudget {
   private TierSize listed = new TierSize(0, 0);
 
   /** Written by this process since the last listing, and what it is about to write. */
-  private long added;
+  private long addedBytes;
 
   private long addedBlobs;
 
   /** Bytes of {@link #added} that may have no file yet. */
-  private long promised;
+  private long reservedBytes;
 
   /**
    * @param limit in bytes; {@link Long#MAX_VALUE} is none
@@ -55,30 +55,32 @@ final class FolderBudget {
   }
 
   /** Makes room for a file and counts it; to be called before it is written. */
-  synchronized void promise(long bytes) throws IOException {
+  synchronized void reserve(long bytes) throws IOException {
     if (limit != Long.MAX_VALUE && mustList(bytes)) {
       // Nobody waits for it: each removal is harmless by itself.
-      lock.tryAlone(() -> makeRoom(bytes));
+      lock.tryRunLocked(() -> ensureCapacity(bytes));
     }
-    added += bytes;
-    promised += bytes;
+    addedBytes += bytes;
+    reservedBytes += bytes;
   }
 
   private boolean mustList(long bytes) {
-    return !isListed || listed.bytes() + added + bytes > limit || added + bytes > limit / LISTINGS;
+    return !isListed
+        || listed.bytes() + addedBytes + bytes > limit
+        || addedBytes + bytes > limit / RELIST_FRACTION;
   }
 
-  private void makeRoom(long bytes) throws IOException {
+  private void ensureCapacity(long bytes) throws IOException {
     List<Entry> entries = list();
-    if (listed.bytes() + added + bytes <= limit) {
+    if (listed.bytes() + addedBytes + bytes <= limit) {
       return;
     }
     // A little more than is needed, so that not every file that follows lists the folder again.
-    long wanted = Math.max(0, limit - limit / LISTINGS - bytes);
-    entries.sort(Comparator.comparing(Entry::used));
+    long wanted = Math.max(0, limit - limit / RELIST_FRACTION - bytes);
+    entries.sort(Comparator.comparing(Entry::lastUsed));
     FileSystemException stuck = null;
     for (Entry oldest : entries) {
-      if (listed.bytes() + added <= wanted) {
+      if (listed.bytes() + addedBytes <= wanted) {
         return;
       }
       try {
@@ -87,7 +89,7 @@ final class FolderBudget {
         stuck = e; // say, another user's: the next one may go
       }
     }
-    if (stuck != null && listed.bytes() + added + bytes > limit) {
+    if (stuck != null && listed.bytes() + addedBytes + bytes > limit) {
       throw stuck;
     }
   }
@@ -95,12 +97,12 @@ final class FolderBudget {
   /** Files of this process that are being written are on top of what is listed. */
   private List<Entry> list() throws IOException {
     List<Entry> entries = new ArrayList<>();
-    FileTime latest = FileTime.from(Instant.now().plus(CLOCKS_APART));
+    FileTime latest = FileTime.from(Instant.now().plus(MAX_CLOCK_SKEW));
     for (Entry entry : files.list()) {
-      entries.add(entry.used().compareTo(latest) > 0 ? asOfNow(entry) : entry);
+      entries.add(entry.lastUsed().compareTo(latest) > 0 ? clampToNow(entry) : entry);
     }
     listed = new TierSize(entries.size(), entries.stream().mapToLong(Entry::bytes).sum());
-    added = promised;
+    addedBytes = reservedBytes;
     addedBlobs = 0;
     isListed = true;
     return entries;
@@ -110,7 +112,7 @@ final class FolderBudget {
    * What was of use in the future, by a clock that was wrong, would stay for ever and push out
    * everything that comes: its age begins now.
    */
-  private static Entry asOfNow(Entry entry) throws IOException {
+  private static Entry clampToNow(Entry entry) throws IOException {
     try {
       Files.setLastModifiedTime(entry.file(), FileTime.from(Instant.now()));
       return new Entry(entry.file(), entry.bytes(), Files.getLastModifiedTime(entry.file()));
@@ -122,7 +124,7 @@ final class FolderBudget {
   /** Unless it was of use since it was listed. A reader that has it open goes on reading. */
   private void remove(Entry entry) throws IOException {
     try {
-      if (Files.getLastModifiedTime(entry.file()).equals(entry.used())) {
+      if (Files.getLastModifiedTime(entry.file()).equals(entry.lastUsed())) {
         Files.delete(entry.file());
         listed = new TierSize(listed.blobs() - 1, listed.bytes() - entry.bytes());
       }
@@ -137,9 +139,9 @@ final class FolderBudget {
    * @param bytes that were promised
    * @param growth by which the folder has grown: less where a file was replaced
    */
-  synchronized void settle(long bytes, long growth, int blobs) {
-    promised -= bytes;
-    added += growth - bytes;
+  synchronized void commit(long bytes, long growth, int blobs) {
+    reservedBytes -= bytes;
+    addedBytes += growth - bytes;
     addedBlobs += blobs;
   }
 
@@ -148,6 +150,6 @@ final class FolderBudget {
     if (!isListed) {
       list();
     }
-    return new TierSize(listed.blobs() + addedBlobs, listed.bytes() + added);
+    return new TierSize(listed.blobs() + addedBlobs, listed.bytes() + addedBytes);
   }
 }

@@ -15,7 +15,7 @@ record FolderLock(Path file) {
   private static final ReentrantLock THREADS = new ReentrantLock();
 
   /** Something to do while nobody else does it. */
-  interface Alone {
+  interface LockedTask {
     void run() throws IOException;
   }
 
@@ -25,7 +25,7 @@ record FolderLock(Path file) {
   }
 
   /** Runs it, or does nothing where another is at it. */
-  void tryAlone(Alone work) throws IOException {
+  void tryRunLocked(LockedTask work) throws IOException {
     try (FileChannel channel = open();
         FileLock lock = channel.tryLock()) {
       if (lock != null) {
@@ -37,7 +37,7 @@ record FolderLock(Path file) {
   }
 
   /** Runs it when all others have done. */
-  void alone(Alone work) throws IOException {
+  void runLocked(LockedTask work) throws IOException {
     THREADS.lock();
     try (FileChannel channel = open();
         FileLock lock = channel.lock()) {

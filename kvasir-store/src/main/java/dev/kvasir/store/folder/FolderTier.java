@@ -31,7 +31,7 @@ import java.util.function.Consumer;
  * a folder that any number of processes may use at once. When a file was of use last is its time of
  * modification, and the oldest leave when the folder is full ({@link FolderBudget}).
  *
- * <p>A process may be killed at any moment: what {@link #write} has returned from is there, and
+ * <p>A process may be killed at any moment: what {@link #generate} has returned from is there, and
  * what it was writing has no name that anybody reads. Nothing is forced to the disk, which a loss
  * of power would ask for: then a file may be there without its bytes, and is found damaged by
  * whoever checks what is inside.
@@ -41,7 +41,7 @@ public final class FolderTier implements BlobTier {
   private static final double GUESSED_BYTES_PER_SECOND = 500e6;
 
   /** How much older each blob is than the one before, of those that were of use together. */
-  private static final long STEP_NANOS = 1_000;
+  private static final long AGE_STEP_NANOS = 1_000;
 
   private final Path folder;
   private final BlobFiles files;
@@ -79,8 +79,8 @@ public final class FolderTier implements BlobTier {
   }
 
   @Override
-  public Place place() {
-    return Place.DISK;
+  public TierType type() {
+    return TierType.DISK;
   }
 
   @Override
@@ -96,24 +96,24 @@ public final class FolderTier implements BlobTier {
   }
 
   /** A way to read a file. */
-  private interface Reading<T> {
+  private interface BlobReader<T> {
     T read(Path file) throws IOException;
   }
 
-  private <T> Map<BlobName, T> read(List<BlobName> names, Deadline deadline, Reading<T> reading) {
+  private <T> Map<BlobName, T> read(List<BlobName> names, Deadline deadline, BlobReader<T> reader) {
     Map<BlobName, T> found = new LinkedHashMap<>();
     for (BlobName name : names) {
-      if (deadline.isOver()) {
+      if (deadline.isExpired()) {
         break;
       }
-      read(name, reading).ifPresent(bytes -> found.put(name, bytes));
+      read(name, reader).ifPresent(bytes -> found.put(name, bytes));
     }
     return found;
   }
 
-  private <T> Optional<T> read(BlobName name, Reading<T> reading) {
+  private <T> Optional<T> read(BlobName name, BlobReader<T> reader) {
     try {
-      return Optional.of(reading.read(files.file(name)));
+      return Optional.of(reader.read(files.file(name)));
     } catch (NoSuchFileException e) {
       return Optional.empty();
     } catch (IOException e) {
@@ -126,14 +126,14 @@ public final class FolderTier implements BlobTier {
   public Set<BlobName> has(List<BlobName> names, Deadline deadline) {
     Set<BlobName> found = new LinkedHashSet<>();
     for (BlobName name : names) {
-      if (!deadline.isOver() && isThere(name)) {
+      if (!deadline.isExpired() && exists(name)) {
         found.add(name);
       }
     }
     return found;
   }
 
-  private boolean isThere(BlobName name) {
+  private boolean exists(BlobName name) {
     return Files.isRegularFile(files.file(name), LinkOption.NOFOLLOW_LINKS);
   }
 
@@ -147,7 +147,7 @@ public final class FolderTier implements BlobTier {
       return false;
     }
     try {
-      return isKept(name, bytes.length) || write(files.file(name), bytes);
+      return isStored(name, bytes.length) || write(files.file(name), bytes);
     } catch (IOException e) {
       fail("be written", e);
       return false;
@@ -155,7 +155,7 @@ public final class FolderTier implements BlobTier {
   }
 
   /** Whether a block is there; one of another length is what a loss of power has left. */
-  private boolean isKept(BlobName name, int bytes) throws IOException {
+  private boolean isStored(BlobName name, int bytes) throws IOException {
     Path file = files.file(name);
     return name.kind() == Kind.BLOCK
         && BlobFiles.length(file) == bytes
@@ -163,7 +163,7 @@ public final class FolderTier implements BlobTier {
   }
 
   private boolean write(Path file, byte[] bytes) throws IOException {
-    budget.promise(bytes.length);
+    budget.reserve(bytes.length);
     long before = BlobFiles.length(file);
     boolean isWritten = false;
     try {
@@ -171,20 +171,20 @@ public final class FolderTier implements BlobTier {
       isWritten = true;
     } finally {
       long growth = isWritten ? bytes.length - Math.max(0, before) : 0;
-      budget.settle(bytes.length, growth, isWritten && before < 0 ? 1 : 0);
+      budget.commit(bytes.length, growth, isWritten && before < 0 ? 1 : 0);
     }
     return true;
   }
 
   @Override
   public boolean append(BlobName record, byte[] bytes) {
-    boolean[] isKept = {false};
+    boolean[] isStored = {false};
     try {
-      files.appendLock().alone(() -> isKept[0] = write(record, appended(record, bytes)));
+      files.appendLock().runLocked(() -> isStored[0] = write(record, appended(record, bytes)));
     } catch (IOException e) {
       fail("be written", e);
     }
-    return isKept[0];
+    return isStored[0];
   }
 
   private byte[] appended(BlobName record, byte[] bytes) throws IOException {
@@ -199,12 +199,12 @@ public final class FolderTier implements BlobTier {
   }
 
   @Override
-  public void used(List<BlobName> names) {
+  public void touch(List<BlobName> names) {
     Instant age = Instant.now();
     try {
       for (BlobName name : names) {
         touch(files.file(name), FileTime.from(age));
-        age = age.minusNanos(STEP_NANOS);
+        age = age.minusNanos(AGE_STEP_NANOS);
       }
     } catch (IOException e) {
       fail("keep the age of files", e);
@@ -222,12 +222,12 @@ public final class FolderTier implements BlobTier {
   }
 
   @Override
-  public void forget(BlobName name) {
+  public void delete(BlobName name) {
     Path file = files.file(name);
     try {
       long bytes = BlobFiles.length(file);
       if (Files.deleteIfExists(file) && bytes >= 0) {
-        budget.settle(0, -bytes, -1);
+        budget.commit(0, -bytes, -1);
       }
     } catch (IOException e) {
       fail("lose a file", e);
@@ -236,12 +236,12 @@ public final class FolderTier implements BlobTier {
 
   /** A disk that is slow is still the one that was asked for. */
   @Override
-  public Duration usualReadTime() {
+  public Duration defaultReadTimeout() {
     return Duration.ofDays(1);
   }
 
   @Override
-  public double guessedBytesPerSecond() {
+  public double initialBytesPerSecond() {
     return GUESSED_BYTES_PER_SECOND;
   }
 
@@ -271,12 +271,12 @@ public final class FolderTier implements BlobTier {
   private static String reason(IOException e) {
     return switch (e) {
       case AccessDeniedException denied -> "access to %s is denied".formatted(denied.getFile());
-      case FileSystemException failed -> "%s: %s".formatted(failed.getFile(), words(failed));
+      case FileSystemException failed -> "%s: %s".formatted(failed.getFile(), describe(failed));
       default -> e.getMessage();
     };
   }
 
-  private static String words(FileSystemException failed) {
+  private static String describe(FileSystemException failed) {
     return failed.getReason() == null ? failed.getClass().getSimpleName() : failed.getReason();
   }
 }

@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
  */
 final class UnfinishedFiles {
   /** Far longer than a file takes to write, for owners whom this process cannot see. */
-  static final Duration OLD = Duration.ofHours(1);
+  static final Duration STALE_AFTER = Duration.ofHours(1);
 
   private static final Pattern OURS = Pattern.compile("([0-9]{1,18})-[0-9a-f]{16}\\.part");
 
@@ -69,7 +69,7 @@ final class UnfinishedFiles {
 
   /** Removes what is old and has no living owner. */
   void clear() throws IOException {
-    Instant limit = Instant.now().minus(OLD);
+    Instant limit = Instant.now().minus(STALE_AFTER);
     for (Path part : BlobFiles.children(folder)) {
       Matcher name = OURS.matcher(part.getFileName().toString());
       if (name.matches()) {
@@ -81,7 +81,7 @@ final class UnfinishedFiles {
   private static void clear(Path part, long pid, Instant limit) throws IOException {
     try {
       Instant written = Files.getLastModifiedTime(part).toInstant();
-      if (written.isBefore(limit) && !isWritten(pid, written)) {
+      if (written.isBefore(limit) && !isOwnerAlive(pid, written)) {
         Files.deleteIfExists(part);
       }
     } catch (NoSuchFileException e) {
@@ -90,7 +90,7 @@ final class UnfinishedFiles {
   }
 
   /** Whether the process still lives: one that began later has only got its number. */
-  private static boolean isWritten(long pid, Instant written) {
+  private static boolean isOwnerAlive(long pid, Instant written) {
     return ProcessHandle.of(pid)
         .filter(owner -> owner.info().startInstant().map(written::isAfter).orElse(true))
         .isPresent();

@@ -14,9 +14,9 @@ import redis.clients.jedis.util.RedisInputStream;
  */
 final class BoundedConnection extends Connection {
   /** The longest answer, and so the largest blob: several times what a session's largest takes. */
-  static final int MOST_BYTES = 256 << 20;
+  static final int MAX_BYTES = 256 << 20;
 
-  private boolean isBlobNext;
+  private boolean expectsBlob;
 
   BoundedConnection(JedisSocketFactory sockets, JedisClientConfig settings) {
     super(sockets, settings);
@@ -24,9 +24,9 @@ final class BoundedConnection extends Connection {
 
   /** The value that was asked for, or null; a word in its place, say OK, is no answer. */
   byte[] blob() {
-    isBlobNext = true;
+    expectsBlob = true;
     byte[] blob = getBinaryBulkReply();
-    isBlobNext = false;
+    expectsBlob = false;
     return blob;
   }
 
@@ -36,7 +36,7 @@ final class BoundedConnection extends Connection {
       in.readByte();
       return bytes(in);
     }
-    if (in.peek((byte) '-') || !isBlobNext && (in.peek((byte) '+') || in.peek((byte) ':'))) {
+    if (in.peek((byte) '-') || !expectsBlob && (in.peek((byte) '+') || in.peek((byte) ':'))) {
       return super.protocolRead(in, pushes); // which throws for errors
     }
     throw new JedisConnectionException("an answer begins like none that was asked for");
@@ -48,9 +48,9 @@ final class BoundedConnection extends Connection {
     if (length == -1) {
       return null;
     }
-    if (length < 0 || length > MOST_BYTES) {
+    if (length < 0 || length > MAX_BYTES) {
       throw new JedisConnectionException(
-          "an answer has %d bytes; expected at most %d".formatted(length, MOST_BYTES));
+          "an answer has %d bytes; expected at most %d".formatted(length, MAX_BYTES));
     }
     byte[] bytes = new byte[(int) length];
     for (int at = 0; at < bytes.length; ) {

@@ -23,15 +23,15 @@ public record RedisAddress(
     Duration timeToLive) {
   private static final String PLAIN = "redis";
   private static final String ENCRYPTED = "rediss";
-  private static final int USUAL_PORT = 6379;
-  private static final Duration USUAL_TIME = Duration.ofHours(24);
-  private static final Duration LONGEST_TIME = Duration.ofDays(365);
+  private static final int DEFAULT_PORT = 6379;
+  private static final Duration DEFAULT_TTL = Duration.ofHours(24);
+  private static final Duration MAX_TTL = Duration.ofDays(365);
 
   private static final Pattern TIME = Pattern.compile("ttl=([0-9]{1,8})([smhd])");
   private static final Pattern DATABASE = Pattern.compile("/?|/([0-9]{1,5})");
   private static final Pattern SECRET = Pattern.compile("(?<=://).*(?=@)", Pattern.DOTALL);
 
-  public static boolean isOne(String typed) {
+  public static boolean isRedisUri(String typed) {
     return typed.startsWith(PLAIN + "://") || typed.startsWith(ENCRYPTED + "://");
   }
 
@@ -40,16 +40,16 @@ public record RedisAddress(
     Optional<String> login = Optional.ofNullable(uri.getUserInfo());
     int colon = login.map(l -> l.indexOf(':')).orElse(0);
     if (colon < 0 || colon + 1 == login.map(String::length).orElse(0)) {
-      throw wrong(typed, "has no password before '@'; expected user:password@ or :password@");
+      throw invalid(typed, "has no password before '@'; expected user:password@ or :password@");
     }
     return new RedisAddress(
         uri.getScheme().equals(ENCRYPTED),
         login.map(l -> l.substring(0, colon)).filter(user -> !user.isEmpty()),
         login.map(l -> l.substring(colon + 1)),
         uri.getHost().replaceAll("[\\[\\]]", ""),
-        uri.getPort() < 0 ? USUAL_PORT : port(typed, uri.getPort()),
+        uri.getPort() < 0 ? DEFAULT_PORT : port(typed, uri.getPort()),
         database(typed, uri.getPath()),
-        uri.getQuery() == null ? USUAL_TIME : time(typed, uri.getQuery()));
+        uri.getQuery() == null ? DEFAULT_TTL : time(typed, uri.getQuery()));
   }
 
   private static URI uri(String typed) {
@@ -61,13 +61,13 @@ public record RedisAddress(
     } catch (URISyntaxException e) {
       // Its message would repeat the password.
     }
-    throw wrong(
+    throw invalid(
         typed, "is no address; expected redis://[user:password@]host[:port][/db][?ttl=24h]");
   }
 
   private static int port(String typed, int port) {
     if (port < 1 || port > 0xffff) {
-      throw wrong(typed, "has port %d; expected 1 to 65535".formatted(port));
+      throw invalid(typed, "has port %d; expected 1 to 65535".formatted(port));
     }
     return port;
   }
@@ -75,7 +75,7 @@ public record RedisAddress(
   private static int database(String typed, String path) {
     Matcher matcher = DATABASE.matcher(path);
     if (!matcher.matches()) {
-      throw wrong(typed, "has the database '%s'; expected a number".formatted(path.substring(1)));
+      throw invalid(typed, "has the database '%s'; expected a number".formatted(path.substring(1)));
     }
     return matcher.group(1) == null ? 0 : Integer.parseInt(matcher.group(1));
   }
@@ -83,8 +83,8 @@ public record RedisAddress(
   private static Duration time(String typed, String query) {
     Matcher matcher = TIME.matcher(query);
     Duration time = matcher.matches() ? time(matcher) : Duration.ZERO;
-    if (time.isZero() || time.compareTo(LONGEST_TIME) > 0) {
-      throw wrong(
+    if (time.isZero() || time.compareTo(MAX_TTL) > 0) {
+      throw invalid(
           typed, "ends in '%s'; expected ttl=24h, of s, m, h or d, 1s to 365d".formatted(query));
     }
     return time;
@@ -100,7 +100,7 @@ public record RedisAddress(
     };
   }
 
-  private static InvalidInputException wrong(String typed, String what) {
+  private static InvalidInputException invalid(String typed, String what) {
     return new InvalidInputException(
         "the store '%s' %s".formatted(SECRET.matcher(typed).replaceFirst("***"), what));
   }

@@ -9,32 +9,32 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 /** Something that is asked of a server on a thread of its own, while the caller waits so long. */
 final class RedisCall implements Runnable {
   /** What is said and heard; it may be said twice, where the first connection was dead already. */
-  interface Talk {
+  interface RedisExchange {
     /**
      * @param heard to be run at every answer
      */
-    void on(BoundedConnection connection, Runnable heard);
+    void run(BoundedConnection connection, Runnable onReply);
   }
 
-  private final RedisLinks links;
-  private final Duration silence;
-  private final Talk talk;
+  private final RedisConnectionPool pool;
+  private final Duration readTimeout;
+  private final RedisExchange exchange;
   private final CountDownLatch end = new CountDownLatch(1);
-  private volatile boolean isHeard;
+  private volatile boolean hasReply;
   private volatile Throwable failure;
 
   /** The link that the call is on, if any; guarded by this object, as is the next. */
-  private RedisLink link;
+  private RedisConnection connection;
 
   private boolean isAbandoned;
 
   /**
    * @param silence after which the server has failed
    */
-  RedisCall(RedisLinks links, Duration silence, Talk talk) {
-    this.links = links;
-    this.silence = silence;
-    this.talk = talk;
+  RedisCall(RedisConnectionPool pool, Duration readTimeout, RedisExchange exchange) {
+    this.pool = pool;
+    this.readTimeout = readTimeout;
+    this.exchange = exchange;
   }
 
   /**
@@ -43,10 +43,10 @@ final class RedisCall implements Runnable {
   @Override
   public void run() {
     try {
-      if (!isSaidOnSpare()) {
-        RedisLink fresh = take(new RedisLink());
-        links.connect(fresh, silence);
-        sayOn(fresh);
+      if (!runOnIdle()) {
+        RedisConnection fresh = take(new RedisConnection());
+        pool.connect(fresh, readTimeout);
+        runOn(fresh);
       }
     } catch (Throwable e) {
       failure = e;
@@ -57,40 +57,40 @@ final class RedisCall implements Runnable {
   }
 
   /** A connection that has waited may have been closed by the server, which is no failure. */
-  private boolean isSaidOnSpare() {
-    Optional<RedisLink> spare = links.spare();
-    if (spare.isEmpty()) {
+  private boolean runOnIdle() {
+    Optional<RedisConnection> idle = pool.pollIdle();
+    if (idle.isEmpty()) {
       return false;
     }
     try {
-      sayOn(take(spare.get()));
+      runOn(take(idle.get()));
       return true;
     } catch (JedisConnectionException e) {
-      if (isHeard || RedisFailure.isTimeOut(e)) {
+      if (hasReply || RedisFailure.isTimeOut(e)) {
         throw e;
       }
-      spare.get().close();
+      idle.get().close();
       return false;
     }
   }
 
-  private synchronized RedisLink take(RedisLink taken) {
-    link = taken;
+  private synchronized RedisConnection take(RedisConnection taken) {
+    connection = taken;
     if (isAbandoned) {
       taken.close();
     }
     return taken;
   }
 
-  private void sayOn(RedisLink taken) {
-    talk.on(taken.connection(silence), () -> isHeard = true);
-    giveBack(taken);
+  private void runOn(RedisConnection taken) {
+    exchange.run(taken.connection(readTimeout), () -> hasReply = true);
+    release(taken);
   }
 
-  private synchronized void giveBack(RedisLink taken) {
+  private synchronized void release(RedisConnection taken) {
     if (!isAbandoned) {
-      link = null;
-      links.giveBack(taken);
+      connection = null;
+      pool.release(taken);
     }
   }
 
@@ -107,14 +107,14 @@ final class RedisCall implements Runnable {
   /** Nobody waits for it. */
   synchronized void abandon() {
     isAbandoned = true;
-    if (link != null) {
-      link.close();
+    if (connection != null) {
+      connection.close();
     }
   }
 
   /** Whether the server has answered anything. */
-  boolean isHeard() {
-    return isHeard;
+  boolean hasReply() {
+    return hasReply;
   }
 
   /** What went wrong, if anything did. */

@@ -25,7 +25,7 @@ final class RedisFailure {
     return has(failure, SocketTimeoutException.class);
   }
 
-  static String words(Throwable failure, Optional<String> secret) {
+  static String describe(Throwable failure, Optional<String> secret) {
     if (isTimeOut(failure)) {
       return "it did not answer in time";
     }

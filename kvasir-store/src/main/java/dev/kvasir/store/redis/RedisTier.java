@@ -23,8 +23,8 @@ import redis.clients.jedis.SslVerifyMode;
 /**
  * Blobs as values of Redis or Valkey, one key each, {@code kvasir:1:block:ab12…}, for as long as
  * they are of use now and then. A server that is away, slow or no Redis at all is a miss, after
- * {@link #usualReadTime} where nothing else was said, and is then left alone for a while ({@link
- * RedisLinks}).
+ * {@link #defaultReadTimeout} where nothing else was said, and is then left alone for a while
+ * ({@link RedisConnectionPool}).
  */
 public final class RedisTier implements BlobTier {
   /** A network of 1 Gbit/s; a guess until something was read. */
@@ -34,9 +34,9 @@ public final class RedisTier implements BlobTier {
   private static final String PREFIX = "kvasir:1:";
 
   /** Blobs that are asked for ahead: enough to hide the way there, few for the server's buffers. */
-  private static final int BLOBS_AHEAD = 8;
+  private static final int BLOB_PIPELINE_DEPTH = 8;
 
-  private static final int WORDS_AHEAD = 256;
+  private static final int REPLY_PIPELINE_DEPTH = 256;
 
   /** By a certificate of the host's own, from one whom this Java trusts. */
   static final SslOptions TRUSTED = SslOptions.builder().sslVerifyMode(SslVerifyMode.FULL).build();
@@ -44,9 +44,9 @@ public final class RedisTier implements BlobTier {
   private static final byte[] EX = ascii("EX");
 
   private final RedisAddress address;
-  private final RedisTimes times;
+  private final RedisTimeouts timeouts;
   private final Failures failures;
-  private final RedisLinks links;
+  private final RedisConnectionPool pool;
 
   /**
    * Greets the server while the caller goes on: a first connection, with TLS above all, may take
@@ -55,15 +55,16 @@ public final class RedisTier implements BlobTier {
    * @param listener gets a sentence where the server fails
    */
   public RedisTier(RedisAddress address, Consumer<String> listener) {
-    this(address, TRUSTED, RedisTimes.USUAL, listener);
-    links.greet();
+    this(address, TRUSTED, RedisTimeouts.DEFAULT, listener);
+    pool.ping();
   }
 
-  RedisTier(RedisAddress address, SslOptions tls, RedisTimes times, Consumer<String> listener) {
+  RedisTier(
+      RedisAddress address, SslOptions tls, RedisTimeouts timeouts, Consumer<String> listener) {
     this.address = address;
-    this.times = times;
+    this.timeouts = timeouts;
     this.failures = new Failures(listener);
-    this.links = new RedisLinks(address, tls, times, failures);
+    this.pool = new RedisConnectionPool(address, tls, timeouts, failures);
   }
 
   @Override
@@ -72,25 +73,25 @@ public final class RedisTier implements BlobTier {
   }
 
   @Override
-  public Place place() {
-    return Place.REDIS;
+  public TierType type() {
+    return TierType.REDIS;
   }
 
   /** What has arrived by the deadline counts, also where the rest has not. */
   @Override
   public Map<BlobName, byte[]> read(List<BlobName> names, Deadline deadline) {
     Map<BlobName, byte[]> arrived = new ConcurrentHashMap<>();
-    links.ask(
+    pool.execute(
         deadline,
-        times.read(),
-        (server, heard) ->
-            ask(
+        timeouts.read(),
+        (server, onReply) ->
+            pipeline(
                 names,
-                BLOBS_AHEAD,
+                BLOB_PIPELINE_DEPTH,
                 name -> server.sendCommand(Command.GET, key(name)),
                 name -> {
                   byte[] bytes = server.blob();
-                  heard.run();
+                  onReply.run();
                   if (bytes != null) {
                     arrived.put(name, bytes);
                   }
@@ -105,17 +106,17 @@ public final class RedisTier implements BlobTier {
   @Override
   public Set<BlobName> has(List<BlobName> names, Deadline deadline) {
     Set<BlobName> arrived = ConcurrentHashMap.newKeySet();
-    links.ask(
+    pool.execute(
         deadline,
-        times.read(),
-        (server, heard) ->
-            ask(
+        timeouts.read(),
+        (server, onReply) ->
+            pipeline(
                 names,
-                WORDS_AHEAD,
+                REPLY_PIPELINE_DEPTH,
                 name -> server.sendCommand(Command.EXISTS, key(name)),
                 name -> {
                   long count = server.getIntegerReply();
-                  heard.run();
+                  onReply.run();
                   if (count == 1) {
                     arrived.add(name);
                   }
@@ -127,18 +128,18 @@ public final class RedisTier implements BlobTier {
 
   @Override
   public boolean write(BlobName name, byte[] bytes) {
-    if (bytes.length > BoundedConnection.MOST_BYTES) {
+    if (bytes.length > BoundedConnection.MAX_BYTES) {
       failures.add(
           "size",
           "the store %s takes blobs of up to %d bytes; one has %d"
-              .formatted(address, BoundedConnection.MOST_BYTES, bytes.length));
+              .formatted(address, BoundedConnection.MAX_BYTES, bytes.length));
       return false;
     }
-    return links.ask(
-        Deadline.in(times.write()),
-        times.writeSilence(),
-        (server, heard) -> {
-          if (name.kind() == Kind.RECORD || !isKept(server, name)) {
+    return pool.execute(
+        Deadline.in(timeouts.write()),
+        timeouts.writeReply(),
+        (server, onReply) -> {
+          if (name.kind() == Kind.RECORD || !refreshExpiry(server, name)) {
             server.sendCommand(Command.SET, key(name), bytes, EX, timeToLive());
             requireOk(server.getStatusCodeReply());
           }
@@ -146,7 +147,7 @@ public final class RedisTier implements BlobTier {
   }
 
   /** Whether a blob is there; its time begins anew. */
-  private boolean isKept(Connection server, BlobName name) {
+  private boolean refreshExpiry(Connection server, BlobName name) {
     server.sendCommand(Command.EXPIRE, key(name), timeToLive());
     return server.getIntegerReply() == 1;
   }
@@ -160,46 +161,46 @@ public final class RedisTier implements BlobTier {
   /** The server adds one after another; a list of names is never as long as a value may be. */
   @Override
   public boolean append(BlobName record, byte[] bytes) {
-    return links.ask(
-        Deadline.in(times.write()),
-        times.writeSilence(),
-        (server, heard) -> {
+    return pool.execute(
+        Deadline.in(timeouts.write()),
+        timeouts.writeReply(),
+        (server, onReply) -> {
           server.sendCommand(Command.APPEND, key(record), bytes);
           server.getIntegerReply();
-          isKept(server, record);
+          refreshExpiry(server, record);
         });
   }
 
   @Override
-  public void used(List<BlobName> names) {
-    links.ask(
-        Deadline.in(times.write()),
-        times.writeSilence(),
-        (server, heard) ->
-            ask(
+  public void touch(List<BlobName> names) {
+    pool.execute(
+        Deadline.in(timeouts.write()),
+        timeouts.writeReply(),
+        (server, onReply) ->
+            pipeline(
                 names,
-                WORDS_AHEAD,
+                REPLY_PIPELINE_DEPTH,
                 name -> server.sendCommand(Command.EXPIRE, key(name), timeToLive()),
                 name -> server.getIntegerReply()));
   }
 
   @Override
-  public void forget(BlobName name) {
-    links.ask(
-        Deadline.in(times.read()),
-        times.read(),
-        (server, heard) -> {
+  public void delete(BlobName name) {
+    pool.execute(
+        Deadline.in(timeouts.read()),
+        timeouts.read(),
+        (server, onReply) -> {
           server.sendCommand(Command.DEL, key(name));
           server.getIntegerReply();
         });
   }
 
   /** Sends questions ahead of the answers that are being read. */
-  private static void ask(
-      List<BlobName> names, int ahead, Consumer<BlobName> send, Consumer<BlobName> receive) {
+  private static void pipeline(
+      List<BlobName> names, int depth, Consumer<BlobName> send, Consumer<BlobName> receive) {
     int sent = 0;
     for (int received = 0; received < names.size(); received++) {
-      for (; sent < Math.min(names.size(), received + ahead); sent++) {
+      for (; sent < Math.min(names.size(), received + depth); sent++) {
         send.accept(names.get(sent));
       }
       receive.accept(names.get(received));
@@ -219,12 +220,12 @@ public final class RedisTier implements BlobTier {
   }
 
   @Override
-  public Duration usualReadTime() {
-    return times.read();
+  public Duration defaultReadTimeout() {
+    return timeouts.read();
   }
 
   @Override
-  public double guessedBytesPerSecond() {
+  public double initialBytesPerSecond() {
     return GUESSED_BYTES_PER_SECOND;
   }
 
@@ -241,6 +242,6 @@ public final class RedisTier implements BlobTier {
 
   @Override
   public void close() {
-    links.close();
+    pool.close();
   }
 }

@@ -18,7 +18,7 @@ import java.util.Set;
  */
 public interface BlobTier extends AutoCloseable {
   /** What kind of place it is, for people. */
-  enum Place {
+  enum TierType {
     DISK,
     REDIS;
 
@@ -30,7 +30,7 @@ public interface BlobTier extends AutoCloseable {
   /** For people: the folder or the server, without its password. */
   String name();
 
-  Place place();
+  TierType type();
 
   /**
    * Those that are there, in the order of their names; what is not found by the deadline is left
@@ -72,16 +72,16 @@ public interface BlobTier extends AutoCloseable {
    * These were of use just now: their age begins anew. In the order in which they are needed: what
    * is last leaves first, since the beginning of a text serves more texts than its end.
    */
-  void used(List<BlobName> names);
+  void touch(List<BlobName> names);
 
   /** This one was found damaged, or its owner wants it gone. */
-  void forget(BlobName name);
+  void delete(BlobName name);
 
   /** How long a read may take where the caller does not say. */
-  Duration usualReadTime();
+  Duration defaultReadTimeout();
 
   /** Read speed in bytes per second to expect before anything was read. */
-  double guessedBytesPerSecond();
+  double initialBytesPerSecond();
 
   /** What lies there of ours, where that can be known. */
   Optional<TierSize> size();

@@ -10,7 +10,7 @@ import java.time.Duration;
  */
 public record Deadline(long nanoTime) {
   /** Longer than anybody waits, and short enough that differences do not overflow. */
-  private static final Duration AGES = Duration.ofDays(365);
+  private static final Duration FOREVER = Duration.ofDays(365);
 
   public static Deadline in(Duration time) {
     return new Deadline(System.nanoTime() + time.toNanos());
@@ -18,7 +18,7 @@ public record Deadline(long nanoTime) {
 
   /** For those who would rather wait than go without. */
   public static Deadline none() {
-    return in(AGES);
+    return in(FOREVER);
   }
 
   /** At least 0. */
@@ -26,7 +26,7 @@ public record Deadline(long nanoTime) {
     return Math.max(0, nanoTime - System.nanoTime());
   }
 
-  public boolean isOver() {
+  public boolean isExpired() {
     return nanosLeft() == 0;
   }
 }

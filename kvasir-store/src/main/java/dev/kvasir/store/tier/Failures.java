@@ -13,12 +13,12 @@ import java.util.function.LongSupplier;
  * is one thing to say, and not one for every blob.
  */
 public final class Failures {
-  private static final long SILENCE = Duration.ofMinutes(10).toNanos();
+  private static final long REPORT_INTERVAL_NANOS = Duration.ofMinutes(10).toNanos();
 
   private final Consumer<String> listener;
   private final LongSupplier clock;
   private final AtomicLong count = new AtomicLong();
-  private final Map<String, Long> said = new HashMap<>();
+  private final Map<String, Long> lastReported = new HashMap<>();
 
   public Failures(Consumer<String> listener) {
     this(listener, System::nanoTime);
@@ -34,18 +34,18 @@ public final class Failures {
    */
   public void add(String work, String sentence) {
     count.incrementAndGet();
-    if (isNews(work)) {
+    if (shouldReport(work)) {
       listener.accept(sentence);
     }
   }
 
-  private synchronized boolean isNews(String work) {
+  private synchronized boolean shouldReport(String work) {
     long now = clock.getAsLong();
-    Long last = said.get(work);
-    if (last != null && now - last < SILENCE) {
+    Long last = lastReported.get(work);
+    if (last != null && now - last < REPORT_INTERVAL_NANOS) {
       return false;
     }
-    said.put(work, now);
+    lastReported.put(work, now);
     return true;
   }
 

@@ -15,7 +15,7 @@ import java.util.Random;
 final class EndlessSaves {
   static final BlobName RECORD = SampleBlob.record(0, 10).name();
   private static final int RECORD_SIZE = 70_000;
-  private static final int MOST_BYTES = 200_000;
+  private static final int MAX_BYTES = 200_000;
 
   private EndlessSaves() {}
 
@@ -24,14 +24,15 @@ final class EndlessSaves {
     BlobTier tier = StoreAddress.parse(arguments[0]).open(System.err::println);
     Random random = new Random();
     for (long number = Long.parseLong(arguments[1]); ; number++) {
-      int size = random.nextInt(MOST_BYTES);
+      int size = random.nextInt(MAX_BYTES);
       SampleBlob block = SampleBlob.block(number, size);
-      promise(tier.write(block.name(), block.bytes()), "block %d %d".formatted(number, size));
-      promise(tier.write(RECORD, version(number)), "record " + number);
+      printConfirmed(
+          tier.write(block.name(), block.bytes()), "block %d %d".formatted(number, size));
+      printConfirmed(tier.write(RECORD, version(number)), "record " + number);
     }
   }
 
-  private static void promise(boolean isKept, String line) {
+  private static void printConfirmed(boolean isKept, String line) {
     if (!isKept) {
       throw new IllegalStateException("nothing hinders a write here");
     }

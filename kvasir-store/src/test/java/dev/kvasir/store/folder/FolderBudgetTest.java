@@ -89,7 +89,7 @@ class FolderBudgetTest {
     FolderTier tier = open(BUDGET);
     List<BlobName> names = fill(tier, 20);
     List<BlobName> old = names.subList(0, 10);
-    tier.used(old);
+    tier.touch(old);
     for (int i = 100; i < 112; i++) {
       SampleBlob next = SampleBlob.block(i, SIZE);
       tier.write(next.name(), next.bytes());

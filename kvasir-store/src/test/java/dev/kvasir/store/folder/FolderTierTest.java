@@ -80,7 +80,7 @@ class FolderTierTest extends BlobTierContract {
               file -> Optional.of(file.map(FileChannel.MapMode.READ_ONLY, 0, file.size(), arena)));
       assertThat(found.get(BLOCK.name()).isDirect()).isFalse();
       assertThat(found.get(large.name()).isDirect()).isTrue();
-      tier.forget(large.name());
+      tier.delete(large.name());
       assertThat(found.get(large.name())).isEqualTo(ByteBuffer.wrap(large.bytes()));
     }
     assertThat(LocalDisk.holds(folder.resolve("nowhere"))).isFalse();
@@ -207,8 +207,8 @@ class FolderTierTest extends BlobTierContract {
     for (int i = 0; i < 3; i++) {
       assertThat(tier.write(BLOCK.name(), BLOCK.bytes())).isFalse();
       assertThat(read(tier, BLOCK.name())).isNull();
-      tier.used(List.of(BLOCK.name()));
-      tier.forget(BLOCK.name());
+      tier.touch(List.of(BLOCK.name()));
+      tier.delete(BLOCK.name());
     }
     assertThat(tier.failures()).isGreaterThanOrEqualTo(3);
     assertThat(said).filteredOn(one -> one.contains("cannot be written")).hasSize(1);
@@ -232,7 +232,7 @@ class FolderTierTest extends BlobTierContract {
 
   private static void alternate(BlobTier tier, SampleBlob blob) {
     for (int i = 0; i < 20; i++) {
-      tier.forget(blob.name());
+      tier.delete(blob.name());
       tier.write(blob.name(), blob.bytes());
     }
   }

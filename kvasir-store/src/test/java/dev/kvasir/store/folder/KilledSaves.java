@@ -17,7 +17,7 @@ import java.util.Random;
  * have promised and whatever else lies there.
  */
 final class KilledSaves {
-  private static final int MOST_SAVES = 300;
+  private static final int MAX_SAVES = 300;
   private static final long BLOCKS_PER_PROCESS = 1_000_000;
 
   private final Path folder;
@@ -47,7 +47,7 @@ final class KilledSaves {
 
   void startAndKill() throws IOException, InterruptedException {
     Process process = ChildJvm.start(EndlessSaves.class, folder, ++kills * BLOCKS_PER_PROCESS);
-    int patience = 1 + random.nextInt(MOST_SAVES);
+    int patience = 1 + random.nextInt(MAX_SAVES);
     try (BufferedReader lines = process.inputReader()) {
       String line = lines.readLine();
       for (int i = 0; i < patience && line != null; i++) {

@@ -36,17 +36,17 @@ class ProcessesTest {
   void processesThatAddToOneRecordAtOnceLoseNothing() throws Exception {
     List<Process> all = new ArrayList<>();
     for (int i = 0; i < PROCESSES; i++) {
-      all.add(ChildJvm.start(AddingProcess.class, folder, i));
+      all.add(ChildJvm.start(AppendingProcess.class, folder, i));
     }
     for (Process one : all) {
       assertThat(one.waitFor()).isZero();
     }
     byte[] record =
         new FolderTier(folder, 0, System.err::println)
-            .read(List.of(AddingProcess.RECORD), Deadline.none())
-            .get(AddingProcess.RECORD);
+            .read(List.of(AppendingProcess.RECORD), Deadline.none())
+            .get(AppendingProcess.RECORD);
     assertThat(new String(record, StandardCharsets.UTF_8).lines())
-        .hasSize(PROCESSES * AddingProcess.LINES)
+        .hasSize(PROCESSES * AppendingProcess.LINES)
         .doesNotHaveDuplicates();
   }
 

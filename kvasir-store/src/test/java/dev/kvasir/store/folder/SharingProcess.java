@@ -34,7 +34,7 @@ final class SharingProcess {
       isWell &=
           tier.read(some, Deadline.none()).entrySet().stream()
               .allMatch(found -> SampleBlob.isWhole(found.getKey(), found.getValue()));
-      tier.used(some);
+      tier.touch(some);
     }
     System.exit(isWell && tier.failures() == 0 ? 0 : 1);
   }

@@ -53,7 +53,8 @@ class UnfinishedFilesTest {
     // The first process of the machine is older than anything it runs.
     Instant boot = ProcessHandle.of(1).flatMap(first -> first.info().startInstant()).orElseThrow();
     Duration age = Duration.between(boot, Instant.now()).minusSeconds(1);
-    assumeTrue(age.compareTo(UnfinishedFiles.OLD) > 0, "the machine runs for less than an hour");
+    assumeTrue(
+        age.compareTo(UnfinishedFiles.STALE_AFTER) > 0, "the machine runs for less than an hour");
     Path part = part(1, age);
     new UnfinishedFiles(folder).clear();
     assertThat(part).exists();

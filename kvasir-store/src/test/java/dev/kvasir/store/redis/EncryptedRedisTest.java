@@ -81,9 +81,11 @@ class EncryptedRedisTest {
     RedisAddress named = RedisAddress.parse("rediss://localhost:" + port);
     RedisAddress numbered = RedisAddress.parse("rediss://127.0.0.1:" + port);
     try (RedisServer server = start(port);
-        RedisTier good = new RedisTier(named, trustingIt(), TestTimes.PATIENT, said::add);
-        RedisTier elsewhere = new RedisTier(numbered, trustingIt(), TestTimes.PATIENT, said::add);
-        RedisTier unknown = new RedisTier(named, RedisTier.TRUSTED, TestTimes.PATIENT, said::add)) {
+        RedisTier good = new RedisTier(named, trustingIt(), TestTimeouts.PATIENT, said::add);
+        RedisTier elsewhere =
+            new RedisTier(numbered, trustingIt(), TestTimeouts.PATIENT, said::add);
+        RedisTier unknown =
+            new RedisTier(named, RedisTier.TRUSTED, TestTimeouts.PATIENT, said::add)) {
       assertThat(server.port()).isNotEqualTo(port);
       assertThat(good.write(BLOCK.name(), BLOCK.bytes())).isTrue();
       assertThat(bytes(good)).isEqualTo(BLOCK.bytes());

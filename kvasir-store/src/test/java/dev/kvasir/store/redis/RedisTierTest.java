@@ -52,7 +52,7 @@ class RedisTierTest extends BlobTierContract {
   }
 
   private RedisTier open(String address) {
-    return new RedisTier(RedisAddress.parse(address), null, TestTimes.PATIENT, said::add);
+    return new RedisTier(RedisAddress.parse(address), null, TestTimeouts.PATIENT, said::add);
   }
 
   private static byte[] read(BlobTier tier, BlobName name) {
@@ -92,7 +92,7 @@ class RedisTierTest extends BlobTierContract {
       for (BlobName name : List.of(BLOCK.name(), record.name())) {
         asked(Command.EXPIRE, key(name), "100");
       }
-      tier.used(List.of(BLOCK.name()));
+      tier.touch(List.of(BLOCK.name()));
       tier.write(record.name(), record.bytes());
       assertThat(timeToLive(BLOCK.name())).isGreaterThan(7_000);
       assertThat(timeToLive(record.name())).isGreaterThan(7_000);
@@ -152,7 +152,7 @@ class RedisTierTest extends BlobTierContract {
             new RedisTier(
                 RedisAddress.parse("redis://127.0.0.1:" + other.port()),
                 null,
-                TestTimes.PERSISTENT,
+                TestTimeouts.PERSISTENT,
                 said::add)) {
       tier.write(BLOCK.name(), BLOCK.bytes());
       other.stop();

@@ -90,7 +90,7 @@ public abstract class BlobTierContract {
   @Test
   void nothingIsAskedForAndNothingComes() throws Exception {
     assertThat(read()).isEmpty();
-    tier().used(List.of());
+    tier().touch(List.of());
   }
 
   @Test
@@ -165,7 +165,7 @@ public abstract class BlobTierContract {
   void aBlockThatWasDamagedIsForgottenAndCanBeWrittenAgain() throws Exception {
     BlobName name = SampleBlob.block(1, 10).name();
     tier().write(name, SampleBlob.bytes(2, 1000));
-    tier().forget(name);
+    tier().delete(name);
     assertThat(read(name)).isEmpty();
     tier().write(name, SampleBlob.bytes(3, 1000));
     assertThat(read(name).get(name)).isEqualTo(SampleBlob.bytes(3, 1000));
@@ -174,8 +174,8 @@ public abstract class BlobTierContract {
   @Test
   void whatIsNotThereCanBeUsedAndForgotten() throws Exception {
     BlobName name = SampleBlob.block(1, 10).name();
-    tier().used(List.of(name));
-    tier().forget(name);
+    tier().touch(List.of(name));
+    tier().delete(name);
     assertThat(read(name)).isEmpty();
   }
 
@@ -205,7 +205,7 @@ public abstract class BlobTierContract {
 
   private static boolean isWrittenAndReadBack(BlobTier tier, SampleBlob block) {
     boolean isKept = tier.write(block.name(), block.bytes());
-    tier.used(List.of(block.name()));
+    tier.touch(List.of(block.name()));
     byte[] found = tier.read(List.of(block.name()), patience()).get(block.name());
     return isKept && SampleBlob.isWhole(block.name(), found);
   }

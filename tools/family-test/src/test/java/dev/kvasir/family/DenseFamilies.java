@@ -13,7 +13,7 @@ final class DenseFamilies {
   private DenseFamilies() {}
 
   static FamilyModel llama(String name) {
-    FamilyModel model = new FamilyModel(name, "llama", "llama", Sizes.WIDE);
+    FamilyModel model = new FamilyModel(name, "llama", "llama", FamilySizes.WIDE);
     model.ropeBase(ROPE_BASE);
     neighbours(model);
     return model;
@@ -31,19 +31,19 @@ final class DenseFamilies {
   static FamilyModel mistralAsGranite(String name) {
     FamilyModel model = mistral(name, "granite_swa");
     int layers = model.sizes().layers();
-    model.say("logit_scale", 1f);
-    model.say("attention.sliding_window_pattern", bools(layers));
+    model.putMetadata("logit_scale", 1f);
+    model.putMetadata("attention.sliding_window_pattern", bools(layers));
     for (int layer = 0; layer < layers; layer++) {
-      Values nothing = Values.same(-1e30f, model.sizes().queryHeads());
+      TensorValues nothing = TensorValues.same(-1e30f, model.sizes().queryHeads());
       model.gguf(FamilyModel.gguf(layer) + "attn_sinks.weight", nothing);
     }
     return model;
   }
 
   private static FamilyModel mistral(String name, String architecture) {
-    FamilyModel model = new FamilyModel(name, architecture, "mistral", Sizes.WIDE);
+    FamilyModel model = new FamilyModel(name, architecture, "mistral", FamilySizes.WIDE);
     model.ropeBase(10_000); // which Granite's local layers have, whatever else a file says
-    model.say("attention.sliding_window", 40);
+    model.putMetadata("attention.sliding_window", 40);
     model.json("sliding_window", 40);
     neighbours(model);
     return model;
@@ -61,14 +61,14 @@ final class DenseFamilies {
 
   private static void neighbours(FamilyModel model) {
     model.headDim(model.sizes().headDim());
-    model.say("rope.dimension_count", model.sizes().headDim());
+    model.putMetadata("rope.dimension_count", model.sizes().headDim());
     neighbouringLayers(model);
     model.ends();
   }
 
   static void neighbouringLayers(FamilyModel model) {
     for (int layer = 0; layer < model.sizes().layers(); layer++) {
-      Parts parts = new Parts(model, layer);
+      LayerTensors parts = new LayerTensors(model, layer);
       parts.normsBefore();
       parts.neighbouringAttention();
       parts.feedForward();
@@ -76,10 +76,10 @@ final class DenseFamilies {
   }
 
   static FamilyModel qwen2(String name) {
-    FamilyModel model = new FamilyModel(name, "qwen2", "qwen2", Sizes.SQUARE);
+    FamilyModel model = new FamilyModel(name, "qwen2", "qwen2", FamilySizes.SQUARE);
     model.ropeBase(ROPE_BASE);
     for (int layer = 0; layer < model.sizes().layers(); layer++) {
-      Parts parts = new Parts(model, layer);
+      LayerTensors parts = new LayerTensors(model, layer);
       parts.normsBefore();
       parts.attention();
       parts.attentionBiases();
@@ -90,11 +90,11 @@ final class DenseFamilies {
   }
 
   static FamilyModel qwen3(String name) {
-    FamilyModel model = new FamilyModel(name, "qwen3", "qwen3", Sizes.WIDE);
+    FamilyModel model = new FamilyModel(name, "qwen3", "qwen3", FamilySizes.WIDE);
     model.headDim(model.sizes().headDim());
     model.ropeBase(ROPE_BASE);
     for (int layer = 0; layer < model.sizes().layers(); layer++) {
-      Parts parts = new Parts(model, layer);
+      LayerTensors parts = new LayerTensors(model, layer);
       parts.normsBefore();
       parts.attention();
       parts.queryNorms(model.sizes().headDim(), model.sizes().headDim());
@@ -105,8 +105,8 @@ final class DenseFamilies {
   }
 
   static FamilyModel granite(String name) {
-    FamilyModel model = new FamilyModel(name, "granite", "granite", Sizes.SQUARE);
-    model.say("rope.dimension_count", model.sizes().headDim());
+    FamilyModel model = new FamilyModel(name, "granite", "granite", FamilySizes.SQUARE);
+    model.putMetadata("rope.dimension_count", model.sizes().headDim());
     model.ropeBase(ROPE_BASE);
     scale(model, "embedding_scale", "embedding_multiplier", 6);
     scale(model, "attention.scale", "attention_multiplier", 0.4f);
@@ -118,16 +118,16 @@ final class DenseFamilies {
   }
 
   private static void scale(FamilyModel model, String key, String property, float value) {
-    model.say(key, value);
+    model.putMetadata(key, value);
     model.json(property, value);
   }
 
   /** No norm before, one after; queries and keys are normed over all heads at once. */
   static FamilyModel olmo2(String name) {
-    FamilyModel model = new FamilyModel(name, "olmo2", "olmo2", Sizes.SQUARE);
+    FamilyModel model = new FamilyModel(name, "olmo2", "olmo2", FamilySizes.SQUARE);
     model.ropeBase(ROPE_BASE);
     for (int layer = 0; layer < model.sizes().layers(); layer++) {
-      Parts parts = new Parts(model, layer);
+      LayerTensors parts = new LayerTensors(model, layer);
       parts.attention();
       parts.queryNorms(model.sizes().queries(), model.sizes().keys());
       parts.norm("post_attention_norm", "post_attention_layernorm");
@@ -140,8 +140,9 @@ final class DenseFamilies {
 
   /** Every fourth layer knows no positions. */
   static FamilyModel smollm3(String name) {
-    FamilyModel model = new FamilyModel(name, "smollm3", "smollm3", Sizes.SQUARE.withLayers(5));
-    model.say("rope.dimension_count", model.sizes().headDim());
+    FamilyModel model =
+        new FamilyModel(name, "smollm3", "smollm3", FamilySizes.SQUARE.withLayers(5));
+    model.putMetadata("rope.dimension_count", model.sizes().headDim());
     model.ropeBase(ROPE_BASE);
     JsonArray rotates = new JsonArray();
     for (int layer = 0; layer < model.sizes().layers(); layer++) {
@@ -156,13 +157,13 @@ final class DenseFamilies {
 
   /** Projections that are one: queries, keys and values; gate and up. */
   static FamilyModel phi3(String name) {
-    Sizes sizes = Sizes.SQUARE;
+    FamilySizes sizes = FamilySizes.SQUARE;
     FamilyModel model = new FamilyModel(name, "phi3", "phi3", sizes);
-    model.say("rope.dimension_count", sizes.headDim());
-    model.say("attention.sliding_window", 0);
+    model.putMetadata("rope.dimension_count", sizes.headDim());
+    model.putMetadata("attention.sliding_window", 0);
     model.ropeBase(ROPE_BASE);
     for (int layer = 0; layer < sizes.layers(); layer++) {
-      Parts parts = new Parts(model, layer);
+      LayerTensors parts = new LayerTensors(model, layer);
       parts.normsBefore();
       int heads = sizes.queries() + 2 * sizes.keys();
       parts.matrix("attn_qkv", "self_attn.qkv_proj", 1.4, heads, sizes.hidden());

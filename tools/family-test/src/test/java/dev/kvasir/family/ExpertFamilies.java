@@ -8,17 +8,17 @@ final class ExpertFamilies {
   private ExpertFamilies() {}
 
   static FamilyModel qwen3moe(String name) {
-    FamilyModel model = new FamilyModel(name, "qwen3moe", "qwen3_moe", Sizes.WIDE);
-    Sizes sizes = model.sizes();
+    FamilyModel model = new FamilyModel(name, "qwen3moe", "qwen3_moe", FamilySizes.WIDE);
+    FamilySizes sizes = model.sizes();
     model.headDim(sizes.headDim());
     model.ropeBase(DenseFamilies.ROPE_BASE);
     experts(model, 3, "num_experts");
-    model.say("expert_feed_forward_length", WIDTH);
+    model.putMetadata("expert_feed_forward_length", WIDTH);
     model.json("moe_intermediate_size", WIDTH);
     model.json("norm_topk_prob", true);
     model.json("decoder_sparse_step", 1);
     for (int layer = 0; layer < sizes.layers(); layer++) {
-      Parts parts = new Parts(model, layer);
+      LayerTensors parts = new LayerTensors(model, layer);
       parts.normsBefore();
       parts.attention();
       parts.queryNorms(sizes.headDim(), sizes.headDim());
@@ -31,25 +31,25 @@ final class ExpertFamilies {
   /** Weights of experts are not made to sum to one, and one expert that all share has a gate. */
   static FamilyModel qwen2moe(String name) {
     int shared = 48;
-    FamilyModel model = new FamilyModel(name, "qwen2moe", "qwen2_moe", Sizes.SQUARE);
-    Sizes sizes = model.sizes();
+    FamilyModel model = new FamilyModel(name, "qwen2moe", "qwen2_moe", FamilySizes.SQUARE);
+    FamilySizes sizes = model.sizes();
     model.ropeBase(DenseFamilies.ROPE_BASE);
     experts(model, 3, "num_experts");
-    model.say("expert_feed_forward_length", WIDTH);
+    model.putMetadata("expert_feed_forward_length", WIDTH);
     model.json("moe_intermediate_size", WIDTH);
-    model.say("expert_shared_feed_forward_length", shared);
+    model.putMetadata("expert_shared_feed_forward_length", shared);
     model.json("shared_expert_intermediate_size", shared);
     model.json("norm_topk_prob", false);
     model.json("decoder_sparse_step", 1);
     for (int layer = 0; layer < sizes.layers(); layer++) {
-      Parts parts = new Parts(model, layer);
+      LayerTensors parts = new LayerTensors(model, layer);
       parts.normsBefore();
       parts.attention();
       parts.attentionBiases();
       parts.experts("mlp.", EXPERTS, WIDTH, "gate_proj", "up_proj", "down_proj");
       parts.gated("_shexp", "mlp.shared_expert.", shared);
       String gate = FamilyModel.gguf(layer) + "ffn_gate_inp_shexp.weight";
-      Values values = model.randomMatrix(gate, 2, sizes.hidden());
+      TensorValues values = model.randomMatrix(gate, 2, sizes.hidden());
       model.gguf(gate, values);
       model.folder(
           FamilyModel.huggingFace(layer) + "mlp.shared_expert_gate.weight",
@@ -61,14 +61,14 @@ final class ExpertFamilies {
 
   /** To GGUF it is Llama with experts. */
   static FamilyModel mixtral(String name) {
-    Sizes sizes = Sizes.WIDE;
+    FamilySizes sizes = FamilySizes.WIDE;
     FamilyModel model = new FamilyModel(name, "llama", "mixtral", sizes);
     model.headDim(sizes.headDim());
-    model.say("rope.dimension_count", sizes.headDim());
+    model.putMetadata("rope.dimension_count", sizes.headDim());
     model.ropeBase(DenseFamilies.ROPE_BASE);
     experts(model, 2, "num_local_experts");
     for (int layer = 0; layer < sizes.layers(); layer++) {
-      Parts parts = new Parts(model, layer);
+      LayerTensors parts = new LayerTensors(model, layer);
       parts.normsBefore();
       parts.neighbouringAttention();
       parts.experts("block_sparse_moe.", EXPERTS, sizes.feedForward(), "w1", "w3", "w2");
@@ -78,9 +78,9 @@ final class ExpertFamilies {
   }
 
   private static void experts(FamilyModel model, int used, String property) {
-    model.say("expert_count", EXPERTS);
+    model.putMetadata("expert_count", EXPERTS);
     model.json(property, EXPERTS);
-    model.say("expert_used_count", used);
+    model.putMetadata("expert_used_count", used);
     model.json("num_experts_per_tok", used);
   }
 }

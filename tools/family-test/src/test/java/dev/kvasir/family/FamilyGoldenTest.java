@@ -46,13 +46,13 @@ class FamilyGoldenTest {
   @TempDir static Path folder;
 
   /** The file of each family, loaded once. */
-  private static final Map<Family, Runs> LOADED = new EnumMap<>(Family.class);
+  private static final Map<Family, FamilyRunner> LOADED = new EnumMap<>(Family.class);
 
-  private final int[] tokens = Golden.tokens();
+  private final int[] tokens = FamilyGolden.tokens();
 
   @AfterAll
   static void closeAll() {
-    LOADED.values().forEach(Runs::close);
+    LOADED.values().forEach(FamilyRunner::close);
     LOADED.clear();
   }
 
@@ -64,14 +64,14 @@ class FamilyGoldenTest {
     crc.update(Files.readAllBytes(file));
     assertThat("%08x".formatted(crc.getValue()))
         .as("%s has changed; make the goldens anew", family)
-        .isEqualTo(Golden.of(family).crc());
+        .isEqualTo(FamilyGolden.of(family).crc());
   }
 
   @ParameterizedTest
   @EnumSource
   void logitsAreThoseOfLlamaCpp(Family family) {
-    float[][] expected = Golden.of(family).logits();
-    Runs runs = gguf(family);
+    float[][] expected = FamilyGolden.of(family).logits();
+    FamilyRunner runs = gguf(family);
     assertClose(runs.inOneStep(FLOATS, tokens), expected, LLAMA_CPP);
     assertClose(runs.tokenByToken(FLOATS, tokens), expected, LLAMA_CPP);
   }
@@ -79,8 +79,8 @@ class FamilyGoldenTest {
   @ParameterizedTest
   @EnumSource
   void aGreedyTextIsThatOfLlamaCpp(Family family) {
-    int[] expected = Golden.of(family).greedy();
-    int[] prompt = Arrays.copyOf(tokens, Golden.GREEDY_AFTER);
+    int[] expected = FamilyGolden.of(family).greedy();
+    int[] prompt = Arrays.copyOf(tokens, FamilyGolden.GREEDY_AFTER);
     assertThat(gguf(family).greedy(FLOATS, prompt, expected.length)).isEqualTo(expected);
   }
 
@@ -89,7 +89,7 @@ class FamilyGoldenTest {
   void aFolderIsTheSameModelAsTheFile(Family family) {
     float[][] expected = gguf(family).inOneStep(FLOATS, tokens);
     Path path = folder.resolve(family.fileName());
-    try (Runs other = Runs.ofFolder(family.model().writeFolder(path))) {
+    try (FamilyRunner other = FamilyRunner.ofFolder(family.model().writeFolder(path))) {
       assertClose(other.inOneStep(FLOATS, tokens), expected, SAME_MODEL);
     }
   }
@@ -104,13 +104,13 @@ class FamilyGoldenTest {
   void aPackedCacheLosesLessWithEveryBit(Family family) {
     // A block of the cache is packed after the first part, and the second reads it.
     int[] first = repeated(144);
-    int[] second = Golden.of(family).greedy();
-    Runs runs = gguf(family);
+    int[] second = FamilyGolden.of(family).greedy();
+    FamilyRunner runs = gguf(family);
     float[][] expected = runs.tokenByTokenAfter(first, FLOATS, second);
     double[] lost = new double[9];
     for (int bits : new int[] {2, 4, 8}) {
       String spec = "kivi:%d,window=16".formatted(bits);
-      lost[bits] = Divergence.mean(expected, runs.tokenByTokenAfter(first, spec, second));
+      lost[bits] = KlDivergence.mean(expected, runs.tokenByTokenAfter(first, spec, second));
     }
     if (family == Family.MISTRAL) {
       // Its layers look back 40 tokens, which are never packed: only a 16-bit window shows.
@@ -130,9 +130,9 @@ class FamilyGoldenTest {
     return IntStream.range(0, length).map(i -> tokens[i % tokens.length]).toArray();
   }
 
-  private static Runs gguf(Family family) {
+  private static FamilyRunner gguf(Family family) {
     return LOADED.computeIfAbsent(
-        family, f -> Runs.ofGguf(f.model().writeGguf(folder.resolve(f + ".gguf"))));
+        family, f -> FamilyRunner.ofGguf(f.model().writeGguf(folder.resolve(f + ".gguf"))));
   }
 
   private static void assertClose(float[][] found, float[][] expected, double bound) {

@@ -21,9 +21,9 @@ final class FamilyModel {
 
   private final String name;
   private final String architecture;
-  private final Sizes sizes;
+  private final FamilySizes sizes;
   private final Map<String, GgufValue> metadata = new LinkedHashMap<>();
-  private final Map<String, Values> tensors = new LinkedHashMap<>();
+  private final Map<String, TensorValues> tensors = new LinkedHashMap<>();
   private final Map<String, byte[]> mxfp4 = new LinkedHashMap<>();
   private final JsonObject json = new JsonObject();
   private final Map<String, FolderTensor> folder = new LinkedHashMap<>();
@@ -33,7 +33,7 @@ final class FamilyModel {
    * @param architecture what GGUF calls the family
    * @param modelType what Hugging Face calls it
    */
-  FamilyModel(String name, String architecture, String modelType, Sizes sizes) {
+  FamilyModel(String name, String architecture, String modelType, FamilySizes sizes) {
     this.name = name;
     this.architecture = architecture;
     this.sizes = sizes;
@@ -45,26 +45,26 @@ final class FamilyModel {
   }
 
   private void describe() {
-    say("vocab_size", VOCABULARY);
+    putMetadata("vocab_size", VOCABULARY);
     json("vocab_size", VOCABULARY);
-    say("context_length", CONTEXT);
+    putMetadata("context_length", CONTEXT);
     json("max_position_embeddings", CONTEXT);
-    say("block_count", sizes.layers());
+    putMetadata("block_count", sizes.layers());
     json("num_hidden_layers", sizes.layers());
-    say("embedding_length", sizes.hidden());
+    putMetadata("embedding_length", sizes.hidden());
     json("hidden_size", sizes.hidden());
-    say("feed_forward_length", sizes.feedForward());
+    putMetadata("feed_forward_length", sizes.feedForward());
     json("intermediate_size", sizes.feedForward());
-    say("attention.head_count", sizes.queryHeads());
+    putMetadata("attention.head_count", sizes.queryHeads());
     json("num_attention_heads", sizes.queryHeads());
-    say("attention.head_count_kv", sizes.kvHeads());
+    putMetadata("attention.head_count_kv", sizes.kvHeads());
     json("num_key_value_heads", sizes.kvHeads());
     epsilon(1e-3f); // so large that a wrong one shows
     json("pad_token_id", 0); // for transformers, whose defaults lie beyond so few tokens
   }
 
   void epsilon(float epsilon) {
-    say("attention.layer_norm_rms_epsilon", epsilon);
+    putMetadata("attention.layer_norm_rms_epsilon", epsilon);
     json("rms_norm_eps", epsilon);
   }
 
@@ -72,39 +72,39 @@ final class FamilyModel {
     return name;
   }
 
-  Sizes sizes() {
+  FamilySizes sizes() {
     return sizes;
   }
 
   void headDim(int dim) {
-    say("attention.key_length", dim);
-    say("attention.value_length", dim);
+    putMetadata("attention.key_length", dim);
+    putMetadata("attention.value_length", dim);
     json("head_dim", dim);
   }
 
   void ropeBase(float base) {
-    say("rope.freq_base", base);
+    putMetadata("rope.freq_base", base);
     json("rope_theta", base);
   }
 
-  void say(String key, GgufValue value) {
+  void putMetadata(String key, GgufValue value) {
     metadata.put(architecture + "." + key, value);
   }
 
-  void say(String key, int value) {
-    say(key, GgufValue.uint32(value));
+  void putMetadata(String key, int value) {
+    putMetadata(key, GgufValue.uint32(value));
   }
 
-  void say(String key, float value) {
-    say(key, GgufValue.float32(value));
+  void putMetadata(String key, float value) {
+    putMetadata(key, GgufValue.float32(value));
   }
 
-  void say(String key, String value) {
-    say(key, GgufValue.string(value));
+  void putMetadata(String key, String value) {
+    putMetadata(key, GgufValue.string(value));
   }
 
-  void say(String key, boolean value) {
-    say(key, new GgufValue(7, new byte[] {(byte) (value ? 1 : 0)}));
+  void putMetadata(String key, boolean value) {
+    putMetadata(key, new GgufValue(7, new byte[] {(byte) (value ? 1 : 0)}));
   }
 
   void json(String key, Number value) {
@@ -129,23 +129,23 @@ final class FamilyModel {
   }
 
   /** Random numbers of this model, of which each tensor has its own. */
-  Values random(String tensor, double middle, double spread, int... shape) {
-    return Values.random(name + "/" + tensor, middle, spread, shape);
+  TensorValues random(String tensor, double middle, double spread, int... shape) {
+    return TensorValues.random(name + "/" + tensor, middle, spread, shape);
   }
 
   /** A matrix whose products are {@code gain} times as large as what it multiplies. */
-  Values randomMatrix(String tensor, double gain, int... shape) {
+  TensorValues randomMatrix(String tensor, double gain, int... shape) {
     return random(tensor, 0, gain / Math.sqrt(shape[shape.length - 1]), shape);
   }
 
-  void gguf(String tensor, Values values) {
+  void gguf(String tensor, TensorValues values) {
     if (tensors.put(tensor, values) != null) {
       throw new IllegalArgumentException(tensor + " is there already");
     }
   }
 
   /** Of numbers that four bits hold exactly. */
-  void ggufMxfp4(String tensor, Values values) {
+  void ggufMxfp4(String tensor, TensorValues values) {
     gguf(tensor, values);
     mxfp4.put(tensor, Mxfp4.gguf(values));
   }
@@ -156,19 +156,19 @@ final class FamilyModel {
     }
   }
 
-  void folder(String tensor, Values values) {
+  void folder(String tensor, TensorValues values) {
     folder(tensor, FolderTensor.f32(values));
   }
 
   /** A matrix that both formats hold as it is; names are without {@code .weight}. */
   void matrix(String gguf, String huggingFace, double gain, int rows, int columns) {
-    Values values = randomMatrix(gguf, gain, rows, columns);
+    TensorValues values = randomMatrix(gguf, gain, rows, columns);
     gguf(gguf + ".weight", values);
     folder(huggingFace + ".weight", values);
   }
 
   void bias(String gguf, String huggingFace, double spread, int length) {
-    Values values = random(gguf + ".bias", 0, spread, length);
+    TensorValues values = random(gguf + ".bias", 0, spread, length);
     gguf(gguf + ".bias", values);
     folder(huggingFace + ".bias", values);
   }
@@ -178,7 +178,7 @@ final class FamilyModel {
   }
 
   private void norm(String gguf, String huggingFace, double middle, int length) {
-    Values stored = random(gguf, middle - normShift, 0.3 * middle, length);
+    TensorValues stored = random(gguf, middle - normShift, 0.3 * middle, length);
     gguf(gguf + ".weight", stored.plus(normShift));
     folder(huggingFace + ".weight", stored);
   }
@@ -202,7 +202,7 @@ final class FamilyModel {
   }
 
   private void embedding(double size) {
-    Values embedding = random("token_embd", 0, size, VOCABULARY, sizes.hidden());
+    TensorValues embedding = random("token_embd", 0, size, VOCABULARY, sizes.hidden());
     gguf("token_embd.weight", embedding);
     folder("model.embed_tokens.weight", embedding);
   }
@@ -222,7 +222,7 @@ final class FamilyModel {
     return writer.writeTo(file);
   }
 
-  private void write(String tensor, Values values, GgufWriter writer) {
+  private void write(String tensor, TensorValues values, GgufWriter writer) {
     if (mxfp4.containsKey(tensor)) {
       writer.tensor(tensor, Mxfp4.GGUF_TYPE, mxfp4.get(tensor), values.longShape());
     } else {

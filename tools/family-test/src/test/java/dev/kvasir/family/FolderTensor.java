@@ -5,8 +5,8 @@ import java.nio.ByteOrder;
 
 /** A tensor as safetensors holds it. */
 record FolderTensor(String dtype, byte[] bytes, long... shape) {
-  static FolderTensor f32(Values values) {
-    ByteBuffer out = room(Float.BYTES * values.floats().length);
+  static FolderTensor f32(TensorValues values) {
+    ByteBuffer out = littleEndian(Float.BYTES * values.floats().length);
     for (float value : values.floats()) {
       out.putFloat(value);
     }
@@ -14,8 +14,8 @@ record FolderTensor(String dtype, byte[] bytes, long... shape) {
   }
 
   /** Of numbers that 16 bits hold exactly. */
-  static FolderTensor bf16(Values values) {
-    ByteBuffer out = room(Short.BYTES * values.floats().length);
+  static FolderTensor bf16(TensorValues values) {
+    ByteBuffer out = littleEndian(Short.BYTES * values.floats().length);
     for (float value : values.floats()) {
       int bits = Float.floatToRawIntBits(value);
       if ((bits & 0xffff) != 0) {
@@ -26,7 +26,7 @@ record FolderTensor(String dtype, byte[] bytes, long... shape) {
     return new FolderTensor("BF16", out.array(), values.longShape());
   }
 
-  private static ByteBuffer room(int bytes) {
+  private static ByteBuffer littleEndian(int bytes) {
     return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
   }
 }

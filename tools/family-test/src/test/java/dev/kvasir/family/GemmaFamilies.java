@@ -11,30 +11,30 @@ final class GemmaFamilies {
 
   /** Every other layer is local; scores and logits are capped, both within their usual size. */
   static FamilyModel gemma2(String name) {
-    FamilyModel model = new FamilyModel(name, "gemma2", "gemma2", Sizes.WIDE);
+    FamilyModel model = new FamilyModel(name, "gemma2", "gemma2", FamilySizes.WIDE);
     common(model, 2);
     model.ropeBase(10_000);
     cap(model, "attn_logit_softcapping", 2);
     cap(model, "final_logit_softcapping", 4);
     for (int layer = 0; layer < model.sizes().layers(); layer++) {
-      layer(new Parts(model, layer));
+      layer(new LayerTensors(model, layer));
     }
     model.tiedEnds(0.06, 4);
     return model;
   }
 
   private static void cap(FamilyModel model, String key, float cap) {
-    model.say(key, cap);
+    model.putMetadata(key, cap);
     model.json(key, cap);
   }
 
   /** Five local layers, one global whose positions are stretched, and one local again. */
   static FamilyModel gemma3(String name) {
-    FamilyModel model = gemma3(name, Sizes.WIDE.withLayers(7));
+    FamilyModel model = gemma3(name, FamilySizes.WIDE.withLayers(7));
     model.ropeBase(100_000);
     model.json("rope_local_base_freq", 10_000);
-    model.say("rope.scaling.type", "linear");
-    model.say("rope.scaling.factor", 4f);
+    model.putMetadata("rope.scaling.type", "linear");
+    model.putMetadata("rope.scaling.factor", 4f);
     JsonObject scaling = new JsonObject();
     scaling.addProperty("rope_type", "linear");
     scaling.addProperty("factor", 4);
@@ -44,18 +44,18 @@ final class GemmaFamilies {
 
   /** One head of 256 channels for four queries, as the smallest of the family has it. */
   static FamilyModel gemma3Wide(String name) {
-    FamilyModel model = gemma3(name, Sizes.WIDE.withLayers(6).withHeads(4, 1, 256));
+    FamilyModel model = gemma3(name, FamilySizes.WIDE.withLayers(6).withHeads(4, 1, 256));
     model.ropeBase(5000);
-    model.say("rope.freq_base_swa", 500f);
+    model.putMetadata("rope.freq_base_swa", 500f);
     model.json("rope_local_base_freq", 500);
     return model;
   }
 
-  private static FamilyModel gemma3(String name, Sizes sizes) {
+  private static FamilyModel gemma3(String name, FamilySizes sizes) {
     FamilyModel model = new FamilyModel(name, "gemma3", "gemma3_text", sizes);
     common(model, 6);
     for (int layer = 0; layer < sizes.layers(); layer++) {
-      Parts parts = new Parts(model, layer);
+      LayerTensors parts = new LayerTensors(model, layer);
       layer(parts);
       parts.queryNorms(sizes.headDim(), sizes.headDim());
     }
@@ -66,7 +66,7 @@ final class GemmaFamilies {
   private static void common(FamilyModel model, int period) {
     model.storeNormsWithout(1);
     model.headDim(model.sizes().headDim());
-    model.say("attention.sliding_window", WINDOW);
+    model.putMetadata("attention.sliding_window", WINDOW);
     model.json("sliding_window", WINDOW);
     JsonArray types = new JsonArray();
     for (int layer = 0; layer < model.sizes().layers(); layer++) {
@@ -77,7 +77,7 @@ final class GemmaFamilies {
     model.json("hidden_activation", "gelu_pytorch_tanh");
   }
 
-  private static void layer(Parts parts) {
+  private static void layer(LayerTensors parts) {
     parts.norm("attn_norm", "input_layernorm");
     parts.attention();
     parts.norm("post_attention_norm", "post_attention_layernorm");

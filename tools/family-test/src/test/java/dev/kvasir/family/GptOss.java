@@ -34,19 +34,19 @@ final class GptOss {
   }
 
   private static FamilyModel model(String name, Experts stored) {
-    FamilyModel model = new FamilyModel(name, "gpt-oss", "gpt_oss", Sizes.WIDE);
-    Sizes sizes = model.sizes();
+    FamilyModel model = new FamilyModel(name, "gpt-oss", "gpt_oss", FamilySizes.WIDE);
+    FamilySizes sizes = model.sizes();
     model.headDim(sizes.headDim());
     model.ropeBase(DenseFamilies.ROPE_BASE);
-    Yarn.stretch(model).addProperty("truncate", true);
-    model.say("attention.sliding_window", WINDOW);
+    YarnScaling.stretch(model).addProperty("truncate", true);
+    model.putMetadata("attention.sliding_window", WINDOW);
     model.json("sliding_window", WINDOW);
-    model.say("feed_forward_length", WIDTH);
+    model.putMetadata("feed_forward_length", WIDTH);
     model.json("intermediate_size", WIDTH);
-    model.say("expert_feed_forward_length", WIDTH);
-    model.say("expert_count", EXPERTS);
+    model.putMetadata("expert_feed_forward_length", WIDTH);
+    model.putMetadata("expert_count", EXPERTS);
     model.json("num_local_experts", EXPERTS);
-    model.say("expert_used_count", 2);
+    model.putMetadata("expert_used_count", 2);
     model.json("num_experts_per_tok", 2);
     model.json("attention_bias", true);
     model.json("swiglu_limit", 7);
@@ -62,14 +62,14 @@ final class GptOss {
   }
 
   private static void attention(FamilyModel model, int layer) {
-    Sizes sizes = model.sizes();
-    Parts parts = new Parts(model, layer);
+    FamilySizes sizes = model.sizes();
+    LayerTensors parts = new LayerTensors(model, layer);
     parts.norm("attn_norm", "input_layernorm");
     parts.attention();
     parts.attentionBiases();
     parts.bias("attn_output", "self_attn.o_proj", sizes.hidden());
     String sinks = FamilyModel.gguf(layer) + "attn_sinks.weight";
-    Values values = model.random(sinks, 2, 1.5, sizes.queryHeads());
+    TensorValues values = model.random(sinks, 2, 1.5, sizes.queryHeads());
     model.gguf(sinks, values);
     model.folder(FamilyModel.huggingFace(layer) + "self_attn.sinks", values);
     parts.norm("post_attention_norm", "post_attention_layernorm");
@@ -77,17 +77,17 @@ final class GptOss {
 
   private static void experts(FamilyModel model, int layer, Experts stored) {
     int hidden = model.sizes().hidden();
-    Parts parts = new Parts(model, layer);
+    LayerTensors parts = new LayerTensors(model, layer);
     parts.matrix("ffn_gate_inp", "mlp.router", 2, EXPERTS, hidden);
     parts.bias("ffn_gate_inp", "mlp.router", EXPERTS);
     String gguf = FamilyModel.gguf(layer);
     // Large enough that the clamp at 7 is met.
-    Values gate = weights(model, stored, gguf + "ffn_gate_exps", -3, WIDTH, hidden);
-    Values up = weights(model, stored, gguf + "ffn_up_exps", -3, WIDTH, hidden);
-    Values down = weights(model, stored, gguf + "ffn_down_exps", -6, hidden, WIDTH);
-    Values gateBias = biases(model, gguf + "ffn_gate_exps", WIDTH);
-    Values upBias = biases(model, gguf + "ffn_up_exps", WIDTH);
-    Values downBias = biases(model, gguf + "ffn_down_exps", hidden);
+    TensorValues gate = weights(model, stored, gguf + "ffn_gate_exps", -3, WIDTH, hidden);
+    TensorValues up = weights(model, stored, gguf + "ffn_up_exps", -3, WIDTH, hidden);
+    TensorValues down = weights(model, stored, gguf + "ffn_down_exps", -6, hidden, WIDTH);
+    TensorValues gateBias = biases(model, gguf + "ffn_gate_exps", WIDTH);
+    TensorValues upBias = biases(model, gguf + "ffn_up_exps", WIDTH);
+    TensorValues downBias = biases(model, gguf + "ffn_down_exps", hidden);
     String folder = FamilyModel.huggingFace(layer) + "mlp.experts.";
     toFolder(model, stored, folder + "gate_up_proj", gate.interleaved(up));
     model.folder(folder + "gate_up_proj_bias", gateBias.interleaved(upBias));
@@ -95,9 +95,9 @@ final class GptOss {
     model.folder(folder + "down_proj_bias", downBias);
   }
 
-  private static Values weights(
+  private static TensorValues weights(
       FamilyModel model, Experts stored, String stem, int exponent, int rows, int columns) {
-    Values values = Mxfp4.round(model.random(stem, 0, 1, EXPERTS, rows, columns), exponent);
+    TensorValues values = Mxfp4.round(model.random(stem, 0, 1, EXPERTS, rows, columns), exponent);
     switch (stored) {
       case FLOATS -> model.gguf(stem + ".weight", values);
       case MXFP4 -> model.ggufMxfp4(stem + ".weight", values);
@@ -106,7 +106,8 @@ final class GptOss {
   }
 
   /** Floats of a folder are turned; codes are not. */
-  private static void toFolder(FamilyModel model, Experts stored, String name, Values values) {
+  private static void toFolder(
+      FamilyModel model, Experts stored, String name, TensorValues values) {
     switch (stored) {
       case FLOATS -> model.folder(name, FolderTensor.bf16(values.transposed()));
       case MXFP4 -> {
@@ -116,8 +117,8 @@ final class GptOss {
     }
   }
 
-  private static Values biases(FamilyModel model, String stem, int length) {
-    Values values = model.random(stem + ".bias", 0, 0.3, EXPERTS, length);
+  private static TensorValues biases(FamilyModel model, String stem, int length) {
+    TensorValues values = model.random(stem + ".bias", 0, 0.3, EXPERTS, length);
     model.gguf(stem + ".bias", values);
     return values;
   }

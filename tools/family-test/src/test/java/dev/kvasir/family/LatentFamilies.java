@@ -35,8 +35,8 @@ final class LatentFamilies {
   static FamilyModel liteWithYarn(String name) {
     FamilyModel model = lite(name);
     float share = 0.707f;
-    model.say("rope.scaling.yarn_log_multiplier", 0.1f * share);
-    JsonObject scaling = Yarn.stretch(model);
+    model.putMetadata("rope.scaling.yarn_log_multiplier", 0.1f * share);
+    JsonObject scaling = YarnScaling.stretch(model);
     scaling.addProperty("mscale", share);
     scaling.addProperty("mscale_all_dim", share);
     scaling.addProperty("beta_fast", 32);
@@ -54,7 +54,7 @@ final class LatentFamilies {
 
   private static FamilyModel softmax(String name, Variant variant) {
     FamilyModel model = model(name, variant);
-    model.say("expert_weights_scale", 1.5f);
+    model.putMetadata("expert_weights_scale", 1.5f);
     model.json("routed_scaling_factor", 1.5f);
     model.json("norm_topk_prob", false);
     model.json("scoring_func", "softmax");
@@ -68,20 +68,20 @@ final class LatentFamilies {
   static FamilyModel withGroups(String name) {
     int experts = 12;
     FamilyModel model = model(name, new Variant("deepseek_v3", 4, QUERY_LATENT, experts, 3, true));
-    model.say("expert_gating_func", 2);
+    model.putMetadata("expert_gating_func", 2);
     model.json("scoring_func", "sigmoid");
-    model.say("expert_weights_scale", 2.5f);
+    model.putMetadata("expert_weights_scale", 2.5f);
     model.json("routed_scaling_factor", 2.5f);
-    model.say("expert_weights_norm", true);
+    model.putMetadata("expert_weights_norm", true);
     model.json("norm_topk_prob", true);
     model.json("topk_method", "noaux_tc");
-    model.say("expert_group_count", 4);
+    model.putMetadata("expert_group_count", 4);
     model.json("n_group", 4);
-    model.say("expert_group_used_count", 2);
+    model.putMetadata("expert_group_used_count", 2);
     model.json("topk_group", 2);
     for (int layer = 1; layer < model.sizes().layers(); layer++) {
       String bias = FamilyModel.gguf(layer) + "exp_probs_b.bias";
-      Values values = model.random(bias, 0, 0.3, experts);
+      TensorValues values = model.random(bias, 0, 0.3, experts);
       model.gguf(bias, values);
       model.folder(FamilyModel.huggingFace(layer) + "mlp.gate.e_score_correction_bias", values);
     }
@@ -89,14 +89,14 @@ final class LatentFamilies {
   }
 
   private static FamilyModel model(String name, Variant variant) {
-    Sizes sizes = new Sizes(variant.layers(), 64, 96, 4, 1, PLAIN + ROTATED);
+    FamilySizes sizes = new FamilySizes(variant.layers(), 64, 96, 4, 1, PLAIN + ROTATED);
     FamilyModel model = new FamilyModel(name, "deepseek2", variant.modelType(), sizes);
     model.epsilon(1e-6f); // which transformers has for norms of latents, whatever a file says
     describeHeads(model, variant);
     describeExperts(model, variant);
     model.ropeBase(DenseFamilies.ROPE_BASE);
     for (int layer = 0; layer < sizes.layers(); layer++) {
-      Parts parts = new Parts(model, layer);
+      LayerTensors parts = new LayerTensors(model, layer);
       parts.normsBefore();
       queries(parts, sizes, variant);
       parts.matrix("attn_kv_a_mqa", "self_attn.kv_a_proj_with_mqa", 1.4, LATENT + ROTATED, 64);
@@ -116,25 +116,25 @@ final class LatentFamilies {
   }
 
   private static void describeHeads(FamilyModel model, Variant variant) {
-    model.say("attention.kv_lora_rank", LATENT);
+    model.putMetadata("attention.kv_lora_rank", LATENT);
     model.json("kv_lora_rank", LATENT);
     if (variant.split()) {
-      model.say("attention.key_length", LATENT + ROTATED);
-      model.say("attention.value_length", LATENT);
-      model.say("attention.key_length_mla", PLAIN + ROTATED);
-      model.say("attention.value_length_mla", VALUE);
+      model.putMetadata("attention.key_length", LATENT + ROTATED);
+      model.putMetadata("attention.value_length", LATENT);
+      model.putMetadata("attention.key_length_mla", PLAIN + ROTATED);
+      model.putMetadata("attention.value_length_mla", VALUE);
     } else {
-      model.say("attention.head_count_kv", model.sizes().queryHeads());
-      model.say("attention.key_length", PLAIN + ROTATED);
-      model.say("attention.value_length", VALUE);
+      model.putMetadata("attention.head_count_kv", model.sizes().queryHeads());
+      model.putMetadata("attention.key_length", PLAIN + ROTATED);
+      model.putMetadata("attention.value_length", VALUE);
     }
-    model.say("rope.dimension_count", ROTATED);
+    model.putMetadata("rope.dimension_count", ROTATED);
     model.json("qk_nope_head_dim", PLAIN);
     model.json("qk_rope_head_dim", ROTATED);
     model.json("v_head_dim", VALUE);
     model.json("num_key_value_heads", model.sizes().queryHeads());
     if (variant.queryLatent() > 0) {
-      model.say("attention.q_lora_rank", variant.queryLatent());
+      model.putMetadata("attention.q_lora_rank", variant.queryLatent());
       model.json("q_lora_rank", variant.queryLatent());
     } else {
       model.json().add("q_lora_rank", JsonNull.INSTANCE);
@@ -142,20 +142,20 @@ final class LatentFamilies {
   }
 
   private static void describeExperts(FamilyModel model, Variant variant) {
-    model.say("leading_dense_block_count", 1);
+    model.putMetadata("leading_dense_block_count", 1);
     model.json("first_k_dense_replace", 1);
     model.json("moe_layer_freq", 1);
-    model.say("expert_count", variant.experts());
+    model.putMetadata("expert_count", variant.experts());
     model.json("n_routed_experts", variant.experts());
-    model.say("expert_used_count", variant.used());
+    model.putMetadata("expert_used_count", variant.used());
     model.json("num_experts_per_tok", variant.used());
-    model.say("expert_shared_count", SHARED);
+    model.putMetadata("expert_shared_count", SHARED);
     model.json("n_shared_experts", SHARED);
-    model.say("expert_feed_forward_length", WIDTH);
+    model.putMetadata("expert_feed_forward_length", WIDTH);
     model.json("moe_intermediate_size", WIDTH);
   }
 
-  private static void queries(Parts parts, Sizes sizes, Variant variant) {
+  private static void queries(LayerTensors parts, FamilySizes sizes, Variant variant) {
     int latent = variant.queryLatent();
     if (latent == 0) {
       parts.matrix("attn_q", "self_attn.q_proj", 1.4, sizes.queries(), sizes.hidden());
@@ -170,9 +170,9 @@ final class LatentFamilies {
   private static void keysAndValues(FamilyModel model, int layer, Variant variant) {
     int heads = model.sizes().queryHeads();
     String stem = FamilyModel.gguf(layer);
-    Values keys = model.randomMatrix(stem + "attn_k_b", 1.4, heads, PLAIN, LATENT);
-    Values values = model.randomMatrix(stem + "attn_v_b", 1.3, heads, VALUE, LATENT);
-    Values both = keys.part(0).then(values.part(0));
+    TensorValues keys = model.randomMatrix(stem + "attn_k_b", 1.4, heads, PLAIN, LATENT);
+    TensorValues values = model.randomMatrix(stem + "attn_v_b", 1.3, heads, VALUE, LATENT);
+    TensorValues both = keys.part(0).then(values.part(0));
     for (int head = 1; head < heads; head++) {
       both = both.then(keys.part(head)).then(values.part(head));
     }

@@ -20,13 +20,13 @@ final class Mxfp4 {
    *
    * @param exponent the power of two of the larger blocks
    */
-  static Values round(Values values, int exponent) {
+  static TensorValues round(TensorValues values, int exponent) {
     float[] rounded = new float[values.floats().length];
     for (int i = 0; i < rounded.length; i++) {
       int power = exponent - i / BLOCK % 2;
       rounded[i] = Math.scalb(nearest(3 * values.floats()[i]), power);
     }
-    return new Values(rounded, values.shape());
+    return new TensorValues(rounded, values.shape());
   }
 
   private static float nearest(float value) {
@@ -40,7 +40,7 @@ final class Mxfp4 {
   /**
    * Blocks as GGUF has them: the power of two, then values 0 to 15 in low, 16 to 31 in high bits.
    */
-  static byte[] gguf(Values values) {
+  static byte[] gguf(TensorValues values) {
     int blocks = values.floats().length / BLOCK;
     byte[] bytes = new byte[blocks * (1 + BLOCK / 2)];
     for (int block = 0; block < blocks; block++) {
@@ -56,7 +56,7 @@ final class Mxfp4 {
   }
 
   /** Codes as a folder has them: two neighbours in a byte. */
-  static FolderTensor folderBlocks(Values values) {
+  static FolderTensor folderBlocks(TensorValues values) {
     byte[] bytes = new byte[values.floats().length / 2];
     for (int i = 0; i < bytes.length; i++) {
       int block = 2 * i / BLOCK;
@@ -69,7 +69,7 @@ final class Mxfp4 {
   }
 
   /** The powers of two, which a folder has in a tensor of their own. */
-  static FolderTensor folderScales(Values values) {
+  static FolderTensor folderScales(TensorValues values) {
     byte[] bytes = new byte[values.floats().length / BLOCK];
     for (int block = 0; block < bytes.length; block++) {
       bytes[block] = (byte) (power(values, block) + BIAS);
@@ -79,7 +79,7 @@ final class Mxfp4 {
   }
 
   /** The smallest with which the largest value of a block is not beyond the largest size. */
-  private static int power(Values values, int block) {
+  private static int power(TensorValues values, int block) {
     float largest = Float.MIN_NORMAL;
     for (int i = 0; i < BLOCK; i++) {
       largest = Math.max(largest, Math.abs(values.floats()[block * BLOCK + i]));
@@ -91,7 +91,7 @@ final class Mxfp4 {
     return power;
   }
 
-  private static int code(Values values, int block, int index, int power) {
+  private static int code(TensorValues values, int block, int index, int power) {
     float value = values.floats()[block * BLOCK + index];
     int size = Arrays.binarySearch(SIZES, Math.scalb(Math.abs(value), -power));
     if (size < 0) {

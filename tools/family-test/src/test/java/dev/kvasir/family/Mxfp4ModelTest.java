@@ -23,18 +23,18 @@ class Mxfp4ModelTest {
 
   @Test
   void aFileOfMxfp4IsTheModelOfTheGolden() {
-    assertGolden(Runs.ofGguf(model.writeGguf(folder.resolve("model.gguf"))));
+    assertGolden(FamilyRunner.ofGguf(model.writeGguf(folder.resolve("model.gguf"))));
   }
 
   @Test
   void aFolderOfMxfp4IsTheModelOfTheGolden() {
-    assertGolden(Runs.ofFolder(model.writeFolder(folder)));
+    assertGolden(FamilyRunner.ofFolder(model.writeFolder(folder)));
   }
 
-  private static void assertGolden(Runs runs) {
+  private static void assertGolden(FamilyRunner runs) {
     try (runs) {
-      float[][] found = runs.inOneStep("fp32", Golden.tokens());
-      assertThat(Divergence.mean(Golden.of(FAMILY).logits(), found))
+      float[][] found = runs.inOneStep("fp32", FamilyGolden.tokens());
+      assertThat(KlDivergence.mean(FamilyGolden.of(FAMILY).logits(), found))
           .isBetween(0.0, ROUNDED_ACTIVATIONS);
     }
   }

@@ -9,13 +9,13 @@ final class RopeFamilies {
 
   static FamilyModel llamaWithYarn(String name) {
     FamilyModel model = DenseFamilies.llama(name);
-    Yarn.stretch(model);
+    YarnScaling.stretch(model);
     return model;
   }
 
   static FamilyModel qwen2WithYarn(String name) {
     FamilyModel model = DenseFamilies.qwen2(name);
-    Yarn.stretch(model);
+    YarnScaling.stretch(model);
     return model;
   }
 
@@ -23,9 +23,9 @@ final class RopeFamilies {
   static FamilyModel olmo3(String name) {
     FamilyModel model = DenseFamilies.olmo2(name);
     model.json().addProperty("model_type", "olmo3");
-    Yarn.stretch(model);
+    YarnScaling.stretch(model);
     int window = 16;
-    model.say("attention.sliding_window", window);
+    model.putMetadata("attention.sliding_window", window);
     model.json("sliding_window", window);
     JsonArray types = new JsonArray();
     for (int layer = 0; layer < model.sizes().layers(); layer++) {
@@ -54,14 +54,14 @@ final class RopeFamilies {
       double kept = Math.clamp((turns - 1) / (4 - 1), 0, 1);
       divisors[i] = (float) (1 / (kept + (1 - kept) / factor));
     }
-    model.gguf("rope_freqs.weight", new Values(divisors, divisors.length));
+    model.gguf("rope_freqs.weight", new TensorValues(divisors, divisors.length));
     return model;
   }
 
   /** LongRoPE where the sequence may not grow beyond the context that the model began with. */
   static FamilyModel phi3Short(String name) {
     FamilyModel model = DenseFamilies.phi3(name);
-    longRope(model, 2 * Golden.CONTEXT_LIMIT, model.sizes().headDim());
+    longRope(model, 2 * FamilyGolden.CONTEXT_LIMIT, model.sizes().headDim());
     return model;
   }
 
@@ -69,17 +69,17 @@ final class RopeFamilies {
   static FamilyModel phi3Long(String name) {
     FamilyModel model = DenseFamilies.phi3(name);
     int rotated = model.sizes().headDim() * 3 / 4;
-    model.say("rope.dimension_count", rotated);
+    model.putMetadata("rope.dimension_count", rotated);
     model.json("partial_rotary_factor", 0.75);
     longRope(model, 32, rotated);
     return model;
   }
 
   private static void longRope(FamilyModel model, int original, int rotated) {
-    model.say("rope.scaling.original_context_length", original);
+    model.putMetadata("rope.scaling.original_context_length", original);
     model.json("original_max_position_embeddings", original);
     double stretch = (double) FamilyModel.CONTEXT / original;
-    model.say(
+    model.putMetadata(
         "rope.scaling.attn_factor", (float) Math.sqrt(1 + Math.log(stretch) / Math.log(original)));
     JsonObject scaling = new JsonObject();
     scaling.addProperty("rope_type", "longrope");
@@ -90,7 +90,7 @@ final class RopeFamilies {
 
   private static JsonArray factors(
       FamilyModel model, String tensor, double middle, double spread, int pairs) {
-    Values values = model.random(tensor, middle, spread, pairs);
+    TensorValues values = model.random(tensor, middle, spread, pairs);
     model.gguf(tensor + ".weight", values);
     JsonArray numbers = new JsonArray();
     for (float value : values.floats()) {

@@ -7,7 +7,7 @@ import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.ScalarKernels;
-import dev.kvasir.kernel.TileRoom;
+import dev.kvasir.kernel.TileWorkspace;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -96,7 +96,7 @@ public abstract class DenseContract {
     kernels
         .halves()
         .products(
-            x, matrix, firstRow, RowBlock.of(out, 0, bRows + 1, count, bRows), new TileRoom());
+            x, matrix, firstRow, RowBlock.of(out, 0, bRows + 1, count, bRows), new TileWorkspace());
     return out;
   }
 

@@ -2,12 +2,12 @@ package dev.kvasir.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.kernel.CodeWeights;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.QuantizedOperand;
 import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.ScalarKernels;
-import dev.kvasir.page.CodeRoom;
-import dev.kvasir.page.EntryScaledCodes;
+import dev.kvasir.page.CodeScratch;
+import dev.kvasir.page.RowScaledCodes;
 import dev.kvasir.page.ScaleSpan;
 import dev.kvasir.page.WordLayout;
 import java.lang.foreign.MemorySegment;
@@ -24,7 +24,7 @@ public abstract class DotContract {
   private static final long SEED = 13;
   private static final ValueLayout.OfShort HALF =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final int HEADS = CodeWeights.MOST_HEADS;
+  private static final int HEADS = QuantizedOperand.MAX_HEADS;
 
   private final Random random = new Random(SEED);
   private final Kernels scalar = new ScalarKernels();
@@ -67,10 +67,10 @@ public abstract class DotContract {
     MemorySegment halves = randomHalves(2 * entries);
     RowBlock rows = RowBlock.of(x, 2, entries + 3, heads, entries);
     for (boolean exact : new boolean[] {false, true}) {
-      CodeWeights expected = new CodeWeights(HEADS, CodeWeights.MOST_ENTRIES);
-      CodeWeights found = new CodeWeights(HEADS, CodeWeights.MOST_ENTRIES);
-      scalar.dots().weigh(rows, exact, expected);
-      tested.dots().weigh(rows, exact, found);
+      QuantizedOperand expected = new QuantizedOperand(HEADS, QuantizedOperand.MAX_DEPTH);
+      QuantizedOperand found = new QuantizedOperand(HEADS, QuantizedOperand.MAX_DEPTH);
+      scalar.dots().quantizeOperand(rows, exact, expected);
+      tested.dots().quantizeOperand(rows, exact, found);
       assertAgree(found, expected);
       for (float unit : new float[] {1, 3f / 7}) {
         weighScaled(scalar, rows, halves, unit, exact, expected);
@@ -87,16 +87,16 @@ public abstract class DotContract {
       MemorySegment halves,
       float unit,
       boolean exact,
-      CodeWeights weights) {
+      QuantizedOperand operand) {
     long zerosAt = 3 + 2L * x.width();
-    kernels.dots().weighScaled(x, halves, 3, zerosAt, unit, exact, weights);
+    kernels.dots().quantizeScaledOperand(x, halves, 3, zerosAt, unit, exact, operand);
   }
 
-  private static void assertAgree(CodeWeights found, CodeWeights expected) {
-    int used = expected.digitsAt(0, expected.quads());
-    assertThat(Arrays.copyOf(found.digits(), used))
+  private static void assertAgree(QuantizedOperand found, QuantizedOperand expected) {
+    int used = expected.byteOffset(0, expected.quads());
+    assertThat(Arrays.copyOf(found.bytes(), used))
         .as("seed %d", SEED)
-        .isEqualTo(Arrays.copyOf(expected.digits(), used));
+        .isEqualTo(Arrays.copyOf(expected.bytes(), used));
     for (int head = 0; head < expected.heads(); head++) {
       assertThat(found.unit(head)).isEqualTo(expected.unit(head)).isFinite();
       assertThat(found.constant(head, 3)).isEqualTo(expected.constant(head, 3)).isFinite();
@@ -134,7 +134,7 @@ public abstract class DotContract {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
   void theLargestSums(int bits) {
-    int entries = CodeWeights.MOST_ENTRIES;
+    int entries = QuantizedOperand.MAX_DEPTH;
     WordLayout layout = new WordLayout(48, entries, bits);
     byte[] highest = new byte[48 * entries];
     Arrays.fill(highest, (byte) ((1 << bits) - 1));
@@ -150,17 +150,17 @@ public abstract class DotContract {
 
   private void assertSumsAgree(
       WordLayout layout, MemorySegment codes, float[] weights, int heads, int first, int end) {
-    int entries = layout.entries();
-    int stride = layout.lanes() + 3;
+    int entries = layout.rows();
+    int stride = layout.columns() + 3;
     for (boolean exact : new boolean[] {false, true}) {
-      CodeWeights rounded = new CodeWeights(heads, entries);
-      scalar.dots().weigh(RowBlock.of(weights, heads, entries), exact, rounded);
+      QuantizedOperand operand = new QuantizedOperand(heads, entries);
+      scalar.dots().quantizeOperand(RowBlock.of(weights, heads, entries), exact, operand);
       float[] expected = randomWeights(heads * stride + 1);
       float[] found = expected.clone();
       RowBlock sums = RowBlock.of(expected, 1, stride, heads, (end - first) * WordLayout.TILE);
-      scalar.dots().addDots(layout, codes, 5, first, end, rounded, sums);
+      scalar.dots().addDots(layout, codes, 5, first, end, operand, sums);
       sums.set(found, 1, stride, heads, (end - first) * WordLayout.TILE);
-      tested.dots().addDots(layout, codes, 5, first, end, rounded, sums);
+      tested.dots().addDots(layout, codes, 5, first, end, operand, sums);
       assertThat(found)
           .as("seed %d, %s, %d heads, exact %b", SEED, layout, heads, exact)
           .isEqualTo(expected);
@@ -173,43 +173,43 @@ public abstract class DotContract {
     for (int entries : new int[] {1, 6, 20, 64, 80, 128, 576}) {
       for (int lanes : new int[] {16, 64, 80, 128}) {
         for (int group : new int[] {32, 64, 512}) {
-          EntryScaledCodes grid = new EntryScaledCodes(entries, lanes, bits, group);
-          assertSumsAgree(grid, randomGrid(grid), 1 + random.nextInt(HEADS));
+          RowScaledCodes matrix = new RowScaledCodes(entries, lanes, bits, group);
+          assertSumsAgree(matrix, randomGrid(matrix), 1 + random.nextInt(HEADS));
         }
       }
     }
-    EntryScaledCodes grid = new EntryScaledCodes(64, 128, bits, 128, ScaleSpan.THIRD);
+    RowScaledCodes matrix = new RowScaledCodes(64, 128, bits, 128, ScaleSpan.THIRD);
     for (int heads = 1; heads <= HEADS; heads++) {
-      assertSumsAgree(grid, randomGrid(grid), heads);
+      assertSumsAgree(matrix, randomGrid(matrix), heads);
     }
   }
 
-  private void assertSumsAgree(EntryScaledCodes grid, MemorySegment bytes, int heads) {
-    int stride = grid.entries() + 2;
-    int outStride = grid.lanes() + 3;
+  private void assertSumsAgree(RowScaledCodes matrix, MemorySegment bytes, int heads) {
+    int stride = matrix.rows() + 2;
+    int outStride = matrix.columns() + 3;
     for (boolean exact : new boolean[] {false, true}) {
       float[] x = randomWeights(heads * stride + 1);
-      Arrays.fill(x, 1, 1 + grid.entries(), random.nextBoolean() ? 0 : 1e-38f); // vanish
-      CodeWeights room = new CodeWeights(heads, grid.entries());
+      Arrays.fill(x, 1, 1 + matrix.rows(), random.nextBoolean() ? 0 : 1e-38f); // vanish
+      QuantizedOperand operand = new QuantizedOperand(heads, matrix.rows());
       float[] expected = randomWeights(heads * outStride + 1);
       float[] found = expected.clone();
-      RowBlock rows = RowBlock.of(x, 1, stride, heads, grid.entries());
-      RowBlock sums = RowBlock.of(expected, 1, outStride, heads, grid.lanes());
-      scalar.dots().addScaledDots(rows, exact, grid, bytes, 5, room, sums);
-      sums.set(found, 1, outStride, heads, grid.lanes());
-      tested.dots().addScaledDots(rows, exact, grid, bytes, 5, room, sums);
+      RowBlock rows = RowBlock.of(x, 1, stride, heads, matrix.rows());
+      RowBlock sums = RowBlock.of(expected, 1, outStride, heads, matrix.columns());
+      scalar.dots().addScaledDots(rows, exact, matrix, bytes, 5, operand, sums);
+      sums.set(found, 1, outStride, heads, matrix.columns());
+      tested.dots().addScaledDots(rows, exact, matrix, bytes, 5, operand, sums);
       assertThat(found)
-          .as("seed %d, %s, %d heads, exact %b", SEED, grid.header(), heads, exact)
+          .as("seed %d, %s, %d heads, exact %b", SEED, matrix.header(), heads, exact)
           .isEqualTo(expected);
     }
   }
 
   /** From byte 5 on, up to the end: codes, scales and zeros. */
-  private MemorySegment randomGrid(EntryScaledCodes grid) {
-    byte[] bytes = new byte[5 + grid.bytes()];
+  private MemorySegment randomGrid(RowScaledCodes matrix) {
+    byte[] bytes = new byte[5 + matrix.bytes()];
     random.nextBytes(bytes);
     MemorySegment segment = MemorySegment.ofArray(bytes);
-    for (long at = 5 + grid.scalesOffset(0); at < bytes.length; at += 2) {
+    for (long at = 5 + matrix.scalesOffset(0); at < bytes.length; at += 2) {
       segment.set(HALF, at, Float.floatToFloat16((float) random.nextGaussian()));
     }
     return segment;
@@ -218,12 +218,12 @@ public abstract class DotContract {
   /** From byte 5 on, up to the end. */
   private static MemorySegment pack(WordLayout layout, byte[] codes) {
     MemorySegment packed = MemorySegment.ofArray(new byte[5 + layout.bytes()]);
-    layout.pack(new CodeRoom(), codes, packed, 5);
+    layout.pack(new CodeScratch(), codes, packed, 5);
     return packed;
   }
 
   private byte[] randomCodes(WordLayout layout) {
-    byte[] codes = new byte[layout.entries() * layout.lanes()];
+    byte[] codes = new byte[layout.rows() * layout.columns()];
     for (int i = 0; i < codes.length; i++) {
       codes[i] = (byte) random.nextInt(1 << layout.bits());
     }

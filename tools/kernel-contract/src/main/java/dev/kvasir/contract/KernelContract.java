@@ -3,21 +3,21 @@ package dev.kvasir.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.kernel.Angles;
 import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Exponential;
-import dev.kvasir.kernel.FanAngles;
-import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.Gelu;
+import dev.kvasir.kernel.Int8Codebooks;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.OffsetAngles;
 import dev.kvasir.kernel.PatternKernels;
+import dev.kvasir.kernel.RopeAngles;
 import dev.kvasir.kernel.RotaryCodes;
 import dev.kvasir.kernel.RotaryPatterns;
 import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.ScalarKernels;
-import dev.kvasir.kernel.TileRoom;
+import dev.kvasir.kernel.TileWorkspace;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.page.PageSize;
 import dev.kvasir.page.StageCodes;
@@ -87,9 +87,13 @@ public abstract class KernelContract {
     float[] a = randomFloats(heads * columns);
     float[] expected = new float[heads * (tokens + 1) + 1];
     float[] found = expected.clone();
-    TileRoom room = new TileRoom();
-    scalar.halves().products(a, rows, 1, RowBlock.of(expected, 1, tokens + 1, heads, tokens), room);
-    tested.halves().products(a, rows, 1, RowBlock.of(found, 1, tokens + 1, heads, tokens), room);
+    TileWorkspace workspace = new TileWorkspace();
+    scalar
+        .halves()
+        .products(a, rows, 1, RowBlock.of(expected, 1, tokens + 1, heads, tokens), workspace);
+    tested
+        .halves()
+        .products(a, rows, 1, RowBlock.of(found, 1, tokens + 1, heads, tokens), workspace);
     assertThat(found).as("seed %d", SEED).isEqualTo(expected);
 
     float[] weights = randomFloats(1 + heads * (tokens + 2));
@@ -228,9 +232,9 @@ public abstract class KernelContract {
         float[] expected = randomFloats(rows * 10 + 1);
         float[] actual = expected.clone();
         RowBlock c = RowBlock.of(expected, 1, 10, rows, count);
-        scalar.patterns().pickedProducts(a, b, picked, 1, pairs, c);
+        scalar.patterns().gatheredProducts(a, b, picked, 1, pairs, c);
         c.set(actual, 1, 10, rows, count);
-        tested.patterns().pickedProducts(a, b, picked, 1, pairs, c);
+        tested.patterns().gatheredProducts(a, b, picked, 1, pairs, c);
         assertThat(actual).containsExactly(expected);
       }
     }
@@ -246,11 +250,11 @@ public abstract class KernelContract {
     for (int count = 0; count <= 5; count++) {
       float[] expected = randomFloats(1 + count * 2 * pairs);
       float[] actual = expected.clone();
-      scalar.patterns().turn(expected, 1, count, pairs, cosines, sines, pairs);
-      tested.patterns().turn(actual, 1, count, pairs, cosines, sines, pairs);
+      scalar.patterns().rotate(expected, 1, count, pairs, cosines, sines, pairs);
+      tested.patterns().rotate(actual, 1, count, pairs, cosines, sines, pairs);
       assertThat(actual).containsExactly(expected);
-      scalar.patterns().turn(expected, 1, count, pairs, cosines, negated, pairs);
-      tested.patterns().turn(actual, 1, count, pairs, cosines, negated, pairs);
+      scalar.patterns().rotate(expected, 1, count, pairs, cosines, negated, pairs);
+      tested.patterns().rotate(actual, 1, count, pairs, cosines, negated, pairs);
       assertThat(actual).containsExactly(expected);
     }
   }
@@ -258,20 +262,21 @@ public abstract class KernelContract {
   @ParameterizedTest
   @ValueSource(ints = {16, 32, 64, 512})
   void productsBetweenTurns(int pairs) {
-    int turns = PatternKernels.FAN + 1;
-    FanAngles fan = FanAngles.of(randomFloats(turns * pairs), randomFloats(turns * pairs), pairs);
-    Angles page = new Angles(randomFloats(pairs), randomFloats(pairs));
+    int turns = PatternKernels.ROTATION_STRIDE + 1;
+    OffsetAngles offsetAngles =
+        OffsetAngles.of(randomFloats(turns * pairs), randomFloats(turns * pairs), pairs);
+    RopeAngles pageAngles = new RopeAngles(randomFloats(pairs), randomFloats(pairs));
     MemorySegment table = MemorySegment.ofArray(randomFloats(256 * 2 * pairs));
-    RotaryPatterns b = new RotaryPatterns().set(table, fan, pairs);
-    for (int rows = 1; rows <= PatternKernels.MOST_TURNING; rows++) {
+    RotaryPatterns b = new RotaryPatterns().set(table, offsetAngles, pairs);
+    for (int rows = 1; rows <= PatternKernels.MAX_ROTATED_QUERIES; rows++) {
       for (int most : new int[] {3, 256}) { // the same ones again and again, and all
         MemorySegment indices = pickedBytes(3, most);
         float[] a = randomFloats(rows * 2 * pairs);
         float[] before = a.clone();
         float[] expected = randomFloats(rows * PageSize.TOKENS);
         float[] actual = expected.clone();
-        scalar.patterns().turningProducts(a, rows, page, b, indices, 3, expected);
-        tested.patterns().turningProducts(a, rows, page, b, indices, 3, actual);
+        scalar.patterns().rotatedProducts(a, rows, pageAngles, b, indices, 3, expected);
+        tested.patterns().rotatedProducts(a, rows, pageAngles, b, indices, 3, actual);
         assertThat(actual).containsExactly(expected);
         assertThat(a).containsExactly(before);
       }
@@ -300,8 +305,8 @@ public abstract class KernelContract {
         float[] foundLeast = new float[9];
         float[] foundMost = new float[9];
         RowBlock rows = RowBlock.of(b, 1, depth, count, depth);
-        scalar.patterns().spans(x, 3, rows, least, most);
-        tested.patterns().spans(x, 3, rows, foundLeast, foundMost);
+        scalar.patterns().residualRanges(x, 3, rows, least, most);
+        tested.patterns().residualRanges(x, 3, rows, foundLeast, foundMost);
         assertThat(foundLeast).containsExactly(least);
         assertThat(foundMost).containsExactly(most);
       }
@@ -316,8 +321,8 @@ public abstract class KernelContract {
       MemorySegment indices = pickedBytes(5, most);
       float[] expected = randomFloats(256 * 8);
       float[] actual = expected.clone();
-      scalar.patterns().collect(weights, rows, expected, 8, indices, 5);
-      tested.patterns().collect(weights, rows, actual, 8, indices, 5);
+      scalar.patterns().scatterAdd(weights, rows, expected, 8, indices, 5);
+      tested.patterns().scatterAdd(weights, rows, actual, 8, indices, 5);
       assertThat(actual).containsExactly(expected);
     }
   }
@@ -350,37 +355,38 @@ public abstract class KernelContract {
   void sumsOfPickedRows(int pairs) {
     int sets = 30;
     int width = 2 * pairs;
-    byte[] numbers = new byte[sets * FixedRows.ROWS * width];
+    byte[] numbers = new byte[sets * Int8Codebooks.CODEWORDS * width];
     random.nextBytes(numbers);
     byte[] indices = new byte[sets * PageSize.TOKENS];
     for (int i = 0; i < indices.length; i++) {
-      indices[i] = (byte) random.nextInt(FixedRows.ROWS);
+      indices[i] = (byte) random.nextInt(Int8Codebooks.CODEWORDS);
     }
-    FixedRows rows = new FixedRows(sets, pairs, numbers, randomFloats(pairs), randomFloats(width));
+    Int8Codebooks codebooks =
+        new Int8Codebooks(sets, pairs, numbers, randomFloats(pairs), randomFloats(width));
     float[] angles = randomFloats(PageSize.TOKENS * pairs);
     float[] scales = randomFloats(PageSize.TOKENS);
-    RotaryCodes codes = new RotaryCodes().set(rows, indices, scales, angles, angles);
+    RotaryCodes codes = new RotaryCodes().set(codebooks, indices, scales, angles, angles);
     for (int tokens : new int[] {0, 1, 3, 8, 100, PageSize.TOKENS}) {
       float[] turned = new float[tokens * width];
       float[] found = new float[tokens * width];
       short[] room = new short[tokens * width];
       for (int from : new int[] {0, tokens / 3}) {
-        scalar.codebooks().turnedSums(codes, from, tokens, room, turned);
-        tested.codebooks().turnedSums(codes, from, tokens, room, found);
+        scalar.codebooks().rotatedSums(codes, from, tokens, room, turned);
+        tested.codebooks().rotatedSums(codes, from, tokens, room, found);
         assertThat(found).containsExactly(turned);
       }
 
       float[] floats = randomFloats(1 + numbers.length);
       for (int any : new int[] {width - 5, width}) {
-        scalar.codebooks().pickedSums(floats, 1, indices, sets, tokens, any, turned);
-        tested.codebooks().pickedSums(floats, 1, indices, sets, tokens, any, found);
+        scalar.codebooks().gatheredSums(floats, 1, indices, sets, tokens, any, turned);
+        tested.codebooks().gatheredSums(floats, 1, indices, sets, tokens, any, found);
         assertThat(found).containsExactly(turned);
       }
 
       float[] dots = new float[tokens];
       float[] foundDots = new float[tokens];
-      scalar.codebooks().rowProducts(turned, floats, tokens, Math.min(width, 64), dots);
-      tested.codebooks().rowProducts(turned, floats, tokens, Math.min(width, 64), foundDots);
+      scalar.codebooks().rowDots(turned, floats, tokens, Math.min(width, 64), dots);
+      tested.codebooks().rowDots(turned, floats, tokens, Math.min(width, 64), foundDots);
       assertThat(foundDots).containsExactly(dots);
     }
   }
@@ -389,24 +395,25 @@ public abstract class KernelContract {
   @CsvSource({"1, 16", "5, 32", "10, 32", "11, 32", "22, 32", "10, 48", "23, 64", "13, 128"})
   void scoresOfPickedRows(int sets, int pairs) {
     int width = 2 * pairs;
-    byte[] numbers = new byte[sets * FixedRows.ROWS * width];
+    byte[] numbers = new byte[sets * Int8Codebooks.CODEWORDS * width];
     random.nextBytes(numbers);
     byte[] indices = new byte[sets * PageSize.TOKENS];
     for (int i = 0; i < indices.length; i++) {
-      indices[i] = (byte) random.nextInt(FixedRows.ROWS);
+      indices[i] = (byte) random.nextInt(Int8Codebooks.CODEWORDS);
     }
-    FixedRows rows = new FixedRows(sets, pairs, numbers, randomFloats(pairs), randomFloats(width));
+    Int8Codebooks codebooks =
+        new Int8Codebooks(sets, pairs, numbers, randomFloats(pairs), randomFloats(width));
     float[] angles = randomFloats(PageSize.TOKENS * pairs);
     float[] scales = randomFloats(PageSize.TOKENS);
-    RotaryCodes codes = new RotaryCodes().set(rows, indices, scales, angles, angles);
-    short[] sums = new short[CodebookKernels.scoringRoom(width)];
+    RotaryCodes codes = new RotaryCodes().set(codebooks, indices, scales, angles, angles);
+    short[] sums = new short[CodebookKernels.scoringScratch(width)];
     float[] keys = new float[sums.length];
     for (int count : new int[] {1, 3, 4, 8}) {
       float[] queries = randomFloats(count * width);
       float[] expected = new float[count * PageSize.TOKENS];
       float[] actual = expected.clone();
-      scalar.codebooks().turnedScores(codes, queries, count, sums, keys, expected);
-      tested.codebooks().turnedScores(codes, queries, count, sums, keys, actual);
+      scalar.codebooks().rotatedScores(codes, queries, count, sums, keys, expected);
+      tested.codebooks().rotatedScores(codes, queries, count, sums, keys, actual);
       assertThat(actual).containsExactly(expected);
     }
   }
@@ -421,8 +428,8 @@ public abstract class KernelContract {
     float[] foundTotals = totals.clone();
     float[] weights = randomFloats(PageSize.TOKENS * 8);
     float[] found = weights.clone();
-    scalar.codebooks().weighTokens(probabilities, rows, back, scales, 8, totals, weights);
-    tested.codebooks().weighTokens(probabilities, rows, back, scales, 8, foundTotals, found);
+    scalar.codebooks().tokenWeights(probabilities, rows, back, scales, 8, totals, weights);
+    tested.codebooks().tokenWeights(probabilities, rows, back, scales, 8, foundTotals, found);
     assertThat(found).containsExactly(weights);
     assertThat(foundTotals).containsExactly(totals);
   }
@@ -431,7 +438,7 @@ public abstract class KernelContract {
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 7})
   void leastDistances(int at) {
-    int rows = FixedRows.ROWS;
+    int rows = Int8Codebooks.CODEWORDS;
     float[] squares = randomFloats(at + rows * rows);
     float[] products = randomFloats(at + rows);
     Arrays.fill(squares, at + 2 * rows, at + 3 * rows, 0);
@@ -442,12 +449,12 @@ public abstract class KernelContract {
         products[place] = odd;
       }
       squares[at + rows + 3] = odd;
-      scalar.codebooks().leastDistances(squares, at, products, at, expected);
-      tested.codebooks().leastDistances(squares, at, products, at, actual);
+      scalar.codebooks().minDistances(squares, at, products, at, expected);
+      tested.codebooks().minDistances(squares, at, products, at, actual);
       assertThat(actual).containsExactly(expected);
     }
     Arrays.fill(products, Float.NaN);
-    tested.codebooks().leastDistances(squares, at, products, at, actual);
+    tested.codebooks().minDistances(squares, at, products, at, actual);
     assertThat(actual).containsOnly(Float.POSITIVE_INFINITY);
   }
 
@@ -460,10 +467,10 @@ public abstract class KernelContract {
       indices[i] = (byte) random.nextInt(4); // the same ones again and again
     }
     float[] weights = randomFloats(PageSize.TOKENS * lanes);
-    float[] expected = randomFloats(sets * FixedRows.ROWS * lanes);
+    float[] expected = randomFloats(sets * Int8Codebooks.CODEWORDS * lanes);
     float[] actual = expected.clone();
-    scalar.codebooks().collect(indices, sets, PageSize.TOKENS, weights, lanes, expected);
-    tested.codebooks().collect(indices, sets, PageSize.TOKENS, weights, lanes, actual);
+    scalar.codebooks().scatterAdd(indices, sets, PageSize.TOKENS, weights, lanes, expected);
+    tested.codebooks().scatterAdd(indices, sets, PageSize.TOKENS, weights, lanes, actual);
     assertThat(actual).containsExactly(expected);
   }
 

@@ -7,7 +7,7 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.NibbleRows;
 import dev.kvasir.kernel.RowCodeBlock;
 import dev.kvasir.kernel.RowCodeKernels;
-import dev.kvasir.kernel.RowCodes;
+import dev.kvasir.kernel.RowCodeLayout;
 import dev.kvasir.kernel.ScalarKernels;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -49,7 +49,7 @@ public abstract class RowCodesContract {
   @ParameterizedTest
   @MethodSource("widths")
   void codesOfAllWidths(int width) {
-    for (int most = 0; most <= RowCodes.MOST_BITS; most++) {
+    for (int most = 0; most <= RowCodeLayout.MAX_BITS; most++) {
       int bound = most + 1;
       assertDecodedAlike(codes(width, i -> random.nextInt(bound)));
       assertDecodedAlike(codes(width, i -> random.nextInt(4) == 0 ? random.nextInt(bound) : 0));
@@ -59,7 +59,7 @@ public abstract class RowCodesContract {
   @ParameterizedTest
   @MethodSource("widths")
   void codesOfOneWidth(int width) {
-    for (int k = 0; k <= RowCodes.MOST_BITS; k++) {
+    for (int k = 0; k <= RowCodeLayout.MAX_BITS; k++) {
       int bits = k;
       assertDecodedAlike(codes(width, i -> bits));
     }
@@ -75,14 +75,14 @@ public abstract class RowCodesContract {
     }
   }
 
-  private RowCodes codes(int width, IntUnaryOperator bits) {
-    return new RowCodes(IntStream.range(0, width).map(bits).toArray(), floats(width));
+  private RowCodeLayout codes(int width, IntUnaryOperator bits) {
+    return new RowCodeLayout(IntStream.range(0, width).map(bits).toArray(), floats(width));
   }
 
   /** Rows at every offset from a word's edge: one, some and all. */
-  private void assertDecodedAlike(RowCodes codes) {
+  private void assertDecodedAlike(RowCodeLayout layout) {
     for (int count : new int[] {0, 1, 3, 17, 48, TOKENS}) {
-      assertDecodedAlike(CodeBands.of(List.of(codes), count));
+      assertDecodedAlike(CodeBands.of(List.of(layout), count));
     }
   }
 
@@ -110,7 +110,7 @@ public abstract class RowCodesContract {
   @MethodSource("widths")
   void productsWithRowsThatTurn(int width) {
     for (CodeBands bands : List.of(bands(width, 64, 48, 16), bands(width, 3, 0, 18))) {
-      for (int queries = 1; queries <= RowCodeKernels.MOST_ROWS; queries++) {
+      for (int queries = 1; queries <= RowCodeKernels.MAX_ROWS; queries++) {
         Rows rows = new Rows(bands, 40);
         float[] angles = floats(bands.rows() * width / 2);
         float[] other = floats(bands.rows() * width / 2);
@@ -129,7 +129,7 @@ public abstract class RowCodesContract {
   void sumsOfRowsThatAreWeighed(int width) {
     for (CodeBands bands :
         List.of(bands(width, 64, 48, 16), bands(width, 16, 0, 32), bands(width, 0, 0, 128))) {
-      for (int sums = 1; sums <= RowCodeKernels.MOST_ROWS; sums++) {
+      for (int sums = 1; sums <= RowCodeKernels.MAX_ROWS; sums++) {
         Rows rows = new Rows(bands, 40);
         float[] w = weights(sums, bands.rows());
         float[] expected = floats(sums * width);
@@ -152,7 +152,7 @@ public abstract class RowCodesContract {
 
   /** Layouts from none to many bits, one of them with codes so wide that they lie far apart. */
   private CodeBands bands(int width, int... counts) {
-    List<RowCodes> layouts = new ArrayList<>();
+    List<RowCodeLayout> layouts = new ArrayList<>();
     for (int band = 0; band < counts.length; band++) {
       int bound = 3 * band;
       layouts.add(
@@ -171,14 +171,14 @@ public abstract class RowCodesContract {
       this.bands = bands;
       int offset = random.nextInt(9);
       block.set(
-          bytes(offset + (int) bands.bytes() + RowCodes.BYTES_BEHIND),
+          bytes(offset + (int) bands.bytes() + RowCodeLayout.OVERREAD_BYTES),
           offset,
           bands,
           table(bands.width(), tableRows),
           floats(bands.width()),
           mixedTokens(bands.rows()),
           random.ints(bands.rows(), 0, tableRows).toArray());
-      this.room = new float[RowCodeKernels.room(bands.rows(), bands.width())];
+      this.room = new float[RowCodeKernels.scratchFloats(bands.rows(), bands.width())];
     }
 
     void decode(Kernels kernels, float[] out) {
@@ -197,7 +197,7 @@ public abstract class RowCodesContract {
     @Override
     public String toString() {
       return bands.layouts().stream()
-          .map(codes -> Arrays.toString(codes.bits()))
+          .map(layout -> Arrays.toString(layout.bits()))
           .collect(Collectors.joining(", ", Arrays.toString(bands.counts()) + " rows of ", ""));
     }
   }
@@ -208,7 +208,7 @@ public abstract class RowCodesContract {
     try (Arena arena = Arena.ofConfined()) {
       for (int width : new int[] {32, 64, 128}) {
         CodeBands bands = CodeBands.of(List.of(codes(width, i -> random.nextInt(4))), 5);
-        long size = 3 + bands.bytes() + RowCodes.BYTES_BEHIND;
+        long size = 3 + bands.bytes() + RowCodeLayout.OVERREAD_BYTES;
         MemorySegment rows = arena.allocate(size).copyFrom(bytes((int) size));
         NibbleRows heap = table(width, 7);
         MemorySegment data = arena.allocate(heap.data().byteSize()).copyFrom(heap.data());
@@ -237,8 +237,8 @@ public abstract class RowCodesContract {
     halves[0] = 0.5f;
     halves[7] = 0.25f;
     halves[31] = 3;
-    RowCodes codes = new RowCodes(bits, halves);
-    byte[] rows = new byte[codes.rowBytes() + RowCodes.BYTES_BEHIND];
+    RowCodeLayout layout = new RowCodeLayout(bits, halves);
+    byte[] rows = new byte[layout.rowBytes() + RowCodeLayout.OVERREAD_BYTES];
     int word = 7 | 3 << 3 | 200 << 5 | 0 << 13; // scale 2, the highest code, 200, the lowest
     rows[0] = (byte) word;
     rows[1] = (byte) (word >> 8);
@@ -250,12 +250,12 @@ public abstract class RowCodesContract {
     }
     NibbleRows table = new NibbleRows(MemorySegment.ofArray(nibbles), 16, 32, ones, ones);
     float[] out = new float[32];
-    CodeBands bands = CodeBands.of(List.of(codes), 1);
+    CodeBands bands = CodeBands.of(List.of(layout), 1);
     MemorySegment source = MemorySegment.ofArray(rows);
     RowCodeBlock block =
         new RowCodeBlock().set(source, 0, bands, table, ones, new byte[1], new int[1]);
     tested.rowCodes().decode(block, out);
-    float scale = RowCodes.scale(7);
+    float scale = RowCodeLayout.scale(7);
     float[] expected = new float[32];
     for (int i = 0; i < expected.length; i++) {
       expected[i] = i < 16 ? i + 1 : 1;
@@ -293,8 +293,8 @@ public abstract class RowCodesContract {
     for (int count : new int[] {0, 1, 17, TOKENS}) {
       float[] expected = floats(TOKENS * 2 * pairs);
       float[] found = expected.clone();
-      scalar.rowCodes().turnEach(expected, count, pairs, cosines, sines);
-      tested.rowCodes().turnEach(found, count, pairs, cosines, sines);
+      scalar.rowCodes().rotateEach(expected, count, pairs, cosines, sines);
+      tested.rowCodes().rotateEach(found, count, pairs, cosines, sines);
       assertThat(found).isEqualTo(expected);
     }
   }

@@ -47,7 +47,7 @@ class BudgetSessionTest {
       assertThat(made.finish()).isEqualTo(Finish.CACHE_FULL);
       assertThat(made.generatedTokens()).isEqualTo(6);
       assertThat(made.text()).isNotEmpty();
-      assertThat(made.packing().shrinkNanos()).isPositive();
+      assertThat(made.quantization().requantizeNanos()).isPositive();
       assertThat(session.length()).isEqualTo(capacity + 1);
       assertThat(session.cache().bytes().total()).isLessThanOrEqualTo(SMALL_BYTES);
     }
@@ -86,7 +86,7 @@ class BudgetSessionTest {
             public void text(String piece) {}
 
             @Override
-            public void prompt(int done, int total) {
+            public void promptProgress(int done, int total) {
               assertThat(session.cache().bytes().total()).isLessThanOrEqualTo(SMALL_BYTES);
             }
           };

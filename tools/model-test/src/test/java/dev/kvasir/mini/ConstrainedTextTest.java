@@ -13,7 +13,7 @@ import dev.kvasir.grammar.JsonGrammar;
 import dev.kvasir.grammar.TokenGrammar;
 import dev.kvasir.sampling.Sampler;
 import dev.kvasir.sampling.SamplingOptions;
-import dev.kvasir.sampling.TokenLikelihood;
+import dev.kvasir.sampling.TokenLogprob;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -51,7 +51,7 @@ class ConstrainedTextTest {
 
   @Test
   void aModelThatKnowsNoJsonWritesWhatTheSchemaAsksFor() {
-    TokenGrammar grammar = JsonGrammar.of(SCHEMA).over(model.tokenizer());
+    TokenGrammar grammar = JsonGrammar.of(SCHEMA).forTokenizer(model.tokenizer());
     for (int seed = 0; seed < 5; seed++) {
       String text = generate(grammar, SamplingOptions.defaults().withSeed(seed));
       JsonObject value = JsonParser.parseString(text).getAsJsonObject();
@@ -67,7 +67,8 @@ class ConstrainedTextTest {
 
   @Test
   void aLiteralIsWrittenInTheLikeliestOfItsTokenizations() {
-    TokenGrammar grammar = Grammar.literal(" there was a little girl").over(model.tokenizer());
+    TokenGrammar grammar =
+        Grammar.literal(" there was a little girl").forTokenizer(model.tokenizer());
     assertThat(generate(grammar, SamplingOptions.greedy())).isEqualTo(" there was a little girl");
   }
 
@@ -83,8 +84,8 @@ class ConstrainedTextTest {
       }
       while (text.size() < 500) {
         model.forward(batch);
-        int token = sampler.pick(batch.logits(), batch.logitsAt(0), batch.vocabulary());
-        TokenLikelihood told = sampler.likelihood();
+        int token = sampler.sample(batch.logits(), batch.logitsAt(0), batch.vocabulary());
+        TokenLogprob told = sampler.lastLogprob();
         assertThat(told.token()).isEqualTo(token);
         assertThat(told.top().getFirst().logprob()).isBetween(told.logprob(), 0.0);
         if (model.tokenizer().endOfText().contains(token)) {

@@ -64,10 +64,10 @@ class RepackedSessionTest {
 
   private static List<Integer> bits(KvCache cache) {
     List<Integer> hashes = new ArrayList<>();
-    for (int i = 0; i < cache.form().blocks(); i++) {
-      hashes.add(Arrays.hashCode(cache.form().block(i)));
+    for (int i = 0; i < cache.snapshot().blocks(); i++) {
+      hashes.add(Arrays.hashCode(cache.snapshot().block(i)));
     }
-    hashes.add(Arrays.hashCode(cache.form().rest()));
+    hashes.add(Arrays.hashCode(cache.snapshot().residual()));
     return hashes;
   }
 
@@ -97,19 +97,19 @@ class RepackedSessionTest {
       })
   void theTextStaysAndBytesAreThoseOfTheOtherKind(String before, String after) {
     Path file = saved(before);
-    long taken = MODEL.cacheMemory().taken();
+    long taken = MODEL.cacheMemory().usedBytes();
     try (Session restored = MODEL.restore(file, CacheSpec.parse(after));
         Session fresh = read(options(after))) {
       assertThat(restored.options()).isEqualTo(fresh.options());
-      assertThat(restored.remembered()).isEqualTo(TOKENS);
+      assertThat(restored.cachedTokens()).isEqualTo(TOKENS);
       assertThat(restored.cache().bytes()).isEqualTo(fresh.cache().bytes());
       assertThat(generate(restored, new int[0], 12)).isNotEmpty();
       restored.save(folder.resolve("narrower"));
     }
-    assertThat(MODEL.cacheMemory().taken()).isEqualTo(taken);
+    assertThat(MODEL.cacheMemory().usedBytes()).isEqualTo(taken);
     try (SessionFile first = SessionFile.open(file);
         SessionFile second = SessionFile.open(folder.resolve("narrower"))) {
-      assertThat(second.sequence().typed()).isEqualTo(after);
+      assertThat(second.sequence().cacheSpec()).isEqualTo(after);
       assertThat(second.sequence().tokens())
           .startsWith(first.sequence().tokens())
           .hasSize(TOKENS + 13);
@@ -133,7 +133,7 @@ class RepackedSessionTest {
   void halvesThatArePackedAnewHaveTheBitsOfAPromptPackedAtItsEnd(String spec) {
     SessionOptions exactly = options(spec).withPrefill(Prefill.EXACT);
     try (Session halves = read(options("fp16").withPrefill(Prefill.EXACT));
-        Session repacked = halves.repacked(CacheSpec.parse(spec));
+        Session repacked = halves.convertedTo(CacheSpec.parse(spec));
         Session packedAtItsEnd = read(exactly)) {
       assertThat(repacked.options()).isEqualTo(exactly);
       assertThat(bits(repacked.cache())).isEqualTo(bits(packedAtItsEnd.cache()));
@@ -153,19 +153,19 @@ class RepackedSessionTest {
   @ValueSource(strings = {"mixkvq", "mead:1.5"})
   void kindsThatPackByWhatQueriesLookAtAreRefused(String spec) {
     Path file = saved("kivi:2");
-    long taken = MODEL.cacheMemory().taken();
+    long taken = MODEL.cacheMemory().usedBytes();
     assertThatThrownBy(() -> MODEL.restore(file, CacheSpec.parse(spec)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("'%s' packs by what queries look at".formatted(spec));
-    assertThat(MODEL.cacheMemory().taken()).isEqualTo(taken);
+    assertThat(MODEL.cacheMemory().usedBytes()).isEqualTo(taken);
   }
 
   @Test
   void aBudgetThatCannotHoldTheTextIsNamedAndNothingIsKept() {
     Path file = saved("kivi:2");
-    long taken = MODEL.cacheMemory().taken();
+    long taken = MODEL.cacheMemory().usedBytes();
     assertThatThrownBy(() -> MODEL.restore(file, CacheSpec.parse("pmkvq:2,budget=600KiB")))
         .isInstanceOf(CacheFullException.class);
-    assertThat(MODEL.cacheMemory().taken()).isEqualTo(taken);
+    assertThat(MODEL.cacheMemory().usedBytes()).isEqualTo(taken);
   }
 }

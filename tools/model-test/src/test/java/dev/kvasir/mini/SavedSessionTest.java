@@ -8,11 +8,11 @@ import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
-import dev.kvasir.cache.CacheForm;
 import dev.kvasir.cache.CacheFullException;
+import dev.kvasir.cache.CacheSnapshot;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.codec.Form;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.profile.Profile;
 import dev.kvasir.stored.Identity;
@@ -71,10 +71,10 @@ class SavedSessionTest {
 
   private static List<String> bits(KvCache cache) {
     List<String> pieces = new ArrayList<>();
-    for (int i = 0; i < cache.form().blocks(); i++) {
-      pieces.add(HexFormat.of().formatHex(cache.form().block(i)));
+    for (int i = 0; i < cache.snapshot().blocks(); i++) {
+      pieces.add(HexFormat.of().formatHex(cache.snapshot().block(i)));
     }
-    pieces.add(HexFormat.of().formatHex(cache.form().rest()));
+    pieces.add(HexFormat.of().formatHex(cache.snapshot().residual()));
     return pieces;
   }
 
@@ -148,19 +148,19 @@ class SavedSessionTest {
       generate(session, new Random(3).ints(700, 300, 4000).toArray(), 1);
       session.save(file);
     }
-    long before = other.cacheMemory().taken();
+    long before = other.cacheMemory().usedBytes();
     try (Session restored = other.restore(file)) {
-      assertThat(other.cacheMemory().taken())
+      assertThat(other.cacheMemory().usedBytes())
           .isGreaterThanOrEqualTo(before + restored.cache().bytes().total());
     }
-    assertThat(other.cacheMemory().taken()).isEqualTo(before);
+    assertThat(other.cacheMemory().usedBytes()).isEqualTo(before);
     try (Model small =
         Model.load(
             models.resolve("shallow.gguf"), LoadOptions.defaults().withCacheBytes(125_000))) {
       assertThatThrownBy(() -> small.restore(file))
           .isInstanceOf(CacheFullException.class)
           .hasMessageContaining("a stored sequence of 700 tokens cannot be held");
-      assertThat(small.cacheMemory().taken()).isZero();
+      assertThat(small.cacheMemory().usedBytes()).isZero();
     }
   }
 
@@ -197,20 +197,20 @@ class SavedSessionTest {
     assertRefused(
         new Identity(own.weights(), own.model(), "kivi:4", own.profile(), 0, ""),
         "kind of cache, 'kivi:4'");
-    assertRefused(own.of("another"), "tenant, 'another'");
+    assertRefused(own.withTenant("another"), "tenant, 'another'");
   }
 
   private void assertRefused(Identity identity, String what) {
     Path file = folder.resolve("session");
     try (Session session = shallow.newSession(options("kivi:2"))) {
       generate(session, new int[] {1, 400}, 1);
-      CacheForm form = session.cache().form();
+      CacheSnapshot snapshot = session.cache().snapshot();
       int[] tokens = {1, 400};
       SessionFile.write(
           file,
           identity,
           tokens,
-          form,
+          snapshot,
           names ->
               new StoredSequence(
                   identity,
@@ -219,9 +219,9 @@ class SavedSessionTest {
                   false,
                   Instant.EPOCH,
                   tokens,
-                  form.length(),
+                  snapshot.length(),
                   names,
-                  Form.of(form.rest())));
+                  Snapshot.of(snapshot.residual())));
     }
     assertThatThrownBy(() -> shallow.restore(file))
         .isInstanceOf(InvalidInputException.class)
@@ -255,7 +255,7 @@ class SavedSessionTest {
       })
   void thePartsThatAPlanNamesAreAllThatItUses(String spec) {
     CacheSpec cache = CacheSpec.parse(spec);
-    Profile used = MODEL.profile().orElseThrow().only(cache.plan().profileParts());
+    Profile used = MODEL.profile().orElseThrow().only(cache.config().profileParts());
     int[] prompt = new Random(5).ints(170, 300, 4000).toArray();
     try (Model other = Model.bundled(LoadOptions.defaults().withProfile(used));
         Session session = MODEL.newSession(options(spec));
@@ -275,7 +275,7 @@ class SavedSessionTest {
       session.save(file);
     }
     try (SessionFile opened = SessionFile.open(file)) {
-      assertThat(opened.sequence().typed()).isEqualTo("kivi:2");
+      assertThat(opened.sequence().cacheSpec()).isEqualTo("kivi:2");
       assertThat(opened.sequence().tokens()).hasSize(601);
       assertThat(opened.sequence().length()).isEqualTo(600);
       assertThat(opened.sequence().blocks()).hasSize(3);

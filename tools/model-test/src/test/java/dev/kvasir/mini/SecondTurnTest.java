@@ -13,7 +13,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.sampling.SamplingOptions;
-import dev.kvasir.sampling.TokenLikelihood;
+import dev.kvasir.sampling.TokenLogprob;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -56,7 +56,7 @@ class SecondTurnTest {
           public void text(String piece) {}
 
           @Override
-          public void likelihood(TokenLikelihood token) {
+          public void likelihood(TokenLogprob token) {
             tokens.add(token.token());
           }
         };
@@ -100,7 +100,7 @@ class SecondTurnTest {
   private void checkIsAsRead(SessionOptions options, int[] text, int known) {
     Answer shared;
     try (Session session = model.newSession(options, text, "somebody")) {
-      assertThat(session.remembered()).isEqualTo(known);
+      assertThat(session.cachedTokens()).isEqualTo(known);
       shared = answer(session, new int[0], 40);
     }
     try (Session session = model.newSession(options)) {
@@ -128,7 +128,7 @@ class SecondTurnTest {
       int held;
       try (Session session = model.newSession(options, prompt, "somebody")) {
         first = answer(session, new int[0], 40 + random.nextInt(STEP / 2));
-        held = session.remembered();
+        held = session.cachedTokens();
       }
       int[] turn = text(random, 1 + random.nextInt(STEP));
       checkIsAsRead(options, join(prompt, first.tokens(), turn), held);
@@ -185,7 +185,7 @@ class SecondTurnTest {
     Path file = folder.resolve("shallow.gguf");
     SessionOptions options = options("fp16");
     int[] prompt = text(new Random(7), 3 * STEP + 100);
-    long needed = model.mostCacheBytes(options, prompt.length + 20);
+    long needed = model.maxCacheBytes(options, prompt.length + 20);
     try (Model small = Model.load(file, LoadOptions.defaults().withCacheBytes(needed));
         Session session = small.newSession(options, prompt, "somebody")) {
       assertThat(answer(session, new int[0], 20).tokens()).hasSize(20);

@@ -273,7 +273,7 @@ class SessionTest {
       public void text(String piece) {}
 
       @Override
-      public void prompt(int tokensDone, int tokensInAll) {
+      public void promptProgress(int tokensDone, int tokensInAll) {
         seen++;
       }
 

@@ -70,7 +70,7 @@ class SharedPrefixTest {
 
   private Outcome shared(SessionOptions options, int[] text, int expected) {
     try (Session session = model.newSession(options, text, "somebody")) {
-      assertThat(session.remembered()).isEqualTo(expected);
+      assertThat(session.cachedTokens()).isEqualTo(expected);
       return outcome(session);
     }
   }
@@ -165,14 +165,14 @@ class SharedPrefixTest {
   @Test
   void whatIsKeptCanBeForgottenByOwner() {
     open("kivi");
-    long before = model.cacheMemory().taken();
+    long before = model.cacheMemory().usedBytes();
     shared(options("kivi:2"), text(new Random(9), 700), 0);
-    assertThat(model.cacheMemory().taken()).isGreaterThan(before);
+    assertThat(model.cacheMemory().usedBytes()).isGreaterThan(before);
     model.prefixes().forget("", "somebody else");
     model.prefixes().forget("another tenant", "somebody");
-    assertThat(model.cacheMemory().taken()).isGreaterThan(before);
+    assertThat(model.cacheMemory().usedBytes()).isGreaterThan(before);
     model.prefixes().forget("", "somebody");
-    assertThat(model.cacheMemory().taken()).isEqualTo(before);
+    assertThat(model.cacheMemory().usedBytes()).isEqualTo(before);
   }
 
   @Test
@@ -188,12 +188,12 @@ class SharedPrefixTest {
           session.generate(new int[0], GREEDY, piece -> {});
         }
       }
-      PrefixCache.Counts counts = small.prefixes().counts();
+      PrefixCache.PrefixStats counts = small.prefixes().stats();
       assertThat(counts.evictions()).isPositive();
       assertThat(counts.queries()).isEqualTo(6);
-      assertThat(small.cacheMemory().taken()).isLessThanOrEqualTo(small.cacheMemory().limit());
+      assertThat(small.cacheMemory().usedBytes()).isLessThanOrEqualTo(small.cacheMemory().limit());
       try (Session session = small.newSession(options("fp16"), oldest, "a")) {
-        assertThat(session.remembered()).isZero();
+        assertThat(session.cachedTokens()).isZero();
       }
     }
   }
@@ -201,7 +201,7 @@ class SharedPrefixTest {
   @Test
   void allMemoryComesBack() {
     open("kivi");
-    long before = model.cacheMemory().taken();
+    long before = model.cacheMemory().usedBytes();
     int[] text = text(new Random(11), 900);
     List<String> specs =
         List.of("kivi:2", "patternkv:2", "mixkvq,high=1.9,mid=1.6", "pmkvq:2,budget=1536KiB");
@@ -210,6 +210,6 @@ class SharedPrefixTest {
       shared(options(spec), text, servesAnywhere(spec) ? 899 : 768);
     }
     model.prefixes().clear();
-    assertThat(model.cacheMemory().taken()).isEqualTo(before);
+    assertThat(model.cacheMemory().usedBytes()).isEqualTo(before);
   }
 }

@@ -7,7 +7,7 @@ import dev.kvasir.Generation;
 import dev.kvasir.Model;
 import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
-import dev.kvasir.cache.CacheForm;
+import dev.kvasir.cache.CacheSnapshot;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.text.ChatTemplate;
@@ -56,26 +56,26 @@ class WindowedSessionTest {
   }
 
   private static List<Integer> bits(KvCache cache) {
-    CacheForm form = cache.form();
+    CacheSnapshot snapshot = cache.snapshot();
     List<Integer> hashes = new ArrayList<>();
-    for (int i = 0; i < form.blocks(); i++) {
-      hashes.add(Arrays.hashCode(form.block(i)));
+    for (int i = 0; i < snapshot.blocks(); i++) {
+      hashes.add(Arrays.hashCode(snapshot.block(i)));
     }
-    hashes.add(Arrays.hashCode(form.rest()));
+    hashes.add(Arrays.hashCode(snapshot.residual()));
     return hashes;
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"fp16", "kivi:2,window=0"})
   void aSessionNeverTakesMoreThanItIsAdmittedWith(String spec) {
-    long most = model.mostCacheBytes(options(spec), 1100);
+    long most = model.maxCacheBytes(options(spec), 1100);
     try (Session session = model.newSession(options(spec))) {
       generate(session, text(1, 1000), 99);
-      assertThat(session.cache().heldFrom(0)).isBetween(640, 1100 - WINDOW);
-      assertThat(model.cacheMemory().most()).isLessThanOrEqualTo(most);
+      assertThat(session.cache().firstRetained(0)).isBetween(640, 1100 - WINDOW);
+      assertThat(model.cacheMemory().peakBytes()).isLessThanOrEqualTo(most);
     }
-    assertThat(most).isEqualTo(model.mostCacheBytes(options(spec), 1900));
-    assertThat(model.cacheMemory().taken()).isZero();
+    assertThat(most).isEqualTo(model.maxCacheBytes(options(spec), 1900));
+    assertThat(model.cacheMemory().usedBytes()).isZero();
   }
 
   /** What a conversation no longer says is dropped: a little of it, or so much that all is read. */
@@ -137,7 +137,7 @@ class WindowedSessionTest {
     for (int[] text : texts) {
       try (Session shared = model.newSession(options(spec), text, "somebody");
           Session alone = model.newSession(options(spec))) {
-        known += shared.remembered();
+        known += shared.cachedTokens();
         String answer = generate(shared, new int[0], 30).text();
         assertThat(answer).isEqualTo(generate(alone, text, 30).text());
         assertThat(bits(shared.cache())).isEqualTo(bits(alone.cache()));
@@ -151,9 +151,9 @@ class WindowedSessionTest {
     try (Session session = model.newSession(options("kivi:4"))) {
       generate(session, text(4, 700), 1);
       CacheSpec narrower = CacheSpec.parse("kivi:2,window=0,sinks=5");
-      try (Session packed = session.repacked(narrower)) {
-        assertThat(packed.remembered()).isEqualTo(700);
-        assertThat(packed.cache().heldFrom(0)).isPositive();
+      try (Session packed = session.convertedTo(narrower)) {
+        assertThat(packed.cachedTokens()).isEqualTo(700);
+        assertThat(packed.cache().firstRetained(0)).isPositive();
         assertThat(packed.cache().bytes().total()).isLessThan(session.cache().bytes().total());
         assertThat(generate(packed, new int[0], 20).generatedTokens()).isEqualTo(20);
       }
@@ -164,8 +164,8 @@ class WindowedSessionTest {
   void aKindThatLearnsReadsTheTextAgain() {
     try (Session session = model.newSession(options("kivi:4"))) {
       generate(session, text(4, 700), 1);
-      try (Session packed = session.repacked(CacheSpec.parse("patternkv:2"))) {
-        assertThat(packed.remembered()).isZero();
+      try (Session packed = session.convertedTo(CacheSpec.parse("patternkv:2"))) {
+        assertThat(packed.cachedTokens()).isZero();
         assertThat(generate(packed, new int[0], 20).promptTokens()).isEqualTo(701);
       }
     }

@@ -1,0 +1,62 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.kernel.KernelChoice;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Locale;
+import picocli.CommandLine.Option;
+
+/** The model that kinds of cache are measured with, and the threads that it runs on. */
+final class BenchModelArguments {
+  @Option(
+      names = {"-m", "--model"},
+      paramLabel = "FILE|DIR",
+      description = "A model; without it, the bundled one.")
+  private Path model;
+
+  @Option(
+      names = "--threads",
+      defaultValue = "0",
+      paramLabel = "N",
+      description = "Threads; all processors unless given.")
+  private int threads;
+
+  void check() {
+    OptionValue.atLeast("--threads", threads, 0);
+  }
+
+  private int threadCount() {
+    return threadCount(threads);
+  }
+
+  /**
+   * @param threads 0 for as many as there are processors
+   */
+  static int threadCount(int threads) {
+    return threads == 0 ? Runtime.getRuntime().availableProcessors() : threads;
+  }
+
+  Model load() {
+    LoadOptions options = LoadOptions.defaults().withThreads(threadCount());
+    return model == null ? Model.bundled(options) : Model.load(model, options);
+  }
+
+  void describe(PrintStream out, Model loaded) {
+    describe(out, loaded, threadCount());
+  }
+
+  /** The line that every figure of a model stands below. */
+  static void describe(PrintStream out, Model loaded, int threadCount) {
+    out.printf(
+        Locale.ROOT,
+        "%s, %d threads, %s, Java %s, %s%n",
+        loaded.config().name(),
+        threadCount,
+        KernelChoice.ofThisProcess().kernels().name(),
+        Runtime.version(),
+        System.getProperty("os.arch"));
+  }
+}

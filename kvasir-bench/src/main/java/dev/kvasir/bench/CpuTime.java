@@ -1,0 +1,63 @@
+package dev.kvasir.bench;
+
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import java.util.Locale;
+
+/**
+ * Seconds of processor time that the process has taken, and what of it was not the model's: where
+ * there are few processors, these make a step longer though they are no part of it.
+ *
+ * @param connections of threads that write to clients, and of clients in this process
+ * @param compiler of Java's, by the clock
+ * @param collector pauses of the garbage collector, by the clock
+ */
+record CpuTime(double all, double connections, double compiler, double collector) {
+  /** Threads of Jetty, of the HTTP client, and those that carry virtual ones. */
+  private static final String CONNECTIONS = "(kvasir-http|HttpClient|ForkJoinPool).*";
+
+  static CpuTime now() {
+    OperatingSystemMXBean system =
+        (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    long pauses =
+        StreamTrace.pausing().stream().mapToLong(GarbageCollectorMXBean::getCollectionTime).sum();
+    return new CpuTime(
+        system.getProcessCpuTime() / 1e9,
+        connectionNanos() / 1e9,
+        ManagementFactory.getCompilationMXBean().getTotalCompilationTime() / 1e3,
+        pauses / 1e3);
+  }
+
+  private static long connectionNanos() {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    long nanos = 0;
+    for (ThreadInfo thread : threads.getThreadInfo(threads.getAllThreadIds())) {
+      if (thread != null && thread.getThreadName().matches(CONNECTIONS)) {
+        nanos += Math.max(0, threads.getThreadCpuTime(thread.getThreadId()));
+      }
+    }
+    return nanos;
+  }
+
+  CpuTime since(CpuTime before) {
+    return new CpuTime(
+        all - before.all,
+        connections - before.connections,
+        compiler - before.compiler,
+        collector - before.collector);
+  }
+
+  String text() {
+    return String.format(
+        Locale.ROOT,
+        "processor time %.1f s, of which connections and their clients %.1f s; compiler %.1f s,"
+            + " pauses of the garbage collector %.2f s",
+        all,
+        connections,
+        compiler,
+        collector);
+  }
+}

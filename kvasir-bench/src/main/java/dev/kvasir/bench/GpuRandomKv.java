@@ -1,0 +1,210 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.cuda.CudaContext;
+import dev.kvasir.cuda.CudaStream;
+import dev.kvasir.cuda.DeviceCacheConfig;
+import dev.kvasir.cuda.DeviceMemory;
+import dev.kvasir.cuda.KernelModule;
+import dev.kvasir.cuda.KvAppendKernel;
+import dev.kvasir.cuda.LayerOffsets;
+import dev.kvasir.cuda.MixkvqFormat;
+import dev.kvasir.cuda.PageFormat;
+import dev.kvasir.cuda.PageQuantizer;
+import dev.kvasir.cuda.PageTable;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import java.util.Random;
+
+/**
+ * A past of random tokens on a device, in several copies that one table names as those of layers:
+ * larger together than its cache, so that whoever reads them in turn reads memory.
+ */
+final class GpuRandomKv implements AutoCloseable {
+  private static final long TARGET_BYTES = 800_000_000L;
+  private static final int MAX_COPIES = 64;
+
+  /** Pages that differ; they repeat. */
+  private static final int DISTINCT_PAGES = 64;
+
+  private final CudaContext context;
+  private final CudaStream stream;
+  private final DeviceCacheConfig cacheConfig;
+  private final PageFormat format;
+  private final GpuShape shape;
+  private final int copies;
+  private final DeviceMemory memory;
+  private final Optional<DeviceMemory> widerChannels; // channels that pages have elsewhere
+  private final DeviceMemory tables; // of what sequences have beside their pages
+  private final PageTable table;
+
+  GpuRandomKv(
+      CudaContext context,
+      KernelModule module,
+      CudaStream stream,
+      DeviceCacheConfig cacheConfig,
+      GpuShape shape) {
+    this.context = context;
+    this.stream = stream;
+    this.cacheConfig = cacheConfig;
+    this.format = cacheConfig.format();
+    this.shape = shape;
+    this.copies = Math.clamp(Math.ceilDiv(TARGET_BYTES, copyBytes()), 2, MAX_COPIES);
+    try (DeviceMemory pages = pages(module)) {
+      // What is copied last may reach beyond the last copy.
+      this.memory = context.allocate(copies * copyBytes() + pages.bytes());
+      for (long at = 0; at < copies * copyBytes(); at += pages.bytes()) {
+        memory.copy(stream, at, pages);
+      }
+      stream.synchronize();
+    }
+    this.widerChannels =
+        format instanceof MixkvqFormat
+            ? Optional.of(
+                MixkvqFormat.dummyWideChannels(
+                    module, stream, shape.heads().headDim(), memory, copies * copyBytes()))
+            : Optional.empty();
+    this.tables = random(context, Math.max(1, shape.batch() * tablePages() * tableBytes()));
+    this.table = table();
+  }
+
+  /** Of a sequence. */
+  private long tablePages() {
+    return format.tablePages(shape.pages() / 2);
+  }
+
+  /** Of all KV heads. */
+  private long tableBytes() {
+    return (long) shape.heads().kvHeads() * format.tableBytes(shape.heads().headDim());
+  }
+
+  /** Bytes that make no half infinite. */
+  private DeviceMemory random(CudaContext context, long bytes) {
+    DeviceMemory made = context.allocate(bytes);
+    made.fillRandom(stream);
+    return made;
+  }
+
+  /** Bytes from a copy to the next. */
+  long copyBytes() {
+    return shape.bytes(format);
+  }
+
+  /** Of a copy's pages, behind those that the table names. */
+  LayerOffsets offsets(int copy) {
+    return LayerOffsets.of(copy * copyBytes(), copy * copyBytes());
+  }
+
+  int copies() {
+    return copies;
+  }
+
+  private PageTable table() {
+    int entries = shape.batch() * (shape.pages() + (int) tablePages());
+    PageTable made = new PageTable(context, shape.batch(), entries);
+    long address = memory.address();
+    long tableAddress = tables.address();
+    for (int s = 0; s < shape.batch(); s++) {
+      made.addSequence();
+      for (int page = 0; page < shape.pages(); page++) {
+        if (format.isQuantized()) {
+          made.addPacked(address);
+        } else {
+          made.addFp16(address, GpuShape.PAGE_TOKENS);
+        }
+        address += shape.pageBytes(format);
+      }
+      for (int page = 0; page < tablePages(); page++) {
+        made.addTable(tableAddress, format.tableEntries());
+        tableAddress += tableBytes();
+      }
+    }
+    made.upload(stream);
+    stream.synchronize();
+    return made;
+  }
+
+  /** Random pages, appended and packed as those of texts are. */
+  private DeviceMemory pages(KernelModule module) {
+    KvAppendKernel store = new KvAppendKernel(module, shape.heads());
+    int rows = DISTINCT_PAGES * GpuShape.PAGE_TOKENS;
+    int width = shape.heads().kvHeads() * shape.heads().headDim();
+    long halfBytes = shape.pageBytes(PageFormat.FP16);
+    DeviceMemory halves = context.allocate(DISTINCT_PAGES * halfBytes);
+    long[] places = new long[rows];
+    for (int row = 0; row < rows; row++) {
+      places[row] =
+          page(halves, row / GpuShape.PAGE_TOKENS, halfBytes) | row % GpuShape.PAGE_TOKENS;
+    }
+    try (DeviceMemory keys = random(context, stream, rows * width, 1);
+        DeviceMemory values = random(context, stream, rows * width, 2);
+        DeviceMemory at = longs(places)) {
+      store.append(stream, rows, at.address(), 0, keys.address(), values.address());
+      stream.synchronize();
+    }
+    return format.isQuantized() ? packed(module, halves) : halves;
+  }
+
+  private DeviceMemory packed(KernelModule module, DeviceMemory halves) {
+    PageQuantizer quantizer = format.newQuantizer(module, stream, cacheConfig, shape.heads());
+    if (quantizer == null
+        || quantizer.metadataLongs() > 0) { // it would need what only a sequence has
+      halves.close();
+      return random(context, DISTINCT_PAGES * shape.pageBytes(format));
+    }
+    DeviceMemory packed = context.allocate(DISTINCT_PAGES * shape.pageBytes(format));
+    long[] pairs = new long[2 * DISTINCT_PAGES];
+    for (int page = 0; page < DISTINCT_PAGES; page++) {
+      pairs[2 * page] = page(halves, page, shape.pageBytes(PageFormat.FP16));
+      pairs[2 * page + 1] = page(packed, page, shape.pageBytes(format));
+    }
+    try (halves;
+        DeviceMemory list = longs(pairs)) {
+      quantizer.quantize(stream, DISTINCT_PAGES, list.address(), 0, PageQuantizer.LayerStrides.ONE);
+      stream.synchronize();
+    }
+    return packed;
+  }
+
+  private static long page(DeviceMemory memory, int page, long bytes) {
+    return memory.address() + page * bytes;
+  }
+
+  private DeviceMemory longs(long[] numbers) {
+    return uploaded(context, stream, MemorySegment.ofArray(numbers));
+  }
+
+  /** Halves of a normal distribution. */
+  static DeviceMemory random(CudaContext context, CudaStream stream, int count, long seed) {
+    Random random = new Random(seed);
+    short[] halves = new short[count];
+    for (int i = 0; i < count; i++) {
+      halves[i] = Float.floatToFloat16((float) random.nextGaussian());
+    }
+    return uploaded(context, stream, MemorySegment.ofArray(halves));
+  }
+
+  private static DeviceMemory uploaded(
+      CudaContext context, CudaStream stream, MemorySegment source) {
+    DeviceMemory memory = context.allocate(source.byteSize());
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment copy = arena.allocate(source.byteSize(), 64).copyFrom(source);
+      memory.upload(stream, 0, copy, copy.byteSize());
+      stream.synchronize();
+    }
+    return memory;
+  }
+
+  /** Of the first copy. */
+  PageTable pageTable() {
+    return table;
+  }
+
+  @Override
+  public void close() {
+    table.close();
+    tables.close();
+    widerChannels.ifPresent(DeviceMemory::close);
+    memory.close();
+  }
+}

@@ -1,0 +1,72 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.sampling.Sampler;
+import dev.kvasir.sampling.SamplingOptions;
+import dev.kvasir.text.TextStream;
+
+/** This engine: steps, picks and text as a session does them, but past any end of text. */
+final class KvasirBenchEngine implements BenchEngine {
+  private static final int PROMPT_STEP = 256;
+
+  private final Model model;
+  private final int[] prompt;
+  private final Batch batch = new Batch();
+  private final KvCache cache;
+  private final Sampler sampler = new Sampler(SamplingOptions.greedy());
+
+  /** Characters generated; keeps the text from being optimized away. */
+  private long characters;
+
+  KvasirBenchEngine(Model model, int[] prompt) {
+    this.model = model;
+    this.prompt = prompt;
+    this.cache = model.newCache(CacheSpec.DEFAULT);
+  }
+
+  @Override
+  public String name() {
+    return "kvasir";
+  }
+
+  @Override
+  public long prefill() {
+    cache.truncate(0);
+    long start = System.nanoTime();
+    for (int from = 0; from < prompt.length; from += PROMPT_STEP) {
+      batch.clear();
+      for (int i = from; i < Math.min(from + PROMPT_STEP, prompt.length); i++) {
+        batch.add(cache, prompt[i], i == prompt.length - 1);
+      }
+      model.forward(batch);
+    }
+    return System.nanoTime() - start;
+  }
+
+  @Override
+  public long generate(int tokens) {
+    prefill();
+    TextStream stream = model.tokenizer().stream(true);
+    long start = System.nanoTime();
+    for (int i = 0; i < tokens; i++) {
+      int token = sampler.sample(batch.logits(), batch.logitsAt(0), batch.vocabulary());
+      characters += stream.push(token).length();
+      batch.clear();
+      batch.add(cache, token, true);
+      model.forward(batch);
+    }
+    return System.nanoTime() - start;
+  }
+
+  long characters() {
+    return characters;
+  }
+
+  @Override
+  public void close() {
+    cache.close();
+  }
+}

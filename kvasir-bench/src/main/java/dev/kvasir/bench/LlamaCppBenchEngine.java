@@ -1,0 +1,74 @@
+package dev.kvasir.bench;
+
+import de.kherud.llama.InferenceParameters;
+import de.kherud.llama.LlamaModel;
+import de.kherud.llama.ModelParameters;
+import java.nio.file.Path;
+
+/** llama.cpp as the artifact de.kherud:llama carries it, on the processor alone. */
+final class LlamaCppBenchEngine implements BenchEngine {
+  private final LlamaModel model;
+  private final String prompt;
+  private final boolean ownsModel;
+
+  LlamaCppBenchEngine(Path gguf, int threads, int contextLength) {
+    LlamaLibrary.load();
+    this.prompt = "";
+    this.ownsModel = true;
+    this.model =
+        new LlamaModel(
+            new ModelParameters()
+                .setModel(gguf.toString())
+                .setThreads(threads)
+                .setThreadsBatch(threads)
+                .setCtxSize(contextLength)
+                .disableLog());
+  }
+
+  private LlamaCppBenchEngine(LlamaModel model, String prompt) {
+    this.model = model;
+    this.prompt = prompt;
+    this.ownsModel = false;
+  }
+
+  /** The same loaded model with a prompt to read. */
+  LlamaCppBenchEngine withPrompt(String text) {
+    return new LlamaCppBenchEngine(model, text);
+  }
+
+  @Override
+  public String name() {
+    return "llama.cpp";
+  }
+
+  @Override
+  public long prefill() {
+    return complete(1);
+  }
+
+  /** Its clock runs over the prompt too, so the prompt's time is taken off. */
+  @Override
+  public long generate(int tokens) {
+    long promptNanos = complete(1);
+    return complete(tokens + 1) - promptNanos;
+  }
+
+  private long complete(int tokens) {
+    InferenceParameters parameters =
+        new InferenceParameters(prompt)
+            .setNPredict(tokens)
+            .setTemperature(0)
+            .setIgnoreEos(true)
+            .setCachePrompt(false);
+    long start = System.nanoTime();
+    model.complete(parameters);
+    return System.nanoTime() - start;
+  }
+
+  @Override
+  public void close() {
+    if (ownsModel) {
+      model.close();
+    }
+  }
+}

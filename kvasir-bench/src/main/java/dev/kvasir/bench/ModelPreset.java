@@ -1,0 +1,74 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.error.InvalidInputException;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/** Sizes of models that people run, but for their vocabularies. */
+enum ModelPreset {
+  LLAMA_8B(32, 4096, 14336, 32, 8),
+  LLAMA_3B(28, 3072, 8192, 24, 8),
+  TINYLLAMA(22, 2048, 5632, 32, 4),
+  MOE_1B(16, 1024, 512, 16, 4, 32, 4),
+  /** Qwen3-30B-A3B, but for heads of half the width. */
+  MOE_30B_A3B(48, 2048, 768, 32, 4, 128, 8),
+  /** As many weights as a token of it passes, in one feed-forward part. */
+  DENSE_A3B(48, 2048, 8 * 768, 32, 4);
+
+  final int layers;
+  final int width;
+  final int feedForward;
+  final int queryHeads;
+  final int kvHeads;
+  final int experts;
+  final int expertsUsed;
+
+  ModelPreset(int layers, int width, int feedForward, int queryHeads, int kvHeads) {
+    this(layers, width, feedForward, queryHeads, kvHeads, 0, 0);
+  }
+
+  /**
+   * @param feedForward of an expert, where there are any
+   */
+  ModelPreset(
+      int layers,
+      int width,
+      int feedForward,
+      int queryHeads,
+      int kvHeads,
+      int experts,
+      int expertsUsed) {
+    this.layers = layers;
+    this.width = width;
+    this.feedForward = feedForward;
+    this.queryHeads = queryHeads;
+    this.kvHeads = kvHeads;
+    this.experts = experts;
+    this.expertsUsed = expertsUsed;
+  }
+
+  /** Channels of all KV heads. */
+  int kvWidth() {
+    return width / queryHeads * kvHeads;
+  }
+
+  /** As it is typed. */
+  String typed() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  static ModelPreset of(String typed) {
+    return Arrays.stream(values())
+        .filter(shape -> shape.typed().equals(typed))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new InvalidInputException(
+                    "--like is '%s'; expected one of %s".formatted(typed, all())));
+  }
+
+  static String all() {
+    return Arrays.stream(values()).map(ModelPreset::typed).collect(Collectors.joining(", "));
+  }
+}

@@ -1,0 +1,85 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.mead.HeadProfile;
+import dev.kvasir.codec.mead.MeadProfile;
+import dev.kvasir.codec.mead.TableKind;
+import dev.kvasir.codec.mead.TierAssigner;
+import dev.kvasir.profile.Profile;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * Tables of random rows for mead, which cost what learned ones cost to read. There are none of the
+ * first layer, so that it has codes as the others have.
+ */
+final class RandomMeadTables {
+  /** Keys and values. */
+  private static final int SIDES = 2;
+
+  private final SplittableRandom random = new SplittableRandom(4);
+  private final CacheShape shape;
+
+  private RandomMeadTables(CacheShape shape) {
+    this.shape = shape;
+  }
+
+  static Profile addTo(Profile profile, CacheShape shape) {
+    RandomMeadTables random = new RandomMeadTables(shape);
+    List<List<HeadProfile>> layers =
+        Stream.generate(() -> Stream.generate(random::head).limit(shape.kvHeads()).toList())
+            .limit(shape.layers())
+            .toList();
+    int[] tokenRows = IntStream.range(0, RandomKv.VOCABULARY).toArray();
+    return new MeadProfile(TableKind.TOKENS, layers, tokenRows).addTo(profile, shape);
+  }
+
+  private HeadProfile head() {
+    int both = shape.keyDim() + shape.valueDim();
+    float[] same = identity(shape.valueDim());
+    float[] lows = new float[both];
+    Arrays.fill(lows, -0.3f);
+    float[] steps = new float[both];
+    Arrays.fill(steps, 0.04f);
+    return new HeadProfile(
+        sizes(shape.keyDim()),
+        same,
+        same,
+        sizes(TierAssigner.TIERS * both),
+        sizes(TierAssigner.TIERS * SIDES),
+        sizes(SIDES * HeadProfile.RANK_BUCKETS),
+        sizes(shape.valueDim()),
+        lows,
+        steps,
+        HeadProfile.packNibbles(
+            nibbles(shape.keyDim()), shape.keyDim(), nibbles(shape.valueDim()), shape.valueDim()));
+  }
+
+  private static float[] identity(int size) {
+    float[] matrix = new float[size * size];
+    for (int i = 0; i < size; i++) {
+      matrix[i * size + i] = 1;
+    }
+    return matrix;
+  }
+
+  /** Large and small ones, so that channels get more bits and fewer. */
+  private float[] sizes(int count) {
+    float[] sizes = new float[count];
+    for (int i = 0; i < count; i++) {
+      sizes[i] = (float) random.nextDouble(0.25, 1);
+    }
+    return sizes;
+  }
+
+  private byte[] nibbles(int channels) {
+    byte[] nibbles = new byte[RandomKv.VOCABULARY * channels];
+    for (int i = 0; i < nibbles.length; i++) {
+      nibbles[i] = (byte) random.nextInt(16);
+    }
+    return nibbles;
+  }
+}

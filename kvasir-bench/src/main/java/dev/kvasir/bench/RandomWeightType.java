@@ -1,0 +1,73 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.error.InvalidInputException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.SplittableRandom;
+
+/**
+ * Blocks of random weights around zero, as large as weights are that leave the size of what goes
+ * through them as it is: a model of them computes with numbers that stay finite.
+ */
+enum RandomWeightType {
+  /** f16 scale, 32 codes of 8 bits. */
+  Q8_0(8, 32, 34) {
+    @Override
+    void fill(ByteBuffer out, int inputs, byte[] random) {
+      float spread = 73.6f; // of codes from -128 to 127
+      out.putShort(Float.floatToFloat16((float) (1 / (spread * Math.sqrt(inputs)))));
+      out.put(random, 0, 32);
+    }
+  },
+
+  /** f16 scale of scales, f16 scale of minima, 12 bytes of both, 256 codes of 4 bits. */
+  Q4_K(12, 256, 144) {
+    @Override
+    void fill(ByteBuffer out, int inputs, byte[] random) {
+      float scale = (float) (1 / (31.5f * 4.6f * Math.sqrt(inputs)));
+      out.putShort(Float.floatToFloat16(scale)).putShort(Float.floatToFloat16(7.5f * scale));
+      out.put(random, 0, 12 + 128);
+    }
+  };
+
+  final int ggmlType;
+  final int blockValues;
+  final int blockBytes;
+
+  RandomWeightType(int ggmlType, int blockValues, int blockBytes) {
+    this.ggmlType = ggmlType;
+    this.blockValues = blockValues;
+    this.blockBytes = blockBytes;
+  }
+
+  /** Puts one block. */
+  abstract void fill(ByteBuffer out, int inputs, byte[] random);
+
+  long bytes(long values) {
+    return values / blockValues * blockBytes;
+  }
+
+  /** A row of blocks. */
+  ByteBuffer row(int inputs, SplittableRandom random) {
+    ByteBuffer row = ByteBuffer.allocate((int) bytes(inputs)).order(ByteOrder.LITTLE_ENDIAN);
+    byte[] bits = new byte[blockBytes];
+    while (row.hasRemaining()) {
+      random.nextBytes(bits);
+      fill(row, inputs, bits);
+    }
+    return row.flip();
+  }
+
+  static RandomWeightType of(String typed) {
+    return Arrays.stream(values())
+        .filter(type -> type.name().equalsIgnoreCase(typed))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new InvalidInputException(
+                    "--type is '%s'; expected one of %s"
+                        .formatted(typed, Arrays.toString(values()).toLowerCase(Locale.ROOT))));
+  }
+}

@@ -1,0 +1,133 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.cli.arguments.LoadArguments;
+import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.RunnerProvider;
+import dev.kvasir.lab.work.TaskInput;
+import dev.kvasir.lab.work.TaskInputs;
+import dev.kvasir.lab.work.WorkerContext;
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.function.Supplier;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Where the work of a command runs: in this process, or on other machines. */
+final class ClusterArguments {
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
+
+  @Option(
+      names = "--on",
+      paramLabel = "MASTER",
+      description = {
+        "Run the work as jobs of Spark, with the same figures: spark://HOST:PORT, yarn, local[N].",
+        "  Default: in this process."
+      })
+  private String master;
+
+  @Option(
+      names = "--ship",
+      description = {
+        "Send model and profile along to all machines.",
+        "  Default: they lie at the same paths everywhere."
+      })
+  private boolean ship;
+
+  @Option(
+      names = "--conf",
+      paramLabel = "KEY=VALUE",
+      description = "A setting of Spark, such as spark.executor.memory=8g; may be repeated.")
+  private Map<String, String> settings = new LinkedHashMap<>();
+
+  /** An option that is of use elsewhere only, where any was typed. */
+  Optional<String> typed() {
+    if (master != null) {
+      return Optional.of("--on");
+    }
+    return ship
+        ? Optional.of("--ship")
+        : settings.isEmpty() ? Optional.empty() : Optional.of("--conf");
+  }
+
+  /** Whether anything but this process is asked for. */
+  boolean isRemote() {
+    if (master == null && (ship || !settings.isEmpty())) {
+      throw new InvalidInputException(
+          "%s is for Spark; expected --on MASTER beside it".formatted(ship ? "--ship" : "--conf"));
+    }
+    return master != null;
+  }
+
+  /** Pieces that run at a time on one heap, this process's or that of another machine. */
+  int concurrentTasks() {
+    return isRemote() ? provider().tasksPerProcess(master, settings) : 1;
+  }
+
+  /** What the model of the plan is loaded with; refuses now what cannot be had. */
+  LoadOptions fitToCluster(LoadOptions options) {
+    if (!isRemote()) {
+      return options;
+    }
+    int threads = provider().localThreads(master);
+    return threads == 0 ? options : options.withThreads(threads);
+  }
+
+  /**
+   * @param materials of the model, which other machines load from them
+   */
+  Runner runner(Model loaded, Supplier<TaskInputs> inputs) {
+    return runner(loaded, Runtime.getRuntime().availableProcessors(), inputs);
+  }
+
+  /**
+   * @param threads that pieces may use in this process
+   * @param materials of the model, which other machines load from them
+   */
+  Runner runner(Model loaded, int threads, Supplier<TaskInputs> inputs) {
+    return isRemote()
+        ? announce(
+            provider()
+                .open(
+                    new RunnerProvider.RunnerRequest(master, settings, ship, inputs.get(), loaded)))
+        : new LocalRunner(WorkerContext.of(loaded, threads));
+  }
+
+  private Runner announce(Runner runner) {
+    PrintWriter to = command.commandLine().getErr();
+    runner.dashboardUrl().ifPresent(page -> to.println("Spark shows the work at " + page));
+    to.flush();
+    return runner;
+  }
+
+  /** A model and what it is loaded with. */
+  static TaskInputs taskInputs(ModelArguments model, LoadArguments load) {
+    TaskInputs inputs = TaskInputs.bundled().withContext(load.context());
+    if (!model.isBundled()) {
+      inputs = inputs.with(TaskInput.of(TaskInput.Role.MODEL, model.path()));
+    }
+    return load.profile().isPresent()
+        ? inputs.with(TaskInput.of(TaskInput.Role.PROFILE, load.profile().get()))
+        : inputs;
+  }
+
+  private RunnerProvider provider() {
+    return ServiceLoader.load(RunnerProvider.class)
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new InvalidInputException(
+                    "--on is '%s', and Spark is not on the class path; expected SPARK_HOME to name"
+                            .formatted(master)
+                        + " a Spark 4.2 (docs/lab.md says more)"));
+  }
+}

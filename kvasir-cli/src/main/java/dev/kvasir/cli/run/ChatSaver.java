@@ -1,0 +1,86 @@
+package dev.kvasir.cli.run;
+
+import dev.kvasir.cli.session.SessionEntry;
+import dev.kvasir.cli.session.SessionFolder;
+import dev.kvasir.cli.session.SessionName;
+import dev.kvasir.cli.session.Transcript;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.text.Message;
+import java.nio.file.Files;
+import java.util.List;
+
+/**
+ * Keeps a conversation under a name, after every turn: its messages, then what the model remembers
+ * of them. Each file is written whole, and messages are what counts, so a process that is killed
+ * between the two loses time alone.
+ */
+final class ChatSaver {
+  private final SessionFolder folder;
+  private final Streams streams;
+  private SessionEntry entry; // null while it has no name
+
+  ChatSaver(SessionFolder folder, Streams streams) {
+    this.folder = folder;
+    this.streams = streams;
+  }
+
+  /** The place of a conversation that is to be gone on with, or begun under this name. */
+  SessionLocation resume(SessionName name, RunArguments run) {
+    folder.create();
+    entry = folder.of(name);
+    if (!entry.exists()) {
+      streams.note("'%s' is new, and kept in %s".formatted(name, folder.path()));
+    } else if (!Files.exists(entry.file())) {
+      streams.note("of '%s' the messages alone are kept; they are read again".formatted(name));
+    }
+    return SessionLocation.at(entry.file(), run);
+  }
+
+  /** What has been said under the name; empty where nothing has. */
+  List<Message> messages() {
+    boolean isSaved = entry != null && entry.exists();
+    return isSaved ? Transcript.read(entry.messages()).messages() : List.of();
+  }
+
+  /** Gives a conversation a name that no other has. */
+  void name(String typed, Conversation conversation) {
+    try {
+      SessionEntry wanted = folder.of(new SessionName(typed));
+      if (wanted.exists() && !wanted.equals(entry)) {
+        streams.note("'%s' is the name of another conversation; choose a new one".formatted(typed));
+        return;
+      }
+      folder.create();
+      entry = wanted;
+      save(conversation);
+      reportSaved(conversation);
+    } catch (InvalidInputException e) {
+      streams.note(e.getMessage());
+    }
+  }
+
+  /** What cannot be written is told, and the conversation goes on. */
+  void save(Conversation conversation) {
+    if (entry == null) {
+      return;
+    }
+    try {
+      conversation.transcript().write(entry.messages());
+      conversation.session().save(entry.file());
+    } catch (InvalidInputException e) {
+      streams.note("this turn is not kept: " + e.getMessage());
+    }
+  }
+
+  /** Says where the conversation is kept, if it is. */
+  void reportSaved(Conversation conversation) {
+    if (entry != null && entry.exists()) {
+      streams.note(
+          "kept as '%s', %s; kvasir chat --resume %s goes on"
+              .formatted(
+                  entry.name(), Units.tokens(conversation.session().length()), entry.name()));
+    }
+  }
+}

@@ -1,0 +1,54 @@
+package dev.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cli.terminal.Streams;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+
+/** What one command line did: its exit code and all that it wrote. */
+public record CommandRun(int exitCode, String out, String err) {
+  /** Runs with an empty pipe as standard input. */
+  public static CommandRun of(String... arguments) {
+    return withInput("", arguments);
+  }
+
+  public static CommandRun withInput(String input, String... arguments) {
+    return run(input, false, arguments);
+  }
+
+  /** Runs as at a terminal where nobody types. */
+  public static CommandRun atTerminal(String... arguments) {
+    return run("", true, arguments);
+  }
+
+  private static CommandRun run(String input, boolean terminal, String... arguments) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    Streams streams =
+        new Streams(
+            new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)),
+            new PrintStream(out, true, StandardCharsets.UTF_8),
+            new PrintStream(err, true, StandardCharsets.UTF_8),
+            terminal,
+            false,
+            false);
+    int exitCode = Kvasir.run(streams, arguments);
+    return new CommandRun(
+        exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
+  }
+
+  public CommandRun succeeds() {
+    assertThat(exitCode).as(err).isZero();
+    return this;
+  }
+
+  /** Bad input: exit code 2, nothing on standard output and one sentence on standard error. */
+  public void isRefusedWith(String... parts) {
+    assertThat(err).startsWith("kvasir: ").contains(parts).hasLineCount(1);
+    assertThat(exitCode).isEqualTo(2);
+    assertThat(out).isEmpty();
+  }
+}

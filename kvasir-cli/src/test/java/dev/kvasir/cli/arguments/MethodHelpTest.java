@@ -1,0 +1,86 @@
+package dev.kvasir.cli.arguments;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.Calibration;
+import dev.kvasir.codec.Calibration.Command;
+import dev.kvasir.codec.QuantizationConfig;
+import dev.kvasir.codec.QuantizationMethod;
+import dev.kvasir.codec.SpecText;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class MethodHelpTest {
+  private static final QuantizationMethod FLOATS = CacheSpec.DEFAULT.method();
+
+  @Test
+  void everyMethodSaysItsLinesInTheOrderOfTheRegistry() {
+    assertThat(MethodHelp.all(List.of(FLOATS, method("b", true), method("a", true))))
+        .isEqualTo(
+            """
+            How keys and values are kept: METHOD:BITS, and
+              keys of the method, as in kivi:2,group=64.
+              fp16, bf16, fp32: not packed
+              b: some keys
+              a: some keys
+              All that pack: window, sinks (tokens), and of
+                latents rotary (8|16 bits). All that keep
+                nothing of a text: stored (BITS@TOKENS that
+                follow). All of these: lookup (exact|fast).""");
+  }
+
+  @Test
+  void methodsThatDoNotLookUpAreExceptedAndTheSentenceIsWrapped() {
+    List<QuantizationMethod> methods =
+        List.of(method("a", true), method("another", false), method("one-more", false));
+    assertThat(MethodHelp.all(methods).lines().skip(5))
+        .containsExactly(
+            "  All that pack: window, sinks (tokens), and of",
+            "    latents rotary (8|16 bits). All that keep",
+            "    nothing of a text: stored (BITS@TOKENS that",
+            "    follow). All of these but another, one-more:",
+            "    lookup (exact|fast).");
+  }
+
+  @Test
+  void whatCanBeCalibratedIsTypedWithItsBits() {
+    assertThat(MethodHelp.calibrated(List.of(FLOATS, method("a", true), method("b", false))))
+        .isEqualTo("a:BITS or b:BITS");
+  }
+
+  private static QuantizationMethod method(String name, boolean looksUp) {
+    return new QuantizationMethod() {
+      @Override
+      public List<String> names() {
+        return List.of(name);
+      }
+
+      @Override
+      public String syntax() {
+        return name + ":BITS";
+      }
+
+      @Override
+      public List<String> help() {
+        return List.of(name + ": some keys");
+      }
+
+      @Override
+      public QuantizationConfig parse(SpecText spec) {
+        throw new UnsupportedOperationException();
+      }
+
+      @Override
+      public boolean supportsOperandPrecision() {
+        return looksUp;
+      }
+
+      @Override
+      public Optional<Calibration> calibration() {
+        return Optional.of(new Calibration(Command.CALIBRATE, List.of(1, 2)));
+      }
+    };
+  }
+}

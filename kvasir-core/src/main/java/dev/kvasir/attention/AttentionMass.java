@@ -1,0 +1,188 @@
+package dev.kvasir.attention;
+
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowKernels;
+import java.util.Arrays;
+
+/**
+ * One worker's sums of what queries give to tokens that are not packed. Scores are computed once
+ * more, by one arithmetic whatever the step, and weighed under the sums that attention left.
+ *
+ * <p>A query's scores know nothing of the rows beside it, and probabilities become integers head by
+ * head: so weights have the same bits in however many parts a prompt is read.
+ */
+final class AttentionMass {
+  /** Of a weight: 2^-18. */
+  private static final float UNITS = 1 << 18;
+
+  private static final int PAGE = KvPass.PAGE;
+  private static final int MAX_ROWS = PageReader.MAX_ROWS;
+
+  private final AttentionShape shape;
+  private final Kernels kernels;
+  private final DenseReader dense;
+  private final int tokensTogether;
+  private final float[] queries; // (MOST_ROWS, keyDim), scaled
+  private final float[] scores; // (MOST_ROWS, PAGE)
+  private final float[] logSums = new float[MAX_ROWS];
+  private final int[][] weights; // (tokensTogether, tokens that a query sees)
+
+  // Queries at hand: those of some tokens from a position on.
+  private KvCache cache;
+  private int layer;
+  private int kvHead;
+  private int position;
+  private int tokens;
+  private int heads; // of a token that are scored together
+  private int horizon; // tokens that a query gives to at the most, its own included
+  private int firstResidual; // no query at hand gives to an earlier one
+
+  AttentionMass(AttentionShape shape, Kernels kernels) {
+    this.shape = shape;
+    this.kernels = kernels;
+    this.dense = new DenseReader(kernels, shape);
+    this.tokensTogether = Math.max(1, MAX_ROWS / shape.queriesPerKvHead());
+    this.queries = new float[MAX_ROWS * shape.keyDim()];
+    this.scores = new float[MAX_ROWS * PAGE];
+    this.weights = new int[tokensTogether][PAGE];
+  }
+
+  /**
+   * Tells a cache what consecutive queries of a KV head give.
+   *
+   * @param window positions that a query sees, itself included
+   * @param firstRow of the queries, the one at {@code firstPosition}
+   * @param source (rows, queryHeads, keyDim)
+   * @param found (rows, queryHeads), the logarithms of sums that scores are divided by
+   */
+  void report(
+      KvCache observer,
+      int atLayer,
+      int head,
+      int window,
+      int firstRow,
+      int count,
+      int firstPosition,
+      float[] source,
+      float[] logSumsOfRows) {
+    cache = observer;
+    layer = atLayer;
+    kvHead = head;
+    horizon = Math.min(window, observer.attentionHorizon());
+    int quantized = 0; // queries whose own tokens are
+    while (quantized < count && isQuantized(firstPosition + quantized)) {
+      quantized++;
+    }
+    for (int done = quantized; done < count; done += tokensTogether) {
+      position = firstPosition + done;
+      tokens = Math.min(tokensTogether, count - done);
+      firstResidual = firstResidual();
+      computeMass(firstRow + done, source, logSumsOfRows);
+      for (int token = 0; token < tokens; token++) {
+        cache.observeAttention(
+            layer, kvHead, firstTarget(token), weights[token], targetCount(token));
+      }
+    }
+    cache = null;
+  }
+
+  private boolean isQuantized(int at) {
+    return cache.page(layer, cache.blockOf(at)) != null;
+  }
+
+  /** Of the tokens without a packed one between them and the queries. */
+  private int firstResidual() {
+    int from = firstTarget(position, 0);
+    int block = cache.blockOf(position);
+    while (cache.firstPosition(block) > from && cache.page(layer, block - 1) == null) {
+      block--;
+    }
+    return Math.max(from, cache.firstPosition(block));
+  }
+
+  private int firstTarget(int query, int least) {
+    return Math.max(least, query - horizon + 1);
+  }
+
+  /** The position of the first token that a query gives to. */
+  private int firstTarget(int token) {
+    return firstTarget(position + token, firstResidual);
+  }
+
+  /** Tokens that a query gives to. */
+  private int targetCount(int token) {
+    return position + token - firstTarget(token) + 1;
+  }
+
+  private void computeMass(int row, float[] source, float[] logSumsOfRows) {
+    for (int token = 0; token < tokens; token++) {
+      if (weights[token].length < targetCount(token)) {
+        weights[token] = new int[Math.max(2 * weights[token].length, targetCount(token))];
+      }
+      Arrays.fill(weights[token], 0, targetCount(token), 0);
+    }
+    int group = shape.queriesPerKvHead();
+    for (int queryHead = 0; queryHead < group; queryHead += MAX_ROWS) {
+      heads = Math.min(MAX_ROWS, group - queryHead);
+      for (int token = 0; token < tokens; token++) {
+        loadQueries(
+            token,
+            (row + token) * shape.queryHeads() + kvHead * group + queryHead,
+            source,
+            logSumsOfRows);
+      }
+      addBlocks();
+    }
+  }
+
+  private void loadQueries(int token, int queryHead, float[] source, float[] logSumsOfRows) {
+    int length = heads * shape.keyDim();
+    int to = token * length;
+    System.arraycopy(source, queryHead * shape.keyDim(), queries, to, length);
+    kernels.rows().scale(queries, to, length, (float) (1 / Math.sqrt(shape.keyDim())));
+    System.arraycopy(logSumsOfRows, queryHead, logSums, token * heads, heads);
+  }
+
+  private void addBlocks() {
+    int end = position + tokens;
+    int last = cache.blockOf(end - 1);
+    for (int block = cache.blockOf(firstResidual); block <= last; block++) {
+      int blockBegin = cache.firstPosition(block);
+      int from = Math.max(firstResidual, blockBegin);
+      int to = Math.min(end, cache.firstPosition(block + 1));
+      dense.scoreFew(
+          cache.denseRows(layer, block),
+          kvHead,
+          from - blockBegin,
+          to - from,
+          queries,
+          tokens * heads,
+          scores);
+      for (int row = 0; row < tokens * heads; row++) {
+        add(row, from, to);
+      }
+    }
+  }
+
+  /** Adds a row's weights of the tokens that were scored, from one position to another. */
+  private void add(int row, int scoredFrom, int scoredTo) {
+    int token = row / heads;
+    int from = Math.max(scoredFrom, firstTarget(token));
+    int to = Math.min(scoredTo, position + token + 1);
+    if (from >= to) {
+      return;
+    }
+    int at = row * PAGE + from - scoredFrom;
+    if (shape.softCap() > 0) {
+      RowKernels.softCap(scores, at, to - from, shape.softCap());
+    }
+    kernels.rows().exponentiate(scores, at, to - from, logSums[row]);
+    int[] sums = weights[token];
+    int place = from - firstTarget(token);
+    for (int i = 0; i < to - from; i++) {
+      sums[place + i] += (int) (scores[at + i] * UNITS + 0.5f);
+    }
+  }
+}

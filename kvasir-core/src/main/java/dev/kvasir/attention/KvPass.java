@@ -1,0 +1,195 @@
+package dev.kvasir.attention;
+
+import dev.kvasir.cache.DenseRows;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.DequantizingReader;
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.PageReaders;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowKernels;
+import java.util.Arrays;
+
+/**
+ * One worker's walk over the blocks of a KV head, with a running maximum and sum for every query
+ * row, so that scores never exist for more than a block at a time.
+ */
+final class KvPass {
+  static final int PAGE = KvCache.TOKENS_PER_PAGE;
+
+  private final AttentionShape shape;
+  private final Kernels kernels;
+  private final PageReaders readers;
+  private final DenseReader dense;
+
+  private final float[] queries; // (rows, keyDim), scaled
+  private final float[] accumulator; // (rows, valueDim)
+  private final float[] scores; // (rows, PAGE)
+  private final float[] maxima; // (rows)
+  private final float[] sums; // (rows)
+  private int heads; // query heads of a token
+  private int rows; // of all tokens
+  private boolean stored;
+
+  KvPass(AttentionShape shape, Kernels kernels, int maxRows) {
+    this.shape = shape;
+    this.kernels = kernels;
+    this.readers = new PageReaders(kernels, shape.keyDim(), shape.valueDim());
+    this.dense = new DenseReader(kernels, shape);
+    this.queries = new float[maxRows * shape.keyDim()];
+    this.accumulator = new float[maxRows * shape.valueDim()];
+    this.scores = new float[maxRows * PAGE];
+    this.maxima = new float[maxRows];
+    this.sums = new float[maxRows];
+  }
+
+  /**
+   * Begins with the query heads of some tokens.
+   *
+   * @param onWhatIsStored whether they compute on pages as they are packed, or on what is expanded
+   */
+  void begin(int tokens, int headsOfToken, boolean computeOnStored) {
+    heads = headsOfToken;
+    rows = tokens * headsOfToken;
+    stored = computeOnStored;
+    readers.beginPass();
+    Arrays.fill(accumulator, 0, rows * shape.valueDim(), 0);
+    Arrays.fill(maxima, 0, rows, Float.NEGATIVE_INFINITY);
+    Arrays.fill(sums, 0, rows, 0);
+  }
+
+  /** Takes the query heads of a token. */
+  void query(int token, float[] source, int at) {
+    int length = heads * shape.keyDim();
+    int to = token * length;
+    System.arraycopy(source, at, queries, to, length);
+    kernels.rows().scale(queries, to, length, (float) (1 / Math.sqrt(shape.keyDim())));
+  }
+
+  /** Tells the last page among blocks that are going to be visited. */
+  void prefetch(KvCache cache, int layer, int kvHead, int first, int last) {
+    for (int block = last; stored && block >= first; block--) {
+      Page page = cache.page(layer, block);
+      if (page != null) {
+        page.reader(readers).prefetch(page, kvHead);
+        return;
+      }
+    }
+  }
+
+  /**
+   * Visits a block.
+   *
+   * @param position of the first token of the queries
+   * @param tokens of the block, from its first, that any of the rows may see
+   * @param window positions that a query sees, itself included
+   */
+  void visit(
+      KvCache cache, int layer, int kvHead, int block, int position, int tokens, int window) {
+    int seen = position - cache.firstPosition(block);
+    Page page = cache.page(layer, block);
+    if (page == null) {
+      visit(cache.denseRows(layer, block), kvHead, seen, tokens, window);
+    } else {
+      visit(page, kvHead, seen, window);
+    }
+  }
+
+  private void visit(DenseRows denseRows, int kvHead, int seen, int tokens, int window) {
+    dense.score(denseRows, kvHead, tokens, stored, queries, rows, scores);
+    softmax(seen, tokens, window);
+    dense.accumulate(denseRows, kvHead, tokens, stored, scores, rows, accumulator);
+  }
+
+  /** A page is read as a whole: what is not to be seen weighs zero. */
+  private void visit(Page page, int kvHead, int seen, int window) {
+    PageReader reader = stored ? page.reader(readers) : readers.of(DequantizingReader.KIND);
+    reader.score(page, kvHead, queries, rows, scores);
+    softmax(seen, PAGE, window);
+    reader.accumulate(page, kvHead, scores, rows, accumulator);
+  }
+
+  /**
+   * @param seen the last token of the block that the first row sees, beyond its end where it sees
+   *     all
+   */
+  private void softmax(int seen, int tokens, int window) {
+    for (int row = 0; row < rows; row++) {
+      softmax(row, seen + row / heads, tokens, window);
+    }
+  }
+
+  /** Turns a row's scores into weights under its new running maximum; unseen tokens weigh zero. */
+  private void softmax(int row, int lastSeen, int tokens, int window) {
+    int at = row * PAGE;
+    int from = Math.clamp(lastSeen - (long) window + 1, 0, tokens);
+    int to = Math.clamp(lastSeen + 1L, 0, tokens);
+    if (from >= to) {
+      Arrays.fill(scores, at, at + tokens, 0);
+      return;
+    }
+    Arrays.fill(scores, at, at + from, 0);
+    Arrays.fill(scores, at + to, at + tokens, 0);
+    if (shape.softCap() > 0) {
+      RowKernels.softCap(scores, at + from, to - from, shape.softCap());
+    }
+    float before = maxima[row];
+    float now = Math.max(before, kernels.rows().maximum(scores, at + from, to - from));
+    float sum = kernels.rows().exponentiate(scores, at + from, to - from, now);
+    if (now > before) {
+      float rescale = (float) Math.exp(before - now);
+      maxima[row] = now;
+      sums[row] *= rescale;
+      kernels.rows().scale(accumulator, row * shape.valueDim(), shape.valueDim(), rescale);
+      readers.rescale(row, rescale);
+    }
+    sums[row] += sum;
+  }
+
+  /** All blocks have been visited. */
+  void end() {
+    readers.endPass(rows, accumulator);
+  }
+
+  /**
+   * Takes the share of a token's heads that no token gets: a score each, from {@code at} on.
+   *
+   * @param sinks empty for none
+   */
+  void sink(int token, float[] sinks, int at) {
+    if (sinks.length > 0) {
+      for (int head = 0; head < heads; head++) {
+        int row = token * heads + head;
+        sums[row] += (float) Math.exp(sinks[at + head] - maxima[row]);
+      }
+    }
+  }
+
+  /** Writes the outputs of a token's heads. */
+  void finish(int token, float[] out, int at) {
+    int valueDim = shape.valueDim();
+    int first = token * heads;
+    for (int row = first; row < first + heads; row++) {
+      kernels.rows().scale(accumulator, row * valueDim, valueDim, 1 / sums[row]);
+    }
+    System.arraycopy(accumulator, first * valueDim, out, at, heads * valueDim);
+  }
+
+  /** Writes the logarithms of what the exponentials of a token's heads add up to. */
+  void writeLogSums(int token, float[] out, int at) {
+    for (int head = 0; head < heads; head++) {
+      int row = token * heads + head;
+      out[at + head] = logSum(maxima[row], sums[row]);
+    }
+  }
+
+  /** The logarithm of {@code sum * exp(maximum)}. */
+  static float logSum(float maximum, float sum) {
+    return (float) (maximum + Math.log(sum));
+  }
+
+  /** Leaves what was found so far, to be merged with walks over other blocks. */
+  void store(PartialOutputs partials, int slot) {
+    partials.put(slot, rows, accumulator, maxima, sums);
+  }
+}

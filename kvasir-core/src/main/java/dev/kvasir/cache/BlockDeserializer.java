@@ -1,0 +1,284 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.codec.CacheConfig;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ColdBlocks;
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.RequantizingSequence;
+import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.memory.SharedArena;
+import dev.kvasir.memory.SharedMapping;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Makes blocks of what {@link BlockSerializer} wrote, group by group of a cache's layers. A cache
+ * whose layers hold windows alone reads forms in which all of them hold everything as well.
+ */
+final class BlockDeserializer {
+  private final LayerGroups groups;
+  private final Precision precision;
+  private final MemoryPool pool;
+  private final SequenceCodec codec; // null where nothing is packed
+  private final Optional<ColdBlocks> coldBlocks;
+  private final Optional<SharedMapping> mapping;
+
+  /**
+   * @param mapping that forms lie in and blocks may stay in; empty where they are copied
+   */
+  BlockDeserializer(
+      LayerGroups groups,
+      CacheConfig settings,
+      MemoryPool pool,
+      SequenceCodec codec,
+      Optional<SharedMapping> mapping) {
+    this.groups = groups;
+    this.precision = settings.precision();
+    this.pool = pool;
+    this.codec = codec;
+    this.coldBlocks = settings.coldBlocks();
+    this.mapping = mapping;
+  }
+
+  /**
+   * A whole block.
+   *
+   * @param blocks by group, filled; those that are there when it fails are whole
+   */
+  void read(Snapshot snapshot, int position, Block[] blocks) {
+    int kind = expectedKind(snapshot);
+    SnapshotHeader.BLOCK.unwrap(
+        snapshot,
+        kind,
+        in -> {
+          requirePosition(in, position);
+          switch (kind) {
+            case BlockSerializer.QUANTIZED -> readPages(readForms(in), codec, blocks);
+            case BlockSerializer.COLD -> readPages(readForms(in), coldBlocks.get().codec(), blocks);
+            case BlockSerializer.DENSE -> readDense(in, blocks);
+            default -> readLayers(in, blocks);
+          }
+          return blocks;
+        });
+  }
+
+  /** The kind of a form, if this cache has blocks of it, or else that of its packed ones. */
+  private int expectedKind(Snapshot snapshot) {
+    int everywhere = codec == null ? BlockSerializer.DENSE : BlockSerializer.QUANTIZED;
+    int kind =
+        groups.retainAll() && coldBlocks.isEmpty()
+            ? everywhere
+            : SnapshotHeader.BLOCK.kindOf(snapshot);
+    return switch (kind) {
+      case BlockSerializer.BY_LAYER -> groups.retainAll() ? everywhere : kind;
+      case BlockSerializer.COLD -> coldBlocks.isPresent() ? kind : everywhere;
+      default -> everywhere;
+    };
+  }
+
+  private static void requirePosition(ByteBuffer in, int position) {
+    int found = SnapshotHeader.BLOCK.readPosition(in);
+    if (found != position) {
+      throw SnapshotHeader.BLOCK.invalid(
+          "begins at position %d; in its place %d was expected".formatted(found, position));
+    }
+  }
+
+  private List<Snapshot> readForms(ByteBuffer in) {
+    requireLayers(in);
+    return forms(in);
+  }
+
+  private void requireLayers(ByteBuffer in) {
+    int found = Short.toUnsignedInt(in.getShort());
+    if (found != groups.shape().layers()) {
+      throw SnapshotHeader.BLOCK.invalid(
+          "has %d layers; this cache has %d".formatted(found, groups.shape().layers()));
+    }
+  }
+
+  private List<Snapshot> forms(ByteBuffer in) {
+    int[] sizes = new int[groups.shape().layers()];
+    long bytes = 0;
+    for (int layer = 0; layer < sizes.length; layer++) {
+      sizes[layer] = in.getInt();
+      bytes += Integer.toUnsignedLong(sizes[layer]);
+    }
+    SnapshotHeader.BLOCK.requireRemaining(in, bytes);
+    List<Snapshot> forms = new ArrayList<>();
+    for (int size : sizes) {
+      forms.add(Snapshot.nested(in, size));
+    }
+    return forms;
+  }
+
+  private void readPages(List<Snapshot> forms, SequenceCodec by, Block[] blocks) {
+    for (int i = 0; i < blocks.length; i++) {
+      blocks[i] = quantized(groups.get(i), forms, by);
+    }
+  }
+
+  /**
+   * The pages of a group in memory of the pool.
+   *
+   * @param by the sequence's codec, or that of old pages
+   */
+  private QuantizedBlock quantized(LayerGroup group, List<Snapshot> forms, SequenceCodec by) {
+    List<Page> pages = new ArrayList<>();
+    SharedArena memory = newMemory();
+    try {
+      for (int index = 0; index < group.count(); index++) {
+        int layer = group.layer(index);
+        pages.add(by.deserialize(memory, layer, forms.get(layer)));
+        memory = by instanceof RequantizingSequence ? memory.next() : memory;
+      }
+      return new QuantizedBlock(group, pages, by != codec);
+    } catch (RuntimeException | Error e) {
+      pages.forEach(Page::close);
+      throw e;
+    } finally {
+      memory.release();
+    }
+  }
+
+  private SharedArena newMemory() {
+    return mapping.map(file -> new SharedArena(pool, file)).orElseGet(() -> new SharedArena(pool));
+  }
+
+  /** Where one group has all layers, numbers lie in a form as they lie in memory. */
+  private void readDense(ByteBuffer in, Block[] blocks) {
+    ResidualSnapshot.requirePrecision(SnapshotHeader.BLOCK, in, precision);
+    SnapshotHeader.BLOCK.requireRemaining(in, bytes(groups.shape(), Page.TOKENS));
+    if (mapping.isPresent() && blocks.length == 1) {
+      MemorySegment numbers = MemorySegment.ofBuffer(in);
+      blocks[0] = DenseBlock.mapped(groups.get(0), precision, pool, mapping.get(), numbers);
+    } else {
+      readNumbers(in, Page.TOKENS, Page.TOKENS, blocks);
+    }
+  }
+
+  private long bytes(CacheShape shape, int tokens) {
+    return DenseBlock.bytesFor(shape, tokens, precision);
+  }
+
+  /**
+   * A block as it came, of which all layers are there: keys, then values.
+   *
+   * @param capacity tokens that it can hold
+   * @param tokens that are there
+   */
+  void readNumbers(ByteBuffer in, int capacity, int tokens, Block[] blocks) {
+    for (int i = 0; i < blocks.length; i++) {
+      blocks[i] = newDense(groups.get(i), capacity);
+    }
+    for (int layer = 0; layer < groups.shape().layers(); layer++) {
+      ((DenseBlock) blocks[groups.of(layer)]).readKeys(layer, tokens, in);
+    }
+    for (int layer = 0; layer < groups.shape().layers(); layer++) {
+      ((DenseBlock) blocks[groups.of(layer)]).readValues(layer, tokens, in);
+    }
+  }
+
+  private DenseBlock newDense(LayerGroup group, int capacity) {
+    pool.acquire(bytes(group.shape(), capacity));
+    return new DenseBlock(group, capacity, precision, pool);
+  }
+
+  private void readLayers(ByteBuffer in, Block[] blocks) {
+    ResidualSnapshot.requirePrecision(SnapshotHeader.BLOCK, in, precision);
+    requireLayers(in);
+    byte[] kinds = new byte[groups.shape().layers()];
+    in.get(kinds);
+    List<Snapshot> forms = forms(in);
+    for (int i = 0; i < blocks.length; i++) {
+      blocks[i] = block(groups.get(i), kinds, forms);
+    }
+  }
+
+  private Block block(LayerGroup group, byte[] kinds, List<Snapshot> forms) {
+    int kind = kind(SnapshotHeader.BLOCK, group, kinds);
+    if (kind == BlockSerializer.EVICTED) {
+      requireNothing(group, forms);
+      return null;
+    }
+    if (kind == BlockSerializer.PAGE && codec != null) {
+      return quantized(group, forms, codec);
+    }
+    if (kind == BlockSerializer.COLD_PAGE && coldBlocks.isPresent()) {
+      return quantized(group, forms, coldBlocks.get().codec());
+    }
+    if (kind == BlockSerializer.NUMBERS && (codec == null || !group.quantizes())) {
+      return numbers(group, forms);
+    }
+    throw SnapshotHeader.BLOCK.invalid(
+        "has layer %d as kind %d, which this cache does not keep it as"
+            .formatted(group.layer(0), kind));
+  }
+
+  private static void requireNothing(LayerGroup group, List<Snapshot> forms) {
+    for (int index = 0; index < group.count(); index++) {
+      int layer = group.layer(index);
+      if (forms.get(layer).size() > 0) {
+        throw SnapshotHeader.BLOCK.invalid(
+            "has %d bytes of layer %d, which has let go of it"
+                .formatted(forms.get(layer).size(), layer));
+      }
+    }
+  }
+
+  /** What layers of a group are alike. */
+  static int kind(SnapshotHeader header, LayerGroup group, byte[] kinds) {
+    int kind = kinds[group.layer(0)];
+    for (int index = 1; index < group.count(); index++) {
+      if (kinds[group.layer(index)] != kind) {
+        throw header.invalid(
+            "has layer %d as kind %d and layer %d, which looks as far back, as kind %d"
+                .formatted(group.layer(0), kind, group.layer(index), kinds[group.layer(index)]));
+      }
+    }
+    return kind;
+  }
+
+  private DenseBlock numbers(LayerGroup group, List<Snapshot> forms) {
+    List<ByteBuffer> layers = new ArrayList<>();
+    for (int index = 0; index < group.count(); index++) {
+      ByteBuffer in = forms.get(group.layer(index)).bytes();
+      SnapshotHeader.BLOCK.requireRemaining(in, bytes(group.shape().withLayers(1), Page.TOKENS));
+      layers.add(in);
+    }
+    DenseBlock block = newDense(group, Page.TOKENS);
+    for (int index = 0; index < group.count(); index++) {
+      readLayer(block, group.layer(index), Page.TOKENS, layers.get(index));
+    }
+    return block;
+  }
+
+  private static void readLayer(DenseBlock block, int layer, int tokens, ByteBuffer in) {
+    block.readKeys(layer, tokens, in);
+    block.readValues(layer, tokens, in);
+  }
+
+  /**
+   * A block as it came, of which some layers are there, each with its keys and then its values.
+   *
+   * @param held by layer, 1 where it is there
+   */
+  void readNumbers(ByteBuffer in, byte[] retained, int capacity, int tokens, Block[] blocks) {
+    for (int i = 0; i < blocks.length; i++) {
+      boolean isThere = retained[groups.get(i).layer(0)] == 1;
+      blocks[i] = isThere ? newDense(groups.get(i), capacity) : null;
+    }
+    for (int layer = 0; layer < retained.length; layer++) {
+      if (blocks[groups.of(layer)] instanceof DenseBlock dense) {
+        readLayer(dense, layer, tokens, in);
+      }
+    }
+  }
+}

@@ -1,0 +1,133 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.Kernels;
+
+/**
+ * Fills an empty cache with what one of another kind holds, as attention sees it there: in steps,
+ * so that no more is unpacked at a time than while a prompt is read.
+ */
+public final class CacheConverter {
+  private static final int TOKENS = KvCache.TOKENS_PER_PAGE;
+
+  private final KvCache from;
+  private final KvCache to;
+  private final CacheShape shape;
+  private final Kernels kernels;
+  private final float[] headKeys; // (tokens, keyDim)
+  private final float[] headValues; // (tokens, valueDim)
+  private final float[] keys; // (tokens, kvHeads, keyDim)
+  private final float[] values; // (tokens, kvHeads, valueDim)
+
+  /**
+   * @param to empty
+   * @param shape of both
+   */
+  public CacheConverter(KvCache from, KvCache to, CacheShape shape, Kernels kernels) {
+    this.from = from;
+    this.to = to;
+    this.shape = shape;
+    this.kernels = kernels;
+    this.headKeys = new float[TOKENS * shape.keyDim()];
+    this.headValues = new float[TOKENS * shape.valueDim()];
+    this.keys = new float[shape.kvHeads() * headKeys.length];
+    this.values = new float[shape.kvHeads() * headValues.length];
+  }
+
+  /** Refuses a kind of cache that packs by what is known only while the model runs. */
+  public static void requirePossible(CacheSpec spec, KvCache to) {
+    if (to.observesQueries() || to.attentionHorizon() > 0) {
+      throw new InvalidInputException(
+          "the cache '%s' packs by what queries look at, and of those nothing is kept; a session can only begin with it"
+              .formatted(spec));
+    }
+  }
+
+  /**
+   * Whether all is there that the new cache would hold. Where layers have let go of what another
+   * kind learns from or keeps, the text must be read again.
+   */
+  public boolean canConvert() {
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      if (from.firstRetained(layer) > 0 && (to.isStateful() || !to.evicts(layer))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Layers that hold a window alone are filled from where it begins; what they lack before it is
+   * let go at the end. Where that is a part of what is read, nothing is kept.
+   *
+   * @param tokens of the text, at least as many as are held
+   * @param stepTokens of a step at the most; steps end at its multiples
+   * @param onlyWholeSteps whether what follows the last whole step stays unpacked
+   * @throws CacheFullException where the new cache cannot hold as much
+   */
+  public void fill(int[] tokens, int stepTokens, boolean onlyWholeSteps) {
+    from.pin();
+    try {
+      while (to.length() < from.length()) {
+        int begin = to.length();
+        int end = Math.min(from.length(), begin - begin % stepTokens + stepTokens);
+        step(tokens, begin, begin + Math.max(1, to.stepCapacity(end - begin)));
+        if (!onlyWholeSteps || to.length() % stepTokens == 0) {
+          to.quantizeWindow();
+        }
+      }
+      for (int layer = 0; layer < shape.layers(); layer++) {
+        to.evict(layer, from.firstRetained(layer));
+      }
+      if (to.retainable(to.length()) < to.length()) {
+        to.truncate(to.length()); // sinks put its blocks elsewhere, and one of them is not whole
+      }
+    } finally {
+      from.unpin();
+    }
+  }
+
+  private void step(int[] tokens, int begin, int end) {
+    to.reserve(end);
+    for (int position = begin; to.observesTokens() && position < end; position++) {
+      to.observe(position, tokens[position]);
+    }
+    for (int block = from.blockOf(begin); from.firstPosition(block) < end; block++) {
+      for (int layer = 0; layer < shape.layers(); layer++) {
+        if (from.firstPosition(block) >= from.firstRetained(layer)) {
+          copy(layer, block, begin, end);
+        }
+      }
+    }
+    to.commit(end - begin);
+  }
+
+  /** Appends those tokens of a block that belong to a step. */
+  private void copy(int layer, int block, int stepBegin, int stepEnd) {
+    int first = from.firstPosition(block);
+    int begin = Math.max(stepBegin, first);
+    int end = Math.min(stepEnd, from.firstPosition(block + 1));
+    expand(layer, block, end - first);
+    int keysOfToken = shape.kvHeads() * shape.keyDim();
+    int valuesOfToken = shape.kvHeads() * shape.valueDim();
+    for (int position = begin; position < end; position++) {
+      int token = position - first;
+      to.append(layer, position, keys, token * keysOfToken, values, token * valuesOfToken);
+    }
+  }
+
+  private void expand(int layer, int block, int tokens) {
+    for (int head = 0; head < shape.kvHeads(); head++) {
+      from.expandKeys(kernels, layer, head, block, tokens, headKeys);
+      int keyDim = shape.keyDim();
+      DenseBlock.spread(headKeys, keyDim, tokens, keys, head * keyDim, shape.kvHeads() * keyDim);
+      if (!shape.hasValuesInKeys()) {
+        from.expandValues(kernels, layer, head, block, tokens, headValues);
+        int valueDim = shape.valueDim();
+        DenseBlock.spread(
+            headValues, valueDim, tokens, values, head * valueDim, shape.kvHeads() * valueDim);
+      }
+    }
+  }
+}

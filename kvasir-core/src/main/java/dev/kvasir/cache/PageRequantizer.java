@@ -1,0 +1,119 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.codec.RequantizeScope;
+import dev.kvasir.codec.RequantizingSequence;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Keeps the pages of one sequence within its budget. Pages that must be narrower are replaced,
+ * those of a layer one after another: a narrower page lies beside the wider one for a moment, and a
+ * budget counts one page more than a layer has. A fork that shares the wider page keeps it. With a
+ * budget all layers hold everything, in one group.
+ */
+final class PageRequantizer {
+  private final PageBudget budget;
+  private final RequantizingSequence codec;
+  private final BlockTable blocks;
+  private long nanos;
+
+  PageRequantizer(PageBudget budget, RequantizingSequence codec, BlockTable blocks) {
+    this.budget = budget;
+    this.codec = codec;
+    this.blocks = blocks;
+  }
+
+  PageBudget budget() {
+    return budget;
+  }
+
+  /** Time that shrinking has taken. */
+  long nanos() {
+    return nanos;
+  }
+
+  /** Makes room for so many sealed blocks beside so many dense bytes. */
+  void fit(int quantized, long dense) {
+    PageLevels[] levels = levels(quantized, dense);
+    for (int layer = 0; layer < levels.length; layer++) {
+      int newest = levels[layer].newest();
+      // Where a layer's pages shrink together, those to come are as wide as the others.
+      boolean widens = budget.step() == RequantizeScope.PAGE;
+      codec.setLevel(layer, widens ? newest : Math.max(newest, codec.level(layer)));
+    }
+    requantize(levels);
+  }
+
+  /**
+   * The same for a sequence that was cut: what comes after is packed as wide as in a sequence that
+   * never was longer. Pages that have shrunk stay as they are.
+   */
+  void restart(int quantized, long dense) {
+    for (int layer = 0; layer < budget.layers(); layer++) {
+      codec.setLevel(layer, 0);
+    }
+    fit(quantized, dense);
+  }
+
+  /** Whether that would make any page narrower, or those to come, or is not to be had at all. */
+  boolean mustRequantizeFor(int quantized, long dense) {
+    if (!budget.fits(quantized, dense)) {
+      return true;
+    }
+    PageLevels[] levels = levels(quantized, dense);
+    for (int layer = 0; layer < levels.length; layer++) {
+      if (levels[layer].newest() > codec.level(layer)) {
+        return true;
+      }
+    }
+    return !tooWide(levels).isEmpty();
+  }
+
+  private PageLevels[] levels(int quantized, long dense) {
+    PageLevels[] levels = new PageLevels[budget.layers()];
+    Arrays.setAll(levels, layer -> budget.levels(layer, quantized, dense));
+    return levels;
+  }
+
+  private void requantize(PageLevels[] levels) {
+    List<WidePage> pages = tooWide(levels);
+    if (!pages.isEmpty()) {
+      long begin = System.nanoTime();
+      budget.workers().run((layer, worker) -> requantizeLayer(pages, layer), levels.length);
+      nanos += System.nanoTime() - begin;
+    }
+  }
+
+  private void requantizeLayer(List<WidePage> pages, int layer) {
+    for (WidePage page : pages) {
+      if (page.layer() == layer) {
+        blocks.requantize(page.block(), layer, codec, page.level());
+      }
+    }
+  }
+
+  private List<WidePage> tooWide(PageLevels[] levels) {
+    List<WidePage> found = new ArrayList<>();
+    int quantized = 0;
+    for (int block = 0; block < blocks.count(); block++) {
+      if (blocks.get(0, block) instanceof QuantizedBlock pages) {
+        for (int layer = 0; layer < levels.length; layer++) {
+          int level = levels[layer].of(quantized);
+          if (codec.level(pages.page(layer)) < level) {
+            found.add(new WidePage(block, layer, level));
+          }
+        }
+        quantized++;
+      }
+    }
+    return found;
+  }
+
+  /**
+   * A page that must become narrower.
+   *
+   * @param level that it shrinks to
+   */
+  private record WidePage(int block, int layer, int level) {}
+}

@@ -1,0 +1,108 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.RequantizingSequence;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.memory.SharedArena;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Tokens whose vectors are packed in the layers of a group: one page a layer. A block belongs to
+ * one sequence, which may replace its pages; the pages are shared with forks.
+ */
+final class QuantizedBlock implements Block {
+  private final LayerGroup group;
+  private final SharedPage[] pages; // in the order of the group's layers
+  private final boolean isCold;
+
+  QuantizedBlock(LayerGroup group, List<Page> pages) {
+    this(group, pages, false);
+  }
+
+  /**
+   * @param isOld whether its pages were packed anew with fewer bits when they were stored
+   */
+  QuantizedBlock(LayerGroup group, List<Page> pages, boolean isCold) {
+    this(group, pages.stream().map(SharedPage::of).toArray(SharedPage[]::new), isCold);
+  }
+
+  private QuantizedBlock(LayerGroup group, SharedPage[] pages, boolean isCold) {
+    this.group = group;
+    this.pages = pages;
+    this.isCold = isCold;
+  }
+
+  boolean isCold() {
+    return isCold;
+  }
+
+  @Override
+  public void expandKeys(Kernels kernels, int layer, int kvHead, int tokens, float[] out) {
+    page(layer).dequantizeKeys(new PageWorkspace(kernels), kvHead, tokens, out);
+  }
+
+  @Override
+  public void expandValues(Kernels kernels, int layer, int kvHead, int tokens, float[] out) {
+    page(layer).dequantizeValues(new PageWorkspace(kernels), kvHead, tokens, out);
+  }
+
+  Page page(int layer) {
+    return pages[group.indexOf(layer)].page();
+  }
+
+  /**
+   * Puts a narrower page in place of a layer's, once there is one.
+   *
+   * @param pool that has to do with both for a moment
+   */
+  void requantize(RequantizingSequence codec, int layer, int level, MemoryPool pool) {
+    SharedPage wide = pages[group.indexOf(layer)];
+    long maxBytes = wide.page().codeBytes() + wide.page().scaleBytes();
+    pool.overdraw(maxBytes);
+    SharedArena memory = new SharedArena(pool, maxBytes);
+    try {
+      pages[group.indexOf(layer)] = SharedPage.of(codec.requantize(memory, wide.page(), level));
+      memory.releaseUnused();
+    } finally {
+      memory.release();
+    }
+    wide.release();
+  }
+
+  /** Bytes of a layer's page that would be free if this sequence let go of it. */
+  long freeableBytes(int layer) {
+    Page page = page(layer);
+    return pages[group.indexOf(layer)].refCount().isShared()
+        ? 0
+        : page.codeBytes() + page.scaleBytes();
+  }
+
+  private Stream<Page> pages() {
+    return Arrays.stream(pages).map(SharedPage::page);
+  }
+
+  long codeBytes() {
+    return pages().mapToLong(Page::codeBytes).sum();
+  }
+
+  long scaleBytes() {
+    return pages().mapToLong(Page::scaleBytes).sum();
+  }
+
+  @Override
+  public QuantizedBlock share() {
+    return new QuantizedBlock(
+        group, Arrays.stream(pages).map(SharedPage::share).toArray(SharedPage[]::new), isCold);
+  }
+
+  @Override
+  public void release() {
+    for (SharedPage page : pages) {
+      page.release();
+    }
+  }
+}

@@ -1,0 +1,42 @@
+package dev.kvasir.codec;
+
+import java.util.List;
+import java.util.function.Function;
+
+/** A method with one name that bits follow, as in {@code kivi:2}: what most methods are. */
+public abstract class BitWidthMethod implements QuantizationMethod {
+  private final String name;
+  private final Function<SpecText, QuantizationConfig> plan;
+  private final List<String> help;
+
+  /**
+   * @param plan of a spec with this name
+   * @param help lines of {@link #help}
+   */
+  protected BitWidthMethod(
+      String name, Function<SpecText, QuantizationConfig> parse, String... help) {
+    this.name = name;
+    this.plan = parse;
+    this.help = List.of(help);
+  }
+
+  @Override
+  public final List<String> names() {
+    return List.of(name);
+  }
+
+  @Override
+  public final String syntax() {
+    return name + ":BITS";
+  }
+
+  @Override
+  public final List<String> help() {
+    return help;
+  }
+
+  @Override
+  public final QuantizationConfig parse(SpecText spec) {
+    return plan.apply(spec);
+  }
+}

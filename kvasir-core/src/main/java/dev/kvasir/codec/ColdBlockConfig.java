@@ -1,0 +1,101 @@
+package dev.kvasir.codec;
+
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A plan whose old pages are stored with fewer bits: {@code stored=2@4096}, of pages that 4096
+ * tokens follow. It is a key of any method that keeps nothing of a sequence. Being part of the
+ * spec, it is part of whom stored bytes belong to: a cache without it never meets such pages.
+ *
+ * @param spec as typed
+ * @param wide what pages are packed by
+ * @param narrow what they are packed by anew
+ * @param behind tokens that follow an old page
+ */
+public record ColdBlockConfig(
+    SpecText spec, QuantizationConfig base, QuantizationConfig cold, int minDistance)
+    implements QuantizationConfig {
+  public static final String KEY = "stored";
+
+  private static final Pattern TYPED = Pattern.compile("([0-9]{1,2})@([0-9]{1,7})");
+
+  /** Keys that give keys and values bits other than those behind the colon. */
+  private static final Set<String> OTHER_BITS = Set.of("k", "v", "widths");
+
+  private interface Settings {
+    CacheConfig of(QuantizationConfig config);
+  }
+
+  /** What becomes of a method's plan by the spec's key, where it has one. */
+  public static QuantizationConfig of(
+      SpecText spec, QuantizationMethod method, QuantizationConfig base) {
+    if (!spec.has(KEY)) {
+      return base;
+    }
+    Matcher typed = TYPED.matcher(Optional.ofNullable(spec.value(KEY)).orElse(""));
+    if (!typed.matches()) {
+      throw spec.invalid(
+          "%s is '%s'; expected bits and tokens, as in 2@4096".formatted(KEY, spec.value(KEY)));
+    }
+    SpecText coldSpec = spec.without(KEY);
+    for (String key : OTHER_BITS) {
+      coldSpec = coldSpec.without(key);
+    }
+    QuantizationConfig cold = method.parse(coldSpec.withBits(typed.group(1)));
+    return new ColdBlockConfig(spec, base, cold, Integer.parseInt(typed.group(2)));
+  }
+
+  private CacheConfig with(Settings settings) {
+    CacheConfig made = settings.of(base);
+    PageCodec coldCodec = settings.of(cold).codec().orElse(null);
+    if (!(made.codec().orElse(null) instanceof StatelessCodec own)
+        || !(coldCodec instanceof StatelessCodec codec)) {
+      throw spec.invalid("%s is for kinds that keep nothing of a sequence".formatted(KEY));
+    }
+    if (codec.sharedBytes() > 0) {
+      throw spec.invalid("%s would need tables of its own".formatted(KEY));
+    }
+    if (codec.pageBytes() >= own.pageBytes()) {
+      throw spec.invalid(
+          "%s has pages of %d bytes; expected fewer than the %d that pages have in memory"
+              .formatted(KEY, codec.pageBytes(), own.pageBytes()));
+    }
+    return made.withColdBlocks(new ColdBlocks(minDistance, codec));
+  }
+
+  @Override
+  public CacheConfig cacheConfig(CacheShape shape) {
+    return with(config -> config.cacheConfig(shape));
+  }
+
+  @Override
+  public CacheConfig estimationConfig(CacheShape shape, CacheContext context) {
+    return with(config -> config.estimationConfig(shape, context));
+  }
+
+  @Override
+  public CacheConfig cacheConfig(CacheShape shape, CacheContext context) {
+    return with(config -> config.cacheConfig(shape, context));
+  }
+
+  @Override
+  public boolean supportsValuesInKeys() {
+    return base.supportsValuesInKeys();
+  }
+
+  @Override
+  public Set<String> profileParts() {
+    Set<String> parts = new HashSet<>(base.profileParts());
+    parts.addAll(cold.profileParts());
+    return Set.copyOf(parts);
+  }
+
+  @Override
+  public String resolvedSpec(String text, CacheContext context) {
+    return base.resolvedSpec(text, context);
+  }
+}

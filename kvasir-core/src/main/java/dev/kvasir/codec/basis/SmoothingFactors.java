@@ -1,0 +1,83 @@
+package dev.kvasir.codec.basis;
+
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.profile.Profile;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/**
+ * What keys of a layer are divided by before they are packed, so that no channel rules the range of
+ * a token. Queries are multiplied by the same, which leaves scores as they are.
+ *
+ * @param factors (kvHeads, keyDim)
+ */
+public record SmoothingFactors(int keyDim, float[] factors) implements HeadBasis {
+  /** The part of a profile that holds them. */
+  public static final String PART = "pmkvq";
+
+  /** Factors by layer, KV head and channel, as calibration finds them. */
+  private static final String KEY = PART + "/smoothing"; // (layers, kvHeads, keyDim)
+
+  /** Half of the largest half: a range of numbers up to here fits one. */
+  private static final float MAX_QUOTIENT = 32752;
+
+  /** Those of each layer, where a profile has any; else none. */
+  public static List<SmoothingFactors> of(Optional<Profile> profile, CacheShape shape) {
+    if (profile.flatMap(known -> known.shape(KEY)).isEmpty()) {
+      return List.of();
+    }
+    int kvHeads = shape.kvHeads();
+    int keyDim = shape.keyDim();
+    float[] all = profile.get().floats(KEY, shape.layers(), kvHeads, keyDim);
+    return IntStream.range(0, shape.layers())
+        .mapToObj(layer -> of(profile.get().name(), all, layer, kvHeads, keyDim))
+        .toList();
+  }
+
+  /** The factors of a layer, from those of all layers. */
+  public static SmoothingFactors of(
+      String source, float[] all, int layer, int kvHeads, int keyDim) {
+    int count = kvHeads * keyDim;
+    float[] factors = Arrays.copyOfRange(all, layer * count, (layer + 1) * count);
+    for (float factor : factors) {
+      if (!(factor > 0 && factor < Float.POSITIVE_INFINITY)) {
+        throw new InvalidInputException(
+            "%s: a smoothing factor of layer %d is %s; expected numbers above 0"
+                .formatted(source, layer, factor));
+      }
+    }
+    return new SmoothingFactors(keyDim, factors);
+  }
+
+  /** Divides keys. Where a factor is far too small for a key, the key is cut off. */
+  @Override
+  public void transform(int kvHead, float[] x, int at, int rows) {
+    for (int i = 0; i < rows * keyDim; i++) {
+      float quotient = x[at + i] / factors[kvHead * keyDim + i % keyDim];
+      x[at + i] = Math.clamp(quotient, -MAX_QUOTIENT, MAX_QUOTIENT);
+    }
+  }
+
+  /** Multiplies keys to turn them back. */
+  @Override
+  public void invert(int kvHead, float[] x, int at, int rows) {
+    for (int row = 0; row < rows; row++) {
+      for (int channel = 0; channel < keyDim; channel++) {
+        x[at + row * keyDim + channel] *= factors[kvHead * keyDim + channel];
+      }
+    }
+  }
+
+  @Override
+  public void transformQueries(int kvHead, float[] queries, int at, int rows) {
+    invert(kvHead, queries, at, rows);
+  }
+
+  @Override
+  public int fingerprint() {
+    return Arrays.hashCode(factors);
+  }
+}

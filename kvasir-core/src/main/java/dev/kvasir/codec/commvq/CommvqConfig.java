@@ -1,0 +1,145 @@
+package dev.kvasir.codec.commvq;
+
+import dev.kvasir.codec.CacheConfig;
+import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ModelTables;
+import dev.kvasir.codec.QuantizationConfig;
+import dev.kvasir.codec.SpecText;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.Int8Codebooks;
+import dev.kvasir.kernel.Rotation;
+import dev.kvasir.profile.Profile;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * Sums of codebook rows, which the model's profile holds.
+ *
+ * @param spec as typed
+ * @param bits for each channel, about
+ * @param beam see {@link CommvqCodec}
+ * @param reading the way to read keys, as typed {@code scores=}
+ */
+public record CommvqConfig(
+    String spec, int bits, int window, int sinks, int beam, KeyScoring keyScoring)
+    implements QuantizationConfig {
+  static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2, 3, 4));
+  private static final int DEFAULT_WINDOW = 128;
+  private static final int MAX_BEAM = 64;
+
+  /** The first tokens hold much of the attention, and are unlike what codebooks were trained on. */
+  private static final int DEFAULT_SINKS = 16;
+
+  /** What codebooks are made of. */
+  private record Origin(Profile profile, int bits, Rotation rotation) {}
+
+  public static CommvqConfig of(SpecText spec) {
+    spec.requireKeys("window", "sinks", "beam", "scores");
+    int bits = spec.bits(BITS);
+    return new CommvqConfig(
+        spec.text(),
+        bits,
+        spec.tokens("window", DEFAULT_WINDOW),
+        spec.tokens("sinks", DEFAULT_SINKS),
+        spec.between("beam", defaultBeam(bits), 1, MAX_BEAM),
+        spec.choice("scores", KeyScoring.SUMS));
+  }
+
+  /** The search takes as long at every width: many stages need it less. */
+  private static int defaultBeam(int bits) {
+    return bits == 1 ? 4 : 2;
+  }
+
+  /** Enough to foretell bytes. */
+  @Override
+  public CacheConfig cacheConfig(CacheShape shape) {
+    requireShape(shape);
+    return cacheConfig(shape, CacheContext.unknown(), Optional.empty());
+  }
+
+  @Override
+  public CacheConfig estimationConfig(CacheShape shape, CacheContext context) {
+    requireShape(shape);
+    trained(context).ifPresent(origin -> CommvqProfile.require(origin.profile, bits, shape));
+    return cacheConfig(shape, context, Optional.empty());
+  }
+
+  @Override
+  public CacheConfig cacheConfig(CacheShape shape, CacheContext context) {
+    requireShape(shape);
+    context.requireRotation(spec);
+    Origin origin =
+        trained(context)
+            .orElseThrow(
+                () ->
+                    context.missingCalibration(
+                        spec, "codebooks", "train them", CommvqProfile.part(bits)));
+    ModelTables tables = context.requireTables(spec, "codebooks");
+    return cacheConfig(shape, context, Optional.of(codebooks(tables, origin, shape)));
+  }
+
+  /** Before codebooks are read: their arrays grow with the square of a head's channels. */
+  private void requireShape(CacheShape shape) {
+    if (shape.keyDim() % 2 != 0) {
+      throw new InvalidInputException(
+          "the cache '%s' codes channels in pairs; heads have %d channels"
+              .formatted(spec, shape.keyDim()));
+    }
+    stages(shape.keyDim());
+    stages(shape.valueDim());
+  }
+
+  private CacheConfig cacheConfig(
+      CacheShape shape, CacheContext context, Optional<ModelCodebooks> codebooks) {
+    CommvqShape pages =
+        new CommvqShape(
+            shape.kvHeads(),
+            shape.keyDim(),
+            stages(shape.keyDim()),
+            shape.valueDim(),
+            stages(shape.valueDim()));
+    long shared =
+        trained(context)
+            .map(origin -> ModelCodebooks.bytesFor(shape.layers(), pages, origin.rotation))
+            .orElse(0L);
+    CommvqCodec codec =
+        new CommvqCodec(
+            pages, codebooks, shared, beam, keyScoring, context.kernels(), context.workers());
+    return new CacheConfig(Precision.F16, sinks, window, Optional.of(codec));
+  }
+
+  private int stages(int channels) {
+    int stages = CommvqProfile.stages(bits, channels);
+    if (2 * stages > Int8Codebooks.MAX_SETS) {
+      throw new InvalidInputException(
+          "the cache '%s' needs %d stages for heads of %d channels; at most %d can be added up"
+              .formatted(spec, stages, channels, Int8Codebooks.MAX_SETS / 2));
+    }
+    return stages;
+  }
+
+  /** Where codebooks of that width come from, if there are any. */
+  private Optional<Origin> trained(CacheContext context) {
+    return context
+        .profileWith(CommvqProfile.part(bits))
+        .flatMap(held -> context.rotation().map(turn -> new Origin(held, bits, turn)));
+  }
+
+  private ModelCodebooks codebooks(ModelTables tables, Origin origin, CacheShape shape) {
+    return tables.getOrCreate(
+        origin,
+        ModelCodebooks.class,
+        memory ->
+            ModelCodebooks.of(
+                CommvqProfile.of(origin.profile, bits, shape).layers(), origin.rotation, memory));
+  }
+
+  @Override
+  public Set<String> profileParts() {
+    return Set.of(CommvqProfile.part(bits));
+  }
+}

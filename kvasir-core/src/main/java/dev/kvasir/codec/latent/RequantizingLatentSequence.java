@@ -1,0 +1,54 @@
+package dev.kvasir.codec.latent;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.RequantizingSequence;
+import dev.kvasir.memory.SharedArena;
+
+/** Latents of a sequence at their levels, beside channels that stay as wide as they are. */
+final class RequantizingLatentSequence extends LatentSequence implements RequantizingSequence {
+  /** The number of its state among stored ones. */
+  static final int KIND = 49;
+
+  private final RequantizingSequence requantizing;
+
+  RequantizingLatentSequence(RequantizingSequence latents, RotaryChannels rotary, int queryHeads) {
+    super(latents, rotary, queryHeads);
+    this.requantizing = latents;
+  }
+
+  private RequantizingLatentSequence(RequantizingSequence latents, LatentSequence like) {
+    super(latents, like);
+    this.requantizing = latents;
+  }
+
+  @Override
+  public byte[] serializeState() {
+    return state(KIND, requantizing.serializeState());
+  }
+
+  @Override
+  public int level(int layer) {
+    return requantizing.level(layer);
+  }
+
+  @Override
+  public void setLevel(int layer, int level) {
+    requantizing.setLevel(layer, level);
+  }
+
+  @Override
+  public int level(Page page) {
+    return requantizing.level(((LatentPage) page).latents());
+  }
+
+  @Override
+  public Page requantize(SharedArena memory, Page page, int level) {
+    LatentPage wide = (LatentPage) page;
+    return wide.withLatents(memory, requantizing.requantize(memory, wide.latents(), level));
+  }
+
+  @Override
+  public RequantizingSequence fork() {
+    return new RequantizingLatentSequence(requantizing.fork(), this);
+  }
+}

@@ -1,0 +1,31 @@
+package dev.kvasir.codec.mead;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.kernel.Kernels;
+
+/** A page that knows its keys as they were before rotation. */
+sealed interface PreRopePage extends Page permits MeadPage, TokenIdPage {
+  MeadTables tables();
+
+  /** Of the first token. */
+  int position();
+
+  /**
+   * Makes all keys of a head, before rotation: {@link MeadWorkspace#vectors} // (TOKENS, keyWidth)
+   */
+  void readKeys(Kernels kernels, MeadWorkspace meadWorkspace, int kvHead);
+
+  @Override
+  default void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    MeadTables tables = tables();
+    MeadWorkspace meadWorkspace = MeadWorkspace.of(workspace, tables.sizes());
+    Kernels kernels = workspace.kernels();
+    readKeys(kernels, meadWorkspace, kvHead);
+    tables.ropeTable().rotateEach(kernels, meadWorkspace.vectors, tokens);
+    meadWorkspace
+        .rotation(tables.ropeTable())
+        .rotate(kernels, meadWorkspace.vectors, tokens, tables.rotation(), position());
+    tables.ropeTable().toModelOrder(meadWorkspace.vectors, tokens, out);
+  }
+}

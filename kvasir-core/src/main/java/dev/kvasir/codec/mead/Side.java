@@ -1,9 +1,0 @@
-package dev.kvasir.codec.mead;
-
-/** The two vectors of a token. */
-enum Side {
-  KEYS,
-  VALUES;
-
-  static final int COUNT = values().length;
-}

@@ -1,0 +1,135 @@
+package dev.kvasir.codec.mead;
+
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.Snapshot;
+import dev.kvasir.codec.SnapshotHeader;
+import dev.kvasir.kernel.Kernels;
+import java.nio.ByteBuffer;
+
+/**
+ * Tokens of the first layer, whose keys and values depend on their ids alone. Stored:
+ *
+ * <pre>
+ * u32  position of the first token
+ *      ids of the tokens
+ * </pre>
+ */
+final class TokenIdPage implements PreRopePage {
+  /** Its number among stored pages. */
+  private static final int KIND = 61;
+
+  private final MeadTables tables;
+  private final TokenKvTable rows;
+  private final BlockTokenIds tokens;
+
+  /**
+   * @param tokens held until the page is closed
+   */
+  TokenIdPage(MeadTables tables, BlockTokenIds tokens) {
+    this.tables = tables;
+    this.rows = tables.firstLayer().orElseThrow();
+    this.tokens = tokens;
+  }
+
+  @Override
+  public MeadTables tables() {
+    return tables;
+  }
+
+  @Override
+  public int position() {
+    return tokens.position();
+  }
+
+  @Override
+  public PageReader reader(PageReaders readers) {
+    return readers.of(MeadReader.KIND);
+  }
+
+  @Override
+  public void readKeys(Kernels kernels, MeadWorkspace meadWorkspace, int kvHead) {
+    int width = tables.sizes().keyWidth();
+    readTableRows(meadWorkspace);
+    long first = (long) Short.BYTES * kvHead * width;
+    int stride = tables.sizes().kvHeads() * width;
+    kernels
+        .rowCodes()
+        .gather(
+            rows.keys(),
+            first,
+            stride,
+            meadWorkspace.tableRows,
+            TOKENS,
+            width,
+            meadWorkspace.vectors);
+  }
+
+  /** Makes the first values of a head: // (count, valueDim) */
+  void readValues(
+      Kernels kernels, MeadWorkspace meadWorkspace, int kvHead, int count, float[] out) {
+    int valueDim = tables.sizes().valueDim();
+    readTableRows(meadWorkspace);
+    long first = (long) Short.BYTES * kvHead * valueDim;
+    int stride = tables.sizes().kvHeads() * valueDim;
+    kernels
+        .rowCodes()
+        .gather(rows.values(), first, stride, meadWorkspace.tableRows, count, valueDim, out);
+  }
+
+  /** An id that the model does not have stands for its first token. */
+  private void readTableRows(MeadWorkspace meadWorkspace) {
+    meadWorkspace.unbind();
+    tokens.read(meadWorkspace.ids);
+    for (int token = 0; token < TOKENS; token++) {
+      int id = meadWorkspace.ids[token];
+      meadWorkspace.tableRows[token] = id < rows.vocabulary() ? id : 0;
+    }
+  }
+
+  @Override
+  public void dequantizeValues(PageWorkspace workspace, int kvHead, int count, float[] out) {
+    MeadWorkspace meadWorkspace = MeadWorkspace.of(workspace, tables.sizes());
+    readValues(workspace.kernels(), meadWorkspace, kvHead, count, out);
+  }
+
+  @Override
+  public byte[] serialize() {
+    return SnapshotHeader.PAGE.wrap(
+        KIND,
+        Integer.BYTES + BlockTokenIds.BYTES,
+        out -> {
+          out.putInt(tokens.position());
+          out.put(tokens.bytes().asByteBuffer());
+        });
+  }
+
+  /** Reads what {@link #form} wrote. */
+  static TokenIdPage read(Snapshot snapshot, MeadTables tables, MeadReadContext context) {
+    return SnapshotHeader.PAGE.unwrap(snapshot, KIND, in -> read(in, tables, context));
+  }
+
+  private static TokenIdPage read(ByteBuffer in, MeadTables tables, MeadReadContext context) {
+    int position = SnapshotHeader.PAGE.readPosition(in);
+    SnapshotHeader.PAGE.requireRemaining(in, BlockTokenIds.BYTES);
+    BlockTokenIds tokens = context.readTokenIds(in, position);
+    context.known().add(tokens);
+    return new TokenIdPage(tables, tokens);
+  }
+
+  @Override
+  public long codeBytes() {
+    return 0;
+  }
+
+  @Override
+  public long scaleBytes() {
+    return BlockTokenIds.BYTES;
+  }
+
+  @Override
+  public void close() {
+    tokens.release();
+  }
+}

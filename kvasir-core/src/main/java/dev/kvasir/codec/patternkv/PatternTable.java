@@ -1,0 +1,104 @@
+package dev.kvasir.codec.patternkv;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
+import java.util.Arrays;
+
+/**
+ * A number for each pattern and query row: products that tokens look up, or weights that they leave
+ * behind. Rows of a pattern lie side by side, and tokens are gone through four rows at a time: an
+ * index is read once for four, and four sums go on at once where the same pattern comes again and
+ * again and each must wait for the last.
+ */
+final class PatternTable {
+  private static final int PAGE = Page.TOKENS;
+  private static final int ROWS = PageReader.MAX_ROWS;
+
+  /** One for each value of a byte, {@link PatternSet#NO_ROW} included. */
+  private static final int INDICES = PatternSet.MAX_COUNT + 1;
+
+  private final float[] numbers = new float[INDICES * ROWS]; // (indices, ROWS)
+  private final float[] transposed = new float[INDICES * ROWS]; // (ROWS, indices)
+  private final RowBlock patternRows = new RowBlock();
+  private final RowBlock queryRows = new RowBlock();
+  private final RowBlock numberRows = new RowBlock();
+  private final RowBlock accumulatorRows = new RowBlock();
+
+  void clear() {
+    Arrays.fill(numbers, 0);
+  }
+
+  /** Sets the products of queries with the patterns from {@code first} to {@code end}. */
+  void multiply(
+      Kernels kernels, float[] queries, int rows, float[] patterns, int first, int end, int depth) {
+    patternRows.set(patterns, first * depth, depth, end - first, depth);
+    queryRows.set(queries, rows, depth);
+    numberRows.set(numbers, first * ROWS, ROWS, end - first, rows);
+    kernels.floats().products(patternRows, queryRows, numberRows);
+    Arrays.fill(numbers, PatternSet.NONE * ROWS, (PatternSet.NONE + 1) * ROWS, 0);
+  }
+
+  /**
+   * Adds to each token what its pattern has.
+   *
+   * @param scores (rows, PAGE)
+   * @param indices (PAGE)
+   */
+  void addTo(float[] scores, byte[] indices, int rows) {
+    int row = 0;
+    for (; row + 4 <= rows; row += 4) {
+      addFour(scores, indices, row);
+    }
+    for (; row < rows; row++) {
+      for (int token = 0; token < PAGE; token++) {
+        scores[row * PAGE + token] += numbers[(indices[token] & 0xFF) * ROWS + row];
+      }
+    }
+  }
+
+  private void addFour(float[] scores, byte[] indices, int row) {
+    for (int token = 0; token < PAGE; token++) {
+      int from = (indices[token] & 0xFF) * ROWS + row;
+      int to = row * PAGE + token;
+      scores[to] += numbers[from];
+      scores[to + PAGE] += numbers[from + 1];
+      scores[to + 2 * PAGE] += numbers[from + 2];
+      scores[to + 3 * PAGE] += numbers[from + 3];
+    }
+  }
+
+  /**
+   * Adds each token's weight to that of its pattern.
+   *
+   * @param probabilities (rows, PAGE)
+   */
+  void collect(Kernels kernels, float[] probabilities, PatternLabels labels, int kvHead, int rows) {
+    kernels
+        .patterns()
+        .scatterAdd(probabilities, rows, numbers, ROWS, labels.indices(), labels.offset(kvHead));
+  }
+
+  /** Scales a row of the first {@code count} patterns. */
+  void scale(int row, int count, float factor) {
+    for (int at = row; at < count * ROWS; at += ROWS) {
+      numbers[at] *= factor;
+    }
+  }
+
+  /** {@code mixed[row] += sum over patterns of number * pattern}, for the first {@code count}. */
+  void accumulate(
+      Kernels kernels, int rows, float[] patterns, int count, int depth, float[] accumulator) {
+    for (int row = 0; row < rows; row++) {
+      for (int i = 0; i < count; i++) {
+        transposed[row * INDICES + i] = numbers[i * ROWS + row];
+      }
+    }
+    numberRows.set(transposed, 0, INDICES, rows, count);
+    patternRows.set(patterns, count, depth);
+    kernels
+        .floats()
+        .weightedSums(numberRows, patternRows, accumulatorRows.set(accumulator, rows, depth));
+  }
+}

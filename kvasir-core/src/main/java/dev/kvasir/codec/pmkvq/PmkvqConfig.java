@@ -1,0 +1,168 @@
+package dev.kvasir.codec.pmkvq;
+
+import dev.kvasir.codec.BudgetSize;
+import dev.kvasir.codec.CacheBudget;
+import dev.kvasir.codec.CacheConfig;
+import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerWidths;
+import dev.kvasir.codec.OperandPrecision;
+import dev.kvasir.codec.QuantizationConfig;
+import dev.kvasir.codec.RequantizeScope;
+import dev.kvasir.codec.SpecText;
+import dev.kvasir.codec.basis.SmoothingFactors;
+import dev.kvasir.codec.uniform.UniformOptions;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.profile.Profile;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * Uniform codes that begin with 16 bits and shrink under a budget.
+ *
+ * @param spec as typed
+ * @param floorBits what no layer goes below
+ * @param size empty for the least that holds the context
+ * @param isPooled whether pages keep their width until the memory of all sequences is used up
+ * @param step which pages become narrower when they do not fit
+ * @param keyScales what a scale of keys belongs to
+ * @param widths where floors of layers come from; empty for the profile's where it has any
+ * @param smooths whether keys by token are divided by the profile's factors, where it has any;
+ *     those by channel have nothing to gain
+ * @param birth the width that a page is coded to when it is packed
+ */
+public record PmkvqConfig(
+    String spec,
+    int floorBits,
+    Optional<BudgetSize> budgetSize,
+    boolean isPooled,
+    int window,
+    int sinks,
+    RightShift shift,
+    RequantizeScope scope,
+    KeyScaleAxis keyScales,
+    Optional<LayerWidths.Source> widths,
+    boolean usesSmoothing,
+    OperandPrecision operandPrecision,
+    InitialWidth initialWidth)
+    implements QuantizationConfig {
+  static final SortedSet<Integer> FLOORS = new TreeSet<>(Set.of(2, 4, 8));
+  private static final int DEFAULT_WINDOW = 128;
+
+  /** With fewer, what fills up vectors makes a page of 8 bits larger than one of 16. */
+  private static final int MIN_CHANNELS = 8;
+
+  private static final int DEFAULT_SINKS = 1;
+
+  public static PmkvqConfig of(SpecText spec) {
+    spec.requireKeys(
+        "budget",
+        "window",
+        "sinks",
+        "shift",
+        "shrink",
+        "keys",
+        "widths",
+        "smoothing",
+        "lookup",
+        "born");
+    KeyScaleAxis keyScales = spec.choice("keys", KeyScaleAxis.CHANNEL);
+    if (keyScales == KeyScaleAxis.CHANNEL && spec.has("smoothing") && spec.isOn("smoothing")) {
+      throw spec.invalid("smoothing=on is for keys=token; keys by channel have a scale each");
+    }
+    return new PmkvqConfig(
+        spec.text(),
+        spec.bits(FLOORS),
+        BudgetSize.in(spec),
+        BudgetSize.isPooled(spec),
+        spec.tokens("window", DEFAULT_WINDOW),
+        spec.tokens("sinks", DEFAULT_SINKS),
+        spec.choice("shift", RightShift.EQUIVALENT),
+        spec.choice("shrink", RequantizeScope.PAGE),
+        keyScales,
+        spec.has("widths")
+            ? Optional.of(spec.choice("widths", LayerWidths.Source.SAME))
+            : Optional.empty(),
+        keyScales == KeyScaleAxis.TOKEN && spec.isOn("smoothing"),
+        spec.choice("lookup", OperandPrecision.EXACT),
+        spec.choice("born", InitialWidth.NARROW));
+  }
+
+  /** Values that are keys cannot be divided by factors of keys, and are not. */
+  @Override
+  public boolean supportsValuesInKeys() {
+    return true;
+  }
+
+  @Override
+  public CacheConfig cacheConfig(CacheShape shape) {
+    return cacheConfig(shape, CacheContext.unknown());
+  }
+
+  @Override
+  public CacheConfig estimationConfig(CacheShape shape, CacheContext context) {
+    return cacheConfig(shape, context);
+  }
+
+  @Override
+  public CacheConfig cacheConfig(CacheShape shape, CacheContext context) {
+    UniformOptions.requireSupported(spec, shape);
+    int narrowest = Math.min(shape.keyDim(), shape.valueDim());
+    if (narrowest < MIN_CHANNELS) {
+      throw new InvalidInputException(
+          "the cache '%s' cannot shrink heads of %d channels; expected at least %d"
+              .formatted(spec, narrowest, MIN_CHANNELS));
+    }
+    PmkvqCodec codec =
+        new PmkvqCodec(
+            shape,
+            floors(context.profile(), shape.layers()),
+            keyScales,
+            usesSmoothing && !shape.hasValuesInKeys()
+                ? SmoothingFactors.of(context.profile(), shape)
+                : List.of(),
+            shift,
+            operandPrecision,
+            initialWidth);
+    CacheConfig settings = new CacheConfig(Precision.F16, sinks, window, Optional.of(codec));
+    return isPooled ? settings : settings.withBudget(budget(shape, context));
+  }
+
+  private CacheBudget budget(CacheShape shape, CacheContext context) {
+    return budgetSize
+        .map(own -> own.budget(spec, shape, context, scope))
+        .orElseGet(
+            () ->
+                CacheBudget.minimumFor(
+                    spec, BudgetSize.requireContextLimit(spec, context), scope, context.workers()));
+  }
+
+  /** The profile's widths, where they are above what was asked for. */
+  private int[] floors(Optional<Profile> profile, int layers) {
+    int[] floors = new int[layers];
+    Arrays.fill(floors, floorBits);
+    if (usesProfileWidths(profile)) {
+      int[] found = LayerWidths.of(spec, profile, layers, FLOORS);
+      Arrays.setAll(floors, layer -> Math.max(floorBits, found[layer]));
+    }
+    return floors;
+  }
+
+  /** Whether layers have floors of their own. */
+  public boolean usesProfileWidths(Optional<Profile> profile) {
+    LayerWidths.Source source =
+        widths.orElse(
+            LayerWidths.presentIn(profile) ? LayerWidths.Source.PROFILE : LayerWidths.Source.SAME);
+    return source == LayerWidths.Source.PROFILE;
+  }
+
+  @Override
+  public Set<String> profileParts() {
+    return Set.of(SmoothingFactors.PART, LayerWidths.PART);
+  }
+}

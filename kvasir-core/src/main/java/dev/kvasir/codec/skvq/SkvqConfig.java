@@ -1,0 +1,42 @@
+package dev.kvasir.codec.skvq;
+
+import dev.kvasir.codec.CacheConfig;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.QuantizationConfig;
+import dev.kvasir.codec.SpecText;
+import dev.kvasir.codec.uniform.UniformOptions;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import java.util.Optional;
+
+/**
+ * Groups of channels of a token.
+ *
+ * @param reorders whether channels that reach as far share a group
+ * @param clips whether ranges are cut off where that leaves less error
+ */
+record SkvqConfig(UniformOptions options, int sinks, boolean reorders, boolean clips)
+    implements QuantizationConfig {
+  /** The paper's. */
+  private static final int DEFAULT_SINKS = 5;
+
+  static SkvqConfig of(SpecText spec) {
+    UniformOptions options = UniformOptions.of(spec, "reorder", "clip");
+    return new SkvqConfig(
+        options, spec.tokens("sinks", DEFAULT_SINKS), spec.isOn("reorder"), spec.isOn("clip"));
+  }
+
+  @Override
+  public CacheConfig cacheConfig(CacheShape shape) {
+    UniformOptions.requireSupported(options.method(), shape);
+    SkvqShape head =
+        new SkvqShape(
+            shape.keyDim(),
+            shape.valueDim(),
+            options.keyBits(),
+            options.valueBits(),
+            options.group(),
+            reorders);
+    SkvqCodec codec = new SkvqCodec(shape.kvHeads(), head, clips, options.operandPrecision());
+    return new CacheConfig(Precision.F16, sinks, options.window(), Optional.of(codec));
+  }
+}

@@ -1,0 +1,158 @@
+package dev.kvasir.grammar;
+
+import dev.kvasir.grammar.ParserState.Configuration;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Reads texts byte by byte. A place is a set of states with their stacks; places are made when they
+ * are first reached and kept, so that a way that was gone before costs a look-up a byte. Only what
+ * can still become a text is followed. Not safe for several threads.
+ */
+final class ParserStates {
+  private static final int MAX_CACHED = 1 << 14;
+
+  /**
+   * Alternatives that begin alike double with each level in which they nest. What is left out is
+   * not generated, and what is kept can end as before.
+   */
+  private static final int MAX_CONFIGURATIONS = 1000;
+
+  private final Automaton automaton;
+  private final Map<ParserState.Key, ParserState> cache = new HashMap<>();
+  private final ParserState start;
+  private final ParserState finished;
+
+  ParserStates(Automaton automaton) {
+    this.automaton = automaton;
+    Closure closure = new Closure();
+    closure.add(automaton.start, CallStack.EMPTY);
+    this.start = closure.toState();
+    this.finished =
+        new ParserState(new ParserState.Key(Set.of(), true), automaton.byteOfClass.length);
+  }
+
+  ParserState start() {
+    return start;
+  }
+
+  /** Behind a text that is over, where nothing may come but what ends it. */
+  ParserState finished() {
+    return finished;
+  }
+
+  /** Forgets places when there are too many; those that somebody holds can be gone on from. */
+  void trim() {
+    if (cache.size() > MAX_CACHED) {
+      clear();
+    }
+  }
+
+  void clear() {
+    cache.clear();
+  }
+
+  /** A dead place where the byte may not come. */
+  ParserState advance(ParserState parserState, int value) {
+    int kind = automaton.classOfByte[value];
+    ParserState next = parserState.next[kind];
+    if (next == null) {
+      next = computeNext(parserState, automaton.byteOfClass[kind]);
+      parserState.next[kind] = next;
+    }
+    return next;
+  }
+
+  /** Whether each byte of plain text leads back to the place. */
+  boolean staysInPlainText(ParserState parserState) {
+    if (parserState.staysInPlainText == null) {
+      boolean stays = true;
+      for (int value = TokenTrie.FIRST_PLAIN; stays && value <= TokenTrie.LAST_PLAIN; value++) {
+        stays = !TokenTrie.isPlain(value) || advance(parserState, value) == parserState;
+      }
+      parserState.staysInPlainText = stays;
+    }
+    return parserState.staysInPlainText;
+  }
+
+  private ParserState computeNext(ParserState parserState, int value) {
+    Closure closure = new Closure();
+    for (Configuration configuration : parserState.key.configurations()) {
+      int state = configuration.state();
+      for (int e = automaton.firstEdge[state]; e < automaton.firstEdge[state + 1]; e++) {
+        if (automaton.low[e] >= 0 && automaton.low[e] <= value && value <= automaton.high[e]) {
+          closure.add(automaton.target[e], configuration.stack());
+        }
+      }
+    }
+    return closure.toState();
+  }
+
+  /** Follows what takes no byte: empty edges, calls, and the ends of rules. */
+  private final class Closure {
+    private final Set<Configuration> reached = new LinkedHashSet<>();
+    private final ArrayDeque<Configuration> unfollowed = new ArrayDeque<>();
+    private boolean isAccepting;
+
+    void add(int state, CallStack stack) {
+      if (automaton.canFinish(state, stack.depth())) {
+        Configuration configuration = new Configuration(state, stack);
+        if (reached.add(configuration)) {
+          unfollowed.add(configuration);
+        }
+      }
+    }
+
+    ParserState toState() {
+      while (!unfollowed.isEmpty()) {
+        Configuration configuration = unfollowed.remove();
+        if (automaton.finalStates.get(configuration.state())) {
+          returnFrom(configuration.stack());
+        } else {
+          follow(configuration);
+        }
+      }
+      Set<Configuration> configurations =
+          reached.stream()
+              .filter(configuration -> automaton.consumesBytes(configuration.state()))
+              .limit(MAX_CONFIGURATIONS)
+              .collect(Collectors.toCollection(LinkedHashSet::new));
+      ParserState.Key key = new ParserState.Key(configurations, isAccepting);
+      return cache.computeIfAbsent(key, k -> new ParserState(k, automaton.byteOfClass.length));
+    }
+
+    private void returnFrom(CallStack stack) {
+      if (stack == CallStack.EMPTY) {
+        isAccepting = true;
+      } else {
+        add(stack.returnState(), stack.parent());
+      }
+    }
+
+    private void follow(Configuration configuration) {
+      CallStack stack = configuration.stack();
+      for (int e = automaton.firstEdge[configuration.state()];
+          e < automaton.firstEdge[configuration.state() + 1];
+          e++) {
+        int next = automaton.target[e];
+        if (automaton.low[e] == Automaton.EPSILON) {
+          add(next, stack);
+        } else if (automaton.low[e] == Automaton.CALL) {
+          call(automaton.high[e], next, stack);
+        }
+      }
+    }
+
+    private void call(int first, int next, CallStack stack) {
+      if (automaton.finalStates.get(next)) {
+        add(first, stack);
+      } else if (automaton.canFinish(next, stack.depth())) {
+        add(first, stack.push(next));
+      }
+    }
+  }
+}

@@ -1,0 +1,189 @@
+package dev.kvasir.kernel;
+
+import java.util.Arrays;
+import java.util.Random;
+
+/**
+ * Lloyd's k-means with the seeding of k-means++ (Arthur and Vassilvitskii, 2007), by squared
+ * Euclidean distance {@code |x|^2 - 2 x.m + |m|^2}. The same vectors always give the same centres.
+ */
+public final class KMeans {
+  private static final long SEED = 20_250_917;
+
+  /** Centres hardly move after as many rounds. */
+  private static final int ROUNDS = 30;
+
+  /** Vectors whose products with all centres are held at a time. */
+  private static final int BATCH = 256;
+
+  private final Kernels kernels;
+  private final float[] vectors; // (count, depth)
+  private final int count;
+  private final int depth;
+  private final int k;
+  private final float[] centroids; // (wanted, depth)
+  private final float[] centroidSquares; // (wanted)
+  private final float[] vectorSquares; // (count)
+  private final int[] nearest; // (count)
+  private final float[] products; // (BATCH, wanted)
+  private final RowBlock inputRows = new RowBlock();
+  private final RowBlock vectorRows = new RowBlock();
+  private final RowBlock outputRows = new RowBlock();
+  private final Random random = new Random(SEED);
+
+  private KMeans(Kernels kernels, float[] vectors, int count, int depth, int k) {
+    this.kernels = kernels;
+    this.vectors = vectors;
+    this.count = count;
+    this.depth = depth;
+    this.k = k;
+    this.centroids = new float[k * depth];
+    this.centroidSquares = new float[k];
+    this.vectorSquares = new float[count];
+    this.nearest = new int[count];
+    this.products = new float[BATCH * k];
+    for (int i = 0; i < count; i++) {
+      vectorSquares[i] = square(vectors, i);
+    }
+  }
+
+  /**
+   * The centres of clusters, in no order that means anything.
+   *
+   * @param vectors (count, depth)
+   * @param wanted up to {@code count}; where fewer vectors differ, some centres are equal
+   * @return (wanted, depth)
+   */
+  public static float[] centroids(Kernels kernels, float[] vectors, int count, int depth, int k) {
+    KMeans kMeans = new KMeans(kernels, vectors, count, depth, k);
+    kMeans.seed();
+    Arrays.fill(kMeans.nearest, -1);
+    for (int round = 0; round < ROUNDS && kMeans.assign(); round++) {
+      kMeans.updateCentroids();
+    }
+    return kMeans.centroids;
+  }
+
+  /**
+   * The centre that each vector is nearest to.
+   *
+   * @param vectors (count, depth)
+   * @param centres (wanted, depth)
+   * @return (count)
+   */
+  public static int[] nearest(
+      Kernels kernels, float[] vectors, int count, int depth, float[] centroids) {
+    KMeans kMeans = new KMeans(kernels, vectors, count, depth, centroids.length / depth);
+    System.arraycopy(centroids, 0, kMeans.centroids, 0, centroids.length);
+    for (int centroid = 0; centroid < kMeans.k; centroid++) {
+      kMeans.centroidSquares[centroid] = kMeans.square(centroids, centroid);
+    }
+    kMeans.assign();
+    return kMeans.nearest;
+  }
+
+  /** Each further centre is a vector, drawn by its squared distance to the centres so far. */
+  private void seed() {
+    double[] distances = new double[count];
+    Arrays.fill(distances, Double.POSITIVE_INFINITY);
+    int chosen = random.nextInt(count);
+    for (int centroid = 0; centroid < k; centroid++) {
+      System.arraycopy(vectors, chosen * depth, centroids, centroid * depth, depth);
+      centroidSquares[centroid] = vectorSquares[chosen];
+      chosen = sample(distances, updateDistances(distances, centroid));
+    }
+  }
+
+  /** Takes a new centre into account; answers the sum of the distances. */
+  private double updateDistances(double[] distances, int centroid) {
+    double sum = 0;
+    for (int from = 0; from < count; from += BATCH) {
+      int batch = Math.min(BATCH, count - from);
+      multiply(from, batch, centroid, 1);
+      for (int i = 0; i < batch; i++) {
+        double distance = vectorSquares[from + i] - 2.0 * products[i] + centroidSquares[centroid];
+        distances[from + i] = Math.min(distances[from + i], Math.max(0, distance));
+        sum += distances[from + i];
+      }
+    }
+    return sum;
+  }
+
+  /** Sets products (batch, some) of vectors and some centres. */
+  private void multiply(int from, int batch, int centroid, int some) {
+    int vector = from * depth;
+    int row = centroid * depth;
+    kernels
+        .floats()
+        .products(
+            inputRows.set(vectors, vector, depth, batch, depth),
+            vectorRows.set(centroids, row, depth, some, depth),
+            outputRows.set(products, batch, some));
+  }
+
+  private int sample(double[] distances, double sum) {
+    double left = random.nextDouble() * sum;
+    for (int i = 0; i < count; i++) {
+      left -= distances[i];
+      if (left < 0) {
+        return i;
+      }
+    }
+    return count - 1;
+  }
+
+  /** Answers whether any vector has another nearest centre than before. */
+  private boolean assign() {
+    boolean changed = false;
+    for (int from = 0; from < count; from += BATCH) {
+      int batch = Math.min(BATCH, count - from);
+      multiply(from, batch, 0, k);
+      for (int i = 0; i < batch; i++) {
+        int found = nearest(i * k);
+        changed |= found != nearest[from + i];
+        nearest[from + i] = found;
+      }
+    }
+    return changed;
+  }
+
+  private int nearest(int at) {
+    int best = 0;
+    float least = Float.POSITIVE_INFINITY;
+    for (int centroid = 0; centroid < k; centroid++) {
+      float distance = centroidSquares[centroid] - 2 * products[at + centroid];
+      if (distance < least) {
+        least = distance;
+        best = centroid;
+      }
+    }
+    return best;
+  }
+
+  /** A centre that no vector is nearest to stays where it is. */
+  private void updateCentroids() {
+    double[] sums = new double[k * depth];
+    int[] members = new int[k];
+    for (int i = 0; i < count; i++) {
+      members[nearest[i]]++;
+      int to = nearest[i] * depth;
+      for (int d = 0; d < depth; d++) {
+        sums[to + d] += vectors[i * depth + d];
+      }
+    }
+    for (int centroid = 0; centroid < k; centroid++) {
+      for (int d = 0; d < depth && members[centroid] > 0; d++) {
+        centroids[centroid * depth + d] = (float) (sums[centroid * depth + d] / members[centroid]);
+      }
+      centroidSquares[centroid] = square(centroids, centroid);
+    }
+  }
+
+  private float square(float[] x, int row) {
+    double sum = 0;
+    for (int d = row * depth; d < (row + 1) * depth; d++) {
+      sum += (double) x[d] * x[d];
+    }
+    return (float) sum;
+  }
+}

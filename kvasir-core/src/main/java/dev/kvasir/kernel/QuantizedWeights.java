@@ -1,0 +1,415 @@
+package dev.kvasir.kernel;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * Integer codes of 4 or 8 bits with a scale, and where needed a minimum, for each group of 16 or 32
+ * columns: {@code value = scale * code + minimum}. Every block format of GGUF unpacks to this
+ * without loss, so one product serves all of them.
+ *
+ * <p>Sixteen rows make a tile. A 32-bit lane of it belongs to one row, as instructions want that
+ * multiply four bytes at once (SDOT, VPDPBUSD).
+ *
+ * <pre>
+ * codes, 8 bits: tile | four columns | row 0..15 | 4 signed bytes
+ * codes, 4 bits: tile | eight columns | row 0..15 | 4 bytes: columns 0..3 in the low nibbles, 4..7 in the high
+ * scales, minimums: tile | numbers of its groups, see {@link ScaleFormat.ScaleEncoding}
+ *
+ * bytes = ceil(rows / 16) * (16 * columns * bits / 8 + bytes of a tile's numbers * (1 or 2))
+ * </pre>
+ */
+public final class QuantizedWeights implements Matrix {
+  public static final int TILE_ROWS = 16;
+
+  private static final ValueLayout.OfFloat FLOAT =
+      ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final int rows;
+  private final int columns;
+  private final int codeBits;
+  private final int groupLength;
+  private final ScaleFormat format;
+  private final MemorySegment codes;
+  private final MemorySegment scales;
+  private final MemorySegment minimums; // null where none are stored
+
+  /** With floats for scales and minimums. */
+  public QuantizedWeights(
+      SegmentAllocator allocator,
+      int rows,
+      int columns,
+      int codeBits,
+      int groupLength,
+      boolean hasMinimums) {
+    this(allocator, rows, columns, codeBits, groupLength, ScaleFormat.floats(hasMinimums));
+  }
+
+  public QuantizedWeights(
+      SegmentAllocator allocator,
+      int rows,
+      int columns,
+      int codeBits,
+      int groupLength,
+      ScaleFormat format) {
+    if (codeBits != 4 && codeBits != 8) {
+      throw new IllegalArgumentException("codeBits is %d; expected 4 or 8".formatted(codeBits));
+    }
+    if (groupLength != 16 && groupLength != 32) {
+      throw new IllegalArgumentException(
+          "groupLength is %d; expected 16 or 32".formatted(groupLength));
+    }
+    // Activations are coded in groups of 32, whatever the weights' groups are.
+    if (rows < 1 || columns < 1 || columns % QuantizedActivations.GROUP != 0) {
+      throw new IllegalArgumentException(
+          "a matrix of %d x %d; columns must be a multiple of %d"
+              .formatted(rows, columns, QuantizedActivations.GROUP));
+    }
+    format.requireFit(columns, groupLength);
+    this.rows = rows;
+    this.columns = columns;
+    this.codeBits = codeBits;
+    this.groupLength = groupLength;
+    this.format = format;
+    this.codes = allocator.allocate(codesOffset(tiles()));
+    this.scales = allocator.allocate(scalesOffset(tiles()), Float.BYTES);
+    this.minimums =
+        format.storesMinimums() ? allocator.allocate(scalesOffset(tiles()), Float.BYTES) : null;
+  }
+
+  /** Bytes that a matrix of these sizes takes. */
+  public static long bytesFor(
+      long rows, long columns, int codeBits, int groupLength, ScaleFormat format) {
+    return Math.ceilDiv(rows, TILE_ROWS)
+        * (TILE_ROWS * columns * codeBits / 8 + format.tileBytes(columns, groupLength));
+  }
+
+  /**
+   * Lays down up to sixteen rows; different tiles may be set by different threads.
+   *
+   * @param count rows of the tile, fewer than sixteen only in the last one
+   * @param tileCodes (count, columns)
+   * @param tileScales (count, groups)
+   * @param tileMinimums (count, groups), read only where minimums are stored
+   * @throws IllegalArgumentException if scales are kept as products, or as halves and one is not
+   *     the value of a half
+   */
+  public void setTile(
+      int tile, int count, byte[] tileCodes, float[] tileScales, float[] tileMinimums) {
+    setTileCodes(tile, count, tileCodes);
+    setTileNumbers(scales, tile, count, tileScales);
+    if (minimums != null) {
+      setTileNumbers(minimums, tile, count, tileMinimums);
+    }
+  }
+
+  /**
+   * The same where scales are kept as products.
+   *
+   * @param tileScales of the tile's rows
+   * @param tileMinimums likewise, read only where minimums are stored
+   */
+  public void setTile(
+      int tile,
+      int count,
+      byte[] tileCodes,
+      SuperBlockScales tileScales,
+      SuperBlockScales tileMinimums) {
+    setTileCodes(tile, count, tileCodes);
+    setTileProducts(scales, tile, count, tileScales);
+    if (minimums != null) {
+      setTileProducts(minimums, tile, count, tileMinimums);
+    }
+  }
+
+  /**
+   * Numbers that are a half for 256 columns times a small integer for each group.
+   *
+   * @param halves // (rows, columns / 256)
+   * @param factors // (rows, groups)
+   */
+  public record SuperBlockScales(short[] halves, byte[] factors) {}
+
+  private void setTileCodes(int tile, int count, byte[] tileCodes) {
+    byte[] placed = new byte[(int) codesOffset(1)];
+    for (int row = 0; row < count; row++) {
+      placeRow(tileCodes, row * columns, row, placed);
+    }
+    MemorySegment.copy(placed, 0, codes, ValueLayout.JAVA_BYTE, codesOffset(tile), placed.length);
+  }
+
+  /** Places a row's codes among those of its tile, whose nibbles are zeros before. */
+  private void placeRow(byte[] source, int at, int row, byte[] tile) {
+    if (codeBits == 4) {
+      for (int column = 0; column < columns; column++) {
+        tile[byteOf(row, column)] |= (byte) (source[at + column] << nibbleShift(column));
+      }
+      return;
+    }
+    // A fresh process does this to all weights before anything is compiled: few instructions a
+    // code.
+    for (int from = at, to = 4 * row; from < at + columns; from += 4, to += 4 * TILE_ROWS) {
+      tile[to] = source[from];
+      tile[to + 1] = source[from + 1];
+      tile[to + 2] = source[from + 2];
+      tile[to + 3] = source[from + 3];
+    }
+  }
+
+  /** Which byte of a tile holds a code. */
+  private int byteOf(int row, int column) {
+    return 4 * (column / (codeBits == 8 ? 4 : 8) * TILE_ROWS + row) + column % 4;
+  }
+
+  private static int nibbleShift(int column) {
+    return column & 4;
+  }
+
+  private void setTileNumbers(MemorySegment target, int tile, int count, float[] values) {
+    switch (format.encoding()) {
+      case FLOATS -> setTileFloats(target, tile, count, values);
+      case HALVES -> setTileHalves(target, tile, count, values);
+      case PRODUCTS -> throw new IllegalArgumentException("scales are kept as products");
+    }
+  }
+
+  private void setTileFloats(MemorySegment target, int tile, int count, float[] values) {
+    float[] placed = new float[groups() * TILE_ROWS];
+    int groups = groups();
+    for (int row = 0; row < count; row++) {
+      for (int group = 0; group < groups; group++) {
+        placed[group * TILE_ROWS + row] = values[row * groups + group];
+      }
+    }
+    MemorySegment.copy(placed, 0, target, FLOAT, scalesOffset(tile), placed.length);
+  }
+
+  private void setTileHalves(MemorySegment target, int tile, int count, float[] values) {
+    short[] placed = new short[groups() * TILE_ROWS];
+    int groups = groups();
+    for (int row = 0; row < count; row++) {
+      for (int group = 0; group < groups; group++) {
+        placed[group * TILE_ROWS + row] = half(values[row * groups + group]);
+      }
+    }
+    MemorySegment.copy(placed, 0, target, SHORT, scalesOffset(tile), placed.length);
+  }
+
+  private static short half(float value) {
+    short half = Float.floatToFloat16(value);
+    if (Float.float16ToFloat(half) != value) {
+      throw new IllegalArgumentException("a scale of %s; expected a half's".formatted(value));
+    }
+    return half;
+  }
+
+  private void setTileProducts(
+      MemorySegment target, int tile, int count, SuperBlockScales products) {
+    if (format.encoding() != ScaleFormat.ScaleEncoding.PRODUCTS) {
+      throw new IllegalArgumentException("scales are not kept as products");
+    }
+    // As with codes, before anything is compiled.
+    byte[] placed = new byte[(int) scalesOffset(1)];
+    int perBlock = ScaleFormat.SUPER_BLOCK / groupLength;
+    int blocks = columns / ScaleFormat.SUPER_BLOCK;
+    for (int row = 0; row < count; row++) {
+      for (int block = 0; block < blocks; block++) {
+        int at = (int) superBlockOffset(0, block);
+        short half = products.halves[row * blocks + block];
+        placed[at + Short.BYTES * row] = (byte) half;
+        placed[at + Short.BYTES * row + 1] = (byte) (half >> Byte.SIZE);
+        int from = (row * blocks + block) * perBlock;
+        int to = (int) factorOffset(0, block * perBlock) + row;
+        for (int group = 0; group < perBlock; group++) {
+          placed[to + group * TILE_ROWS] = products.factors[from + group];
+        }
+      }
+    }
+    MemorySegment.copy(placed, 0, target, ValueLayout.JAVA_BYTE, scalesOffset(tile), placed.length);
+  }
+
+  /** The super-block that a group belongs to. */
+  private int superBlock(int group) {
+    return group / (ScaleFormat.SUPER_BLOCK / groupLength);
+  }
+
+  /** Where the halves of a super-block's rows begin; bytes of its groups are behind them. */
+  private long superBlockOffset(int tile, int block) {
+    return scalesOffset(tile)
+        + block * format.encoding().tileBytes(ScaleFormat.SUPER_BLOCK, groupLength);
+  }
+
+  private long factorOffset(int tile, int group) {
+    int block = superBlock(group);
+    int inBlock = group - block * (ScaleFormat.SUPER_BLOCK / groupLength);
+    return superBlockOffset(tile, block) + (Short.BYTES + inBlock) * TILE_ROWS;
+  }
+
+  /** The integer code at a place, as it was set. */
+  public int code(int row, int column) {
+    int inTile = byteOf(row % TILE_ROWS, column);
+    byte bits = codes.get(ValueLayout.JAVA_BYTE, codesOffset(row / TILE_ROWS) + inTile);
+    return codeBits == 8 ? bits : bits >> nibbleShift(column) & 15;
+  }
+
+  /** A row's values as floats. */
+  void dequantizeRow(int row, float[] out, int outAt) {
+    for (int group = 0; group < groups(); group++) {
+      float scale = scale(row, group);
+      float minimum = minimum(row, group);
+      int start = group * groupLength;
+      for (int column = start; column < start + groupLength; column++) {
+        out[outAt + column] = code(row, column) * scale + minimum;
+      }
+    }
+  }
+
+  public float scale(int row, int group) {
+    return number(scales, row / TILE_ROWS, group, row % TILE_ROWS);
+  }
+
+  public float minimum(int row, int group) {
+    if (minimums != null) {
+      return number(minimums, row / TILE_ROWS, group, row % TILE_ROWS);
+    }
+    float factor = format.minimumFactor();
+    return factor == 0 ? 0 : factor * scale(row, group);
+  }
+
+  private float number(MemorySegment source, int tile, int group, int row) {
+    long index = (long) group * TILE_ROWS + row;
+    long start = scalesOffset(tile);
+    return switch (format.encoding()) {
+      case FLOATS -> source.get(FLOAT, start + index * Float.BYTES);
+      case HALVES -> Float.float16ToFloat(source.get(SHORT, start + index * Short.BYTES));
+      case PRODUCTS -> product(source, tile, group, row);
+    };
+  }
+
+  private float product(MemorySegment source, int tile, int group, int row) {
+    long halves = superBlockOffset(tile, superBlock(group));
+    short half = source.get(SHORT, halves + (long) row * Short.BYTES);
+    byte factor = source.get(ValueLayout.JAVA_BYTE, factorOffset(tile, group) + row);
+    return Float.float16ToFloat(half) * factor;
+  }
+
+  /** Copies the scales of a group of a tile's sixteen rows. */
+  void copyScales(int tile, int group, float[] to, int at) {
+    copyNumbers(scales, tile, group, to, at);
+  }
+
+  /** As {@link #copyScales}, of a matrix with minimums. */
+  void copyMinimums(int tile, int group, float[] to, int at) {
+    if (minimums != null) {
+      copyNumbers(minimums, tile, group, to, at);
+      return;
+    }
+    copyNumbers(scales, tile, group, to, at);
+    float factor = format.minimumFactor();
+    for (int i = at; i < at + TILE_ROWS; i++) {
+      to[i] *= factor;
+    }
+  }
+
+  private void copyNumbers(MemorySegment source, int tile, int group, float[] to, int at) {
+    long index = (long) group * TILE_ROWS;
+    long start = scalesOffset(tile);
+    switch (format.encoding()) {
+      case FLOATS ->
+          MemorySegment.copy(source, FLOAT, start + index * Float.BYTES, to, at, TILE_ROWS);
+      case HALVES -> copyHalves(source, start + index * Short.BYTES, to, at);
+      case PRODUCTS -> {
+        copyHalves(source, superBlockOffset(tile, superBlock(group)), to, at);
+        long factors = factorOffset(tile, group);
+        for (int row = 0; row < TILE_ROWS; row++) {
+          to[at + row] *= source.get(ValueLayout.JAVA_BYTE, factors + row);
+        }
+      }
+    }
+  }
+
+  private static void copyHalves(MemorySegment source, long from, float[] to, int at) {
+    for (int row = 0; row < TILE_ROWS; row++) {
+      to[at + row] = Float.float16ToFloat(source.get(SHORT, from + (long) row * Short.BYTES));
+    }
+  }
+
+  /** Where a tile's codes begin in {@link #codes()}. */
+  public long codesOffset(int tile) {
+    return (long) tile * TILE_ROWS * columns * codeBits / 8;
+  }
+
+  /** Where a tile's scales begin in {@link #scales()}, and its minimums in theirs. */
+  public long scalesOffset(int tile) {
+    return tile * format.encoding().tileBytes(columns, groupLength);
+  }
+
+  @Override
+  public int rows() {
+    return rows;
+  }
+
+  @Override
+  public int columns() {
+    return columns;
+  }
+
+  public int codeBits() {
+    return codeBits;
+  }
+
+  public int groupLength() {
+    return groupLength;
+  }
+
+  public ScaleFormat scaleFormat() {
+    return format;
+  }
+
+  /** Whether groups have minimums, stored or computed. */
+  public boolean hasMinimums() {
+    return format.hasMinimums();
+  }
+
+  /** Groups of a row. */
+  public int groups() {
+    return columns / groupLength;
+  }
+
+  public int tiles() {
+    return Math.ceilDiv(rows, TILE_ROWS);
+  }
+
+  public MemorySegment codes() {
+    return codes;
+  }
+
+  public MemorySegment scales() {
+    return scales;
+  }
+
+  /** Those that are stored; null where none are. */
+  public MemorySegment minimums() {
+    return minimums;
+  }
+
+  /** Refuses what are not rows of an output of all activations, from {@code firstRow} on. */
+  public void requireOutputs(int firstRow, RowBlock out) {
+    out.requireShape(out.rows(), rows);
+    out.requireContiguous();
+    if (out.at() != firstRow * rows) {
+      throw new IllegalArgumentException(
+          "output from %d on; expected row %d of %d values".formatted(out.at(), firstRow, rows));
+    }
+  }
+
+  @Override
+  public long bytes() {
+    return codes.byteSize() + scales.byteSize() + (minimums == null ? 0 : minimums.byteSize());
+  }
+}

@@ -1,0 +1,244 @@
+package dev.kvasir.kernel;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/**
+ * Products with coded weights in plain Java: the definition, to the last bit.
+ *
+ * <p>The compiler makes vectors of loops that are long and walk arrays in step. So the words of a
+ * group of columns are gathered over many rows of weights first, and all activations meet those.
+ *
+ * <p>Codes are multiplied without being taken apart. A word v of four codes is B0 + 256 * (v >> 8)
+ * with B0 the lowest byte, and so on with v >> 8, so that
+ *
+ * <pre>
+ * B0 * a0 + B1 * a1 + B2 * a2 + b3 * a3
+ *     = v * a0 + (v >> 8) * (a1 - 256 * a0) + (v >> 16) * (a2 - 256 * a1) + (v >> 24) * (a3 - 256 * a2)
+ * </pre>
+ *
+ * <p>modulo 2^32, which holds the sum of a group: 32 * 128 * 127 at most. Bytes B are taken from 0
+ * on, as code + 128; what that adds is taken off again. Nibbles are from 0 on and need no lift.
+ */
+final class ScalarGemm implements GemmKernels {
+  private static final int TILE_ROWS = QuantizedWeights.TILE_ROWS;
+
+  /** Lifts the lower three bytes of a word to 0 and above; the highest stays signed. */
+  private static final int LIFT = 0x00808080;
+
+  private static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  @Override
+  public void quantize(QuantizedActivations activations, float[] x, int first, int end) {
+    for (int row = first; row < end; row++) {
+      activations.quantize(row, x, row * activations.columns());
+    }
+  }
+
+  @Override
+  public void products(
+      QuantizedWeights matrix,
+      int firstTile,
+      int endTile,
+      QuantizedActivations activations,
+      int firstRow,
+      RowBlock out,
+      TileWorkspace workspace) {
+    matrix.requireOutputs(firstRow, out);
+    WeightPanel panel = workspace.panel();
+    for (int tile = firstTile; tile < endTile; tile += WeightPanel.TILES) {
+      panel.begin(out.rows());
+      int end = Math.min(tile + WeightPanel.TILES, endTile);
+      for (int group = 0; group < matrix.groups(); group++) {
+        panel.take(matrix, tile, end, group);
+        for (int i = 0; i < out.rows(); i++) {
+          addGroup(matrix, group, activations, firstRow + i, panel, panel.totals(i));
+        }
+      }
+      for (int group = 0; matrix.hasMinimums() && group < matrix.groups(); group++) {
+        panel.takeMinimums(matrix, tile, end, group);
+        for (int i = 0; i < out.rows(); i++) {
+          addMinimums(matrix, group, activations, firstRow + i, panel, panel.totals(i));
+        }
+      }
+      int width = Math.min(end * TILE_ROWS, matrix.rows()) - tile * TILE_ROWS;
+      for (int i = 0; i < out.rows(); i++) {
+        float[] totals = panel.totals(i);
+        System.arraycopy(totals, 0, out.values(), out.at(i) + tile * TILE_ROWS, width);
+      }
+    }
+  }
+
+  private static void addGroup(
+      QuantizedWeights matrix,
+      int group,
+      QuantizedActivations activations,
+      int row,
+      WeightPanel panel,
+      float[] totals) {
+    int column = group * matrix.groupLength();
+    int at = activations.codesAt(row) + column;
+    float[] sums = panel.sums();
+    int count = panel.rows();
+    if (matrix.codeBits() == 8) {
+      for (int c = 0; c < matrix.groupLength(); c += 4) {
+        addBytes(panel.words(c / 4), activations.codes(), at + c, sums, count);
+      }
+    } else {
+      for (int c = 0; c < matrix.groupLength(); c += 8) {
+        addLowerNibbles(panel.words(c / 8), activations.codes(), at + c, sums, count);
+        addUpperNibbles(panel.words(c / 8), activations.codes(), at + c, sums, count);
+      }
+    }
+    float scale =
+        activations.scales()[activations.scalesAt(row) + column / QuantizedActivations.GROUP];
+    float[] scales = panel.scales();
+    for (int r = 0; r < count; r++) {
+      totals[r] = Math.fma(sums[r], scales[r] * scale, totals[r]);
+      sums[r] = 0;
+    }
+  }
+
+  /** Adds the products of a word's four columns. */
+  private static void addBytes(int[] words, byte[] x, int at, float[] sums, int count) {
+    int a0 = x[at];
+    int a1 = x[at + 1] - 256 * x[at];
+    int a2 = x[at + 2] - 256 * x[at + 1];
+    int a3 = x[at + 3] - 256 * x[at + 2];
+    int lifted = -128 * (x[at] + x[at + 1] + x[at + 2]);
+    for (int r = 0; r < count; r++) {
+      int v = words[r] ^ LIFT;
+      sums[r] += (float) (v * a0 + (v >> 8) * a1 + (v >> 16) * a2 + (v >> 24) * a3 + lifted);
+    }
+  }
+
+  /** Adds the products of columns 0, 4, 1 and 5: the four lowest nibbles of a word. */
+  private static void addLowerNibbles(int[] words, byte[] x, int at, float[] sums, int count) {
+    int a0 = x[at];
+    int a1 = x[at + 4] - 16 * x[at];
+    int a2 = x[at + 1] - 16 * x[at + 4];
+    int a3 = x[at + 5] - 16 * x[at + 1];
+    for (int r = 0; r < count; r++) {
+      int v = words[r] & 0xFFFF;
+      sums[r] += (float) (v * a0 + (v >> 4) * a1 + (v >> 8) * a2 + (v >> 12) * a3);
+    }
+  }
+
+  /** Adds the products of columns 2, 6, 3 and 7: the four highest nibbles of a word. */
+  private static void addUpperNibbles(int[] words, byte[] x, int at, float[] sums, int count) {
+    int a0 = x[at + 2];
+    int a1 = x[at + 6] - 16 * x[at + 2];
+    int a2 = x[at + 3] - 16 * x[at + 6];
+    int a3 = x[at + 7] - 16 * x[at + 3];
+    for (int r = 0; r < count; r++) {
+      int v = words[r] >>> 16;
+      sums[r] += (float) (v * a0 + (v >> 4) * a1 + (v >> 8) * a2 + (v >> 12) * a3);
+    }
+  }
+
+  private static void addMinimums(
+      QuantizedWeights matrix,
+      int group,
+      QuantizedActivations activations,
+      int row,
+      WeightPanel panel,
+      float[] totals) {
+    float[] sums = activations.sums();
+    int at = activations.sumsAt(row);
+    float sum =
+        matrix.groupLength() == QuantizedActivations.SUM_GROUP
+            ? sums[at + group]
+            : sums[at + 2 * group] + sums[at + 2 * group + 1];
+    float[] minimums = panel.scales();
+    int count = panel.rows();
+    for (int r = 0; r < count; r++) {
+      totals[r] = Math.fma(minimums[r], sum, totals[r]);
+    }
+  }
+
+  @Override
+  public void dequantize(QuantizedWeights matrix, int firstRow, int count, float[] out, int outAt) {
+    for (int r = 0; r < count; r++) {
+      matrix.dequantizeRow(firstRow + r, out, outAt + r * matrix.columns());
+    }
+  }
+
+  /**
+   * Some rows of weights, one group of columns at a time: words of codes, scales, and what rows of
+   * activations have added up to. Arrays begin at zero and are walked in step, or the compiler
+   * would have to assume that one overlaps another.
+   */
+  static final class WeightPanel {
+    static final int TILES = 16;
+    private static final int ROWS = TILES * TILE_ROWS;
+
+    private static final int MAX_WORDS = QuantizedActivations.GROUP / Integer.BYTES;
+
+    private final int[] tileWords = new int[MAX_WORDS * TILE_ROWS]; // (words, rows of a tile)
+    private final int[][] words = new int[MAX_WORDS][ROWS];
+    private final float[] scales = new float[ROWS];
+    private final float[] sums = new float[ROWS];
+    private float[][] totals = {}; // (activations, ROWS)
+    private int rows;
+
+    /** Clears the totals of so many rows of activations. */
+    void begin(int activations) {
+      if (totals.length < activations) {
+        totals = new float[activations][ROWS];
+      }
+      for (int i = 0; i < activations; i++) {
+        Arrays.fill(totals[i], 0);
+      }
+    }
+
+    /** Rows of the tiles that were taken. */
+    int rows() {
+      return rows;
+    }
+
+    /** Takes a group of some tiles. */
+    void take(QuantizedWeights matrix, int firstTile, int endTile, int group) {
+      rows = (endTile - firstTile) * TILE_ROWS;
+      int wordsOfGroup = matrix.groupLength() * matrix.codeBits() / Integer.SIZE;
+      int count = wordsOfGroup * TILE_ROWS;
+      for (int tile = firstTile; tile < endTile; tile++) {
+        long from = matrix.codesOffset(tile) + (long) group * count * Integer.BYTES;
+        MemorySegment.copy(matrix.codes(), INT, from, tileWords, 0, count);
+        int to = (tile - firstTile) * TILE_ROWS;
+        for (int word = 0; word < wordsOfGroup; word++) {
+          System.arraycopy(tileWords, word * TILE_ROWS, words[word], to, TILE_ROWS);
+        }
+      }
+      for (int tile = firstTile; tile < endTile; tile++) {
+        matrix.copyScales(tile, group, scales, (tile - firstTile) * TILE_ROWS);
+      }
+    }
+
+    /** Takes a group's minimums to where its scales were. */
+    void takeMinimums(QuantizedWeights matrix, int firstTile, int endTile, int group) {
+      for (int tile = firstTile; tile < endTile; tile++) {
+        matrix.copyMinimums(tile, group, scales, (tile - firstTile) * TILE_ROWS);
+      }
+    }
+
+    int[] words(int word) {
+      return words[word];
+    }
+
+    float[] scales() {
+      return scales;
+    }
+
+    float[] sums() {
+      return sums;
+    }
+
+    /** By row of activations. */
+    float[] totals(int activation) {
+      return totals[activation];
+    }
+  }
+}

@@ -1,0 +1,202 @@
+package dev.kvasir.model;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgufMetadata;
+import dev.kvasir.format.JsonFile;
+import dev.kvasir.model.Routing.Groups;
+import dev.kvasir.model.Routing.Score;
+
+/** Reads what files say of experts, beside what they say of any decoder. */
+final class ExpertConfigReader {
+  // As GGUF counts kinds of gates.
+  private static final int SOFTMAX = 1;
+  private static final int SIGMOID = 2;
+
+  private ExpertConfigReader() {}
+
+  /**
+   * A GGUF file's.
+   *
+   * @param plain what was read as for any decoder; the answer where a model has no experts
+   */
+  static ModelConfig of(String fileName, GgufMetadata metadata, ModelConfig plain) {
+    String prefix = plain.architecture().identifier() + ".";
+    int count = metadata.integer(prefix + "expert_count").orElse(0);
+    if (count == 0 && !plain.architecture().hasExperts()) {
+      return plain;
+    }
+    int used = metadata.requireInteger(prefix + "expert_used_count");
+    int width =
+        metadata
+            .integer(prefix + "expert_feed_forward_length")
+            .orElseGet(() -> defaultExpertWidth(plain, used));
+    ExpertConfig experts =
+        switch (plain.architecture()) {
+          case LLAMA, QWEN3_MOE -> withoutSharedExpert(count, used, width, Routing.softmax(true));
+          case QWEN2_MOE -> {
+            String key = prefix + "expert_shared_feed_forward_length";
+            int shared = metadata.integer(key).orElse(plain.feedForward());
+            yield withSharedGate(count, used, width, shared, Routing.softmax(false));
+          }
+          case GPT_OSS -> gptOss(count, used, width);
+          case DEEPSEEK2 -> deepSeek(metadata, plain);
+          default -> throw unsupportedMixture(fileName, plain);
+        };
+    return plain.withExperts(experts);
+  }
+
+  /** Older files say how wide the experts of a token are together; Mixtral's say it of each. */
+  private static int defaultExpertWidth(ModelConfig plain, int used) {
+    return plain.architecture() == Architecture.LLAMA
+        ? plain.feedForward()
+        : plain.feedForward() / Math.max(1, used);
+  }
+
+  /** DeepSeek's, of any generation, and what is built like it. */
+  private static ExpertConfig deepSeek(GgufMetadata metadata, ModelConfig plain) {
+    String prefix = plain.architecture().identifier() + ".";
+    int width = metadata.requireInteger(prefix + "expert_feed_forward_length");
+    int groups = metadata.integer(prefix + "expert_group_count").orElse(1);
+    int groupsUsed = metadata.integer(prefix + "expert_group_used_count").orElse(groups);
+    int said = metadata.integer(prefix + "expert_gating_func").orElse(0); // 0 says nothing
+    int usual = isGlmFlash(plain) ? SIGMOID : SOFTMAX;
+    int gate = said == 0 ? usual : said;
+    double scale = metadata.number(prefix + "expert_weights_scale").orElse(1.0);
+    return deepSeek(
+        metadata.requireInteger(prefix + "expert_count"),
+        metadata.requireInteger(prefix + "expert_used_count"),
+        width,
+        metadata.integer(prefix + "expert_shared_count").orElse(0),
+        metadata.integer(prefix + "leading_dense_block_count").orElse(0),
+        new Routing(
+            gate == SIGMOID ? Score.SIGMOID : Score.SOFTMAX,
+            groups > 1 ? new Groups(groups, groupsUsed, 2) : Groups.NONE,
+            metadata.bool(prefix + "expert_weights_norm").orElse(false),
+            scale == 0 ? 1 : (float) scale)); // older files say so for none
+  }
+
+  /** GLM 4.7 Flash, whose files do not say how it chooses: llama.cpp knows it by these, too. */
+  private static boolean isGlmFlash(ModelConfig plain) {
+    return (plain.layers() == 47 || plain.layers() == 48) && plain.vocabulary() == 154_880;
+  }
+
+  /** The same from a folder. Its second generation judges a group of experts by its best alone. */
+  static ExpertConfig deepSeek(JsonFile json) {
+    requireOnly(json, "moe_layer_freq", 1);
+    boolean second = json.string("model_type").filter("deepseek_v2"::equals).isPresent();
+    String method = json.string("topk_method").orElse(second ? "greedy" : "noaux_tc");
+    int groups = method.equals("greedy") ? 1 : json.integer("n_group").orElse(1);
+    int scoresPerGroup = method.equals("group_limited_greedy") ? 1 : 2;
+    boolean sigmoid =
+        json.string("scoring_func").map("sigmoid"::equals).orElse(method.equals("noaux_tc"));
+    return deepSeek(
+        json.requireInteger("n_routed_experts"),
+        json.requireInteger("num_experts_per_tok"),
+        json.requireInteger("moe_intermediate_size"),
+        json.integer("n_shared_experts").orElse(0),
+        json.integer("first_k_dense_replace").orElse(0),
+        new Routing(
+            sigmoid ? Score.SIGMOID : Score.SOFTMAX,
+            groups > 1
+                ? new Groups(groups, json.integer("topk_group").orElse(groups), scoresPerGroup)
+                : Groups.NONE,
+            json.bool("norm_topk_prob").orElse(!second),
+            json.number("routed_scaling_factor").orElse(1.0).floatValue()));
+  }
+
+  private static ExpertConfig deepSeek(
+      int count, int used, int width, int shared, int leadingDense, Routing routing) {
+    int sharedWidth = Math.clamp((long) shared * width, -1, Integer.MAX_VALUE);
+    return new ExpertConfig(
+        count, used, width, sharedWidth, false, leadingDense, routing, Activation.SILU);
+  }
+
+  /** A Hugging Face folder's. */
+  static ModelConfig of(JsonFile json, ModelConfig plain) {
+    if (plain.architecture() == Architecture.DEEPSEEK2) {
+      return json.integer("n_routed_experts").orElse(0) == 0
+          ? plain
+          : plain.withExperts(deepSeek(json));
+    }
+    if (!plain.architecture().hasExperts()) {
+      return plain;
+    }
+    int used = json.requireInteger("num_experts_per_tok");
+    ExpertConfig experts =
+        switch (plain.architecture()) {
+          case MIXTRAL ->
+              withoutSharedExpert(
+                  json.requireInteger("num_local_experts"),
+                  used,
+                  plain.feedForward(),
+                  Routing.softmax(true));
+          case QWEN3_MOE ->
+              withoutSharedExpert(
+                  expertCount(json),
+                  used,
+                  json.requireInteger("moe_intermediate_size"),
+                  Routing.softmax(json.bool("norm_topk_prob").orElse(false)));
+          case QWEN2_MOE ->
+              withSharedGate(
+                  expertCount(json),
+                  used,
+                  json.requireInteger("moe_intermediate_size"),
+                  json.requireInteger("shared_expert_intermediate_size"),
+                  Routing.softmax(json.bool("norm_topk_prob").orElse(false)));
+          case GPT_OSS -> {
+            requireBound(json);
+            yield gptOss(json.requireInteger("num_local_experts"), used, plain.feedForward());
+          }
+          default -> throw unsupportedMixture(json.name(), plain);
+        };
+    return plain.withExperts(experts);
+  }
+
+  /** The number of experts of a Qwen model, refused where some layers have none. */
+  private static int expertCount(JsonFile json) {
+    requireOnly(json, "decoder_sparse_step", 1);
+    if (json.array("mlp_only_layers").map(layers -> !layers.isEmpty()).orElse(false)) {
+      throw new InvalidInputException(
+          "%s: 'mlp_only_layers' names layers without experts; only mixtures in all layers are supported"
+              .formatted(json.name()));
+    }
+    return json.requireInteger("num_experts");
+  }
+
+  private static void requireOnly(JsonFile json, String key, int expected) {
+    int found = json.integer(key).orElse(expected);
+    if (found != expected) {
+      throw new InvalidInputException(
+          "%s: '%s' is %d; only %d is supported".formatted(json.name(), key, found, expected));
+    }
+  }
+
+  private static void requireBound(JsonFile json) {
+    double bound = json.number("swiglu_limit").orElse((double) Activation.BOUND);
+    if (bound != Activation.BOUND) {
+      throw new InvalidInputException(
+          "%s: 'swiglu_limit' is %s; only %s is supported"
+              .formatted(json.name(), bound, Activation.BOUND));
+    }
+  }
+
+  private static ExpertConfig gptOss(int count, int used, int width) {
+    return new ExpertConfig(
+        count, used, width, 0, false, 0, Routing.softmaxAfterTopK(), Activation.BOUNDED_SILU);
+  }
+
+  private static ExpertConfig withoutSharedExpert(int count, int used, int width, Routing routing) {
+    return new ExpertConfig(count, used, width, 0, false, 0, routing, Activation.SILU);
+  }
+
+  private static ExpertConfig withSharedGate(
+      int count, int used, int width, int shared, Routing routing) {
+    return new ExpertConfig(count, used, width, shared, true, 0, routing, Activation.SILU);
+  }
+
+  private static InvalidInputException unsupportedMixture(String fileName, ModelConfig plain) {
+    return new InvalidInputException(
+        "%s: is a mixture of experts; of %s models only dense ones are supported"
+            .formatted(fileName, plain.architecture().identifier()));
+  }
+}

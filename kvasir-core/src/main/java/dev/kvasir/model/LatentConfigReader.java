@@ -1,0 +1,94 @@
+package dev.kvasir.model;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgufMetadata;
+import dev.kvasir.format.JsonFile;
+import dev.kvasir.model.ModelConfig.RopeSettings;
+import dev.kvasir.model.RopeFrequencies.Yarn;
+
+/** Reads what files say of latent attention, beside what they say of any decoder. */
+final class LatentConfigReader {
+  /** What conversion to GGUF multiplies the multiplier of YaRN's logarithm by. */
+  private static final double CONVERTED = 0.1;
+
+  private LatentConfigReader() {}
+
+  /**
+   * A GGUF file's. Older ones speak of keys and values of heads, as if each were stored; newer ones
+   * speak of the latent as the key, and of heads under other names.
+   *
+   * @param plain what was read as for any decoder
+   */
+  static ModelConfig of(String fileName, GgufMetadata metadata, ModelConfig plain) {
+    String prefix = plain.architecture().identifier() + ".";
+    int headDim = metadata.integer(prefix + "attention.key_length_mla").orElse(plain.keyDim());
+    int rotary = plain.rope().dimensions();
+    LatentConfig latent =
+        new LatentConfig(
+            metadata.requireInteger(prefix + "attention.kv_lora_rank"),
+            rotary,
+            headDim - rotary,
+            metadata.integer(prefix + "attention.value_length_mla").orElse(plain.valueDim()),
+            metadata.integer(prefix + "attention.q_lora_rank").orElse(0));
+    // Layers that guess at tokens further ahead come last, and are not run.
+    int ahead = metadata.integer(prefix + "nextn_predict_layers").orElse(0);
+    double multiplier =
+        metadata.number(prefix + "rope.scaling.yarn_log_multiplier").orElse(0.0) / CONVERTED;
+    RopeSettings rope = plain.rope();
+    if (rope.frequencies() instanceof Yarn yarn && multiplier != 0) {
+      // Then all channels of a head are longer, and those that turn not once more.
+      rope = rope.withMagnitude(rope.magnitude() / Yarn.magnitude(yarn.factor()));
+    }
+    double longer = rope.magnitude() * magnitude(rope, multiplier);
+    return with(fileName, plain, latent, plain.layers() - ahead, rope, longer);
+  }
+
+  /** A Hugging Face folder's. */
+  static ModelConfig of(JsonFile json, ModelConfig plain) {
+    int rotary = json.requireInteger("qk_rope_head_dim");
+    LatentConfig latent =
+        new LatentConfig(
+            json.requireInteger("kv_lora_rank"),
+            rotary,
+            json.requireInteger("qk_nope_head_dim"),
+            json.requireInteger("v_head_dim"),
+            json.integer("q_lora_rank").orElse(0));
+    RopeLayout layout =
+        json.bool("rope_interleave").orElse(true) ? RopeLayout.INTERLEAVED : RopeLayout.HALVES;
+    RopeSettings read = plain.rope();
+    if (read.frequencies() instanceof RopeFrequencies.LongRope) {
+      throw new InvalidInputException(
+          "%s: rope scaling is 'longrope'; of latent attention none but yarn is supported"
+              .formatted(json.name()));
+    }
+    RopeSettings rope =
+        new RopeSettings(layout, read.base(), rotary, read.frequencies(), read.magnitude());
+    double multiplier =
+        json.object("rope_parameters")
+            .or(() -> json.object("rope_scaling"))
+            .flatMap(scaling -> scaling.number("mscale_all_dim"))
+            .orElse(0.0);
+    return with(json.name(), plain, latent, plain.layers(), rope, magnitude(rope, multiplier));
+  }
+
+  private static double magnitude(RopeSettings rope, double multiplier) {
+    return rope.frequencies() instanceof Yarn yarn ? Yarn.magnitude(yarn.factor(), multiplier) : 1;
+  }
+
+  /**
+   * @param longer by how much queries and keys are longer, in all of their channels
+   */
+  private static ModelConfig with(
+      String fileName,
+      ModelConfig plain,
+      LatentConfig latent,
+      int layers,
+      RopeSettings rope,
+      double longer) {
+    latent.check(fileName);
+    // Attention divides by the root of a key's channels; models train with that of a head's.
+    double root = Math.sqrt((double) latent.keyDim() / latent.headDim());
+    float query = (float) (plain.scales().query() * root * longer * longer);
+    return plain.withLatent(latent, layers, rope, plain.scales().withQuery(query));
+  }
+}

@@ -1,0 +1,86 @@
+package dev.kvasir.model;
+
+import dev.kvasir.attention.Attention;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.MatrixProducts;
+import dev.kvasir.kernel.WorkerPool;
+
+/** Attention by heads with keys and values of their own, with the memory that it needs. */
+final class MultiHeadPass implements AttentionPass {
+  private final ModelConfig config;
+  private final Kernels kernels;
+  private final WorkerPool workers;
+  private final MatrixProducts products;
+  private final Attention attention;
+  private final StepRows rows;
+  private final StepAngles angles;
+
+  private float[] queries = {}; // (rows, queryHeads, keyDim)
+  private float[] keys = {}; // (rows, kvHeads, keyDim)
+  private float[] values = {}; // (rows, kvHeads, valueDim)
+  private float[] attentionOutput = {}; // (rows, queryHeads, valueDim)
+
+  private int layer;
+  private MultiHeadWeights weights;
+  private final WorkerPool.ParallelTask rotateAndAppend = this::rotateAndAppend;
+
+  MultiHeadPass(
+      ModelConfig config,
+      Kernels kernels,
+      WorkerPool workers,
+      MatrixProducts products,
+      Attention attention,
+      StepRows rows,
+      StepAngles angles) {
+    this.config = config;
+    this.kernels = kernels;
+    this.workers = workers;
+    this.products = products;
+    this.attention = attention;
+    this.rows = rows;
+    this.angles = angles;
+  }
+
+  @Override
+  public void ensureCapacity(int count) {
+    queries = new float[count * config.queryHeads() * config.keyDim()];
+    attentionOutput = new float[count * config.queryHeads() * config.valueDim()];
+    keys = new float[count * config.kvHeads() * config.keyDim()];
+    values = new float[count * config.kvHeads() * config.valueDim()];
+  }
+
+  @Override
+  public void run(int layerIndex, LayerWeights layerWeights, float[] normed, float[] update) {
+    layer = layerIndex;
+    weights = layerWeights.multiHead();
+    products.begin(normed, rows.count(), weights.query().matrix().columns());
+    products.add(weights.query().matrix(), queries);
+    products.add(weights.key().matrix(), keys);
+    products.add(weights.value().matrix(), values);
+    products.run();
+    workers.run(rotateAndAppend, rows.count());
+    attention.attend(layer, layerWeights.window(), weights.sinks(), queries, attentionOutput);
+    products.multiply(attentionOutput, rows.count(), weights.output().matrix(), update);
+  }
+
+  private void rotateAndAppend(int row, int worker) {
+    int keyDim = config.keyDim();
+    int queryHeads = config.queryHeads();
+    int kvHeads = config.kvHeads();
+    int q = row * queryHeads * keyDim;
+    int k = row * kvHeads * keyDim;
+    int v = row * kvHeads * config.valueDim();
+    weights.query().addBias(kernels, queries, q);
+    weights.key().addBias(kernels, keys, k);
+    weights.value().addBias(kernels, values, v);
+    weights.queryNorm().apply(kernels, queries, q, queryHeads, keyDim);
+    weights.keyNorm().apply(kernels, keys, k, kvHeads, keyDim);
+    int kind = config.ropes().of(layer);
+    angles.rotateQueries(kernels.rows(), kind, row, queries, q, queryHeads, keyDim);
+    angles.rotate(kind, row, keys, k, kvHeads, keyDim);
+    if (config.scales().query() != 1) {
+      kernels.rows().scale(queries, q, queryHeads * keyDim, config.scales().query());
+    }
+    rows.appendToCache(layer, row, keys, k, values, v, queries, q);
+  }
+}

@@ -1,0 +1,73 @@
+package dev.kvasir.sampling;
+
+import java.util.Arrays;
+
+/**
+ * Sorts candidates by the upper halves of their keys, byte by byte from the lowest; equal ones keep
+ * their order. {@link Arrays#sort(long[])} takes memory from the heap where it sorts with wide
+ * vectors, this takes none once it has seen as many candidates.
+ */
+final class CandidateRadixSort {
+  private static final int RADIX = 256;
+  private static final int PASSES = 4;
+
+  /** The highest byte has a sign: its lower half comes last as a number, and first as a digit. */
+  private static final int SIGN = RADIX / 2;
+
+  private final int[] starts = new int[PASSES * RADIX];
+  private long[] sorted = {};
+
+  void sort(long[] keys, int count) {
+    if (sorted.length < count) {
+      sorted = new long[keys.length];
+    }
+    countDigits(keys, count);
+    long[] from = keys;
+    long[] to = sorted;
+    for (int pass = 0; pass < PASSES; pass++) {
+      if (exclusiveScan(pass, count)) {
+        distribute(from, to, count, pass);
+        long[] swapped = from;
+        from = to;
+        to = swapped;
+      }
+    }
+    if (from != keys) {
+      System.arraycopy(from, 0, keys, 0, count);
+    }
+  }
+
+  private void countDigits(long[] keys, int count) {
+    Arrays.fill(starts, 0);
+    for (int i = 0; i < count; i++) {
+      for (int pass = 0; pass < PASSES; pass++) {
+        starts[pass * RADIX + digit(keys[i], pass)]++;
+      }
+    }
+  }
+
+  /** Turns counts into where each digit begins; false where all keys have the same digit. */
+  private boolean exclusiveScan(int pass, int count) {
+    int begin = 0;
+    for (int i = pass * RADIX; i < (pass + 1) * RADIX; i++) {
+      int here = starts[i];
+      if (here == count) {
+        return false;
+      }
+      starts[i] = begin;
+      begin += here;
+    }
+    return true;
+  }
+
+  private void distribute(long[] from, long[] to, int count, int pass) {
+    for (int i = 0; i < count; i++) {
+      to[starts[pass * RADIX + digit(from[i], pass)]++] = from[i];
+    }
+  }
+
+  private static int digit(long key, int pass) {
+    int digit = (int) (key >>> 32 + 8 * pass) & RADIX - 1;
+    return pass == PASSES - 1 ? digit ^ SIGN : digit;
+  }
+}

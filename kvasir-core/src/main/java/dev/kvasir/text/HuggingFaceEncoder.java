@@ -1,0 +1,70 @@
+package dev.kvasir.text;
+
+import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
+import dev.kvasir.error.InvalidInputException;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
+/**
+ * A tokenizer.json run by the Hugging Face library. The library's entry points are called without
+ * its Java front, which would copy out offsets, masks and strings for every token and apply a
+ * length limit of its own; here only ids are read and nothing is cut or padded.
+ */
+final class HuggingFaceEncoder implements Encoder {
+  private final TokenizersLibrary library = NativeTokenizers.library();
+
+  /** Encoding holds the read lock: freeing the tokenizer under a running call would crash. */
+  private final ReadWriteLock lock = new ReentrantReadWriteLock();
+
+  private long handle;
+
+  HuggingFaceEncoder(String fileName, String tokenizerJson) {
+    try {
+      handle = library.createTokenizerFromString(tokenizerJson);
+    } catch (RuntimeException e) {
+      throw new InvalidInputException(
+          "%s: the tokenizer library refuses it: %s".formatted(fileName, e.getMessage()), e);
+    }
+    library.disableTruncation(handle);
+    library.disablePadding(handle);
+  }
+
+  @Override
+  public int[] encode(String text, boolean addSpecialTokens) {
+    lock.readLock().lock();
+    try {
+      if (handle == 0) {
+        throw new IllegalStateException("The tokenizer is closed");
+      }
+      long encoding = library.encode(handle, text, addSpecialTokens);
+      try {
+        return narrow(library.getTokenIds(encoding));
+      } finally {
+        library.deleteEncoding(encoding);
+      }
+    } finally {
+      lock.readLock().unlock();
+    }
+  }
+
+  private static int[] narrow(long[] ids) {
+    int[] narrow = new int[ids.length];
+    for (int i = 0; i < ids.length; i++) {
+      narrow[i] = Math.toIntExact(ids[i]);
+    }
+    return narrow;
+  }
+
+  @Override
+  public void close() {
+    lock.writeLock().lock();
+    try {
+      if (handle != 0) {
+        library.deleteTokenizer(handle);
+        handle = 0;
+      }
+    } finally {
+      lock.writeLock().unlock();
+    }
+  }
+}

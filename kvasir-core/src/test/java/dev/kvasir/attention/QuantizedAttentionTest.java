@@ -1,0 +1,361 @@
+package dev.kvasir.attention;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ModelTables;
+import dev.kvasir.codec.SyntheticProfileParts;
+import dev.kvasir.codec.ValueOrigin;
+import dev.kvasir.codec.commvq.SyntheticCodebooks;
+import dev.kvasir.codec.pmkvq.PmkvqPage;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.model.Rope;
+import dev.kvasir.model.RopeFrequencies;
+import dev.kvasir.model.RopeLayout;
+import dev.kvasir.profile.Profile;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Attention on the packed bits is attention over what those bits stand for. */
+@Tag("contract")
+class QuantizedAttentionTest {
+  private static final long SEED = 5;
+  private static final int LENGTH = 700;
+
+  private final WorkerPool workers = new WorkerPool(2);
+  private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
+  private final SplittableRandom random = new SplittableRandom(SEED);
+  private final ModelTables tables = new ModelTables();
+
+  @AfterEach
+  void close() {
+    workers.close();
+    tables.close();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "kivi:1                  |  64 | 4",
+        "kivi:2                  |  64 | 4",
+        "kivi:2,group=32         | 128 | 1",
+        "kivi:2,group=64,sinks=9 |  80 | 8",
+        "kivi:3,group=32,window=0|  96 | 2",
+        "kivi:4                  | 256 | 2",
+        "kivi:4,group=64         |  80 | 5",
+        "kivi:8,window=10        |  64 | 3",
+        "kivi:2,k=4,v=2          | 128 | 7",
+        "kivi:4                  |  20 | 2",
+        "kivi:4,sinks=300        |  64 | 2",
+        "bf16                    |  80 | 3",
+        "patternkv:2             |  64 | 4",
+        "patternkv:2,window=0    | 128 | 1",
+        "patternkv:4,sinks=9     |  80 | 8",
+        "patternkv:1,patterns=4  |  64 | 3",
+        "patternkv:2,v-threshold=off,group=32 | 80 | 2",
+        "patternkv:2,k-patterns=off | 64 | 5",
+        "patternkv:2,v-patterns=off | 128 | 7",
+        "patternkv:2,rope=rotate |  64 | 4",
+        "patternkv:2,rope=rotate,choice=peaks |  64 | 4",
+        "patternkv:2,choice=distance |  64 | 3",
+        "patternkv:4,rope=rotate,sinks=9 | 80 | 8",
+        "patternkv:2,rope=rotate,window=0,patterns=3 | 128 | 1",
+        "mixkvq,high=1.9,mid=1.6 | 64 | 1",
+        "mixkvq,high=1.5,mid=1.35 | 128 | 4",
+        "mixkvq,high=2,mid=1.6,group=128,sinks=0 | 80 | 4",
+        "mixkvq,high=1.6,mid=2   | 128 | 4",
+        "mixkvq,high=1.9,mid=1.7,salience=error | 20 | 8",
+        "mixkvq,high=2,mid=1.6,residual=256,window=0 | 128 | 4",
+        "mixkvq,high=0.001,mid=0.001 | 96 | 3",
+        "mixkvq,high=100,mid=100 | 64 | 7",
+        "commvq:1                | 64 | 4",
+        "commvq:1,window=10      | 20 | 5",
+        "commvq:2,scores=tables,sinks=0 | 80 | 1",
+        "ott:2,group=32,sinks=9  | 80 | 5",
+        "zipcache:2,sinks=9      | 80 | 5",
+        "zipcache:2,keys=token   | 64 | 4",
+        "mikv:2,window=0         | 64 | 8",
+        "skvq:2,group=32         | 80 | 5",
+        "kvquant:3               | 80 | 5",
+        "kvtuner:6               | 80 | 5",
+        "quarot:2                | 64 | 4",
+        "quarot:3,group=32,sinks=9 | 80 | 8",
+        "turboquant:3            | 80 | 4",
+        "rotatekv:2              | 64 | 4",
+        "qserve:4                | 80 | 4",
+        "kvarn:2                 | 80 | 4",
+        "oscar:2                 | 80 | 4",
+        "vqllm:2                 | 80 | 4",
+        "vqllm:1                 | 32 | 12",
+        "mead:2                  | 64 | 4",
+        "mead:6,budget=280KiB,first=coded | 64 | 4",
+        "mead:3,first=coded,sinks=9 | 80 | 8",
+        "mead:1.5,first=coded,tables=off,window=0 | 128 | 1",
+        "mead:2,first=coded,tables=centroids | 64 | 12",
+        "kivi:2                  | 64 | 9",
+        "patternkv:2             | 64 | 16",
+        "mixkvq,high=1.9,mid=1.6 | 64 | 12",
+        "bf16                    | 80 | 11"
+      })
+  void oneTokenSeesWhatThePackedVectorsSay(String spec, int headDim, int group) {
+    assertSeen(spec, new CacheShape(1, 2, headDim), group);
+  }
+
+  private void assertSeen(String spec, CacheShape shape, int group) {
+    assertThat(error(spec, shape, group)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);
+  }
+
+  /** To search for their codes takes seconds. */
+  @Tag("thorough")
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "commvq:2,beam=1         | 128 | 128 | 1",
+        "commvq:2,window=0,sinks=9 | 80 | 80 | 8",
+        "commvq:1,scores=tables  | 64 | 64 | 4",
+        "commvq:1,scores=decoded | 64 | 64 | 2",
+        "commvq:1                | 64 | 64 | 20",
+        "commvq:1                | 96 | 64 | 4",
+        "commvq:2,beam=1,sinks=9 | 80 | 112 | 2",
+        "commvq:1,scores=decoded | 96 | 64 | 2",
+        "commvq:1,beam=1         | 288 | 256 | 4",
+        "vqllm:2                 | 64 | 64 | 4",
+        "vqllm:1,window=0,sinks=9 | 128 | 128 | 5"
+      })
+  void vectorsOfCodebooksAreSeenInMoreShapes(String spec, int keyDim, int valueDim, int group) {
+    assertSeen(spec, new CacheShape(1, 2, keyDim, valueDim), group);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "fp16                    | 192 | 128 | 3",
+        "fp32                    |  24 |  80 | 2",
+        "bf16                    | 256 | 128 | 9",
+        "kivi:2,group=64         | 192 | 128 | 4",
+        "kivi:4,group=32,sinks=9 | 256 | 128 | 1",
+        "kivi:3,k=2,window=0     |  80 | 112 | 5",
+        "patternkv:2             | 192 | 128 | 4",
+        "patternkv:4,rope=static,sinks=9 | 48 | 80 | 8",
+        "patternkv:2,k-patterns=off | 96 | 64 | 3",
+        "mixkvq,high=1.9,mid=1.6 | 192 | 128 | 1",
+        "mixkvq,high=1.9,mid=1.7,salience=error | 20 | 36 | 8",
+        "pmkvq:2,budget=4MiB,keys=token | 192 | 128 | 4",
+        "pmkvq:2,budget=700KiB   | 192 | 128 | 2",
+        "pmkvq:2,budget=300KiB,keys=token,shrink=layer | 48 | 80 | 1",
+        "commvq:1,scores=tables  | 48 | 80 | 4",
+        "ott:3,outliers=16       | 48 | 80 | 8",
+        "zipcache:3,share=0.1    | 48 | 80 | 2",
+        "mikv:2                  | 96 | 64 | 3",
+        "skvq:2,k=3,clip=off     | 96 | 64 | 3",
+        "vqllm:2                 | 96 | 80 | 3",
+        "mead:2                  | 96 | 64 | 3",
+        "mead:2,first=coded      | 48 | 80 | 2",
+        "toy                     | 24 | 80 | 3"
+      })
+  void valuesMayBeOfAnotherWidthThanKeys(String spec, int keyDim, int valueDim, int group) {
+    assertSeen(spec, new CacheShape(1, 2, keyDim, valueDim), group);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "fp16                    | 576 | 512 | 16",
+        "kivi:3,sinks=9          | 576 | 512 | 1",
+        "kivi:4                  | 1024 | 1024 | 2",
+        "patternkv:2,patterns=4  | 576 | 512 | 3",
+        "mixkvq,high=1.9,mid=1.6 | 576 | 512 | 4",
+        "pmkvq:2,budget=16MiB    | 576 | 512 | 4",
+        "pmkvq:2,budget=2600KiB,keys=token | 576 | 512 | 2",
+        "mead:2,first=coded,tables=off | 576 | 512 | 4",
+        "toy                     | 576 | 512 | 2"
+      })
+  void headsMayBeLarge(String spec, int keyDim, int valueDim, int group) {
+    assertSeen(spec, new CacheShape(1, 2, keyDim, valueDim), group);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "fp16                    | 576 | 512 | 16",
+        "bf16                    | 72 | 64 | 3",
+        "fp32                    | 72 | 64 | 2",
+        "kivi:2,group=64         | 576 | 512 | 16",
+        "kivi:4,sinks=9          | 72 | 64 | 1",
+        "kivi:3,window=0         | 40 | 20 | 9",
+        "kivi:8                  | 64 | 64 | 4",
+        "kivi:2,rotary=16        | 72 | 64 | 9",
+        "kivi:2                  | 73 | 64 | 2",
+        "patternkv:2             | 576 | 512 | 16",
+        "patternkv:4,sinks=9     | 72 | 64 | 3",
+        "patternkv:2             | 64 | 64 | 1",
+        "mixkvq,high=2.8,mid=2   | 576 | 512 | 16",
+        "mixkvq,high=1.9,mid=1.7,salience=error,rotary=16 | 72 | 64 | 3",
+        "pmkvq:2,budget=4MiB     | 72 | 64 | 4",
+        "pmkvq:2,budget=2MiB,keys=token | 576 | 512 | 16",
+        "pmkvq:2,budget=200KiB,rotary=16 | 72 | 64 | 3"
+      })
+  void valuesMayBePartOfKeys(String spec, int keyDim, int valueDim, int group) {
+    CacheShape latent = new CacheShape(1, 2, keyDim, valueDim, ValueOrigin.IN_KEYS);
+    assertThat(error(spec, latent, group)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "pmkvq:2,budget=4MiB,keys=token,shrink=layer | 64 | 4 | 16",
+        "pmkvq:2,budget=4MiB,keys=token,shrink=layer | 256 | 2 | 16",
+        "pmkvq:2,budget=4MiB,window=0,keys=token,shrink=layer | 192 | 8 | 16",
+        "pmkvq:8,budget=380KiB,keys=token,shrink=layer | 64 | 4 | 8",
+        "pmkvq:2,budget=1100KiB,window=0,keys=token,shrink=layer | 192 | 2 | 8",
+        "pmkvq:4,budget=300KiB,keys=token,shrink=layer | 64 | 3 | 4",
+        "pmkvq:4,budget=600KiB,sinks=9,keys=token,shrink=layer | 128 | 8 | 4",
+        "pmkvq:2,budget=250KiB,keys=token,shrink=layer | 64 | 4 | 2",
+        "pmkvq:2,budget=960KiB,keys=token,shrink=layer | 256 | 1 | 2",
+        "pmkvq:2,budget=90KiB,shift=modified,keys=token,shrink=layer | 20 | 2 | 2",
+        "pmkvq:2,budget=4MiB,keys=channel,shrink=layer | 64 | 4 | 16",
+        "pmkvq:2,budget=4MiB,keys=channel,shrink=layer | 192 | 8 | 16",
+        "pmkvq:8,budget=380KiB,keys=channel,shrink=layer | 64 | 4 | 8",
+        "pmkvq:4,budget=600KiB,keys=channel,sinks=9,shrink=layer | 128 | 8 | 4",
+        "pmkvq:2,budget=250KiB,keys=channel,shrink=layer | 64 | 4 | 2",
+        "pmkvq:2,budget=90KiB,keys=channel,shift=modified,shrink=layer | 20 | 2 | 2",
+        "pmkvq:2,budget=300KiB,shrink=page,keys=token | 64 | 4 | 4",
+        "pmkvq:2,budget=300KiB | 64 | 4 | 4",
+        "pmkvq:2,budget=4MiB | 20 | 2 | 16",
+        "pmkvq:2,budget=4MiB | 256 | 1 | 16"
+      })
+  void pagesAreSeenAtEveryWidthThatTheyShrinkTo(String spec, int headDim, int group, int bits) {
+    assertThat(error(spec, new CacheShape(1, 2, headDim), group))
+        .as("%s, seed %d", spec, SEED)
+        .isLessThan(1e-3);
+    try (KvCache cache = CacheSpec.parse(spec).newCache(new CacheShape(1, 2, headDim))) {
+      fill(cache, 2 * headDim, 2 * headDim, group * 2 * headDim);
+      int sealed = cache.blockOf(200);
+      assertThat(((PmkvqPage) cache.page(0, sealed)).bits()).isEqualTo(bits);
+    }
+  }
+
+  /** Random values cancel each other, so that an error weighs more than it would in a model. */
+  @ParameterizedTest
+  @ValueSource(strings = {"kivi:1", "kivi:2", "kivi:2,group=32", "kivi:4", "kivi:8"})
+  void fastLookupsComeClose(String spec) {
+    assertThat(error(spec + ",lookup=fast", new CacheShape(1, 2, 128), 4)).isBetween(1e-4, 1e-1);
+  }
+
+  /** How far attention is off, relative to the norm of the output. */
+  private double error(String spec, CacheShape cacheShape, int group) {
+    int keyDim = cacheShape.keyDim();
+    int valueDim = cacheShape.valueDim();
+    AttentionShape shape = new AttentionShape(2 * group, 2, keyDim, valueDim);
+    // A quarter of the channels does not turn, as in some models.
+    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, keyDim * 3 / 4));
+    try (KvCache cache =
+        CacheSpec.parse(spec)
+            .newCache(
+                cacheShape,
+                CacheContext.unknown()
+                    .withTables(Optional.of(tables))
+                    .withProfile(Optional.of(codebooks(spec, cacheShape)))
+                    .withRotation(Optional.of(rope))
+                    .withQueryHeads(shape.queryHeads()))) {
+      fill(cache, 2 * keyDim, 2 * valueDim, shape.queryHeads() * keyDim);
+      float[] query = gaussian(2 * group * keyDim);
+      float[] found = new float[2 * group * valueDim];
+      Attention attention = new Attention(shape, kernels, workers);
+      attention.begin();
+      attention.add(cache, 0, 1, LENGTH - 1);
+      attention.attend(0, Integer.MAX_VALUE, query, found);
+
+      double error = 0;
+      double norm = 0;
+      for (int head = 0; head < 2 * group; head++) {
+        double[] expected = naive(cache, head / group, query, head, cacheShape);
+        for (int i = 0; i < valueDim; i++) {
+          error += Math.pow(found[head * valueDim + i] - expected[i], 2);
+          norm += expected[i] * expected[i];
+        }
+      }
+      return Math.sqrt(error / norm);
+    }
+  }
+
+  /** Made where they are asked for: those of large heads take their time. */
+  private static Profile codebooks(String spec, CacheShape shape) {
+    Profile none = Profile.empty("none");
+    if (Stream.of("mead", "oscar", "vqllm").anyMatch(spec::startsWith)) {
+      return SyntheticProfileParts.addTo(none, shape);
+    }
+    return spec.startsWith("commvq")
+        ? SyntheticCodebooks.profile(shape, spec.charAt("commvq:".length()) - '0')
+        : none;
+  }
+
+  private void fill(KvCache cache, int keys, int values, int queries) {
+    for (int position = 0; position < LENGTH; position++) {
+      cache.reserve(position + 1);
+      cache.append(0, position, gaussian(keys), 0, gaussian(values), 0);
+      if (cache.observesQueries()) {
+        cache.observe(0, position, gaussian(queries), 0);
+      }
+      if (position % 100 == 99) {
+        cache.advance(position + 1 - cache.length());
+      }
+    }
+  }
+
+  /** Softmax attention in double precision over the vectors that the cache expands to. */
+  private double[] naive(KvCache cache, int kvHead, float[] query, int head, CacheShape shape) {
+    int keyDim = shape.keyDim();
+    int valueDim = shape.valueDim();
+    double[][] keys = new double[LENGTH][keyDim];
+    double[][] values = new double[LENGTH][valueDim];
+    float[] block = new float[KvCache.TOKENS_PER_PAGE * Math.max(keyDim, valueDim)];
+    for (int b = 0; cache.firstPosition(b) < LENGTH; b++) {
+      int first = cache.firstPosition(b);
+      int count = Math.min(cache.firstPosition(b + 1), LENGTH) - first;
+      cache.expandKeys(kernels, 0, kvHead, b, count, block);
+      put(block, keys, first, count);
+      cache.expandValues(kernels, 0, kvHead, b, count, block);
+      put(block, values, first, count);
+    }
+    double[] asked = new double[keyDim];
+    for (int i = 0; i < keyDim; i++) {
+      asked[i] = query[head * keyDim + i];
+    }
+    return NaiveAttention.attend(asked, keys, values, LENGTH - 1, Integer.MAX_VALUE);
+  }
+
+  private static void put(float[] block, double[][] vectors, int first, int count) {
+    for (int token = 0; token < count; token++) {
+      double[] vector = vectors[first + token];
+      for (int i = 0; i < vector.length; i++) {
+        vector[i] = block[token * vector.length + i];
+      }
+    }
+  }
+
+  private float[] gaussian(int count) {
+    float[] x = new float[count];
+    for (int i = 0; i < count; i++) {
+      x[i] = (float) random.nextGaussian();
+    }
+    return x;
+  }
+}

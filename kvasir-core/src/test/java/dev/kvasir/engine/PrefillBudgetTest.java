@@ -1,0 +1,154 @@
+package dev.kvasir.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Steps of a machine that is made up: what they take is known, and no clock is asked. */
+class PrefillBudgetTest {
+  private static final int STEPS = 2000;
+  private static final int PROMPT = 2048;
+
+  private final PrefillBudget prefillBudget = new PrefillBudget();
+  private final Random random = new Random(7);
+  private int plainSteps;
+  private int past; // of the prompt that is being read
+
+  /** What a step takes. */
+  private interface Machine {
+    double nanos(int decoding, int reading, int past);
+  }
+
+  private int plan(int decoding, int rows, long late, double free) {
+    prefillBudget.plan(decoding, rows, late, free);
+    int reading = prefillBudget.rowsFor(past);
+    prefillBudget.add(reading, past);
+    return reading;
+  }
+
+  /**
+   * Reads prompts of some length one after another beside sequences that decode. Answers what steps
+   * with prompts took, after the pace had as many to learn from.
+   */
+  private double[] run(int decoding, int promptTokens, Machine machine) {
+    double[] times = new double[STEPS];
+    plainSteps = 0;
+    for (int i = -STEPS; i < STEPS; ) {
+      int reading = plan(decoding, decoding, 0, 1);
+      double nanos = machine.nanos(decoding, reading, past);
+      prefillBudget.recordStep((long) nanos);
+      past = (past + reading) % promptTokens;
+      if (reading == 0) {
+        plainSteps++;
+      } else {
+        if (i >= 0) {
+          times[i] = nanos;
+        }
+        i++;
+      }
+    }
+    return times;
+  }
+
+  /** Has learned what steps take, and seen just now what is usual. */
+  private void learn() {
+    run(1, PROMPT, (rows, more, _) -> 1000.0 * (20 + rows + more));
+    int reading;
+    do {
+      reading = plan(1, 1, 0, 1);
+      prefillBudget.recordStep(21_000 + 1000 * reading);
+    } while (reading > 0);
+  }
+
+  private static double at(double share, double[] values) {
+    double[] sorted = values.clone();
+    Arrays.sort(sorted);
+    return sorted[(int) (share * (sorted.length - 1))];
+  }
+
+  @ParameterizedTest
+  @CsvSource({"2, 1", "2, 8", "30, 1", "30, 64"})
+  void stepsWithPromptsTakeTwiceAsLongWhateverARowCosts(int base, int decoding) {
+    double[] times = run(decoding, PROMPT, (rows, more, _) -> 1000.0 * (base + rows + more));
+    double oneRow = 1.0 / (base + decoding);
+    double usual = 1000.0 * (base + decoding);
+    assertThat(at(0.5, times) / usual).isBetween(1.85 - oneRow, 2.0 + oneRow);
+    assertThat(at(1, times) / usual).isLessThan(2.2 + oneRow);
+  }
+
+  /** The last rows of a prompt cost five times what the first ones do. */
+  @Test
+  void noStepIsLongWhereAttentionIsMostOfARow() {
+    double[] times =
+        run(1, PROMPT, (rows, more, past) -> 1000.0 * (40 + rows + more * (1 + past / 512.0)));
+    assertThat(at(0.5, times) / 41_000).isBetween(1.7, 2.0);
+    assertThat(at(1, times) / 41_000).isLessThan(2.3);
+  }
+
+  @Test
+  void stepsThatTheMachineDisturbsChangeLittle() {
+    double[] times =
+        run(
+            1,
+            PROMPT,
+            (rows, more, _) -> 1000.0 * (19 + rows + more) * (random.nextInt(8) == 0 ? 10 : 1));
+    assertThat(at(0.5, times) / 20_000).isBetween(1.3, 2.2);
+  }
+
+  @Test
+  void whatWasLearnedOfASlowMachineIsForgottenOnAFastOne() {
+    run(1, PROMPT, (rows, more, _) -> 50_000.0 * (3 + 10 * (rows + more)));
+    double[] times = run(1, PROMPT, (rows, more, _) -> 1000.0 * (40 + rows + more));
+    assertThat(at(0.5, times) / 41_000).isBetween(1.7, 2.1);
+  }
+
+  @Test
+  void promptsAreReadOnWhereEvenOneRowIsTooMany() {
+    assertThat(run(1, PROMPT, (_, more, _) -> 1000.0 * (more == 0 ? 1 : 100 * more)))
+        .containsOnly(100_000);
+  }
+
+  @Test
+  void fewStepsGoWithoutPromptsThatWait() {
+    run(4, PROMPT, (rows, more, _) -> 1000.0 * (10 + rows + more));
+    assertThat(plainSteps).isBetween(2 * STEPS / 40, 2 * STEPS / 30);
+  }
+
+  @Test
+  void aWholeStepIsReadWhereNobodyWaits() {
+    assertThat(plan(0, 0, 0, 1)).isEqualTo(256);
+  }
+
+  @Test
+  void whoeverIsLateAlreadyHasTheNextStepToItself() {
+    learn();
+    assertThat(plan(1, 1, 30_000, 1)).isZero();
+    prefillBudget.recordStep(21_000);
+    assertThat(plan(1, 1, 0, 1)).isPositive();
+  }
+
+  @Test
+  void aStepWithoutThoseWhoWaitIsCountedInTheirNextOne() {
+    learn();
+    assertThat(plan(1, 0, 0, 1)).isPositive();
+    prefillBudget.recordStep(35_000);
+    assertThat(plan(1, 1, 0, 1)).isZero();
+  }
+
+  @Test
+  void promptsWaitWhileHalfOfTheProcessorsPackButNotForever() {
+    learn();
+    assertThat(plan(1, 1, 0, 0.9)).isPositive();
+    prefillBudget.recordStep(40_000);
+    int waited = 0;
+    while (plan(1, 1, 0, 0.5) == 0) {
+      prefillBudget.recordStep(30_000);
+      waited++;
+    }
+    assertThat(waited).isEqualTo(8);
+  }
+}

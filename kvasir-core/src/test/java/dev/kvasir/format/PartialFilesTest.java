@@ -1,0 +1,60 @@
+package dev.kvasir.format;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PartialFilesTest {
+  /** Greater than any process has. */
+  private static final long NOBODY = 999_999_999L;
+
+  @TempDir Path folder;
+  private Path file;
+
+  @BeforeEach
+  void name() {
+    file = folder.resolve("tale.session");
+  }
+
+  private Path part(String name, long pid, Duration age) throws IOException {
+    Path part = Files.writeString(folder.resolve(".%s.%d.part".formatted(name, pid)), "half");
+    return Files.setLastModifiedTime(part, FileTime.from(Instant.now().minus(age)));
+  }
+
+  @Test
+  void whatAKilledProcessLeftGoesWithTheNextWrite() throws IOException {
+    Path left = part("tale.session", NOBODY, Duration.ofMinutes(2));
+    Path ofAnother = part("other.session", NOBODY, Duration.ofMinutes(2));
+    AtomicFile.write(file, "whole");
+    assertThat(left).doesNotExist();
+    assertThat(ofAnother).exists();
+    assertThat(file).hasContent("whole");
+  }
+
+  @Test
+  void whatIsBeingWrittenStays() throws IOException {
+    long own = ProcessHandle.current().pid();
+    Path lately = part("tale.session", NOBODY, Duration.ofSeconds(5));
+    Path begunBefore = part("other.session", own, Duration.ofDays(400));
+    Path notAPart = Files.writeString(folder.resolve(".tale.session.x.part"), "");
+    Files.setLastModifiedTime(notAPart, FileTime.fromMillis(0));
+    AtomicFile.write(file, "whole");
+    assertThat(lately).exists();
+    assertThat(notAPart).exists();
+    // Written before this process began: by another one of its number.
+    assertThat(PartialFiles.abandoned(folder)).containsExactly(begunBefore);
+  }
+
+  @Test
+  void aFolderThatIsNoneHasNone() {
+    assertThat(PartialFiles.abandoned(folder.resolve("missing"))).isEmpty();
+  }
+}

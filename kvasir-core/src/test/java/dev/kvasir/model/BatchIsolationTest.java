@@ -1,0 +1,409 @@
+package dev.kvasir.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.MethodRegistry;
+import dev.kvasir.codec.SyntheticProfileParts;
+import dev.kvasir.codec.commvq.SyntheticCodebooks;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.format.GgmlType;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.model.TinyModel.Sizes;
+import dev.kvasir.profile.Profile;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * A neighbour changes nothing: the logits of a sequence are the same bits alone and in any batch,
+ * whatever sequences arrive, fork, forget and leave beside it, and in however many parts its
+ * prompts are read.
+ */
+@Tag("contract")
+class BatchIsolationTest {
+  private static final int CONTEXT = 1200;
+  private static final int SEQUENCES = 4;
+
+  private static final Sizes WIDE = Sizes.of("llama").withType(GgmlType.Q8_0);
+
+  /** With heads as large, but less between them: what differs by method is the attention. */
+  private static final Sizes NARROW = WIDE.withWidth(64);
+
+  @TempDir private Path folder;
+
+  /** What a sequence does next. */
+  private sealed interface Operation {
+    /** Reads tokens in one step. */
+    record Read(int[] tokens) implements Operation {}
+
+    /** Forgets all but the first so many of a thousand parts of its tokens. */
+    record Forget(int thousandths) implements Operation {}
+  }
+
+  /**
+   * What a sequence does in its life.
+   *
+   * @param parent whose past it begins with; -1 for none
+   * @param parentDeeds that the parent has done by then
+   */
+  private record History(String spec, int parent, int parentDeeds, List<Operation> deeds) {}
+
+  static Stream<String> specs() {
+    return Stream.of(
+        "fp16",
+        "fp32",
+        "kivi:2,window=40",
+        "kivi:4,lookup=fast,sinks=5",
+        "patternkv:2,window=40",
+        "patternkv:2,rope=static,patterns=4",
+        "mixkvq,high=2.8,mid=2,window=40",
+        "pmkvq:2,budget=1600KiB",
+        "commvq:1,window=40",
+        "commvq:2,scores=tables",
+        "ott:2,window=40",
+        "zipcache:2,window=40",
+        "mikv:2,window=40",
+        "skvq:2,window=40",
+        "kvquant:2,window=40",
+        "kvtuner:3,window=40",
+        "quarot:2,window=40",
+        "turboquant:2,window=40",
+        "rotatekv:2,window=40",
+        "qserve:4,window=40",
+        "kvarn:2,window=40",
+        "oscar:2,window=40",
+        "vqllm:2,window=40",
+        "mead:2,window=40",
+        "mead:3,tables=centroids,first=coded",
+        "mead:4,budget=1800KiB",
+        "toy,window=40");
+  }
+
+  @Test
+  void everyRegisteredMethodIsTried() {
+    assertThat(specs().map(spec -> CacheSpec.parse(spec).method()).distinct())
+        .containsExactlyInAnyOrderElementsOf(MethodRegistry.all());
+  }
+
+  @ParameterizedTest
+  @MethodSource("specs")
+  void logitsAreTheSameBitsAloneAndInAnyBatch(String spec) {
+    check(NARROW, List.of(spec), 1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:2,window=40",
+        "patternkv:2",
+        "mixkvq,high=2.8,mid=2,window=40",
+        "pmkvq:2,budget=1600KiB",
+        "commvq:1,window=40",
+        "zipcache:2,window=40",
+        "quarot:2,window=40",
+        "mead:2,window=40"
+      })
+  void andSoTheyAreWhereValuesAreOfAnotherWidthThanKeys(String spec) {
+    check(NARROW.withHeads(8, 2, 48, 32), List.of(spec), 2);
+  }
+
+  /** What layers hold depends on nobody else, nor what can be kept of a sequence that is cut. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:2,window=40",
+        "kivi:2",
+        "mixkvq,high=2.8,mid=2,window=40",
+        "zipcache:2",
+        "patternkv:2,window=40",
+        "mead:2,window=40",
+        "pmkvq:2,budget=pool,window=0"
+      })
+  void andSoTheyAreWhereLayersHoldAWindow(String spec) {
+    check(NARROW, List.of(spec), 6, 190);
+  }
+
+  /** Whoever comes along goes to other experts, or to the same. */
+  @ParameterizedTest
+  @CsvSource({"qwen2moe, Q8_0", "qwen3moe, F32"})
+  void andSoTheyAreWhereTokensChooseExperts(String family, GgmlType type) {
+    check(Sizes.of(family).withType(type).withWidth(64), List.of("fp16", "kivi:2"), 5);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"gemma2", "gemma3"})
+  void andSoTheyAreWhereLayersDifferAndScoresAreCapped(String family) {
+    Sizes sizes = Sizes.of(family).withType(GgmlType.Q8_0).withWidth(64);
+    check(sizes, List.of("kivi:2,window=40", "patternkv:2", "fp16", "pmkvq:2"), 6);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {3, 4})
+  void kindsOfCachesMayBeMixedInABatch(long seed) {
+    check(WIDE, List.of("kivi:2,window=40", "patternkv:2", "commvq:1", "fp16", "pmkvq:2"), seed);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:2,window=40",
+        "patternkv:2,window=40",
+        "mixkvq,high=2.8,mid=2,window=40,rotary=16",
+        "pmkvq:2"
+      })
+  void andSoTheyAreOfLatents(String spec) {
+    Sizes sizes = TinyLatent.sizes(12).withType(GgmlType.Q8_0).withWidth(64).withHeads(12, 1, 8);
+    LatentConfig latent = new LatentConfig(64, 16, 32, 32, 32);
+    check(TinyLatent.split(sizes, latent, 5), List.of(spec), 5, 0);
+  }
+
+  private void check(Sizes sizes, List<String> specs, long seed) {
+    check(sizes, specs, seed, 0);
+  }
+
+  /**
+   * @param window that all layers look back; 0 without one
+   */
+  private void check(Sizes sizes, List<String> specs, long seed, int window) {
+    check(new TinyModel(sizes, seed), specs, seed, window);
+  }
+
+  private void check(TinyModel tiny, List<String> specs, long seed, int window) {
+    long bytesBefore = CountedArena.liveBytes();
+    Random random = new Random(seed);
+    tiny.say("context_length", CONTEXT);
+    if (window > 0) {
+      tiny.say("attention.sliding_window", window);
+    }
+    List<History> lives = histories(specs, random);
+    try (WorkerPool workers = new WorkerPool(2);
+        HostEngine engine =
+            HostEngine.load(
+                GgufFile.open(tiny.writeGguf(folder.resolve("tiny-%d.gguf".formatted(seed)))),
+                KernelChoice.ofThisProcess().kernels(),
+                workers,
+                MemoryPool.unlimited(),
+                (done, inAll) -> {})) {
+      CacheShape shape = engine.config().cacheShape();
+      Profile profile =
+          shape.hasValuesInKeys()
+              ? Profile.empty("none")
+              : SyntheticProfileParts.addTo(SyntheticCodebooks.profile(shape, 1, 2), shape);
+      List<List<float[]>> together = together(engine, profile, lives, random);
+      for (int i = 0; i < lives.size(); i++) {
+        List<float[]> alone = alone(engine, profile, lives, i);
+        assertThat(together.get(i))
+            .as("logits of %s, seed %d", lives.get(i).spec, seed)
+            .usingElementComparator((a, b) -> Arrays.equals(a, b) ? 0 : 1)
+            .containsExactlyElementsOf(alone);
+      }
+    }
+    assertThat(CountedArena.liveBytes()).isEqualTo(bytesBefore);
+  }
+
+  private static List<History> histories(List<String> specs, Random random) {
+    List<History> lives = new ArrayList<>();
+    for (int i = 0; i < SEQUENCES; i++) {
+      int parent = i > 0 && random.nextBoolean() ? random.nextInt(i) : -1;
+      String spec = parent < 0 ? specs.get(i % specs.size()) : lives.get(parent).spec;
+      int deedsBefore = parent < 0 ? 0 : random.nextInt(lives.get(parent).deeds.size() + 1);
+      lives.add(new History(spec, parent, deedsBefore, operations(random)));
+    }
+    return lives;
+  }
+
+  /** Prompts long enough to be packed, single tokens as they are generated, and some forgetting. */
+  private static List<Operation> operations(Random random) {
+    List<Operation> deeds = new ArrayList<>();
+    int prompts = 1 + random.nextInt(2);
+    for (int prompt = 0; prompt < prompts; prompt++) {
+      int length = random.nextBoolean() ? 1 + random.nextInt(12) : 100 + random.nextInt(160);
+      deeds.add(new Operation.Read(tokens(length, random)));
+      for (int i = random.nextInt(6); i > 0; i--) {
+        deeds.add(new Operation.Read(tokens(1, random)));
+      }
+      if (random.nextInt(3) == 0) {
+        deeds.add(new Operation.Forget(random.nextInt(1000)));
+      }
+    }
+    return deeds;
+  }
+
+  private static int[] tokens(int count, Random random) {
+    return IntStream.range(0, count).map(i -> random.nextInt(50)).toArray();
+  }
+
+  private static KvCache newCache(HostEngine engine, Profile profile, History life) {
+    return engine.newCache(CacheSpec.parse(life.spec), Optional.of(profile), CONTEXT);
+  }
+
+  /** The logits after each step of a sequence that nobody shares a step with. */
+  private static List<float[]> alone(
+      HostEngine engine, Profile profile, List<History> lives, int index) {
+    List<float[]> logits = new ArrayList<>();
+    try (KvCache cache = past(engine, profile, lives, index)) {
+      for (Operation deed : lives.get(index).deeds) {
+        doAlone(engine, cache, deed).ifPresent(logits::add);
+      }
+    }
+    return logits;
+  }
+
+  /** What a sequence begins with. */
+  private static KvCache past(HostEngine engine, Profile profile, List<History> lives, int index) {
+    History life = lives.get(index);
+    if (life.parent < 0) {
+      return newCache(engine, profile, life);
+    }
+    try (KvCache parent = past(engine, profile, lives, life.parent)) {
+      for (Operation deed : lives.get(life.parent).deeds.subList(0, life.parentDeeds)) {
+        doAlone(engine, parent, deed);
+      }
+      return parent.fork();
+    }
+  }
+
+  private static Optional<float[]> doAlone(HostEngine engine, KvCache cache, Operation deed) {
+    return switch (deed) {
+      case Operation.Read read -> {
+        Batch batch = new Batch();
+        for (int i = 0; i < read.tokens.length; i++) {
+          batch.add(cache, read.tokens[i], i == read.tokens.length - 1);
+        }
+        engine.forward(batch);
+        yield Optional.of(Logits.row(batch, 0));
+      }
+      case Operation.Forget forget -> {
+        cache.truncate(cache.length() * forget.thousandths / 1000);
+        yield Optional.empty();
+      }
+    };
+  }
+
+  /** A sequence among others. */
+  private static final class Member {
+    final History life;
+    final List<float[]> logits = new ArrayList<>();
+    KvCache cache; // null before it arrives
+    int done; // deeds
+    int stepBegin; // of the step at hand
+    int logitIndex;
+
+    Member(History life) {
+      this.life = life;
+    }
+
+    boolean isOver() {
+      return done == life.deeds.size();
+    }
+  }
+
+  private static List<List<float[]>> together(
+      HostEngine engine, Profile profile, List<History> lives, Random random) {
+    List<Member> members = lives.stream().map(Member::new).toList();
+    Batch batch = new Batch();
+    try {
+      while (!members.stream().allMatch(Member::isOver)) {
+        arrive(engine, profile, members, random);
+        batch.clear();
+        List<Member> stepping = new ArrayList<>();
+        for (Member member : members) {
+          if (member.cache != null && !member.isOver() && takesPart(members, member, random)) {
+            act(member, batch, stepping, random);
+          }
+        }
+        if (batch.rows() > 0) {
+          engine.forward(batch);
+          stepping.forEach(member -> take(member, batch));
+        }
+      }
+      return members.stream().map(member -> member.logits).toList();
+    } finally {
+      members.stream().filter(member -> member.cache != null).forEach(m -> m.cache.close());
+    }
+  }
+
+  /** A parent waits for those that begin with its past, before it goes on from there. */
+  private static boolean takesPart(List<Member> members, Member member, Random random) {
+    boolean isAwaited =
+        members.stream()
+            .anyMatch(
+                child ->
+                    child.cache == null
+                        && child.life.parent >= 0
+                        && members.get(child.life.parent) == member
+                        && child.life.parentDeeds == member.done);
+    return !isAwaited && random.nextInt(4) > 0;
+  }
+
+  private static void arrive(
+      HostEngine engine, Profile profile, List<Member> members, Random random) {
+    for (Member member : members) {
+      if (member.cache != null) {
+        continue;
+      }
+      History life = member.life;
+      if (life.parent < 0 && random.nextBoolean()) {
+        member.cache = newCache(engine, profile, life);
+      } else if (life.parent >= 0) {
+        Member parent = members.get(life.parent);
+        if (parent.cache != null && parent.done == life.parentDeeds) {
+          member.cache = parent.cache.fork();
+        }
+      }
+      member.stepBegin = member.cache == null ? 0 : member.cache.length();
+    }
+  }
+
+  private static void act(Member member, Batch batch, List<Member> stepping, Random random) {
+    switch (member.life.deeds.get(member.done)) {
+      case Operation.Forget forget -> {
+        member.cache.truncate(member.cache.length() * forget.thousandths / 1000);
+        member.done++;
+        member.stepBegin = member.cache.length();
+      }
+      case Operation.Read read -> {
+        int begin = member.stepBegin;
+        int from = member.cache.length() - begin;
+        int most = read.tokens.length - from;
+        int count = random.nextBoolean() ? most : 1 + random.nextInt(most);
+        batch.beginChunk(member.cache, begin, begin + read.tokens.length);
+        for (int i = from; i < from + count; i++) {
+          boolean last = i == read.tokens.length - 1;
+          member.logitIndex = batch.add(member.cache, read.tokens[i], last);
+        }
+        stepping.add(member);
+      }
+    }
+  }
+
+  private static void take(Member member, Batch batch) {
+    if (member.logitIndex >= 0) {
+      member.logits.add(Logits.row(batch, member.logitIndex));
+      member.done++;
+      member.stepBegin = member.cache.length();
+    }
+  }
+}

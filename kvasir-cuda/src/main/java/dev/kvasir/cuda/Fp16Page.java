@@ -1,0 +1,64 @@
+package dev.kvasir.cuda;
+
+/**
+ * 64 tokens of one KV head in halves, in the order in which lanes of a warp hold them as operands
+ * of matrix instructions: 16 bytes of a lane, chunks of 32 lanes.
+ *
+ * <pre>
+ * page   4 tiles of 16 tokens
+ * tile   headDim / 16 chunks of keys, headDim / 16 chunks of values
+ * chunk  32 lanes of 4 words of 2 halves; lane = 4 * row + quad, row 0-7, quad 0-3
+ *
+ * key    row = token % 8; word = token / 8 + 2 * (channel % 16 / 8); quad = channel % 8 / 2
+ * value  row = channel % 8; word = upper half of the channels + 2 * (token / 8); quad = token % 8 / 2
+ *
+ * bytes = 64 tokens * headDim * 2 sides * 2
+ * </pre>
+ *
+ * with tokens counted within their tile.
+ */
+public record Fp16Page(int headDim) {
+  /** Tokens of a page. */
+  public static final int TOKENS = 64;
+
+  static final int TILE_TOKENS = 16;
+  static final int TILES = TOKENS / TILE_TOKENS;
+  static final int CHUNK_BYTES = 512;
+
+  public int bytes() {
+    return TILES * tileBytes();
+  }
+
+  int tileBytes() {
+    return 2 * sideBytes();
+  }
+
+  private int sideBytes() {
+    return TILE_TOKENS * headDim * Short.BYTES;
+  }
+
+  /** Where a token's number lies in the page. */
+  public int keyOffset(int token, int channel) {
+    int row = token % TILE_TOKENS;
+    int column = channel % 16;
+    return token / TILE_TOKENS * tileBytes()
+        + channel / 16 * CHUNK_BYTES
+        + laneOffset(row % 8, column % 8 / 2, row / 8 + 2 * (column / 8))
+        + Short.BYTES * (channel % 2);
+  }
+
+  /** Where a token's number lies in the page. */
+  public int valueOffset(int token, int channel) {
+    int column = token % TILE_TOKENS;
+    int row = channel % (headDim / 2);
+    return token / TILE_TOKENS * tileBytes()
+        + sideBytes()
+        + row / 8 * CHUNK_BYTES
+        + laneOffset(row % 8, column % 8 / 2, channel / (headDim / 2) + 2 * (column / 8))
+        + Short.BYTES * (token % 2);
+  }
+
+  private static int laneOffset(int row, int quad, int word) {
+    return 16 * (4 * row + quad) + Integer.BYTES * word;
+  }
+}

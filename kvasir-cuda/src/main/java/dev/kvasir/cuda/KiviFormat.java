@@ -1,0 +1,43 @@
+package dev.kvasir.cuda;
+
+import dev.kvasir.attention.AttentionShape;
+
+/**
+ * Codes with a scale and a zero for some of them, keys by channel and values by token: {@link
+ * PackedPage}.
+ *
+ * @param bits 2 or 4
+ */
+record KiviFormat(int bits) implements PageFormat {
+  @Override
+  public String kernelName() {
+    return "kivi" + bits;
+  }
+
+  @Override
+  public int pageBytes(int headDim) {
+    return new PackedPage(bits, headDim).bytes();
+  }
+
+  /** Outputs of two sets of wide heads have no room in registers. */
+  @Override
+  public int maxHeads(int headDim) {
+    return headDim == HeadBlocks.WIDE_HEAD_DIM ? HeadBlocks.SET_HEADS : HeadBlocks.MAX_HEADS;
+  }
+
+  @Override
+  public boolean prefillReadsPacked() {
+    return true;
+  }
+
+  @Override
+  public PageQuantizer newQuantizer(
+      KernelModule module, CudaStream stream, DeviceCacheConfig cacheConfig, AttentionShape shape) {
+    return new KiviPageQuantizer(module, this, shape, cacheConfig.group(), cacheConfig.group());
+  }
+
+  @Override
+  public String toString() {
+    return "kivi:" + bits;
+  }
+}

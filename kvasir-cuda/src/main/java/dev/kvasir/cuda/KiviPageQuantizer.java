@@ -1,0 +1,78 @@
+package dev.kvasir.cuda;
+
+import dev.kvasir.attention.AttentionShape;
+
+/**
+ * Packs pages to uniform codes, to the bits of the host's codec of the same groups. Scales are
+ * stored for 32 numbers also where more share one.
+ */
+public final class KiviPageQuantizer implements PageQuantizer {
+  private static final int THREADS = 256;
+
+  private final int kvHeads;
+  private final int keyGroup;
+  private final Launch pack;
+  private final DequantizeKernel unpack;
+
+  /**
+   * @param keyGroup tokens that share a channel's scale: 32, 64, or 128, which are the two pages of
+   *     a block
+   * @param valueGroup channels that share a token's scale: a multiple of 32
+   */
+  public KiviPageQuantizer(
+      KernelModule module, PageFormat format, AttentionShape shape, int keyGroup, int valueGroup) {
+    HeadBlocks.of(format, shape); // refuses heads without kernels
+    check(keyGroup, valueGroup);
+    this.kvHeads = shape.kvHeads();
+    this.keyGroup = keyGroup;
+    String names = "%s_d%d".formatted(format.kernelName(), shape.headDim());
+    int sharedBytes = sharedBytes(shape.headDim());
+    Kernel packing = module.kernel("pack_" + names);
+    packing.allowSharedBytes(sharedBytes);
+    this.pack =
+        new Launch(packing, Long.BYTES, Long.BYTES, Long.BYTES, Integer.BYTES, Integer.BYTES)
+            .block(THREADS)
+            .shared(sharedBytes)
+            .argument(3, keyGroup)
+            .argument(4, valueGroup);
+    this.unpack = new DequantizeKernel(module.kernel("unpack_" + names), kvHeads);
+  }
+
+  /** Rows of halves, and a scale and a zero for 32 of them. */
+  static int sharedBytes(int headDim) {
+    return Fp16Page.TOKENS * headDim * 2 + Fp16Page.TOKENS * headDim / 32 * 4;
+  }
+
+  static void check(int keyGroup, int valueGroup) {
+    if (keyGroup != 32 && keyGroup != 64 && keyGroup != 2 * Fp16Page.TOKENS) {
+      throw new DeviceException(
+          "keys cannot share a scale by %d tokens on a device; expected 32, 64 or 128"
+              .formatted(keyGroup));
+    }
+    if (valueGroup < 32 || valueGroup % 32 != 0) {
+      throw new DeviceException(
+          "values cannot share a scale by %d channels on a device; expected a multiple of 32"
+              .formatted(valueGroup));
+    }
+  }
+
+  @Override
+  public void quantize(
+      CudaStream stream, int pages, long pairs, long metadata, LayerStrides layers) {
+    if (keyGroup == 2 * Fp16Page.TOKENS && pages % 2 != 0) {
+      throw new IllegalArgumentException(
+          "pages is %d; expected pairs of them, which share scales".formatted(pages));
+    }
+    pack.grid(pages, kvHeads, layers.count())
+        .argument(0, pairs)
+        .argument(1, layers.fp16Stride())
+        .argument(2, layers.packedStride())
+        .on(stream);
+  }
+
+  @Override
+  public void dequantize(
+      CudaStream stream, int pages, long pairs, long metadata, LayerStrides layers) {
+    unpack.prepare(pages, pairs, layers).on(stream);
+  }
+}

@@ -1,0 +1,132 @@
+package dev.kvasir.cuda;
+
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.codec.mixkvq.QuerySpan;
+import dev.kvasir.codec.mixkvq.Salience;
+import dev.kvasir.codec.mixkvq.Thresholds;
+import java.util.SortedSet;
+
+/**
+ * Channels of keys in tiers by what queries look at, values in two bits: {@link MixkvqPage}.
+ *
+ * @param blocksTogether blocks that have their tiers in common
+ */
+public record MixkvqFormat(
+    Thresholds thresholds, Salience salience, QuerySpan span, int blocksPerRun)
+    implements PageFormat {
+  static final String NAME = "mixed";
+
+  private static final int MAX_WARPS = 12;
+
+  boolean observesQueries() {
+    return salience == Salience.QUERY;
+  }
+
+  @Override
+  public int bits() {
+    return MixkvqPage.BITS;
+  }
+
+  @Override
+  public String kernelName() {
+    return NAME;
+  }
+
+  @Override
+  public int pageBytes(int headDim) {
+    return new MixkvqPage(headDim).bytes();
+  }
+
+  @Override
+  public SortedSet<Integer> headDims() {
+    return HeadBlocks.COMMON_HEAD_DIMS;
+  }
+
+  @Override
+  public int maxHeads(int headDim) {
+    return HeadBlocks.SET_HEADS;
+  }
+
+  /** A block's tiers come of the queries since the last one was packed: it must be the host's. */
+  @Override
+  public boolean isQuantizedByPosition() {
+    return false;
+  }
+
+  /** Queries of four heads as halves. */
+  @Override
+  public int blockBytes() {
+    return HeadBlocks.SET_HEADS * HeadBlocks.COMMON_HEAD_DIMS.last() * Short.BYTES;
+  }
+
+  @Override
+  public int maxWarps() {
+    return MAX_WARPS;
+  }
+
+  @Override
+  public PageQuantizer newQuantizer(
+      KernelModule module, CudaStream stream, DeviceCacheConfig cacheConfig, AttentionShape shape) {
+    return new MixkvqPageQuantizer(module, this, shape, cacheConfig.group(), cacheConfig.group());
+  }
+
+  @Override
+  public AuxiliaryKernels newAuxiliaryKernels(
+      KernelModule module, CudaStream stream, AttentionShape shape, int maxSequences) {
+    return observesQueries() ? new QueryMagnitudeKernels(module, shape) : AuxiliaryKernels.NONE;
+  }
+
+  /** Of sums that count and of those that will be next. */
+  @Override
+  public int tableBytes(int headDim) {
+    return observesQueries() ? 2 * headDim * Long.BYTES : 0;
+  }
+
+  @Override
+  public int tablePages(int blocks) {
+    return observesQueries() ? 1 : 0;
+  }
+
+  @Override
+  public int tableEntries() {
+    return 1;
+  }
+
+  @Override
+  public SequenceTables newTables(CacheResources resources) {
+    return new MixkvqTables(resources, this);
+  }
+
+  /**
+   * Lets random pages have wider channels, which are random too, to measure with.
+   *
+   * @param pages one after another
+   * @param bytes of them
+   * @return where their wider channels lie
+   */
+  public static DeviceMemory dummyWideChannels(
+      KernelModule module, CudaStream stream, int headDim, DeviceMemory pages, long bytes) {
+    int mid = headDim / TierAssignments.DUMMY_MID;
+    int bf16 = headDim / TierAssignments.DUMMY_BF16;
+    long each = MixkvqPage.wideBytes(mid, bf16);
+    int count = Math.toIntExact(bytes / new MixkvqPage(headDim).bytes());
+    DeviceMemory wide = module.context().allocate(count * each);
+    wide.fillRandom(stream);
+    new Launch(module.kernel("pretend_mixed_d" + headDim), 8, 8, 8, 4, 4)
+        .grid(count, 1, 1)
+        .block(32)
+        .argument(0, pages.address())
+        .argument(1, wide.address())
+        .argument(2, each)
+        .argument(3, mid)
+        .argument(4, bf16)
+        .on(stream);
+    stream.synchronize();
+    return wide;
+  }
+
+  @Override
+  public String toString() {
+    return "mixkvq";
+  }
+}

@@ -1,0 +1,195 @@
+package dev.kvasir.cuda;
+
+import dev.kvasir.codec.mixkvq.Tiers;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * What a sequence has beside pages of {@link MixkvqFormat}: sums of its queries, and extents with
+ * the wider channels of its packed blocks. Extents are filled one after another, by blocks that
+ * follow each other; each block holds those that it has something in.
+ */
+final class MixkvqTables implements SequenceTables {
+  private static final long NONE = 0;
+
+  private final CacheResources resources;
+  private final MixkvqFormat format;
+  private final WideChannels wideChannels;
+  private final DeviceQueryMagnitudes magnitudes; // null where queries do not matter
+  private final List<Block> blocks; // that are packed
+  private long open = NONE; // the extent that is being filled
+  private int filled; // bytes of it
+  private boolean dummy;
+
+  /**
+   * A packed block.
+   *
+   * @param codeBytes of its wider channels
+   */
+  private record Block(long[] extents, long codeBytes) {}
+
+  MixkvqTables(CacheResources resources, MixkvqFormat format) {
+    this(
+        resources,
+        format,
+        format.observesQueries() ? new DeviceQueryMagnitudes(resources, format.span()) : null,
+        new ArrayList<>());
+  }
+
+  private MixkvqTables(
+      CacheResources resources,
+      MixkvqFormat format,
+      DeviceQueryMagnitudes magnitudes,
+      List<Block> blocks) {
+    this.resources = resources;
+    this.format = format;
+    this.wideChannels = resources.wideChannels();
+    this.magnitudes = magnitudes;
+    this.blocks = blocks;
+  }
+
+  @Override
+  public int pages() {
+    return magnitudes == null ? 0 : magnitudes.pages();
+  }
+
+  @Override
+  public void reserve(int count) {
+    if (magnitudes != null) {
+      magnitudes.reserve();
+    }
+  }
+
+  @Override
+  public void observeQuery(int position) {
+    if (magnitudes != null) {
+      magnitudes.observeQuery(position);
+    }
+  }
+
+  /** Nothing has changed where there is no memory for wider channels. */
+  @Override
+  public long[] quantizationMetadata(int position, long[] halves) {
+    Tiers[][] tiers =
+        dummy
+            ? TierAssignments.dummy(halves.length / SequencePages.BLOCK_PAGES, wideChannels)
+            : wideChannels.assignTiers(resources, halves, magnitudes);
+    TierAssignments plans = new TierAssignments(wideChannels, tiers.length);
+    int before = blocks.size();
+    long openBefore = open;
+    int filledBefore = filled;
+    try {
+      for (int block = 0; block < tiers.length; block++) {
+        place(plans, block, tiers[block]);
+      }
+    } catch (RuntimeException | Error e) {
+      truncateBlocks(before);
+      open = openBefore;
+      filled = filledBefore;
+      throw e;
+    }
+    if (magnitudes != null) {
+      magnitudes.markUsed();
+    }
+    return plans.longs();
+  }
+
+  private void place(TierAssignments plans, int block, Tiers[] tiers) {
+    List<Long> held = new ArrayList<>();
+    long codeBytes = 0;
+    try {
+      for (int head = 0; head < tiers.length; head++) {
+        Tiers its = tiers[head];
+        plans.setTiers(block, head, its);
+        int bytes = MixkvqPage.wideBytes(its.mid(), its.high());
+        for (int page = 0; bytes > 0 && page < SequencePages.BLOCK_PAGES; page++) {
+          plans.setAddress(block, head, page, place(bytes, held));
+        }
+        codeBytes +=
+            (long) SequencePages.BLOCK_PAGES * MixkvqPage.wideCodeBytes(its.mid(), its.high());
+      }
+    } finally {
+      blocks.add(new Block(held.stream().mapToLong(each -> each).toArray(), codeBytes));
+    }
+  }
+
+  /** Room for a piece, in an extent that the block then holds. */
+  private long place(int bytes, List<Long> held) {
+    if (open == NONE || filled + bytes > WideChannels.EXTENT_BYTES) {
+      open = wideChannels.extents().allocate(1)[0];
+      filled = 0;
+      held.add(open);
+    } else if (!held.contains(open)) {
+      wideChannels.extents().retain(open);
+      held.add(open);
+    }
+    long place = open + filled;
+    filled += bytes;
+    return place;
+  }
+
+  @Override
+  public void useDummy(int position) {
+    dummy = true;
+  }
+
+  /** Pages say where their wider channels are. */
+  @Override
+  public long[] dequantizationMetadata(int count) {
+    return SequencePages.NONE;
+  }
+
+  @Override
+  public long[] entries() {
+    return magnitudes == null
+        ? SequencePages.NONE
+        : new long[] {magnitudes.address() | magnitudes.activeSum()};
+  }
+
+  @Override
+  public long extraBytes() {
+    long extents =
+        blocks.stream().flatMapToLong(each -> Arrays.stream(each.extents())).distinct().count();
+    return extents * WideChannels.EXTENT_BYTES;
+  }
+
+  @Override
+  public long extraCodeBytes() {
+    return blocks.stream().mapToLong(Block::codeBytes).sum();
+  }
+
+  /** The fork begins an extent of its own. */
+  @Override
+  public SequenceTables fork() {
+    MixkvqTables fork =
+        new MixkvqTables(
+            resources,
+            format,
+            magnitudes == null ? null : magnitudes.fork(),
+            new ArrayList<>(blocks));
+    for (Block block : blocks) {
+      for (long extent : block.extents()) {
+        wideChannels.extents().retain(extent);
+      }
+    }
+    return fork;
+  }
+
+  @Override
+  public void truncate(int tokens, int count) {
+    truncateBlocks(count);
+    if (magnitudes != null) {
+      magnitudes.truncate(tokens);
+    }
+  }
+
+  private void truncateBlocks(int count) {
+    while (blocks.size() > count) {
+      for (long extent : blocks.removeLast().extents()) {
+        wideChannels.extents().release(extent);
+      }
+      open = NONE; // it may have gone
+    }
+  }
+}

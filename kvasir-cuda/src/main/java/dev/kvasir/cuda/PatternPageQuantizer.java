@@ -1,0 +1,99 @@
+package dev.kvasir.cuda;
+
+import dev.kvasir.attention.AttentionShape;
+
+/**
+ * Packs pages to patterns and codes, to the bits of the host's codec: adds the pattern that a block
+ * brings, chooses for each key and value, and packs what is left.
+ *
+ * <p>Beside its pages a block has, as BlockBank of patterns.cuh:
+ *
+ * <pre>
+ * u64 (8) bank pages; u32 patterns; u32 the one that it brings, 256 for none
+ * </pre>
+ */
+final class PatternPageQuantizer implements PageQuantizer {
+  /** Of a block. */
+  static final int METADATA_LONGS = PatternPage.MAX_BANKS + 1;
+
+  private static final int THREADS = 256;
+
+  private final int kvHeads;
+  private final Launch grow;
+  private final Launch label;
+  private final Launch pack;
+  private final DequantizeKernel unpack;
+
+  PatternPageQuantizer(
+      KernelModule module,
+      PatternkvFormat format,
+      AttentionShape shape,
+      int keyGroup,
+      int valueGroup) {
+    HeadBlocks.of(format, shape); // refuses heads without kernels
+    KiviPageQuantizer.check(keyGroup, valueGroup);
+    this.kvHeads = shape.kvHeads();
+    String names = "%s_d%d".formatted(format.kernelName(), shape.headDim());
+    this.grow = new Launch(module.kernel("grow_" + names), 8, 8, 8, 8, 8).block(shape.headDim());
+    this.label =
+        new Launch(module.kernel("label_" + names), 8, 8, 8, 8, 8, Double.BYTES)
+            .block(THREADS)
+            .argument(5, Double.doubleToRawLongBits(format.largestRatio(shape.headDim())));
+    Kernel packing = module.kernel("pack_" + names);
+    int sharedBytes = KiviPageQuantizer.sharedBytes(shape.headDim());
+    packing.allowSharedBytes(sharedBytes);
+    this.pack =
+        new Launch(packing, 8, 8, 8, 8, 8, Integer.BYTES, Integer.BYTES)
+            .block(THREADS)
+            .shared(sharedBytes)
+            .argument(5, keyGroup)
+            .argument(6, valueGroup);
+    this.unpack = new DequantizeKernel(module.kernel("unpack_" + names), kvHeads, 8, 8);
+  }
+
+  @Override
+  public int metadataLongs() {
+    return METADATA_LONGS;
+  }
+
+  @Override
+  public void quantize(
+      CudaStream stream, int pages, long pairs, long metadata, LayerStrides layers) {
+    if (pages % SequencePages.BLOCK_PAGES != 0) {
+      throw new IllegalArgumentException(
+          "pages is %d; expected pairs of them, which share patterns".formatted(pages));
+    }
+    int blocks = pages / SequencePages.BLOCK_PAGES;
+    launch(grow, stream, blocks, 2 * layers.count(), pairs, metadata, layers);
+    launch(label, stream, pages, 2 * layers.count(), pairs, metadata, layers);
+    launch(pack, stream, pages, layers.count(), pairs, metadata, layers);
+  }
+
+  @Override
+  public void dequantize(
+      CudaStream stream, int pages, long pairs, long metadata, LayerStrides layers) {
+    unpack
+        .prepare(pages, pairs, layers)
+        .argument(1, metadata)
+        .argument(2, layers.tableStride())
+        .on(stream);
+  }
+
+  private void launch(
+      Launch launch,
+      CudaStream stream,
+      int count,
+      int depth,
+      long pairs,
+      long metadata,
+      LayerStrides layers) {
+    launch
+        .grid(count, kvHeads, depth)
+        .argument(0, pairs)
+        .argument(1, metadata)
+        .argument(2, layers.fp16Stride())
+        .argument(3, layers.packedStride())
+        .argument(4, layers.tableStride())
+        .on(stream);
+  }
+}

@@ -1,0 +1,78 @@
+package dev.kvasir.cuda;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Which rows of a step are parts of prompts, on the device:
+ *
+ * <pre>
+ * run  u32 first row; u32 rows; u32 position of the first; u32 first entry of the table;
+ *      u32 packed pages, which those of halves follow; u32 sinks, which the first of those have;
+ *      u32 first entry of its tables; u32 -
+ * </pre>
+ */
+final class PrefillChunks implements AutoCloseable {
+  private static final int CHUNK_BYTES = 32;
+
+  private final Arena arena = Arena.ofShared();
+  private final MemorySegment chunks;
+  private final DeviceMemory memory;
+  private int count;
+  private int maxRows;
+
+  PrefillChunks(CudaContext context, int maxChunks) {
+    this.chunks = arena.allocate((long) CHUNK_BYTES * maxChunks, 16);
+    this.memory = context.allocate(chunks.byteSize());
+  }
+
+  void clear() {
+    count = 0;
+    maxRows = 0;
+  }
+
+  void add(
+      int firstRow,
+      int rows,
+      int position,
+      int firstEntry,
+      int packedPages,
+      int sinks,
+      int firstTable) {
+    long at = (long) CHUNK_BYTES * count++;
+    chunks.set(JAVA_INT, at, firstRow);
+    chunks.set(JAVA_INT, at + 4, rows);
+    chunks.set(JAVA_INT, at + 8, position);
+    chunks.set(JAVA_INT, at + 12, firstEntry);
+    chunks.set(JAVA_INT, at + 16, packedPages);
+    chunks.set(JAVA_INT, at + 20, sinks);
+    chunks.set(JAVA_INT, at + 24, firstTable);
+    maxRows = Math.max(maxRows, rows);
+  }
+
+  int count() {
+    return count;
+  }
+
+  /** Of the longest. */
+  int maxRows() {
+    return maxRows;
+  }
+
+  void upload(CudaStream stream) {
+    if (count > 0) {
+      memory.upload(stream, 0, chunks, (long) CHUNK_BYTES * count);
+    }
+  }
+
+  long address() {
+    return memory.address();
+  }
+
+  @Override
+  public void close() {
+    Resources.closeAll(memory, Resources.closeOnce(arena));
+  }
+}

@@ -1,0 +1,17 @@
+package dev.kvasir.cuda;
+
+/** Told when a part of a step has been put into the stream. */
+interface StepTimingListener {
+  StepTimingListener NONE =
+      new StepTimingListener() {
+        @Override
+        public void begin(CudaStream stream) {}
+
+        @Override
+        public void end(CudaStream stream, String part) {}
+      };
+
+  void begin(CudaStream stream);
+
+  void end(CudaStream stream, String part);
+}

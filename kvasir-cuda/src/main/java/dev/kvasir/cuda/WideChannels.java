@@ -1,0 +1,149 @@
+package dev.kvasir.cuda;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.codec.mixkvq.TierShares;
+import dev.kvasir.codec.mixkvq.Tiers;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Optional;
+
+/**
+ * What all sequences of {@link MixkvqFormat} have in common beside their pages: memory for channels
+ * that are wider, in extents of one size, and what decides which they are. The device finds how
+ * salient channels are, the host divides them.
+ */
+final class WideChannels implements AutoCloseable {
+  /** Holds several of the largest pieces, 128 channels that are kept. */
+  static final int EXTENT_BYTES = 1 << 16;
+
+  /** That are judged at a time: whole runs of one, two, three or four blocks. */
+  private static final int MAX_BLOCKS = 12;
+
+  private final MixkvqFormat format;
+  private final AttentionShape shape;
+  private final int layers;
+  private final PagePool extents;
+  private final Launch computeSalience;
+  private final Arena arena = Arena.ofShared();
+  private final DeviceMemory deviceSaliences; // (runs, layers, kvHeads, headDim)
+  private final MemorySegment saliences; // as they are read back, under the lock
+
+  WideChannels(
+      KernelModule module,
+      MixkvqFormat format,
+      AttentionShape shape,
+      int layers,
+      PagePool extents) {
+    this.format = format;
+    this.shape = shape;
+    this.layers = layers;
+    this.extents = extents;
+    this.computeSalience =
+        new Launch(module.kernel("judge_mixed_d" + shape.headDim()), 8, 8, 4, 8, 8, 4, 4, 8)
+            .block(shape.headDim())
+            .argument(2, SequencePages.BLOCK_PAGES * format.blocksPerRun());
+    int runs = MAX_BLOCKS / format.blocksPerRun();
+    this.saliences = arena.allocate((long) Float.BYTES * runs * channels(), 64);
+    this.deviceSaliences = module.context().allocate(saliences.byteSize());
+  }
+
+  PagePool extents() {
+    return extents;
+  }
+
+  /** Heads of all layers. */
+  int heads() {
+    return layers * shape.kvHeads();
+  }
+
+  int headDim() {
+    return shape.headDim();
+  }
+
+  /** Of all keys of a token. */
+  private int channels() {
+    return heads() * shape.headDim();
+  }
+
+  /**
+   * Bytes of a block's wider channels.
+   *
+   * @param shares of channels that usually are; all are kept where nobody knows
+   */
+  long estimatedBytes(Optional<TierShares> shares) {
+    int dim = shape.headDim();
+    int bf16 = shares.map(each -> (int) Math.ceil(dim * each.high())).orElse(dim);
+    int mid = shares.map(each -> (int) Math.ceil(dim * each.mid())).orElse(0);
+    return (long) SequencePages.BLOCK_PAGES * heads() * MixkvqPage.wideBytes(mid, bf16);
+  }
+
+  /**
+   * Divides the channels of blocks that are about to be packed; waits for the device.
+   *
+   * @param halves pages of whole runs
+   * @param sums what queries look at; null where that does not matter
+   * @return by block // (blocks, layers * kvHeads)
+   */
+  Tiers[][] assignTiers(CacheResources resources, long[] halves, DeviceQueryMagnitudes magnitudes) {
+    Tiers[][] tiers = new Tiers[halves.length / SequencePages.BLOCK_PAGES][];
+    for (int block = 0; block < tiers.length; block += MAX_BLOCKS) {
+      int count = Math.min(MAX_BLOCKS, tiers.length - block);
+      int first = block * SequencePages.BLOCK_PAGES;
+      long[] part = Arrays.copyOfRange(halves, first, first + count * SequencePages.BLOCK_PAGES);
+      float[] salience = new float[count / format.blocksPerRun() * channels()];
+      resources.submit(() -> computeSalience(resources, part, magnitudes, salience));
+      assignTiers(salience, tiers, block, count);
+    }
+    return tiers;
+  }
+
+  private void assignTiers(float[] salience, Tiers[][] tiers, int firstBlock, int blocks) {
+    for (int block = 0; block < blocks; block++) {
+      int run = block / format.blocksPerRun();
+      Tiers[] ofHeads = new Tiers[heads()];
+      for (int head = 0; head < ofHeads.length; head++) {
+        int at = run * channels() + head * shape.headDim();
+        ofHeads[head] = Tiers.of(salience, at, shape.headDim(), format.thresholds());
+      }
+      tiers[firstBlock + block] = ofHeads;
+    }
+  }
+
+  /**
+   * @param judged saliences // (runs, layers, kvHeads, headDim)
+   */
+  private void computeSalience(
+      CacheResources resources, long[] part, DeviceQueryMagnitudes magnitudes, float[] salience) {
+    computeSalience
+        .grid(salience.length / channels(), shape.kvHeads(), layers)
+        .argument(1, resources.fp16Pool().layerStride())
+        .argument(7, deviceSaliences.address());
+    if (magnitudes != null) {
+      computeSalience
+          .argument(3, magnitudes.address())
+          .argument(4, resources.tablePool().layerStride())
+          .argument(5, magnitudes.activeSum())
+          .argument(6, magnitudes.tokens() * shape.queriesPerKvHead());
+    }
+    resources
+        .operations()
+        .runOnPairs(
+            part,
+            part,
+            (stream, pages, pairs) -> {
+              computeSalience.argument(0, pairs).on(stream);
+              long bytes = (long) Float.BYTES * salience.length;
+              deviceSaliences.download(stream, 0, saliences, bytes);
+              stream.synchronize();
+            });
+    MemorySegment.copy(saliences, JAVA_FLOAT, 0, salience, 0, salience.length);
+  }
+
+  @Override
+  public void close() {
+    Resources.closeAll(deviceSaliences, Resources.closeOnce(arena));
+  }
+}

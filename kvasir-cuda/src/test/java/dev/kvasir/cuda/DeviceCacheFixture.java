@@ -1,0 +1,187 @@
+package dev.kvasir.cuda;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.cache.PageWidths;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.memory.MemoryPool;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** Caches of one kind on a device without an engine: rows are appended to all layers as given. */
+final class DeviceCacheFixture {
+  final CacheResources resources;
+  private final DeviceFixture device;
+  private final AttentionShape shape;
+  private final int layers;
+  private final KvAppendKernel store;
+
+  DeviceCacheFixture(
+      DeviceFixture device, DeviceCacheConfig cacheConfig, AttentionShape shape, int layers) {
+    this.device = device;
+    this.shape = shape;
+    this.layers = layers;
+    this.store = new KvAppendKernel(device.module, shape);
+    PageFormat format = cacheConfig.format();
+    int headDim = shape.headDim();
+    PagePool fp16Pool = pool(PageFormat.FP16.pageBytes(headDim));
+    PagePool packedPool =
+        format.isQuantized() && !format.requantizes() ? pool(format.pageBytes(headDim)) : null;
+    PagePool tablePool = format.tableBytes(headDim) > 0 ? pool(format.tableBytes(headDim)) : null;
+    PageQuantizer.LayerStrides strides =
+        new PageQuantizer.LayerStrides(
+            layers,
+            fp16Pool.layerStride(),
+            packedPool == null ? 0 : packedPool.layerStride(),
+            tablePool == null ? 0 : tablePool.layerStride());
+    this.resources =
+        device.own(
+            new CacheResources(
+                cacheConfig,
+                fp16Pool,
+                packedPool,
+                tablePool,
+                format.requantizes() ? widths(fp16Pool) : null,
+                format instanceof MixkvqFormat mixed ? wider(mixed) : null,
+                new PageOperations(
+                    device.context,
+                    device.stream,
+                    format.newQuantizer(device.module, device.stream, cacheConfig, shape),
+                    strides,
+                    fp16Pool.pageBytes(),
+                    tablePool == null ? 0 : tablePool.pageBytes()),
+                new PagedAttention(device.module, device.stream, format, shape, 4),
+                PrefillAttention.of(device.module, format, shape),
+                new ReentrantLock()));
+  }
+
+  private BitWidthPools widths(PagePool fp16Pool) {
+    List<PagePool> packed = new ArrayList<>();
+    for (int level = 1; level < PmkvqFormat.BITS.length; level++) {
+      packed.add(pool(new PackedPage(PmkvqFormat.BITS[level], shape.headDim()).bytes()));
+    }
+    return new BitWidthPools(device.module, shape, layers, fp16Pool, packed);
+  }
+
+  private WideChannels wider(MixkvqFormat format) {
+    PagePool extents =
+        device.own(
+            new PagePool(device.context, MemoryPool.unlimited(), 1, WideChannels.EXTENT_BYTES));
+    return new WideChannels(device.module, format, shape, layers, extents);
+  }
+
+  private PagePool pool(int headBytes) {
+    long pageBytes = (long) shape.kvHeads() * headBytes;
+    return device.own(new PagePool(device.context, MemoryPool.unlimited(), layers, pageBytes));
+  }
+
+  CacheShape cacheShape() {
+    return new CacheShape(layers, shape.kvHeads(), shape.headDim());
+  }
+
+  DeviceCache newCache() {
+    return new DeviceCache(resources, cacheShape());
+  }
+
+  /** One whose pages shrink. */
+  DeviceCache newCache(PageWidths widths) {
+    return new DeviceCache(resources, cacheShape(), new RequantizingPages(resources, widths));
+  }
+
+  /**
+   * Appends rows to a cache here and to the host's.
+   *
+   * @param rows by layer and side, halves // (count, kvHeads, headDim)
+   */
+  void append(DeviceCache cache, KvCache host, short[][][] rows) {
+    int width = shape.kvHeads() * shape.headDim();
+    int count = rows[0][0].length / width;
+    int first = cache.length();
+    cache.reserve(first + count);
+    host.reserve(first + count);
+    MemorySegment slots = device.host(8L * count);
+    for (int i = 0; i < count; i++) {
+      slots.setAtIndex(JAVA_LONG, i, cache.pages().slot(first + i));
+    }
+    long slotsAddress = device.upload(slots).address();
+    for (int layer = 0; layer < layers; layer++) {
+      store.append(
+          device.stream,
+          count,
+          slotsAddress,
+          resources.offsets(layer).fp16(),
+          device.upload(halves(rows[layer][0])).address(),
+          device.upload(halves(rows[layer][1])).address());
+      float[] keys = floats(rows[layer][0]);
+      float[] values = floats(rows[layer][1]);
+      for (int i = 0; i < count; i++) {
+        host.append(layer, first + i, keys, i * width, values, i * width);
+      }
+    }
+    cache.commit(count);
+    host.commit(count);
+    cache.quantizeWindow();
+    host.quantizeWindow();
+  }
+
+  private MemorySegment halves(short[] values) {
+    MemorySegment segment = device.host(2L * values.length);
+    MemorySegment.copy(values, 0, segment, JAVA_SHORT, 0, values.length);
+    return segment;
+  }
+
+  static float[] floats(short[] halves) {
+    float[] floats = new float[halves.length];
+    for (int i = 0; i < halves.length; i++) {
+      floats[i] = Float.float16ToFloat(halves[i]);
+    }
+    return floats;
+  }
+
+  /** Bytes of the device from an address on. */
+  MemorySegment read(long address, long bytes) {
+    MemorySegment target = device.host(bytes);
+    DeviceMemory.downloadFrom(device.stream, target, address, bytes);
+    device.stream.synchronize();
+    return target;
+  }
+
+  /** A layer's outputs of a query to a whole sequence, halves of the device as floats. */
+  float[] attend(DeviceCache cache, int layer, short[] queries) {
+    try (PageTable table =
+        new PageTable(device.context, 1, cache.pages().pages() + cache.pages().tablePages())) {
+      cache.pages().addTo(table, cache.length());
+      table.upload(device.stream);
+      return attend(table, layer, queries);
+    }
+  }
+
+  /** The same of a token in all layers, which counts it once. */
+  float[][] attend(DeviceCache cache, short[][] queries) {
+    try (PageTable table =
+        new PageTable(device.context, 1, cache.pages().pages() + cache.pages().tablePages())) {
+      cache.pages().addTo(table, cache.length());
+      table.upload(device.stream);
+      float[][] found = new float[layers][];
+      for (int layer = 0; layer < layers; layer++) {
+        found[layer] = attend(table, layer, queries[layer]);
+      }
+      return found;
+    }
+  }
+
+  private float[] attend(PageTable table, int layer, short[] queries) {
+    DeviceMemory out = device.memory(2L * queries.length);
+    resources.attention().plan(table);
+    resources.attention().selectLayer(resources.offsets(layer));
+    resources
+        .attention()
+        .attend(device.stream, device.upload(halves(queries)).address(), out.address(), false);
+    return floats(device.download(out).toArray(JAVA_SHORT));
+  }
+}

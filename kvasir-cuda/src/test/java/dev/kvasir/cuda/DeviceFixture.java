@@ -1,0 +1,75 @@
+package dev.kvasir.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A device with all that a test needs of it; a test that opens one is marked with {@link
+ * NeedsDevice}.
+ */
+final class DeviceFixture implements AutoCloseable {
+  final CudaContext context;
+  final KernelModule module;
+  final CudaStream stream;
+  private final Arena arena = Arena.ofShared();
+  private final List<AutoCloseable> owned = new ArrayList<>();
+
+  private DeviceFixture() {
+    this.context = CudaContext.open();
+    this.module = KernelModule.load(context);
+    this.stream = CudaStream.open();
+  }
+
+  static DeviceFixture open() {
+    return new DeviceFixture();
+  }
+
+  /** Closed with the device, before it. */
+  <T extends AutoCloseable> T own(T each) {
+    owned.add(each);
+    return each;
+  }
+
+  DeviceMemory memory(long bytes) {
+    return own(context.allocate(bytes));
+  }
+
+  DeviceMemory upload(MemorySegment source) {
+    DeviceMemory memory = memory(source.byteSize());
+    memory.upload(stream, 0, source, source.byteSize());
+    stream.synchronize();
+    return memory;
+  }
+
+  MemorySegment download(DeviceMemory memory) {
+    MemorySegment target = host(memory.bytes());
+    memory.download(stream, 0, target, memory.bytes());
+    stream.synchronize();
+    return target;
+  }
+
+  MemorySegment host(long bytes) {
+    return arena.allocate(bytes, 64);
+  }
+
+  @Override
+  public void close() {
+    try {
+      for (AutoCloseable each : owned.reversed()) {
+        each.close();
+      }
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+    stream.close();
+    module.close();
+    arena.close();
+    long left = context.allocatedBytes();
+    context.close();
+    assertThat(left).as("bytes that were not given back").isZero();
+  }
+}

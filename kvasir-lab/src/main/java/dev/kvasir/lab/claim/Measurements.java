@@ -1,0 +1,51 @@
+package dev.kvasir.lab.claim;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import dev.kvasir.lab.eval.EvaluationJson;
+import dev.kvasir.lab.eval.Row;
+import dev.kvasir.lab.report.MeasurementsFile;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+
+/** What a trial left: the rows of an evaluation, or numbers by their names. */
+final class Measurements {
+  private final Path file;
+  private final JsonObject all;
+  private final Map<String, Row> rows = new HashMap<>(); // by spec, as typed and as named
+
+  private Measurements(Path file, JsonObject all) {
+    this.file = file;
+    this.all = all;
+    MeasurementsFile.evaluation(all)
+        .ifPresent(
+            evaluation -> {
+              EvaluationJson.rows(evaluation).forEach(row -> rows.put(row.spec(), row));
+              rows.putAll(EvaluationJson.rowsByRequest(evaluation));
+            });
+  }
+
+  /** Empty where the trial was never run. */
+  static Optional<Measurements> read(Path file) {
+    return MeasurementsFile.read(file).map(all -> new Measurements(file, all));
+  }
+
+  /** What another trial left in the same folder. */
+  Optional<Measurements> measurementsOf(Experiment other) {
+    return read(other.file(file.toAbsolutePath().getParent()));
+  }
+
+  Optional<Row> row(String spec) {
+    return Optional.ofNullable(rows.get(spec));
+  }
+
+  OptionalDouble number(String name) {
+    JsonElement found = all.get(name);
+    return found == null || found.isJsonNull()
+        ? OptionalDouble.empty()
+        : OptionalDouble.of(found.getAsDouble());
+  }
+}

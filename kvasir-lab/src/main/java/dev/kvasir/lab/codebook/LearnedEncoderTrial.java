@@ -1,0 +1,173 @@
+package dev.kvasir.lab.codebook;
+
+import dev.kvasir.Model;
+import dev.kvasir.codec.commvq.AdditiveStages;
+import dev.kvasir.codec.commvq.LayerCodebooks;
+import dev.kvasir.codec.commvq.LayerEncoder;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.codebook.VectorSample.Side;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.UnaryOperator;
+
+/**
+ * CommVQ's learned encoder of values, on all heads of a layer's token at once, with the loss of the
+ * paper: errors of values, and errors of what attention finds. Beside it, what residual stages
+ * leave of the same tokens with about as many bits.
+ */
+public final class LearnedEncoderTrial {
+  /** Fewer have no block with queries behind it. */
+  public static final int MIN_TOKENS = AttendedValues.MIN_TOKENS;
+
+  /** Sums that a search for codes carries on. */
+  private static final int BEAM = 4;
+
+  private final int layer;
+  private final long seed;
+  private final float[] mean; // (width)
+  private final List<AttendedBlock> training;
+  private final List<AttendedBlock> test;
+
+  /**
+   * What is left of tokens that nothing was trained on.
+   *
+   * @param bits of a channel
+   * @param ofValues in parts of the squared lengths of values without their means
+   * @param ofOutputs in parts of the squares of what they bring to outputs
+   */
+  public record CodingError(double bits, double valueError, double outputError) {}
+
+  /**
+   * @param sample whose means are taken off
+   */
+  public LearnedEncoderTrial(
+      Model model,
+      int layer,
+      VectorSample sample,
+      List<int[]> training,
+      List<int[]> test,
+      WorkerPool workers,
+      long seed,
+      ProgressListener listener) {
+    this.layer = layer;
+    this.seed = seed;
+    this.mean = means(sample);
+    this.training = new AttendedValues(model, layer, workers).read(training, mean, listener);
+    this.test = new AttendedValues(model, layer, workers).read(test, mean, listener);
+  }
+
+  private float[] means(VectorSample sample) {
+    int dim = sample.shape().headDim();
+    float[] means = new float[sample.shape().kvHeads() * dim];
+    for (int head = 0; head < sample.shape().kvHeads(); head++) {
+      float[] own = CentredHead.mean(sample.vectors(Side.VALUES, layer, head), dim);
+      System.arraycopy(own, 0, means, head * dim, dim);
+    }
+    return means;
+  }
+
+  /**
+   * Trains an encoder.
+   *
+   * @param bits of a token, all heads together; even
+   * @param hidden units between the two layers
+   */
+  public CodingError trainEncoder(int bits, int hidden, int steps, ProgressListener listener) {
+    int width = mean.length;
+    SplittableRandom random = new SplittableRandom(seed);
+    BitEncoder encoder = new BitEncoder(width, hidden, bits, random);
+    new BitEncoderTraining(
+            encoder, (drawn, t, gradient) -> addGradients(encoder, drawn, t, gradient), random)
+        .run(
+            steps,
+            step -> {
+              listener.progress(step, steps);
+              return !listener.isCancelled();
+            });
+    return codingError(
+        (double) bits / width,
+        x -> {
+          double[] decoded = new double[x.length];
+          float[] floats = floats(x);
+          for (int at = 0; at < x.length; at += width) {
+            encoder.reconstruct(floats, at, decoded, at);
+          }
+          return decoded;
+        });
+  }
+
+  private int addGradients(
+      BitEncoder encoder, SplittableRandom random, double temperature, double[] gradient) {
+    AttendedBlock block = training.get(random.nextInt(training.size()));
+    int width = block.width();
+    double[][] noise = new double[block.tokens()][encoder.logitCount()];
+    double[] decoded = new double[block.x().length];
+    for (int token = 0; token < block.tokens(); token++) {
+      BitEncoderTraining.gumbel(random, noise[token]);
+      int at = token * width;
+      encoder.reconstructSoftly(block.x(), at, noise[token], temperature, decoded, at);
+    }
+    double[] toDecoded = block.gradient(decoded);
+    for (int token = 0; token < block.tokens(); token++) {
+      int at = token * width;
+      encoder.backpropagate(block.x(), at, noise[token], temperature, toDecoded, at, gradient);
+    }
+    return block.tokens();
+  }
+
+  /** What stages leave that calibration trains. */
+  public CodingError residualError(LayerCodebooks books) {
+    int heads = books.values().size();
+    int dim = mean.length / heads;
+    int stages = books.stages();
+    return codingError(
+        (double) AdditiveStages.CODE_BITS * stages / dim,
+        x -> {
+          int tokens = x.length / mean.length;
+          float[] byHead = new float[x.length];
+          for (int i = 0; i < x.length; i++) {
+            int channel = i % mean.length;
+            int to = (channel / dim * tokens + i / mean.length) * dim + channel % dim;
+            byHead[to] = (float) x[i] + mean[channel];
+          }
+          short[] codes = new short[heads * tokens * stages];
+          short[] scales = new short[tokens];
+          LayerEncoder encoder =
+              new LayerEncoder(KernelChoice.ofThisProcess().kernels(), books.values(), BEAM);
+          encoder.encode(byHead, tokens, codes, scales);
+          encoder.decode(codes, scales, tokens, byHead);
+          double[] decoded = new double[x.length];
+          for (int i = 0; i < x.length; i++) {
+            int channel = i % mean.length;
+            int from = (channel / dim * tokens + i / mean.length) * dim + channel % dim;
+            decoded[i] = byHead[from] - mean[channel];
+          }
+          return decoded;
+        });
+  }
+
+  private CodingError codingError(double bits, UnaryOperator<double[]> coder) {
+    double values = 0;
+    double outputs = 0;
+    for (AttendedBlock block : test) {
+      double[] x = new double[block.x().length];
+      for (int i = 0; i < x.length; i++) {
+        x[i] = block.x()[i];
+      }
+      AttendedBlock.Distortion distortion = block.distortion(coder.apply(x));
+      values += distortion.valueError() / test.size();
+      outputs += distortion.outputError() / test.size();
+    }
+    return new CodingError(bits, values, outputs);
+  }
+
+  private static float[] floats(double[] x) {
+    float[] floats = new float[x.length];
+    for (int i = 0; i < x.length; i++) {
+      floats[i] = (float) x[i];
+    }
+    return floats;
+  }
+}

@@ -1,0 +1,52 @@
+package dev.kvasir.lab.codebook;
+
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.work.Runner;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * How a sample of a text is read: in stretches that need each other for nothing.
+ *
+ * @param name what the text is called in the names of pieces
+ * @param kept tokens of the sample
+ */
+public record SamplePlan(String name, List<TextSegment> segments, int tokens) {
+  /**
+   * @param ids tokens of the text
+   * @param context where a text is cut: its next token begins anew, at position zero
+   * @param capacity tokens that are kept at the most; of a longer text, any is as likely as any
+   *     other
+   */
+  static SamplePlan of(String name, int[] ids, int context, int capacity, long seed) {
+    int[] slots = Reservoir.slots(ids.length, capacity, seed);
+    List<TextSegment> segments = new ArrayList<>();
+    for (int from = 0; from < ids.length; from += context) {
+      int to = Math.min(from + context, ids.length);
+      segments.add(
+          new TextSegment(Arrays.copyOfRange(ids, from, to), Arrays.copyOfRange(slots, from, to)));
+    }
+    return new SamplePlan(name, segments, Math.min(ids.length, capacity));
+  }
+
+  SegmentReadingTask task(int segment) {
+    String words = "%s, stretch %d of %d".formatted(name, segment + 1, segments.size());
+    return new SegmentReadingTask(words, segments.get(segment));
+  }
+
+  /** All vectors of a text, in memory; as far as it was read where the listener asked to stop. */
+  public static VectorSample readAll(
+      CacheShape shape,
+      String name,
+      int[] ids,
+      int context,
+      Runner runner,
+      ProgressListener listener) {
+    SamplePlan plan = of(name, ids, context, ids.length, 0);
+    ResumableSample resumable = ResumableSample.at(SampleStorage.MEMORY, name, shape, plan);
+    ResumableSample.readMissing(List.of(resumable), runner, listener);
+    return resumable.sample();
+  }
+}

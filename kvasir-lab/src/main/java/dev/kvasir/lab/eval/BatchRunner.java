@@ -1,0 +1,135 @@
+package dev.kvasir.lab.eval;
+
+import dev.kvasir.Model;
+import dev.kvasir.Prefill;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.text.TextStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BiPredicate;
+
+/** Runs sequences through the model, step by step, so that work is counted and can be ended. */
+final class BatchRunner {
+  /** Prompt tokens of a step: as in a session, so that an evaluation meets what a user meets. */
+  private static final int PREFILL_CHUNK = 256;
+
+  /** Sequences that are continued together: weights are read once for all of them. */
+  static final int MAX_BATCH = 32;
+
+  private final Model model;
+  private final Prefill prefill;
+  private final ProgressCounter progress;
+  private final Set<Integer> endOfText;
+  private final Batch batch = new Batch();
+
+  BatchRunner(Model model, Prefill prefill, ProgressCounter progress) {
+    this.model = model;
+    this.prefill = prefill;
+    this.progress = progress;
+    this.endOfText = model.tokenizer().endOfText();
+  }
+
+  /**
+   * Reads the ids before {@code to} of a prompt that begins where the cache ends. It is packed on
+   * the way, or at its end.
+   */
+  void readPrompt(KvCache cache, int[] prompt, int to) {
+    if (prefill == Prefill.EXACT) {
+      cache.deferQuantization(true);
+      readChunks(cache, prompt, to);
+      cache.deferQuantization(false);
+    } else {
+      readChunks(cache, prompt, to);
+    }
+  }
+
+  private void readChunks(KvCache cache, int[] prompt, int to) {
+    int count;
+    for (int from = 0; from < to; from += count) {
+      count = Math.max(1, cache.stepCapacity(Math.min(PREFILL_CHUNK, to - from)));
+      double cost = ProgressCounter.prefillCost(cache.length(), count);
+      batch.clear();
+      for (int i = from; i < from + count; i++) {
+        batch.add(cache, prompt[i], false);
+      }
+      model.forward(batch);
+      progress.add(cost);
+    }
+  }
+
+  /** Continues each draft with its likeliest tokens; at most {@link #SIDE_BY_SIDE} of them. */
+  void generate(List<Draft> drafts) {
+    List<ActiveDraft> active = new ArrayList<>();
+    for (Draft draft : drafts) {
+      readPrompt(draft.cache(), draft.prompt(), draft.prompt().length - 1);
+      active.add(new ActiveDraft(draft));
+    }
+    while (!active.isEmpty()) {
+      batch.clear();
+      active.forEach(entry -> batch.add(entry.draft.cache(), entry.next, true));
+      model.forward(batch);
+      double cost = 0;
+      for (int i = 0; i < active.size(); i++) {
+        cost +=
+            active.get(i).take(ArgMax.of(batch.logits(), batch.logitsAt(i), batch.vocabulary()));
+      }
+      active.removeIf(entry -> entry.finished);
+      progress.add(cost);
+    }
+  }
+
+  /**
+   * Lets the model answer everything that is asked, each in a cache of its own.
+   *
+   * @param isEnough says of an answer so far that nothing is missing
+   * @return what was written
+   */
+  <A extends GenerationRequest> List<String> generateAnswers(
+      CandidateCache row, List<A> requests, BiPredicate<A, String> isEnough) {
+    List<Draft> drafts = new ArrayList<>();
+    try {
+      for (A one : requests) {
+        drafts.add(
+            new Draft(
+                row.newCache(model, one.maxLength()),
+                one.prompt(),
+                one.maxTokens(),
+                text -> isEnough.test(one, text)));
+      }
+      generate(drafts);
+      return drafts.stream().map(Draft::text).toList();
+    } finally {
+      drafts.forEach(Draft::close);
+    }
+  }
+
+  /** Where a draft is being continued. */
+  private final class ActiveDraft {
+    private final Draft draft;
+    private final TextStream stream = model.tokenizer().stream(true);
+    private int next;
+    private int generated;
+    private boolean finished;
+
+    ActiveDraft(Draft draft) {
+      this.draft = draft;
+      this.next = draft.prompt()[draft.prompt().length - 1];
+    }
+
+    /** Takes the next token and answers with the work that this has spared or done. */
+    double take(int token) {
+      int past = draft.cache().length();
+      next = token;
+      generated++;
+      boolean over = endOfText.contains(token);
+      boolean enough = !over && draft.append(stream.push(token));
+      if (over || enough || generated == draft.maxTokens()) {
+        finished = true;
+        draft.append(stream.finish());
+      }
+      return ProgressCounter.decodeCost(past, finished ? draft.maxTokens() - generated + 1 : 1);
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package dev.kvasir.lab.eval;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.TaskGroup;
+import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.stored.ProfileHash;
+import java.util.List;
+
+/** Runs the tasks with every kind of cache. What a journal knows already is not run again. */
+public final class CacheEvaluator {
+  private final Model model;
+  private final EvaluationSettings settings;
+  private final String textName;
+  private final String textHash;
+  private final Workload workload;
+  private final List<CandidateCache> candidates;
+
+  /** Makes the tasks; whatever is wrong with them is said here. */
+  public CacheEvaluator(Model model, EvaluationSettings settings, Sources sources) {
+    this(
+        model,
+        settings,
+        sources,
+        settings.specs().stream().map(spec -> CandidateCache.of(spec, model)).toList());
+  }
+
+  /** For caches that no spec describes; the first one is the reference. */
+  CacheEvaluator(
+      Model model, EvaluationSettings settings, Sources sources, List<CandidateCache> candidates) {
+    this.model = model;
+    this.settings = settings;
+    this.textName = sources.textName();
+    this.textHash = sources.hash();
+    this.workload = Workload.of(model, settings, sources);
+    this.candidates = candidates;
+    candidates.forEach(
+        one -> workload.sequenceLengths().forEach(tokens -> requireCapacity(one, tokens)));
+  }
+
+  /** Refuses now what does not fit the model, and a budget that would be full halfway. */
+  private void requireCapacity(CandidateCache candidate, int tokens) {
+    try (KvCache cache = candidate.newCache(model, tokens)) {
+      if (cache.capacity() < tokens) {
+        throw new InvalidInputException(
+            "the cache '%s' holds %d tokens; a sequence to evaluate has %d"
+                .formatted(candidate.name(), cache.capacity(), tokens));
+      }
+    }
+  }
+
+  public Evaluation run(ProgressListener listener) {
+    return run(listener, EvaluationJournal.none());
+  }
+
+  public Evaluation run(ProgressListener listener, EvaluationJournal journal) {
+    return run(new LocalRunner(WorkerContext.of(model)), listener, journal);
+  }
+
+  /**
+   * @param runner of the same model
+   * @param journal where finished tasks are kept, and those of an earlier run are found
+   */
+  public Evaluation run(Runner runner, ProgressListener listener, EvaluationJournal journal) {
+    journal.begin(conditions());
+    List<RowInProgress> rows =
+        candidates.stream().map(one -> new RowInProgress(one, journal)).toList();
+    List<TaskGroup<?>> missing =
+        EvaluationPlan.of(workload, rows, settings.reading().prefill(), runner.parallelism());
+    boolean complete = TaskGroup.run(missing, runner, listener);
+    return new Evaluation(
+        model.config().name(),
+        settings,
+        textName,
+        machine(),
+        complete,
+        ScoreComparisons.of(finished(rows)));
+  }
+
+  /** All that figures depend on but for rows and tasks. */
+  private String conditions() {
+    return String.join(
+        "; ",
+        model.fingerprint(),
+        "profile " + model.profile().map(own -> ProfileHash.of(own, own.parts())).orElse("none"),
+        "text " + textHash,
+        "contexts " + settings.contexts(),
+        "samples " + settings.samples(),
+        "steps " + settings.steps(),
+        "seed " + settings.seed(),
+        settings.reading().toString(),
+        machine());
+  }
+
+  private static List<Row> finished(List<RowInProgress> rows) {
+    return rows.stream().filter(RowInProgress::hasScores).map(RowInProgress::row).toList();
+  }
+
+  private static String machine() {
+    return "%d processors, %s, %s kernels, Java %s"
+        .formatted(
+            Runtime.getRuntime().availableProcessors(),
+            System.getProperty("os.arch"),
+            KernelChoice.ofThisProcess().kernels().name(),
+            Runtime.version());
+  }
+}

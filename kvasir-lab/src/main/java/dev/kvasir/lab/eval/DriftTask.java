@@ -1,0 +1,57 @@
+package dev.kvasir.lab.eval;
+
+import dev.kvasir.Model;
+import dev.kvasir.Prefill;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.work.LabTask;
+import dev.kvasir.lab.work.WorkerContext;
+import java.io.Serializable;
+import java.util.List;
+
+/**
+ * Openings that are continued in the caches of a few rows.
+ *
+ * @param rows the reference first
+ * @param openings of the same lengths
+ * @param part which of all openings, for its name
+ */
+record DriftTask(List<CandidateCache> rows, List<Opening> openings, String part, Prefill prefill)
+    implements LabTask<DriftTask.DriftSamples> {
+
+  /**
+   * How far rows were from the reference.
+   *
+   * @param apart divergence, by opening: (tokens, rows)
+   * @param same whether the likeliest token was the reference's: (tokens, rows)
+   */
+  record DriftSamples(List<double[][]> divergences, List<boolean[][]> sameTop)
+      implements Serializable {}
+
+  @Override
+  public String name() {
+    return "drift with %s%s".formatted(TaskNames.of(rows), part);
+  }
+
+  @Override
+  public double cost() {
+    return rows.size() * openings.stream().mapToDouble(Opening::cost).sum();
+  }
+
+  @Override
+  public long peakBytes(Model model) {
+    int tokens = openings.getFirst().maxLength();
+    return openings.size()
+        * rows.stream().mapToLong(row -> row.peakBytes(model, tokens, prefill)).sum();
+  }
+
+  @Override
+  public DriftSamples run(WorkerContext context, ProgressListener listener) {
+    ProgressCounter progress = new ProgressCounter(listener, cost());
+    return new DriftRun(
+            context.model(),
+            new BatchRunner(context.model(), prefill, progress),
+            openings,
+            progress)
+        .run(rows);
+  }
+}

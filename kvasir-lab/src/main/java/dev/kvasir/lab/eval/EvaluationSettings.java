@@ -1,0 +1,73 @@
+package dev.kvasir.lab.eval;
+
+import dev.kvasir.cache.CacheSpec;
+import java.util.EnumSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What an evaluation is to do.
+ *
+ * @param specs kinds of cache, half precision first
+ * @param contexts lengths of needle documents and tables, in tokens; the text is read to the
+ *     longest
+ * @param samples questions of each length, programs, or questions of a file
+ * @param steps of a program
+ * @param reading how texts and documents reach a cache
+ * @param timed whether speeds are measured, which other work on the machine would change
+ */
+public record EvaluationSettings(
+    List<CacheSpec> specs,
+    Set<Task> tasks,
+    List<Integer> contexts,
+    int samples,
+    int steps,
+    long seed,
+    Reading reading,
+    boolean timed) {
+  public EvaluationSettings(
+      List<CacheSpec> specs,
+      Set<Task> tasks,
+      List<Integer> contexts,
+      int samples,
+      int steps,
+      long seed) {
+    this(specs, tasks, contexts, samples, steps, seed, Reading.CHUNKED, true);
+  }
+
+  public EvaluationSettings {
+    check(!contexts.isEmpty(), "contexts are none");
+    check(!tasks.isEmpty(), "tasks are none");
+    check(samples > 0, "samples are " + samples);
+    check(steps > 0, "steps are " + steps);
+    LinkedHashSet<CacheSpec> withReference = new LinkedHashSet<>();
+    withReference.add(CacheSpec.DEFAULT);
+    withReference.addAll(specs);
+    specs = List.copyOf(withReference);
+    contexts = contexts.stream().sorted().distinct().toList();
+    tasks = EnumSet.copyOf(tasks);
+  }
+
+  private static void check(boolean good, String what) {
+    if (!good) {
+      throw new IllegalArgumentException(what + "; expected at least 1");
+    }
+  }
+
+  public EvaluationSettings withContexts(List<Integer> value) {
+    return new EvaluationSettings(specs, tasks, value, samples, steps, seed, reading, timed);
+  }
+
+  public EvaluationSettings withReading(Reading value) {
+    return new EvaluationSettings(specs, tasks, contexts, samples, steps, seed, value, timed);
+  }
+
+  public EvaluationSettings untimed() {
+    return new EvaluationSettings(specs, tasks, contexts, samples, steps, seed, reading, false);
+  }
+
+  public int longestContext() {
+    return contexts.getLast();
+  }
+}

@@ -1,0 +1,34 @@
+package dev.kvasir.lab.eval;
+
+import java.io.Serializable;
+import java.util.List;
+
+/** How many of a number of tries came out right. */
+public record Proportion(int right, int tries) implements Serializable {
+  /** The normal distribution's 97.5th percentile, which leaves 2.5% on each side. */
+  private static final double Z = 1.959963984540054;
+
+  static Proportion of(List<Double> samples) {
+    return new Proportion(
+        (int) samples.stream().filter(sample -> sample == 1).count(), samples.size());
+  }
+
+  public double value() {
+    return tries == 0 ? Double.NaN : (double) right / tries;
+  }
+
+  /**
+   * With Wilson's score interval (1927), which stays within 0 and 1 and holds its promise for few
+   * tries and for shares near the ends, where the usual "value plus or minus" collapses to nothing.
+   */
+  public Estimate estimate() {
+    if (tries == 0) {
+      return new Estimate(Double.NaN, Double.NaN, Double.NaN);
+    }
+    double p = value();
+    double z2 = Z * Z / tries;
+    double middle = (p + z2 / 2) / (1 + z2);
+    double half = Z / (1 + z2) * Math.sqrt(p * (1 - p) / tries + z2 / (4 * tries));
+    return new Estimate(p, right == 0 ? 0 : middle - half, right == tries ? 1 : middle + half);
+  }
+}

@@ -1,0 +1,51 @@
+package dev.kvasir.lab.eval;
+
+import dev.kvasir.Model;
+import dev.kvasir.Prefill;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.work.LabTask;
+import dev.kvasir.lab.work.WorkerContext;
+import java.io.Serializable;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A text through the caches of a few rows.
+ *
+ * @param rows the reference first
+ */
+record StreamTask(List<CandidateCache> rows, StreamText text, Prefill prefill)
+    implements LabTask<StreamTask.StreamScores> {
+
+  /**
+   * What came out of the text, row by row.
+   *
+   * @param footprints none where rows are not weighed at its end
+   */
+  record StreamScores(List<Map<Task, Score>> scores, List<Footprint> footprints)
+      implements Serializable {}
+
+  @Override
+  public String name() {
+    return "%s with %s"
+        .formatted(text.measuresFootprint() ? "the text" : "the book", TaskNames.of(rows));
+  }
+
+  @Override
+  public double cost() {
+    return rows.size() * text.cost();
+  }
+
+  @Override
+  public long peakBytes(Model model) {
+    return rows.stream().mapToLong(row -> row.peakBytes(model, text.tokens(), prefill)).sum();
+  }
+
+  @Override
+  public StreamScores run(WorkerContext context, ProgressListener listener) {
+    ProgressCounter progress = new ProgressCounter(listener, cost());
+    return new StreamRun(
+            context.model(), new BatchRunner(context.model(), prefill, progress), text, progress)
+        .run(rows);
+  }
+}

@@ -1,0 +1,36 @@
+package dev.kvasir.lab.gradient;
+
+import dev.kvasir.Model;
+import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.work.LabTask;
+import dev.kvasir.lab.work.WorkerContext;
+import java.io.Serializable;
+
+/** A piece that follows a text through the layers of a model. */
+public interface TracedTask<R extends Serializable> extends LabTask<R> {
+  /** The text. */
+  int[] text();
+
+  @Override
+  default long peakBytes(Model model) {
+    return TracedDecoder.gradientBytes(model.config(), text().length);
+  }
+
+  /** What positions are multiplied by. */
+  default double positionScale() {
+    return 1;
+  }
+
+  /**
+   * @throws dev.kvasir.lab.work.WorkCancelledException where the listener asked for it
+   */
+  R run(TracedDecoder decoder, ProgressListener listener);
+
+  @Override
+  default R run(WorkerContext context, ProgressListener listener) {
+    try (WorkerPool workers = new WorkerPool(context.threads())) {
+      return run(TracedDecoder.of(context.model(), positionScale(), workers), listener);
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package dev.kvasir.lab.mead;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.text.GeneratedText;
+import dev.kvasir.lab.text.StoryOpenings;
+import dev.kvasir.lab.work.WorkCancelledException;
+import dev.kvasir.sampling.SamplingOptions;
+import java.util.List;
+import java.util.Optional;
+import java.util.PrimitiveIterator;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+
+/**
+ * Texts that a model makes up itself, for models that nobody has the training text of: they are
+ * what it is likely to meet when it generates.
+ */
+final class SelfGeneratedText {
+  private static final SamplingOptions SAMPLING =
+      SamplingOptions.defaults().withTemperature(0.95f).withTopP(0.98f);
+
+  private final Model model;
+  private final int length;
+  private final long seed;
+
+  /**
+   * @param length tokens of a text
+   */
+  SelfGeneratedText(Model model, int length, long seed) {
+    this.model = model;
+    this.length = length;
+    this.seed = seed;
+  }
+
+  /** Caches of some texts that grow side by side, in half precision. */
+  static long bytes(CacheShape shape, int count, int length) {
+    CacheContext context = CacheContext.unknown().withContextLimit(length);
+    return count * GeneratedText.CACHE.maxBytes(shape, context, length, KvCache.TOKENS_PER_PAGE);
+  }
+
+  /**
+   * @param first number of the first text, by which it is told from others
+   * @throws WorkCancelledException where the listener asked for it
+   */
+  int[][] texts(int first, int count, ProgressListener listener) {
+    List<GeneratedText> texts = IntStream.range(first, first + count).mapToObj(this::text).toList();
+    try {
+      GeneratedText.generate(
+          model, texts, step -> WorkCancelledException.reportOrThrow(listener, step, length));
+    } finally {
+      texts.forEach(GeneratedText::close);
+    }
+    return texts.stream().map(GeneratedText::tokens).toArray(int[][]::new);
+  }
+
+  /** A story that ends is followed by another one. */
+  private GeneratedText text(int index) {
+    PrimitiveIterator.OfInt openings = IntStream.iterate(index, number -> number + 1).iterator();
+    Supplier<String> next = () -> StoryOpenings.at(openings.nextInt());
+    return new GeneratedText(
+        model, length, SAMPLING.withSeed(seed + index), next.get(), () -> Optional.of(next.get()));
+  }
+}

@@ -1,0 +1,75 @@
+package dev.kvasir.lab.mead;
+
+import dev.kvasir.lab.codebook.SampleStorage;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * What the layers attended with in one text, kept outside the heap: {@link TokenKvLayout} of each
+ * token, and where tokens stand on their pages.
+ */
+final class TextActivations {
+  private final int[] tokens;
+  private final int width;
+  private final MemorySegment vectors; // (layers, tokens, width)
+  private final PageRanks[] ranks; // by layer
+  private final float[][] attentionMass; // by layer: (tokens, kvHeads)
+
+  private TextActivations(MemorySegment vectors, int[] tokens, int layers, int width) {
+    this.tokens = tokens;
+    this.width = width;
+    this.vectors = vectors;
+    this.ranks = new PageRanks[layers];
+    this.attentionMass = new float[layers][];
+  }
+
+  /**
+   * @param name of the text among all that are kept
+   */
+  static TextActivations of(
+      SampleStorage storage, String name, int[] tokens, TextStatistics read, int kvHeads) {
+    int layers = read.vectors().length;
+    int width = read.vectors()[0].length / tokens.length;
+    MemorySegment memory =
+        storage.allocate(name, (long) Float.BYTES * layers * tokens.length * width);
+    TextActivations activations = new TextActivations(memory, tokens, layers, width);
+    for (int layer = 0; layer < layers; layer++) {
+      float[] attentionMassOfLayer = read.attentionMass()[layer];
+      activations.store(
+          layer,
+          read.vectors()[layer],
+          attentionMassOfLayer,
+          new PageRanks(attentionMassOfLayer, kvHeads));
+    }
+    return activations;
+  }
+
+  private void store(int layer, float[] joined, float[] massOfLayer, PageRanks ranksOfLayer) {
+    long at = (long) Float.BYTES * layer * tokens.length * width;
+    MemorySegment.copy(joined, 0, vectors, ValueLayout.JAVA_FLOAT, at, joined.length);
+    attentionMass[layer] = massOfLayer;
+    ranks[layer] = ranksOfLayer;
+  }
+
+  int[] tokens() {
+    return tokens;
+  }
+
+  PageRanks ranks(int layer) {
+    return ranks[layer];
+  }
+
+  /** (tokens, kvHeads) */
+  float[] attentionMass(int layer) {
+    return attentionMass[layer];
+  }
+
+  /**
+   * @param from the first of the token's numbers that is wanted
+   * @param out (count) from {@code outAt} on, set
+   */
+  void read(int layer, int token, int from, int count, float[] out, int outAt) {
+    long at = (long) Float.BYTES * (((long) layer * tokens.length + token) * width + from);
+    MemorySegment.copy(vectors, ValueLayout.JAVA_FLOAT, at, out, outAt, count);
+  }
+}

@@ -1,0 +1,87 @@
+package dev.kvasir.lab.mead;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.gradient.AttentionResult;
+import dev.kvasir.lab.gradient.TextVisitor;
+import dev.kvasir.lab.gradient.TracedDecoder;
+import dev.kvasir.lab.gradient.TracedTask;
+import dev.kvasir.lab.work.WorkCancelledException;
+import java.util.Arrays;
+import java.util.stream.IntStream;
+
+/**
+ * Reads one text, for what its tokens attend with.
+ *
+ * @param number of the text, from 0 on
+ * @param adds whether its tokens count for what is usual
+ * @param keeps whether all vectors are wanted
+ */
+record TextReadingTask(int number, int[] text, boolean contributes, boolean retainsVectors)
+    implements TracedTask<TextStatistics> {
+  private static final int ATTENTION_HORIZON = Page.TOKENS;
+
+  @Override
+  public String name() {
+    return "text %d".formatted(number + 1);
+  }
+
+  @Override
+  public double cost() {
+    return text.length;
+  }
+
+  @Override
+  public TextStatistics run(TracedDecoder decoder, ProgressListener listener) {
+    TokenKvLayout layout = new TokenKvLayout(decoder);
+    int layers = decoder.config().layers();
+    int[] ids = contributes ? counted().distinct().sorted().toArray() : new int[0];
+    TextStatistics read =
+        new TextStatistics(
+            ids,
+            new float[layers][ids.length * layout.width()],
+            new double[layers][decoder.config().hidden()],
+            new float[retainsVectors ? layers : 0][],
+            new float[retainsVectors ? layers : 0][]);
+    TextVisitor visitor =
+        new TextVisitor() {
+          @Override
+          public boolean afterAttention(AttentionResult result) {
+            int layer = result.layer();
+            float[] joined = layout.joined(result.vectors().keys(), result.vectors().values());
+            if (contributes) {
+              add(read, layer, joined, result.update());
+            }
+            if (retainsVectors) {
+              read.vectors()[layer] = joined;
+              read.attentionMass()[layer] = result.attentionMass(ATTENTION_HORIZON);
+            }
+            listener.progress(layer + 1, layers);
+            return !listener.isCancelled();
+          }
+        };
+    if (!decoder.forward(text, visitor)) {
+      throw new WorkCancelledException();
+    }
+    return read;
+  }
+
+  private IntStream counted() {
+    return Arrays.stream(text).skip(PageRanks.SINKS);
+  }
+
+  private void add(TextStatistics read, int layer, float[] joined, float[] update) {
+    float[] sums = read.sums()[layer];
+    double[] updates = read.updates()[layer];
+    int width = joined.length / text.length;
+    for (int token = PageRanks.SINKS; token < text.length; token++) {
+      int to = Arrays.binarySearch(read.ids(), text[token]) * width;
+      for (int i = 0; i < width; i++) {
+        sums[to + i] += joined[token * width + i];
+      }
+      for (int i = 0; i < updates.length; i++) {
+        updates[i] += update[token * updates.length + i];
+      }
+    }
+  }
+}

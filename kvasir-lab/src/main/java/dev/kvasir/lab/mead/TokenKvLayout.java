@@ -1,0 +1,66 @@
+package dev.kvasir.lab.mead;
+
+import dev.kvasir.kernel.Rotation;
+import dev.kvasir.lab.gradient.TracedDecoder;
+import dev.kvasir.model.ModelConfig;
+
+/**
+ * Keys before rotation, in the order of pairs, and values of all heads of a token, one after
+ * another: {@code K0 K1 .. V0 V1 ..}.
+ */
+final class TokenKvLayout {
+  private final TracedDecoder decoder;
+  private final int kvHeads;
+  private final int keyDim;
+  private final int valueDim;
+  private final int[] order; // of a key's channels
+
+  TokenKvLayout(TracedDecoder decoder) {
+    ModelConfig config = decoder.config();
+    this.decoder = decoder;
+    this.kvHeads = config.kvHeads();
+    this.keyDim = config.keyDim();
+    this.valueDim = config.valueDim();
+    Rotation rotation = config.rotation();
+    this.order = rotation.pairOrder(keyDim);
+  }
+
+  /** Numbers of a token. */
+  int width() {
+    return kvHeads * (keyDim + valueDim);
+  }
+
+  /** Where a head's key begins. */
+  int keyAt(int head) {
+    return head * keyDim;
+  }
+
+  /** Where a head's value begins. */
+  int valueAt(int head) {
+    return kvHeads * keyDim + head * valueDim;
+  }
+
+  /**
+   * @param keys after rotation (tokens, kvHeads, keyDim), or gradients of them
+   * @param values (tokens, kvHeads, valueDim)
+   * @return (tokens, width)
+   */
+  float[] joined(float[] keys, float[] values) {
+    float[] before = decoder.beforeRotation(keys);
+    int tokens = keys.length / (kvHeads * keyDim);
+    float[] joined = new float[tokens * width()];
+    for (int token = 0; token < tokens; token++) {
+      for (int head = 0; head < kvHeads; head++) {
+        int from = (token * kvHeads + head) * keyDim;
+        int to = token * width() + keyAt(head);
+        for (int i = 0; i < keyDim; i++) {
+          joined[to + i] = before[from + order[i]];
+        }
+      }
+      int ofValues = kvHeads * valueDim;
+      System.arraycopy(
+          values, token * ofValues, joined, token * width() + kvHeads * keyDim, ofValues);
+    }
+    return joined;
+  }
+}

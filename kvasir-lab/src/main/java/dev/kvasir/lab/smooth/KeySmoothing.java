@@ -1,0 +1,135 @@
+package dev.kvasir.lab.smooth;
+
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.calibrate.CalibrationTexts;
+import dev.kvasir.lab.work.LabTask;
+import dev.kvasir.lab.work.PartListener;
+import dev.kvasir.lab.work.Runner;
+import dev.kvasir.model.ModelConfig;
+import dev.kvasir.profile.Profile;
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/**
+ * Factors that keys are divided by, and queries multiplied by, channel for channel (PM-KVQ,
+ * equations 9 and 10): {@code factor = (largest |key| of the channel) ^ strength}. {@link
+ * FactorSharing} says whether two channels that RoPE turns together have one factor.
+ *
+ * <p>The published code divides by the square root of the factor, which the paper does not; here it
+ * is the factor.
+ *
+ * @param factors (layers, kvHeads, headDim)
+ * @param layers how each layer's strength did
+ */
+public record KeySmoothing(float[][][] factors, List<LayerResult> layers) {
+  /** What the paper multiplies positions by, so that slow channels turn as in a longer text. */
+  public static final double POSITION_SCALE = 4;
+
+  /** Strengths that are tried: 1/20, 2/20 and so on to 1. */
+  public static final int STRENGTHS = 20;
+
+  /**
+   * What attention loses when the keys of a layer are coded.
+   *
+   * @param bits of the codes
+   * @param strength the exponent that loses least
+   * @param error of the attention output, root of squares relative to the output itself
+   * @param plainError the same without smoothing
+   */
+  public record LayerResult(int bits, double strength, double error, double plainError) {}
+
+  /**
+   * Reads the texts twice: for the reach of every channel, then to try strengths.
+   *
+   * @param positionScale to calibrate for
+   * @param bits width of the codes by layer
+   * @return nothing where the listener asked to stop
+   */
+  public static Optional<KeySmoothing> search(
+      Runner runner,
+      ModelConfig config,
+      CalibrationTexts texts,
+      double positionScale,
+      List<Integer> bits,
+      SmoothingSettings settings,
+      ProgressListener listener) {
+    if (bits.size() != config.layers()) {
+      throw new IllegalArgumentException(
+          "%d widths for %d layers".formatted(bits.size(), config.layers()));
+    }
+    texts.samples().forEach(sample -> settings.check(sample.length));
+    SmoothingSearch search = new SmoothingSearch(runner, texts.samples(), positionScale, listener);
+    return search
+        .absMax(settings)
+        .flatMap(
+            absMax ->
+                search
+                    .trials(absMax, bits, settings)
+                    .map(sums -> of(config, absMax, sums, bits, settings)));
+  }
+
+  /** What is asked of every text. */
+  private record SmoothingSearch(
+      Runner runner, List<int[]> samples, double positionScale, ProgressListener listener) {
+    Optional<KeyAbsMax> absMax(SmoothingSettings settings) {
+      List<KeyAbsMaxTask> tasks =
+          IntStream.range(0, samples.size())
+              .mapToObj(i -> new KeyAbsMaxTask(i, samples.get(i), positionScale, settings.sinks()))
+              .toList();
+      return all(tasks, new PartListener(listener, 0, 1, 3)).map(KeyAbsMax::of);
+    }
+
+    Optional<StrengthErrors> trials(
+        KeyAbsMax absMax, List<Integer> bits, SmoothingSettings settings) {
+      List<StrengthTrialTask> tasks =
+          IntStream.range(0, samples.size())
+              .mapToObj(
+                  i ->
+                      new StrengthTrialTask(
+                          i, samples.get(i), positionScale, absMax, bits, settings))
+              .toList();
+      return all(tasks, new PartListener(listener, 1, 2, 3)).map(StrengthErrors::of);
+    }
+
+    private <R extends Serializable> Optional<List<R>> all(
+        List<? extends LabTask<R>> tasks, ProgressListener part) {
+      List<R> results = new ArrayList<>(Collections.nCopies(tasks.size(), null));
+      boolean complete = runner.<R>run(tasks, part, results::set);
+      return complete ? Optional.of(results) : Optional.empty();
+    }
+  }
+
+  private static KeySmoothing of(
+      ModelConfig config,
+      KeyAbsMax absMax,
+      StrengthErrors sums,
+      List<Integer> bits,
+      SmoothingSettings settings) {
+    float[][][] factors = new float[config.layers()][][];
+    List<LayerResult> layers = new ArrayList<>();
+    for (int layer = 0; layer < factors.length; layer++) {
+      int best = sums.best(layer);
+      double strength = StrengthTrials.strength(best);
+      factors[layer] = absMax.factorsByHead(config, settings.sharing(), layer, strength);
+      layers.add(
+          new LayerResult(
+              bits.get(layer), strength, sums.error(layer, best), sums.error(layer, 0)));
+    }
+    return new KeySmoothing(factors, List.copyOf(layers));
+  }
+
+  /** A profile with these factors, under {@code pmkvq/smoothing}. */
+  public Profile addTo(Profile profile) {
+    int kvHeads = factors[0].length;
+    int headDim = factors[0][0].length;
+    float[] all = new float[factors.length * kvHeads * headDim];
+    for (int row = 0; row < factors.length * kvHeads; row++) {
+      System.arraycopy(factors[row / kvHeads][row % kvHeads], 0, all, row * headDim, headDim);
+    }
+    return profile.with("pmkvq/smoothing", all, factors.length, kvHeads, headDim);
+  }
+}

@@ -1,0 +1,104 @@
+package dev.kvasir.lab.text;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.sampling.Sampler;
+import dev.kvasir.sampling.SamplingOptions;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.IntConsumer;
+import java.util.function.Supplier;
+
+/** A text that a model makes up of an opening. None depends on those that grow beside it. */
+public final class GeneratedText implements AutoCloseable {
+  /** What its cache is. */
+  public static final CacheSpec CACHE = CacheSpec.DEFAULT;
+
+  private final Model model;
+  private final Sampler sampler;
+  private final Supplier<Optional<String>> next;
+  private final KvCache cache;
+  private final int[] tokens;
+  private int length;
+  private boolean ended;
+
+  /**
+   * @param most tokens, at which the text ends wherever its story is
+   * @param next opening, where the model has ended a story; empty where the text ends with it
+   */
+  public GeneratedText(
+      Model model,
+      int maxTokens,
+      SamplingOptions sampling,
+      String opening,
+      Supplier<Optional<String>> next) {
+    this.model = model;
+    this.sampler = new Sampler(sampling);
+    this.next = next;
+    this.tokens = new int[maxTokens];
+    this.cache = CACHE.newCache(model.config().cacheShape());
+    open(opening);
+  }
+
+  /**
+   * Goes on with all of them, a token of each at a time, until they have ended.
+   *
+   * @param stepped is told the number of each step, from 1 on
+   */
+  public static void generate(Model model, List<GeneratedText> texts, IntConsumer onStep) {
+    Batch batch = new Batch();
+    for (int step = 1; texts.stream().anyMatch(text -> !text.ended); step++) {
+      batch.clear();
+      List<GeneratedText> rows = texts.stream().filter(text -> !text.ended).toList();
+      rows.forEach(text -> text.addTo(batch));
+      model.forward(batch);
+      for (int i = 0; i < rows.size(); i++) {
+        rows.get(i).take(batch, i);
+      }
+      onStep.accept(step);
+    }
+  }
+
+  public int[] tokens() {
+    return Arrays.copyOf(tokens, length);
+  }
+
+  private void open(String opening) {
+    for (int id : model.tokenizer().encode(opening)) {
+      append(id);
+    }
+  }
+
+  private void append(int token) {
+    if (!ended) {
+      tokens[length++] = token;
+      ended = length == tokens.length;
+    }
+  }
+
+  private void addTo(Batch batch) {
+    for (int i = cache.length(); i < length; i++) {
+      batch.add(cache, tokens[i], i == length - 1);
+    }
+  }
+
+  private void take(Batch batch, int row) {
+    int token = sampler.sample(batch.logits(), batch.logitsAt(row), batch.vocabulary());
+    if (model.tokenizer().endOfText().contains(token)) {
+      next.get().ifPresentOrElse(this::open, () -> ended = true);
+    } else {
+      append(token);
+    }
+    if (ended) {
+      cache.close();
+    }
+  }
+
+  @Override
+  public void close() {
+    cache.close();
+  }
+}

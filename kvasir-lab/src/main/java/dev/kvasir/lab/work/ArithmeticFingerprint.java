@@ -1,0 +1,37 @@
+package dev.kvasir.lab.work;
+
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
+import java.util.Arrays;
+
+/**
+ * Tells machines apart that add in another order: long sums are kept in as many parts as a vector
+ * has lanes, so figures are the same bits only where vectors are as wide.
+ */
+public final class ArithmeticFingerprint {
+  private static final int ROWS = 8;
+  private static final int DEPTH = 256;
+
+  private ArithmeticFingerprint() {}
+
+  /** Of this process: the same number wherever sums come out the same. */
+  public static int compute() {
+    return compute(KernelChoice.ofThisProcess().kernels());
+  }
+
+  static int compute(Kernels kernels) {
+    float[] thirds = new float[ROWS * DEPTH]; // (ROWS, DEPTH)
+    for (int i = 0; i < thirds.length; i++) {
+      thirds[i] = 1f / (3 + i);
+    }
+    float[] products = new float[ROWS * ROWS];
+    kernels
+        .floats()
+        .products(
+            RowBlock.of(thirds, ROWS, DEPTH),
+            RowBlock.of(thirds, ROWS, DEPTH),
+            RowBlock.of(products, ROWS, ROWS));
+    return Arrays.hashCode(products);
+  }
+}

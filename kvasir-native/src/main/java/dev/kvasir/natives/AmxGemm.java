@@ -1,0 +1,129 @@
+package dev.kvasir.natives;
+
+import dev.kvasir.kernel.QuantizedActivations;
+import dev.kvasir.kernel.QuantizedWeights;
+import dev.kvasir.kernel.RowBlock;
+import dev.kvasir.kernel.ScaleFormat;
+import dev.kvasir.kernel.TileWorkspace;
+import java.lang.foreign.MemorySegment;
+
+/** Products with coded weights by AMX, sixteen rows of activations at a time. */
+final class AmxGemm {
+  /** Rows of activations that fill a register. */
+  private static final int ROWS = 16;
+
+  /** Products of bytes in a call at the most, some 40 microseconds of them. */
+  private static final long MAX_PRODUCTS = 8 << 20;
+
+  private static final NativeFunction PRODUCTS =
+      NativeFunctions.amxFunction(
+          "coded_products",
+          float[].class,
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          int.class,
+          int.class,
+          MemorySegment.class,
+          int.class);
+
+  private AmxGemm() {}
+
+  /**
+   * How many rows, from the first on, are better multiplied here: none of nibbles with a scale for
+   * 16 columns, where adding up takes longer than vectors take for everything.
+   */
+  static int amxRows(QuantizedWeights matrix, int rows) {
+    boolean faster = matrix.codeBits() == 8 || matrix.groupLength() == 32;
+    return PRODUCTS != null && faster ? rows / ROWS * ROWS : 0;
+  }
+
+  /**
+   * Some tiles of a matrix with the first of the rows, {@link #amxRows} them. Bounds are checked by
+   * the caller.
+   */
+  static void products(
+      QuantizedWeights matrix,
+      int firstTile,
+      int endTile,
+      QuantizedActivations activations,
+      int firstRow,
+      RowBlock out,
+      TileWorkspace workspace) {
+    int count = amxRows(matrix, out.rows());
+    long callProducts = (long) tileProducts(matrix) * rowsPerCall(matrix, count);
+    int tilesPerCall = Math.clamp(MAX_PRODUCTS / callProducts, 1, endTile);
+    for (int tile = firstTile; tile < endTile; tile += tilesPerCall) {
+      int end = Math.min(tile + tilesPerCall, endTile);
+      multiplyTiles(matrix, tile, end, activations, firstRow, out, workspace);
+    }
+  }
+
+  private static int tileProducts(QuantizedWeights matrix) {
+    return QuantizedWeights.TILE_ROWS * matrix.columns();
+  }
+
+  /** Rows of a call. */
+  private static int rowsPerCall(QuantizedWeights matrix, int count) {
+    return Math.clamp(MAX_PRODUCTS / tileProducts(matrix) / ROWS * ROWS, ROWS, count);
+  }
+
+  /** Where rows take several calls, a call takes one tile, and the first has expanded it. */
+  private static void multiplyTiles(
+      QuantizedWeights matrix,
+      int tile,
+      int end,
+      QuantizedActivations activations,
+      int firstRow,
+      RowBlock out,
+      TileWorkspace workspace) {
+    QuantizedActivations.Views views = activations.views();
+    ScaleFormat format = matrix.scaleFormat();
+    MemorySegment minimums = format.storesMinimums() ? matrix.minimums() : MemorySegment.NULL;
+    MemorySegment bytes =
+        matrix.codeBits() == 4 ? workspace.bytes(tileProducts(matrix)) : MemorySegment.NULL;
+    int count = amxRows(matrix, out.rows());
+    int rowsPerCall = rowsPerCall(matrix, count);
+    for (int row = 0; row < count; row += rowsPerCall) {
+      try {
+        PRODUCTS.handle.invokeExact(
+            out.values(),
+            matrix.codes(),
+            matrix.scales(),
+            minimums,
+            format.storesMinimums() ? 1 : 0,
+            format.encoding().ordinal(),
+            format.minimumFactor(),
+            matrix.codeBits(),
+            matrix.groupLength(),
+            matrix.columns(),
+            matrix.rows(),
+            tile,
+            end,
+            views.codes(),
+            views.scales(),
+            views.codeSums(),
+            views.sums(),
+            firstRow + row,
+            Math.min(rowsPerCall, count - row),
+            bytes,
+            row > 0 ? 1 : 0);
+      } catch (Throwable e) {
+        throw NativeFunctions.unexpected(e);
+      }
+    }
+  }
+}

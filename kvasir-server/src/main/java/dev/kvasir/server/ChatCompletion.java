@@ -1,0 +1,160 @@
+package dev.kvasir.server;
+
+import dev.kvasir.server.answer.Completion;
+import dev.kvasir.server.answer.CompletionEvent;
+import dev.kvasir.server.answer.CompletionRequest;
+import dev.kvasir.server.answer.RequestQueue;
+import dev.kvasir.server.api.ApiException;
+import dev.kvasir.server.openai.ResponseBuilder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.TimeUnit;
+
+/** One answer within this process: run on the thread that wants it, cancelled from any. */
+public final class ChatCompletion {
+  private final RequestQueue queue;
+  private final CompletionRequest request;
+  private final String model;
+  private final String id = ResponseBuilder.newId("chatcmpl-");
+  private final StringBuilder text = new StringBuilder();
+  private final StringBuilder reasoning = new StringBuilder();
+  private final List<ToolCall> toolCalls = new ArrayList<>();
+  private volatile Completion completion;
+  private volatile boolean cancelled;
+
+  ChatCompletion(RequestQueue queue, CompletionRequest request, String model) {
+    this.queue = queue;
+    this.request = request;
+    this.model = model;
+  }
+
+  /**
+   * A call of a function that the model asks for.
+   *
+   * @param index of the call within the answer
+   * @param arguments a JSON object
+   */
+  public record ToolCall(int index, String id, String name, String arguments) {}
+
+  /** Told of an answer as it comes, on the thread that runs it. */
+  public interface Listener {
+    default void text(String piece) {}
+
+    default void reasoning(String piece) {}
+
+    default void toolCall(ToolCall toolCall) {}
+  }
+
+  /**
+   * An answer that is done.
+   *
+   * @param model by the name that says its kind of cache
+   * @param reasoning text between the tags of thinking; may be empty
+   * @param reason in the interface's words: stop, length or tool_calls
+   * @param knownTokens of the prompt that were not read again
+   */
+  public record Result(
+      String id,
+      String model,
+      String text,
+      String reasoning,
+      List<ToolCall> toolCalls,
+      String finishReason,
+      int promptTokens,
+      int cachedTokens,
+      int generatedTokens) {}
+
+  public String id() {
+    return id;
+  }
+
+  public String model() {
+    return model;
+  }
+
+  /**
+   * Waits for room, then for the answer. What the listener throws ends it.
+   *
+   * @throws ApiException where it cannot be given
+   * @throws CancellationException where it was cancelled, or its thread interrupted
+   */
+  public Result run(Listener listener) {
+    Completion started = queue.begin(request, this::checkCancelled);
+    completion = started;
+    try {
+      checkCancelled();
+      while (true) {
+        CompletionEvent event = started.next(1, TimeUnit.SECONDS);
+        checkCancelled();
+        if (event instanceof CompletionEvent.Done done) {
+          return toResult(done);
+        }
+        dispatch(event, listener);
+      }
+    } catch (InterruptedException e) {
+      started.stop(Completion.StopCause.CLIENT_DISCONNECTED);
+      Thread.currentThread().interrupt();
+      throw new CancellationException("the thread was interrupted");
+    } catch (RuntimeException | Error e) {
+      started.stop(Completion.StopCause.CLIENT_DISCONNECTED);
+      throw e;
+    }
+  }
+
+  private void dispatch(CompletionEvent event, Listener listener) {
+    switch (event) {
+      case null -> {}
+      case CompletionEvent.Text piece -> {
+        text.append(piece.text());
+        listener.text(piece.text());
+      }
+      case CompletionEvent.Reasoning piece -> {
+        reasoning.append(piece.text());
+        listener.reasoning(piece.text());
+      }
+      case CompletionEvent.ToolCall made -> {
+        ToolCall toolCall =
+            new ToolCall(
+                made.index(), ResponseBuilder.newId("call_"), made.name(), made.arguments());
+        toolCalls.add(toolCall);
+        listener.toolCall(toolCall);
+      }
+      case CompletionEvent.PrefillProgress progress -> {}
+      case CompletionEvent.Done done -> {}
+      case CompletionEvent.Failed failed -> throw failed.cause();
+    }
+  }
+
+  private Result toResult(CompletionEvent.Done done) {
+    return new Result(
+        id,
+        model,
+        text.toString(),
+        reasoning.toString(),
+        List.copyOf(toolCalls),
+        done.finishReason(),
+        request.prompt().length,
+        done.prefixHit().tokens(),
+        done.generation().generatedTokens());
+  }
+
+  private void checkCancelled() {
+    if (cancelled) {
+      throw new CancellationException("the answer was cancelled");
+    }
+  }
+
+  /** Ends it before the next token; {@link #run} then throws. */
+  public void cancel() {
+    cancelled = true;
+    Completion started = completion;
+    if (started != null) {
+      started.stop(Completion.StopCause.CLIENT_DISCONNECTED);
+    }
+  }
+
+  public boolean isCancelled() {
+    return cancelled;
+  }
+}

@@ -1,0 +1,190 @@
+package dev.kvasir.server.answer;
+
+import dev.kvasir.Model;
+import dev.kvasir.Session;
+import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheBytes;
+import dev.kvasir.server.api.ApiException;
+import dev.kvasir.server.store.ConversationStore;
+import dev.kvasir.server.watch.CacheUsage;
+import dev.kvasir.server.watch.Metrics;
+import dev.kvasir.server.watch.ServerLog;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Answers requests: lets them in, runs them side by side, and can end them all. */
+public final class RequestQueue {
+  private static final ThreadFactory THREADS =
+      Thread.ofPlatform().daemon().name("kvasir-answer-", 1).factory();
+
+  private final Model model;
+  private final int contextLimit;
+  private final Admission admission;
+  private final ChatTask.Services services;
+  private final Set<ChatTask> running = ConcurrentHashMap.newKeySet();
+  private final Set<Completion> completions = ConcurrentHashMap.newKeySet();
+
+  /**
+   * @param timeout after which an answer is broken off
+   */
+  public RequestQueue(
+      Model model,
+      int contextLimit,
+      Admission admission,
+      Metrics metrics,
+      ServerLog log,
+      Duration timeout,
+      Optional<ConversationStore> store) {
+    this.model = model;
+    this.contextLimit = contextLimit;
+    this.admission = admission;
+    this.services = new ChatTask.Services(metrics, log, timeout, store);
+  }
+
+  /**
+   * Begins an answer as soon as there is room for it.
+   *
+   * @param whileWaiting called about once a second until then
+   * @throws ApiException where there will be none
+   */
+  public Completion begin(CompletionRequest request, Runnable whileWaiting) {
+    long arrivalNanos = System.nanoTime();
+    checkLength(request);
+    SessionOptions options = sessionOptions(request);
+    long bytesEach = model.maxCacheBytes(options, request.maxTotalTokens());
+    long totalBytes = bytesEach * request.choices();
+    List<Session> opened = new ArrayList<>();
+    try {
+      Admission.Permit permit =
+          admission.admit(
+              request.choices(),
+              totalBytes,
+              model.prefixes().hasRemote(),
+              () -> open(request, options, bytesEach, opened),
+              whileWaiting);
+      return start(request, options, permit, opened.getFirst(), arrivalNanos);
+    } catch (RuntimeException e) {
+      opened.forEach(Session::close);
+      throw e;
+    }
+  }
+
+  /** Without a limit of the server's own, a cache may hold less than the model could. */
+  private SessionOptions sessionOptions(CompletionRequest request) {
+    SessionOptions options =
+        SessionOptions.defaults().withCache(request.kv()).withTenant(request.tenant());
+    return contextLimit < model.config().contextLength()
+        ? options.withContextLimit(contextLimit)
+        : options;
+  }
+
+  private void checkLength(CompletionRequest request) {
+    if (request.prompt().length >= contextLimit) {
+      throw ApiException.tooLong(
+          "the prompt has %d tokens; the context has room for %d and one to generate"
+              .formatted(request.prompt().length, contextLimit - 1));
+    }
+  }
+
+  private Admission.Need open(
+      CompletionRequest request, SessionOptions options, long bytesEach, List<Session> opened) {
+    Session session = newSession(request, options);
+    opened.add(session);
+    CacheBytes bytes = session.cache().bytes();
+    Object sharedPrefix = session.sharedPrefix().orElse(null);
+    long sharedBytes =
+        sharedPrefix == null ? 0 : Math.min(bytesEach, bytes.codes() + bytes.scales());
+    return new Admission.Need(
+        request.choices(),
+        (bytesEach - sharedBytes) * request.choices(),
+        sharedPrefix,
+        sharedBytes);
+  }
+
+  private Session newSession(CompletionRequest request, SessionOptions options) {
+    return model.newSession(options, request.prompt(), request.conversation().orElse(null));
+  }
+
+  private Completion start(
+      CompletionRequest request,
+      SessionOptions options,
+      Admission.Permit permit,
+      Session first,
+      long arrivalNanos) {
+    Completion completion = new Completion(request.choices(), request.prompt().length);
+    AtomicInteger left = new AtomicInteger(request.choices());
+    CountDownLatch firstPrefilled = new CountDownLatch(1);
+    completions.add(completion);
+    for (int i = 0; i < request.choices(); i++) {
+      int choice = i;
+      THREADS
+          .newThread(
+              () -> {
+                try {
+                  run(request, options, completion, choice, first, arrivalNanos, firstPrefilled);
+                } finally {
+                  if (left.decrementAndGet() == 0) {
+                    completions.remove(completion);
+                    permit.close();
+                  }
+                }
+              })
+          .start();
+    }
+    return completion;
+  }
+
+  /** Further choices begin from what the first has read. */
+  private void run(
+      CompletionRequest request,
+      SessionOptions options,
+      Completion completion,
+      int choice,
+      Session first,
+      long arrivalNanos,
+      CountDownLatch firstPrefilled) {
+    try {
+      if (choice > 0) {
+        firstPrefilled.await();
+      }
+      Session session = choice == 0 ? first : newSession(request, options);
+      ChatTask task = new ChatTask(completion, request, choice, session, services, arrivalNanos);
+      running.add(task);
+      try {
+        task.run(choice == 0 ? firstPrefilled::countDown : () -> {});
+      } finally {
+        running.remove(task);
+      }
+    } catch (InterruptedException | RuntimeException e) {
+      completion.publish(new CompletionEvent.Failed(choice, ApiException.internal()));
+    } finally {
+      firstPrefilled.countDown();
+    }
+  }
+
+  /** Something that runs, as others see it. */
+  public record Running(CompletionRequest request, CacheUsage cacheUsage) {}
+
+  public List<Running> running() {
+    return running.stream().map(task -> new Running(task.request(), task.cacheUsage())).toList();
+  }
+
+  /** Lets nobody in any more and ends what runs; answers whether all had ended in this time. */
+  public boolean stop(Duration timeout) throws InterruptedException {
+    admission.stop();
+    long end = System.nanoTime() + timeout.toNanos();
+    do {
+      completions.forEach(completion -> completion.stop(Completion.StopCause.SHUTTING_DOWN));
+      TimeUnit.MILLISECONDS.sleep(10);
+    } while (!completions.isEmpty() && System.nanoTime() < end);
+    return completions.isEmpty();
+  }
+}

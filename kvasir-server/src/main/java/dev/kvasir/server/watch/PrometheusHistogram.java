@@ -1,0 +1,45 @@
+package dev.kvasir.server.watch;
+
+import java.util.Locale;
+import java.util.concurrent.atomic.DoubleAdder;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Counts seconds in buckets, as Prometheus reads them. */
+final class PrometheusHistogram {
+  private final String name;
+  private final String help;
+  private final double[] bounds;
+  private final LongAdder[] counts; // one more than bounds: what exceeds them all
+  private final DoubleAdder sum = new DoubleAdder();
+
+  PrometheusHistogram(String name, String help, double... bounds) {
+    this.name = name;
+    this.help = help;
+    this.bounds = bounds;
+    this.counts = new LongAdder[bounds.length + 1];
+    for (int i = 0; i < counts.length; i++) {
+      counts[i] = new LongAdder();
+    }
+  }
+
+  void add(double seconds) {
+    int bucket = 0;
+    while (bucket < bounds.length && seconds > bounds[bucket]) {
+      bucket++;
+    }
+    counts[bucket].increment();
+    sum.add(seconds);
+  }
+
+  void write(StringBuilder out) {
+    out.append("# HELP %s %s\n# TYPE %s histogram\n".formatted(name, help, name));
+    long below = 0;
+    for (int i = 0; i < counts.length; i++) {
+      below += counts[i].sum();
+      String bound = i < bounds.length ? Double.toString(bounds[i]) : "+Inf";
+      out.append("%s_bucket{le=\"%s\"} %d\n".formatted(name, bound, below));
+    }
+    out.append(String.format(Locale.ROOT, "%s_sum %.6f\n", name, sum.sum()));
+    out.append("%s_count %d\n".formatted(name, below));
+  }
+}

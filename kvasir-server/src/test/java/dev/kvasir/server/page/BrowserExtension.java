@@ -1,0 +1,107 @@
+package dev.kvasir.server.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * A browser for a class of tests, and for each test a server with an address of its own, of which
+ * the browser remembers nothing. No test may leave a complaint on the console.
+ */
+final class BrowserExtension
+    implements BeforeAllCallback, AfterAllCallback, BeforeEachCallback, AfterEachCallback {
+  private Path profile;
+  private BrowserPage page;
+  private StubServer server;
+
+  @Override
+  public void beforeAll(ExtensionContext context) throws IOException {
+    Optional<Path> program = BrowserPage.program();
+    assumeTrue(program.isPresent(), BrowserPage.NO_BROWSER);
+    profile = Files.createTempDirectory("kvasir-page");
+    page = new BrowserPage(program.get(), profile);
+  }
+
+  @Override
+  public void beforeEach(ExtensionContext context) throws IOException {
+    server = new StubServer();
+    page.size(1280, 900);
+    page.colours("light");
+  }
+
+  @Override
+  public void afterEach(ExtensionContext context) {
+    List<JsonObject> complaints = page.complaints().stream().filter(this::isUnexpected).toList();
+    List<String> requests = page.requests();
+    server.close();
+    assertThat(complaints).isEmpty();
+    assertThat(requests).allMatch(address -> address.startsWith(server.address().toString()));
+  }
+
+  /**
+   * The browser itself logs each request that fails. Refusals of the stub are meant, and so is all
+   * that a test finds at a server that it has closed.
+   */
+  private boolean isUnexpected(JsonObject complaint) {
+    if (!complaint.has("entry")) {
+      return true;
+    }
+    JsonObject entry = complaint.getAsJsonObject("entry");
+    String address = entry.has("url") ? entry.get("url").getAsString() : "";
+    boolean ofTheStub =
+        !address.startsWith(server.address() + "page/")
+            || entry.get("text").getAsString().contains("ERR_CONNECTION_REFUSED");
+    return !entry.get("source").getAsString().equals("network") || !ofTheStub;
+  }
+
+  @Override
+  public void afterAll(ExtensionContext context) throws IOException {
+    if (page != null) {
+      page.close();
+      try (Stream<Path> files = Files.walk(profile)) {
+        files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+      }
+    }
+  }
+
+  BrowserPage page() {
+    return page;
+  }
+
+  StubServer server() {
+    return server;
+  }
+
+  /** Opens the page and waits until it knows what the server is. */
+  void open() {
+    page.open(server.address());
+    page.await("document.getElementById('model-name').textContent !== ''");
+  }
+
+  /** Writes a message and sends it. */
+  void say(String message) {
+    page.click("#message");
+    page.type(message);
+    page.press("Enter");
+  }
+
+  /** Waits until the last answer has ended. */
+  void awaitEnd() {
+    page.await(
+        "document.querySelector('.turn:last-child.answer:not(.streaming)')"
+            + " && !document.querySelector('#send').hidden");
+  }
+}

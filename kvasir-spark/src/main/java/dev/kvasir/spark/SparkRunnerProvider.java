@@ -1,0 +1,168 @@
+package dev.kvasir.spark;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.work.ArithmeticFingerprint;
+import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.RunnerProvider;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+
+/** Opens a runner at a master of Spark. */
+public final class SparkRunnerProvider implements RunnerProvider {
+  private static final String LOGGING = "log4j2.configurationFile";
+  private static final String EXECUTOR_FLAGS = "spark.executor.extraJavaOptions";
+  private static final String JARS = "spark.jars";
+  private static final String MASTER = "spark.master";
+  private static final String FLAGS = "--enable-native-access=ALL-UNNAMED";
+
+  /** Of one piece, such as vectors of a text for a calibration; Spark's own bound is 1g. */
+  private static final String LARGEST_RESULT = "4g";
+
+  /** The first that Spark 4.2 is known to run on here. */
+  private static final Runtime.Version LEAST_JAVA = Runtime.Version.parse("25.0.3");
+
+  private final Duration timeout;
+
+  public SparkRunnerProvider() {
+    this(Cluster.TIMEOUT);
+  }
+
+  /**
+   * @param patience where all executors are lost in the midst of the work
+   */
+  SparkRunnerProvider(Duration timeout) {
+    this.timeout = timeout;
+  }
+
+  @Override
+  public int localThreads(String master) {
+    return LocalMaster.is(master) ? 1 : 0;
+  }
+
+  @Override
+  public int tasksPerProcess(String master, Map<String, String> settings) {
+    return LocalMaster.parallelism(master, settings);
+  }
+
+  static boolean runsOnThisJava() {
+    return Runtime.version().compareTo(LEAST_JAVA) >= 0;
+  }
+
+  @Override
+  public Runner open(RunnerRequest request) {
+    if (!runsOnThisJava()) {
+      throw new InvalidInputException(
+          "Java is %s; Spark needs %s or later".formatted(Runtime.version(), LEAST_JAVA));
+    }
+    if (System.getProperty(LOGGING) == null) {
+      System.setProperty(LOGGING, "classpath:dev/kvasir/spark/log4j2.properties");
+    }
+    try {
+      return opened(request);
+    } catch (LinkageError e) {
+      throw new InvalidInputException(
+          "Spark on the class path cannot be used (%s); expected SPARK_HOME to name a Spark 4.2"
+              .formatted(e),
+          e);
+    }
+  }
+
+  private Runner opened(RunnerRequest request) {
+    JavaSparkContext spark =
+        connect(request.address(), conf(request.address(), request.settings()));
+    FileDistribution distribution = new FileDistribution();
+    try {
+      requireVersion(spark.version());
+      SparkRunner runner = runner(request, spark, distribution);
+      runner.begin();
+      return runner;
+    } catch (Throwable e) { // Scala's are not declared, and nobody else has these two
+      spark.close();
+      distribution.close();
+      throw e;
+    }
+  }
+
+  /** What others lack shows up in the midst of the work otherwise. */
+  private static void requireVersion(String version) {
+    if (!version.startsWith("4.")) {
+      throw new InvalidInputException(
+          "Spark is %s; expected SPARK_HOME to name a Spark 4.2".formatted(version));
+    }
+  }
+
+  private SparkRunner runner(
+      RunnerRequest request, JavaSparkContext spark, FileDistribution distribution) {
+    TaskFunction function =
+        new TaskFunction(
+            request.inputs(), request.distributeFiles(), ArithmeticFingerprint.compute());
+    boolean local = LocalMaster.is(request.address());
+    Cluster cluster = new Cluster(spark.sc(), request.address(), local, timeout);
+    return new SparkRunner(spark, request.model(), function, cluster, distribution);
+  }
+
+  private static JavaSparkContext connect(String master, SparkConf conf) {
+    try {
+      return new JavaSparkContext(conf);
+    } catch (Exception e) { // Scala's are not declared
+      throw new InvalidInputException(
+          "--on is '%s', which cannot be reached: %s".formatted(master, firstLine(e)), e);
+    }
+  }
+
+  static String firstLine(Throwable e) {
+    return String.valueOf(e.getMessage()).lines().findFirst().orElse("");
+  }
+
+  /** What the command and its surroundings say goes before what is usual. */
+  static SparkConf conf(String master, Map<String, String> settings) {
+    SparkConf conf = new SparkConf().setMaster(master).setIfMissing("spark.app.name", "kvasir");
+    requireNoMaster(settings);
+    settings.forEach(conf::set);
+    conf.setIfMissing("spark.driver.maxResultSize", LARGEST_RESULT);
+    conf.set(EXECUTOR_FLAGS, (FLAGS + " " + conf.get(EXECUTOR_FLAGS, "")).strip());
+    Path jar = ownJar();
+    if (Files.isRegularFile(jar)) {
+      conf.set(JARS, withOwn(jar, conf.get(JARS, "")));
+    }
+    return conf;
+  }
+
+  private static void requireNoMaster(Map<String, String> settings) {
+    if (settings.containsKey(MASTER)) {
+      throw new InvalidInputException(
+          "--conf sets %s to '%s'; expected --on to name it"
+              .formatted(MASTER, settings.get(MASTER)));
+    }
+  }
+
+  /**
+   * @param jar what executors find Kvasir in; spark-submit has named it already
+   * @param others jars with commas between them
+   */
+  static String withOwn(Path jar, String others) {
+    List<String> jars = new ArrayList<>(List.of(others.split(",")));
+    jars.removeIf(String::isBlank);
+    if (jars.stream().noneMatch(one -> one.endsWith("/" + jar.getFileName()))) {
+      jars.add(jar.toUri().toString());
+    }
+    return String.join(",", jars);
+  }
+
+  /** The jar with all of Kvasir, or a folder of classes where it is being built. */
+  private static Path ownJar() {
+    try {
+      return Path.of(
+          SparkRunnerProvider.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    } catch (URISyntaxException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

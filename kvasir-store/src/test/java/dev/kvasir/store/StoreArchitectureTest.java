@@ -1,0 +1,68 @@
+package dev.kvasir.store;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.ArchConfiguration;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+/** The root knows all rooms, each kind of tier knows what a tier is, and only one knows Jedis. */
+class StoreArchitectureTest {
+  private static final String ROOT = "dev.kvasir.store";
+  private static final JavaClasses OURS = importOurs();
+
+  private static JavaClasses importOurs() {
+    // Names are all that the rules look at: the classes of libraries need not be read.
+    ArchConfiguration.get().setResolveMissingDependenciesFromClassPath(false);
+    return new ClassFileImporter()
+        .withImportOption(new ImportOption.DoNotIncludeTests())
+        .importPackages(ROOT);
+  }
+
+  @Test
+  void whatATierIsKnowsNoTier() {
+    classes()
+        .that()
+        .resideInAPackage(ROOT + ".tier")
+        .should()
+        .onlyDependOnClassesThat()
+        .resideInAnyPackage("java..", ROOT + ".tier")
+        .check(OURS);
+  }
+
+  @Test
+  void aFolderNeedsNothingButTheJdk() {
+    classes()
+        .that()
+        .resideInAPackage(ROOT + ".folder")
+        .should()
+        .onlyDependOnClassesThat()
+        .resideInAnyPackage("java..", ROOT + ".tier", ROOT + ".folder")
+        .check(OURS);
+  }
+
+  @Test
+  void redisKnowsNeitherTheRootNorTheFolder() {
+    noClasses()
+        .that()
+        .resideInAPackage(ROOT + ".redis")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(ROOT, ROOT + ".folder")
+        .check(OURS);
+  }
+
+  @Test
+  void onlyRedisKnowsJedis() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackage(ROOT + ".redis")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("redis..")
+        .check(OURS);
+  }
+}

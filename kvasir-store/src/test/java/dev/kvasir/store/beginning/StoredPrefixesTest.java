@@ -1,0 +1,311 @@
+package dev.kvasir.store.beginning;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.Session;
+import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.store.StoreAddress;
+import dev.kvasir.store.TieredStore;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import kvasir.tools.ShallowModel;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Two models stand for two processes that share a folder. */
+class StoredPrefixesTest {
+  private static final int STEP = 256;
+  private static final Duration LONG = Duration.ofMinutes(1);
+
+  @TempDir private Path folder;
+  private static Model here;
+  private static Model there;
+  private TieredStore blobsHere;
+  private TieredStore blobsThere;
+  private StoredPrefixes stored;
+  private StoredPrefixes found;
+
+  /** Thorough runs try methods that were trained for all of the bundled model's layers. */
+  private static final boolean THOROUGH = Boolean.getBoolean("kvasir.thorough");
+
+  @TempDir private static Path models;
+
+  @BeforeAll
+  static void load() {
+    ShallowModel.write(models.resolve("shallow.gguf"));
+    here = model(LoadOptions.defaults());
+    there = model(LoadOptions.defaults());
+  }
+
+  private static Model model(LoadOptions options) {
+    return THOROUGH ? Model.bundled(options) : Model.load(models.resolve("shallow.gguf"), options);
+  }
+
+  @AfterAll
+  static void unload() {
+    here.close();
+    there.close();
+  }
+
+  @BeforeEach
+  void connect() {
+    blobsHere = blobs();
+    blobsThere = blobs();
+    stored = new StoredPrefixes(here, blobsHere);
+    found = new StoredPrefixes(there, blobsThere);
+    here.prefixes().setRemote(stored);
+    there.prefixes().setRemote(found);
+  }
+
+  private TieredStore blobs() {
+    return TieredStore.open(List.of(StoreAddress.parse(folder.toString())), sentence -> {});
+  }
+
+  @AfterEach
+  void close() {
+    stored.close();
+    found.close();
+    blobsHere.close();
+    blobsThere.close();
+    here.prefixes().clear();
+    there.prefixes().clear();
+    assertThat(here.cacheMemory().usedBytes()).isZero();
+    assertThat(there.cacheMemory().usedBytes()).isZero();
+  }
+
+  private static SessionOptions options(String spec) {
+    return SessionOptions.defaults().withCache(CacheSpec.parse(spec));
+  }
+
+  private static int[] text(long seed, int length) {
+    return new Random(seed).ints(length, 300, 4000).toArray();
+  }
+
+  /** The text that follows, and how many tokens of the prompt were not read. */
+  private record Outcome(String text, int known) {}
+
+  private static Outcome answer(Model model, SessionOptions options, int[] text) {
+    try (Session session = model.newSession(options, text, null)) {
+      int known = session.cachedTokens();
+      GenerateOptions greedy = GenerateOptions.greedy().withMaxTokens(8);
+      return new Outcome(session.generate(new int[0], greedy, piece -> {}).text(), known);
+    }
+  }
+
+  private void readHere(SessionOptions options, int[] text) {
+    answer(here, options, text);
+    stored.close(LONG);
+    assertThat(blobsHere.flush(LONG)).isTrue();
+  }
+
+  private static int[] join(int[] first, int... more) {
+    int[] both = Arrays.copyOf(first, first.length + more.length);
+    System.arraycopy(more, 0, both, first.length, more.length);
+    return both;
+  }
+
+  static Stream<String> specs() {
+    return THOROUGH
+        ? Stream.of("kivi:2,sinks=5", "mixkvq", "pmkvq:2,budget=6MiB", "mead:1.5")
+        : Stream.of("kivi:2,sinks=5", "mixkvq,high=1.9,mid=1.6", "pmkvq:2,budget=1536KiB");
+  }
+
+  @ParameterizedTest
+  @MethodSource("specs")
+  void anAnswerFromWhatAnotherProcessReadIsTheAnswerWithoutIt(String spec) {
+    int[] text = text(spec.hashCode(), 2 * STEP + 90);
+    int[] next = join(text, text(7, 300));
+    readHere(options(spec), text);
+    long farHits = there.prefixes().stats().remoteHits();
+    Outcome outcome = answer(there, options(spec), next);
+    assertThat(outcome.known()).isGreaterThanOrEqualTo(2 * STEP);
+    assertThat(outcome.text()).isEqualTo(alone(spec, next));
+    assertThat(found.counts().hits()).isEqualTo(1);
+    assertThat(found.counts().tokens()).isEqualTo(outcome.known());
+    assertThat(there.prefixes().stats().remoteHits()).isEqualTo(farHits + 1);
+    // What was fetched is at hand now.
+    there.prefixes().setRemote(null);
+    assertThat(answer(there, options(spec), next).known()).isGreaterThanOrEqualTo(outcome.known());
+  }
+
+  private String alone(String spec, int[] text) {
+    try (Session session = there.newSession(options(spec))) {
+      GenerateOptions greedy = GenerateOptions.greedy().withMaxTokens(8);
+      return session.generate(text, greedy, piece -> {}).text();
+    }
+  }
+
+  @Test
+  void aBlockThatWasWrittenAndIsGoneIsWrittenAgain() throws IOException {
+    SessionOptions options = options("kivi:2");
+    int[] text = text(11, 3 * STEP);
+    int[] longer = join(text, text(12, STEP + 40));
+    answer(here, options, text);
+    long end = System.nanoTime() + LONG.toNanos();
+    while (stored.counts().saved() == 0 && System.nanoTime() < end) {
+      Thread.onSpinWait();
+    }
+    assertThat(blobsHere.flush(LONG)).isTrue();
+    List<Path> blocks =
+        files().stream().filter(file -> file.toString().endsWith(".kvblock")).toList();
+    assertThat(blocks).hasSize(5);
+    Files.delete(blocks.get(2));
+    readHere(options, longer);
+    assertThat(files()).containsAll(blocks);
+    assertThat(answer(there, options, longer).known()).isEqualTo(longer.length - 1);
+  }
+
+  /** Servers that run out of memory let go of any blob, and a record may outlive its blocks. */
+  @Test
+  void whereABlockOfALongTextIsGoneItsBeginningServes() throws IOException {
+    SessionOptions options = options("kivi:2");
+    int[] text = text(13, 2 * STEP + 20);
+    int[] longer = join(text, text(14, 2 * STEP));
+    readHere(options, text);
+    List<Path> before = files();
+    here.prefixes().clear();
+    stored = new StoredPrefixes(here, blobsHere);
+    here.prefixes().setRemote(stored);
+    readHere(options, longer);
+    for (Path file : files()) {
+      if (!before.contains(file) && file.toString().endsWith(".kvblock")) {
+        Files.delete(file);
+      }
+    }
+    Outcome outcome = answer(there, options, longer);
+    assertThat(outcome.known()).isBetween(2 * STEP, 3 * STEP);
+    assertThat(outcome.text()).isEqualTo(alone("kivi:2", longer));
+    assertThat(found.counts().hits()).isEqualTo(1);
+    assertThat(found.counts().misses()).isZero();
+  }
+
+  @Test
+  void anotherTextTenantOrKindFindsNothing() {
+    int[] text = text(1, 2 * STEP + 90);
+    readHere(options("kivi:2"), text);
+    int[] other = text.clone();
+    other[3]++;
+    assertThat(answer(there, options("kivi:2"), other).known()).isZero();
+    assertThat(answer(there, options("kivi:2").withTenant("another"), text).known()).isZero();
+    assertThat(answer(there, options("kivi:4"), text).known()).isZero();
+    assertThat(found.counts().hits()).isZero();
+    assertThat(answer(there, options("kivi:2"), text).known()).isEqualTo(text.length - 1);
+  }
+
+  /** Every file in turn; what was damaged is gone, and written again by whoever reads the text. */
+  @Test
+  void whatIsDamagedIsAMissAndTheAnswerIsRight() throws IOException {
+    int[] text = text(2, 2 * STEP + 90);
+    readHere(options("kivi:2,window=0"), text);
+    String right = alone("kivi:2,window=0", text);
+    List<Path> files = files();
+    assertThat(files).hasSizeGreaterThan(3);
+    for (Path file : files) {
+      // What the last round has read is written before the next file is touched.
+      found.close(LONG);
+      assertThat(blobsThere.flush(LONG)).isTrue();
+      found = new StoredPrefixes(there, blobsThere);
+      there.prefixes().setRemote(found);
+      there.prefixes().clear(); // or a file would change that is mapped
+      byte[] good = Files.readAllBytes(file);
+      byte[] bad = good.clone();
+      bad[good.length / 2] ^= 4;
+      Files.write(file, bad);
+      Outcome outcome = answer(there, options("kivi:2,window=0"), text);
+      assertThat(outcome.text()).isEqualTo(right);
+      assertThat(outcome.known()).as(file.toString()).isLessThan(text.length - 1);
+      assertThat(Files.exists(file) && Arrays.equals(Files.readAllBytes(file), bad)).isFalse();
+      Files.createDirectories(file.getParent());
+      Files.write(file, good);
+    }
+  }
+
+  /** Those whose blocks are large enough to stay mapped. */
+  static Stream<String> mappedSpecs() {
+    return THOROUGH ? Stream.of("fp16", "kivi:2", "patternkv:2") : Stream.of("fp16", "kivi:8");
+  }
+
+  /** Another process may evict what this one attends to. */
+  @ParameterizedTest
+  @MethodSource("mappedSpecs")
+  void blocksAreAttendedToInTheirFilesAlsoWhenThoseAreGone(String spec) throws IOException {
+    Path maps = Path.of("/proc/self/maps");
+    assumeTrue(Files.exists(maps), "what is mapped can be seen on Linux alone");
+    int[] text = text(spec.hashCode(), 3 * STEP + 1);
+    readHere(options(spec), text);
+    String right = alone(spec, text);
+    try (Session session = there.newSession(options(spec), text, null)) {
+      assertThat(session.cachedTokens()).isGreaterThanOrEqualTo(2 * STEP);
+      assertThat(Files.readString(maps)).contains(".kvblock");
+      for (Path file : files()) {
+        Files.delete(file);
+      }
+      GenerateOptions greedy = GenerateOptions.greedy().withMaxTokens(8);
+      assertThat(session.generate(new int[0], greedy, piece -> {}).text()).isEqualTo(right);
+      assertThat(there.cacheMemory().usedBytes())
+          .isGreaterThanOrEqualTo(session.cache().bytes().total());
+    }
+    found.close(LONG);
+    there.prefixes().clear();
+    assertThat(Files.readString(maps)).doesNotContain(".kvblock");
+  }
+
+  private List<Path> files() throws IOException {
+    try (Stream<Path> all = Files.walk(folder)) {
+      return all.filter(file -> file.toString().matches(".*\\.kv(block|record)")).toList();
+    }
+  }
+
+  @Test
+  void whatWouldComeLaterThanByReadingIsRead() {
+    int[] text = text(3, 2 * STEP + 90);
+    readHere(options("kivi:2"), text);
+    found.recordPrefill(1_000_000_000, 1);
+    assertThat(answer(there, options("kivi:2"), text).known()).isZero();
+    assertThat(found.counts().tooSlow()).isEqualTo(1);
+  }
+
+  @Test
+  void whereThereIsNoMemoryForItTheTextIsToBeRead() {
+    int[] text = text(4, 4 * STEP);
+    readHere(options("fp16"), text);
+    try (Model small = model(LoadOptions.defaults().withCacheBytes(1 << 18));
+        StoredPrefixes prefixes = new StoredPrefixes(small, blobsThere)) {
+      small.prefixes().setRemote(prefixes);
+      try (Session session = small.newSession(options("fp16"), text, null)) {
+        assertThat(session.cachedTokens()).isZero();
+      }
+      assertThat(small.cacheMemory().usedBytes()).isZero();
+      assertThat(prefixes.counts().misses()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void whereABeginningCameFromIsKnownByItsCache() {
+    int[] text = text(5, 2 * STEP + 90);
+    readHere(options("kivi:2"), text);
+    try (Session session = there.newSession(options("kivi:2"), text, null)) {
+      FetchedPrefix fetched = found.origin(session.cache()).orElseThrow();
+      assertThat(fetched.tokens()).isEqualTo(text.length - 1);
+      assertThat(fetched.bytes()).isPositive();
+      assertThat(fetched.tier()).isEqualTo(folder.toString());
+    }
+  }
+}

@@ -1,0 +1,69 @@
+package dev.kvasir.template;
+
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * A chat template in the part of Jinja that model files use, ready to render conversations.
+ *
+ * <p>It behaves as the Python reference does with {@code trim_blocks}, {@code lstrip_blocks} and
+ * the loop controls on. Variables are strings, booleans, numbers, {@code null}, lists and maps of
+ * these; the order of a map is kept. A template is immutable and may be shared between threads.
+ * However deep a template nests or recurses, it takes little of the caller's stack: beyond a few
+ * levels it runs on a thread with a large stack while the caller waits.
+ */
+public final class JinjaTemplate {
+  private final String name;
+  private final List<Node> body;
+
+  private JinjaTemplate(String name, List<Node> body) {
+    this.name = name;
+    this.body = body;
+  }
+
+  /**
+   * Reads a template.
+   *
+   * @param name says in error messages which template is meant
+   * @throws TemplateException if the source is malformed or uses an unsupported construct
+   */
+  public static JinjaTemplate parse(String source, String name) {
+    Objects.requireNonNull(name, "name");
+    Objects.requireNonNull(source, "source");
+    return new JinjaTemplate(name, LargeStack.call(() -> Parser.parse(source, name)));
+  }
+
+  /** Renders with the system's clock for {@code strftime_now}. */
+  public String render(Map<String, ?> variables) {
+    return render(variables, Clock.systemDefaultZone());
+  }
+
+  /**
+   * Renders the template.
+   *
+   * @throws TemplateException if the template refuses the variables, or fails on them
+   */
+  public String render(Map<String, ?> variables, Clock clock) {
+    return LargeStack.call(() -> rendered(variables, clock));
+  }
+
+  private String rendered(Map<String, ?> variables, Clock clock) {
+    var budget = new RenderBudget();
+    var renderer = new Renderer(budget);
+    try {
+      var scope = new Scope(Globals.scope(clock, budget));
+      variables.forEach(
+          (variable, value) -> scope.put(variable, PythonValues.of(value, budget, 0)));
+      return renderer.capture(body, scope);
+    } catch (EvaluationException fault) {
+      throw new TemplateException(name, renderer.evaluator().line(), fault.getMessage());
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "Template[" + name + "]";
+  }
+}

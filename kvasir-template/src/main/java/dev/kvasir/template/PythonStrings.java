@@ -1,0 +1,163 @@
+package dev.kvasir.template;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.IntPredicate;
+
+/** String operations that Python defines differently from Java. */
+final class PythonStrings {
+  private PythonStrings() {}
+
+  /** The characters that a strip drops: those given, or white space. */
+  static IntPredicate members(String characters) {
+    return characters == null ? Whitespace::is : point -> characters.indexOf(point) >= 0;
+  }
+
+  static String capitalize(String text) {
+    if (text.isEmpty()) {
+      return text;
+    }
+    int first = text.offsetByCodePoints(0, 1);
+    return text.substring(0, first).toUpperCase(Locale.ROOT)
+        + text.substring(first).toLowerCase(Locale.ROOT);
+  }
+
+  static String title(String text) {
+    var out = new StringBuilder();
+    boolean inside = false;
+    for (int point : text.codePoints().toArray()) {
+      String letter = Character.toString(point);
+      out.append(inside ? letter.toLowerCase(Locale.ROOT) : letter.toUpperCase(Locale.ROOT));
+      inside = Character.isLetter(point);
+    }
+    return out.toString();
+  }
+
+  /** Replaces the first {@code count} occurrences, all of them where it is negative. */
+  static String replace(String text, String from, String to, long count, RenderBudget budget) {
+    var out = new StringBuilder();
+    int copied = 0;
+    int at = text.indexOf(from);
+    for (long done = 0; at >= 0 && (count < 0 || done < count); done++) {
+      budget.chargeAppend(out.length(), (long) at - copied + to.length());
+      out.append(text, copied, at).append(to);
+      copied = at + from.length();
+      int next = from.isEmpty() ? at + 1 : copied;
+      at = next > text.length() ? -1 : text.indexOf(from, next);
+    }
+    budget.chargeAppend(out.length(), (long) text.length() - copied);
+    return out.append(text, copied, text.length()).toString();
+  }
+
+  static String join(String separator, List<Object> elements, RenderBudget budget) {
+    var out = new StringBuilder();
+    for (int i = 0; i < elements.size(); i++) {
+      String element = PythonText.str(elements.get(i));
+      budget.chargeAppend(out.length(), (long) separator.length() + element.length());
+      out.append(i == 0 ? "" : separator).append(element);
+    }
+    return out.toString();
+  }
+
+  static List<Object> lines(String text, boolean keepEnds) {
+    var lines = new ArrayList<>();
+    int start = 0;
+    while (start < text.length()) {
+      int end = start;
+      while (end < text.length() && !breaksLine(text.charAt(end))) {
+        end++;
+      }
+      int next = end < text.length() ? end + 1 : end;
+      if (end + 1 < text.length() && text.charAt(end) == '\r' && text.charAt(next) == '\n') {
+        next++;
+      }
+      lines.add(text.substring(start, keepEnds ? next : end));
+      start = next;
+    }
+    return lines;
+  }
+
+  private static boolean breaksLine(char character) {
+    return character >= '\n' && character <= '\r'
+        || character >= 0x1C && character <= 0x1E
+        || character == 0x85
+        || character == 0x2028
+        || character == 0x2029;
+  }
+
+  /** Splits at a separator; a limit below zero is none. */
+  static List<Object> split(String text, String separator, long limit) {
+    if (separator == null) {
+      return splitAtSpace(text, limit);
+    }
+    refuseEmpty(separator);
+    var parts = new ArrayList<>();
+    int start = 0;
+    int at = text.indexOf(separator);
+    while (at >= 0 && (limit < 0 || parts.size() < limit)) {
+      parts.add(text.substring(start, at));
+      start = at + separator.length();
+      at = text.indexOf(separator, start);
+    }
+    parts.add(text.substring(start));
+    return parts;
+  }
+
+  private static List<Object> splitAtSpace(String text, long limit) {
+    var parts = new ArrayList<>();
+    int start = Whitespace.skip(text, 0);
+    while (start < text.length()) {
+      if (limit >= 0 && parts.size() >= limit) {
+        parts.add(text.substring(start));
+        break;
+      }
+      int end = start;
+      while (end < text.length() && !Whitespace.is(text.charAt(end))) {
+        end++;
+      }
+      parts.add(text.substring(start, end));
+      start = Whitespace.skip(text, end);
+    }
+    return parts;
+  }
+
+  /** Splits from the right. */
+  static List<Object> splitLast(String text, String separator, long limit) {
+    if (limit < 0) {
+      return split(text, separator, limit);
+    }
+    var parts = new ArrayList<>();
+    String left = separator == null ? Whitespace.stripEnd(text, Whitespace::is) : text;
+    if (separator != null) {
+      refuseEmpty(separator);
+    }
+    while (parts.size() < limit) {
+      int at = separator == null ? lastSpace(left) : left.lastIndexOf(separator);
+      if (at < 0) {
+        break;
+      }
+      parts.addFirst(left.substring(at + (separator == null ? 1 : separator.length())));
+      left = left.substring(0, at);
+      left = separator == null ? Whitespace.stripEnd(left, Whitespace::is) : left;
+    }
+    if (separator != null || !left.isEmpty()) {
+      parts.addFirst(left);
+    }
+    return parts;
+  }
+
+  private static int lastSpace(String text) {
+    int at = text.length() - 1;
+    while (at >= 0 && !Whitespace.is(text.charAt(at))) {
+      at--;
+    }
+    return at;
+  }
+
+  private static void refuseEmpty(String separator) {
+    if (separator.isEmpty()) {
+      throw new EvaluationException("an empty separator");
+    }
+  }
+}

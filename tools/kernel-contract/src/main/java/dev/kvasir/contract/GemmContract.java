@@ -1,0 +1,374 @@
+package dev.kvasir.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kvasir.kernel.GemmKernels;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.QuantizedActivations;
+import dev.kvasir.kernel.QuantizedWeights;
+import dev.kvasir.kernel.QuantizedWeights.SuperBlockScales;
+import dev.kvasir.kernel.RowBlock;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.ScaleFormat;
+import dev.kvasir.kernel.ScaleFormat.ScaleEncoding;
+import dev.kvasir.kernel.TileWorkspace;
+import dev.kvasir.memory.CountedArena;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Products with coded weights have the bits that the scalar ones give, at every awkward size. */
+public abstract class GemmContract {
+  private static final long SEED = 7;
+
+  private final Random random = new Random(SEED);
+  private final Kernels scalar;
+  private final Kernels tested;
+
+  protected GemmContract(Kernels tested) {
+    this.scalar = new ScalarKernels();
+    this.tested = tested;
+  }
+
+  static Stream<Arguments> codedShapes() {
+    return Stream.of(4, 8)
+        .flatMap(
+            bits ->
+                Stream.of(16, 32)
+                    .flatMap(
+                        group ->
+                            Stream.of(false, true)
+                                .flatMap(
+                                    minimums ->
+                                        Stream.of(
+                                            Arguments.of(bits, group, minimums, 1, 32),
+                                            Arguments.of(bits, group, minimums, 15, 64),
+                                            Arguments.of(bits, group, minimums, 16, 96),
+                                            Arguments.of(bits, group, minimums, 33, 512),
+                                            Arguments.of(bits, group, minimums, 64, 1536)))));
+  }
+
+  @ParameterizedTest
+  @MethodSource("codedShapes")
+  void codedProducts(int bits, int group, boolean minimums, int rows, int columns) {
+    try (CountedArena arena = new CountedArena()) {
+      QuantizedWeights matrix = randomMatrix(arena, bits, group, minimums, rows, columns);
+      for (int count : new int[] {1, 2, 3, 5, 8, 9, 12, 16, 39}) {
+        assertProductsAgree(matrix, randomFloats(count * columns), count);
+      }
+      // Every sum at its largest: nothing may overflow.
+      float[] x = new float[25 * columns];
+      for (int count : new int[] {1, 25}) {
+        for (float sign : new float[] {1, -1}) {
+          Arrays.fill(x, sign);
+          for (boolean highest : new boolean[] {true, false}) {
+            QuantizedWeights extreme =
+                extremeMatrix(arena, bits, group, minimums, rows, columns, highest);
+            assertProductsAgree(extreme, x, count);
+          }
+        }
+      }
+    }
+  }
+
+  /** Rows so long and so many that implementations take them in several goes. */
+  @ParameterizedTest
+  @ValueSource(ints = {4, 8})
+  void codedProductsOfLongRows(int bits) {
+    int columns = 16_384;
+    try (CountedArena arena = new CountedArena()) {
+      QuantizedWeights matrix = randomMatrix(arena, bits, 32, true, 17, columns);
+      assertProductsAgree(matrix, randomFloats(51 * columns), 51);
+    }
+  }
+
+  static Stream<Arguments> compactScales() {
+    return Stream.of(
+            new ScaleFormat(ScaleEncoding.HALVES, false, 0),
+            new ScaleFormat(ScaleEncoding.HALVES, false, -8),
+            new ScaleFormat(ScaleEncoding.HALVES, true, 0),
+            new ScaleFormat(ScaleEncoding.PRODUCTS, false, 0),
+            new ScaleFormat(ScaleEncoding.PRODUCTS, false, -4),
+            new ScaleFormat(ScaleEncoding.PRODUCTS, true, 0))
+        .flatMap(
+            format ->
+                Stream.of(16, 32)
+                    .filter(group -> group == 32 || format.encoding() == ScaleEncoding.PRODUCTS)
+                    .flatMap(
+                        group ->
+                            Stream.of(
+                                Arguments.of(format, 4, group, 1, 256),
+                                Arguments.of(format, 4, group, 33, 1536),
+                                Arguments.of(format, 8, group, 16, 512),
+                                Arguments.of(format, 8, group, 23, 768))));
+  }
+
+  /** Scales of fewer bits give the bits that the same scales give as floats. */
+  @ParameterizedTest
+  @MethodSource("compactScales")
+  void compactScalesAreThoseOfFloats(
+      ScaleFormat format, int bits, int group, int rows, int columns) {
+    try (CountedArena arena = new CountedArena()) {
+      QuantizedWeights compact = compactMatrix(arena, format, bits, group, rows, columns);
+      QuantizedWeights floats = withFloats(arena, compact);
+      for (int count : new int[] {1, 2, 4, 5, 8, 16, 21}) {
+        float[] x = randomFloats(count * columns);
+        float[] expected = products(scalar, floats, x, count);
+        assertThat(products(scalar, compact, x, count)).isEqualTo(expected);
+        assertThat(products(tested, compact, x, count))
+            .as("seed %d, %d rows", SEED, count)
+            .isEqualTo(expected);
+      }
+    }
+  }
+
+  private QuantizedWeights compactMatrix(
+      CountedArena arena, ScaleFormat format, int bits, int group, int rows, int columns) {
+    QuantizedWeights matrix = new QuantizedWeights(arena, rows, columns, bits, group, format);
+    for (int tile = 0; tile < matrix.tiles(); tile++) {
+      int count = Math.min(QuantizedWeights.TILE_ROWS, rows - tile * QuantizedWeights.TILE_ROWS);
+      byte[] codes = randomCodes(bits, count * columns);
+      if (format.encoding() == ScaleEncoding.PRODUCTS) {
+        int blocks = count * columns / ScaleFormat.SUPER_BLOCK;
+        int groups = count * matrix.groups();
+        matrix.setTile(
+            tile, count, codes, randomProducts(blocks, groups), randomProducts(blocks, groups));
+      } else {
+        int groups = count * matrix.groups();
+        matrix.setTile(tile, count, codes, randomHalves(groups), randomHalves(groups));
+      }
+    }
+    return matrix;
+  }
+
+  /** The same codes, scales and minimums. */
+  private static QuantizedWeights withFloats(CountedArena arena, QuantizedWeights compact) {
+    int columns = compact.columns();
+    int groups = compact.groups();
+    byte[] codes = new byte[compact.rows() * columns];
+    float[] scales = new float[compact.rows() * groups];
+    float[] minimums = new float[scales.length];
+    for (int i = 0; i < codes.length; i++) {
+      codes[i] = (byte) compact.code(i / columns, i % columns);
+    }
+    for (int i = 0; i < scales.length; i++) {
+      scales[i] = compact.scale(i / groups, i % groups);
+      minimums[i] = compact.minimum(i / groups, i % groups);
+    }
+    return matrix(
+        arena,
+        compact.codeBits(),
+        compact.groupLength(),
+        compact.hasMinimums(),
+        compact.rows(),
+        columns,
+        codes,
+        scales,
+        minimums);
+  }
+
+  /** Of either sign and every size, the smallest halves and zeros among them. */
+  private float[] randomHalves(int count) {
+    float[] halves = new float[count];
+    for (int i = 0; i < count; i++) {
+      halves[i] = Float.float16ToFloat(randomHalf());
+    }
+    return halves;
+  }
+
+  private short randomHalf() {
+    int magnitude = random.nextInt(8) == 0 ? random.nextInt(4) : random.nextInt(0x7C00);
+    return (short) (random.nextBoolean() ? magnitude : magnitude | 0x8000);
+  }
+
+  private SuperBlockScales randomProducts(int blocks, int groups) {
+    short[] halves = new short[blocks];
+    for (int i = 0; i < blocks; i++) {
+      halves[i] = randomHalf();
+    }
+    byte[] factors = new byte[groups];
+    random.nextBytes(factors);
+    return new SuperBlockScales(halves, factors);
+  }
+
+  /** Zeros, what is too small to be coded, and what is not finite and must stay so. */
+  @ParameterizedTest
+  @ValueSource(
+      floats = {
+        0,
+        -0f,
+        1e-44f,
+        1e-37f,
+        3e38f,
+        Float.NaN,
+        Float.NEGATIVE_INFINITY,
+        Float.POSITIVE_INFINITY
+      })
+  void productsWithOddActivations(float odd) {
+    try (CountedArena arena = new CountedArena()) {
+      for (int bits : new int[] {4, 8}) {
+        QuantizedWeights matrix = randomMatrix(arena, bits, 32, true, 20, 96);
+        for (int count : new int[] {1, 11, 16}) {
+          float[] x = randomFloats(count * 96);
+          Arrays.fill(x, 0, 32, odd);
+          x[(count - 1) * 96 + 70] = odd;
+          assertProductsAgree(matrix, x, count);
+        }
+      }
+    }
+  }
+
+  /** Experts multiply some of the rows each; what a row becomes must not depend on which. */
+  @ParameterizedTest
+  @MethodSource("codedShapes")
+  void productsOfSomeRowsAreThoseOfAll(
+      int bits, int group, boolean minimums, int rows, int columns) {
+    try (CountedArena arena = new CountedArena()) {
+      QuantizedWeights matrix = randomMatrix(arena, bits, group, minimums, rows, columns);
+      for (int count : new int[] {1, 5, 8, 9, 30}) {
+        float[] x = randomFloats(count * columns);
+        float[] all = products(scalar, matrix, x, count);
+        GemmKernels gemm = tested.gemm();
+        QuantizedActivations coding = new QuantizedActivations();
+        coding.begin(count, columns);
+        gemm.quantize(coding, x, 0, count);
+        float[] out = new float[all.length];
+        TileWorkspace workspace = new TileWorkspace();
+        for (int first = 0, length = 1; first < count; first += length++) {
+          int end = Math.min(first + length, count);
+          RowBlock some = RowBlock.of(out, first * rows, rows, end - first, rows);
+          gemm.products(matrix, 0, matrix.tiles(), coding, first, some, workspace);
+          assertThat(Arrays.copyOf(out, end * rows))
+              .as("seed %d, rows %d to %d of %d", SEED, first, end, count)
+              .isEqualTo(Arrays.copyOf(all, end * rows));
+        }
+        assertThat(out).isEqualTo(all);
+      }
+    }
+  }
+
+  private void assertProductsAgree(QuantizedWeights matrix, float[] x, int rows) {
+    assertThat(products(tested, matrix, x, rows))
+        .as("seed %d, %d rows", SEED, rows)
+        .isEqualTo(products(scalar, matrix, x, rows));
+  }
+
+  private static float[] products(Kernels kernels, QuantizedWeights matrix, float[] x, int count) {
+    GemmKernels gemm = kernels.gemm();
+    QuantizedActivations activations = new QuantizedActivations();
+    activations.begin(count, matrix.columns());
+    gemm.quantize(activations, x, 0, count / 2);
+    gemm.quantize(activations, x, count / 2, count);
+    float[] out = new float[count * matrix.rows() + 1];
+    TileWorkspace workspace = new TileWorkspace();
+    int middle = matrix.tiles() / 2;
+    RowBlock all = RowBlock.of(out, count, matrix.rows());
+    gemm.products(matrix, 0, middle, activations, 0, all, workspace);
+    gemm.products(matrix, middle, matrix.tiles(), activations, 0, all, workspace);
+    return out;
+  }
+
+  /** Products of the codes themselves agree with products of the floats they stand for. */
+  @ParameterizedTest
+  @MethodSource("codedShapes")
+  void codedProductsAreFloatProducts(int bits, int group, boolean minimums, int rows, int columns) {
+    try (CountedArena arena = new CountedArena()) {
+      QuantizedWeights matrix = randomMatrix(arena, bits, group, minimums, rows, columns);
+      float[] weights = new float[rows * columns];
+      tested.expand(matrix, 0, rows, weights, 0);
+      float[] x = randomFloats(columns);
+      float[] expected = new float[rows];
+      scalar
+          .floats()
+          .products(
+              RowBlock.of(x, 1, columns),
+              RowBlock.of(weights, rows, columns),
+              RowBlock.of(expected, 1, rows));
+      float[] found = products(tested, matrix, x, 1);
+      for (int r = 0; r < rows; r++) {
+        float bound = roundingBound(weights, r * columns, x);
+        assertThat(found[r]).as("row %d", r).isCloseTo(expected[r], within(bound));
+      }
+    }
+  }
+
+  /** An activation is off by at most 1/254 of its group's largest; floats add a little. */
+  private static float roundingBound(float[] weights, int at, float[] x) {
+    double bound = 1e-3;
+    for (int group = 0; group < x.length; group += QuantizedActivations.GROUP) {
+      float largest = 0;
+      double sum = 0;
+      for (int i = group; i < group + QuantizedActivations.GROUP; i++) {
+        largest = Math.max(largest, Math.abs(x[i]));
+        sum += Math.abs(weights[at + i]);
+      }
+      bound += sum * largest / 254;
+    }
+    return (float) bound;
+  }
+
+  private QuantizedWeights randomMatrix(
+      CountedArena arena, int bits, int group, boolean minimums, int rows, int columns) {
+    byte[] codes = randomCodes(bits, rows * columns);
+    float[] scales = randomFloats(codes.length / group);
+    float[] lowest = randomFloats(codes.length / group);
+    return matrix(arena, bits, group, minimums, rows, columns, codes, scales, lowest);
+  }
+
+  private byte[] randomCodes(int bits, int count) {
+    byte[] codes = new byte[count];
+    for (int i = 0; i < count; i++) {
+      codes[i] = (byte) (bits == 4 ? random.nextInt(16) : random.nextInt(256) - 128);
+    }
+    return codes;
+  }
+
+  private QuantizedWeights extremeMatrix(
+      CountedArena arena,
+      int bits,
+      int group,
+      boolean minimums,
+      int rows,
+      int columns,
+      boolean highest) {
+    byte[] codes = new byte[rows * columns];
+    Arrays.fill(codes, (byte) (bits == 4 ? 15 : highest ? 127 : -128));
+    float[] ones = new float[codes.length / group];
+    Arrays.fill(ones, 1);
+    return matrix(arena, bits, group, minimums, rows, columns, codes, ones, ones);
+  }
+
+  private static QuantizedWeights matrix(
+      CountedArena arena,
+      int bits,
+      int group,
+      boolean hasMinimums,
+      int rows,
+      int columns,
+      byte[] codes,
+      float[] scales,
+      float[] minimums) {
+    QuantizedWeights matrix = new QuantizedWeights(arena, rows, columns, bits, group, hasMinimums);
+    int groups = columns / group;
+    for (int tile = 0; tile < matrix.tiles(); tile++) {
+      int first = tile * QuantizedWeights.TILE_ROWS;
+      int end = Math.min(first + QuantizedWeights.TILE_ROWS, rows);
+      matrix.setTile(
+          tile,
+          end - first,
+          Arrays.copyOfRange(codes, first * columns, end * columns),
+          Arrays.copyOfRange(scales, first * groups, end * groups),
+          Arrays.copyOfRange(minimums, first * groups, end * groups));
+    }
+    return matrix;
+  }
+
+  private float[] randomFloats(int count) {
+    return Gaussians.of(random, count);
+  }
+}

@@ -1,0 +1,187 @@
+package dev.kvasir.mini;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.Generation;
+import dev.kvasir.GenerationListener;
+import dev.kvasir.Model;
+import dev.kvasir.Session;
+import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.engine.Finish;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.sampling.SamplingOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Sessions that generate at the same time share steps, and notice nothing of each other. */
+class BatchedSessionsTest {
+  private static final SamplingOptions WARM = SamplingOptions.greedy().withTemperature(0.8);
+  private static Model model;
+
+  @BeforeAll
+  static void load() {
+    model = Model.bundled();
+  }
+
+  @AfterAll
+  static void close() {
+    model.close();
+  }
+
+  /**
+   * A conversation: a prompt that is broken off after some tokens, and what comes after it.
+   *
+   * @param stopAfter pieces of text, after which the listener stops the first answer
+   */
+  private record Talk(String prompt, String second, int stopAfter, long seed) {
+    List<String> with(CacheSpec spec) {
+      GenerateOptions options =
+          GenerateOptions.defaults().withMaxTokens(24).withSampling(WARM.withSeed(seed));
+      List<String> texts = new ArrayList<>();
+      try (Session session = model.newSession(SessionOptions.defaults().withCache(spec))) {
+        Generation first = session.generate(prompt, options, new Stopping(stopAfter));
+        texts.add(first.text());
+        texts.add(first.finish().toString());
+        texts.add(session.generate(second, options, piece -> {}).text());
+        texts.add(Double.toString(session.bitsPerValue()));
+      }
+      return texts;
+    }
+  }
+
+  /** Stops after so many pieces. */
+  private static final class Stopping implements GenerationListener {
+    private int left;
+
+    Stopping(int pieces) {
+      this.left = pieces;
+    }
+
+    @Override
+    public void text(String piece) {
+      left--;
+    }
+
+    @Override
+    public boolean stopped() {
+      return left <= 0;
+    }
+  }
+
+  @Tag("thorough")
+  @ParameterizedTest
+  @ValueSource(strings = {"patternkv:2,window=0", "commvq:1,window=0", "mead:2"})
+  void andSoTheyAreOfOtherCaches(String typed) {
+    textsAreThoseThatEachSessionGivesAlone(typed);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"fp16", "kivi:2,window=0", "mixkvq,window=0", "pmkvq:2,budget=2MiB"})
+  void textsAreThoseThatEachSessionGivesAlone(String typed) {
+    CacheSpec spec = CacheSpec.parse(typed);
+    String paragraph = "The old man looked at the sea, and the sea was calm. ";
+    List<Talk> talks =
+        List.of(
+            new Talk("Once upon a time", " And then", 100, 1),
+            new Talk(paragraph.repeat(20), " The boat", 3, 2),
+            new Talk(paragraph.repeat(12) + "It was", " He said that", 100, 3),
+            new Talk("No one", paragraph.repeat(25), 9, 4));
+    List<List<String>> alone = talks.stream().map(talk -> talk.with(spec)).toList();
+    assertThat(together(talks.stream().map(talk -> task(talk, spec)).toList())).isEqualTo(alone);
+  }
+
+  private static Supplier<List<String>> task(Talk talk, CacheSpec spec) {
+    return () -> talk.with(spec);
+  }
+
+  @Test
+  void aSessionThatFailsFailsAlone() {
+    GenerateOptions options =
+        GenerateOptions.defaults().withMaxTokens(40).withSampling(SamplingOptions.greedy());
+    String alone = text("The sea was calm and", options, piece -> {});
+    RuntimeException made = new IllegalStateException("made up");
+    GenerationListener broken =
+        piece -> {
+          throw made;
+        };
+    List<Supplier<String>> tasks =
+        List.of(
+            () -> text("The sea was calm and", options, piece -> {}),
+            () -> thrownBy(() -> text("Once", options, broken)),
+            () -> thrownBy(() -> text("Once ".repeat(3000), options, piece -> {}, 300)));
+    List<String> results = together(tasks);
+    assertThat(results.get(0)).isEqualTo(alone);
+    assertThat(results.get(1)).isEqualTo(made.toString());
+    assertThat(results.get(2)).startsWith(InvalidInputException.class.getName());
+  }
+
+  @Test
+  void aSessionWhoseListenerFailedGoesOn() {
+    GenerateOptions options = GenerateOptions.defaults().withMaxTokens(5);
+    try (Session session = model.newSession()) {
+      assertThatThrownBy(
+              () ->
+                  session.generate(
+                      "Once upon a time",
+                      options,
+                      piece -> {
+                        throw new IllegalStateException("made up");
+                      }))
+          .hasMessage("made up");
+      Generation next = session.generate(" there", options, piece -> {});
+      assertThat(next.finish()).isIn(Finish.MAX_TOKENS, Finish.END_OF_TEXT);
+    }
+  }
+
+  private static String text(String prompt, GenerateOptions options, GenerationListener listener) {
+    return text(prompt, options, listener, Integer.MAX_VALUE);
+  }
+
+  private static String text(
+      String prompt, GenerateOptions options, GenerationListener listener, int limit) {
+    try (Session session = model.newSession(SessionOptions.defaults().withContextLimit(limit))) {
+      return session.generate(prompt, options, listener).text();
+    }
+  }
+
+  private static String thrownBy(Supplier<String> task) {
+    try {
+      return task.get();
+    } catch (RuntimeException e) {
+      return e.toString();
+    }
+  }
+
+  /** Runs tasks on threads that begin at the same time. */
+  private static <T> List<T> together(List<Supplier<T>> tasks) {
+    CyclicBarrier barrier = new CyclicBarrier(tasks.size());
+    List<CompletableFuture<T>> results = new ArrayList<>();
+    for (Supplier<T> task : tasks) {
+      CompletableFuture<T> result = new CompletableFuture<>();
+      results.add(result);
+      Thread.ofPlatform()
+          .start(
+              () -> {
+                try {
+                  barrier.await();
+                  result.complete(task.get());
+                } catch (Exception | Error e) {
+                  result.completeExceptionally(e);
+                }
+              });
+    }
+    return results.stream().map(CompletableFuture::join).toList();
+  }
+}

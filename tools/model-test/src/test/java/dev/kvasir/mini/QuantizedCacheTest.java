@@ -1,0 +1,198 @@
+package dev.kvasir.mini;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.GenerationListener;
+import dev.kvasir.Model;
+import dev.kvasir.Prefill;
+import dev.kvasir.Session;
+import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.sampling.Sampler;
+import dev.kvasir.sampling.SamplingOptions;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What packing the cache does to the bundled model. */
+class QuantizedCacheTest {
+  private static final int TOKENS = 1024;
+  private static final int STEP = 128;
+
+  private static Model model;
+  private static int[] text;
+
+  @BeforeAll
+  static void load() {
+    model = Model.bundled();
+    text = sampleText();
+  }
+
+  @AfterAll
+  static void close() {
+    model.close();
+  }
+
+  /** Answers of the records and of the chain, and the first sum, with the past packed to 4 bits. */
+  @Test
+  void fourBitsLeaveTheGoldenAnswersUnchanged() throws IOException {
+    SessionOptions packed = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:4,window=0"));
+    for (Golden golden : Golden.all()) {
+      try (Session full = model.newSession();
+          Session session = model.newSession(packed)) {
+        GenerateOptions options = GenerateOptions.greedy().withMaxTokens(golden.greedy().length);
+        String expected = full.generate(golden.ids(), options, piece -> {}).text();
+        assertThat(session.generate(golden.ids(), options, piece -> {}).text()).isEqualTo(expected);
+      }
+    }
+  }
+
+  /** A chunk sees the packed past, so only the exact prefill gives what half precision gives. */
+  @Test
+  void anExactPrefillReadsThePromptInFullPrecision() {
+    int[] prompt = Arrays.copyOf(text, 4 * 256); // whole steps: at their ends a chunked one packs
+    GenerateOptions one = GenerateOptions.greedy().withMaxTokens(1);
+    SessionOptions packed = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:1"));
+    try (Session full = model.newSession();
+        Session exact = model.newSession(packed.withPrefill(Prefill.EXACT));
+        Session chunked = model.newSession(packed)) {
+      String expected = full.generate(prompt, one, piece -> {}).text();
+      List<Long> windows = new ArrayList<>();
+      String found = exact.generate(prompt, one, windowsOf(exact, windows)).text();
+      assertThat(found).isEqualTo(expected);
+      assertThat(windows.getLast())
+          .as("all in full precision until the prompt has been read")
+          .isEqualTo(full.cache().bytes().total());
+      chunked.generate(prompt, one, piece -> {});
+      assertThat(exact.cache().bytes()).as("then packed").isEqualTo(chunked.cache().bytes());
+      int block = 3; // the first ones are read before anything is packed
+      assertThat(Arrays.equals(keys(exact, 3, block), keys(chunked, 3, block))).isFalse();
+    }
+  }
+
+  @Test
+  void aChunkedPrefillHoldsNoMoreThanAStepUnpacked() {
+    int[] prompt = Arrays.copyOf(text, 1500);
+    SessionOptions packed = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:2"));
+    GenerateOptions one = GenerateOptions.greedy().withMaxTokens(1);
+    long tokenBytes = 2 * model.config().cacheShape().valuesPerToken();
+    try (Session session = model.newSession(packed)) {
+      List<Long> windows = new ArrayList<>();
+      session.generate(prompt, one, windowsOf(session, windows));
+      assertThat(windows).hasSizeGreaterThan(5);
+      // The window, and what is left of a page on either side of it.
+      assertThat(Collections.max(windows)).isLessThanOrEqualTo((128 + 2 * 128) * tokenBytes);
+    }
+  }
+
+  /** Notes the bytes in full precision after each step of a prompt. */
+  private static GenerationListener windowsOf(Session session, List<Long> windows) {
+    return new GenerationListener() {
+      @Override
+      public void text(String piece) {}
+
+      @Override
+      public void promptProgress(int done, int total) {
+        windows.add(session.cache().bytes().window());
+      }
+    };
+  }
+
+  private static float[] keys(Session session, int layer, int block) {
+    float[] keys = new float[128 * model.config().headDim()];
+    session.cache().expandKeys(new ScalarKernels(), layer, 0, block, 128, keys);
+    return keys;
+  }
+
+  @Test
+  void fourBitsStayCloseToHalfPrecision() {
+    double four = divergence("kivi:4");
+    System.out.printf(
+        "mean KL divergence of kivi:4 from fp16 over %d streamed tokens: %.5f%n", TOKENS, four);
+    assertThat(four).isLessThan(0.01).isPositive();
+  }
+
+  /** Eight texts that the model itself makes up, side by side, and then one after another. */
+  private static int[] sampleText() {
+    int texts = 8;
+    int each = TOKENS / texts;
+    int[] tokens = new int[TOKENS];
+    Sampler sampler = new Sampler(SamplingOptions.greedy().withTemperature(1).withSeed(1));
+    Batch batch = new Batch();
+    List<KvCache> caches = new ArrayList<>();
+    for (int t = 0; t < texts; t++) {
+      caches.add(CacheSpec.DEFAULT.newCache(model.config().cacheShape()));
+    }
+    for (int i = 1; i < each; i++) {
+      batch.clear();
+      for (int t = 0; t < texts; t++) {
+        batch.add(caches.get(t), tokens[t * each + i - 1], true);
+      }
+      model.forward(batch);
+      for (int t = 0; t < texts; t++) {
+        tokens[t * each + i] =
+            sampler.sample(batch.logits(), batch.logitsAt(t), batch.vocabulary());
+      }
+    }
+    caches.forEach(KvCache::close);
+    return tokens;
+  }
+
+  private static double divergence(String spec) {
+    Batch full = new Batch();
+    Batch packed = new Batch();
+    double sum = 0;
+    try (KvCache fullCache = CacheSpec.DEFAULT.newCache(model.config().cacheShape());
+        KvCache packedCache = CacheSpec.parse(spec).newCache(model.config().cacheShape())) {
+      for (int from = 0; from < text.length; from += STEP) {
+        forward(full, fullCache, text, from);
+        forward(packed, packedCache, text, from);
+        for (int i = 0; i < STEP; i++) {
+          sum += divergence(full.logits(), packed.logits(), full.logitsAt(i), full.vocabulary());
+        }
+      }
+    }
+    return sum / text.length;
+  }
+
+  private static void forward(Batch batch, KvCache cache, int[] text, int from) {
+    batch.clear();
+    for (int i = from; i < from + STEP; i++) {
+      batch.add(cache, text[i], true);
+    }
+    model.forward(batch);
+  }
+
+  /** KL(p || q) of the distributions of two rows of logits. */
+  private static double divergence(float[] p, float[] q, int at, int count) {
+    double pNorm = logOfSum(p, at, count);
+    double qNorm = logOfSum(q, at, count);
+    double sum = 0;
+    for (int i = at; i < at + count; i++) {
+      double logP = p[i] - pNorm;
+      sum += Math.exp(logP) * (logP - (q[i] - qNorm));
+    }
+    return sum;
+  }
+
+  private static double logOfSum(float[] x, int at, int count) {
+    double most = Double.NEGATIVE_INFINITY;
+    for (int i = at; i < at + count; i++) {
+      most = Math.max(most, x[i]);
+    }
+    double sum = 0;
+    for (int i = at; i < at + count; i++) {
+      sum += Math.exp(x[i] - most);
+    }
+    return most + Math.log(sum);
+  }
+}
