@@ -1,5 +1,5 @@
-// Attention of one query for each sequence. A warp takes a packed page, or a tile of 16 tokens in halves, at a time; there
-// is no barrier of the block until all warps are done.
+// Attention of one query per sequence. A warp processes a packed page, or an fp16 tile of 16 tokens, at a time. The block
+// has no barrier until all warps are done.
 #pragma once
 #include "halves.cuh"
 #include "merge.cuh"
@@ -7,7 +7,7 @@
 
 extern __shared__ __align__(128) u8 dynamicMemory[];
 
-// A warp's outputs of eight heads, whose sums are those of all lanes, to shared memory.
+// Writes a warp's outputs of eight heads to shared memory; the sums are those of all lanes.
 template <int D> DEVICE void leaveEight(const Heads<Eight, D>& heads, int warp, int lane, BlockMemory& block, float* outputs) {
   const int head = Eight::firstHead(lane), row = lane >> 2;
   float* own = outputs + (warp * Eight::HEADS + head) * D + row;
@@ -24,7 +24,7 @@ template <int D> DEVICE void leaveEight(const Heads<Eight, D>& heads, int warp, 
   }
 }
 
-// Pages of halves alone, for up to eight heads.
+// Attends fp16 pages only, for up to eight heads.
 template <int D> DEVICE void attendHalves(const Attention& a) {
   using Page = HalfPage<D>;
   __shared__ BlockMemory block;
@@ -42,11 +42,11 @@ template <int D> DEVICE void attendHalves(const Attention& a) {
     return tile < end ? addressOf(entry) + offset + tile % PAGE_TILES * Page::TILE_BYTES : nullptr;
   };
   auto entryOf = [&](int tile) { return tile < end ? work.entries[tile / PAGE_TILES] : 0; };
-  // The first entries are asked for together: each is a round trip to memory.
+  // The first entries are loaded together, since each load is a round trip to memory.
   PageEntry first[MOST_STAGES];
 #pragma unroll
   for (int i = 0; i < MOST_STAGES; i++) first[i] = entryOf(begin + i * warps);
-  if (a.early) awaitPrevious();   // pages may be in the making as well as queries
+  if (a.early) awaitPrevious();   // the previous kernel may still write pages and queries
   heads.load(a.queries + work.row(a) * D, work.heads, lane);
 #pragma unroll
   for (int i = 0; i < MOST_STAGES; i++) {
@@ -79,15 +79,15 @@ template <int D> DEVICE void attendHalves(const Attention& a) {
   }
 
   heads.addSumsOfLanes();
-  __syncthreads();   // rings become room for outputs
+  __syncthreads();   // rings are reused for outputs
   float* outputs = reinterpret_cast<float*>(dynamicMemory);
   leaveEight<D>(heads, warp, lane, block, outputs);
   __syncthreads();
   finish(a, work, block, PlainOutputs<D, Eight::HEADS>{outputs, a.outputs + work.row(a) * D});
 }
 
-// Tiles of the pages of halves that a packed sequence has beside its packed ones: sinks, window, tail. They are few, and
-// come straight from global memory while the first packed pages are on their way.
+// Attends the fp16 pages of a sequence with packed pages: sinks and residual window. They are few, and are read straight
+// from global memory while the first packed pages are being copied.
 template <int D, int SETS> DEVICE void attendTiles(const Attention& a, const Work& work, PackedHeads<D> (&heads)[SETS]) {
   using Page = HalfPage<D>;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
@@ -110,13 +110,14 @@ template <int D, int SETS> DEVICE void attendTiles(const Attention& a, const Wor
   }
 }
 
-// A warp's outputs of one set of heads, out of units of codes and with the zeros' part, to shared memory.
+// Writes a warp's outputs of one set of heads to shared memory, converted from units of codes and with the zeros' part
+// added.
 template <int BITS, int D>
 DEVICE void leaveOutputs(PackedHeads<D>& heads, int set, int sets, int warp, int lane, BlockMemory& block, float* outputs) {
   const int q = lane & 3, row = lane >> 2, head = 4 * set + Twice::firstHead(lane);
   const bool upper = Twice::upper(lane);
   heads.addSumsOfLanes();
-  // Both groups of tokens together: lane (r, q) then has group r of channels.
+  // Adds both groups of tokens; lane (r, q) then has group r of channels.
   float zero0 = upper ? heads.zeroOutputs[2] : heads.zeroOutputs[0];
   float zero1 = upper ? heads.zeroOutputs[3] : heads.zeroOutputs[1];
   zero0 += __shfl_xor_sync(ALL_LANES, zero0, 2);
@@ -136,7 +137,7 @@ DEVICE void leaveOutputs(PackedHeads<D>& heads, int set, int sets, int warp, int
   }
 }
 
-// What codes stand for is all there is of keys and values.
+// Keys and values that consist of codes only.
 template <int BITS, int D, int SETS> struct CodesAlone {
   using Page = PackedPage<BITS, D>;
   DEVICE CodesAlone(const Attention&, const Work&, u8*) {}
@@ -149,8 +150,8 @@ template <int BITS, int D, int SETS> struct CodesAlone {
   }
 };
 
-// Packed pages and pages of halves, for up to four heads in each of SETS sets.
-// PART: what keys and values have beside their codes
+// Attends packed pages and fp16 pages, for up to four heads in each of SETS sets.
+// PART: what keys and values have in addition to their codes
 template <int BITS, int D, int SETS, class PART = CodesAlone<BITS, D, SETS>> DEVICE void attendPacked(const Attention& a) {
   using Page = typename PART::Page;
   __shared__ BlockMemory block;
@@ -165,7 +166,7 @@ template <int BITS, int D, int SETS, class PART = CodesAlone<BITS, D, SETS>> DEV
 
   const size_t offset = (size_t)work.kvHead * Page::BYTES + a.packedOffset;
   auto pageAt = [&](int page) -> const u8* { return page < end ? addressOf(work.entries[page]) + offset : nullptr; };
-  // The first addresses are asked for together: each is a round trip to memory.
+  // The first addresses are loaded together, since each load is a round trip to memory.
   const u8* first[MOST_STAGES];
 #pragma unroll
   for (int i = 0; i < MOST_STAGES; i++) first[i] = pageAt(begin + i * warps);
@@ -183,10 +184,10 @@ template <int BITS, int D, int SETS, class PART = CodesAlone<BITS, D, SETS>> DEV
 #pragma unroll
     for (int s = 0; s < SETS; s++) heads[s].load(rows + 4 * s * D, work.heads - 4 * s, lane);
   };
-  // Queries are asked for before the bulk of the pages: behind it they would wait for all of it.
+  // Queries are loaded before most of the pages, so that they do not wait for those.
   if (!a.early) loadQueries();
   fillFirst(0, 1);
-  if (a.early) {   // packed pages are old, queries are not
+  if (a.early) {   // packed pages are final, queries may not be
     awaitPrevious();
     loadQueries();
   }
@@ -224,7 +225,7 @@ template <int BITS, int D, int SETS, class PART = CodesAlone<BITS, D, SETS>> DEV
     ring.advance();
   }
 
-  __syncthreads();   // rings become room for outputs
+  __syncthreads();   // rings are reused for outputs
   float* outputs = reinterpret_cast<float*>(dynamicMemory);
 #pragma unroll
   for (int s = 0; s < SETS; s++) leaveOutputs<BITS, D>(heads[s], s, SETS, warp, lane, block, outputs);

@@ -1,16 +1,16 @@
-// What a launch is told, and which part of the work is a block's.
+// The arguments of an attention launch, and the part of the work that a block does.
 #pragma once
 #include "pages.cuh"
 
-// A sequence's entries in the table of pages: packed pages, then pages of halves. Packed pages are full, and final before
-// the kernel ahead of this one begins, which may be writing to those of halves.
+// A sequence's entries in the page table: packed pages, then fp16 pages. Packed pages are full, and final before the
+// previous kernel starts. That kernel may be writing to the fp16 pages.
 struct Sequence {
   u32 firstEntry;
   u32 packedPages;
   u32 halfPages;
-  u32 tablePages;          // of what the sequence has beside its pages; they follow those of halves
+  u32 tablePages;          // pages of the sequence's tables; they follow the fp16 pages
 
-  // Where pages shrink, these are pages of four bits, in the lower half, and of two bits behind them.
+  // If the format requantizes: 4-bit pages in the lower half, 2-bit pages in the upper half.
   DEVICE u32 fours() const { return tablePages & 0xffff; }
   DEVICE u32 twos() const { return tablePages >> 16; }
 };
@@ -22,21 +22,21 @@ struct Attention {
   const u16* queries;      // (sequences, query heads, D)
   u16* outputs;            // (sequences, query heads, D)
   float* partOutputs;      // (sequences, grid.y, grid.x, heads, D)
-  float2* partSums;        // (sequences, grid.y, grid.x, heads): a maximum and the sum below it
+  float2* partSums;        // (sequences, grid.y, grid.x, heads): a maximum and the sum relative to it
   u32* arrivals;           // (sequences, grid.y), zero before and after
-  u64 packedOffset;        // of this layer's pages behind those that the table names
-  u64 halfOffset;          // the same of pages of halves
-  float scale;             // log2(e) / sqrt(D), or what else scores are multiplied by
+  u64 packedOffset;        // from the pages that the table names to this layer's packed pages
+  u64 halfOffset;          // the same for fp16 pages
+  float scale;             // factor of scores, such as log2(e) / sqrt(D)
   u32 sharing;             // query heads that share a KV head
-  u32 heads;               // of them that a block takes at the most
+  u32 heads;               // maximum of them per block
   u32 headBlocks;          // blocks for the heads that share a KV head
-  u32 pagesPerSplit;       // that a block takes at the most, as long as grid.x suffices
+  u32 pagesPerSplit;       // maximum pages per block, as long as grid.x suffices
   u32 stages;              // slots of a warp's ring
-  u32 early;               // whether this kernel was let in before the one ahead had ended
-  const void* tables;      // what a format reads beside pages
-  void* collected;         // what it writes beside outputs
-  u64 fourOffset;          // of this layer's pages of four bits, where pages shrink
-  u64 twoOffset;           // of two
+  u32 early;               // whether this kernel may have started before the previous one ended
+  const void* tables;      // what a format reads in addition to pages
+  void* collected;         // what it writes in addition to outputs
+  u64 fourOffset;          // from the pages that the table names to this layer's 4-bit pages
+  u64 twoOffset;           // the same for 2-bit pages
 };
 
 // grid (splits, KV heads * headBlocks, sequences)
@@ -46,7 +46,7 @@ struct Work {
   int kvHead, firstHead, heads;
   int split, splits;
 
-  // narrow: whether there are packed pages behind those of halves too
+  // narrow: whether packed pages of other widths follow the fp16 pages
   DEVICE explicit Work(const Attention& a, bool narrow = false) {
     const uint4 s = *(reinterpret_cast<const uint4*>(a.sequences) + blockIdx.z);
     sequence = Sequence{s.x, s.y, s.z, s.w};
@@ -61,10 +61,10 @@ struct Work {
 
   DEVICE bool none() const { return split >= splits; }
 
-  // Where a share of so many units begins. Pages times splits fit 32 bits, and 64 would take longer to divide.
+  // Returns the first unit of a share. Pages times splits fit 32 bits; 64 bits would take longer to divide.
   DEVICE int begin(int units, int share) const { return (int)((u32)units * (u32)share / (u32)splits); }
 
-  // Query heads before the first one of this block, of all sequences.
+  // Returns the number of query heads before this block's first one, over all sequences.
   DEVICE size_t row(const Attention& a) const {
     const u32 kvHeads = gridDim.y / a.headBlocks;
     return ((size_t)blockIdx.z * kvHeads + kvHead) * a.sharing + firstHead;

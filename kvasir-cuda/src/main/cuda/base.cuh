@@ -1,5 +1,5 @@
-// The instructions that the kernels are made of, by name. No header is included, so that nvcc and NVRTC take the sources
-// as they are.
+// Named wrappers of the instructions that the kernels use. No header is included, so that both nvcc and NVRTC compile the
+// sources.
 #pragma once
 
 typedef unsigned char u8;
@@ -11,7 +11,7 @@ typedef unsigned long long u64;
 
 constexpr u32 ALL_LANES = 0xffffffffu;
 constexpr int PAGE_TOKENS = 64;
-constexpr int TILE_TOKENS = 16;   // of a page of halves: the rows of a matrix instruction
+constexpr int TILE_TOKENS = 16;   // of an fp16 page: the rows of a matrix instruction
 constexpr int PAGE_TILES = PAGE_TOKENS / TILE_TOKENS;
 
 DEVICE float minusInfinity() { return __int_as_float(0xff800000); }
@@ -40,7 +40,7 @@ DEVICE u32 loadSharedByte(u32 address) {
   return v;
 }
 
-// Past the first cache: what is read once.
+// Bypasses the L1 cache, for data that is read once.
 DEVICE uint4 loadGlobal(const u8* p) {
   uint4 v;
   asm volatile("ld.global.cg.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
@@ -53,33 +53,33 @@ DEVICE uint2 loadGlobalTwo(const u8* p) {
   return v;
 }
 
-// To the second cache, for what is read soon: 128 bytes.
+// Prefetches 128 bytes into the L2 cache.
 DEVICE void expect(const u8* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
-// Through the first cache, for what all warps of a block read.
+// Loads through the L1 cache, for data that all warps of a block read.
 DEVICE u32 loadShareable(const u32* p) {
   u32 v;
   asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(v) : "l"(p));
   return v;
 }
 
-// 16 bytes from global to shared memory, waited for by awaitCopies.
+// Copies 16 bytes from global to shared memory asynchronously; awaitCopies waits for them.
 DEVICE void copyAhead(u32 to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
-// The same of 4, 8 or 16 bytes through the first cache, for what other warps of the block copy too.
+// Copies 4, 8 or 16 bytes through the L1 cache, for data that other warps of the block copy too.
 template <int BYTES> DEVICE void copyShareable(u32 to, const void* from) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(BYTES) : "memory");
 }
 
-// Ends a group of this lane's copies, which may be empty.
+// Closes a group of this lane's copies, which may be empty.
 DEVICE void endCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-// Until all but the last LEFT groups of this lane's copies have come.
+// Waits for all but the last LEFT groups of this lane's copies.
 template <int LEFT> DEVICE void awaitCopies() { asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory"); }
 
-// Two halves in a word, times two others.
+// Multiplies two halves in a word with two others.
 DEVICE u32 multiplyHalves(u32 a, u32 b) {
   u32 r;
   asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
@@ -110,15 +110,15 @@ DEVICE float powerOfTwo(float x) {
   return r;
 }
 
-// Transposes 8 x 8 halves, two of a row in each lane.
+// Transposes 8 x 8 halves; each lane holds two of a row.
 DEVICE u32 transpose(u32 a) {
   u32 r;
   asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(r) : "r"(a));
   return r;
 }
 
-// c += a * b: 16 x 16 halves by 16 x 8, sums in floats. Lane 4r+q has of a the rows r and r+8, columns 2q, 2q+1 and eight
-// further; of b the column r, rows 2q, 2q+1 and eight further; of c the rows r and r+8, columns 2q, 2q+1.
+// c += a * b: 16 x 16 halves by 16 x 8, sums in floats. Lane 4r+q holds rows r and r+8 of a, columns 2q, 2q+1 and 2q+8,
+// 2q+9; column r of b, rows 2q, 2q+1 and 2q+8, 2q+9; and rows r and r+8 of c, columns 2q, 2q+1.
 DEVICE void multiplyTiles(float (&c)[4], u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
@@ -127,14 +127,14 @@ DEVICE void multiplyTiles(float (&c)[4], u32 a0, u32 a1, u32 a2, u32 a3, u32 b0,
 
 DEVICE u32 wordOf(const uint4& v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
 
-// The next kernel of the stream may begin as soon as there is room; it waits where it needs what this one writes.
+// Lets the next kernel of the stream start as soon as resources allow. It waits where it needs what this one writes.
 DEVICE void letNextBegin() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-// Until the kernel before has ended and its writes are seen. Nothing to wait for unless this one was let in early.
+// Waits until the previous kernel has ended and its writes are visible. Returns at once unless this kernel started early.
 DEVICE void awaitPrevious() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");

@@ -1,31 +1,32 @@
-// Attention on pages of codes that name rows of codebooks (CommVQ). Keys are sums of rows, as they were before rotation; so
-// are values. dev.kvasir.cuda.CommvqPage and CommvqTables say in Java where everything lies; docs/gpu.md draws it.
+// Attention on pages of codebook indices (CommVQ). Keys, before rotation, and values are sums of codebook rows.
+// dev.kvasir.cuda.CodebookPage and CodebookTableLayout have the same layouts in Java; docs/gpu.md shows them.
 //
-//   key[t]   = turned by t (mean + scale[t] * units * sum over stages of (z[a] + i z[b])),  pairs of channels as numbers x + iy
+//   key[t]   = rotated by t (mean + scale[t] * units * sum over stages of (z[a] + i z[b])),  pairs of channels as numbers x + iy
 //   value[t] = mean + scale[t] * sum over stages of (first[a] + second[b])
 //
-// Two kernels. Scores: rows of a KV head's keys lie in shared memory as bytes, and a key is added up once for all query heads
-// that share it; its weights, held against the largest score of its 16 tokens, go to memory. Outputs: no value is made. The
-// weight of a token is added to the bins of the rows that its codes name, and rows are mixed by their bins at the end.
+// There are two kernels. The score kernel holds the key rows of a KV head in shared memory as bytes and sums a key once for
+// all query heads that share it. It writes weights relative to the maximum score of their 16 tokens. The output kernel
+// computes no values: it adds the weight of a token to the bins of the rows that its codes name, and multiplies rows by
+// their bins at the end.
 #pragma once
 #include "attend.cuh"
 #include "store.cuh"
 
 constexpr int CODEBOOK_ROWS = 64;
 constexpr int INDEX_BITS = 6;
-constexpr int RECORD_HEADS = 4;                                             // query heads of a record of weights
+constexpr int RECORD_HEADS = 4;                                             // query heads per record of weights
 constexpr int RECORD_WEIGHT_BYTES = PAGE_TOKENS * RECORD_HEADS * 2;
-constexpr int RECORD_BYTES = RECORD_WEIGHT_BYTES + PAGE_TILES * RECORD_HEADS * 4;   // and the largest score of 16 tokens
+constexpr int RECORD_BYTES = RECORD_WEIGHT_BYTES + PAGE_TILES * RECORD_HEADS * 4;   // and the maximum scores of 16 tokens
 
-// 64 tokens of one KV head.
+// A page: 64 tokens of one KV head.
 //
-//   key words     (KEY_WORDS, 64 tokens): five indices of six bits in a word, from bit 0 on; the token's scale is the upper
+//   key words     (KEY_WORDS, 64 tokens): five 6-bit indices per word, from bit 0 on; the token's scale is the upper
 //                 half of the last word
 //   value words   (4 times 16 tokens, 3, SETS): 16 indices of six bits in three words
 //   value scales  (64) halves
 //   position      u32, of the first token
 template <int STAGES> struct CommvqPage {
-  static constexpr int SETS = 2 * STAGES;   // of rows: first and second ones of each stage
+  static constexpr int SETS = 2 * STAGES;   // of rows: first and second rows of each stage
   static constexpr int LAST = SETS % 5;     // indices of the last word
   static constexpr int KEY_WORDS = SETS / 5 + (LAST > 2 ? 2 : 1);
   static constexpr int VALUE_AT = KEY_WORDS * PAGE_TOKENS * 4;
@@ -34,16 +35,16 @@ template <int STAGES> struct CommvqPage {
   static constexpr int BYTES = (POSITION_AT + 4 + 63) / 64 * 64;
 };
 
-// What keys of one KV head are made of, as blocks copy it to shared memory.
+// The key table of one KV head, as blocks copy it to shared memory.
 //
-//   rows    (STAGES, 64) times 128 bytes: 16 bytes of lane quad 0, of 1, 2, 3, and the same again: with 128 channels those of
-//           the other half of a quad's pairs, with 64 a copy. Signed bytes, x and y of a pair of channels.
+//   rows    (STAGES, 64) times 128 bytes: 16 bytes for each of lane quads 0 to 3, twice: with 128 channels the second half
+//           has the other half of a quad's pairs, with 64 it is a copy. Signed bytes, x and y of a pair of channels.
 //   lanes   (4 quads) times (units, x of the mean, y of the mean), PAIRS halves each
 //   factor  a float: scales are multiplied by it, units are divided by it
 //
 // Lane quad q has the pairs from PAIRS * q on.
 template <int D, int STAGES> struct KeyTable {
-  static constexpr int PAIRS = D / 8;   // of a lane
+  static constexpr int PAIRS = D / 8;   // per lane
   static constexpr int ROW_BYTES = 128;
   static constexpr int STAGE_BYTES = CODEBOOK_ROWS * ROW_BYTES;
   static constexpr int LANES_AT = STAGES * STAGE_BYTES;
@@ -52,8 +53,8 @@ template <int D, int STAGES> struct KeyTable {
   static constexpr int BYTES = (FACTOR_AT + 4 + 127) / 128 * 128;
 };
 
-// Rows of values as operands of the matrix instruction, 16 rows for 16 tokens of a page of halves, in the order of bins; the
-// first of the last 16 is the mean.
+// Value rows as operands of the matrix instruction, in bin order: 16 rows in place of 16 tokens of an fp16 page. The first
+// of the last 16 rows is the mean.
 template <int D, int STAGES> struct ValueTable {
   static constexpr int GROUPS = (2 * STAGES + 7) / 8;   // of eight sets; a bin is (group, row, set in it)
   static constexpr int BINS = GROUPS * CODEBOOK_ROWS * 8;
@@ -62,8 +63,8 @@ template <int D, int STAGES> struct ValueTable {
   static constexpr int BYTES = (TILES + 1) * TILE_BYTES;
 };
 
-// Cosines and sines of a token's place on its page as halves: (64 tokens), for PAIRS / 4 times (4 quads) 16 bytes: cosines of
-// four pairs and their sines. Rows are an odd number of 64 bytes apart, so that two tokens have no bank in common.
+// Cosines and sines of a token's index in its page, as halves: (64 tokens), for PAIRS / 4 times (4 quads) 16 bytes: cosines
+// of four pairs and their sines. Rows are an odd number of 64 bytes apart, so that two tokens share no bank.
 template <int D> struct PlaceTurns {
   static constexpr int CHUNKS = D / 32;
   static constexpr int STRIDE = (CHUNKS | 1) * 64;
@@ -95,29 +96,29 @@ struct Scoring {
   const float2* pageTurns;  // (pages, D / 2) cosines and sines of a page's first position
   const u16* order;         // (2, D / 2) channels of pairs
   u64 packedOffset;
-  float scale;              // of scores, times log2(e)
+  float scale;              // factor of scores, times log2(e)
   u32 sharing;              // query heads that share a KV head
-  u32 heads;                // of a block of the kernel that follows
-  u32 headBlocks;           // its blocks for a KV head
+  u32 heads;                // per block of the following kernel
+  u32 headBlocks;           // its blocks per KV head
   u32 firstPosition;        // of a sequence's first packed page
-  u32 turnPages;            // that there are turns of
+  u32 turnPages;            // pages that pageTurns covers
   u32 pagesPerSplit;
-  u32 scoredBlocks;         // blocks of this kernel for a KV head, of eight heads each
+  u32 scoredBlocks;         // blocks of this kernel per KV head, of eight heads each
 };
 
-// What bytes of rows are multiplied by to be added up as x and y: the first operand, of whose four columns side by side two are
-// not zero, so that the matrix units take twice as many at once (mma.sp). Its row n is x of the n-th of eight pairs, its row n + 8 the y;
-// its columns are the bytes of a first row and of a second one, 16 each, four of quad q's: x, y of pairs 2q and 2q + 1. First rows are
-// added as they are, second ones turned by a quarter: x - y', y + x'.
+// The first operand, which sums the bytes of rows to x and y. Two of every four adjacent columns are zero, so that the
+// matrix units process twice as many (mma.sp). Row n is x of the n-th of eight pairs, row n + 8 its y. Columns are the
+// bytes of a first and of a second row, 16 each, four of quad q: x, y of pairs 2q and 2q + 1. First rows are added as they
+// are, second rows rotated by a quarter turn: x - y', y + x'.
 //
-//   columns of a pair     first    second            lane 4n + t has of rows n and n + 8 what is not zero of columns 8t to 8t + 7:
-//   row x                 1  0     0 -1              t = 0, 1: first rows, quads 2t and 2t + 1; t = 2, 3: second ones
+//   columns of a pair     first    second            lane 4n + t has the nonzeros of rows n and n + 8, columns 8t to 8t + 7:
+//   row x                 1  0     0 -1              t = 0, 1: first rows, quads 2t and 2t + 1; t = 2, 3: second rows
 //   row y                 0  1     1  0
 //
-// Which two of four columns are meant is the same in a whole row, so it does not matter which lane says it of which columns.
+// The choice of two in four columns is the same in a whole row, so any lane may supply it for any columns.
 struct RowSums {
   u32 x, y;
-  u32 places;   // of columns that are not zero: 0, 1 or 2, 3 of each four
+  u32 places;   // nonzero columns: 0, 1 or 2, 3 of each four
 
   DEVICE explicit RowSums(int lane) {
     const int pair = lane >> 2, part = lane & 3, shift = pair / 2 % 2 * 16;
@@ -127,7 +128,7 @@ struct RowSums {
     places = pair % 2 ? 0xeeeeeeeeu : 0x44444444u;
   }
 
-  // Adds rows of two stages: words of first and of second ones, for eight tokens.
+  // Adds rows of two stages: words of first and of second rows, for eight tokens.
   DEVICE void add(int (&sums)[4], u32 first, u32 second, u32 nextFirst, u32 nextSecond) const {
     asm("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 "
         "{%0,%1,%2,%3}, {%4,%5,%4,%5}, {%6,%7,%8,%9}, {%0,%1,%2,%3}, %10, 0x0;"
@@ -135,7 +136,7 @@ struct RowSums {
         : "r"(x), "r"(y), "r"(first), "r"(second), "r"(nextFirst), "r"(nextSecond), "r"(places));
   }
 
-  // The same of one stage.
+  // Adds rows of one stage.
   DEVICE void add(int (&sums)[4], u32 first, u32 second) const {
     asm("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
         "{%0,%1,%2,%3}, {%4,%5}, {%6,%7}, {%0,%1,%2,%3}, %8, 0x0;"
@@ -144,14 +145,14 @@ struct RowSums {
   }
 };
 
-// Keys of 16 tokens, two for a lane, which has PAIRS pairs of each. Bytes are added up by the matrix units, whose sums are
-// exact; they begin at a float that has whole numbers in its lowest bits, and are taken for floats in the end. A lane has sums of
-// one pair and two tokens then, and exchanges them for those of two pairs and one token.
+// Keys of 16 tokens, two per lane, which has PAIRS pairs of each. The matrix units sum bytes exactly. Sums start at a float
+// whose lowest bits hold integers, and are read as floats at the end. A lane then has sums of one pair and two tokens, and
+// exchanges them for those of two pairs and one token.
 //
-// Tokens of odd rows read the halves of a row in the other order, so that two tokens have no bank in common.
+// Tokens of odd rows read the halves of a row in reverse order, so that two tokens share no bank.
 template <int D, int STAGES> struct KeySums {
   static_assert(STAGES % 2 == 1, "the last stage is added alone");
-  static constexpr int WORDS = D / 16;   // of a token and lane: two pairs each
+  static constexpr int WORDS = D / 16;   // per token and lane: two pairs each
   static constexpr int ZERO = 0x4b400000;
   u32 x[2][WORDS], y[2][WORDS];
 
@@ -162,14 +163,14 @@ template <int D, int STAGES> struct KeySums {
   }
 
   DEVICE static u32 pair(int low, int high) {
-    constexpr float zero = 12582912.f;   // what the bits of ZERO are
+    constexpr float zero = 12582912.f;   // the value of the bits of ZERO
     return toHalves(__int_as_float(low) - zero, __int_as_float(high) - zero);
   }
 
-  // A lane's 16 bytes of a row, of either half of the head.
+  // Loads a lane's 16 bytes of a row, for either half of the head.
   DEVICE static uint4 part(u32 row, int half) { return loadShared(row ^ 64 * half); }
 
-  // rows: the lane's 16 bytes of row 0, at a multiple of 8192 but for its lower seven bits
+  // rows: the lane's 16 bytes of row 0, at a multiple of 8192 except for the lower seven bits
   DEVICE void of(const u32 (&codes)[2][CommvqPage<STAGES>::KEY_WORDS], u32 rows, bool exchanged, const RowSums& by) {
     const u32 own = rows + (exchanged ? 64 : 0);
 #pragma unroll
@@ -221,9 +222,9 @@ template <int D, int STAGES> struct KeySums {
     b = exchanged ? kept : b;
   }
 
-  // From sums of bytes to keys that are turned by their place on the page.
+  // Converts sums of bytes to keys and rotates them by their index in the page.
   // lane: units and means of the lane's quad in shared memory
-  // turns: of the token of row 0-7 and of the quad
+  // turns: cosines and sines of the token of row 0-7 and of the quad
   DEVICE void turn(u32 lane, const float (&scale)[2], u32 turns) {
     using Turns = PlaceTurns<D>;
 #pragma unroll
@@ -253,7 +254,7 @@ template <int D, int STAGES> struct KeySums {
   }
 };
 
-// Queries of eight heads as the second operand, turned back by the position of a page.
+// Queries of eight heads as the second operand, rotated back by the position of a page.
 template <int D> struct TurnedQueries {
   static constexpr int WORDS = D / 16;
   u32 x[WORDS], y[WORDS];
@@ -270,9 +271,9 @@ template <int D> struct TurnedQueries {
   }
 };
 
-constexpr int SCORED_HEADS = 8;   // of a block: columns of the matrix instruction
+constexpr int SCORED_HEADS = 8;   // per block: columns of the matrix instruction
 
-// Weights of 16 tokens of two heads, as halves held against the largest of them, to their records.
+// Writes weights of 16 tokens of two heads to their records, as halves relative to their maximum.
 struct RecordWriter {
   u8* records;       // of the page and KV head
   int firstHead;     // of the lane's two
@@ -298,13 +299,14 @@ struct RecordWriter {
   }
 };
 
-// Shared memory: turns of places, queries as floats, and from the next multiple of 8192 on rows and what lies behind them.
+// Shared memory: RoPE of token indices, queries as floats, and from the next multiple of 8192 on the rows and the rest of
+// the key table.
 template <int D, int STAGES> struct ScoringMemory {
   static constexpr int QUERIES_AT = PlaceTurns<D>::BYTES;
   static constexpr int ROWS_AFTER = QUERIES_AT + SCORED_HEADS * D * 4;
 };
 
-// grid (splits, KV heads * scoredBlocks, sequences). A warp takes a page at a time, 16 tokens of it at once.
+// grid (splits, KV heads * scoredBlocks, sequences). A warp processes a page at a time, in tiles of 16 tokens.
 template <int D, int STAGES> DEVICE void scorePages(const Scoring& s) {
   using Page = CommvqPage<STAGES>;
   using Table = KeyTable<D, STAGES>;
@@ -373,7 +375,7 @@ template <int D, int STAGES> DEVICE void scorePages(const Scoring& s) {
       keys.of(codes, rows + 16 * quad, row & 1, sums);
       const float scale[2] = {toFloat((u16)(codes[0][Page::KEY_WORDS - 1] >> 16)) * factor,
                               toFloat((u16)(codes[1][Page::KEY_WORDS - 1] >> 16)) * factor};
-      if (tile < PAGE_TILES - 1) {   // what comes next, while these are turned and weighed
+      if (tile < PAGE_TILES - 1) {   // prefetches while these are rotated and multiplied
         fetch(page, tile + 1);
       } else if (next != nullptr) {
         fetch(next, 0);
@@ -391,13 +393,13 @@ template <int D, int STAGES> DEVICE void scorePages(const Scoring& s) {
   }
 }
 
-// What the kernel of outputs reads beside pages.
+// What the output kernel reads in addition to pages.
 struct Mixing {
-  const u8* records;   // as scores have left them
+  const u8* records;   // as written by the score kernel
   const u8* values;    // (KV heads) value tables of the layer
 };
 
-// A warp's bins and its room for the weights of a page, (64 tokens, 4 heads) floats.
+// A warp's bins and its weights of a page, (64 tokens, 4 heads) floats.
 template <int D, int STAGES> struct MixingMemory {
   static constexpr int BIN_BYTES = ValueTable<D, STAGES>::BINS * 16;
   static constexpr int WARP_BYTES = BIN_BYTES + PAGE_TOKENS * 16;
@@ -412,7 +414,7 @@ DEVICE float4 fourHalves(uint2 words) {
   return float4{toFloat((u16)words.x), toFloat((u16)(words.x >> 16)), toFloat((u16)words.y), toFloat((u16)(words.y >> 16))};
 }
 
-// What a lane asks for before it needs it: two tokens' weights and scales, and the indices of its sets.
+// What a lane prefetches: weights and scales of two tokens, and the indices of its sets.
 template <int STAGES> struct ValuePage {
   static constexpr int SETS = 2 * STAGES, TURNS = (SETS + 31) / 32;
   uint4 weights;
@@ -434,7 +436,7 @@ template <int STAGES> struct ValuePage {
     }
   }
 
-  // The bytes from row 0 to that of the index of a token, which is known when compiled.
+  // Returns the byte offset of the row of a token's index; the token is a compile-time constant.
   DEVICE u32 row(int turn, int token) const {
     const int bit = INDEX_BITS * token, word = bit / 32, shift = bit % 32;
     const u32 low = words[turn][word], high = shift > 26 ? words[turn][word + 1] : 0;
@@ -443,7 +445,8 @@ template <int STAGES> struct ValuePage {
   }
 };
 
-// Weights of a page to the bins of the rows that its codes name. A lane has sets of its own, so nobody else adds to its bins.
+// Adds the weights of a page to the bins of the rows that its codes name. Each lane has its own sets, so no other lane adds
+// to its bins.
 template <int STAGES>
 DEVICE void addToBins(const ValuePage<STAGES>& page, const float4* weights, u8* bins, int lane) {
   constexpr int TURNS = ValuePage<STAGES>::TURNS, SETS = 2 * STAGES;
@@ -472,7 +475,7 @@ DEVICE void addToBins(const ValuePage<STAGES>& page, const float4* weights, u8* 
 
 DEVICE float part(const float4& v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
 
-// The largest scores of a block's packed pages, by head; known to all threads behind a barrier.
+// Finds the maximum scores of a block's packed pages by head; a barrier makes them visible to all threads.
 DEVICE void findMost(const u8* records, size_t stride, int pages, MixedTotals& totals) {
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
   float4 most{minusInfinity(), minusInfinity(), minusInfinity(), minusInfinity()};
@@ -498,7 +501,8 @@ DEVICE void findMost(const u8* records, size_t stride, int pages, MixedTotals& t
   __syncthreads();
 }
 
-// All packed pages of a block to the bins of its warps, and these to the bins of the first; sums of weights to totals.
+// Adds all packed pages of a block to the bins of its warps, and those to the bins of the first warp. Sums of weights go to
+// totals.
 template <int D, int STAGES>
 DEVICE void fillBins(const Attention& a, const Work& work, const Mixing& mixing, int begin, int end, MixedTotals& totals) {
   using Page = CommvqPage<STAGES>;
@@ -558,8 +562,8 @@ DEVICE void fillBins(const Attention& a, const Work& work, const Mixing& mixing,
   __syncthreads();
 }
 
-// A warp's share of the rows, mixed by their bins, is added to its outputs. Bins are divided by the sum of weights meanwhile:
-// as halves they are then no larger than a token's scale.
+// Adds a warp's share of the rows, multiplied by their bins, to its outputs. Bins are divided by the sum of weights, so
+// that as halves they are at most a token's scale.
 template <int D, int STAGES>
 DEVICE void mixRows(const Work& work, const Mixing& mixing, const MixedTotals& totals, Heads<Eight, D>& heads) {
   using Table = ValueTable<D, STAGES>;
@@ -598,7 +602,7 @@ DEVICE void mixRows(const Work& work, const Mixing& mixing, const MixedTotals& t
     float& own = e ? heads.most1 : heads.most0;
     float& sum = e ? heads.sum1 : heads.sum0;
     const float all = fmaxf(own, most), kept = shrinking(own, all);
-    const float added = shrinking(most, all) * total * powerOfTwo(WEIGHT_SHIFT);   // as weights of halves are kept
+    const float added = shrinking(most, all) * total * powerOfTwo(WEIGHT_SHIFT);   // in the units of fp16 pages' weights
     own = all;
     sum = sum * kept + (warp == 0 ? added : 0.f);
 #pragma unroll
@@ -609,7 +613,7 @@ DEVICE void mixRows(const Work& work, const Mixing& mixing, const MixedTotals& t
   }
 }
 
-// Tiles of the pages of halves that a sequence has beside its packed ones.
+// Attends the fp16 pages of a sequence with packed pages.
 template <int D> DEVICE void attendTilesOfEight(const Attention& a, const Work& work, Heads<Eight, D>& heads) {
   using Page = HalfPage<D>;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
@@ -627,7 +631,7 @@ template <int D> DEVICE void attendTilesOfEight(const Attention& a, const Work& 
   }
 }
 
-// Outputs of up to four heads for a block, from the weights of packed pages and from pages of halves.
+// Computes outputs of up to four heads per block, from the weights of packed pages and from fp16 pages.
 template <int D, int STAGES> DEVICE void attendCommvq(const Attention& a, const Mixing& mixing) {
   __shared__ BlockMemory block;
   __shared__ __align__(16) MixedTotals totals;
@@ -645,14 +649,14 @@ template <int D, int STAGES> DEVICE void attendCommvq(const Attention& a, const 
   attendTilesOfEight<D>(a, work, heads);
   heads.addSumsOfLanes();
   if (begin < end) mixRows<D, STAGES>(work, mixing, totals, heads);
-  __syncthreads();   // bins become room for outputs
+  __syncthreads();   // bins are reused for outputs
   float* outputs = reinterpret_cast<float*>(dynamicMemory);
   leaveEight<D>(heads, warp, lane, block, outputs);
   __syncthreads();
   finish(a, work, block, PlainOutputs<D, Eight::HEADS>{outputs, a.outputs + work.row(a) * D});
 }
 
-// What codes of a page stand for, number by number, for whoever makes halves of them again.
+// Dequantizes single numbers of a page.
 template <int D, int STAGES> struct CommvqPlaces {
   using Page = CommvqPage<STAGES>;
   using Keys = KeyTable<D, STAGES>;
@@ -673,7 +677,7 @@ template <int D, int STAGES> struct CommvqPlaces {
     return __funnelshift_r(low, high, bit % 32) & 63;
   }
 
-  // A key before rotation, of a pair of channels.
+  // Returns a pair of channels of a key before rotation.
   DEVICE static float2 key(const u8* table, const u8* page, int token, int pair) {
     const int quad = pair / Keys::PAIRS, own = pair % Keys::PAIRS;
     const signed char* rows = reinterpret_cast<const signed char*>(table) + own / 8 * 64 + 16 * quad + 2 * (own % 8);
@@ -707,11 +711,11 @@ template <int D, int STAGES> struct CommvqPlaces {
   }
 };
 
-// What codes stand for and how it turns.
+// The tables that a page is dequantized with.
 struct Codebooks {
   const u8* keys;            // (layers, KV heads) key tables
   const u8* values;          // (layers, KV heads) value tables
-  const float2* places;      // (128, D / 2) cosines and sines of places in a block of two pages
+  const float2* places;      // (128, D / 2) cosines and sines of token indices in a block of two pages
   const float2* pageTurns;   // (pages, D / 2), of a page's first position
   const u16* order;          // (2, D / 2) channels of pairs
   u32 firstPosition, turnPages;
@@ -721,7 +725,7 @@ DEVICE float2 turnedBy(float2 x, float2 turn) {
   return float2{fmaf(x.x, turn.x, -x.y * turn.y), fmaf(x.y, turn.x, x.x * turn.y)};
 }
 
-// 256 threads: packed pages to halves again.
+// 256 threads: dequantizes packed pages.
 template <int D, int STAGES> DEVICE void expandPage(const Unpacking& unpacking, const Codebooks& books) {
   using Places = CommvqPlaces<D, STAGES>;
   using Page = CommvqPage<STAGES>;

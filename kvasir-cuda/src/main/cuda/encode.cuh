@@ -1,15 +1,15 @@
-// From pages of halves to indices of codebook rows, to the bits of the host's search (dev.kvasir.codec.commvq): its sums of
-// floats are kept in as many parts as a vector of the host has lanes, in its order, and what it chooses first wins a tie.
+// Quantizes fp16 pages to codebook indices with the same bits as the search on the host (dev.kvasir.codec.commvq). Float
+// sums have as many partial sums as on the host, in its order, and its first choice wins a tie.
 //
-// Three kernels for a block of 128 tokens, of all layers: vectors are turned back, freed of their means and divided by their
-// token's length; codes are searched for, stage after stage, with several sums carried along; pages are written.
+// There are three kernels for a block of 128 tokens, of all layers. The first rotates vectors back, subtracts their means
+// and divides by their token's length. The second searches codes stage by stage, with a beam. The third writes the pages.
 #pragma once
 #include "commvq.cuh"
 
 constexpr int BLOCK_TOKENS = 2 * PAGE_TOKENS;
 
-// What codes of one side of a KV head are searched with, in floats: (STAGES) times 128 rows, first and second ones; (STAGES)
-// times squared lengths of centres (64 second, 64 first); the mean. Channels of keys are x of all pairs, then y.
+// The search table of one side of a KV head, in floats: (STAGES) times 128 rows, first and second ones; (STAGES) times
+// squared lengths of centroids (64 second, 64 first); the mean. Channels of keys are x of all pairs, then y.
 template <int D, int STAGES> struct SearchTable {
   static constexpr int ROWS = 2 * CODEBOOK_ROWS;
   static constexpr int SQUARES_AT = STAGES * ROWS * D;
@@ -20,20 +20,20 @@ template <int D, int STAGES> struct SearchTable {
 // dev.kvasir.cuda.CommvqPageQuantizer has the same fields in the same order.
 struct Encoding {
   const Packing* packings;   // of the two pages
-  const u64* position;       // of the first token, or null for that of the first page of any sequence
+  const u64* position;       // of the first token, or null for a sequence's first packed position
   u64 halfStride, packedStride;
   const float* books;        // (layers, sides, KV heads) search tables
-  const float2* places;      // (128, D / 2) cosines and sines of places in a block
+  const float2* places;      // (128, D / 2) cosines and sines of token indices in a block
   const float2* pageTurns;   // (pages, D / 2), of a page's first position
   const u16* order;          // (2, D / 2) channels of pairs
   float* vectors;            // (layers, sides, KV heads, 128, D)
   float* lengths;            // (layers, sides, 128)
-  double2* fits;             // (layers, sides, KV heads, 128): product of a vector with its sum of rows, square of the sum
+  double2* fits;             // (layers, sides, KV heads, 128): dot product of a vector and its sum of rows, square of the sum
   u16* codes;                // (layers, sides, KV heads, 128, STAGES)
   u32 firstPosition, turnPages;
   u32 kvHeads;
-  u32 beam;                  // sums that are carried along, up to 4
-  u32 lanes;                 // parts of the host's sums: 4, 8 or 16
+  u32 beam;                  // beam width, up to 4
+  u32 lanes;                 // partial sums of the host: 4, 8 or 16
   u32 unused;
 
   DEVICE u32 blockPosition() const { return position == nullptr ? firstPosition : (u32)*position; }
@@ -45,7 +45,7 @@ struct Encoding {
   DEVICE size_t side(int layer, int which) const { return 2 * layer + which; }
 };
 
-// Turns back, with every product and sum rounded by itself as Java does.
+// Rotates back; every product and sum is rounded separately, as in Java.
 DEVICE float2 turnedBack(float2 x, float2 turn) {
   return float2{__fadd_rn(__fmul_rn(x.x, turn.x), __fmul_rn(x.y, turn.y)),
                 __fsub_rn(__fmul_rn(x.y, turn.x), __fmul_rn(x.x, turn.y))};
@@ -99,7 +99,7 @@ template <int D, int STAGES> DEVICE void prepareVectors(const Encoding& e) {
   __syncthreads();
   for (int head = 0; head < e.kvHeads; head++) {
     float* x = e.vectors + ((e.side(layer, which) * e.kvHeads + head) * BLOCK_TOKENS + token) * D;
-    // Each thread wrote the numbers itself that it reads.
+    // Each thread reads only what it has written itself.
     const int first = which == 0 ? i : 2 * i, second = which == 0 ? D / 2 + i : 2 * i + 1;
     x[first] = __fmul_rn(x[first], factor);
     x[second] = __fmul_rn(x[second], factor);
@@ -107,13 +107,13 @@ template <int D, int STAGES> DEVICE void prepareVectors(const Encoding& e) {
 }
 
 constexpr int SEARCH_WARPS = 8;
-constexpr int SEARCH_TOKENS = 16;   // of a block
+constexpr int SEARCH_TOKENS = 16;   // per block
 constexpr int MOST_BEAM = 4;
 
-// Sums of a token's stages so far; vectors are (tokens, beam).
+// The beam of each token after some stages; vectors are (tokens, beam).
 template <int D, int STAGES> struct Beams {
   static constexpr int VECTORS = SEARCH_TOKENS * MOST_BEAM;
-  static constexpr int STRIDE = D + 4;   // so that rows begin in different banks
+  static constexpr int STRIDE = D + 4;   // so that rows start in different banks
   float residuals[VECTORS][STRIDE];
   float errors[VECTORS];
   u16 codes[VECTORS][STAGES];
@@ -126,8 +126,8 @@ template <int D, int STAGES> struct SearchMemory {
   float products[Beams<D, STAGES>::VECTORS][2 * CODEBOOK_ROWS];
 };
 
-// Products of residuals with rows, eight rows and two vectors a thread at a time. The host's sum has `lanes` parts, the k-th
-// number goes to part k % lanes, and parts are added neighbour by neighbour.
+// Multiplies residuals with rows, eight rows and two vectors per thread at a time. The host has `lanes` partial sums: the
+// k-th number goes to sum k % lanes, and neighbouring sums are added pairwise.
 template <int D, int STAGES> DEVICE void multiplyRows(SearchMemory<D, STAGES>& m, const Beams<D, STAGES>& now, const Encoding& e,
                                                       int before) {
   constexpr int GROUPS = 2 * CODEBOOK_ROWS / 8;   // rows g, g + 16, ...
@@ -191,7 +191,7 @@ template <int D, int STAGES> DEVICE void multiplyRows(SearchMemory<D, STAGES>& m
   }
 }
 
-// The smallest of a warp's numbers, the first offered of equal ones.
+// The smallest of a warp's numbers; ties go to the lower order.
 struct Least {
   float value;
   int order;
@@ -212,7 +212,8 @@ struct Least {
 
 constexpr int NOBODY = 0x7fffffff;
 
-// The `wanted` smallest of up to eight numbers a lane; number n of a lane was offered as 64 * (n / 2) + lane + 32 * (n % 2).
+// Finds the `wanted` smallest of up to eight numbers per lane. Number n of a lane has order 64 * (n / 2) + lane + 32 * (n %
+// 2).
 DEVICE void smallest(float (&numbers)[2 * MOST_BEAM], int wanted, Least (&found)[MOST_BEAM]) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -224,14 +225,14 @@ DEVICE void smallest(float (&numbers)[2 * MOST_BEAM], int wanted, Least (&found)
       found[rank].ofWarp();
 #pragma unroll
       for (int n = 0; n < 2 * MOST_BEAM; n++) {
-        if (found[rank].order == 64 * (n / 2) + lane + 32 * (n % 2)) numbers[n] = __int_as_float(0x7fc00000);   // no number
+        if (found[rank].order == 64 * (n / 2) + lane + 32 * (n % 2)) numbers[n] = __int_as_float(0x7fc00000);   // NaN
       }
     }
   }
 }
 
-// A warp lengthens the sums of one token by a stage. Centres are in order of error + |centre|^2 - 2 f[a] - 2 h[b]; the best few
-// lie in as many rows a whose least over b is best.
+// Extends the beam of one token by a stage; one warp per token. Centroids are ordered by error + |centroid|^2 - 2 f[a] - 2
+// h[b]. The best `after` of them are among the `after` rows a with the smallest minimum over b.
 template <int D, int STAGES>
 DEVICE void searchToken(SearchMemory<D, STAGES>& m, const Beams<D, STAGES>& now, Beams<D, STAGES>& next, const Encoding& e,
                         int token, int stage, int before, int after) {
@@ -272,7 +273,7 @@ DEVICE void searchToken(SearchMemory<D, STAGES>& m, const Beams<D, STAGES>& now,
 #pragma unroll
   for (int rank = 0; rank < MOST_BEAM; rank++) {
     if (rank < after) {
-      const int b = centres[rank].order % 64, rowRank = centres[rank].order / 64 % MOST_BEAM;   // whatever it is without numbers
+      const int b = centres[rank].order % 64, rowRank = centres[rank].order / 64 % MOST_BEAM;   // arbitrary if all are NaN
       int row = 0;
 #pragma unroll
       for (int r = 0; r < MOST_BEAM; r++) row = r == rowRank ? rows[r].order : row;
@@ -349,7 +350,7 @@ template <int D, int STAGES> DEVICE void searchCodes(const Encoding& e) {
   }
 }
 
-// What fits a token's codes best, all heads together.
+// Returns the scale that fits a token's codes best, over all heads.
 DEVICE u16 fittedScale(const Encoding& e, size_t side, int token) {
   double product = 0, square = 0;
   for (int head = 0; head < e.kvHeads; head++) {

@@ -1,5 +1,5 @@
-// Attention on a tile of 16 tokens in halves. Fragments say where a chunk comes from: shared memory, or straight from global
-// memory, whose order is that of the registers.
+// Attention on an fp16 tile of 16 tokens. Fragments load a chunk from shared memory, or straight from global memory, whose
+// order is that of the registers.
 #pragma once
 #include "pages.cuh"
 #include "softmax.cuh"
@@ -14,7 +14,7 @@ struct GlobalFragments {
   DEVICE uint4 operator()(int chunk) const { return loadGlobal(at + 512 * chunk); }
 };
 
-// Scores of rows r and r + 8, before they are scaled.
+// Computes unscaled scores of rows r and r + 8.
 template <int D, class FRAGMENTS>
 DEVICE void scoreTile(const FRAGMENTS& keys, const u32 (&queries)[D / 8], float (&scores)[4]) {
 #pragma unroll
@@ -24,10 +24,10 @@ DEVICE void scoreTile(const FRAGMENTS& keys, const u32 (&queries)[D / 8], float 
   }
 }
 
-// Which of the four halves that a lane has of a row of values belong to a token of the tile. A weight of zero alone would
-// not do: what lies behind the last token may be no number.
+// Masks the four halves of a lane's row of values that belong to tokens of the tile. A weight of zero is not enough, since
+// memory after the last token may hold NaN.
 struct TokenMask {
-  u32 near, far;   // columns 2q, 2q + 1 and eight further
+  u32 near, far;   // columns 2q, 2q + 1 and 2q + 8, 2q + 9
   DEVICE TokenMask(int tokens, int lane) {
     const int column = 2 * (lane & 3);
     near = mask(tokens - column);
@@ -69,8 +69,8 @@ DEVICE void attendTile(Heads<Eight, D>& heads, const FRAGMENTS& keys, int tokens
   far = transpose(heads.weigh(x0[1], x1[1]));
 }
 
-// The same for four heads twice: a lane takes the rows that are its own, and gets the weights of the others from the lanes
-// that have them.
+// The same for four heads in two column groups: a lane computes the weights of its own rows and gets the others by a
+// shuffle.
 template <int D>
 DEVICE void attendTile(Heads<Twice, D>& heads, const float (&c)[4], int tokens, int lane, float scale, u32& near, u32& far) {
   const bool upper = Twice::upper(lane), there = (lane >> 2) + (upper ? 8 : 0) < tokens;

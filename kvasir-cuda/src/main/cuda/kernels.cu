@@ -1,4 +1,4 @@
-// Every kernel of the module, by the name that dev.kvasir.cuda asks for.
+// All kernels of the module, by the names that dev.kvasir.cuda uses.
 #include "attend.cuh"
 #include "encode.cuh"
 #include "mixed.cuh"
@@ -26,7 +26,7 @@
     unpackPage<BITS, D>(unpacking);                                                                                    \
   }
 
-// THREADS bounds registers: 512 leave 128 to a thread.
+// THREADS bounds registers: 512 leave 128 per thread.
 #define ATTEND(BITS, D, SETS, THREADS)                                                                                 \
   extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                             \
       attend_kivi##BITS##_d##D##_sets##SETS(const __grid_constant__ Attention a) {                                     \
@@ -41,7 +41,7 @@ ATTEND(4, 64, 1, 512) ATTEND(4, 96, 1, 512) ATTEND(4, 128, 1, 512) ATTEND(4, 256
 ATTEND(2, 64, 2, 256) ATTEND(2, 96, 2, 256) ATTEND(2, 128, 2, 256)
 ATTEND(4, 64, 2, 256) ATTEND(4, 96, 2, 256) ATTEND(4, 128, 2, 256)
 
-// 384 threads leave 168 registers to each; shared memory has no room for more warps either.
+// 384 threads leave 168 registers each; shared memory does not fit more warps either.
 #define PATTERNS(BITS, D)                                                                                              \
   extern "C" __global__ void __launch_bounds__(384, 1)                                                                 \
       attend_patterns##BITS##_d##D##_sets1(const __grid_constant__ Attention a) {                                      \
@@ -77,7 +77,7 @@ ATTEND(4, 64, 2, 256) ATTEND(4, 96, 2, 256) ATTEND(4, 128, 2, 256)
 PATTERNS(2, 64) PATTERNS(2, 128) PATTERNS(4, 64) PATTERNS(4, 128)
 PATTERN_TABLES(64) PATTERN_TABLES(128)
 
-// Pages whose codes shrink. born: coded to their width; shrunk: as codes of 16 bits that have become narrower.
+// Pages that are requantized. born: quantized directly to their width; shrunk: by way of 16-bit codes.
 #define WIDTH(BITS, D)                                                                                                 \
   extern "C" __global__ void __launch_bounds__(256) born_width##BITS##_d##D(                                            \
       const Packing* packings, u64 halfStride, u64 packedStride, u32 keyGroup, u32 valueGroup) {                        \
@@ -164,7 +164,7 @@ READ(kivi4, 4, 64) READ(kivi4, 4, 96) READ(kivi4, 4, 128)
   extern "C" __global__ void turn_d##D(const __grid_constant__ Turning t) { turnRow<D>(t); }
 TURN(64) TURN(96) TURN(128) TURN(256)
 
-// Up to 8 * COLUMNS rows at a time. Two blocks fit a multiprocessor at the least.
+// Up to 8 * COLUMNS rows at a time. At least two blocks fit on a multiprocessor.
 #define PRODUCT(NAME, KIND, COLUMNS, TILES)                                                                            \
   extern "C" __global__ void __launch_bounds__(256, 2) multiply_##NAME##_columns##COLUMNS##_tiles##TILES(               \
       const __grid_constant__ Product p) {                                                                             \
@@ -194,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS) likeliest(const float*
   pickLikeliest(logits, vocabulary, tokens);
 }
 
-// By about so many bits for a channel: stages are what comes nearest to them in codes of 12 bits.
+// BITS is approximate bits per channel: STAGES is the nearest number of 12-bit codes.
 #define COMMVQ(BITS, D, STAGES)                                                                                        \
   extern "C" __global__ void __launch_bounds__(384, 1)                                                                 \
       score_commvq##BITS##_d##D(const __grid_constant__ Scoring s) {                                                   \

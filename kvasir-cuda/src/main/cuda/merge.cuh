@@ -1,5 +1,5 @@
-// From warps to a block, and from the blocks that share a sequence to its output: the last one to arrive adds up what the
-// others have left in global memory, so there is no second kernel.
+// Merges the outputs of warps into a block, and of the blocks that share a sequence into its output. The last block to
+// arrive adds what the others wrote to global memory, so there is no second kernel.
 #pragma once
 #include "attention.cuh"
 #include "ring.cuh"
@@ -12,7 +12,7 @@ struct BlockMemory {
   int last;
 };
 
-// A running sum of parts that have maxima of their own.
+// A running sum of parts with different maxima.
 struct Merged {
   float4 output = {0.f, 0.f, 0.f, 0.f};
   float most = minusInfinity(), sum = 0.f;
@@ -37,7 +37,8 @@ struct Merged {
   }
 };
 
-// Splits of a sequence, of `columns` threads one each for four channels; eight splits at a time, a round trip to memory.
+// Adds splits of a sequence; `columns` threads handle four channels each. Eight splits are loaded at a time, one round trip
+// to memory.
 DEVICE void addSplits(Merged& all, const float4* outputs, const float2* sums, int first, int step, int splits, int columns,
                       int heads) {
 #pragma unroll 1
@@ -59,10 +60,10 @@ DEVICE void addSplits(Merged& all, const float4* outputs, const float2* sums, in
   }
 }
 
-// What warps have in shared memory, (warps, HEADS, D) floats, and where it goes as halves.
+// The outputs of warps in shared memory, (warps, HEADS, D) floats, and their destination as halves.
 template <int D, int HEADS> struct PlainOutputs {
-  static constexpr int WIDTH = D;   // numbers of a head
-  float* memory;                    // with room for (threads) Merged, once it has been read
+  static constexpr int WIDTH = D;   // numbers per head
+  float* memory;                    // also holds (threads) Merged once it has been read
   u16* outputs;                     // of the block's first head
 
   DEVICE float4 of(int warp, int column) const { return reinterpret_cast<float4*>(memory)[warp * HEADS * (D / 4) + column]; }
@@ -71,8 +72,8 @@ template <int D, int HEADS> struct PlainOutputs {
   }
 };
 
-// Columns are four of WIDTH numbers of a head, head by head. All that warps leave is written, and maxima and sums are in the
-// block's memory, before a barrier.
+// Columns are groups of four of a head's WIDTH numbers, head by head. Before a barrier, all warps have written their
+// outputs, and their maxima and sums to the block's memory.
 template <class OUTPUTS> DEVICE void finish(const Attention& a, const Work& work, BlockMemory& block, const OUTPUTS& out) {
   constexpr int D = OUTPUTS::WIDTH;
   const int thread = threadIdx.x, threads = blockDim.x, warps = threads / 32;
@@ -81,7 +82,7 @@ template <class OUTPUTS> DEVICE void finish(const Attention& a, const Work& work
   float4* parts = reinterpret_cast<float4*>(a.partOutputs) + place * gridDim.x * a.heads * (D / 4);
   float2* sums = a.partSums + place * gridDim.x * a.heads;
 
-#pragma unroll 1   // here as below: what runs once is to be small
+#pragma unroll 1   // here and below: code that runs once should be small
   for (int column = thread; column < columns; column += threads) {
     const int head = column / (D / 4);
     Merged all;
@@ -101,18 +102,18 @@ template <class OUTPUTS> DEVICE void finish(const Attention& a, const Work& work
   if (work.splits == 1) return;
 
   __syncthreads();
-  if (thread == 0) {   // fences of one thread count for all that the barrier has gathered
+  if (thread == 0) {   // fences of one thread cover all writes before the barrier
     u32 before;
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
     asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;"
                  : "=r"(before) : "l"(a.arrivals + place), "r"((u32)work.splits - 1) : "memory");
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
-    block.last = before == (u32)(work.splits - 1);   // the count is zero again by itself, for the next launch
+    block.last = before == (u32)(work.splits - 1);   // the counter has wrapped to zero for the next launch
   }
   __syncthreads();
   if (!block.last) return;
 
-  const int teams = max(threads / columns, 1);   // that take every so-manieth split each
+  const int teams = max(threads / columns, 1);   // each takes every teams-th split
   Merged* rest = reinterpret_cast<Merged*>(out.memory);
 #pragma unroll 1
   for (int begin = 0; begin < columns; begin += threads) {

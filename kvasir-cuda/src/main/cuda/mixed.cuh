@@ -1,15 +1,16 @@
-// Channels of keys in tiers: what queries look at, and two bits would distort, has four bits or is kept (MixKVQ). A page has all
-// channels in two bits, those of the upper tiers as zeros, and says where these lie and which they are; a page and head has as
-// many of them as it needs. Their scores are added to those of the page, with queries put into the order of the tiers.
+// Key channels in precision tiers (MixKVQ): channels that queries emphasize and 2 bits would distort have 4 bits or are
+// bf16. A page has all channels in 2 bits, with zeros for wide channels, and the address and indices of its wide channels.
+// Their number may differ by page and head. Their scores are added to those of the page, with queries gathered in tier
+// order.
 #pragma once
 #include "attend.cuh"
 #include "prompt.cuh"
 #include "store.cuh"
 
-// Of so many channels of four bits.
+// Returns the number of steps for a number of 4-bit channels.
 DEVICE int stepsOf(int channels) { return (channels + STEP_CHANNELS - 1) / STEP_CHANNELS; }
 
-// The part of scores that is wider channels, for one set of four heads. Shared memory: queries, (D, 4 heads) halves.
+// The scores of wide channels, for one set of four heads. Shared memory: queries, (D, 4 heads) halves.
 template <int D> struct MixedPart {
   using Page = MixedPage<D>;
   const u16* queries;
@@ -25,12 +26,12 @@ template <int D> struct MixedPart {
     __syncthreads();
   }
 
-  // Two channels' numbers of the query in a lane's column.
+  // Returns two channels of the query in a lane's column.
   DEVICE u32 gathered(u32 channels, int head) const {
     return queries[4 * (channels & 255) + head] | (u32)queries[4 * (channels >> 8) + head] << 16;
   }
 
-  // channels: where the page says which they are
+  // channels: address of the channel indices in the page
   DEVICE void addSteps(const u8* wider, int steps, u32 channels, int lane, float (&x0)[4], float (&x1)[4]) const {
     const int q = lane & 3, head = Twice::column(lane);
     const bool upper = Twice::upper(lane);
@@ -59,7 +60,7 @@ template <int D> struct MixedPart {
 
   DEVICE static float brain(u32 word, int which) { return __int_as_float((int)(which ? word & 0xffff0000u : word << 16)); }
 
-  // Few, as a rule: each is four tokens of two heads in a lane.
+  // These are usually few: each is four tokens of two heads in a lane.
   DEVICE void addKept(const u8* wider, int count, u32 channels, int lane, float (&x0)[4], float (&x1)[4]) const {
     float sum0[4] = {}, sum1[4] = {};
     const u8* own = wider + WiderChannels::keptAt(lane >> 2, Twice::upper(lane));
@@ -82,7 +83,7 @@ template <int D> struct MixedPart {
     }
   }
 
-  // Wider channels are on their way while those of two bits are multiplied.
+  // Prefetches wide channels while 2-bit channels are multiplied.
   DEVICE void begin(u32 keys, int lane) const {
     const uint4 fields = loadShared(keys + Page::Codes::KEY_BYTES);
     const u8* wider = reinterpret_cast<const u8*>((u64)fields.y << 32 | fields.x);
@@ -110,8 +111,8 @@ template <int D> struct MixedPart {
   }
 };
 
-// Sums of |q| for each channel of a KV head, in units of 2^-20: two of them, of which one counts and the other is to be next.
-// dev.kvasir.codec.mixkvq.QueryMagnitudes has the same sums as doubles; whole numbers add up to the same in any order.
+// Sums of |q| for each channel of a KV head, in units of 2^-20. There are two sums: one is active, the other is the next.
+// dev.kvasir.codec.mixkvq.QueryMagnitudes has the same sums as doubles; integers add up to the same in any order.
 template <int D> struct QuerySums {
   static constexpr int BYTES = 2 * D * 8;
   DEVICE static u64* of(u64 page, size_t offset, int which) {
@@ -122,7 +123,7 @@ template <int D> struct QuerySums {
 // dev.kvasir.cuda.QueryMagnitudeKernels fills it in.
 struct SeenQueries {
   const Sequence* sequences;   // each has one row
-  const PromptRun* runs;       // whose rows may lie anywhere
+  const PromptRun* runs;       // whose rows may be anywhere
   const PageEntry* table;
   const u16* queries;          // (rows, query heads, D)
   u64 offset;                  // of this layer's sums
@@ -131,7 +132,7 @@ struct SeenQueries {
 
 DEVICE u64 unitsOf(u16 query) { return __float2ull_rn(fabsf(toFloat(query)) * 1048576.f); }
 
-// grid (sequences, KV heads), D threads. Sequences may be rows of the same one.
+// grid (sequences, KV heads), D threads. Several sequences may be rows of the same one.
 template <int D> DEVICE void seeQueries(const SeenQueries& seen) {
   letNextBegin();
   awaitPrevious();
@@ -144,9 +145,9 @@ template <int D> DEVICE void seeQueries(const SeenQueries& seen) {
   atomicAdd(QuerySums<D>::of(entry & ~63ull, seen.offset, entry & 63) + threadIdx.x, sum);
 }
 
-constexpr int SEEN_ROWS = 32;   // of a block
+constexpr int SEEN_ROWS = 32;   // per block
 
-// The same of parts of prompts: grid (rows of the longest run / 32, KV heads, runs), D threads.
+// The same for prompt chunks: grid (rows of the longest chunk / 32, KV heads, chunks), D threads.
 template <int D> DEVICE void seeRuns(const SeenQueries& seen) {
   letNextBegin();
   awaitPrevious();
@@ -165,9 +166,9 @@ template <int D> DEVICE void seeRuns(const SeenQueries& seen) {
   atomicAdd(QuerySums<D>::of(entry & ~63ull, seen.offset, entry & 63) + threadIdx.x, sum);
 }
 
-// How salient each channel is over blocks that share their tiers, to the bits of dev.kvasir.codec.mixkvq.MixkvqSequence: grid
-// (runs of pages, KV heads, layers), D threads.
-// sums: of the first layer, of which `which` count, and the others are made ready to; 0 where queries do not matter
+// Computes the salience of each channel over blocks that share their tiers, with the same bits as
+// dev.kvasir.codec.mixkvq.MixkvqSequence: grid (runs of pages, KV heads, layers), D threads.
+// sums: of the first layer; those of `which` are active, the others are cleared; 0 if salience ignores queries
 // saliences: (runs, layers, KV heads, D)
 template <int D>
 DEVICE void judgeKeys(const Packing* packings, u64 halfStride, u32 pagesTogether, u64 sums, u64 sumStride, u32 which, u32 count,
@@ -195,31 +196,31 @@ DEVICE void judgeKeys(const Packing* packings, u64 halfStride, u32 pagesTogether
   saliences[((blockIdx.x * gridDim.z + blockIdx.z) * gridDim.y + blockIdx.y) * D + channel] = salience;
 }
 
-// The tiers of a block's head: dev.kvasir.cuda.TierAssignments fills it in.
+// The tiers of a head in a block: dev.kvasir.cuda.TierAssignments fills it in.
 template <int D> struct TierPlan {
   u64 wider[2];   // of the two pages
-  u32 mid, kept;  // channels
+  u32 mid, kept;  // numbers of channels
   u8 channels[D + STEP_CHANNELS];
 
   DEVICE int steps() const { return stepsOf(mid); }
   DEVICE int keptChannel(int k) const { return channels[STEP_CHANNELS * steps() + k]; }
 };
 
-// Numbers of channels that stay with two bits; others are zero.
+// Numbers of 2-bit channels; wide channels are zero.
 template <int D, class NUMBERS> struct NarrowNumbers {
   NUMBERS numbers;
   const u8* isWider;
   DEVICE float operator()(int token, int channel) const { return isWider[channel] ? 0.f : numbers(token, channel); }
 };
 
-// To the nearest, ties to even: dev.kvasir.page.HalfRounding.
+// Rounds to nearest, ties to even, as dev.kvasir.page.HalfRounding.
 DEVICE u16 toBrain(float x) {
   const u32 bits = (u32)__float_as_int(x);
   return (u16)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-// A word of a step's: codes, scales, zeros.
-// groups: (2, D), of channels of four bits
+// Returns a word of a step: codes, scales, zeros.
+// groups: (2, D), of 4-bit channels
 template <int D> DEVICE u32 stepWord(const TierPlan<D>& plan, const PlainRows<D>& rows, const Group* groups, int step, int word) {
   const int first = STEP_CHANNELS * step, count = min((int)plan.mid - first, STEP_CHANNELS);
   const u8* channels = plan.channels + first;
@@ -251,8 +252,8 @@ template <int D> DEVICE u32 stepWord(const TierPlan<D>& plan, const PlainRows<D>
   return out;
 }
 
-// The wider channels of a page, whose rows are in shared memory.
-// other: the page that shares scales with this one, where 128 tokens do
+// Writes the wide channels of a page, whose rows are in shared memory.
+// other: the page that shares scales with this one, if 128 tokens do
 template <int D> DEVICE void packWider(PackingMemory<D>& m, const TierPlan<D>& plan, const PlainKeys<D>& other, u8* to, int group) {
   const PlainRows<D> rows{m};
   const int steps = plan.steps();
@@ -280,7 +281,7 @@ template <int D> DEVICE void writeHeader(u8* header, const TierPlan<D>& plan, u6
   for (int i = threadIdx.x; i < D + STEP_CHANNELS; i += blockDim.x) header[MixedPage<D>::CHANNELS_AT + i] = plan.channels[i];
 }
 
-// As packPage, with a plan for each block, layer and KV head.
+// Like packPage, with a plan for each block, layer and KV head.
 template <int D>
 DEVICE void packMixed(const Packing* packings, const TierPlan<D>* plans, u64 halfStride, u64 packedStride, u32 keyGroup,
                       u32 valueGroup) {
@@ -314,11 +315,11 @@ DEVICE void packMixed(const Packing* packings, const TierPlan<D>* plans, u64 hal
   packValues<StepSpan<2>, D>(m, PlainRows<D>{m}, reinterpret_cast<u32*>(to + Page::KEY_BYTES), valueGroup);
 }
 
-// What a wider channel stands for, as dev.kvasir.cuda.MixkvqPage has it.
+// Dequantizes elements of wide channels, like dev.kvasir.cuda.MixkvqPage.
 struct WiderNumbers {
   DEVICE static float half(const u8* at) { return toFloat(*reinterpret_cast<const u16*>(at)); }
 
-  // place: among the channels of its step
+  // place: index among the channels of its step
   DEVICE static float mid(const u8* step, int token, int place) {
     const int tile = token % 32 / 8, group = token / 32, far = place / 8, quad = place % 8 / 2;
     const u32 word = *reinterpret_cast<const u32*>(step + 16 * (4 * (token % 8) + quad) + 4 * tile);
@@ -334,7 +335,7 @@ struct WiderNumbers {
   }
 };
 
-// Halves of packed pages again: 256 threads.
+// 256 threads: dequantizes packed pages.
 template <int D> DEVICE void unpackMixed(const Unpacking& unpacking) {
   using Page = MixedPage<D>;
   using Places = PackedPlaces<2, D>;
@@ -346,7 +347,7 @@ template <int D> DEVICE void unpackMixed(const Unpacking& unpacking) {
   const u8* header = page + Page::Codes::KEY_BYTES;
   const u8* wider = *reinterpret_cast<const u8* const*>(header);
   const int mid = reinterpret_cast<const u32*>(header)[2], kept = reinterpret_cast<const u32*>(header)[3], steps = stepsOf(mid);
-  const u8* behindHeader = page + Page::HEADER_BYTES;   // where values lie
+  const u8* behindHeader = page + Page::HEADER_BYTES;   // values follow the header
   writeHalves<D>(
       halves, [&](int token, int channel) { return Places::key(page, token, channel); },
       [&](int token, int channel) { return Places::value(behindHeader, token, channel); });
@@ -367,8 +368,8 @@ template <int D> DEVICE void unpackMixed(const Unpacking& unpacking) {
   }
 }
 
-// Says of pages that hold anything how many wider channels they have, to measure with: grid (pages of one head), 32 threads.
-// wider: as many bytes for each page, one after the other
+// Gives random pages wide channels, for benchmarks: grid (pages of one head), 32 threads.
+// wider: address of the wide channels, widerBytes for each page
 template <int D> DEVICE void pretendTiers(u8* pages, u64 wider, u64 widerBytes, u32 mid, u32 kept) {
   u8* header = pages + (size_t)blockIdx.x * MixedPage<D>::BYTES + MixedPage<D>::Codes::KEY_BYTES;
   const u64 own = wider + blockIdx.x * widerBytes;

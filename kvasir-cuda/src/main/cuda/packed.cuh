@@ -1,24 +1,25 @@
-// Attention on a packed page, without a key or a value ever being expanded: scales and zeros go to the small operand.
+// Attention on a packed page without dequantizing keys or values: scales and zeros are applied to the small operand.
 //
 //   score[h,t]  = sum_c (q[h,c] * scale[g,c]) * code[t,c] + sum_c q[h,c] * zero[g,c]
 //   output[h,c] = sum_t (w[h,t] * scale[t,g]) * code[t,c] + sum_t w[h,t] * zero[t,g]
 //
-// A code is a half as it lies: bits that an AND leaves in the lower ten of a half are a subnormal number, code * 2^(b - 24)
-// for a field that begins at bit b. The matrix units take those at full speed, and the power of two comes out of the sum.
+// A masked code is a half as stored: bits in the lower ten of a half are a subnormal number, code * 2^(b - 24) for a field
+// that starts at bit b. The matrix units process these at full speed, and the power of two is factored out of the sum.
 #pragma once
 #include "pages.cuh"
 #include "softmax.cuh"
 
-// A word of codes, fields of its two halves side by side. Two bits: fields 0, 1, 4, 5 are a fragment of the even tile and
-// 2, 3, 6, 7 one of the odd tile; four bits: fields 0 to 3 are one of a single tile; eight bits: fields 0 and 1 are half of
-// one, and the next word is the other half. The upper fields come down by a byte, so that all are among the lower ten bits.
+// A word of codes: the fields of its two halves are interleaved. With 2 bits, fields 0, 1, 4, 5 are a fragment of the even
+// tile and 2, 3, 6, 7 one of the odd tile. With 4 bits, fields 0 to 3 are a fragment of one tile. With 8 bits, fields 0 and
+// 1 are half a fragment, and the next word is the other half. The upper fields are shifted down by a byte, so that all are
+// in the lower ten bits.
 template <int BITS> struct Fields {
   u32 low, high;
   DEVICE explicit Fields(u32 word) : low(word), high(__byte_perm(word, 0, 0x4341)) {}
 
-  // 2^24 over what a code of one stands for; rows 0-7 or 8-15 of the even or odd tile
+  // Returns 2^24 over the value of code one, for rows 0-7 or 8-15 of the even or odd tile.
   DEVICE static float unit(bool odd, bool upper) {
-    return BITS == 16  ? 1.f   // halves, no codes
+    return BITS == 16  ? 1.f   // halves, not codes
            : BITS == 8 ? 16777216.f
            : BITS == 4 ? (upper ? 1048576.f : 16777216.f)
            : odd     ? (upper ? 262144.f : 1048576.f)
@@ -34,14 +35,14 @@ template <int BITS> struct Fields {
     }
   }
 
-  // Of eight bits, with the other half of the fragment.
+  // For 8 bits: multiplies together with the other half of the fragment.
   DEVICE void multiplyWith(const Fields& other, float (&sums)[4], u32 b0, u32 b1) const {
     multiplyTiles(sums, low & 0x00ff00ffu, high, other.low & 0x00ff00ffu, other.high, b0, b1);
   }
 
-  // The same with all fields together in the place of field 0: a sum of products, of which those of the other fields are
-  // taken away once a page (ofFieldZero). It spares masks, which are what the arithmetic waits for. Not for values: sums of
-  // the matrix units are cut off and not rounded, and over thousands of tokens differences of large sums lose two digits.
+  // Multiplies with all fields together in place of field 0. The products of the other fields are subtracted once per page
+  // (ofFieldZero). This saves masks, which limit the arithmetic. It is not used for values: the matrix units truncate sums,
+  // and over thousands of tokens the differences of large sums lose two digits.
   DEVICE void multiplyTogether(float (&even)[4], float (&odd)[4], u32 b0, u32 b1) const {
     if constexpr (BITS == 2) {
       multiplyTiles(even, low & 0x00ff00ffu, low & 0x000c000cu, high, high & 0x000c000cu, b0, b1);
@@ -52,13 +53,13 @@ template <int BITS> struct Fields {
   }
 
   DEVICE static float ofFieldZero(const float (&even)[4], const float (&odd)[4], int k) {
-    return BITS == 8   ? even[k]   // nothing else is in its place
+    return BITS == 8   ? even[k]   // field 0 is alone
            : BITS == 4 ? even[k] - even[k + 2]
                        : even[k] - (even[k + 2] + (odd[k] + odd[k + 2]));
   }
 };
 
-// The four heads of a set on packed pages: outputs are in units of codes, and those of zeros apart.
+// The four heads of a set on packed pages. Outputs are in units of codes; the zeros' part is separate.
 template <int D> struct PackedHeads : Heads<Twice, D> {
   float zeroOutputs[4];   // rows are groups of channels
 
@@ -67,8 +68,8 @@ template <int D> struct PackedHeads : Heads<Twice, D> {
     zeroOutputs[0] = zeroOutputs[1] = zeroOutputs[2] = zeroOutputs[3] = 0.f;
   }
 
-  // From outputs of halves to units of codes.
-  // step: what a code of one stands for, in scales
+  // Converts outputs to units of codes.
+  // step: value of code one, in scales
   template <int BITS> DEVICE void toUnitsOfCodes(float step = 1.f) {
 #pragma unroll
     for (int i = 0; i < D / 16; i++) {
@@ -78,7 +79,7 @@ template <int D> struct PackedHeads : Heads<Twice, D> {
     }
   }
 
-  // And back.
+  // Converts outputs back from units of codes.
   template <int BITS> DEVICE void fromUnitsOfCodes(float step) {
 #pragma unroll
     for (int i = 0; i < D / 16; i++) {
@@ -89,8 +90,8 @@ template <int D> struct PackedHeads : Heads<Twice, D> {
   }
 };
 
-// Scores of the 64 tokens: x[i] of a lane is token 8i + r, of the first 32 or of the others, for its two heads.
-// step: what a code of one stands for, in scales
+// Computes scores of the 64 tokens: x[i] of a lane is token 8i + r, of the first or the last 32, for its two heads.
+// step: value of code one, in scales
 template <int BITS, int D, int SETS>
 DEVICE void scorePage(u32 keys, int lane, const PackedHeads<D> (&heads)[SETS], float scale, float (&x0)[SETS][4],
                       float (&x1)[SETS][4], float step = 1.f) {
@@ -120,7 +121,7 @@ DEVICE void scorePage(u32 keys, int lane, const PackedHeads<D> (&heads)[SETS], f
       b[s][1] = multiplyHalves(query[1], scales.y);
       b[s][2] = multiplyHalves(query[2], scales.z);
       b[s][3] = multiplyHalves(query[3], scales.w);
-      // Rows are all alike, so that every lane has its own term.
+      // All rows are equal, so that every lane has its own term.
       multiplyTiles(zero[s][0], zeros0.x, zeros0.y, zeros0.z, zeros0.w, query[0], query[1]);
       multiplyTiles(zero[s][1], zeros1.x, zeros1.y, zeros1.z, zeros1.w, query[2], query[3]);
     }
@@ -175,10 +176,10 @@ DEVICE void scorePage(u32 keys, int lane, const PackedHeads<D> (&heads)[SETS], f
   }
 }
 
-// Scores to weights as the second operand: the first four with each group of tokens in its own columns, the others with
-// the groups exchanged.
-// own: the weights as the lane has them, those of x0[i] and x1[i] together
-// true if the maxima have risen, by these factors
+// Converts scores to weights as the second operand. The first four have each group of tokens in its own columns; the others
+// have the groups exchanged.
+// own: the weights of x0[i] and x1[i] as the lane has them
+// Returns true if the maxima have risen, by these factors.
 template <int D>
 DEVICE bool weighPage(PackedHeads<D>& heads, const float (&x0)[4], const float (&x1)[4], u32 (&own)[4], u32 (&weights)[8],
                       float& factor0, float& factor1) {
@@ -196,12 +197,12 @@ DEVICE bool weighPage(PackedHeads<D>& heads, const float (&x0)[4], const float (
   return risen;
 }
 
-// Values of the 64 tokens, 16 at a time. In the first two steps rows 0-7, the lower channels, meet the first 32 tokens and
-// rows 8-15 the others; in the last two the reverse.
+// Adds values of the 64 tokens, 16 at a time. In the first two steps rows 0-7, the lower channels, take the first 32 tokens
+// and rows 8-15 the others. In the last two steps it is the reverse.
 template <int BITS, int D, int SETS>
 DEVICE void addPage(u32 values, int lane, const u32 (&weights)[SETS][8], PackedHeads<D> (&heads)[SETS]) {
   using Page = PackedPage<BITS, D>;
-  constexpr int SCALES = 2 * Page::PAIRS;   // words of a step, in a lane
+  constexpr int SCALES = 2 * Page::PAIRS;   // words of a step, per lane
   const int q = lane & 3, r = lane >> 2;
   const u32 ownGroup = ((lane >> 4) * 4 + q) * 16;
   const u32 scales = values + Page::CODE_BYTES, zeros = scales + Page::VALUE_SCALE_BYTES;
@@ -229,7 +230,7 @@ DEVICE void addPage(u32 values, int lane, const u32 (&weights)[SETS][8], PackedH
     for (int u = 0; u < Page::WORDS; u++) {
       const int index = step * Page::WORDS + u, pair = 2 * Page::pairOf(u);
       if (index % 4 == 0) words = loadShared(values + (32 * (index / 4) + lane) * 16);
-      if (BITS == 8 && u % 2 == 1) continue;   // the other half of the fragment before it
+      if (BITS == 8 && u % 2 == 1) continue;   // the second half of the previous fragment
       const Fields<BITS> fields(wordOf(words, index % 4));
 #pragma unroll
       for (int s = 0; s < SETS; s++) {

@@ -1,18 +1,18 @@
-// Where the numbers of a page lie. A page is 64 tokens of one KV head, keys and then values, in the order in which lanes
-// hold them as operands of the matrix instruction: 16 bytes of a lane, 32 lanes together, a chunk of 512 bytes.
-// dev.kvasir.cuda.Fp16Page and PackedPage say the same in Java; docs/gpu.md draws it.
+// The layout of pages. A page is 64 tokens of one KV head, keys and then values, in the order in which lanes hold operands
+// of the matrix instruction: 16 bytes per lane, 32 lanes per chunk of 512 bytes. dev.kvasir.cuda.Fp16Page and PackedPage
+// have the same layout; docs/gpu.md shows it.
 #pragma once
 #include "base.cuh"
 
-// What a table of pages holds of each: the address of its first KV head's part, a multiple of 64, and in the lower bits how
-// many tokens are in it, less one.
+// An entry of a page table: the address of the first KV head's page, a multiple of 64, and the number of tokens less one in
+// the lower bits.
 typedef u64 PageEntry;
 
 DEVICE const u8* addressOf(PageEntry entry) { return reinterpret_cast<const u8*>(entry & ~63ull); }
 DEVICE int tokensOf(PageEntry entry) { return (int)(entry & 63) + 1; }
 
-// Halves: four tiles of 16 tokens; a tile is D/16 chunks of keys, 16 channels each, and D/16 of values, 8 channels of the
-// lower half of the head and 8 of the upper each.
+// An fp16 page: four tiles of 16 tokens. A tile has D/16 chunks of keys, 16 channels each, and D/16 chunks of values, each
+// with 8 channels of the lower half of the head and 8 of the upper half.
 template <int D> struct HalfPage {
   static constexpr int KEY_BYTES = TILE_TOKENS * D * 2;
   static constexpr int TILE_BYTES = 2 * KEY_BYTES;
@@ -31,36 +31,36 @@ template <int D> struct HalfPage {
   }
 };
 
-// Codes of BITS bits with a scale and a zero for 32 of them: keys by channel over 32 tokens, values by token over 32
+// Codes of BITS bits with a scale and a zero for 32 of them: keys per channel over 32 tokens, values per token over 32
 // channels.
 //
 //   key codes | key scales | key zeros | value codes | value scales | value zeros
 //
-// Rows 0-7 of an operand are the first 32 tokens of the page (of values: the lower half of the head's channels), rows 8-15
-// the others, so that the first four columns of the other operand can carry the scales of one group and the last four those
-// of the other.
+// Rows 0-7 of an operand are the first 32 tokens of the page (for values: the lower half of the head's channels), rows 8-15
+// the others. The first four columns of the other operand can then carry the scales of one group and the last four those of
+// the other.
 template <int BITS, int D> struct PackedPage {
   static constexpr int GROUPS = D / 32;                         // of channels
-  static constexpr int PAIRS = D == 96 ? 3 : D / 64;            // of a lower and an upper group that rows of values meet
-  static constexpr int WORDS = D * BITS / 64;                   // of value codes for 16 tokens, in a lane
+  static constexpr int PAIRS = D == 96 ? 3 : D / 64;            // of a lower and an upper group that share rows of values
+  static constexpr int WORDS = D * BITS / 64;                   // of value codes for 16 tokens, per lane
   static constexpr int CODE_BYTES = PAGE_TOKENS * D * BITS / 8;
   static constexpr int KEY_SCALE_BYTES = 2 * D * 2;
-  static constexpr int VALUE_SCALE_BYTES = 256 * PAIRS;         // a group is stored once for each pair that it is in
+  static constexpr int VALUE_SCALE_BYTES = 256 * PAIRS;         // a group is stored once for each of its pairs
   static constexpr int VALUE_ZERO_BYTES = PAGE_TOKENS * GROUPS * 2;
   static constexpr int KEY_BYTES = CODE_BYTES + 2 * KEY_SCALE_BYTES;
   static constexpr int VALUE_BYTES = CODE_BYTES + VALUE_SCALE_BYTES + VALUE_ZERO_BYTES;
   static constexpr int BYTES = KEY_BYTES + VALUE_BYTES;
   static_assert(BYTES % 128 == 0, "pages follow each other aligned");
 
-  // The pair of groups that word u of values meets, and the first word that meets a pair.
+  // The pair of groups of word u of values, and the two groups of a pair.
   static constexpr __host__ __device__ int pairOf(int u) { return u * PAIRS / WORDS; }
   static constexpr __host__ __device__ int lowerGroup(int pair) { return pair * (D / 32) / PAIRS / 2; }
   static constexpr __host__ __device__ int upperGroup(int pair) { return (D / 2 + 16 * (pair * (D / 32) / PAIRS)) / 32; }
 };
 
-// Codes of what keys and values differ from patterns by, and which pattern each of them has: a byte, NO_PATTERN for none.
+// Codes of the residuals of keys and values from patterns, with the pattern of each as a byte; NO_PATTERN means none.
 //
-//   key codes | scales | zeros | patterns of keys, 64 bytes | value codes | scales | zeros | patterns of values, 64 bytes
+//   key codes | scales | zeros | key patterns, 64 bytes | value codes | scales | zeros | value patterns, 64 bytes
 constexpr int NO_PATTERN = 255;
 
 template <int BITS, int D> struct PatternPage {
@@ -70,7 +70,7 @@ template <int BITS, int D> struct PatternPage {
   static constexpr int BYTES = KEY_BYTES + VALUE_BYTES;
 };
 
-// 32 patterns of keys and as many of values, rows of D halves. A sequence has up to eight such pages.
+// 32 patterns of keys and 32 of values, rows of D halves. A sequence has up to eight such pages.
 constexpr int BANK_PATTERNS = 32;
 constexpr int MOST_BANKS = 8;
 
@@ -79,12 +79,12 @@ template <int D> struct BankPage {
   static constexpr int BYTES = 2 * SIDE_BYTES;
 };
 
-// Codes of two bits, with channels of keys that are wider elsewhere; here these are zero.
+// 2-bit codes; wide key channels are zero here and stored elsewhere.
 //
 //   key codes | scales | zeros | header | value codes | scales | zeros
 //
-//   header      u64 where wider channels lie; u32 how many of them have four bits; u32 how many are kept
-//   channels    bytes: of those of four bits, zeros up to a multiple of 16, then of those that are kept
+//   header      u64 address of wide channels; u32 number of 4-bit channels; u32 number of bf16 channels
+//   channels    bytes: 4-bit channels, zeros up to a multiple of 16, then bf16 channels
 constexpr int STEP_CHANNELS = 16;   // of a matrix instruction
 
 template <int D> struct MixedPage {
@@ -96,20 +96,20 @@ template <int D> struct MixedPage {
   static constexpr int BYTES = KEY_BYTES + VALUE_BYTES;
 };
 
-// Wider channels of a page, in memory of any place that is a multiple of 128.
+// The wide channels of a page, at an address that is a multiple of 128.
 //
-//   a step of 16 channels of four bits   codes, as a page of four bits has them, 512 | scales 64 | zeros 64
-//   a channel that is kept               64 brain halves: of each row of a tile and group of 32 tokens the four tiles'
+//   a step of 16 4-bit channels   codes, as in a 4-bit page, 512 | scales 64 | zeros 64
+//   a bf16 channel                64 bf16 numbers: for each row of a tile and group of 32 tokens, those of the four tiles
 struct WiderChannels {
   static constexpr int CODE_BYTES = 512;
   static constexpr int SCALE_BYTES = 64;
   static constexpr int STEP_BYTES = CODE_BYTES + 2 * SCALE_BYTES;
   static constexpr int KEPT_BYTES = 2 * PAGE_TOKENS;
 
-  // Where scales of two channels, and eight further, of a group of 32 tokens lie in a step.
+  // Returns the offset within a step of the scales of two channels, and of the two 8 further, for a group of 32 tokens.
   DEVICE static int scaleAt(int group, int quad) { return CODE_BYTES + 8 * (4 * group + quad); }
   DEVICE static int zeroAt(int quad) { return CODE_BYTES + SCALE_BYTES + 16 * quad; }
 
-  // The halves of a kept channel that a row of both tiles' groups has: one for each of the four tiles.
+  // Returns the offset of a bf16 channel's numbers of a row and group: one for each of the four tiles.
   DEVICE static int keptAt(int row, int group) { return 8 * (row + 8 * group); }
 };

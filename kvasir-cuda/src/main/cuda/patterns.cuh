@@ -1,31 +1,31 @@
-// Keys and values as what they differ from patterns by. A score is the code's and that of the key's pattern, which is looked
-// up in a table of the query with all patterns; weights of values are summed by pattern, and patterns are added once, when
-// all blocks are done. Patterns are a sequence's own, and named in the table of pages behind those of halves.
+// Keys and values as residuals from patterns (PatternKV). A score is the sum of the code's score and of the pattern's,
+// which is in a table of the query with all patterns. Weights of values are summed by pattern, and patterns are added once,
+// after all blocks. Patterns belong to a sequence; their pages follow the fp16 pages in the page table.
 #pragma once
 #include "attend.cuh"
 #include "store.cuh"
 
-constexpr int MOST_PATTERNS = BANK_PATTERNS * MOST_BANKS;   // with NO_PATTERN, which is none
+constexpr int MOST_PATTERNS = BANK_PATTERNS * MOST_BANKS;   // including NO_PATTERN
 
 // dev.kvasir.cuda.PatternScoreKernels fills it in.
 struct PatternTables {
   const Sequence* sequences;
   const PageEntry* table;
   const u16* queries;    // (sequences, query heads, D)
-  u16* outputs;          // the same
+  u16* outputs;          // (sequences, query heads, D)
   float* scores;         // (sequences, query heads, MOST_PATTERNS)
   const float* mixed;    // (sequences, query heads, D + MOST_PATTERNS): outputs of codes, weights of patterns
   u64 offset;            // of this layer's banks
-  float scale;           // of scores
+  float scale;           // factor of scores
   u32 sharing;
 
-  // The entry of a bank page; they follow the pages.
+  // Returns the entries of the bank pages, which follow the other pages.
   DEVICE const PageEntry* banks(const Sequence& s) const { return table + s.firstEntry + s.packedPages + s.halfPages; }
 };
 
-// Scores of all queries with all patterns of keys: grid (MOST_BANKS, KV heads, sequences), 256 threads.
+// Computes scores of all queries with all key patterns: grid (MOST_BANKS, KV heads, sequences), 256 threads.
 template <int D> DEVICE void scorePatterns(const PatternTables& t) {
-  constexpr int CHANNELS = D / 32;   // of a lane, two or four
+  constexpr int CHANNELS = D / 32;   // per lane, two or four
   letNextBegin();
   awaitPrevious();
   const Sequence sequence = t.sequences[blockIdx.z];
@@ -53,9 +53,9 @@ template <int D> DEVICE void scorePatterns(const PatternTables& t) {
   }
 }
 
-// Outputs with the patterns of values added: grid (query heads of a KV head, KV heads, sequences), 256 threads.
+// Adds the value patterns to outputs: grid (query heads of a KV head, KV heads, sequences), 256 threads.
 template <int D> DEVICE void addPatterns(const PatternTables& t) {
-  constexpr int COLUMNS = D / 2, TEAMS = 256 / COLUMNS;   // of two channels; which take every so-manieth pattern
+  constexpr int COLUMNS = D / 2, TEAMS = 256 / COLUMNS;   // of two channels; a team takes every TEAMS-th pattern
   __shared__ float2 parts[TEAMS][COLUMNS];
   letNextBegin();
   awaitPrevious();
@@ -87,7 +87,7 @@ template <int D> DEVICE void addPatterns(const PatternTables& t) {
   reinterpret_cast<u32*>(t.outputs + row * D)[column] = toHalves(low, high);
 }
 
-// What warps leave: outputs of codes as ever, and a table of weights each.
+// The outputs of warps: outputs of codes, and a table of weights each.
 template <int D> struct PatternOutputs {
   static constexpr int WIDTH = D + MOST_PATTERNS;
   float* memory;         // (warps, 4, D)
@@ -103,8 +103,8 @@ template <int D> struct PatternOutputs {
   DEVICE void store(int column, float4 x) const { reinterpret_cast<float4*>(mixed)[column] = x; }
 };
 
-// The part of keys and values that is patterns, for one set of four heads. Shared memory: a table of scores for the block, and
-// one of weights for each warp, both (MOST_PATTERNS, 4 heads), so that a lane's two heads lie together.
+// The pattern part of keys and values, for one set of four heads. Shared memory: a table of scores for the block, and one
+// of weights for each warp. Both are (MOST_PATTERNS, 4 heads), so that a lane's two heads are adjacent.
 template <int BITS, int D> struct PatternPart {
   using Page = PatternPage<BITS, D>;
   static constexpr int TABLE_BYTES = MOST_PATTERNS * 4 * 4;
@@ -128,7 +128,7 @@ template <int BITS, int D> struct PatternPart {
     __syncthreads();
   }
 
-  // The token of x0[i] and x1[i] in a lane.
+  // Returns the token of x0[i] and x1[i] in a lane.
   DEVICE static int token(int i, int lane) { return 8 * i + (lane >> 2) + (Twice::upper(lane) ? 32 : 0); }
 
   DEVICE static u32 patternAt(u32 address) {
@@ -178,7 +178,7 @@ template <int BITS, int D> struct PatternPart {
   }
 };
 
-// The patterns of a block that is packed: those that there are, and the one that it brings, MOST_PATTERNS for none.
+// The patterns of a block being quantized: the existing ones, and the index of its new one, MOST_PATTERNS for none.
 struct BlockBank {
   u64 pages[MOST_BANKS];
   u32 count, fresh;
@@ -189,7 +189,7 @@ struct BlockBank {
   }
 };
 
-// From the page of the first layer and KV head to this block's own.
+// Offsets from the pages of the first layer and KV head to this block's pages.
 template <int BITS, int D> struct PatternPlaces {
   size_t halves, packed, banks;
   DEVICE PatternPlaces(int layer, u64 halfStride, u64 packedStride, u64 bankStride)
@@ -201,7 +201,7 @@ template <int BITS, int D> struct PatternPlaces {
   DEVICE static u8* valuePatterns(u8* page) { return page + PatternPage<BITS, D>::BYTES - PAGE_TOKENS; }
 };
 
-// The middle of each channel's range over a block of two pages: grid (blocks, KV heads, 2 * layers), D threads.
+// Adds the midpoint of each channel's range over a block of two pages: grid (blocks, KV heads, 2 * layers), D threads.
 template <int BITS, int D>
 DEVICE void growBank(const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride) {
   letNextBegin();
@@ -222,14 +222,14 @@ DEVICE void growBank(const Packing* packings, const BlockBank* banks, u64 halfSt
   reinterpret_cast<u16*>(bank.pattern<D>(bank.fresh, places.banks, side))[channel] = toHalf(__fadd_rn(least, most) / 2.f);
 }
 
-// Which pattern leaves the least range of each key, or value, to the choice of dev.kvasir.codec.patternkv.NearestPattern: grid
-// (pages, KV heads, 2 * layers), 256 threads, four of them for a token.
-// ratio: of a value's range that may be left at the most; infinite for any
+// Picks the pattern that leaves the smallest range of each key or value, like dev.kvasir.codec.patternkv.NearestPattern:
+// grid (pages, KV heads, 2 * layers), 256 threads, four per token.
+// ratio: maximum of the remaining range relative to a value's range; infinite for no limit
 template <int BITS, int D>
 DEVICE void labelPage(const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride,
                       double ratio) {
-  constexpr float LARGEST = 46000.f;   // of what is left
-  __shared__ __align__(4) u16 rows[PAGE_TOKENS][D + 2];   // the next row begins in the next bank
+  constexpr float LARGEST = 46000.f;   // of a residual
+  __shared__ __align__(4) u16 rows[PAGE_TOKENS][D + 2];   // the next row starts in the next bank
   letNextBegin();
   awaitPrevious();
   const BlockBank& bank = banks[blockIdx.x / 2];
@@ -284,7 +284,7 @@ DEVICE void labelPage(const Packing* packings, const BlockBank* banks, u64 halfS
   }
 }
 
-// A number of a token's pattern.
+// Returns an element of a token's pattern.
 template <int D> struct LabelledPatterns {
   const BlockBank& bank;
   size_t offset;
@@ -292,7 +292,7 @@ template <int D> struct LabelledPatterns {
   const u8* labels;
   DEVICE float operator()(int token, int channel) const {
     const int pattern = labels[token];
-    return pattern < (int)bank.count   // which NO_PATTERN never is
+    return pattern < (int)bank.count   // never true for NO_PATTERN
                ? toFloat(reinterpret_cast<const u16*>(bank.pattern<D>(pattern, offset, side))[channel])
                : 0.f;
   }
@@ -304,7 +304,7 @@ template <int D, class NUMBERS> struct Residuals {
   DEVICE float operator()(int token, int channel) const { return __fsub_rn(numbers(token, channel), patterns(token, channel)); }
 };
 
-// Codes of what labelled keys and values differ from their patterns by; as packPage, whose groups these are.
+// Quantizes the residuals of labelled keys and values; groups are those of packPage.
 template <int BITS, int D>
 DEVICE void packResiduals(const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride,
                           u32 keyGroup, u32 valueGroup) {
@@ -336,7 +336,7 @@ DEVICE void packResiduals(const Packing* packings, const BlockBank* banks, u64 h
       reinterpret_cast<u32*>(to + Page::KEY_BYTES), valueGroup);
 }
 
-// Halves of packed pages again: 256 threads.
+// 256 threads: dequantizes packed pages.
 template <int BITS, int D> DEVICE void addToResiduals(const Unpacking& unpacking, const BlockBank* banks, u64 bankStride) {
   using Places = PatternPlaces<BITS, D>;
   letNextBegin();
@@ -348,7 +348,7 @@ template <int BITS, int D> DEVICE void addToResiduals(const Unpacking& unpacking
   u8* page = unpacking.packed(PatternPage<BITS, D>::BYTES);
   const LabelledPatterns<D> keys{bank, places.banks, 0, Places::keyPatterns(page)};
   const LabelledPatterns<D> values{bank, places.banks, 1, Places::valuePatterns(page)};
-  const u8* behindLabels = page + PAGE_TOKENS;   // values lie so much further than in a page without labels of keys
+  const u8* behindLabels = page + PAGE_TOKENS;   // values are shifted by the labels of keys
   writeHalves<D>(
       halves,
       [&](int token, int channel) { return PackedPlaces<BITS, D>::key(page, token, channel) + keys(token, channel); },

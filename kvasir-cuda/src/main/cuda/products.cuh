@@ -1,18 +1,18 @@
-// Products of weights with rows of activations, on the matrix units. Of codes 32 columns that share a scale are one
-// instruction, whose sums are integers and the host's; floats are added up over the groups.
+// Products of weights and activations on the matrix units. 32 columns of codes that share a scale are one instruction,
+// whose integer sums equal those on the host. Floats are summed over the groups.
 #pragma once
 #include "rows.cuh"
 
 constexpr int PRODUCT_WARPS = 8;
-constexpr int RING_BYTES = 4608;   // of a warp at the most: 48 KB in all, with what a block keeps for itself
+constexpr int RING_BYTES = 4608;   // maximum per warp: 48 KB in all, with the block's own memory
 
-// The groups of columns that a warp has on the way, each of TILES tiles.
+// The column groups that a warp has in flight, each of TILES tiles.
 template <class KIND, int TILES> struct WeightRing {
   static constexpr int SLOT_BYTES = TILES * KIND::BYTES;
   static constexpr int STAGES = RING_BYTES / SLOT_BYTES < 8 ? RING_BYTES / SLOT_BYTES : 8;
   static constexpr int BYTES = STAGES * SLOT_BYTES;
 
-  // Asks for a group of columns; every call ends a group of copies, also one that asks for nothing.
+  // Starts the copies of a column group. Every call closes a group of copies, even an empty one.
   DEVICE static void fetch(u32 ring, int i, int count, const Weights& weights, int firstTile, int groups, int group) {
     if (i < count) {
 #pragma unroll
@@ -24,7 +24,7 @@ template <class KIND, int TILES> struct WeightRing {
   }
 };
 
-// What a lane has of 32 columns of 8 * COLUMNS rows; scales and sums are of the rows whose products are its own.
+// A lane's part of 32 columns of 8 * COLUMNS rows. Scales and sums belong to the rows of its products.
 template <class KIND, int COLUMNS> struct RowFragments {
   uint2 codes[COLUMNS];
   float2 scales[COLUMNS];
@@ -47,20 +47,20 @@ template <class KIND, int COLUMNS> struct RowFragments {
   }
 };
 
-// What is multiplied with what.
+// The operands and the output of a product.
 struct Product {
   Weights weights;
   CodedRows rows;
-  float* out;     // (rows, stride), of which this product fills the first outputs
+  float* out;     // (rows, stride), the first outputs of each row
   u32 count;      // of rows
   u32 columns;
   u32 outputs;
   u32 stride;
 };
 
-// A block takes 16 * TILES outputs for 8 * COLUMNS rows, its warps every eighth group of columns.
-// grid (rows / (8 * COLUMNS), outputs / (16 * TILES)), 256 threads: blocks that read the same weights follow each other.
-// Rows behind the last one are computed, of whatever is there, and not stored.
+// A block computes 16 * TILES outputs for 8 * COLUMNS rows; its warps take every eighth column group.
+// grid (rows / (8 * COLUMNS), outputs / (16 * TILES)), 256 threads: blocks that read the same weights are consecutive. Rows
+// after the last one are computed from whatever is in memory and not stored.
 template <class KIND, int COLUMNS, int TILES> DEVICE void multiply(const Product& p) {
   using Ring = WeightRing<KIND, TILES>;
   constexpr int SUMS = TILES * COLUMNS * 4;
@@ -78,7 +78,7 @@ template <class KIND, int COLUMNS, int TILES> DEVICE void multiply(const Product
     for (int c = 0; c < COLUMNS; c++) { sums[t][c][0] = sums[t][c][1] = sums[t][c][2] = sums[t][c][3] = 0.f; }
   }
 #pragma unroll
-  for (int i = 0; i < Ring::STAGES - 1; i++) {   // weights do not change: these come while the kernel before still computes
+  for (int i = 0; i < Ring::STAGES - 1; i++) {   // weights are constant, so copies start before the previous kernel ends
     Ring::fetch(ring, i, mine, p.weights, firstTile, groups, warp + i * PRODUCT_WARPS);
   }
   awaitPrevious();
@@ -89,7 +89,7 @@ template <class KIND, int COLUMNS, int TILES> DEVICE void multiply(const Product
     const RowFragments<KIND, COLUMNS> x = next;
     if (i + 1 < mine) next.load(p.rows, firstRow / 8, groups, warp + (i + 1) * PRODUCT_WARPS);
     awaitCopies<Ring::STAGES - 2>();
-    __syncwarp();   // all lanes have what they copied for each other, and are through with the slot that is filled next
+    __syncwarp();   // all lanes have each other's copies and have finished with the slot that is filled next
     const int ahead = i + Ring::STAGES - 1;
     Ring::fetch(ring, ahead, mine, p.weights, firstTile, groups, warp + ahead * PRODUCT_WARPS);
 #pragma unroll
@@ -114,7 +114,8 @@ template <class KIND, int COLUMNS, int TILES> DEVICE void multiply(const Product
   }
 }
 
-// The likeliest token of each row: the first one of the largest logit; none where one of them is no number. grid (rows), 1024 threads.
+// Finds the argmax token of each row: the first with the largest logit, none if any logit is not finite. grid (rows), 1024
+// threads.
 DEVICE void pickLikeliest(const float* logits, int vocabulary, u32* tokens) {
   __shared__ float best[ROW_THREADS];
   __shared__ int where[ROW_THREADS];

@@ -1,25 +1,26 @@
-// Attention of a part of a prompt: many rows of one sequence, each to all tokens up to itself. A warp has 16 queries, of rows
-// and of the query heads that share a KV head, as one operand; keys and values of a page are the other one, and what was one
-// fragment of rows in pages.cuh is two of columns here. Packed codes become halves in registers: they serve 16 queries at once.
+// Attention of a prompt chunk: many rows of one sequence, each up to its own position. A warp has 16 queries, of rows and
+// of the query heads that share a KV head, as one operand. Keys and values of a page are the other operand, so a fragment
+// of rows in pages.cuh becomes two of columns here. Packed codes are converted to halves in registers, for 16 queries at
+// once.
 #pragma once
 #include "pages.cuh"
 
 constexpr int PROMPT_WARPS = 4;
 constexpr int PROMPT_QUERIES = 16 * PROMPT_WARPS;   // of a block
 
-// Rows of one sequence that follow each other, as are their positions. dev.kvasir.cuda.PrefillAttention fills it in.
+// Consecutive rows of one sequence with consecutive positions. dev.kvasir.cuda.PrefillChunks fills it in.
 struct PromptRun {
   u32 firstRow, rows;
   u32 firstPosition;
-  u32 firstEntry, packedPages;   // pages of halves follow the packed ones
-  u32 sinks;                     // the first tokens, in the first pages of halves
-  u32 firstTable;                // the entry of what its sequence has beside pages
+  u32 firstEntry, packedPages;   // fp16 pages follow the packed ones
+  u32 sinks;                     // the first tokens, in the first fp16 pages
+  u32 firstTable;                // the first entry of the sequence's tables
   u32 unused;
 
   DEVICE int sinkPages() const { return (sinks + PAGE_TOKENS - 1) / PAGE_TOKENS; }
 
-  // The position of the first token of a page of halves, below 0 for those that were packed, which come before; and the pages
-  // that hold tokens up to a position.
+  // The position of an fp16 page's first token, below 0 for dequantized pages, which come first; and the number of pages
+  // with tokens up to a position.
   DEVICE int positionOf(int halfPage) const {
     const int behind = halfPage - sinkPages();
     return PAGE_TOKENS * (behind < 0 ? halfPage : (int)packedPages + behind) + (behind < 0 ? 0 : sinks);
@@ -34,14 +35,14 @@ struct Prompt {
   const PromptRun* runs;
   const PageEntry* entries;
   const u16* queries;   // (rows, query heads, D)
-  u16* outputs;         // the same
+  u16* outputs;         // (rows, query heads, D)
   u64 packedOffset, halfOffset;
-  float scale;          // of scores, times log2(e)
-  u32 sharing;          // query heads of a KV head
+  float scale;          // factor of scores, times log2(e)
+  u32 sharing;          // query heads per KV head
   u32 queryHeads;
 };
 
-// Codes at bit B of either half of a word as numbers: with the exponent of 2^(10 - B) a step of theirs is one.
+// Converts codes at bit B of either half of a word to halves: with the exponent of 2^(10 - B), a step of the codes is one.
 template <int BITS, int B> DEVICE u32 codesAsHalves(u32 word) {
   constexpr u32 MASK = ((1u << BITS) - 1) << B, ONES = 0x6400u - (B << 10);
   u32 lifted, codes;
@@ -56,7 +57,7 @@ DEVICE u32 multiplyAddHalves(u32 a, u32 b, u32 c) {
   return r;
 }
 
-// What a warp keeps of its 16 queries; a lane has rows r and r + 8.
+// A warp's state for its 16 queries; a lane has rows r and r + 8.
 template <int D> struct Reader {
   static constexpr int STEPS = D / 16;
   u32 queries[STEPS][4];
@@ -84,8 +85,8 @@ template <int D> struct Reader {
     multiplyTiles(outputs[n], weights[0], weights[1], weights[2], weights[3], b0, b1);
   }
 
-  // Scores become weights, and what was summed so far is held against the new maximum.
-  // seen: the tokens of the page that the rows r and r + 8 see
+  // Converts scores to weights and rescales the sums so far to the new maximum.
+  // seen: number of tokens of the page that rows r and r + 8 attend to
   DEVICE void weigh(float scale, int seen0, int seen1) {
     const int q = threadIdx.x & 3;
     float largest[2] = {most[0], most[1]};
@@ -121,7 +122,7 @@ template <int D> struct Reader {
     }
   }
 
-  // Weights of 16 tokens as an operand.
+  // Returns weights of 16 tokens as an operand.
   DEVICE void weights(int tile, u32 (&a)[4]) const {
     a[0] = toHalves(scores[2 * tile][0], scores[2 * tile][1]);
     a[1] = toHalves(scores[2 * tile][2], scores[2 * tile][3]);
@@ -130,7 +131,7 @@ template <int D> struct Reader {
   }
 };
 
-// A page of halves in shared memory; what lies behind its last token may be no number.
+// Attends an fp16 page in shared memory; memory after its last token may hold NaN.
 template <int D> DEVICE void readHalves(Reader<D>& reader, const u8* page, int tokens, float scale, int seen0, int seen1) {
   using Page = HalfPage<D>;
   const int lane = threadIdx.x % 32, q = lane & 3;
@@ -149,7 +150,7 @@ template <int D> DEVICE void readHalves(Reader<D>& reader, const u8* page, int t
   for (int tile = 0; tile < PAGE_TILES; tile++) {
     u32 weights[4];
     reader.weights(tile, weights);
-    const int left = tokens - 16 * tile - 2 * q;   // tokens of this lane's pair that are there, and of that eight further
+    const int left = tokens - 16 * tile - 2 * q;   // remaining tokens from this lane's pair on
     const u32 low = left >= 2 ? ~0u : left == 1 ? 0xffffu : 0u, high = left >= 10 ? ~0u : left == 9 ? 0xffffu : 0u;
 #pragma unroll
     for (int i = 0; i < D / 16; i++) {
@@ -161,7 +162,7 @@ template <int D> DEVICE void readHalves(Reader<D>& reader, const u8* page, int t
   }
 }
 
-// Scores of 8 tokens of each group of 32, of 16 channels: field FIRST of a word and the one of the second group.
+// Computes scores of 8 tokens of each group of 32, for 16 channels: field FIRST of a word and that of the second group.
 template <int BITS, int D, int FIRST>
 DEVICE void scoreWord(Reader<D>& reader, int tile, int step, u32 word, const uint2 (&scales)[2], const uint4& zeros) {
   constexpr int SECOND = FIRST + BITS;
@@ -172,7 +173,8 @@ DEVICE void scoreWord(Reader<D>& reader, int tile, int step, u32 word, const uin
                multiplyAddHalves(codesAsHalves<BITS, SECOND>(upper), scales[1].y, zeros.w));
 }
 
-// Outputs of 8 channels of the lower half of the head and 8 of the upper, which meet the groups of tokens in the other order.
+// Adds outputs of 8 channels of the lower half of the head and 8 of the upper half, which take the token groups in reverse
+// order.
 template <int BITS, int D, int FIRST>
 DEVICE void addWord(Reader<D>& reader, int tile, int step, u32 word, const u32 (&weights)[4][4], const u8* values) {
   using Page = PackedPage<BITS, D>;
@@ -195,7 +197,7 @@ DEVICE void addWord(Reader<D>& reader, int tile, int step, u32 word, const u32 (
   }
 }
 
-// A packed page in shared memory, which all rows see whole.
+// Attends a packed page in shared memory, which all rows see whole.
 template <int BITS, int D> DEVICE void readPacked(Reader<D>& reader, const u8* page, float scale) {
   using Page = PackedPage<BITS, D>;
   const int lane = threadIdx.x % 32, q = lane & 3;
@@ -239,8 +241,8 @@ template <int BITS, int D> DEVICE void readPacked(Reader<D>& reader, const u8* p
   }
 }
 
-// grid (queries / 64, KV heads, runs), 128 threads, two pages of halves of dynamic shared memory. BITS 16: what was packed is
-// halves by now, elsewhere.
+// grid (queries / 64, KV heads, chunks), 128 threads, two fp16 pages of dynamic shared memory. BITS 16: packed pages have
+// been dequantized to another place.
 template <int BITS, int D> DEVICE void readPrompt(const Prompt& p) {
   extern __shared__ __align__(128) u8 dynamicMemory[];
   letNextBegin();
@@ -271,7 +273,7 @@ template <int BITS, int D> DEVICE void readPrompt(const Prompt& p) {
   int rows[2];
 #pragma unroll
   for (int h = 0; h < 2; h++) {
-    const int query = min(mine + r + 8 * h, queries - 1);   // those behind the last one compute the same, and store nothing
+    const int query = min(mine + r + 8 * h, queries - 1);   // those after the last one compute the same and store nothing
     rows[h] = query / p.sharing;
     const u16* from = p.queries + ((size_t)(run.firstRow + rows[h]) * p.queryHeads + blockIdx.y * p.sharing + query % p.sharing) * D;
 #pragma unroll
@@ -289,7 +291,7 @@ template <int BITS, int D> DEVICE void readPrompt(const Prompt& p) {
     if (BITS < 16 && page < run.packedPages) {
       readPacked<BITS < 16 ? BITS : 2, D>(reader, at, p.scale);
     } else {
-      const int before = run.positionOf(page - run.packedPages) - run.firstPosition;   // the row whose token is its first
+      const int before = run.positionOf(page - run.packedPages) - run.firstPosition;   // row of the page's first token
       const int tokens = tokensOf(entries[page]);
       readHalves<D>(reader, at, tokens, p.scale, min(tokens, rows[0] + 1 - before), min(tokens, rows[1] + 1 - before));
     }

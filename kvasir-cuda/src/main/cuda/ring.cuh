@@ -1,17 +1,17 @@
-// A warp's ring of slots in shared memory, filled by copies that run beside the arithmetic. A slot holds the keys of a unit
-// (a packed page, or a tile of halves) and behind them its values; both are waited for and refilled apart.
+// A warp's ring buffer in shared memory, filled by copies that overlap with the arithmetic. A slot holds the keys of a unit
+// (a packed page, or an fp16 tile), then its values; both are awaited and refilled separately.
 //
-// Here is the seam between generations. From 9.0 on one lane asks the copy engine for a whole half of a slot, and a barrier
-// in shared memory counts the bytes that have come. Before, every lane copies 16 bytes at a time (cp.async), and groups of
-// copies are counted: whatever is filled closes a group, also where there is nothing left to fill, so that the number of
-// groups behind the awaited one is always the same.
+// The implementation depends on the compute capability. From 9.0 on, one lane starts a bulk copy of half a slot, and a
+// barrier in shared memory counts the bytes that have arrived. Before 9.0, every lane copies 16 bytes at a time (cp.async),
+// and groups of copies are counted. Every fill closes a group, even an empty one, so that the number of groups after the
+// awaited one is constant.
 #pragma once
 #include "base.cuh"
 
 constexpr int MOST_WARPS = 16;
 constexpr int MOST_STAGES = 4;
 
-// Two for each slot, keys and values.
+// Two per slot, for keys and values.
 struct RingBarriers { u64 of[MOST_WARPS * MOST_STAGES * 2]; };
 
 template <int KEY_BYTES, int VALUE_BYTES> struct Ring {
@@ -19,11 +19,11 @@ template <int KEY_BYTES, int VALUE_BYTES> struct Ring {
 
   u32 slots;      // address of the first one in shared memory
   u32 barriers;   // of the first slot's keys
-  int stages;     // slots
+  int stages;     // number of slots
   int slot;       // being read
   u32 phase;      // of that slot's barriers
   int lane;
-  u64 once;       // pages are read once in a step: they leave the second cache first
+  u64 once;       // pages are read once per step, so L2 evicts them first
 
   DEVICE Ring(u8* memory, RingBarriers& all, int warp, int lane, int stages)
       : slots(sharedAddress(memory) + warp * stages * SLOT_BYTES),
@@ -43,7 +43,7 @@ template <int KEY_BYTES, int VALUE_BYTES> struct Ring {
 #endif
   }
 
-  // When all that was filled has been read, and the memory is to be something else.
+  // Called when everything that was filled has been read and the memory is reused.
   DEVICE void close() const {
     __syncwarp();
 #if __CUDA_ARCH__ >= 900
@@ -62,14 +62,14 @@ template <int KEY_BYTES, int VALUE_BYTES> struct Ring {
   DEVICE u32 keys() const { return slots + slot * SLOT_BYTES; }
   DEVICE u32 values() const { return keys() + KEY_BYTES; }
 
-  // unit: where it lies in global memory; null where there is none left
+  // unit: address in global memory; null if none is left
   DEVICE void fillKeys(int into, const u8* unit) const { fill<KEY_BYTES>(into, 0, 0, unit); }
   DEVICE void fillValues(int into, const u8* unit) const { fill<VALUE_BYTES>(into, KEY_BYTES, 8, unit); }
 
   DEVICE void awaitKeys() const { await(0); }
   DEVICE void awaitValues() const { await(8); }
 
-  // To be called when all lanes have read what is replaced.
+  // Called when all lanes have read what is replaced.
   DEVICE void refillKeys(const u8* unit) const { __syncwarp(); fillKeys(slot, unit); }
   DEVICE void refillValues(const u8* unit) const { __syncwarp(); fillValues(slot, unit); }
 

@@ -1,15 +1,16 @@
-// What a decoder does to rows between its products, one block for a row. Activations that go into products with coded
-// weights are signed bytes with a scale for 32 of them, by the rule of dev.kvasir.kernel.QuantizedActivations, so that products are the
-// host's sums of integers.
+// The row operations of a decoder between its products, one block per row. Activations for products with quantized weights
+// are signed bytes with a scale for 32 of them. They are rounded like dev.kvasir.kernel.QuantizedActivations, so that
+// products are the same integer sums as on the host.
 #pragma once
 #include "pages.cuh"
 #include "weights.cuh"
 
 constexpr int ROW_THREADS = 1024;
-constexpr int PART_THREADS = 256;   // of what needs no sum over a row
+constexpr int PART_THREADS = 256;   // of kernels without a sum over a row
 constexpr int PART_COLUMNS = 1024;
 
-// A warp's 32 numbers, a group of a row, as codes; a group of zeros has scale zero, and one with a number that is not finite none at all.
+// Quantizes a warp's 32 numbers, one group of a row. A group of zeros has scale zero; a group with a number that is not
+// finite has scale NaN.
 DEVICE void codeGroup(float x, const CodedRows& to, int row, int group, int groups) {
   float largest = fabsf(x);
 #pragma unroll
@@ -31,7 +32,7 @@ DEVICE void codeGroup(float x, const CodedRows& to, int row, int group, int grou
   }
 }
 
-// The sum over a block's threads, for all of them.
+// Returns the sum over all threads of a block to each of them.
 DEVICE float sumOfBlock(float x) {
   __shared__ float ofWarps[ROW_THREADS / 32];
 #pragma unroll
@@ -44,7 +45,7 @@ DEVICE float sumOfBlock(float x) {
   return sum;
 }
 
-// A row of the residual stream divided by its root mean square and weighed, as codes.
+// Quantizes a row of the residual stream after RMS normalization.
 DEVICE void normalizeRow(const float* x, const float* weight, float epsilon, int columns, const CodedRows& to, int row) {
   float squares = 0.f;
 #pragma unroll 4
@@ -68,7 +69,7 @@ template <class KIND> DEVICE void embedRow(const Weights& embedding, const u32* 
   }
 }
 
-// grid (rows): x += update, where there is one, and its norm as codes. rowOf picks the rows, where it is given.
+// grid (rows): x += update, if there is one, and its quantized norm. rowOf selects rows, if given.
 DEVICE void addAndNormalize(float* x, const float* update, const float* weight, float epsilon, int hidden, const u32* rowOf,
                             CodedRows coded) {
   letNextBegin();
@@ -78,12 +79,12 @@ DEVICE void addAndNormalize(float* x, const float* update, const float* weight, 
   if (update != nullptr) {
 #pragma unroll 4
     for (int i = threadIdx.x; i < hidden; i += ROW_THREADS) row[i] += update[(size_t)from * hidden + i];
-    // A thread reads below what it has written itself.
+    // Below, a thread reads only what it has written itself.
   }
   normalizeRow(row, weight, epsilon, hidden, coded, to);
 }
 
-// grid (rows, columns / 1024), 256 threads: silu(gate) * up as codes; both lie in one row, gate first.
+// grid (rows, columns / 1024), 256 threads: quantizes silu(gate) * up; both are in one row, gate first.
 DEVICE void activatePart(const float* gateAndUp, int columns, CodedRows coded) {
   letNextBegin();
   awaitPrevious();
@@ -96,7 +97,7 @@ DEVICE void activatePart(const float* gateAndUp, int columns, CodedRows coded) {
   }
 }
 
-// The same grid: halves as codes.
+// Same grid: quantizes halves.
 DEVICE void codePart(const u16* x, int columns, CodedRows coded) {
   letNextBegin();
   awaitPrevious();
@@ -107,26 +108,26 @@ DEVICE void codePart(const u16* x, int columns, CodedRows coded) {
   }
 }
 
-// What a row's queries, keys and values become before attention.
+// The arguments that turn a row's projections into queries, keys and values.
 struct Turning {
   const float* projected;    // (rows, query heads + 2 * KV heads, D)
   const float* bias;         // (query heads + 2 * KV heads, D), or null
-  const float* queryNorm;    // (D), or null where heads are not normalized
+  const float* queryNorm;    // (D), or null if heads are not normalized
   const float* keyNorm;      // (D)
   const float* frequencies;  // (pairs)
   const u32* positions;      // (rows)
-  const PageEntry* places;   // (rows), of the first layer
+  const PageEntry* places;   // (rows), slots of the first layer
   u64 layerOffset;
   u16* queries;              // (rows, query heads, D)
   u32 queryHeads, kvHeads;
-  u32 pairs;                 // of channels that turn
-  u32 neighbours;            // whether a pair is two channels side by side, or half of the turning ones apart
+  u32 pairs;                 // of rotary channels
+  u32 neighbours;            // whether pairs are adjacent channels, or half of the rotary channels apart
   float epsilon;             // of the norms of heads
 };
 
-// One over the root mean square of a head, of which each of D / 2 threads has two channels.
+// Returns one over the root mean square of a head; each of D / 2 threads has two channels.
 template <int D> DEVICE float headFactor(float a, float b, float epsilon) {
-  __shared__ float squares[D / 2];   // 96 channels leave half of a warp empty: no shuffles
+  __shared__ float squares[D / 2];   // with 96 channels half a warp is empty: no shuffles
   squares[threadIdx.x] = a * a + b * b;
   __syncthreads();
   float sum = 0.f;
@@ -135,14 +136,14 @@ template <int D> DEVICE float headFactor(float a, float b, float epsilon) {
   return 1.f / sqrtf(sum / D + epsilon);
 }
 
-// grid (rows, query heads + 2 * KV heads), D / 2 threads: biases, rotation by position, queries to halves, keys and values to
-// their page.
+// grid (rows, query heads + 2 * KV heads), D / 2 threads: adds biases, applies RoPE, and writes queries as halves and keys
+// and values to their pages.
 template <int D> DEVICE void turnRow(const Turning& t) {
   letNextBegin();
   awaitPrevious();
   const int row = blockIdx.x, head = blockIdx.y, heads = gridDim.y, pair = threadIdx.x;
   const bool turns = head < t.queryHeads + t.kvHeads && pair < t.pairs;
-  const bool beside = t.neighbours || pair >= t.pairs;   // channels that do not turn are taken two by two
+  const bool beside = t.neighbours || pair >= t.pairs;   // channels that are not rotated are taken two by two
   const int first = beside ? 2 * pair : pair, second = beside ? 2 * pair + 1 : pair + t.pairs;
   const float* from = t.projected + ((size_t)row * heads + head) * D;
   float a = from[first], b = from[second];

@@ -1,9 +1,9 @@
-// Rows of halves to their places, and full pages of halves to packed ones.
+// Writes rows to fp16 pages, and quantizes full fp16 pages to packed ones.
 #pragma once
 #include "pages.cuh"
 
-// grid (rows, KV heads), D / 2 threads. A place is a page's address and, in its lower bits, the row's token; offset leads
-// from there to the layer's own pages.
+// grid (rows, KV heads), D / 2 threads. A place is a page address with the row's token in the lower bits; offset leads from
+// there to the layer's pages.
 template <int D>
 DEVICE void appendRow(const PageEntry* places, u64 offset, const u16* keys, const u16* values) {   // (rows, KV heads, D)
   letNextBegin();
@@ -18,7 +18,7 @@ DEVICE void appendRow(const PageEntry* places, u64 offset, const u16* keys, cons
   *reinterpret_cast<u16*>(page + HalfPage<D>::valueOffset(token, channel + 1)) = (u16)(value >> 16);
 }
 
-// The largest half that is not above x, and the smallest that is not below: as dev.kvasir.page.HalfRounding.
+// Rounds down and up to halves, like dev.kvasir.page.HalfRounding.
 DEVICE u16 halfBelow(float x) {
   const u16 half = toHalf(x);
   if (!(toFloat(half) > x)) return half;
@@ -31,8 +31,8 @@ DEVICE u16 halfAbove(float x) {
   return !(half & 0x8000) ? half + 1 : half == 0x8000 ? 1 : half - 1;
 }
 
-// What a scale reaches, as dev.kvasir.page.ScaleSpan: from a code to the next, or a third of the range at any width.
-// THROUGH: whether codes were of 16 bits before and have been made narrower since
+// The span of a scale, as dev.kvasir.page.ScaleSpan: one quantization step, or a third of the range at any width.
+// THROUGH: whether codes are narrowed from 16 bits
 template <int BITS> struct StepSpan {
   static constexpr int WIDTH = BITS;
   DEVICE static float parts() { return (float)((1 << BITS) - 1); }
@@ -42,12 +42,12 @@ template <int BITS> struct StepSpan {
     if (step == 0.f) return 0;
     const float steps = __fdiv_rn(__fsub_rn(x, zero), step);
     const float whole = floorf(steps);
-    const int nearest = (int)whole + (steps - whole >= 0.5f ? 1 : 0);   // halves go up, as Math.round has it
+    const int nearest = (int)whole + (steps - whole >= 0.5f ? 1 : 0);   // halves are rounded up, as by Math.round
     return (u32)min(nearest, highest);
   }
 };
 
-// From a code of twice as many bits to the nearest of BITS: dev.kvasir.codec.pmkvq.RightShift, the equivalent one.
+// Rounds a code of twice as many bits to BITS, like the equivalent dev.kvasir.codec.pmkvq.RightShift.
 template <int BITS> DEVICE u32 narrowed(u32 code) {
   return (u32)((((1ull << 2 * BITS) - (1ull << BITS) + 1) * (code + (1ull << (BITS - 1)))) >> 3 * BITS);
 }
@@ -57,7 +57,7 @@ template <int FROM, int TO> DEVICE u32 narrowedTo(u32 code) {
   else return narrowedTo<FROM / 2, TO>(narrowed<FROM / 2>(code));
 }
 
-// 3 / (2^BITS - 1), rounded as Java rounds it.
+// 3 / (2^BITS - 1), rounded as in Java.
 template <int BITS> DEVICE float thirdUnit() { return __fdiv_rn(3.f, (float)((1 << BITS) - 1)); }
 
 template <int BITS, bool THROUGH> struct ThirdSpan {
@@ -69,7 +69,8 @@ template <int BITS, bool THROUGH> struct ThirdSpan {
   }
 };
 
-// Codes of some numbers, to the bits of dev.kvasir.page.UniformQuantizer: the zero is rounded down and the scale up.
+// The quantization of a group of numbers, with the same bits as dev.kvasir.page.UniformQuantizer: the zero is rounded down
+// and the scale up.
 struct Group {
   u16 scale, zero;
 
@@ -95,16 +96,16 @@ struct Group {
   template <class SPAN> DEVICE u32 code(float x) const { return SPAN::code(x, toFloat(zero), toFloat(scale)); }
 };
 
-// From a full page of halves to a packed one: an address each, of the first KV head's parts.
+// The addresses of a full fp16 page and of its packed page, of the first KV head.
 struct Packing { u64 from, to; };
 
-// Room for one side of a page, rows of D halves, and its groups.
+// Memory for one side of a page, rows of D halves, and its groups.
 template <int D> struct PackingMemory {
   u16 rows[PAGE_TOKENS][D];
   Group groups[PAGE_TOKENS * D / 32];
 };
 
-// Numbers of a page as they are packed, in shared memory and, of a page that shares scales, in global memory.
+// Numbers to quantize: in shared memory, and in global memory for a page that shares scales.
 template <int D> struct PlainRows {
   const PackingMemory<D>& memory;
   DEVICE float operator()(int token, int channel) const { return toFloat(memory.rows[token][channel]); }
@@ -117,7 +118,7 @@ template <int D> struct PlainKeys {
   }
 };
 
-// A channel's group over this page and the one that it shares scales with.
+// Returns a channel's group over this page and the one that shares its scales.
 template <class SPAN, class ROWS, class OTHER> DEVICE Group groupOfTwo(const ROWS& rows, const OTHER& other, int channel) {
   float least = rows(0, channel), most = least;
 #pragma unroll 4
@@ -129,8 +130,8 @@ template <class SPAN, class ROWS, class OTHER> DEVICE Group groupOfTwo(const ROW
   return Group::of<SPAN>(least, most);
 }
 
-// Whose code field p of a word among key codes is, and of the number beside it: the next channel. Words of eight bits are half
-// a fragment.
+// Returns the token and channel of field p of a word of key codes; the field of the upper half is the next channel. Words
+// of 8 bits are half a fragment.
 template <int BITS> DEVICE int2 keyOf(int word, int p) {
   const int part = word & 3, lane = word / 4 % 32, chunk = word / 128, r = lane >> 2, q = lane & 3;
   // tile of 8 tokens of each group, 16 channels, register of the fragment
@@ -140,7 +141,7 @@ template <int BITS> DEVICE int2 keyOf(int word, int p) {
   return int2{32 * (a & 1) + 8 * tile + r, 16 * step + 8 * (a >> 1) + 2 * q};   // token, channel
 }
 
-// The same among value codes; the number beside it is the next token's.
+// The same for value codes; the field of the upper half is the next token.
 template <int BITS, int D> DEVICE int2 valueOf(int word, int p) {
   constexpr int WORDS = PackedPage<BITS, D>::WORDS;
   const int lane = word / 4 % 32, r = lane >> 2, q = lane & 3, index = word / 128 * 4 + (word & 3);
@@ -150,14 +151,14 @@ template <int BITS, int D> DEVICE int2 valueOf(int word, int p) {
   return int2{32 * ((step >> 1) ^ (a & 1)) + 8 * (2 * (step & 1) + (a >> 1)) + 2 * q, D / 2 * (a & 1) + 8 * tile + r};
 }
 
-// The words of a page's keys: codes, scales, zeros.
-// other: the page of halves that shares scales with this one, where 128 tokens do
+// Writes the words of a page's keys: codes, scales, zeros.
+// other: the fp16 page that shares scales with this one, if 128 tokens do
 template <class SPAN, int D, class ROWS, class OTHER>
 DEVICE void packKeys(PackingMemory<D>& m, const ROWS& rows, const OTHER& other, u32* out, int group) {
   constexpr int BITS = SPAN::WIDTH;
   using Page = PackedPage<BITS, D>;
 #pragma unroll 1
-  for (int i = threadIdx.x; i < 2 * D; i += blockDim.x) {   // groups (2, D); both alike where 64 tokens share a scale
+  for (int i = threadIdx.x; i < 2 * D; i += blockDim.x) {   // groups (2, D); both equal if 64 tokens share a scale
     const int channel = i % D, first = group == 32 ? i / D * 32 : 0;
     m.groups[i] = group == 2 * PAGE_TOKENS
                       ? groupOfTwo<SPAN>(rows, other, channel)
@@ -190,7 +191,7 @@ DEVICE void packKeys(PackingMemory<D>& m, const ROWS& rows, const OTHER& other, 
   }
 }
 
-// The words of a page's values.
+// Writes the words of a page's values.
 template <class SPAN, int D, class ROWS> DEVICE void packValues(PackingMemory<D>& m, const ROWS& rows, u32* out, int group) {
   constexpr int BITS = SPAN::WIDTH;
   using Page = PackedPage<BITS, D>;
@@ -230,7 +231,7 @@ template <class SPAN, int D, class ROWS> DEVICE void packValues(PackingMemory<D>
   }
 }
 
-// Rows of a page of halves to shared memory, by all threads of a block.
+// Loads rows of an fp16 page to shared memory, by all threads of a block.
 template <int D, int WIDTH> DEVICE void loadKeys(const u8* page, u16 (&rows)[PAGE_TOKENS][WIDTH]) {
   for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {
     rows[i / D][i % D] = *reinterpret_cast<const u16*>(page + HalfPage<D>::keyOffset(i / D, i % D));
@@ -245,7 +246,8 @@ template <int D, int WIDTH> DEVICE void loadValues(const u8* page, u16 (&rows)[P
 
 // grid (pages, KV heads, layers), 256 threads, PackingMemory<D> of dynamic shared memory.
 // halfStride, packedStride: from a layer's page to the next layer's
-// keyGroup: tokens that share a channel's scale, 32, 64, or 128 where pages come in pairs; valueGroup: channels that share a token's, a multiple of 32
+// keyGroup: tokens that share a channel's scale, 32, 64, or 128 if pages come in pairs
+// valueGroup: channels that share a token's scale, a multiple of 32
 template <class SPAN, int D>
 DEVICE void packPage(const Packing* packings, u64 halfStride, u64 packedStride, u32 keyGroup, u32 valueGroup) {
   constexpr int BITS = SPAN::WIDTH;
@@ -267,11 +269,11 @@ DEVICE void packPage(const Packing* packings, u64 halfStride, u64 packedStride, 
   packValues<SPAN, D>(m, PlainRows<D>{m}, reinterpret_cast<u32*>(to + PackedPage<BITS, D>::KEY_BYTES), valueGroup);
 }
 
-// Where a packed page has its numbers, as dev.kvasir.cuda.PackedPage has it.
+// Reads single numbers of a packed page, like dev.kvasir.cuda.PackedPage.
 template <int BITS, int D> struct PackedPlaces {
   using Page = PackedPage<BITS, D>;
 
-  // The number of a word among a lane's; the register's upper bit is which half of a fragment of eight bits.
+  // Returns the index of a word within a lane; with 8 bits the register's upper bit selects the half of a fragment.
   DEVICE static int keyWord(int step, int tile, int reg) {
     return BITS == 2 ? 2 * step + tile / 2 : BITS == 4 ? 4 * step + tile : 8 * step + 2 * tile + reg / 2;
   }
@@ -298,7 +300,7 @@ template <int BITS, int D> struct PackedPlaces {
 
   DEVICE static float half(const u8* at) { return toFloat(*reinterpret_cast<const u16*>(at)); }
 
-  // unit: what a scale is multiplied by to be a step
+  // unit: factor from a stored scale to a quantization step
   DEVICE static float key(const u8* page, int token, int channel, float unit = 1.f) {
     const u32 its = keyCode(page, token, channel);
     const u8* scale = page + Page::CODE_BYTES + 128 * (channel / 32) + 64 * (token / 32) + 16 * (channel % 8 / 2) +
@@ -322,10 +324,9 @@ template <int BITS, int D> struct PackedPlaces {
   }
 };
 
-// Which pages become halves again, of which layers: grid (pages, KV heads, layers). dev.kvasir.cuda.PageQuantizer.Unpacking fills it
-// in.
+// The pages and layers to dequantize: grid (pages, KV heads, layers). dev.kvasir.cuda.DequantizeKernel fills it in.
 struct Unpacking {
-  const Packing* packings;        // they lead the other way: from is the page of halves, 0 where a list has ended
+  const Packing* packings;        // reversed: `from` is the fp16 page, 0 for padding
   u64 halfStride, packedStride;   // from a layer's page to the next layer's
   u32 firstLayer;
 
@@ -334,13 +335,13 @@ struct Unpacking {
   template <int D> DEVICE u8* halves() const {
     return reinterpret_cast<u8*>(packings[blockIdx.x].from) + layer() * halfStride + (size_t)blockIdx.y * HalfPage<D>::BYTES;
   }
-  DEVICE u8* packed(int bytes) const {   // of a page of one KV head
+  DEVICE u8* packed(int bytes) const {   // size of a page of one KV head
     return reinterpret_cast<u8*>(packings[blockIdx.x].to) + layer() * packedStride + (size_t)blockIdx.y * bytes;
   }
 };
 
-// A page of halves by all threads of a block, 16 bytes at a time as lanes read them.
-// keys, values: the number of a token's channel
+// Writes an fp16 page by all threads of a block, 16 bytes at a time in lane order.
+// keys, values: return an element of a token's channel
 template <int D, class KEYS, class VALUES> DEVICE void writeHalves(u8* halves, const KEYS& keys, const VALUES& values) {
   constexpr int CHUNKS = D / 16;
   auto keyPair = [&](int token, int channel) { return toHalves(keys(token, channel), keys(token, channel + 1)); };
@@ -358,7 +359,7 @@ template <int D, class KEYS, class VALUES> DEVICE void writeHalves(u8* halves, c
   }
 }
 
-// 256 threads: packed pages to halves again, as attention takes them.
+// 256 threads: dequantizes packed pages to the numbers that attention computes with.
 template <int BITS, int D> DEVICE void unpackPage(const Unpacking& unpacking, float unit = 1.f) {
   letNextBegin();
   awaitPrevious();

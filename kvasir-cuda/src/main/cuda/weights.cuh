@@ -1,21 +1,21 @@
-// Weights as they lie for products: tiles of 16 rows by 32 columns, in the order in which lanes hold them as an operand of
-// the matrix units. dev.kvasir.cuda.WeightFormat lays them out. Each kind says what a tile takes of a ring's slot, how it is
-// fetched, and how it is multiplied with 8 rows at a time.
+// The layout of weights for products: tiles of 16 rows by 32 columns, in the order in which lanes hold operands of the
+// matrix units, as in dev.kvasir.cuda.WeightFormat. Each kind defines a tile's size in a ring slot, how it is fetched, and
+// how it is multiplied with 8 rows at a time.
 #pragma once
 #include "base.cuh"
 
-// Of a matrix: a chunk is a tile of 16 rows by 32 columns, (row tiles, columns / 32) of them.
+// A weight matrix of (row tiles, columns / 32) chunks; a chunk is a tile of 16 rows by 32 columns.
 struct Weights {
   const u8* codes;
   const u8* scales;
-  const u8* minimums;   // null where a kind has none
+  const u8* minimums;   // null if a kind has none
 };
 
-// Rows that are multiplied, in tiles of 8 rows by 32 columns, as the other operand.
+// Quantized activations, in tiles of 8 rows by 32 columns, as the other operand.
 //   codes   (row tiles, groups, 8 rows, 4 quads, 2 halves of the group, 4) i8
 //   scales  (row tiles, groups, 8 rows), of 32 columns
 //   sums    the same: a scale times the sum of its codes, for weights with minimums
-//   halves  (row tiles, groups, 8 rows, 4 quads, 4 words, 2), for weights that are no codes; null where there are none
+//   halves  (row tiles, groups, 8 rows, 4 quads, 4 words, 2), for weights that are halves; null if there are none
 struct CodedRows {
   signed char* codes;
   float* scales;
@@ -23,20 +23,20 @@ struct CodedRows {
   u16* halves;
 };
 
-// Sums of a group stay below 2^22. Added to this number, whose last bit is one, they are a float's last bits.
+// Sums of a group stay below 2^22. Added to this number, whose last bit is one, they are the last bits of a float.
 constexpr int SUM_BIAS = 0x4b400000;
 
 DEVICE float sumOf(int dot) { return __int_as_float(dot) - __int_as_float(SUM_BIAS); }
 
-// c = a * b, biased: 16 x 32 signed bytes by 32 x 8. Lane 4r+q has of a the rows r and r+8, columns 4q to 4q+3 and sixteen further;
-// of b the column r, the same four rows and those sixteen further; of c what it has in multiplyTiles.
+// c = a * b, biased: 16 x 32 signed bytes by 32 x 8. Lane 4r+q holds rows r and r+8 of a, columns 4q to 4q+3 and the same
+// plus 16; column r of b, the same rows; and the part of c as in multiplyTiles.
 DEVICE void multiplyBytes(int (&c)[4], const uint4& a, u32 b0, u32 b1) {
   asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%10,%10,%10};"
       : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
       : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1), "r"(SUM_BIAS));
 }
 
-// The same of 16 columns: either half of the registers.
+// The same for 16 columns: either half of the registers.
 DEVICE void multiplyBytes(int (&c)[4], u32 a0, u32 a1, u32 b) {
   asm("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%7,%7,%7};"
       : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
@@ -50,7 +50,8 @@ DEVICE void addScaled(float (&sums)[4], const int (&dot)[4], float s0, float s1,
   sums[3] = fmaf(sumOf(dot[3]), s1 * x.y, sums[3]);
 }
 
-// What 8 * COLUMNS rows x make of 32 codes a of each of 16 rows; s0 and s1 are scales of the lane's two.
+// Adds the products of 8 * COLUMNS rows x with 32 codes a of each of 16 rows; s0 and s1 are the scales of the lane's two
+// rows.
 template <int COLUMNS, class ROWS>
 DEVICE void addGroup(const uint4& a, float s0, float s1, const ROWS& x, float (&sums)[COLUMNS][4]) {
 #pragma unroll
@@ -61,7 +62,7 @@ DEVICE void addGroup(const uint4& a, float s0, float s1, const ROWS& x, float (&
   }
 }
 
-// The same of minimums.
+// Adds the products with minimums.
 template <int COLUMNS, class ROWS> DEVICE void addMinimums(float m0, float m1, const ROWS& x, float (&sums)[COLUMNS][4]) {
 #pragma unroll
   for (int c = 0; c < COLUMNS; c++) {
@@ -72,7 +73,7 @@ template <int COLUMNS, class ROWS> DEVICE void addMinimums(float m0, float m1, c
   }
 }
 
-// The same of codes that have scales for 16: s for the first ones, t for the others.
+// The same for codes with scales for 16: s for the first 16, t for the others.
 template <int COLUMNS, class ROWS>
 DEVICE void addSixteens(const uint4& a, float s0, float s1, float t0, float t1, const ROWS& x, float (&sums)[COLUMNS][4]) {
 #pragma unroll
@@ -109,18 +110,18 @@ DEVICE uint2 loadSharedPair(u32 address) {
   return v;
 }
 
-// Where the byte of a column lies among a tile's 512, and the word of a lane that it is in.
+// Returns the offset of a column's byte among the 512 of a tile.
 DEVICE int byteOf(int row, int column) {
   return 16 * (4 * (row % 8) + column % 16 / 4) + 4 * (row % 16 / 8 + 2 * (column % 32 / 16)) + column % 4;
 }
 
-// Copies LANES times 16 bytes of a chunk by the lanes from FIRST on.
+// Copies LANES times 16 bytes of a chunk, by the lanes from FIRST on.
 template <int FIRST, int LANES> DEVICE void copyChunk(u32 to, const u8* from, size_t chunk) {
   const int lane = (int)(threadIdx.x % 32) - FIRST;
   if (lane >= 0 && lane < LANES) copyAhead(to + 16 * lane, from + chunk * (16 * LANES) + 16 * lane);
 }
 
-// Codes of 8 bits in a slot, and their scales behind them, which so many lanes bring.
+// Codes of 8 bits in a slot, followed by their scales, which SCALE_LANES lanes copy.
 template <int SCALE_LANES> struct CodesAndScales {
   static constexpr int BYTES = 512 + 16 * SCALE_LANES;
   static constexpr bool HALVES = false, SUMS = false;
@@ -145,8 +146,8 @@ struct ByteWeights : CodesAndScales<2> {
   }
 };
 
-// Four bits of every code: a lane has eight bytes, whose first four are the nibbles of its first two words, lower ones first, and the
-// others those of its third and fourth.
+// Four bits of every code. A lane has eight bytes: the first four are the nibbles of its first two words, lower ones first,
+// and the others those of its third and fourth words.
 struct Nibbles {
   static constexpr int BYTES = 256;
 
@@ -156,7 +157,7 @@ struct Nibbles {
     return uint4{v.x & 0x0f0f0f0f, v.x >> 4 & 0x0f0f0f0f, v.y & 0x0f0f0f0f, v.y >> 4 & 0x0f0f0f0f};
   }
 
-  // As the upper bits of bytes, whose sign is theirs.
+  // Returns nibbles as the upper bits of bytes, which gives them their sign.
   DEVICE static uint4 upper(const uint2& v) {
     return uint4{v.x << 4 & 0xf0f0f0f0, v.x & 0xf0f0f0f0, v.y << 4 & 0xf0f0f0f0, v.y & 0xf0f0f0f0};
   }
@@ -176,8 +177,8 @@ struct FourBits {
   DEVICE static int at(const u8* codes, int row, int column) { return Nibbles::at(codes, row, column); }
 };
 
-// Q5_K: codes of 0 to 31. The fifth bits of two lanes share a word: of each of its bytes the even lane has the lower nibble, a bit
-// for each of its words.
+// Q5_K: codes of 0 to 31. The fifth bits of two lanes share a word. The even lane has the lower nibble of each byte, one
+// bit for each of its words.
 struct FiveBits {
   static constexpr int BYTES = Nibbles::BYTES + 64;
 
@@ -199,8 +200,8 @@ struct FiveBits {
   }
 };
 
-// Codes of 8 chunks side by side share a super-block for each row, whose scales lie together: halves of all rows first, then so
-// many bytes of each chunk.
+// Eight adjacent chunks share a super-block for each row, whose scales are stored together: halves of all rows first, then
+// CHUNK_BYTES of each chunk.
 template <int CODE_BYTES, int HALF_BYTES, int CHUNK_BYTES> struct SuperBlocks {
   static constexpr int HALVES_AT = CODE_BYTES, SCALES_AT = CODE_BYTES + HALF_BYTES;
   static constexpr int BYTES = (SCALES_AT + CHUNK_BYTES + 15) / 16 * 16;
@@ -215,18 +216,18 @@ template <int CODE_BYTES, int HALF_BYTES, int CHUNK_BYTES> struct SuperBlocks {
 
   DEVICE static void fetch(u32 slot, const Weights& w, size_t chunk) {
     copyChunk<0, CODE_BYTES / 16>(slot, w.codes, chunk);
-    const int at = 8 * (threadIdx.x % 32);   // of both one after the other; all warps of a block want the same halves
+    const int at = 8 * (threadIdx.x % 32);   // of both, consecutively; all warps of a block read the same halves
     const u8* from = at < HALF_BYTES ? halvesOf(w, chunk) : scalesOf(w, chunk) - HALF_BYTES;
     if (at < HALF_BYTES + CHUNK_BYTES) copyShareable<8>(slot + HALVES_AT + at, from + at);
   }
 };
 
-// A whole number below 2^22, less another one, as a float, without the unit that converts.
+// Converts an integer below 2^22, less another one, to a float without a conversion instruction.
 DEVICE float fieldOf(u32 field, int zero = 0) {
   return __int_as_float((int)field | SUM_BIAS) - __int_as_float(SUM_BIAS + zero);
 }
 
-// Q4_K, Q5_K: a scale and a minimum of 6 bits for 32 codes, times two halves of a super-block.
+// Q4_K, Q5_K: a 6-bit scale and minimum for 32 codes, times two halves of a super-block.
 //
 //   halves  (16 rows, 2): of scales, of minimums
 //   scales  (8) u16, then (8) u8: 24 bits for rows r and r + 8
@@ -259,8 +260,9 @@ template <class CODES> struct SuperWeights : SuperBlocks<CODES::BYTES, 64, 24> {
   }
 };
 
-// Q6_K: codes of -32 to 31 with a signed byte for 16 of them, times a half of a super-block. Their upper four bits are nibbles; the lower
-// two of a lane's words are side by side in a byte, of the first word the lowest. Multiplied are four times the codes.
+// Q6_K: codes of -32 to 31 with a signed byte for 16 of them, times a half of a super-block. The upper four bits are
+// nibbles. The lower two bits of a lane's four words are in one byte, those of the first word lowest. The operand is four
+// times the codes.
 //
 //   halves  (16 rows)
 //   scales  (8 rows, 2 halves of the group, rows r and r + 8)
@@ -299,7 +301,7 @@ struct SixBitWeights : SuperBlocks<Nibbles::BYTES + 128, 32, 32> {
   }
 };
 
-// Q4_0: codes of -8 to 7, a half for 32 of them. Multiplied are sixteen times the codes.
+// Q4_0: codes of -8 to 7, a half for 32 of them. The operand is sixteen times the codes.
 struct NibbleWeights {
   static constexpr int BYTES = Nibbles::BYTES + 32;
   static constexpr bool HALVES = false, SUMS = false;
@@ -322,7 +324,7 @@ struct NibbleWeights {
   }
 };
 
-// Types whose scales are short in other ways: codes of 4 or 8 bits with a float and a minimum for 32 of them.
+// Types with other compact scales: codes of 4 or 8 bits with a float scale and minimum for 32 of them.
 template <int BITS> struct GroupWeights {
   static constexpr int CODE_BYTES = 64 * BITS;
   static constexpr int BYTES = CODE_BYTES + 128;
@@ -353,7 +355,7 @@ template <int BITS> struct GroupWeights {
   }
 };
 
-// The same without minimums, with a float for 16. Scales (2 halves of the group, 16 rows).
+// The same without minimums, with a float scale for 16. Scales (2 halves of the group, 16 rows).
 struct SixteenWeights : CodesAndScales<8> {
   template <int COLUMNS, class ROWS> DEVICE static void multiply(u32 slot, const ROWS& x, float (&sums)[COLUMNS][4]) {
     const int lane = threadIdx.x % 32;

@@ -1,11 +1,11 @@
-// Pages of one sequence whose codes have eight, four or two bits, and shrink: a scale is a third of its range at any width, so
-// that narrower pages have the scales and zeros of the wider ones, bit by bit.
+// Pages of one sequence with codes of 8, 4 or 2 bits that are requantized. A scale is a third of its range at any width, so
+// narrower pages have exactly the scales and zeros of the wider ones.
 #pragma once
 #include "attend.cuh"
 #include "store.cuh"
 
-// All packed pages of one width. Outputs are in numbers before and after, and in units of codes in between.
-// memory: of this warp, for its ring; entries: of the pages, which lie so far before this layer's
+// Attends all packed pages of one width. Outputs are plain numbers before and after, and in units of codes in between.
+// entries: of the pages in the first layer; layerOffset leads to this layer's
 template <int BITS, int D>
 DEVICE void attendWidth(const Attention& a, const Work& work, const PageEntry* entries, int pages, u64 layerOffset,
                         RingBarriers& barriers, int warpBytes, PackedHeads<D> (&heads)[1]) {
@@ -13,7 +13,7 @@ DEVICE void attendWidth(const Attention& a, const Work& work, const PageEntry* e
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
   const int begin = work.begin(pages, work.split) + warp, end = work.begin(pages, work.split + 1);
   const int stages = min(MOST_STAGES, warpBytes / Page::BYTES);
-  // Rings of all widths begin where this warp's memory does.
+  // Rings of all widths start at this warp's memory.
   Ring<Page::KEY_BYTES, Page::VALUE_BYTES> ring(dynamicMemory + warp * (warpBytes - stages * Page::BYTES), barriers, warp, lane,
                                                 stages);
   const size_t offset = (size_t)work.kvHead * Page::BYTES + layerOffset;
@@ -44,7 +44,7 @@ DEVICE void attendWidth(const Attention& a, const Work& work, const PageEntry* e
   ring.close();
 }
 
-// Pages of halves and of all widths, for up to four heads; a.stages slots of the widest pages for each warp.
+// Attends fp16 pages and pages of all widths, for up to four heads; each warp has a.stages slots of the widest pages.
 template <int D> DEVICE void attendWidths(const Attention& a) {
   __shared__ BlockMemory block;
   letNextBegin();
@@ -64,14 +64,14 @@ template <int D> DEVICE void attendWidths(const Attention& a) {
   if (fours > 0) attendWidth<4, D>(a, work, behind, fours, a.fourOffset, block.barriers, warpBytes, heads);
   if (twos > 0) attendWidth<2, D>(a, work, behind + fours, twos, a.twoOffset, block.barriers, warpBytes, heads);
 
-  __syncthreads();   // rings become room for outputs
+  __syncthreads();   // rings are reused for outputs
   float* outputs = reinterpret_cast<float*>(dynamicMemory);
   leaveOutputs<16, D>(heads[0], 0, 1, warp, lane, block, outputs);
   __syncthreads();
   finish(a, work, block, PlainOutputs<D, 4>{outputs, a.outputs + work.row(a) * D});
 }
 
-// From pages of FROM bits to others of TO bits, on their codes: grid (pages, KV heads, layers), 256 threads.
+// Requantizes the codes of pages from FROM to TO bits: grid (pages, KV heads, layers), 256 threads.
 template <int FROM, int TO, int D> DEVICE void narrowPage(const Packing* packings, u64 fromStride, u64 toStride) {
   using Wide = PackedPage<FROM, D>;
   using Narrow = PackedPage<TO, D>;
@@ -95,7 +95,7 @@ template <int FROM, int TO, int D> DEVICE void narrowPage(const Packing* packing
         const u32 high = isKey ? Places::keyCode(from, place.x, place.y + 1) : Places::valueCode(from, place.x + 1, place.y);
         out |= narrowedTo<FROM, TO>(low) << TO * p | narrowedTo<FROM, TO>(high) << (TO * p + 16);
       }
-    } else {   // scales and zeros are as they were
+    } else {   // scales and zeros are unchanged
       out = *reinterpret_cast<const u32*>(side + Wide::CODE_BYTES + 4 * word - Narrow::CODE_BYTES);
     }
     reinterpret_cast<u32*>(to)[i] = out;

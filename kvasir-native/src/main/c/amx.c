@@ -1,8 +1,10 @@
-// Products of coded weights with sixteen coded rows of activations at a time, by AMX; the twin is ScalarGemm.products.
+// GEMM with quantized weights and sixteen rows of activations at a time, by AMX. The Java reference is
+// ScalarGemm.products.
 //
-// Weights of 8 bits lie in CodedLayout.DOTS as a matrix operand wants them: a row of a tile register is four columns of
-// sixteen rows. A scale belongs to 16 or 32 columns, so a register is that deep and no deeper, and its sums leave by
-// memory for vectors, which scale them and add them up. Four groups are under way at once, since a sum takes 50 cycles.
+// 8-bit weights in the layout of QuantizedWeights already are a matrix operand: a row of a tile register is four
+// columns of sixteen rows. A scale belongs to 16 or 32 columns, so a register holds no more than that. Its sums pass
+// through memory to vectors, which scale and accumulate them. Four groups are in flight at once, since a sum takes 50
+// cycles.
 #define ISA amx
 #include "coded_operands.h"
 
@@ -10,7 +12,7 @@
 
 #define ROWS 16
 
-// Tile registers: four of sums, and two pairs of what is multiplied.
+// Tile registers: four of sums, and two pairs of operands.
 #define SUMS 0
 #define ACTIVATIONS 4
 #define WEIGHTS 5
@@ -121,7 +123,7 @@ INLINE void multiply_rows(const Weights *w, const Activations *x, const int form
   UNROLL for (int r = 0; r < ROWS; r++) _mm512_mask_storeu_ps(out + r * stride, mask, totals[r]);
 }
 
-// Codes of a tile of nibbles as bytes: eight columns of sixteen rows become twice four of them.
+// Unpacks a tile of nibbles to bytes: eight columns of sixteen rows become twice four.
 INLINE void expand_nibbles(const i8 *from, i32 columns, i8 *to) {
   const __m512i low = _mm512_set1_epi8(15);
   for (i32 eight = 0; eight < columns / 8; eight++) {
@@ -140,8 +142,8 @@ INLINE void multiply_form(const Weights *w, const Activations *x, const int form
   }
 }
 
-// As coded_products of the other files, but for a multiple of sixteen rows. Nibbles are expanded into a room of
-// 16 * columns bytes, which holds the last tile's afterwards; those of the first are there already if the caller says so.
+// As coded_products of the other files, but for a multiple of sixteen rows. Nibbles are unpacked into a buffer of
+// 16 * columns bytes, which holds the last tile afterwards. The caller says if it already holds the first tile.
 EXPORT void KERNEL(coded_products)(float *out, const i8 *codes, const uint8_t *scales, const uint8_t *minimums,
                                    i32 has_minimums, i32 form, i32 minimum_factor, i32 bits, i32 group, i32 columns,
                                    i32 matrix_rows, i32 first_tile, i32 end_tile, const i8 *x_codes,
@@ -170,6 +172,6 @@ EXPORT void KERNEL(coded_products)(float *out, const i8 *codes, const uint8_t *s
       }
     }
   }
-  // A thread that keeps tiles makes every switch of threads save them.
+  // While a thread holds tile state, every context switch has to save it.
   _tile_release();
 }

@@ -1,10 +1,10 @@
-// Blocks of weights as files hold them, laid down as tiles (CodedLayout.DOTS); the twins are the unpackAll of their formats
-// and QuantizedWeights.setTile. To be included behind coded_rows.h.
+// Repacks ggml blocks of weights into tiles; the layout is that of QuantizedWeights. The Java references are the
+// unpackAll of the formats and QuantizedWeights.setTile. Include after coded_rows.h.
 
 #define BLOCK 32            // columns
 #define INFINITE_HALF 0x7C00
 
-// Two to four bytes, wherever they lie.
+// Unaligned loads and stores of two and four bytes.
 INLINE u32 load_half_bits(const uint8_t *at) {
   uint16_t half;
   __builtin_memcpy(&half, at, sizeof half);
@@ -19,21 +19,21 @@ INLINE u32 load_word(const uint8_t *at) {
 
 INLINE void store_word(uint8_t *at, u32 word) { __builtin_memcpy(at, &word, sizeof word); }
 
-// Of a finite half: its exponent and fraction where a float has them are short of its value by 2^112.
+// Converts a finite half. Its exponent and fraction at the position of a float's give the value divided by 2^112.
 INLINE float float_of_half(u32 half) {
   float magnitude = float_of((i32)((half & 0x7FFF) << 13)) * 0x1p112f;
   return half & 0x8000 ? -magnitude : magnitude;
 }
 
-// Where a tile goes, and what is known of the blocks on the way.
+// Where a tile is written, and the largest scale so far.
 typedef struct {
   uint8_t *codes;
   uint16_t *scales; // halves
-  u32 largest;      // magnitude of a scale, as bits of a half: what is not finite comes last
+  u32 largest;      // magnitude of a scale as the bits of a half; non-finite ones compare greatest
 } Laid;
 
-// Words of a row, (columns of a word, 16 rows, 4 bytes), from its first on. A block of nibbles has columns 0 to 15 in the
-// lower ones and 16 to 31 in the upper ones; a word has four columns in its lower nibbles and four in its upper ones.
+// Writes the words of a row, (columns of a word, 16 rows, 4 bytes). A block of nibbles holds columns 0 to 15 in the
+// lower nibbles and 16 to 31 in the upper ones; a word holds four columns in each.
 INLINE void lay_words(const uint8_t *from, uint8_t *to, const int bits) {
   if (bits == 8) {
     UNROLL for (int word = 0; word < BLOCK / 4; word++) store_word(to + 4 * TILE * word, load_word(from + 4 * word));
@@ -47,7 +47,7 @@ INLINE void lay_words(const uint8_t *from, uint8_t *to, const int bits) {
   }
 }
 
-// The same columns of up to sixteen rows, which lie a stride apart. What belongs to rows that are missing is zero.
+// Writes the same columns of up to sixteen rows, stride bytes apart. Scales of missing rows are zero.
 INLINE void lay_group(const uint8_t *blocks, i64 stride, i32 rows, Laid *to, const int bits) {
   u32 halves[TILE] = {0};
   for (i32 row = 0; row < rows; row++, blocks += stride) {
@@ -61,7 +61,7 @@ INLINE void lay_group(const uint8_t *blocks, i64 stride, i32 rows, Laid *to, con
   }
 }
 
-// Rows from the first-th on, which begins a tile. largest is the greatest magnitude of a scale, infinite where one is not
+// Repacks rows first to end; first starts a tile. largest is the greatest magnitude of a scale, infinite if one is not
 // finite.
 INLINE void lay_rows(float *largest, const uint8_t *blocks, uint8_t *codes, uint16_t *scales, i32 columns, i32 first,
                      i32 end, const int bits) {
@@ -78,7 +78,7 @@ INLINE void lay_rows(float *largest, const uint8_t *blocks, uint8_t *codes, uint
   *largest = to.largest < INFINITE_HALF ? float_of_half(to.largest) : __builtin_inff();
 }
 
-// blocks (rows, columns / 32) of a half and 32 bytes. There are no minimums to store: they are multiples of the scales.
+// blocks (rows, columns / 32) of a half and 32 bytes. Minimums are multiples of the scales and are not stored.
 EXPORT void KERNEL(lay_bytes)(float *largest, const uint8_t *blocks, uint8_t *codes, uint16_t *scales, void *minimums,
                               i32 columns, i32 first, i32 end) {
   (void)minimums;

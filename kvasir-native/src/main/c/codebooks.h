@@ -1,14 +1,14 @@
-// Sums of the rows that codes of a codebook pick; each function's twin has the same name in ScalarCodebooks.
+// Sums of codebook vectors selected by codes. Each function's Java reference has the same name in ScalarCodebooks.
 //
-// Every set has 64 rows, and a page 128 tokens. Indices lie (sets, page tokens); they have six bits, and what a byte
-// has above them is left out, so that no index leaves its set.
+// Every set has 64 rows, and a page 128 tokens. Indices are (sets, page tokens) and have six bits; the upper bits of a
+// byte are ignored, so that no index leaves its set.
 #include "patterns.h"
 
 #define SET_ROWS 64
 
 INLINE i64 index_of(uint8_t byte) { return byte & (SET_ROWS - 1); }
 
-// ---- codes of 12 bits; StageCodes says where they lie
+// ---- codes of 12 bits, see StageCodes
 
 #define STAGE_BYTES (PAGE * 3 / 2)
 #define HALF_PAGE (PAGE / 2)
@@ -23,8 +23,8 @@ INLINE void unpack_stage(const uint8_t *restrict low, const uint8_t *restrict hi
   }
 }
 
-// indices (stages, first and second, page tokens). What lies behind the codes is wanted next: a head's values lie behind
-// its keys, and the next head behind those.
+// indices (stages, first and second, page tokens). Prefetches the data behind the codes: a head's values follow its
+// keys, and the next head follows those.
 EXPORT void KERNEL(unpack_stages)(uint8_t *indices, const uint8_t *source, i64 offset, i32 stages) {
   const uint8_t *next = source + offset + (i64)stages * STAGE_BYTES;
   for (i32 byte = 0; byte < stages * STAGE_BYTES; byte += 64) __builtin_prefetch(next + byte);
@@ -35,11 +35,11 @@ EXPORT void KERNEL(unpack_stages)(uint8_t *indices, const uint8_t *source, i64 o
   }
 }
 
-// ---- rows of bytes that stand for numbers from -128 on, x and y of a pair beside each other
+// ---- rows of bytes that represent numbers from -128 on, x and y of a pair adjacent
 
-// Sums of 16 bits of a slice of at most 64 pairs. Bytes are added two at a time, as 16-bit numbers, and the upper ones
-// once more by themselves; what is the lower ones' is left when those are taken off. Where instructions add bytes to
-// wider numbers, they lie as the rows do: the sums of the first half of a vector of bytes, and of the second.
+// 16-bit sums of a slice of at most 64 pairs. Bytes are added two at a time as 16-bit numbers, and the upper ones once
+// more separately; subtracting those leaves the lower ones. Where instructions add bytes to wider numbers, the sums are
+// in the order of the rows: those of the first half of a vector of bytes, and of the second.
 #if LANES == 4
 typedef struct {
   uint16x8_t low[8], high[8];
@@ -50,8 +50,8 @@ typedef struct {
 } Sums;
 #endif
 
-// Sets that are added without a loop: ten are a bit of a head of 64 channels, and the end of so short a loop is guessed
-// wrong.
+// Sets that are added without a loop: ten are one bit of a head of 64 channels, and the end of so short a loop is
+// mispredicted.
 #define SETS_TOGETHER 10
 
 #define SLICE_LANES(pairs) (pairs < SHORT_LANES ? pairs : SHORT_LANES)
@@ -61,7 +61,7 @@ INLINE const uint8_t *picked_row(const uint8_t *rows, const uint8_t *indices, i6
 }
 
 #if LANES == 4
-// Compilers change the order of sums of integers, here to the slowest one.
+// Compilers reorder sums of integers, here to the slowest order.
 INLINE uint16x8_t as_written(uint16x8_t x) {
   __asm__("" : "+w"(x));
   return x;
@@ -71,7 +71,7 @@ INLINE uint16x8_t as_written(uint16x8_t x) {
 INLINE void add_sets(const uint8_t *rows, const uint8_t *indices, i64 row_bytes, const int sets, Sums *sums,
                      const int pairs) {
 #if LANES == 4
-  // Two rows become one of wider numbers, and those are added two by two: a sum that takes row after row waits for itself.
+  // Two rows are added to wider numbers, and those are added in pairs; adding row after row would be bound by latency.
   const uint8_t *picked[SETS_TOGETHER];
   UNROLL for (int set = 0; set < sets; set++) picked[set] = picked_row(rows, indices, row_bytes, set);
   UNROLL for (int v = 0; v < pairs / 8; v++) {
@@ -110,10 +110,10 @@ INLINE void add_sets(const uint8_t *rows, const uint8_t *indices, i64 row_bytes,
 #endif
 }
 
-// As many x and y as a vector has floats, from pair i on, less what the rows' zeros add up to.
+// As many x and y as a vector has floats, from pair i on, minus the sum of the zero points.
 INLINE void numbers_of(const Sums *sums, const int i, const int pairs, i32 zero, Floats *x, Floats *y) {
 #if LANES == 4
-  // As the lower halves of 2^23 + sum, from which 2^23 is taken off: without a conversion.
+  // As the low halves of 2^23 + sum, minus 2^23: this avoids a conversion.
   (void)pairs;
   uint16x8_t upper = vdupq_n_u16(0x4B00), from = i % 8 ? sums->high[i / 8] : sums->low[i / 8];
   Floats lift = all((float)(0x800000 + zero));
@@ -133,8 +133,8 @@ INLINE void numbers_of(const Sums *sums, const int i, const int pairs, i32 zero,
 #endif
 }
 
-// A slice of a token's vector: its sums stay in registers while the rows go by, and then turn. Places count from the
-// slice's first pair.
+// A slice of a token's vector: its sums stay in registers while the rows are added, and are then rotated. Indices are
+// relative to the slice's first pair.
 INLINE void turned_slice(const uint8_t *rows, const uint8_t *indices, i32 sets, i64 all_pairs,
                          const float *restrict units, const float *restrict mean, float scale,
                          const float *restrict cosines, const float *restrict sines, float *restrict out,
@@ -158,7 +158,7 @@ INLINE void turned_slice(const uint8_t *rows, const uint8_t *indices, i32 sets, 
   }
 }
 
-// What turned_sums is given.
+// The arguments of turned_sums.
 typedef struct {
   const uint8_t *rows, *indices;
   i32 sets;
@@ -171,7 +171,7 @@ INLINE void turned_slices(const Turned *from, i32 token, const i64 pairs, i32 at
                from->scales[token], from->cosines + angles, from->sines + angles, out + at, slice);
 }
 
-// With a constant number of pairs, rows are found by shifts: some processors multiply addresses slowly.
+// With a constant number of pairs, rows are addressed by shifts: some processors multiply addresses slowly.
 INLINE void turned_tokens(const Turned *from, i32 first, i32 end, const i64 pairs, float *out) {
   for (i32 token = first; token < end; token++, out += 2 * pairs) {
     i32 i = 0;
@@ -181,7 +181,7 @@ INLINE void turned_tokens(const Turned *from, i32 first, i32 end, const i64 pair
   }
 }
 
-// One function for all that call it, since it is long.
+// Not inlined into its callers, since it is long.
 static __attribute__((noinline)) void turned_vectors(const Turned *from, i32 first, i32 end, i32 pairs, float *out) {
   switch (pairs) {
     case 32: turned_tokens(from, first, end, 32, out); break;
@@ -199,10 +199,10 @@ EXPORT void KERNEL(turned_sums)(const uint8_t *rows, const uint8_t *indices, i32
   turned_vectors(&from, first, end, pairs, out + out_at);
 }
 
-// Tokens whose vectors are made before they are multiplied: they stay in the first cache.
+// Tokens whose vectors are computed before they are multiplied: they stay in L1 cache.
 #define SCORED_TOGETHER 16
 
-// What turned_sums makes, multiplied with queries; queries (count, x and y, pairs), room (SCORED_TOGETHER, x and y,
+// Products of queries with the vectors of turned_sums; queries (count, x and y, pairs), room (SCORED_TOGETHER, x and y,
 // pairs), scores (count, page tokens)
 EXPORT void KERNEL(turned_scores)(const uint8_t *rows, const uint8_t *indices, i32 sets, i32 pairs, i32 first, i32 end,
                                   const float *units, const float *mean, const float *scales, const float *cosines,
@@ -230,8 +230,8 @@ INLINE void vectors_of_rows(const float *rows, i64 width, const uint8_t *indices
 }
 
 #if LANES == 16
-// A vector is as long as a line of the cache, and an array of Java begins within one, so every load would take two.
-// These begin where lines do: one more of them, and of the first and the last only what is the row's.
+// A vector is as long as a cache line, and a Java array starts within one, so every load would touch two lines. These
+// loads are aligned: one more of them, with only the row's part of the first and the last.
 INLINE void lines_of_rows(const float *rows, i64 width, const uint8_t *indices, i32 sets, float *to, i32 skip,
                           const int vectors) {
   Floats sums[9];
@@ -252,7 +252,7 @@ INLINE void lines_of_rows(const float *rows, i64 width, const uint8_t *indices, 
 INLINE void slice_of_rows(const float *rows, i64 width, const uint8_t *indices, i32 sets, float *to,
                           const int vectors) {
 #if LANES == 16
-  // Rows that begin at different places of their lines have none in common.
+  // Rows with different alignments share no aligned loads.
   i32 skip = width % LANES == 0 ? (uintptr_t)rows / sizeof(float) % LANES : 0;
   if (skip) {
     lines_of_rows(rows, width, indices, sets, to, skip, vectors);
@@ -281,7 +281,7 @@ EXPORT void KERNEL(picked_sums)(const float *rows, i32 at, const uint8_t *indice
   }
 }
 
-// out[i] = a[i] . b[i]; four rows at a time, whose sums do not wait for one another
+// out[i] = a[i] . b[i]; four rows at a time, whose sums are independent
 EXPORT void KERNEL(row_products)(const float *a, const float *b, i32 first, i32 end, i32 width, float *out) {
   i32 i = first;
   for (; i + 4 <= end; i += 4) {
@@ -310,8 +310,8 @@ EXPORT void KERNEL(row_products)(const float *a, const float *b, i32 first, i32 
 
 // ---- bins
 
-// Some sets at a time: one alone would wait for its own stores where tokens pick the same bin, and each more is an
-// index whose line is read anew for every token.
+// A few sets at a time: a single set would wait for its own stores if tokens select the same bin, and each further set
+// is another index to load for every token.
 INLINE void collect_sets(const uint8_t *indices, const int sets, i32 first, i32 end, const float *weights, i64 lanes,
                          float *bins, const int fours) {
   for (i32 token = first; token < end; token++) {
@@ -351,8 +351,8 @@ EXPORT void KERNEL(collect)(const uint8_t *indices, i32 sets, i32 first, i32 end
   }
 }
 
-// The weights of tokens by row, as collect wants them: probability * back * scale; totals of probability * back go on in
-// the order of tokens. probabilities (rows, page tokens), back and totals (rows), weights (page tokens, lanes)
+// The weights of tokens by row for collect: probability * back * scale. Totals of probability * back are added in the
+// order of tokens. probabilities (rows, page tokens), back and totals (rows), weights (page tokens, lanes)
 EXPORT void KERNEL(weigh_tokens)(const float *probabilities, i32 rows, const float *back, const float *scales, i32 lanes,
                                  float *totals, float *weights) {
   i32 row = 0;
@@ -380,7 +380,7 @@ EXPORT void KERNEL(weigh_tokens)(const float *probabilities, i32 rows, const flo
 
 // ---- distances
 
-// out[a] = least over b of squares[a][b] - 2 products[b], of those that are numbers; squares (64, 64)
+// out[a] = min over b of squares[a][b] - 2 products[b], ignoring NaN; squares (64, 64)
 EXPORT void KERNEL(least_distances)(const float *squares, i32 at, const float *products, i32 products_at, float *out) {
   for (i32 a = 0; a < SET_ROWS; a += 4) {
     const float *rows = squares + at + a * SET_ROWS;

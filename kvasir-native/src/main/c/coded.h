@@ -1,12 +1,12 @@
-// Products of coded weights with coded activations; the twin is ScalarGemm.products.
+// GEMM with quantized weights and activations. The Java reference is ScalarGemm.products.
 //
 // A file that includes this defines, for its instruction set,
-//   MOST_ROWS               rows of activations that a block of registers takes at the most: 1, 2, 4 or 8
+//   MOST_ROWS               maximum rows of activations per block of registers: 1, 2, 4 or 8
 //   Block                   registers for MOST_ROWS rows by the sixteen rows of a tile
 //   block_clear, block_group8, block_group4, block_minimum, block_store, each with a constant count of rows, and with a
-//   constant form of scales where it takes them
+//   constant scale encoding where they take one
 //
-// Layout of a tile (CodedLayout.DOTS), in bytes from its beginning:
+// Layout of a tile (QuantizedWeights), in bytes from its start:
 //   8 bits: (columns / 4, 16 rows, 4)   4 bits: (columns / 8, 16 rows, 4), columns 4..7 in the high nibbles
 #include "coded_operands.h"
 #include "coded_rows.h"
@@ -16,12 +16,12 @@
 #include "coded_four_neon.h"
 #endif
 
-// How many bytes before their use codes and scales are asked for where a single row of activations meets them. They come
-// from memory then, and runs of scales and minimums are too short for a processor to foresee.
+// Prefetch distances in bytes for a single row of activations. Codes and scales then come from memory, and runs of
+// scales and minimums are too short for the hardware prefetcher.
 #define CODES_AHEAD 4096
 #define SCALES_AHEAD 768
 
-// Asks for what comes after a group. A tile's minimums are used after all of its groups.
+// Prefetches data behind a group. A tile's minimums are used after all of its groups.
 INLINE void prefetch(const Weights *w, const i8 *codes, const int code_bytes, const Numbers *scales) {
   UNROLL for (int line = 0; line < code_bytes; line += 64) __builtin_prefetch(codes + CODES_AHEAD + line);
   __builtin_prefetch(scales->at + SCALES_AHEAD);
@@ -91,7 +91,7 @@ INLINE void multiply_tile(const Weights *w, const Activations *x, i32 rows, cons
   }
 }
 
-// A form and groups as formats have them; Java asks for no others.
+// Dispatches on the combinations of encoding and group that formats have; Java passes no others.
 INLINE void multiply_form(const Weights *w, const Activations *x, i32 rows, i32 bits, i32 group, const int form,
                           float *out, i64 stride, i32 lanes) {
   if (bits == 8 && group == 32) {
@@ -107,7 +107,7 @@ INLINE void multiply_form(const Weights *w, const Activations *x, i32 rows, i32 
   }
 }
 
-// Rows first_tile * 16 to end_tile * 16 of a matrix, but no further than matrix_rows, times rows of activations:
+// Multiplies rows first_tile * 16 to end_tile * 16 of a matrix, up to matrix_rows, with rows of activations:
 // out (rows, matrix_rows).
 EXPORT void KERNEL(coded_products)(float *out, const i8 *codes, const uint8_t *scales, const uint8_t *minimums,
                                    i32 has_minimums, i32 form, i32 minimum_factor, i32 bits, i32 group, i32 columns,

@@ -1,6 +1,6 @@
-// AVX2: the sixteen rows of a tile are the lanes of two vectors. Without VNNI four columns are multiplied by
-// VPMADDUBSW, unsigned by signed bytes: the weight's magnitude by the activation with the weight's sign, whose
-// pairs, at most 2 * 128 * 127, stay within 16 bits since an activation is never -128.
+// AVX2: the sixteen rows of a tile are the lanes of two vectors. Without VNNI, VPMADDUBSW multiplies four columns,
+// unsigned by signed bytes: the magnitude of the weight by the activation with the weight's sign. Pairs of products, at
+// most 2 * 128 * 127, fit 16 bits, since an activation is never -128.
 #include <immintrin.h>
 
 #define MOST_ROWS 2
@@ -22,7 +22,7 @@ INLINE void block_clear(Block *block, const int rows) {
 #ifdef __AVXVNNI__
 INLINE __m256i dot_lifted(__m256i sum, __m256i lifted, __m256i x) { return _mm256_dpbusd_avx_epi32(sum, lifted, x); }
 #else
-// Nibbles by bytes: pairs are at most 2 * 15 * 127.
+// Nibbles by bytes: pairs of products are at most 2 * 15 * 127.
 INLINE __m256i dot_lifted(__m256i sum, __m256i codes, __m256i x) {
   __m256i pairs = _mm256_maddubs_epi16(codes, x);
   return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));

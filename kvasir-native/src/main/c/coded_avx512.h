@@ -1,6 +1,6 @@
-// AVX-512 with VNNI: the sixteen rows of a tile are the lanes of one vector, and VPDPBUSD multiplies four columns.
-// It takes unsigned by signed bytes: weights are lifted by 128, and 128 times the sum of the activations' codes
-// is taken off before they are added.
+// AVX-512 with VNNI: the sixteen rows of a tile are the lanes of one vector, and VPDPBUSD multiplies four columns,
+// unsigned by signed bytes. Weights are offset by 128, and 128 times the sum of the activations' codes is subtracted
+// first.
 #include <immintrin.h>
 
 #define MOST_ROWS 8

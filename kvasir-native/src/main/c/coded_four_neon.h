@@ -1,6 +1,6 @@
-// Four rows of activations by a tile, as prompts have them, with dot products: half a tile from its first column to its
-// last, and then the other half. So the totals of eight rows of weights, the sums of a group and what they multiply are
-// in registers at once. The floats are those of the blocks of coded_neon.h, in the same order.
+// Four rows of activations by a tile, for prefill, with dot products: half a tile over all columns, then the other
+// half. The totals of eight rows of weights, the sums of a group and their operands then fit into registers. The
+// floats, and their order, are those of the blocks of coded_neon.h.
 
 #define FOUR 4
 
@@ -9,7 +9,7 @@ typedef struct {
   float32x4_t totals[FOUR][2];
 } HalfBlock;
 
-// Four columns of each row: a load has those of four steps, and an instruction names the ones that it multiplies.
+// Four columns of each row: a load holds those of four steps, and the instruction selects the lane it multiplies.
 #define DOT_LANE(lane, w0, w1)                                                       \
   {                                                                                  \
     int8x16_t first = w0, second = w1;                                               \

@@ -1,5 +1,5 @@
-// NEON: the sixteen rows of a tile are the lanes of four vectors. With the dot product instructions four columns
-// are one SDOT; without, two widening multiplications and two additions of pairs.
+// NEON: the sixteen rows of a tile are the lanes of four vectors. With dot product instructions, four columns are one
+// SDOT; without them, two widening multiplications and two pairwise additions.
 #include <arm_neon.h>
 
 #define MOST_ROWS 4
@@ -30,7 +30,7 @@ INLINE int32x4_t dot_columns(int32x4_t sum, int8x16_t w, int8x16_t x) {
 }
 #endif
 
-// Half a tile at a time: two vectors of sums for each of four rows, which leaves registers for what they multiply.
+// Half a tile at a time: two vectors of sums for each of four rows, which leaves registers for the operands.
 INLINE void add_scaled(Block *block, int32x4_t sums[][2], const int half, const Numbers *scales, const int form,
                        const Activations *x, const int rows, i32 column) {
   float32x4_t scale0 = group_numbers(scales, form, 2 * half), scale1 = group_numbers(scales, form, 2 * half + 1);

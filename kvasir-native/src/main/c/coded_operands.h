@@ -1,4 +1,4 @@
-// What is multiplied: a tile of sixteen coded rows of weights, and coded rows of activations.
+// The operands: a tile of sixteen quantized rows of weights, and quantized rows of activations.
 #ifndef KVASIR_CODED_OPERANDS_H
 #define KVASIR_CODED_OPERANDS_H
 
@@ -6,9 +6,9 @@
 
 typedef struct {
   const i8 *codes;         // of a tile
-  const uint8_t *scales;   // of its groups, in a form
-  const uint8_t *minimums; // likewise, or null
-  float minimum_factor;    // of minimums that are multiples of the scales, or zero
+  const uint8_t *scales;   // of its groups, see coded_scales.h
+  const uint8_t *minimums; // of its groups, or null
+  float minimum_factor;    // for minimums that are multiples of the scales, or zero
   i32 columns;
 } Weights;
 
@@ -43,7 +43,7 @@ INLINE float scale_of(const Activations *x, i64 row, i32 column) {
   return x->scales[row * (x->columns / GROUP) + column / GROUP];
 }
 
-// The minimums of a group as they lie, or the scales that they are multiples of.
+// The stored minimums of a group, or the scales that they are multiples of.
 INLINE Numbers minimums_at(const Weights *w, const int form, i32 group, const int length) {
   return numbers_at(w->minimums ? w->minimums : w->scales, form, group, length);
 }

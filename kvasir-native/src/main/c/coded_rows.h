@@ -1,5 +1,5 @@
-// Activations to signed bytes; the twin is CodedRows.code. Nothing here depends on an order, since largest values are
-// compared as integers and sums are integers.
+// Quantizes activations to signed bytes. The Java reference is QuantizedActivations.quantize. The result does not
+// depend on any order: largest values are compared as integers, and sums are integers.
 #include "kernels.h"
 
 INLINE i32 bits_of(float x) {
@@ -18,7 +18,7 @@ INLINE float float_of(i32 bits) {
 #define SMALLEST_CODED 1e-36f
 
 INLINE void code_group(const float *x, i8 *codes, float *scale, i32 *code_sums, float *sums) {
-  // Magnitudes are ordered as their bits are, and what is not a number comes after infinity.
+  // Magnitudes compare like their bits, and NaN compares greater than infinity.
   i32 largest_bits = 0;
   for (int i = 0; i < GROUP; i++) {
     i32 magnitude = bits_of(x[i]) & 0x7fffffff;
@@ -41,7 +41,7 @@ INLINE void code_group(const float *x, i8 *codes, float *scale, i32 *code_sums, 
   for (int half = 0; half < GROUP / SUM_GROUP; half++) {
     i32 sum = 0;
     for (int i = half * SUM_GROUP; i < (half + 1) * SUM_GROUP; i++) {
-      // Adding 128 first makes the truncation a rounding to the nearest, also below zero.
+      // Adding 128 first turns truncation into rounding to nearest, also for negative values.
       i32 code = (i32)(x[i] * inverse + 128.5f) - 128;
       codes[i] = (i8)code;
       sum += code;
@@ -55,14 +55,14 @@ INLINE void code_group(const float *x, i8 *codes, float *scale, i32 *code_sums, 
 #include "coded_rows_avx512.h"
 #else
 #define GROUPS_TOGETHER 1
-// Vectors are left to the compiler.
+// The compiler vectorizes this.
 INLINE int code_groups(const float *x, i8 *codes, float *scales, i32 *code_sums, float *sums) {
   code_group(x, codes, scales, code_sums, sums);
   return 1;
 }
 #endif
 
-// x, codes: (rows, columns); scales: (rows, columns / 32); sums of both kinds: (rows, columns / 16)
+// x, codes: (rows, columns); scales: (rows, columns / 32); both kinds of sums: (rows, columns / 16)
 EXPORT void KERNEL(code_rows)(const float *x, i8 *codes, float *scales, i32 *code_sums, float *sums, i32 columns,
                               i32 first, i32 end) {
   i64 group = (i64)first * columns / GROUP, to = (i64)end * columns / GROUP;

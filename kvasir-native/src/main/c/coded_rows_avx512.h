@@ -1,4 +1,4 @@
-// Four groups of activations at once: what is found of each, largest values, divisions and sums, fills a vector.
+// Four groups of activations at once, so that their maxima, divisions and sums fill a vector.
 #include <immintrin.h>
 
 #define GROUPS_TOGETHER 4
@@ -7,7 +7,7 @@ INLINE __m512i magnitudes(const float *x) {
   return _mm512_and_si512(_mm512_loadu_si512(x), _mm512_set1_epi32(0x7fffffff));
 }
 
-// The largest magnitude of a group is one of four.
+// The largest magnitude of a group is one of four lanes.
 INLINE __m128i four_largest(const float *x) {
   __m512i sixteen = _mm512_max_epi32(magnitudes(x), magnitudes(x + 16));
   __m256i eight = _mm256_max_epi32(_mm512_castsi512_si256(sixteen), _mm512_extracti64x4_epi64(sixteen, 1));
@@ -28,7 +28,7 @@ INLINE __m512i sixteen_codes(const float *x, float inverse) {
   return _mm512_sub_epi32(lifted, _mm512_set1_epi32(128));
 }
 
-// Codes of two groups as bytes. Packing leaves four of each of its operands side by side.
+// Codes of two groups as bytes. Packing interleaves four of each operand.
 INLINE __m512i codes_of_two(const float *x, const float *inverses) {
   __m512i first = _mm512_packs_epi32(sixteen_codes(x, inverses[0]), sixteen_codes(x + 16, inverses[0]));
   __m512i second = _mm512_packs_epi32(sixteen_codes(x + 32, inverses[1]), sixteen_codes(x + 48, inverses[1]));
@@ -36,7 +36,7 @@ INLINE __m512i codes_of_two(const float *x, const float *inverses) {
   return _mm512_permutexvar_epi32(places, _mm512_packs_epi16(first, second));
 }
 
-// Sums of sixteen codes each, of four groups in order.
+// Sums of sixteen codes each, for four groups in order.
 INLINE __m256i eight_sums(__m512i first, __m512i second) {
   const __m512i ones = _mm512_set1_epi8(1), zeros = _mm512_setzero_si512();
   __m512i a = _mm512_dpbusd_epi32(zeros, ones, first), b = _mm512_dpbusd_epi32(zeros, ones, second);
@@ -45,7 +45,7 @@ INLINE __m256i eight_sums(__m512i first, __m512i second) {
   return _mm256_permutevar8x32_epi32(_mm256_hadd_epi32(low, high), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-// Whether they could be coded; groups without a scale are left to the other way.
+// Returns whether the groups were quantized; those without a finite, normal scale need code_group.
 INLINE int code_groups(const float *x, i8 *codes, float *scales, i32 *code_sums, float *sums) {
   __m128i largest_bits = largest_of_groups(x);
   __m128 largest = _mm_castsi128_ps(largest_bits);

@@ -1,11 +1,11 @@
-// Sums of codes in byte columns by VPDPBUSD, for columnsums.h: the column of a channel, four times side by side, meets the
-// digits of sixteen rows' weights for four sums at once.
+// Sums of interleaved codes by VPDPBUSD, for columnsums.h. The byte column of a channel, repeated four times, is
+// multiplied with the digits of sixteen rows' weights for four sums at once.
 //
 //   one column:   c0 .. c15 | c0 .. c15 | c0 .. c15 | c0 .. c15     bytes of sixteen rows
 //   low digits:   sum 0     | sum 1     | sum 2     | sum 3         of the same rows; high digits as well
 //
-// Weights are the operand without a sign, so codes are the one with a sign: a code that has the highest bit of its byte
-// is taken as code - 128, and 128 times the sum of weights is put back.
+// Weights are the unsigned operand, so codes are the signed one: a code that has the highest bit of its byte is read as
+// code - 128, and 128 times the sum of weights is added back.
 #define CHANNELS_TOGETHER 4
 
 typedef struct {
@@ -13,7 +13,7 @@ typedef struct {
   float unit[TOGETHER];
 } Digits;
 
-// The j-th 32-bit numbers of all lanes of 128 bits side by side.
+// The j-th 32-bit numbers of all 128-bit lanes, contiguous.
 INLINE __m512i lanes_by_place(__m512i x) {
   return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), x);
 }
@@ -42,7 +42,7 @@ INLINE void round_to_digits(const float *weights, i32 rows, Digits *to) {
   }
 }
 
-// The four numbers of every lane of 128 bits are added; those of four vectors lie side by side then.
+// Adds the four numbers of every 128-bit lane; the results of four vectors are contiguous.
 INLINE __m512i totals_of_lanes(__m512i a, __m512i b, __m512i c, __m512i d) {
   __m512i ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
   __m512i cd = _mm512_add_epi32(_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
@@ -53,7 +53,7 @@ INLINE __m512i with_high_digits(__m512i low, __m512i high) {
   return _mm512_add_epi32(low, _mm512_slli_epi32(high, 8));
 }
 
-// Sums of the integers of rows, all over the lane of each sum.
+// Sums of the integers of rows, broadcast over the lane of each sum.
 INLINE __m512i totals_of_digits(const Digits *digits, i32 first, i32 end) {
   __m512i low = _mm512_setzero_si512(), high = low, ones = _mm512_set1_epi8(1);
   for (i32 column = first / COLUMN; column < end / COLUMN; column++) {
@@ -64,7 +64,7 @@ INLINE __m512i totals_of_digits(const Digits *digits, i32 first, i32 end) {
   return totals_of_lanes(all, all, all, all);
 }
 
-// The low byte of a channel's number, all over a vector.
+// The low byte of a channel's number, broadcast over a vector.
 INLINE __m512i byte_of_channel(__m512i of_channels, const int channel) {
   return _mm512_shuffle_epi8(of_channels, _mm512_set1_epi8((char)(4 * channel)));
 }
@@ -76,15 +76,15 @@ INLINE __m512i load_column_often(const uint8_t *at) {
   return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)at));
 }
 
-// A few channels, all of which have their codes within one byte, or all in two. In the vectors every lane of 128 bits has
-// a number for each channel.
+// A few channels whose codes are all within one byte, or all in two. In the vectors, every 128-bit lane has a number
+// for each channel.
 typedef struct {
   const uint8_t *columns[CHANNELS_TOGETHER];
   int shifts[CHANNELS_TOGETHER];
   __m512i shift, bits, mask;
 } Channels;
 
-// entries (count, 2), as CodeBands has them; those that are missing have no bits
+// entries (count, 2), as in CodeBands; missing ones have no bits
 INLINE Channels channels_of(const uint8_t *codes, const i32 *entries, int count) {
   Channels channels;
   __mmask16 there = (__mmask16)((1 << 2 * count) - 1);
@@ -103,8 +103,8 @@ INLINE Channels channels_of(const uint8_t *codes, const i32 *entries, int count)
   return channels;
 }
 
-// Sums of what masks leave of bytes, or of the bytes that codes are put together to: (sums, channels), less 128 times the
-// weights where a mask has the highest bit.
+// Sums of masked bytes, or of bytes that codes are assembled to: (sums, channels), less 128 times the weights if a mask
+// has the highest bit.
 INLINE __m512i sum_bytes(const Channels *channels, __m512i masks, i64 stride, const Digits *digits, i32 first, i32 end,
                          const int split) {
   __m512i low[CHANNELS_TOGETHER], high[CHANNELS_TOGETHER], mask[CHANNELS_TOGETHER], flip[CHANNELS_TOGETHER];

@@ -1,7 +1,7 @@
-// Weighted sums of rows of codes that lie in byte columns, with weights rounded to integers; the twin is InterleavedSums.
+// Weighted sums of rows of interleaved codes, with weights rounded to integers. The Java reference is InterleavedSums.
 //
-// A column is one byte of sixteen rows. What a mask leaves of it are sixteen codes where they lie, so one instruction
-// multiplies them by the weights of sixteen rows and adds; what their place multiplies them by is taken back at the end.
+// A column is one byte of sixteen rows. A mask leaves sixteen codes in place, so one instruction multiplies them by the
+// weights of sixteen rows and adds. The factor from their bit position is removed at the end.
 #include "vectors.h"
 
 #define COLUMN 16
@@ -9,10 +9,10 @@
 #define TOGETHER 4                   // rows of weights
 #define LARGEST_COLUMN_WEIGHT 32767
 #define LEAST_COLUMN_WEIGHT 1e-30f
-#define COLUMN_SCALES 7              // of a row's first byte
+#define COLUMN_SCALES 7              // scale bits of a row's first byte
 #define BAND_HEADER 4                // integers of a band before its channels
 
-// Added to a float below 2^22, it leaves the nearest integer in the low bits.
+// Adding this constant to a float below 2^22 leaves the nearest integer in the low bits.
 #define ROUNDER 12582912.0f
 #define ROUNDER_BITS 0x4B400000
 
@@ -25,7 +25,7 @@ typedef uint8_t ColumnBytes __attribute__((vector_size(COLUMN)));
 // Integers of up to four rows of weights, by row of codes.
 typedef struct {
 #if defined(__ARM_FEATURE_DOTPROD)
-  // Lower and upper digits.
+  // Low and high digits.
   uint8_t low[TOGETHER][MOST_COLUMN_ROWS], high[TOGETHER][MOST_COLUMN_ROWS];
 #else
   int16_t whole[TOGETHER][MOST_COLUMN_ROWS];
@@ -49,7 +49,7 @@ INLINE Four fused_four(Four a, Four b, Four c) {
 #endif
 }
 
-// Rows become columns.
+// Transposes rows to columns.
 INLINE void turn_four(Four *x) {
   Four ab = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5), cd = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5);
   Four ef = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7), gh = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
@@ -59,7 +59,7 @@ INLINE void turn_four(Four *x) {
   x[3] = __builtin_shufflevector(ef, gh, 2, 3, 6, 7);
 }
 
-// Up to four rows of so many floats side by side; those that are missing are zero.
+// Interleaves up to four rows of floats; missing ones are zero.
 INLINE void lay_side_by_side(const float *rows, i64 stride, int count, i32 width, float *to) {
   for (i32 i = 0; i < width; i += 4) {
     Four x[4];
@@ -78,7 +78,7 @@ INLINE void lay_apart(const float *from, i32 width, float *rows, i64 stride, int
   }
 }
 
-// Neighbours are added until one is left.
+// Adds neighbours until one is left.
 INLINE float total_of_sixteen(const Sixteen *x) {
   float sums[COLUMN];
   __builtin_memcpy(sums, x, sizeof sums);
@@ -88,7 +88,7 @@ INLINE float total_of_sixteen(const Sixteen *x) {
   return sums[0];
 }
 
-// The largest of weights, none of which is below zero.
+// The largest of non-negative weights.
 INLINE float largest_weight(const float *weights, i32 rows) {
   Sixteen most = {0};
   for (i32 row = 0; row < rows; row += COLUMN) {
@@ -105,14 +105,14 @@ INLINE float largest_weight(const float *weights, i32 rows) {
 #endif
 }
 
-// What weights are multiplied by to become integers, and the unit of those.
+// The factor from weights to integers, and the unit of those.
 INLINE float factor_of(float largest, float *unit) {
   int some = largest >= LEAST_COLUMN_WEIGHT;
   *unit = some ? largest / LARGEST_COLUMN_WEIGHT : 0;
   return some ? LARGEST_COLUMN_WEIGHT / largest : 0;
 }
 
-// Integers of weights, ties to even, and their unit.
+// Rounds weights to integers, ties to even, and sets their unit.
 INLINE void round_weights(const float *weights, i32 rows, int r, Rounded *to) {
   float factor = factor_of(largest_weight(weights, rows), &to->unit[r]);
   for (i32 row = 0; row < rows; row += COLUMN) {
@@ -199,7 +199,7 @@ INLINE FourInts totals_of_codes(const CodeSums *sums) {
 }
 #endif
 
-// Sums of integers alone: as of codes that are one.
+// Sums of the integers alone, as if all codes were one.
 INLINE FourInts totals_of_weights(const Rounded *weights, i32 first, i32 end) {
   CodeSums sums = no_sums();
   ColumnBytes ones = (ColumnBytes){0} + 1;
@@ -210,7 +210,7 @@ INLINE FourInts totals_of_weights(const Rounded *weights, i32 first, i32 end) {
 #if LANES == 16
 #include "columncodes_avx512.h"
 #else
-// Codes of one channel in the rows of a band, which have so many bytes; the first bit of a code may be any.
+// Codes of one channel in the rows of a band of row_bytes each; the first bit of a code is arbitrary.
 INLINE FourInts sum_codes(const uint8_t *columns, i32 row_bytes, i32 bit, i32 bits, const Rounded *weights, i32 first,
                           i32 end) {
   CodeSums sums = no_sums();
@@ -238,7 +238,7 @@ INLINE void round_to_digits(const float *weights, i32 rows, Digits *to) {
   for (int r = 0; r < TOGETHER; r++) round_weights(weights + r * (i64)rows, rows, r, to);
 }
 
-// The part of a band's codes; sums (width, TOGETHER)
+// Adds the codes of a band; sums (width, TOGETHER)
 INLINE void add_band(const uint8_t *codes, const i32 *band, i32 width, const Digits *digits, i32 first, i32 end,
                      float *sums) {
   FourInts of_weights = totals_of_weights(digits, first, end);
@@ -257,7 +257,7 @@ INLINE void add_band(const uint8_t *codes, const i32 *band, i32 width, const Dig
 // ---- rows of a table, whose bytes hold two channels each
 
 #if defined(__ARM_FEATURE_DOTPROD)
-// Four rows of weights for four rows of the table, as one vector has them.
+// Four rows of weights for four rows of the table, as one vector holds them.
 typedef struct {
   u32 low[MOST_COLUMN_ROWS], high[MOST_COLUMN_ROWS];
 } Quads;
@@ -271,7 +271,7 @@ INLINE void lay_quads(const Rounded *weights, i32 rows, Quads *quads) {
   }
 }
 
-// Sixteen bytes of four rows: byte after byte, that of the four rows each.
+// Interleaves sixteen bytes of four rows.
 INLINE void lay_four_bytes(const uint8_t *a, const uint8_t *b, const uint8_t *c, const uint8_t *d, uint8_t *to) {
   uint8x16_t w = vld1q_u8(a), x = vld1q_u8(b), y = vld1q_u8(c), z = vld1q_u8(d);
   uint16x8_t wx = vreinterpretq_u16_u8(vzip1q_u8(w, x)), yz = vreinterpretq_u16_u8(vzip1q_u8(y, z));
@@ -327,7 +327,7 @@ INLINE void sum_table(const uint8_t *table, i64 stride, const i32 *picked, i32 r
   }
 }
 #else
-// Bytes of two rows by turns, widened; each 32-bit lane of a product is the sum of two.
+// Alternating bytes of two rows, widened; each 32-bit lane of a product is the sum of two.
 #if LANES == 16
 typedef __m512i Pairs;
 #define PAIR_BYTES 16
@@ -373,7 +373,7 @@ INLINE Pairs add_products(Pairs sum, Pairs x, Pairs w) {
 
 #if LANES == 16
 #define WIDE_BYTES 32
-// Thirty-two bytes, so that weights are laid out once for all of a row of 64 channels; out (TOGETHER, width)
+// Thirty-two bytes, so that weights are arranged once for a whole row of 64 channels; out (TOGETHER, width)
 INLINE void sum_wide_nibbles(const uint8_t *table, i64 stride, const i32 *picked, i32 rows, const Rounded *weights,
                              i64 width, i32 *out) {
   Pairs sums[TOGETHER][4];
@@ -399,7 +399,7 @@ INLINE void sum_wide_nibbles(const uint8_t *table, i64 stride, const i32 *picked
 }
 #endif
 
-// As many bytes as make a vector; out (TOGETHER, width)
+// As many bytes as fill a vector; out (TOGETHER, width)
 INLINE void sum_nibbles(const uint8_t *table, i64 stride, const i32 *picked, i32 rows, const Rounded *weights, i64 width,
                         i32 *out) {
   Pairs lower[TOGETHER], upper[TOGETHER];
@@ -436,9 +436,9 @@ INLINE void sum_table(const uint8_t *table, i64 stride, const i32 *picked, i32 r
 
 // ---- a page
 
-// What all rows of weights have in common. Of a band, as CodeBands has it: rows, bytes of a row, how many channels have
-// codes and how many of them within one byte, which come first; of each the first bit, and its width and which it is; half
-// a step of each.
+// Data common to all rows of weights. Each band, as in CodeBands: rows, bytes per row, the number of channels with
+// codes and how many of them are within one byte, which come first; of each channel the first bit, and its width and
+// index; half a step of each.
 typedef struct {
   const uint8_t *codes;
   const i32 *bands;
@@ -452,7 +452,7 @@ typedef struct {
 
 INLINE i64 column_ints(i32 width) { return BAND_HEADER + 3 * (i64)width; }
 
-// Scales of sixteen rows, by their first bytes.
+// Scales of sixteen rows, from their first bytes.
 INLINE void scales_of_column(const uint8_t *column, const float *scales, float *to) {
 #if LANES == 16
   __m512i indices = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)column));
@@ -463,7 +463,7 @@ INLINE void scales_of_column(const uint8_t *column, const float *scales, float *
 #endif
 }
 
-// Scales of all rows, zero where a row has no codes.
+// Scales of all rows; zero for a row without codes.
 INLINE void read_scales(const Columns *from, const float *scales, float *by_row) {
   const uint8_t *codes = from->codes;
   const i32 *band = from->bands;
@@ -488,8 +488,7 @@ INLINE __m512 picked_floats(const __m512 *from, __m512i places) {
   return _mm512_mask_blend_ps(upper, _mm512_mask_blend_ps(second, a, b), _mm512_mask_blend_ps(second, c, d));
 }
 
-// Weights by row of codes, from those by token, of which registers hold all; those that are missing are zero.
-// to (TOGETHER, rows)
+// Weights by row of codes, from weights by token, which registers hold; missing ones are zero. to (TOGETHER, rows)
 INLINE void take_weights(const float *w, i32 rows, int count, const uint8_t *tokens, float *room, float *to) {
   (void)room;
   for (int r = 0; r < TOGETHER; r++) {
@@ -504,7 +503,7 @@ INLINE void take_weights(const float *w, i32 rows, int count, const uint8_t *tok
   }
 }
 #else
-// Weights by row of codes, from those by token; those that are missing are zero. room (rows, TOGETHER), to (TOGETHER, rows)
+// Weights by row of codes, from weights by token; missing ones are zero. room (rows, TOGETHER), to (TOGETHER, rows)
 INLINE void take_weights(const float *w, i32 rows, int count, const uint8_t *tokens, float *room, float *to) {
   lay_side_by_side(w, rows, count, rows, room);
   for (i32 row = 0; row < rows; row += 4) {
@@ -516,7 +515,7 @@ INLINE void take_weights(const float *w, i32 rows, int count, const uint8_t *tok
 }
 #endif
 
-// The table's part of up to four sums, to where it belongs; weights (TOGETHER, rows), out (count, width), room (TOGETHER, width)
+// Adds the table's part of up to four sums; weights (TOGETHER, rows), out (count, width), room (TOGETHER, width)
 INLINE void add_table(const Columns *from, const float *weights, int count, i32 *room, float *out) {
   Rounded rounded;
   float sums[TOGETHER];
@@ -547,7 +546,7 @@ INLINE void add_table(const Columns *from, const float *weights, int count, i32 
   }
 }
 
-// The codes' part; sums (width, TOGETHER)
+// Adds the codes' part; sums (width, TOGETHER)
 INLINE void add_coded_columns(const Columns *from, const Digits *digits, float *sums) {
   const uint8_t *codes = from->codes;
   const i32 *band = from->bands;
@@ -559,9 +558,9 @@ INLINE void add_coded_columns(const Columns *from, const Digits *digits, float *
   }
 }
 
-// w (w_rows, rows of all bands), by token; out (w_rows, width); rows of a band are a multiple of 16. What is laid out on
-// the way takes more of a stack than Windows gives without being asked, so there is room for it: four rows of channels,
-// then nine floats for each row of codes.
+// w (w_rows, rows of all bands), by token; out (w_rows, width); the rows of a band are a multiple of 16. Intermediate
+// data exceeds the stack that Windows commits without a probe, so the caller passes scratch memory: four rows of
+// channels, then nine floats for each row of codes.
 EXPORT void KERNEL(column_sums)(const i32 *bands, i32 band_count, const float *lows, const float *steps,
                                 const float *scales, const uint8_t *tokens, const i32 *picked, const float *w,
                                 i32 w_rows, float *room, float *out, const uint8_t *source, i64 offset, i32 width,

@@ -1,4 +1,4 @@
-// What the processor and the operating system offer; Java decides what to make of it.
+// Reports processor and operating system features; Java interprets them.
 #include "kernels.h"
 
 // out: eax, ebx, ecx, edx
@@ -6,7 +6,7 @@ EXPORT void kv_cpuid(i32 leaf, i32 part, i32 *out) {
   __asm__ volatile("cpuid" : "=a"(out[0]), "=b"(out[1]), "=c"(out[2]), "=d"(out[3]) : "a"(leaf), "c"(part));
 }
 
-// Which registers the operating system saves; asked for only where cpuid says that this can be asked.
+// Returns the register state that the operating system saves. Call only if cpuid reports OSXSAVE.
 EXPORT i64 kv_xgetbv(void) {
   uint32_t low, high;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
@@ -14,8 +14,8 @@ EXPORT i64 kv_xgetbv(void) {
 }
 
 #if defined(__linux__)
-// Linux lets a process use the registers of AMX when it has asked: 0, or why not, as a negative number.
-// arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA); permission is for all threads.
+// Requests the use of AMX registers from Linux: returns 0, or a negative error.
+// arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA); the permission is for all threads.
 EXPORT i64 kv_ask_for_tiles(void) {
   i64 answer;
   __asm__ volatile("syscall" : "=a"(answer) : "a"(158L), "D"(0x1023L), "S"(18L) : "rcx", "r11", "memory");

@@ -1,9 +1,9 @@
-// Sums over packed codes: dot products of codes with rounded weights. The twin is ScalarDots; QuantizedOperand and
-// WordLayout say what lies where.
+// Dot products of packed codes with quantized operands. The Java reference is ScalarDots; QuantizedOperand and
+// WordLayout define the layouts. Digits are the bytes of the operand, and lanes of a tile are columns of the matrix.
 //
-// A vector has a word of each of its lanes. A shift and a mask leave the four codes of a quad, and one instruction, or
-// a few, multiply them by the four digits of a row and add them to the row's sums. COLUMNS vectors are taken together,
-// and up to MOST_DOT_ROWS rows: as many as have their sums in registers.
+// A vector holds one word per lane. A shift and a mask leave the four codes of a quad, and one or a few instructions
+// multiply them by the four digits of a row and add them to the row's sums. COLUMNS vectors are processed together
+// with up to MOST_DOT_ROWS rows, as many as have their sums in registers.
 #include "vectors.h"
 
 #define DOT_TILE 16
@@ -73,7 +73,7 @@ INLINE Words dot_quad(Words sums, Words codes, Words digits) {
   return (Words)vpadalq_s16((int32x4_t)sums, vpaddq_s16(low, high));
 #endif
 }
-// Bytes are taken for 128 less, and 128 times the digits are added.
+// Bytes are read as 128 less, and 128 times the digits are added.
 INLINE Words dot_byte_quad(Words sums, Words codes, Words digits) {
   Words taken = dot_quad((Words){0}, all_words(0x40404040), digits) << 1;
   return dot_quad(sums, codes ^ all_words(0x80808080), digits) + taken;
@@ -90,7 +90,7 @@ INLINE Words quad_of(const i8 *digits) {
 #define DOT_OF_LANE(row) \
   sums[row][c] = (Words)vdotq_laneq_s32((int32x4_t)sums[row][c], (int8x16_t)codes[c], quads, row % 4)
 
-// A load has the digits of four rows, and an instruction names the one it multiplies by.
+// A load holds the digits of four rows, and the instruction selects the lane it multiplies by.
 INLINE void dot_four_rows(Words sums[][COLUMNS], const Words *codes, const i8 *digits, const int columns) {
   int8x16_t quads = vld1q_s8(digits);
   UNROLL for (int c = 0; c < columns; c++) {
@@ -118,8 +118,7 @@ INLINE void dot_rows(Words sums[][COLUMNS], const Words *codes, const i8 *digits
   }
 }
 
-// The codes of a quad: so many bits of each byte, from a bit on. Bytes that are shifted by themselves need no mask at
-// their end.
+// The codes of a quad: some bits of each byte, from a bit on. Byte-wise shifts need no mask at the end.
 INLINE Words codes_at(Words words, const int from, const int width) {
 #if LANES == 4
   typedef uint8_t Bytes __attribute__((vector_size(4 * LANES)));
@@ -130,7 +129,7 @@ INLINE Words codes_at(Words words, const int from, const int width) {
 #endif
 }
 
-// The quads that fill no word: their codes follow each other in rows of bytes, columns `apart` bytes from each other.
+// The quads that fill no word: their codes are contiguous in rows of bytes, columns `apart` bytes from each other.
 INLINE void dot_rest(Words sums[][COLUMNS], const uint8_t *at, i64 quads, const i8 *digits, i64 digit_step, i64 apart,
                      const int width, const int rows, const int columns) {
   Words left[COLUMNS], codes[COLUMNS];
@@ -150,12 +149,12 @@ INLINE void dot_rest(Words sums[][COLUMNS], const uint8_t *at, i64 quads, const 
   }
 }
 
-// Where columns lie: from which lane of a tile on, and words, and rows of bytes, so far from each other.
+// Position of columns: the first lane in a tile, and the distances of words and of rows of bytes.
 typedef struct {
   i64 lane, words, bytes;
 } Apart;
 
-// The sums of a part of the codes, set.
+// Sets the sums of a part of the codes.
 INLINE void dot_sums(const uint8_t *at, i64 quads, const i8 *digits, i64 all_rows, Apart apart, Words sums[][COLUMNS],
                      const int width, const int rows, const int columns) {
   const int together = 8 / width;
@@ -223,9 +222,9 @@ INLINE Floats floats_of(Words integers) {
   return (Floats)__builtin_convertvector((Integers)integers, Numbers);
 }
 
-// Both digits of four heads, where codes are one part: their sums never leave registers. 128 times the high one and the low
-// one fit 32 bits, 1024 * (128 * 127 + 64) * 15 < 2^31, and become the float that fma(128, high, low) is, since each of
-// the two is below 2^24 and so a float by itself.
+// Both digits of four heads, for codes of one part: their sums stay in registers. 128 times the high sum plus the low
+// sum fits 32 bits, 1024 * (128 * 127 + 64) * 15 < 2^31. It converts to the float fma(128, high, low), since each of
+// the two is below 2^24 and thus exact as a float.
 INLINE void add_four_heads(const uint8_t *at, i64 quads, const i8 *digits, Apart apart, const float *units,
                            const float *constants, float *out, i64 out_stride, const int width, const int columns) {
   Words sums[MOST_DOT_ROWS][COLUMNS];

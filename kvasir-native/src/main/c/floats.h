@@ -1,11 +1,11 @@
-// Products, sums and what is done to rows of floats. Each function's twin has the same name in
-// ScalarFloats, ScalarRows and ScalarHalves.
+// Products, sums and row operations on floats. Each function's Java reference has the same name in ScalarFloats,
+// ScalarRows and ScalarHalves.
 #ifndef KVASIR_FLOATS_H
 #define KVASIR_FLOATS_H
 
 #include "vectors.h"
 
-// ---- numbers as memory has them: halves; brain halves, which are the upper half of a float; floats
+// ---- stored numbers: halves, bfloat16 (the upper half of a float), floats
 
 #define FLOATS 2
 
@@ -19,7 +19,7 @@ INLINE float load_one(const uint16_t *at, const int brains) {
   return wide[0];
 }
 
-// kind: 0 halves, 1 brain halves, 2 floats
+// kind: 0 half, 1 bfloat16, 2 float
 INLINE Floats load_weights(const uint8_t *row, i64 k, const int kind) {
   return kind == FLOATS ? load((const float *)row + k) : load_16((const uint16_t *)row + k, kind);
 }
@@ -44,7 +44,7 @@ INLINE float dot(const float *a, const float *b, i32 depth) {
   return sum;
 }
 
-// Rows of a by rows of b, whose sums are in registers: of 32 registers, or of AVX2's sixteen.
+// Rows of a by rows of b whose sums fit into registers: 32 registers, or sixteen with AVX2.
 #if LANES == 16
 #define TILE_ROWS 4
 #define TILE_COLUMNS 4
@@ -53,7 +53,7 @@ INLINE float dot(const float *a, const float *b, i32 depth) {
 #define TILE_COLUMNS 3
 #endif
 
-// A register tile: c[i][j] = a[i] . b[j], whose rows are so many bytes apart. Sums are those of dot.
+// A register tile: c[i][j] = a[i] . b[j], for rows b_bytes apart. Sums are those of dot.
 INLINE void dot_tile(const float *a, i64 a_stride, const int rows, const uint8_t *b, i64 b_bytes, const int columns,
                      i64 depth, float *c, i64 c_stride, const int kind) {
   Partial partial[16];
@@ -198,7 +198,7 @@ EXPORT float KERNEL(maximum)(const float *x, i32 at, i32 count) {
   }
   if (unordered) return __builtin_nanf("");
   if (largest == 0) {
-    // Comparisons take -0 and 0 for equal, Java's maximum does not.
+    // Comparisons treat -0 and 0 as equal; Java's maximum does not.
     largest = -0.0f;
     for (i = 0; i < count; i++) {
       if (from[i] == 0 && !__builtin_signbit(from[i])) largest = 0;
@@ -207,7 +207,7 @@ EXPORT float KERNEL(maximum)(const float *x, i32 at, i32 count) {
   return largest;
 }
 
-// e^x as Exponential defines it; what is not a number stays so.
+// e^x as Exponential defines it; NaN stays NaN.
 INLINE Floats exponential(Floats x) {
   const Floats rounder = all(12582912.0f);
   Floats v = smaller(all(88), larger(all(-87), x));
@@ -228,7 +228,7 @@ INLINE void exponentials(Floats *x) {
   UNROLL for (int j = 0; j < EXPONENTIALS; j++) x[j] = exponential(x[j]);
 }
 
-// A vector that is filled up with zeros.
+// Loads a vector padded with zeros.
 INLINE Floats load_some(const float *at, i32 count) {
   float some[LANES] = {0};
   for (i32 i = 0; i < count; i++) some[i] = at[i];
@@ -246,7 +246,7 @@ EXPORT float KERNEL(exponentiate)(float *x, i32 at, i32 count, float shift) {
   Partial partial = no_sum();
   Floats shifts = all(shift);
   i32 i = 0;
-  // An exponential waits for itself most of the time: several at once wait together.
+  // An exponential is bound by latency, so several run at once.
   for (; i + EXPONENTIALS * LANES <= count; i += EXPONENTIALS * LANES) {
     Floats powers[EXPONENTIALS];
     UNROLL for (int j = 0; j < EXPONENTIALS; j++) powers[j] = subtract(load(to + i + j * LANES), shifts);
@@ -350,7 +350,7 @@ EXPORT void KERNEL(expand)(float *out, i32 out_at, const uint8_t *source, i64 of
   }
 }
 
-// Rows that meet rows of weights while these are in registers, and how many of those at a time.
+// Rows that are multiplied with rows of weights in registers, and the number of those at a time.
 #define DENSE_ROWS 4
 #if LANES == 16
 #define DENSE_COLUMNS 4
@@ -392,7 +392,7 @@ EXPORT void KERNEL(dense_products)(const float *a, i32 a_rows, float *c, i32 c_a
   }
 }
 
-// The sum of all tokens is made first and added as a whole.
+// Computes the sum over all tokens first, then adds it.
 INLINE void half_sums_of(const float *w, i64 w_stride, const int rows, const uint16_t *v, i64 v_stride, i32 tokens,
                          float *out, i64 out_stride, const int vectors, const int brains) {
   Floats sums[4][SUM_VECTORS];

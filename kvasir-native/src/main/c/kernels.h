@@ -1,4 +1,4 @@
-// What every file of kernels shares. Freestanding: no header here needs a C library.
+// Definitions shared by all kernels. Freestanding: no header here needs a C library.
 #ifndef KVASIR_KERNELS_H
 #define KVASIR_KERNELS_H
 
@@ -10,7 +10,7 @@
 #define EXPORT __attribute__((visibility("default")))
 #endif
 
-// Kernels of several row counts are one body each: counts are constants once it is inlined.
+// Kernels for several row counts share one body; counts are constants once it is inlined.
 #define INLINE static inline __attribute__((always_inline))
 // Bodies that several functions of a library call.
 #define SHARED static __attribute__((noinline))
@@ -21,7 +21,7 @@
 #define JOIN(a, b) JOIN2(a, b)
 #define KERNEL(name) JOIN(kv_##name, ISA)
 
-// Rows of a tile of coded weights.
+// Rows of a tile of quantized weights.
 #define TILE 16
 
 // Columns of activations that share a scale, and those that share a sum.

@@ -1,4 +1,4 @@
-// Products of four queries with rows of 64 channels, for rowcodes.h: a row is made, turned and multiplied without leaving
+// Products of four queries with rows of 64 channels, for rowcodes.h: a row is decoded, rotated and multiplied in
 // registers.
 #define KEY_WIDTH 64
 #define KEY_HALF (KEY_WIDTH / 2)
@@ -7,17 +7,17 @@
 #define KEYS_TOGETHER 4
 #define QUERIES 4
 
-// Rows of the table, and bytes of codes, that are asked for before they are needed.
+// Prefetch distances in rows of the table and in bytes of codes.
 #define ROWS_AHEAD 16
 #define BYTES_AHEAD 512
 
-// What is known of a band's channels, part by part.
+// The tables of a band's channels, part by part.
 typedef struct {
   Part parts[KEY_PARTS];
   Floats lows[KEY_PARTS], steps[KEY_PARTS];
 } KeyBand;
 
-// Answers whether any of its parts lies in more than sixteen bytes.
+// Returns whether any of its parts spans more than sixteen bytes.
 INLINE int lay_key_band(const Coded *from, const i32 *band, KeyBand *to) {
   i32 further = 0;
   UNROLL for (int p = 0; p < KEY_PARTS; p++) {
@@ -47,7 +47,7 @@ INLINE void make_key(const KeyBand *band, const Row *row, const float *cosines, 
   }
 }
 
-// Products with four queries, as far as they are sums within lanes of 128 bits, whose numbers are the queries'.
+// Products with four queries, summed within 128-bit lanes, one number per query.
 INLINE Floats products_in_lanes(const Floats *key, const float *queries) {
   Floats p[QUERIES];
   UNROLL for (int q = 0; q < QUERIES; q++) {
@@ -59,14 +59,14 @@ INLINE Floats products_in_lanes(const Floats *key, const float *queries) {
   return add(_mm512_shuffle_ps(ab, cd, 0x88), _mm512_shuffle_ps(ab, cd, 0xDD));
 }
 
-// The lanes of four keys added up: (keys, queries)
+// Adds the lanes of four keys: (keys, queries)
 INLINE Floats totals_of_keys(const Floats *x) {
   Floats low = add(_mm512_shuffle_f32x4(x[0], x[1], 0x88), _mm512_shuffle_f32x4(x[0], x[1], 0xDD));
   Floats high = add(_mm512_shuffle_f32x4(x[2], x[3], 0x88), _mm512_shuffle_f32x4(x[2], x[3], 0xDD));
   return add(_mm512_shuffle_f32x4(low, high, 0x88), _mm512_shuffle_f32x4(low, high, 0xDD));
 }
 
-// What the rows of all bands have in common.
+// Data common to the rows of all bands.
 typedef struct {
   const uint8_t *tokens;
   const float *cosines, *sines;
@@ -74,14 +74,14 @@ typedef struct {
   i64 code_bytes;
 } KeyProducts;
 
-// products (keys, queries), to the places of their tokens
+// Stores products (keys, queries) at the positions of their tokens.
 INLINE void leave_products(Floats products, const uint8_t *tokens, i64 stride, float *c) {
   float all_products[LANES];
   store(all_products, products);
   UNROLL for (int i = 0; i < LANES; i++) c[i % QUERIES * stride + tokens[i / QUERIES]] = all_products[i];
 }
 
-// What lies behind the codes is wanted next: a head's values lie behind its keys.
+// Prefetches the data behind the codes: a head's values follow its keys.
 INLINE void expect_codes(const uint8_t *codes, i64 bytes, i64 behind) {
   for (i64 byte = 0; byte < bytes; byte += 64) {
     __builtin_prefetch(codes + BYTES_AHEAD + byte);
@@ -89,11 +89,11 @@ INLINE void expect_codes(const uint8_t *codes, i64 bytes, i64 behind) {
   }
 }
 
-// Compilers would load what all keys of a round are made of before they make the first, which is more than registers hold,
-// and would hold queries in the registers that are wanted for what is known of channels.
+// Compilers would load the data of all keys of a round before computing the first, more than registers hold, and would
+// keep queries in the registers needed for the tables of channels.
 INLINE void one_key_after_another(const float **queries) { __asm__ volatile("" : "+r"(*queries) : : "memory"); }
 
-// Rows of a band, from the row-th of all on; queries (QUERIES, KEY_WIDTH), c (QUERIES, rows)
+// Rows of a band, starting at index row of all rows; queries (QUERIES, KEY_WIDTH), c (QUERIES, rows)
 INLINE void multiply_keys(const Coded *from, const KeyBand *band, const uint8_t *codes, i32 row_bytes, i32 row, i32 end,
                           const KeyProducts *to, const float *queries, float *c, const int coded, const int far) {
   for (; row < end; row += KEYS_TOGETHER) {
@@ -113,7 +113,7 @@ INLINE void multiply_keys(const Coded *from, const KeyBand *band, const uint8_t 
   }
 }
 
-// Whether queries and rows go by in whole rounds.
+// Returns whether queries and rows divide into whole rounds.
 INLINE int are_whole_rounds(const i32 *bands, i32 band_count, i32 width, i32 a_rows) {
   i32 rest = 0;
   for (i32 band = 0; band < band_count; band++) rest |= bands[band * band_ints(width)] % KEYS_TOGETHER;
@@ -128,7 +128,7 @@ INLINE i64 bytes_of_bands(const i32 *bands, i32 band_count) {
 
 INLINE void multiply_bands(const Coded *from, const i32 *bands, i32 band_count, const KeyProducts *to,
                            const float *a, float *c) {
-  // At lines of the cache.
+  // Aligned to cache lines.
   float queries[QUERIES * KEY_WIDTH] __attribute__((aligned(64)));
   for (i32 i = 0; i < QUERIES * KEY_WIDTH; i += LANES) store(queries + i, load(a + i));
   const uint8_t *codes = from->codes;

@@ -1,14 +1,14 @@
-// Sums over packed codes for as many heads as rows of a prompt come together: a tile's codes are unpacked once, to a byte
-// each in a room of the caller's, and all heads meet those. The sums are those of add_dots. For ARM with dot products;
-// to be included behind dots.h.
+// Dot products of packed codes for many heads, as in prefill: a tile's codes are unpacked once, to a byte each in a
+// buffer of the caller, and multiplied with all heads. The sums are those of add_dots. For ARM with dot products;
+// include after dots.h.
 //
-// Both digits of a weight go into one sum: 128 times what the high ones made, and then the low ones. For codes of up to 7
-// bits that fits 32 bits, 1024 * (128 * 127 + 64) * 127 < 2^31, and rounds to the float that fma(128, high, low) is,
-// since each of the two is below 2^24 and so a float by itself.
+// Both digits of a weight go into one sum: 128 times the sum of the high ones, then the low ones. For codes of up to 7
+// bits it fits 32 bits, 1024 * (128 * 127 + 64) * 127 < 2^31. It rounds to the float fma(128, high, low), since each
+// of the two is below 2^24 and thus exact as a float.
 
 #define TILE_VECTORS 4   // of a tile's 16 lanes
 
-// Lays down a quad of four lanes, or what another part of their codes adds to it.
+// Stores a quad of four lanes, or adds another part of their codes to it.
 INLINE void lay_quad(uint8_t *to, Words quad, int shift, const int first) {
   if (!first) quad = load_words(to) | quad << shift;
   __builtin_memcpy(to, &quad, sizeof quad);
@@ -43,7 +43,7 @@ INLINE void unpack_part(const uint8_t *at, i64 quads, int shift, uint8_t *room, 
   }
 }
 
-// Codes of up to 7 bits, none of which is taken for negative.
+// Codes of up to 7 bits, which are never negative as bytes.
 INLINE void unpack_tile(const uint8_t *at, i64 quads, i32 bits, uint8_t *room) {
   if (bits & 4) {
     unpack_part(at, quads, 0, room, 4, 1);
@@ -113,7 +113,7 @@ INLINE void add_tile(const uint8_t *room, i64 quads, const i8 *digits, i32 all_h
   }
 }
 
-// As add_dots, for codes of up to 7 bits; room for 16 bytes of every entry.
+// As add_dots, for codes of up to 7 bits; room holds 16 bytes per entry.
 EXPORT void KERNEL(many_dots)(float *out, i32 out_at, i32 out_stride, const uint8_t *codes, i64 offset, i32 quads,
                               i32 bits, i32 first_tile, i32 end_tile, const i8 *digits, i32 heads, i32 exact,
                               const float *units, const float *constants, uint8_t *room) {

@@ -1,17 +1,17 @@
-// Many rows of a prompt on the same rows of 16-bit floats: a tile of those is made floats once, in a room of the
-// caller's, and stays in the first cache while all query rows pass. The sums, and so the bits, are those of
-// dense_products and half_sums.
+// Many rows of a prompt with the same rows of 16-bit floats. A tile is converted to floats once, in a buffer of the
+// caller, and stays in L1 cache while all query rows pass. The sums, and so the bits, are those of dense_products and
+// half_sums.
 #ifndef KVASIR_MANYROWS_H
 #define KVASIR_MANYROWS_H
 
 #include "floats.h"
 
-// Floats of the room: 128 tokens by four vectors of the widest kind.
+// Floats of the buffer: 128 tokens by four of the widest vectors.
 #define ROOM_FLOATS 8192
-// Floats of a tile of keys: half of a small first cache.
+// Floats of a tile of keys: half of a small L1 cache.
 #define KEY_TILE_FLOATS 4096
 
-// Rows whose sums of values are in registers, by some vectors of channels. AVX2 has sixteen registers.
+// Rows whose sums of values fit into registers, by some vectors of channels. AVX2 has sixteen registers.
 #if LANES == 8
 #define MANY_VECTORS 2
 #else
@@ -44,7 +44,7 @@ EXPORT void KERNEL(many_products)(const float *a, i32 first, float *c, i32 c_at,
   }
 }
 
-// Adds what some tokens weigh to the sums of a few rows; tile: (tokens, MANY_CHANNELS)
+// Adds the weighted values of some tokens to the sums of a few rows; tile: (tokens, MANY_CHANNELS)
 #if LANES == 4
 #define ADD_TOKEN(lane)                                                                          \
   {                                                                                              \
@@ -59,7 +59,7 @@ EXPORT void KERNEL(many_products)(const float *a, i32 first, float *c, i32 c_at,
   }
 #endif
 
-// The sum of all tokens is made first and added as a whole.
+// Computes the sum over all tokens first, then adds it.
 INLINE void tile_sums(const float *w, i64 w_stride, const int rows, const float *tile, i32 tokens, float *out,
                       i64 out_stride) {
   Floats sums[SUM_ROWS][MANY_VECTORS];
@@ -68,7 +68,7 @@ INLINE void tile_sums(const float *w, i64 w_stride, const int rows, const float 
   }
   i32 t = 0;
 #if LANES == 4
-  // A load has a row's weights of four tokens, and an instruction names the one it multiplies by.
+  // A load holds a row's weights of four tokens, and the instruction selects the lane it multiplies by.
   for (; t + 4 <= tokens; t += 4) {
     Floats weights[SUM_ROWS];
     UNROLL for (int i = 0; i < rows; i++) weights[i] = load(w + i * w_stride + t);

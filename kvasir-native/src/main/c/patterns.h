@@ -1,11 +1,11 @@
-// Rows that are picked by number, and vectors that turn; the twins are in ScalarPatterns.
+// Products with rows selected by index, and rotation of vectors. The Java references are in ScalarPatterns.
 #ifndef KVASIR_PATTERNS_H
 #define KVASIR_PATTERNS_H
 
 #include "floats.h"
 
-// Sums of a tile: rows of a by a few vectors that they meet. Every sum takes x and y of a pair in turn, so that a vector
-// may be multiplied as it turns, and is never stored.
+// Sums of a tile: rows of a by a few vectors. Every sum alternates between x and y of a pair, so that a vector can be
+// multiplied as it is rotated, without being stored.
 #define PAIR_ROWS 4
 #if LANES == 16
 #define PAIR_VECTORS 4
@@ -20,7 +20,7 @@ INLINE void begin_tile(PairTile *tile, const int rows, const int vectors) {
   UNROLL for (int i = 0; i < rows * vectors; i++) tile->sums[i] = no_sum();
 }
 
-// As many pairs of each vector as there are lanes, for part v of the sums; a (rows, x and y, pairs).
+// Adds as many pairs of each vector as there are lanes, for part v of the sums; a (rows, x and y, pairs).
 INLINE void add_pairs(PairTile *tile, const int v, const float *a, i64 pairs, const int rows, const Floats *x,
                       const Floats *y, const int vectors) {
   UNROLL for (int i = 0; i < rows; i++) {
@@ -39,7 +39,7 @@ INLINE void end_tile(const PairTile *tile, const int rows, const int vectors, fl
   }
 }
 
-// ---- turns
+// ---- rotation
 
 // (x, y) becomes (x cos - y sin, y cos + x sin)
 INLINE Floats turned_x(Floats x, Floats y, Floats cos, Floats sin) { return fused_off(y, sin, multiply(x, cos)); }
@@ -49,7 +49,7 @@ INLINE void turn_pairs(Floats x, Floats y, Floats cos, Floats sin, float *x_out,
   store(y_out, turned_y(x, y, cos, sin));
 }
 
-// c[i][j] += a[i] . b[j], turned by the j-th of the angles where it turns; angles (vectors, cosines and sines, pairs)
+// c[i][j] += a[i] . b[j], with b[j] rotated by row j of the angles if turns; angles (vectors, cosines and sines, pairs)
 INLINE void picked_tile(const float *a, const float *const *b, i64 pairs, const int turns, const float *angles,
                         const int rows, const int vectors, float *c, i64 c_stride) {
   PairTile tile;
@@ -102,9 +102,9 @@ EXPORT void KERNEL(picked_products)(const float *a, i32 rows, const float *b, co
   }
 }
 
-// ---- the least and the most
+// ---- minimum and maximum
 
-// The lesser; the second where the first is not a number. Of zeros of two signs it may be either.
+// The lesser, or the second if the first is NaN. The sign of a zero is unspecified.
 INLINE Floats lesser(Floats a, Floats b) {
 #if LANES == 4
   return vminnmq_f32(a, b);
@@ -113,7 +113,7 @@ INLINE Floats lesser(Floats a, Floats b) {
 #endif
 }
 
-// The least lane of each of four, none of which is without a number.
+// The least lane of each of four vectors without NaN.
 INLINE void least_lanes(Floats a, Floats b, Floats c, Floats d, float *out) {
 #if LANES == 16
   __m512 ab = _mm512_min_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
@@ -133,7 +133,7 @@ INLINE void least_lanes(Floats a, Floats b, Floats c, Floats d, float *out) {
 #endif
 }
 
-// What x leaves of rows, at the least and at the most. The most of x - b is the least of b - x with its sign turned.
+// Minimum and maximum of x - b for each row. The maximum of x - b is the negated minimum of b - x.
 EXPORT void KERNEL(spans)(const float *x, i32 at, const float *b, i32 b_at, i32 count, i32 depth, float *least,
                           float *most) {
   const float *from = x + at;
@@ -168,11 +168,11 @@ EXPORT void KERNEL(spans)(const float *x, i32 at, const float *b, i32 b_at, i32 
   }
 }
 
-// ---- weights by what tokens have picked
+// ---- weights by the rows that tokens select
 
 #define PAGE 128
 
-// Four rows of four become four columns.
+// Transposes four rows of four.
 INLINE void exchange(const Four *rows, Four *columns) {
   Four low01 = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
   Four low23 = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5);
@@ -186,8 +186,8 @@ INLINE void exchange(const Four *rows, Four *columns) {
 
 #define NONE 255
 
-// weights (rows, page tokens), bins (256, stride). Tokens that have picked none would wait for each other at one bin: what
-// they add goes to four places that nobody reads.
+// weights (rows, page tokens), bins (256, stride). Tokens without a row would wait for each other at one bin, so they
+// are added to four unused places.
 EXPORT void KERNEL(collect_rows)(const float *weights, i32 rows, float *bins, i32 stride, const uint8_t *indices,
                                  i64 at) {
   const uint8_t *picked = indices + at;
@@ -213,7 +213,7 @@ EXPORT void KERNEL(collect_rows)(const float *weights, i32 rows, float *bins, i3
   }
 }
 
-// ---- rows that turn
+// ---- rotated rows
 
 INLINE void turn_rows(const float *from, float *to, i32 count, const i64 pairs, const float *cosines,
                       const float *sines) {
@@ -245,7 +245,7 @@ INLINE void turn_rows_back(float *vectors, i32 count, const i64 pairs, const flo
   }
 }
 
-// Tokens that meet queries as they have been turned back; each is turned by what is missing to its place.
+// Tokens between two rotations of the queries; each token is rotated by its offset.
 #define FAN 32
 
 // fan (FAN + 1, cosines and sines, pairs)
@@ -262,12 +262,12 @@ INLINE void turning_products_of(float *a, i32 rows, const i64 pairs, const float
   }
 }
 
-// Where a line of the cache begins.
+// The next start of a cache line.
 INLINE float *begin_line(float *at) { return (float *)(((uintptr_t)at + 63) & ~(uintptr_t)63); }
 
-// scores[i][j] += queries[i] . b[picked[j]], turned by j % FAN, for the tokens of a page. Queries are turned by the page's
-// angles first, and back by FAN after as many products. Heads of 64 and 128 channels have loops of their own, whose
-// ends are known.
+// scores[i][j] += queries[i] . b[picked[j]], rotated by j % FAN, for the tokens of a page. Queries are first rotated by
+// the page's angles, then rotated back by FAN after as many tokens. Heads of 64 and 128 channels have their own loops
+// with constant bounds.
 EXPORT void KERNEL(turning_products)(const float *queries, i32 rows, const float *page_cosines, const float *page_sines,
                                      i32 pairs, float *room, float *scores, const float *fan, const float *b,
                                      const uint8_t *indices, i64 at) {

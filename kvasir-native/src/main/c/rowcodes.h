@@ -1,7 +1,7 @@
-// Rows of codes of many widths; each function's twin has the same name in ScalarRowCodes.
+// Rows of codes of different widths. Each function's Java reference has the same name in ScalarRowCodes.
 //
-// Channels go by in parts, as many as a vector has lanes: one of the first half of the channels, and with it the one
-// that lies as far into the second half, as nibbles of a table's row share bytes and channels turn in pairs.
+// Channels are processed in parts, one vector each: a part of the first half of the channels together with the part at
+// the same position of the second half, since nibbles of a table row share bytes and channels rotate in pairs.
 #include "patterns.h"
 
 #define OCTET 8
@@ -17,7 +17,7 @@ INLINE Floats codes_of(Ints bytes, Ints places, Ints masks) {
   return _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_shuffle_epi8(bytes, places), masks));
 }
 INLINE Ints load_nibbles(const uint8_t *at) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)at)); }
-// A permutation heeds the lower four bits alone, and picks the float that they say.
+// A permutation uses only the lower four bits, and selects the float that they index.
 INLINE Floats lower_nibbles(Ints x) {
   return _mm512_permutexvar_ps(x, _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
 }
@@ -38,8 +38,8 @@ typedef int32x4_t Ints;
 INLINE Ints load_ints(const i32 *at) { return vld1q_s32(at); }
 INLINE int any_bits(Ints masks) { return vmaxvq_u32(vreinterpretq_u32_s32(masks)) != 0; }
 INLINE Ints load_sixteen(const uint8_t *at) { return vreinterpretq_s32_u8(vld1q_u8(at)); }
-// The bits that a mask leaves of integers below 2^23, as the lower ones of 2^23 / unit and a float: a subtraction makes
-// it one.
+// The masked bits of integers below 2^23 as the low bits of the float 2^23 / unit; a subtraction completes the
+// conversion.
 INLINE Floats masked(uint32x4_t lanes, uint32x4_t mask, const int unit) {
   const float lift = 8388608.0f / unit;
   uint32x4_t lifted = vbslq_u32(mask, lanes, vreinterpretq_u32_f32(vdupq_n_f32(lift)));
@@ -58,15 +58,15 @@ INLINE Floats lower_nibbles(Ints x) { return masked(vreinterpretq_u32_s32(x), vd
 INLINE Floats upper_nibbles(Ints x) { return masked(vreinterpretq_u32_s32(x), vdupq_n_u32(NIBBLE << 4), 1 << 4); }
 #endif
 
-// How a part of a row's codes is read; ShuffleTables says of what. A part of sixteen channels is two octets: where sixteen
-// bytes do not hold both, the second one's begin so many bytes further on.
+// How a part of a row's codes is read, see ShuffleTables. A part of sixteen channels is two octets: if sixteen bytes do
+// not hold both, the second starts `further` bytes later.
 typedef struct {
   Ints places, masks;
   Floats slopes, lifts;
   i32 start, further;
 } Part;
 
-// How far into a word of places the codes of eight channels of up to seven bits reach.
+// The maximum distance of two octets of up to seven bits per code that one shuffle can read.
 #define NEAR 7
 
 INLINE Part part_of(const i32 *band, i32 width, i32 at) {
@@ -97,13 +97,13 @@ INLINE Floats decoded(const uint8_t *row, const Part *part, float scale, Floats 
   return fused(fused(codes_of(bytes, part->places, part->masks), part->slopes, part->lifts), all(scale), base);
 }
 
-// Where a row's codes and its row of the table lie.
+// Positions of a row's codes and of its table row.
 typedef struct {
   const uint8_t *codes, *nibbles;
   float scale;
 } Row;
 
-// Rows of a page: bands one after another, each of so many rows of so many bytes; CodeBands says how they lie.
+// Rows of a page: bands one after another, see CodeBands.
 typedef struct {
   const uint8_t *codes;
   i32 width;
@@ -115,7 +115,7 @@ typedef struct {
 
 INLINE i64 band_ints(i32 width) { return 2 + width / OCTET + 4 * (i64)width; }
 
-// What some rows of a band are made of, from the first-th of all on.
+// The positions of some rows of a band, starting at index first of all rows.
 INLINE void take_rows(const Coded *from, const uint8_t *codes, i32 row_bytes, i32 first, i32 count, Row *rows) {
   for (i32 i = 0; i < count; i++) {
     const uint8_t *row = codes + (i64)i * row_bytes;
@@ -123,7 +123,7 @@ INLINE void take_rows(const Coded *from, const uint8_t *codes, i32 row_bytes, i3
   }
 }
 
-// Rows of a table lie anywhere in it: who comes to them soon asks for them in time.
+// Prefetches rows of the table, which are scattered.
 INLINE void expect_rows(const Coded *from, i32 first, i32 end) {
   for (i32 i = first; i < end; i++) {
     const uint8_t *row = from->table + from->picked[i] * from->table_stride;
@@ -133,7 +133,7 @@ INLINE void expect_rows(const Coded *from, i32 first, i32 end) {
 
 INLINE float *aligned(float *room) { return (float *)(((uintptr_t)room + 63) & ~(uintptr_t)63); }
 
-// Two parts that lie as far into the two halves of the channels.
+// Two parts at the same position of the two halves of the channels.
 typedef struct {
   Part x, y;
   Floats x_low, y_low, x_step, y_step;
@@ -145,7 +145,7 @@ INLINE Parts parts_of(const Coded *from, const i32 *band, i32 at) {
                  load(from->lows + other), load(from->steps + at), load(from->steps + other)};
 }
 
-// Without codes zero is added as everywhere: it makes zeros positive.
+// Zero is added even without codes: it makes zeros positive.
 INLINE void decode_row(const Row *row, i32 at, const Parts *parts, const int x_coded, const int y_coded, const int far,
                        Floats *x, Floats *y) {
   Ints nibbles = load_nibbles(row->nibbles + at);
@@ -155,7 +155,7 @@ INLINE void decode_row(const Row *row, i32 at, const Parts *parts, const int x_c
   *y = y_coded ? decoded(row->codes, &parts->y, row->scale, y_base, far) : add(y_base, all(0));
 }
 
-// Does something with constants for which of two parts have codes, and whether they lie far apart.
+// Calls something with constants for which of two parts have codes, and whether they are far apart.
 #define BY_CODES(parts, something)                        \
   do {                                                    \
     int x_bits = any_bits((parts).x.masks), y_bits = any_bits((parts).y.masks); \
@@ -172,11 +172,11 @@ INLINE void decode_row(const Row *row, i32 at, const Parts *parts, const int x_c
     }                                                     \
   } while (0)
 
-// So few that their vectors stay in the first cache while their parts come, of wide heads too.
+// Few enough for their vectors to stay in L1 cache while their parts are computed, even for wide heads.
 #define ROWS_TOGETHER 16
 #define SCORED_ROWS 8
 
-// Rows of a band to the places of their tokens, or one after another and turned by their tokens.
+// Decodes rows of a band to the positions of their tokens, or contiguously and rotated by their tokens.
 INLINE void decode_parts(const Row *rows, i32 count, i32 at, i32 half, const Parts *parts, const uint8_t *tokens,
                          const float *cosines, const float *sines, float *out, const int x_coded, const int y_coded,
                          const int far, const int turning) {
@@ -196,15 +196,14 @@ INLINE void decode_parts(const Row *rows, i32 count, i32 at, i32 half, const Par
 }
 
 #if LANES == 4
-// Registers that are this narrow hold what is known of few channels. So rows go by one after another, and what is known
-// is laid side by side once for a band and loaded anew for every row: in time for it, and without copies of what a sum
-// begins with.
+// Narrow registers hold the tables of few channels. Rows are therefore processed one after another. The tables are
+// arranged once per band and loaded for every row, early enough and without copies of initial sums.
 #define STEP 16                          // channels of a half
 #define STEP_VECTORS (STEP / LANES)
 #define PANEL_STEPS 8
 #define PANEL (STEP * PANEL_STEPS)
 
-// Of the channels of a step, and of those that lie as far into the second half.
+// The tables of a step's channels, and of those at the same position of the second half.
 typedef struct {
   Floats x_steps[STEP_VECTORS], x_lows[STEP_VECTORS], y_steps[STEP_VECTORS], y_lows[STEP_VECTORS];
   Ints x_places[STEP_VECTORS], x_masks[STEP_VECTORS];
@@ -256,7 +255,7 @@ INLINE void lay_panel(Panel *panel, const Coded *from, const i32 *band, i32 firs
   }
 }
 
-// Four of sixteen bytes as lanes.
+// Expands four of sixteen bytes to lanes.
 INLINE Ints spread_bytes(uint8x16_t bytes, const int from) {
   const u32 above = 0xFFFFFF00u;
   const uint32x4_t places = {above | from, above | (from + 1), above | (from + 2), above | (from + 3)};
@@ -309,7 +308,7 @@ INLINE void decode_one(const Step *step, const Row *row, i32 first, const i32 en
   }
 }
 
-// Channels of some rows of a band from the panel's first on, one row after another, turned by their tokens.
+// Decodes channels of some rows of a band from the panel's first on, row after row, rotated by their tokens.
 INLINE void decode_panel(const Panel *panel, const Row *rows, i32 count, const uint8_t *tokens, const i32 end,
                          const i64 half, const float *cosines, const float *sines, float *out) {
   for (i32 i = 0; i < count; i++) {
@@ -345,7 +344,7 @@ INLINE void decode_some(const Coded *from, const i32 *band, const Row *rows, i32
   }
 }
 
-// tokens (rows of all bands), picked by row, out (rows, width), by tokens; width is a multiple of 32
+// tokens (rows of all bands), picked by row, out (rows, width), by token; width is a multiple of 32
 EXPORT void KERNEL(decode)(const i32 *bands, i32 band_count, const float *lows, const float *steps, const float *scales,
                            const uint8_t *tokens, const i32 *picked, float *out, const uint8_t *source, i64 offset,
                            i32 width, const uint8_t *table, i32 table_stride) {
@@ -379,7 +378,7 @@ INLINE void score_rows(const float *a, i32 a_rows, const float *b, i32 count, i6
 #include "keyrows_avx512.h"
 #endif
 
-// a (a_rows, width), cosines and sines (tokens, width / 2), c (a_rows, rows of all bands), room for 16 rows
+// a (a_rows, width), cosines and sines (tokens, width / 2), c (a_rows, rows of all bands), scratch memory for 16 rows
 EXPORT void KERNEL(decoded_products)(const i32 *bands, i32 band_count, const float *lows, const float *steps,
                                      const float *scales, const uint8_t *tokens, const i32 *picked,
                                      const float *cosines, const float *sines, const float *a, i32 a_rows, float *room,

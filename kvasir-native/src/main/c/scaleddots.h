@@ -1,9 +1,10 @@
-// Sums over a grid of codes whose entries have scales, all its groups of lanes in one call. The twin is
-// DotKernels.addScaledDots, RowScaledCodes says what lies where, and QuantizedOperand what rounding leaves.
+// Dot products with a matrix of codes with scales per row, all groups of columns in one call. The Java reference is
+// DotKernels.addScaledDots; RowScaledCodes defines the layout and QuantizedOperand the rounding error. Entries are rows
+// of the matrix, and lanes are its columns.
 #include "dots.h"
 #include "weigh.h"
 
-// What an integer sum of a head is multiplied by, and what is added to every lane.
+// The factor of a head's integer sum, and the constant that is added to every lane.
 typedef struct {
   float units[MOST_WEIGHT_HEADS], constants[MOST_WEIGHT_HEADS];
 } Completed;

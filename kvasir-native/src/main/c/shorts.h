@@ -1,5 +1,5 @@
-// Sums over codes of 16 bits: out[i][lane] += sum over e of weights[i][e] * code(e, lane), the sum made first. The twin
-// is ScalarDots.
+// Sums over 16-bit codes: out[i][column] += sum over e of weights[i][e] * code(e, column), the sum computed first. The
+// Java reference is ScalarDots.
 #include "vectors.h"
 
 INLINE void short_sums_of(const float *w, i64 w_stride, const int rows, const int16_t *codes, i64 codes_stride,

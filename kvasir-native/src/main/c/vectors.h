@@ -1,4 +1,4 @@
-// Vectors of floats of the width of an instruction set, under one set of names.
+// Float vectors of the width of the instruction set, under common names.
 #ifndef KVASIR_VECTORS_H
 #define KVASIR_VECTORS_H
 
@@ -34,7 +34,7 @@ INLINE Floats load_integers(const int16_t *at) {
 INLINE Floats load_signed(const i8 *at) {
   return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)at)));
 }
-// The larger; either where they are equal. Where one is not a number, the second, or on ARM none.
+// The larger; either if they are equal. If one is NaN, the second, or NaN on ARM.
 #define LARGER_STAYS_UNORDERED 0
 INLINE Floats larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }
 INLINE Floats smaller(Floats a, Floats b) { return _mm512_min_ps(a, b); }
@@ -110,12 +110,12 @@ INLINE Floats scaled_by_power(Floats p, Floats lifted) {
 }
 #endif
 
-// Vectors that the compiler makes of whatever registers there are. Those of 16-bit numbers are as wide as Floats.
+// Vectors that the compiler maps to the available registers. Vectors of 16-bit integers are as wide as Floats.
 #define SHORT_LANES (2 * LANES)
 typedef uint16_t Shorts __attribute__((vector_size(2 * SHORT_LANES)));
 typedef float Four __attribute__((vector_size(16)));
 
-// The first so many lanes; the others are zero.
+// Loads the first lanes; the others are zero.
 INLINE Shorts load_shorts(const void *at, const int lanes) {
   Shorts x = {0};
   __builtin_memcpy(&x, at, 2 * lanes);
@@ -134,7 +134,7 @@ INLINE float fused1(float a, float b, float c) { return __builtin_fmaf(a, b, c);
 
 // ---- long sums
 
-// A long sum is kept in sixteen parts on every processor, in one to four vectors; PartialSums has the order.
+// A long sum has sixteen partial sums on every processor, in one to four vectors. PartialSums defines the order.
 #define PARTS 16
 #define PART_VECTORS (PARTS / LANES)
 typedef struct {
@@ -147,7 +147,7 @@ INLINE Partial no_sum(void) {
   return sum;
 }
 
-// Neighbours are added until one is left: (0 + 1) + (2 + 3) ...
+// Adds neighbours until one is left: (0 + 1) + (2 + 3) ...
 INLINE float total(const Partial *sum) {
   float parts[PARTS];
   UNROLL for (int v = 0; v < PART_VECTORS; v++) store(parts + v * LANES, sum->v[v]);
@@ -157,8 +157,8 @@ INLINE float total(const Partial *sum) {
   return parts[0];
 }
 
-// The totals of four. Shuffles are scarce on x86, so two vectors are blended both ways and one blend is shuffled: sums of
-// two do not depend on their order.
+// The totals of four. Shuffles are scarce on x86, so two vectors are blended both ways and one blend is shuffled; the
+// order within a sum of two does not matter.
 INLINE void totals(const Partial *a, const Partial *b, const Partial *c, const Partial *d, float *out) {
 #if LANES == 16
 #define NEIGHBOURS(x, y) add(_mm512_mask_blend_ps(0xAAAA, x, y), _mm512_permute_ps(_mm512_mask_blend_ps(0x5555, x, y), 0xB1))
@@ -185,7 +185,7 @@ INLINE void totals(const Partial *a, const Partial *b, const Partial *c, const P
 #endif
 }
 
-// The totals of some, four at a time.
+// The totals of some sums, four at a time.
 INLINE void totals_of(const Partial *sums, const int count, float *out) {
   UNROLL for (int i = 0; i + 4 <= count; i += 4) totals(sums + i, sums + i + 1, sums + i + 2, sums + i + 3, out + i);
   const int left = count % 4;

@@ -1,4 +1,5 @@
-// Weights of sums over packed codes, rounded to integers. The twin is ScalarDots; QuantizedOperand says what lies where.
+// Quantizes the operands of dot products with packed codes. The Java reference is ScalarDots; QuantizedOperand defines
+// the layout. Digits are the bytes of the operand.
 #include "vectors.h"
 
 #define MOST_WEIGHT_HEADS 8
@@ -17,7 +18,7 @@ typedef i8 Digits16 __attribute__((vector_size(16)));
 #define HIGH_QUARTER(x) __builtin_shufflevector(x, x, 4, 5, 6, 7)
 #define LARGER(a, b) (((a) & ((a) > (b))) | ((b) & ~((a) > (b))))
 
-// The first so many of a vector, up to all; the others are zero, and nothing is read for them.
+// Loads the first count floats of a vector, up to all; the others are zero and not read.
 INLINE Floats load_first(const float *at, i32 count) {
 #if LANES == 16
   return _mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), at);
@@ -43,7 +44,7 @@ INLINE Floats load_first_halves(const uint16_t *at, i32 count) {
 #endif
 }
 
-// Halves as floats, times a factor, filled up with zeros.
+// Halves as floats, times a factor, padded with zeros.
 INLINE void expand_halves(const uint16_t *halves, i32 entries, i32 padded, float factor, float *out) {
   i32 e = 0;
   for (; e + LANES <= entries; e += LANES) store(out + e, multiply(load_halves(halves + e), all(factor)));
@@ -94,7 +95,7 @@ INLINE void totals_of_two(const Survey *first, const Survey *second, float *out)
   totals(&first->sums, &first->offsets, &second->sums, &second->offsets, out);
 }
 
-// Floats that are not negative are in the order of their bits.
+// Non-negative floats compare like their bits.
 INLINE float largest_of_parts(const Floats *parts) {
   Ints16 bits;
   UNROLL for (int v = 0; v < PART_VECTORS; v++) __builtin_memcpy((i32 *)&bits + v * LANES, &parts[v], 4 * LANES);
@@ -108,7 +109,7 @@ INLINE float largest_of_parts(const Floats *parts) {
   return largest;
 }
 
-// Sixteen weights as integers, ties to even.
+// Rounds sixteen weights to integers, ties to even.
 INLINE void nearest(const float *products, float scale, Ints16 *rounded) {
   Floats16 weights;
   __builtin_memcpy(&weights, products, sizeof weights);
@@ -128,7 +129,7 @@ INLINE void lay_row(Ints4 quads, i64 rows, i8 *digits) {
   UNROLL for (int i = 0; i < 4; i++) __builtin_memcpy(digits + 4 * i * rows, (i32 *)&quads + i, 4);
 }
 
-// Four quads of four rows that follow each other.
+// Four quads of four consecutive rows.
 INLINE void lay_four_rows(const Ints4 *r, i64 rows, i8 *digits) {
   Ints4 ab = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5), cd = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
   Ints4 ef = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7), gh = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
@@ -137,7 +138,7 @@ INLINE void lay_four_rows(const Ints4 *r, i64 rows, i8 *digits) {
   UNROLL for (int i = 0; i < 4; i++) __builtin_memcpy(digits + 4 * i * rows, &quads[i], 16);
 }
 
-// Digits of a few heads, one or four; answers the sums of their integers.
+// Digits of a few heads, one or four; returns the sums of their integers.
 INLINE void round_heads(const float *products, i32 padded, const float *scales, i32 heads, i8 *digits, i32 *totals,
                         const int exact, const int count) {
   Ints16 sums[4];
@@ -178,7 +179,7 @@ INLINE void round_all(const float *products, i32 padded, const float *scales, i3
   }
 }
 
-// Leaves digits, and for each head the largest weight, the sum of weights, that of x * zero, and that of the integers.
+// Writes digits and, for each head, the largest weight, the sum of weights, that of x * zero, and that of the integers.
 SHARED void weigh(const float *x, i32 at, i32 stride, i32 heads, i32 entries, const uint8_t *bytes, i64 scales_at,
                   i64 zeros_at, float unit, i32 scaled, i32 exact, float *room, float *products, i8 *digits,
                   float *surveys, i32 *totals) {

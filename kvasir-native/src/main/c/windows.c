@@ -1,10 +1,10 @@
-// What code for Windows refers to and a C library would define.
+// Symbols that Windows code refers to and a C library would define.
 
-// Referred to by all code that computes with floats.
+// Referred to by all code that uses floats.
 int _fltused = 0;
 
-// Called by functions whose frames take more than a page, before they move the stack pointer: Windows grows a stack when
-// the page below it is touched, so pages are touched one after another. All but two registers are kept.
+// Called by functions with frames larger than a page, before they move the stack pointer. Windows grows a stack when
+// the page below it is touched, so pages are touched one after another. Preserves all but two registers.
 #if defined(__aarch64__)
 // x15: the bytes of the frame, divided by 16
 __asm__(".globl __chkstk\n"

@@ -4,19 +4,19 @@ import dev.kvasir.cache.CacheSpec;
 import java.util.List;
 
 /**
- * Where a model is to compute.
+ * The device that a model computes on.
  *
- * @param kinds of caches that will be asked for, so that what a device cannot do is said before
- *     anything is loaded, or leads to the processor
+ * @param cacheSpecs caches that will be requested. What a device does not support is rejected
+ *     before anything is loaded, or selects the processor.
  */
 public record DeviceChoice(DeviceType type, List<CacheSpec> cacheSpecs) {
-  /** As users type it. */
+  /** The device, as users type it. */
   public enum DeviceType {
-    /** This machine's processor. */
+    /** The host's processor. */
     CPU,
-    /** An NVIDIA card. */
+    /** An NVIDIA GPU. */
     CUDA,
-    /** A card where there is one that can do what is asked for, else the processor. */
+    /** A GPU that supports the request if there is one, else the processor. */
     AUTO
   }
 

@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.ServiceLoader;
 
-/** Loads a model's weights to where they are to be used. */
+/** Loads a model's weights on the chosen device. */
 final class EngineChoice {
   private final LoadOptions options;
   private final WorkerPool workers;
@@ -30,7 +30,10 @@ final class EngineChoice {
     this.provider = provider;
   }
 
-  /** Takes over an open file, which is closed with the engine or when it is refused. */
+  /**
+   * Loads an open file and takes ownership: it is closed with the engine, or if the file is
+   * rejected.
+   */
   DecoderEngine load(GgufFile file) {
     return switch (options.device().type()) {
       case CPU -> onHost(file);
@@ -59,7 +62,10 @@ final class EngineChoice {
     }
   }
 
-  /** A device may refuse late, for want of memory; the file is open until one has it. */
+  /**
+   * Tries the device first. It may fail late for lack of memory, so the file stays open until one
+   * engine has it.
+   */
   private DecoderEngine onDeviceOrHost(GgufFile file, EngineProvider device) {
     DecoderEngine engine;
     try {

@@ -8,19 +8,19 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * How long a generation may be and how its tokens are picked.
+ * The length of a generation and the sampling of its tokens.
  *
- * @param maxTokens generated tokens at the most
- * @param grammar that the text is held to; empty for any text
- * @param topLikelihoods where present, {@link GenerationListener#likelihood} is told of each token,
- *     and of as many of the likeliest ones
+ * @param maxTokens maximum generated tokens
+ * @param grammar constrains the text; empty for any text
+ * @param topLikelihoods if present, {@link GenerationListener#likelihood} is called for each token,
+ *     with as many of the most likely tokens
  */
 public record GenerateOptions(
     int maxTokens,
     SamplingOptions sampling,
     Optional<TokenGrammar> grammar,
     OptionalInt topLikelihoods) {
-  /** Of {@link #defaults}. */
+  /** The default of {@link #defaults}. */
   public static final int MAX_TOKENS = 256;
 
   public GenerateOptions {
@@ -30,17 +30,17 @@ public record GenerateOptions(
     }
   }
 
-  /** Any text, with nothing told of its tokens. */
+  /** Creates options without a grammar or log probabilities. */
   public GenerateOptions(int maxTokens, SamplingOptions sampling) {
     this(maxTokens, sampling, Optional.empty(), OptionalInt.empty());
   }
 
-  /** What {@code kvasir generate} does: 256 tokens, picked with a seed of this call's own. */
+  /** Returns the options of {@code kvasir generate}: 256 tokens, sampled with a new seed. */
   public static GenerateOptions defaults() {
     return new GenerateOptions(MAX_TOKENS, SamplingOptions.defaults());
   }
 
-  /** 256 tokens, always the likeliest one: the same prompt gives the same text. */
+  /** Returns 256 tokens of greedy decoding: the same prompt gives the same text. */
   public static GenerateOptions greedy() {
     return new GenerateOptions(MAX_TOKENS, SamplingOptions.greedy());
   }

@@ -4,10 +4,10 @@ import dev.kvasir.cache.QuantizationTime;
 import dev.kvasir.engine.Finish;
 
 /**
- * What came of a generation.
+ * The result of a generation.
  *
- * @param promptTokens tokens read for it, without those that the session held before
- * @param packing that part of its time which went into packing keys and values
+ * @param promptTokens prefilled tokens, without those cached before
+ * @param quantization the part of its time spent on quantizing keys and values
  * @param finish why it ended
  */
 public record Generation(

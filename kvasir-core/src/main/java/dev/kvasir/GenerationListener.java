@@ -2,6 +2,6 @@ package dev.kvasir;
 
 import dev.kvasir.engine.RequestListener;
 
-/** Follows a generation while it runs, on the thread that asked for it. */
+/** Follows a generation on the thread that started it. */
 @FunctionalInterface
 public interface GenerationListener extends RequestListener {}

@@ -2,7 +2,7 @@ package dev.kvasir;
 
 import java.util.function.Supplier;
 
-/** Something that takes its time, made for the first who asks. */
+/** A supplier that computes its value on first use; thread-safe. */
 final class Lazy<T> implements Supplier<T> {
   private final Supplier<T> supplier;
   private T value;

@@ -10,15 +10,13 @@ import java.util.OptionalInt;
 /**
  * How a model is loaded and run.
  *
- * @param threads threads that work on a step together
- * @param kernels the arithmetic to run on
- * @param profile what methods learned of the model beforehand; without one, the bundled model uses
- *     its own
- * @param context tokens that the model is used for, where that is less than it can hold; models
- *     with LongRoPE go by it
- * @param cacheBytes that the keys and values of all sequences may take together
- * @param device where it is to compute
- * @param progress told how far loading has come
+ * @param threads threads that compute a step together
+ * @param kernels the kernels to compute with
+ * @param profile calibration data of the model; without it, the bundled model uses its own
+ * @param context maximum context to use, if below the model's own; LongRoPE models depend on it
+ * @param cacheBytes maximum bytes of all KV caches together
+ * @param device the device to compute on
+ * @param progress notified of loading progress
  */
 public record LoadOptions(
     int threads,
@@ -42,7 +40,10 @@ public record LoadOptions(
     }
   }
 
-  /** All processors, the fastest kernels, as much memory as there is, silence. */
+  /**
+   * Returns options with all processors, the fastest kernels, unlimited memory and no progress
+   * output.
+   */
   public static LoadOptions defaults() {
     return new LoadOptions(
         Runtime.getRuntime().availableProcessors(),
@@ -71,18 +72,17 @@ public record LoadOptions(
         threads, kernels, Optional.of(value), context, cacheBytes, device, progress);
   }
 
-  /** The model as one of so many tokens of context, at most its own. */
+  /** Limits the context, at most to the model's own. */
   public LoadOptions withContext(int value) {
     return new LoadOptions(
         threads, kernels, profile, OptionalInt.of(value), cacheBytes, device, progress);
   }
 
-  /** What all sequences may take together; who asks for more is refused. */
+  /** Limits the bytes of all KV caches together; requests beyond that are rejected. */
   public LoadOptions withCacheBytes(long value) {
     return new LoadOptions(threads, kernels, profile, context, value, device, progress);
   }
 
-  /** On this machine's processor, or elsewhere. */
   public LoadOptions withDevice(DeviceChoice value) {
     return new LoadOptions(threads, kernels, profile, context, cacheBytes, value, progress);
   }

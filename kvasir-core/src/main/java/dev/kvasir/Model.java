@@ -39,14 +39,14 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * A language model that is loaded and ready. Sessions on it may run from several threads at once;
- * closing it frees all memory outside the heap, and using it after that is an error.
+ * A loaded language model. Several threads may use its sessions at once. Closing the model frees
+ * all off-heap memory; using it after that is an error.
  */
 public final class Model implements AutoCloseable {
-  /** Where the module kvasir-mini keeps its file. */
+  /** The resource of the bundled model, in the module kvasir-mini. */
   private static final String BUNDLED = "/dev/kvasir/mini/kvasir-mini-q8_0.gguf";
 
-  /** Where it keeps what methods learned of that file. */
+  /** The resource of its calibration profile. */
   private static final String BUNDLED_PROFILE = "/dev/kvasir/mini/kvasir-mini.profile.safetensors";
 
   private final String name;
@@ -77,7 +77,7 @@ public final class Model implements AutoCloseable {
     this.prefixes = new PrefixCache(engine.memory());
   }
 
-  /** Loads a GGUF file, any of several that a model is split into, or a folder of Hugging Face. */
+  /** Loads a GGUF file, any part of a split model, or a Hugging Face folder. */
   public static Model load(Path fileOrFolder) {
     return load(fileOrFolder, LoadOptions.defaults());
   }
@@ -103,14 +103,14 @@ public final class Model implements AutoCloseable {
         openBundled(), Model::bundledHash, own.map(options::withProfile).orElse(options));
   }
 
-  /** What methods learned of the bundled model, where it carries that. */
+  /** Returns the calibration profile of the bundled model, if it has one. */
   public static Optional<Profile> bundledProfile() {
     return Optional.ofNullable(Model.class.getResource(BUNDLED_PROFILE))
         .map(resource -> ResourceBytes.of(resource, Arena.ofAuto()))
         .map(bytes -> Profile.of("the bundled profile", bytes));
   }
 
-  /** The file of the bundled model, to look into. */
+  /** Opens the file of the bundled model for inspection. */
   public static GgufFile openBundled() {
     URL resource = Model.class.getResource(BUNDLED);
     if (resource == null) {
@@ -155,7 +155,7 @@ public final class Model implements AutoCloseable {
         workers -> new EngineChoice(options, workers).load(folder));
   }
 
-  /** Tokenizer and weights know nothing of each other, so they load side by side. */
+  /** Loads the tokenizer and the weights in parallel. */
   private static Model load(
       String name,
       LoadOptions options,
@@ -182,7 +182,7 @@ public final class Model implements AutoCloseable {
     }
   }
 
-  /** The file or folder that it came from. */
+  /** Returns the file or folder that it was loaded from. */
   public String name() {
     return name;
   }
@@ -191,7 +191,7 @@ public final class Model implements AutoCloseable {
     return engine.config();
   }
 
-  /** What it computes on, for people. */
+  /** Returns a description of the device that it computes on. */
   public String device() {
     return engine.device();
   }
@@ -200,20 +200,23 @@ public final class Model implements AutoCloseable {
     return tokenizer;
   }
 
-  /** For what computes with them itself, such as gradients; they live as long as this model. */
+  /**
+   * Returns the weights for code that computes with them, such as gradients; valid until the model
+   * is closed.
+   */
   public Weights weights() {
     return engine.weights();
   }
 
-  /** Bytes of the weights as they are used. */
+  /** Returns the bytes of the weights in memory. */
   public long weightBytes() {
     return engine.weightBytes();
   }
 
   /**
-   * The chat template that its files carry.
+   * Returns the chat template of its files.
    *
-   * @throws InvalidInputException where there is none, or it uses what is not supported
+   * @throws InvalidInputException if there is none, or it uses unsupported features
    */
   public ChatTemplate chatTemplate() {
     String source =
@@ -223,12 +226,12 @@ public final class Model implements AutoCloseable {
     return ChatTemplate.of(source, "chat template of " + name, tokenizer);
   }
 
-  /** A short name for its weights and shape, which profiles are made out to. */
+  /** Returns a short identifier of its weights and shape, which profiles refer to. */
   public String fingerprint() {
     return engine.fingerprint();
   }
 
-  /** Refuses to be kept in a store where its sequences cannot be. */
+  /** Rejects a model whose sequences cannot be stored. */
   public void requireStorable() {
     if (!engine.storesSequences()) {
       throw new InvalidInputException(
@@ -237,20 +240,20 @@ public final class Model implements AutoCloseable {
     }
   }
 
-  /** What methods learned of it beforehand. */
+  /** Returns its calibration profile. */
   public Optional<Profile> profile() {
     return profile;
   }
 
-  /** An empty cache of a sequence that may fill the model's context. */
+  /** Creates an empty cache for a sequence up to the model's context length. */
   public KvCache newCache(CacheSpec spec) {
     return newCache(spec, config().contextLength());
   }
 
   /**
-   * An empty cache of a sequence.
+   * Creates an empty cache.
    *
-   * @param contextLimit tokens that the sequence may grow to
+   * @param contextLimit maximum tokens of the sequence
    */
   public KvCache newCache(CacheSpec spec, int contextLimit) {
     checkOpen();
@@ -261,31 +264,34 @@ public final class Model implements AutoCloseable {
     return engine.cacheContext().withProfile(profile);
   }
 
-  /** A kind of cache by the name that says what this model's profile decides for it. */
+  /** Returns a specification whose text includes what this model's profile decides. */
   public CacheSpec resolve(CacheSpec spec) {
     return spec.resolve(cacheContext());
   }
 
   /**
-   * Bytes that a session never exceeds on its way to so many tokens; where sizes depend on the
-   * vectors, what is usual.
+   * Returns the bytes that a session never exceeds while it grows to {@code tokens} tokens. Where
+   * sizes depend on the vectors, this is the typical value.
    */
   public long maxCacheBytes(SessionOptions options, int tokens) {
     CacheContext context = cacheContext().withContextLimit(Session.contextLimit(this, options));
     return engine.maxBytes(options.cache(), context, tokens, Request.PREFILL_STEP);
   }
 
-  /** Bytes of tables that all sessions with a kind of cache share, beside their own. */
+  /**
+   * Returns the bytes of tables that all sessions with a cache specification share, in addition to
+   * their own.
+   */
   public long sharedCacheBytes(CacheSpec spec) {
     return engine.sharedBytes(spec, cacheContext());
   }
 
-  /** What the keys and values of all its sequences are taken from, those of sessions included. */
+  /** Returns the pool of all KV caches, those of sessions included. */
   public MemoryPool cacheMemory() {
     return engine.memory();
   }
 
-  /** Lets somebody see when its sessions' steps run and what is packed beside them. */
+  /** Sets a listener of the steps and quantizations of its sessions. */
   public void setStepListener(StepListener stepListener) {
     scheduler.stepListener(stepListener);
   }
@@ -300,19 +306,19 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * A session that begins with a text. What others have read of its beginning is not read again,
-   * and what it reads is kept for others as long as there is memory for it ({@link #prefixes}). Its
+   * Opens a session with a text. A prefix that other sessions have computed is not prefilled again,
+   * and this session's prefixes are cached for others while memory allows ({@link #prefixes}). Its
    * first {@link Session#generate(int[], GenerateOptions, GenerationListener)} takes no further
-   * tokens, and gives what a session gives that reads the whole text.
+   * tokens. The result is the same as without a cached prefix.
    *
-   * @param owner by whom what it leaves for others can be forgotten; may be null
+   * @param owner identifies the prefixes it adds, so that they can be removed; may be null
    */
   public Session newSession(SessionOptions options, int[] text, String owner) {
     checkOpen();
     return Session.open(this, options, text, owner);
   }
 
-  /** Beginnings of texts that sessions have read for each other. */
+  /** Returns the cached prefixes that sessions share. */
   public PrefixCache prefixes() {
     return prefixes;
   }
@@ -328,8 +334,8 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * What keys and values depend on beside their tokens, as it is stored with them. The first call
-   * reads all weights, unless their hash lies beside them.
+   * Returns everything besides tokens that stored keys and values depend on. The first call reads
+   * all weights unless their hash is cached next to them.
    */
   public Identity identity(SessionOptions options) {
     CacheContext context = cacheContext().withContextLimit(Session.contextLimit(this, options));
@@ -348,13 +354,12 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * A session that was saved, with what it was opened with. It goes on with the bits that it would
-   * have had. Where its kind of cache reads blocks where they lie in the file, they are checked by
-   * the first step, which refuses what is damaged; the file may be replaced or deleted meanwhile,
-   * and must not be written to.
+   * Restores a saved session with its options; it continues bit-identically. If its cache reads
+   * blocks in place, the first step checks them and rejects damage. The file may be replaced or
+   * deleted meanwhile, but must not be modified.
    *
-   * @throws InvalidInputException in one sentence, where the file is damaged or belongs to another
-   *     model or profile
+   * @throws InvalidInputException if the file is damaged or belongs to another model or profile;
+   *     the message is one sentence
    */
   public Session restore(Path file) {
     checkOpen();
@@ -362,8 +367,8 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * A session that was saved, which goes on with another kind of cache: its keys and values are
-   * packed anew, as {@link Session#convertedTo} does it.
+   * Restores a saved session with another cache specification, converted by {@link
+   * Session#convertedTo}.
    */
   public Session restore(Path file, CacheSpec other) {
     Session saved = restore(file);
@@ -376,10 +381,10 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * The cache of a sequence that was stored with the {@link #identity} of these options.
+   * Restores the cache of a sequence that was stored with the {@link #identity} of these options.
    *
-   * @throws InvalidInputException in one sentence, where a bit has changed
-   * @throws dev.kvasir.cache.CacheFullException where there is no memory for it
+   * @throws InvalidInputException if a bit has changed; the message is one sentence
+   * @throws dev.kvasir.cache.CacheFullException if there is too little memory
    */
   public KvCache restoreCache(SessionOptions options, CacheSnapshot snapshot) {
     checkOpen();
@@ -387,14 +392,13 @@ public final class Model implements AutoCloseable {
     return engine.restoreCache(options.cache(), profile, limit, snapshot);
   }
 
-  /** Generates for all sessions at once. */
+  /** Returns the scheduler of all sessions. */
   Scheduler scheduler() {
     return scheduler;
   }
 
   /**
-   * Runs one step over rows of any number of sequences at once, so that the weights are read once
-   * for all of them.
+   * Runs one step over rows of any number of sequences, so that the weights are read once for all.
    */
   public void forward(Batch batch) {
     engine.forward(batch);

@@ -1,13 +1,13 @@
 package dev.kvasir;
 
-/** When the tokens of a prompt are packed. */
+/** When the tokens of a prompt are quantized. */
 public enum Prefill {
-  /** While the prompt is read: memory grows with the packed pages alone. */
+  /** During prefill: memory grows only with the quantized pages. */
   CHUNKED,
 
   /**
-   * When the prompt has been read: its tokens see each other in full precision, and memory holds
-   * all of them so until then.
+   * After prefill: prompt tokens attend to each other in full precision, and memory holds all of
+   * them until then.
    */
   EXACT
 }

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Optional;
 
-/** A session on its way to a file and back. */
+/** Saves sessions to files and restores them. */
 final class SavedSession {
   private SavedSession() {}
 
@@ -55,7 +55,7 @@ final class SavedSession {
       KvCache cache = model.restoreCache(options, file.cache());
       return Session.open(model, options, stored.tokens(), cache);
     } catch (CacheFullException e) {
-      throw e; // which says nothing of the file
+      throw e; // not caused by the file
     } catch (InvalidInputException e) {
       throw SessionFile.withPath(path, e);
     }

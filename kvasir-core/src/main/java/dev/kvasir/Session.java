@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * One sequence of text with what the model remembers of it. A session is used by one thread at a
- * time; different sessions of a model are independent of each other.
+ * A text with its KV cache. One thread at a time may use a session; different sessions of a model
+ * are independent.
  */
 public final class Session implements AutoCloseable {
   private final Model model;
@@ -28,7 +28,7 @@ public final class Session implements AutoCloseable {
   private final int contextLimit;
   private final KvCache cache;
   private final Request request;
-  private Prefix prefix; // until the text that it is of has been read
+  private Prefix prefix; // until its text has been prefilled
   private final AtomicBoolean busy = new AtomicBoolean();
   private boolean closed;
 
@@ -37,7 +37,7 @@ public final class Session implements AutoCloseable {
   }
 
   /**
-   * @param cache of the text so far, closed with the session
+   * @param cache the cache of the text so far, closed with the session
    */
   private Session(Model model, SessionOptions options, KvCache cache, Prefix prefix) {
     this.model = model;
@@ -58,11 +58,11 @@ public final class Session implements AutoCloseable {
     }
   }
 
-  /** Begins with a text, of which only that part will be read which no other session has read. */
+  /** Opens a session with a text and prefills only what no other session has computed. */
   static Session open(Model model, SessionOptions options, int[] text, String owner) {
     if (options.prefill() == Prefill.EXACT) {
       throw new IllegalArgumentException(
-          "prefill is exact; a text whose beginning others have read is packed as it is read");
+          "prefill is exact; a text with a shared prefix is quantized during prefill");
     }
     model.checkIds(text);
     int limit = contextLimit(model, options);
@@ -77,7 +77,7 @@ public final class Session implements AutoCloseable {
     return new Session(model, options, matched.cache(), matched).with(text);
   }
 
-  /** Goes on with a text, of which a cache holds all or some. */
+  /** Continues a text that is fully or partly cached. */
   static Session open(Model model, SessionOptions options, int[] text, KvCache cache) {
     return new Session(model, options, cache, null).with(text);
   }
@@ -114,8 +114,8 @@ public final class Session implements AutoCloseable {
   }
 
   /**
-   * Answers a conversation. What it has in common with the text so far is not read again, so a
-   * conversation that grows by a turn costs that turn.
+   * Answers a conversation. The common prefix with the text so far is not prefilled again, so each
+   * further turn costs only its own tokens.
    */
   public Generation chat(
       List<Message> messages,
@@ -175,24 +175,24 @@ public final class Session implements AutoCloseable {
         request.finish());
   }
 
-  private void requireCapacity(int held, int promptLength) {
-    if ((long) held + promptLength >= contextLimit) {
-      String after = held == 0 ? "" : " after %d that the session holds".formatted(held);
+  private void requireCapacity(int existing, int promptLength) {
+    if ((long) existing + promptLength >= contextLimit) {
+      String after = existing == 0 ? "" : " after %d that the session holds".formatted(existing);
       throw new InvalidInputException(
           "the prompt has %d tokens%s; the context has room for %d and one to generate"
-              .formatted(promptLength, after, Math.max(0, contextLimit - 1 - held)));
+              .formatted(promptLength, after, Math.max(0, contextLimit - 1 - existing)));
     }
-    if ((long) held + promptLength > cache.capacity()) {
-      String after = held == 0 ? "" : " after %d that the session holds".formatted(held);
+    if ((long) existing + promptLength > cache.capacity()) {
+      String after = existing == 0 ? "" : " after %d that the session holds".formatted(existing);
       throw new InvalidInputException(
           "the prompt has %d tokens%s; the cache's budget has room for %d"
-              .formatted(promptLength, after, Math.max(0, cache.capacity() - held)));
+              .formatted(promptLength, after, Math.max(0, cache.capacity() - existing)));
     }
   }
 
   /**
-   * Saves all that it holds, so that {@link Model#restore} goes on from here, in another process as
-   * well. The file is written whole or not at all.
+   * Saves the session, so that {@link Model#restore} can continue it, also in another process. The
+   * file is written atomically.
    */
   public void save(Path file) {
     exclusively(
@@ -204,20 +204,21 @@ public final class Session implements AutoCloseable {
   }
 
   /**
-   * Another session with the same text, whose keys and values are packed anew with another kind of
-   * cache, as attention sees them here. What was lost here stays lost. Where layers have let go of
-   * what the other kind keeps or learns from, the text is read again when it is gone on with.
+   * Returns another session with the same text, whose keys and values are converted to another
+   * cache specification. They are converted as attention sees them here, so quantization errors
+   * remain. If layers have evicted what the other cache retains or learns from, the text is
+   * prefilled again when it continues.
    *
-   * @throws InvalidInputException where that kind packs by what queries look at, which nobody knows
-   *     any more
+   * @throws InvalidInputException if that cache quantizes by attention statistics, which are not
+   *     retained
    */
-  public Session convertedTo(CacheSpec kind) {
+  public Session convertedTo(CacheSpec spec) {
     return exclusively(
         () -> {
           model.checkOpen();
-          KvCache other = model.newCache(kind, contextLimit);
+          KvCache other = model.newCache(spec, contextLimit);
           try {
-            CacheConverter.requirePossible(kind, other);
+            CacheConverter.requirePossible(spec, other);
             boolean byPosition =
                 Request.quantizesByPosition(other, options.prefill() == Prefill.EXACT);
             CacheConverter converter =
@@ -230,7 +231,7 @@ public final class Session implements AutoCloseable {
             other.close();
             throw e;
           }
-          return open(model, options.withCache(kind), tokens(), other);
+          return open(model, options.withCache(spec), tokens(), other);
         });
   }
 
@@ -240,7 +241,7 @@ public final class Session implements AutoCloseable {
     return tokens;
   }
 
-  /** Forgets all text. */
+  /** Drops all text. */
   public void reset() {
     exclusively(
         () -> {
@@ -249,32 +250,35 @@ public final class Session implements AutoCloseable {
         });
   }
 
-  /** What it was opened with. */
+  /** Returns the options that it was opened with. */
   public SessionOptions options() {
     return options;
   }
 
-  /** Tokens of the text whose keys and values are there, and need not be read. */
+  /** Returns the tokens that are cached and need no prefill. */
   public int cachedTokens() {
     return cache.length();
   }
 
-  /** What others began from as well, the same object for all of them; empty where nothing was. */
+  /**
+   * Returns the shared prefix that it started from, the same object for all such sessions; empty
+   * for none.
+   */
   public Optional<Object> sharedPrefix() {
     return Optional.ofNullable(prefix).map(Prefix::source);
   }
 
-  /** Tokens of the text so far. */
+  /** Returns the tokens of the text so far. */
   public int length() {
     return request.length();
   }
 
-  /** Tokens that it may hold. */
+  /** Returns the maximum tokens. */
   public int contextLimit() {
     return contextLimit;
   }
 
-  /** All bytes of the cache, in bits, for each value that is still read; 0 while there is none. */
+  /** Returns the bits of the whole cache per value that can still be read; 0 for an empty cache. */
   public double bitsPerValue() {
     long values = model.config().cacheShape().valuesInWindows(cache.length());
     return values == 0 ? 0 : 8.0 * cache.bytes().total() / values;

@@ -3,12 +3,12 @@ package dev.kvasir;
 import dev.kvasir.cache.CacheSpec;
 
 /**
- * What a session may hold and how.
+ * The cache and limits of a session.
  *
- * @param cache how keys and values are kept
- * @param contextLimit tokens that the session may hold, at most the model's own limit
- * @param prefill when the tokens of a prompt are packed
- * @param tenant whose text it is: what one has read is never used for another; empty for all
+ * @param cache the cache specification
+ * @param contextLimit maximum tokens, at most the model's own limit
+ * @param prefill when the tokens of a prompt are quantized
+ * @param tenant owner of the text, whose prefixes are never used for another; empty for all
  */
 public record SessionOptions(CacheSpec cache, int contextLimit, Prefill prefill, String tenant) {
   public SessionOptions {
@@ -18,7 +18,7 @@ public record SessionOptions(CacheSpec cache, int contextLimit, Prefill prefill,
     }
   }
 
-  /** Half precision, as much context as the model has. */
+  /** Returns options with half precision and the model's full context. */
   public static SessionOptions defaults() {
     return new SessionOptions(CacheSpec.DEFAULT, Integer.MAX_VALUE, Prefill.CHUNKED, "");
   }

@@ -28,38 +28,38 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The compiled classes keep to the table of packages and to the names of the house. */
+/** Checks that compiled classes follow the table of package dependencies and the naming rules. */
 class ArchitectureTest {
   private static final String ROOT = "dev.kvasir";
 
-  /** What the classes of a package, and of those below it, may touch beside their own. */
-  private static final Map<String, Set<String>> MAY_TOUCH = new LinkedHashMap<>();
+  /** The packages that a package and its subpackages may use besides themselves. */
+  private static final Map<String, Set<String>> MAY_USE = new LinkedHashMap<>();
 
   static {
-    MAY_TOUCH.put("text", Set.of("format", "template"));
-    MAY_TOUCH.put("format", Set.of("memory"));
-    MAY_TOUCH.put("profile", Set.of("format"));
-    MAY_TOUCH.put(
+    MAY_USE.put("text", Set.of("format", "template"));
+    MAY_USE.put("format", Set.of("memory"));
+    MAY_USE.put("profile", Set.of("format"));
+    MAY_USE.put(
         "model",
         Set.of("engine", "cache", "codec", "attention", "kernel", "format", "memory", "profile"));
-    MAY_TOUCH.put("engine", Set.of("cache", "profile", "sampling", "text", "memory"));
-    MAY_TOUCH.put("cache", Set.of("profile", "kernel", "memory", "codec", "page"));
-    MAY_TOUCH.put("stored", Set.of("cache", "codec", "format", "profile", "memory"));
-    MAY_TOUCH.put("attention", Set.of("cache", "codec", "kernel"));
-    MAY_TOUCH.put("grammar", Set.of("text", "sampling"));
-    MAY_TOUCH.put("sampling", Set.of());
-    MAY_TOUCH.put("codec", Set.of("page", "kernel", "memory", "profile"));
-    MAY_TOUCH.put("kernel", Set.of("page", "memory"));
-    MAY_TOUCH.put("page", Set.of());
-    MAY_TOUCH.put("memory", Set.of());
-    MAY_TOUCH.put("error", Set.of());
-    MAY_TOUCH.put("template", Set.of()); // a module of its own, held to the same names
+    MAY_USE.put("engine", Set.of("cache", "profile", "sampling", "text", "memory"));
+    MAY_USE.put("cache", Set.of("profile", "kernel", "memory", "codec", "page"));
+    MAY_USE.put("stored", Set.of("cache", "codec", "format", "profile", "memory"));
+    MAY_USE.put("attention", Set.of("cache", "codec", "kernel"));
+    MAY_USE.put("grammar", Set.of("text", "sampling"));
+    MAY_USE.put("sampling", Set.of());
+    MAY_USE.put("codec", Set.of("page", "kernel", "memory", "profile"));
+    MAY_USE.put("kernel", Set.of("page", "memory"));
+    MAY_USE.put("page", Set.of());
+    MAY_USE.put("memory", Set.of());
+    MAY_USE.put("error", Set.of());
+    MAY_USE.put("template", Set.of()); // a module of its own, with the same naming rules
   }
 
   private static final JavaClasses OURS = importOurs();
 
   private static JavaClasses importOurs() {
-    // Names are all that the rules look at: the classes of libraries need not be read.
+    // The rules only need names, so library classes need not be read.
     ArchConfiguration.get().setResolveMissingDependenciesFromClassPath(false);
     return new ClassFileImporter()
         .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -68,12 +68,12 @@ class ArchitectureTest {
   }
 
   static Stream<String> packages() {
-    return MAY_TOUCH.keySet().stream();
+    return MAY_USE.keySet().stream();
   }
 
   @ParameterizedTest
   @MethodSource("packages")
-  void aPackageTouchesOnlyWhatTheTableAllows(String from) {
+  void aPackageUsesOnlyWhatTheTableAllows(String from) {
     DescribedPredicate<JavaClass> forbidden =
         describe(
             "are in a package that %s may not touch".formatted(from), to -> isForbidden(from, to));
@@ -92,16 +92,19 @@ class ArchitectureTest {
     String touched = topPackage(to);
     return !touched.equals(from)
         && !touched.equals("error")
-        && !MAY_TOUCH.get(from).contains(touched);
+        && !MAY_USE.get(from).contains(touched);
   }
 
-  /** The first name below the root, empty for the root itself. */
+  /** Returns the first package name below the root; empty for the root itself. */
   private static String topPackage(JavaClass type) {
     String below = type.getPackageName().substring(ROOT.length());
     return below.isEmpty() ? "" : below.substring(1).split("\\.")[0];
   }
 
-  /** A method is one package: the registry finds it, and nothing else knows its classes. */
+  /**
+   * A quantization method is one package: the registry finds it, and nothing else refers to its
+   * classes.
+   */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -135,7 +138,7 @@ class ArchitectureTest {
         .check(OURS);
   }
 
-  /** What methods have in common knows none of them. */
+  /** Code shared by methods refers to none of them. */
   @Test
   void everyPackageOfCodecsIsAMethodOrShared() {
     Set<String> known =
@@ -175,9 +178,9 @@ class ArchitectureTest {
     classes().that().resideInAPackage(ROOT + ".codec..").should(be(named)).check(OURS);
   }
 
-  /** A model's kernels are handed down: nothing that computes for it chooses others. */
+  /** A model's kernels are passed down; code that computes for it never selects others. */
   @Test
-  void kernelsAreChosenWhereAModelIsLoadedOrAHostIsUnknown() {
+  void kernelsAreChosenWhereAModelIsLoadedOrTheContextIsUnknown() {
     noClasses()
         .that()
         .resideInAnyPackage(ROOT + ".codec..", ROOT + ".attention..", ROOT + ".model..")
@@ -192,13 +195,15 @@ class ArchitectureTest {
         .check(OURS);
   }
 
-  /** Scratch belongs to who runs: a thread's own outlives the model, and never shrinks. */
+  /**
+   * The caller owns scratch memory: thread-local memory would outlive the model and never be freed.
+   */
   @Test
-  void nothingKeepsMemoryOfThreads() {
+  void nothingUsesThreadLocalMemory() {
     noFields()
         .that()
         .areDeclaredInClassesThat()
-        // Kernels belong to no one; what they keep is a tile or a row.
+        // Kernels have no owner; they keep only a tile or a row.
         .haveNameNotMatching("dev\\.kvasir\\.kernel\\.(ScalarGemm|RowScratch)")
         .should()
         .haveRawType(ThreadLocal.class)
@@ -208,7 +213,7 @@ class ArchitectureTest {
   @Test
   void everyPackageIsInTheTable() {
     DescribedPredicate<JavaClass> known =
-        describe("in the table", c -> MAY_TOUCH.containsKey(topPackage(c)));
+        describe("in the table", c -> MAY_USE.containsKey(topPackage(c)));
     classes().that().resideOutsideOfPackage(ROOT).should(be(known)).check(OURS);
   }
 
@@ -260,7 +265,7 @@ class ArchitectureTest {
     noMethods().should().haveNameMatching("get[A-Z].*").check(OURS);
   }
 
-  /** Of more that lie beside each other in a call, two are swapped one day: operands hold them. */
+  /** Adjacent arguments get swapped when there are many, so operand types group them. */
   @Test
   void noMethodOfTheKernelsHasMoreThanSevenParameters() {
     DescribedPredicate<List<JavaClass>> many =

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Where the bundled model goes when a device refuses it. */
+/** Where the bundled model runs if a device rejects it. */
 class EngineChoiceTest {
   private final WorkerPool workers = new WorkerPool(1);
 
@@ -25,8 +25,8 @@ class EngineChoiceTest {
     workers.close();
   }
 
-  /** When a device says no. */
-  private enum Refusing implements EngineProvider {
+  /** The moment at which a device rejects the model. */
+  private enum Rejecting implements EngineProvider {
     THERE_IS_NONE,
     IT_CANNOT_DO_THIS,
     ITS_MEMORY_IS_FULL;
@@ -62,7 +62,7 @@ class EngineChoiceTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatADeviceRefusesAtAnyTimeComputesOnTheProcessorAndSaysWhy(Refusing device) {
+  void rejectedModelsRunOnTheCpuWithAReason(Rejecting device) {
     try (DecoderEngine engine = loaded(DeviceType.AUTO, Optional.of(device))) {
       assertThat(engine.device()).isEqualTo("the processor: " + device.name());
       assertThat(engine.weightBytes()).isPositive();
@@ -71,14 +71,14 @@ class EngineChoiceTest {
 
   @ParameterizedTest
   @EnumSource
-  void whoAsksForTheDeviceIsRefused(Refusing device) {
+  void explicitDeviceRequestsFail(Rejecting device) {
     assertThatThrownBy(() -> loaded(DeviceType.CUDA, Optional.of(device)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(device.name());
   }
 
   @Test
-  void withoutDevicesThereIsNothingToSay() {
+  void missingDevicesAreNotReported() {
     try (DecoderEngine engine = loaded(DeviceType.AUTO, Optional.empty())) {
       assertThat(engine.device()).isEqualTo("the processor");
     }

@@ -35,7 +35,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Measures one generated token's attention in one layer, by kind of cache. */
+/** Measures the attention of one generated token in one layer, by kind of cache. */
 @Command(
     name = "attention",
     description = {
@@ -51,18 +51,18 @@ import picocli.CommandLine.Spec;
 final class AttentionBench implements Callable<Integer> {
   private static final double ROPE_BASE = 10_000;
 
-  /** Kernels are compiled by then. */
+  /** Long enough for the kernels to be compiled. */
   private static final long WARM_UP_NANOS = 15_000_000_000L;
 
-  /** A turn this long is timed well. */
+  /** Long enough for a precise measurement. */
   private static final long MEASURE_NANOS = 30_000_000L;
 
   private final PrintStream out;
   private final PrintStream err;
-  private Kernels kernels; // chosen when the command runs: others may ask for other ones
+  private Kernels kernels; // set when the command runs; other commands may select others
   private boolean warm;
-  private Profile randomProfile; // made when a cache is
-  private final Map<String, Double> figures = new LinkedHashMap<>(); // ns a token and head
+  private Profile randomProfile; // created with the first cache
+  private final Map<String, Double> figures = new LinkedHashMap<>(); // ns per token and head
 
   @Spec private CommandSpec command;
 
@@ -86,7 +86,7 @@ final class AttentionBench implements Callable<Integer> {
       defaultValue = "0",
       paramLabel = "N",
       description =
-          "Channels of a key that turn behind a latent of --head-dim, which is the value too"
+          "Rotary channels of a key behind a latent of --head-dim, which is the value too"
               + " (default: ${DEFAULT-VALUE}, keys and values of heads).")
   private int rotary;
 
@@ -193,7 +193,9 @@ final class AttentionBench implements Callable<Integer> {
     }
   }
 
-  /** Opened before any kind is measured: one may lack what it must have learned, or room. */
+  /**
+   * Checks, before any measurement, that the cache has the profile parts and the capacity it needs.
+   */
   private void checkOpens(CacheSpec spec, int count, ModelTables tables) {
     CacheShape shape = cacheShape();
     try (KvCache empty = spec.newCache(shape, host(shape, count, tables))) {
@@ -205,7 +207,7 @@ final class AttentionBench implements Callable<Integer> {
     }
   }
 
-  /** A packed kind that does not say how it is read is read in both ways. */
+  /** Expands a quantized spec without {@code lookup=} to both operand precisions. */
   static List<CacheSpec> bothPrecisions(List<CacheSpec> specs) {
     List<CacheSpec> both = new ArrayList<>();
     for (CacheSpec spec : specs) {
@@ -237,7 +239,7 @@ final class AttentionBench implements Callable<Integer> {
     }
   }
 
-  /** Nanoseconds of one call. // (specs, rounds) */
+  /** Returns the nanoseconds of one call. // (specs, rounds) */
   private double[][] race(List<KvCache> caches, WorkerPool workers, int count) {
     int keyDim = headDim + rotary;
     AttentionShape shape = new AttentionShape(queryHeads, kvHeads, keyDim, headDim);
@@ -336,7 +338,7 @@ final class AttentionBench implements Callable<Integer> {
         .withTables(Optional.of(tables));
   }
 
-  /** What methods need to have learned, at random; the same at every call. */
+  /** Returns a random profile for methods that need one; always the same. */
   private Profile randomProfile(CacheShape shape) {
     if (randomProfile == null) {
       randomProfile = RandomMeadTables.addTo(RandomCodebookProfile.profile(shape), shape);

@@ -1,14 +1,14 @@
 package dev.kvasir.bench;
 
 /**
- * Milliseconds between two tokens of a stream that is alone, by its length: attention takes the
- * longer, the more it attends to, so what is usual grows while a stream runs.
+ * Milliseconds between two tokens of a single stream, by its length. Attention takes longer with
+ * more context, so the baseline grows while a stream runs.
  *
- * @param early of a stream of so many tokens as {@code earlyTokens}
- * @param late of one of {@code lateTokens}, which are more
+ * @param early at a length of {@code earlyTokens}
+ * @param late at a length of {@code lateTokens}, which is larger
  */
 record BaselineGap(int earlyTokens, double early, int lateTokens, double late) {
-  /** A line through both, since the work of attention is in proportion to what it reads. */
+  /** Interpolates linearly, since attention time is proportional to the context. */
   double at(int tokens) {
     double way = (tokens - earlyTokens) / (double) (lateTokens - earlyTokens);
     return early + Math.clamp(way, 0, 1) * (late - early);

@@ -24,7 +24,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Measures how much a memory of one size is worth with each kind of cache. */
+/** Measures the throughput that a fixed amount of cache memory allows, by kind of cache. */
 @Command(
     name = "batch",
     description = {
@@ -139,7 +139,7 @@ final class BatchBench implements Callable<Integer> {
     }
   }
 
-  /** The caches are closed in the end; what they took and reached stays. */
+  /** Measures all kinds and closes their caches. */
   private List<BatchResult> measure(Model loaded, List<CacheSpec> specs) {
     List<Sequences> filled = new ArrayList<>();
     try {
@@ -152,7 +152,7 @@ final class BatchBench implements Callable<Integer> {
       for (int round = -1; round < rounds; round++) {
         for (int i = 0; i < filled.size(); i++) {
           List<KvCache> caches = filled.get(i).caches();
-          // The first turn warms up, and the next one writes over it.
+          // The first round warms up; the next one overwrites its result.
           speeds[i][Math.max(0, round)] = caches.size() * tokens * 1e9 / generate(loaded, caches);
         }
         err.printf("turn %d of %d%n", round + 1, rounds);
@@ -169,9 +169,9 @@ final class BatchBench implements Callable<Integer> {
   }
 
   /**
-   * As many sequences as fit, told by the bytes of the first of them.
+   * Creates as many sequences as fit, judging by the size of the first.
    *
-   * @param memory 0 for the kind that it is measured by
+   * @param memory 0 for the reference kind
    */
   private Sequences fill(Model loaded, CacheSpec spec, long memory) {
     List<KvCache> caches = new ArrayList<>();

@@ -4,7 +4,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Only knows its subcommands. */
+/** The group of benchmark commands. */
 @Command(
     name = "bench",
     description = "Measure speed: contenders take turns in one run, medians, ratios.",

@@ -1,13 +1,13 @@
 package dev.kvasir.bench;
 
-/** An engine in a race: the same model, the same prompt, the same number of tokens. */
+/** An engine under comparison; all run the same model, prompt and number of tokens. */
 interface BenchEngine extends AutoCloseable {
   String name();
 
-  /** Reads the prompt from nothing; answers the nanoseconds. */
+  /** Prefills the prompt from an empty cache; returns nanoseconds. */
   long prefill();
 
-  /** Generates {@code tokens} after the prompt, always the likeliest; answers the nanoseconds. */
+  /** Generates {@code tokens} greedily after the prompt; returns nanoseconds. */
   long generate(int tokens);
 
   @Override

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import picocli.CommandLine.Option;
 
-/** The model that kinds of cache are measured with, and the threads that it runs on. */
+/** The model of a benchmark and its thread count. */
 final class BenchModelArguments {
   @Option(
       names = {"-m", "--model"},
@@ -33,7 +33,7 @@ final class BenchModelArguments {
   }
 
   /**
-   * @param threads 0 for as many as there are processors
+   * @param threads 0 for all processors
    */
   static int threadCount(int threads) {
     return threads == 0 ? Runtime.getRuntime().availableProcessors() : threads;
@@ -48,7 +48,7 @@ final class BenchModelArguments {
     describe(out, loaded, threadCount());
   }
 
-  /** The line that every figure of a model stands below. */
+  /** Prints the header line above the figures of a model. */
   static void describe(PrintStream out, Model loaded, int threadCount) {
     out.printf(
         Locale.ROOT,

@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * A prompt of a given number of tokens that every engine reads alike: lines of words and numbers,
- * the same in every run.
+ * A prompt with a given number of tokens for all engines: lines of words and numbers, the same in
+ * every run.
  */
 record BenchPrompt(String text, int[] ids) {
   private static final String[] WORDS = {

@@ -3,7 +3,7 @@ package dev.kvasir.bench;
 import dev.kvasir.cli.CommandProvider;
 import java.io.PrintStream;
 
-/** Brings {@code kvasir bench} to the command line. */
+/** Adds {@code kvasir bench} to the command line. */
 public final class BenchProvider implements CommandProvider {
   @Override
   public Object command(PrintStream out, PrintStream err) {

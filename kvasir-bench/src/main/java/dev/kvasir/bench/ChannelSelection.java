@@ -8,10 +8,10 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * What a method that packs by queries spends on them, by token of a sequence.
+ * The cost of query statistics in a method that quantizes by queries, per token of a sequence.
  *
- * @param seeNanos on looking at the queries of all layers
- * @param chooseNanos on choosing channels, spread over the tokens of a block
+ * @param observeNanos for observing the queries of all layers
+ * @param selectNanos for selecting channels, averaged over the tokens of a block
  */
 record ChannelSelection(CacheSpec spec, double observeNanos, double selectNanos) {
   private static final int TOKENS = 4096;
@@ -24,7 +24,7 @@ record ChannelSelection(CacheSpec spec, double observeNanos, double selectNanos)
     try (KvCache cache = RandomKv.fill(model.newCache(spec), shape, queryHeads, TOKENS)) {
       double select = (double) cache.quantizationTime().learnNanos() / TOKENS;
       double observe = 0;
-      for (int round = 0; round < 2; round++) { // the first one warms up
+      for (int round = 0; round < 2; round++) { // the first round warms up
         long start = System.nanoTime();
         for (int i = 0; i < TOKENS; i++) {
           for (int layer = 0; layer < shape.layers(); layer++) {

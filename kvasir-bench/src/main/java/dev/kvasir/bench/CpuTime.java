@@ -8,15 +8,15 @@ import java.lang.management.ThreadMXBean;
 import java.util.Locale;
 
 /**
- * Seconds of processor time that the process has taken, and what of it was not the model's: where
- * there are few processors, these make a step longer though they are no part of it.
+ * CPU seconds of the process, and the parts that are not the model's. With few processors, these
+ * lengthen a step although they are not part of it.
  *
- * @param connections of threads that write to clients, and of clients in this process
- * @param compiler of Java's, by the clock
- * @param collector pauses of the garbage collector, by the clock
+ * @param connections threads that write to clients, and clients in this process
+ * @param compiler JIT compilation, wall-clock
+ * @param collector garbage collection pauses, wall-clock
  */
 record CpuTime(double all, double connections, double compiler, double collector) {
-  /** Threads of Jetty, of the HTTP client, and those that carry virtual ones. */
+  /** Threads of Jetty, of the HTTP client, and carriers of virtual threads. */
   private static final String CONNECTIONS = "(kvasir-http|HttpClient|ForkJoinPool).*";
 
   static CpuTime now() {

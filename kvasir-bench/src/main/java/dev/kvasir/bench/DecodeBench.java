@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Measures what a kind of cache does to the speed of generating at a length of context. */
+/** Measures decode speed by kind of cache and context length. */
 @Command(
     name = "decode",
     description = {
@@ -28,7 +28,7 @@ import picocli.CommandLine.Option;
     },
     footer = {"  kvasir bench decode --context 0,8192,15000 --kv fp16,kivi:4,kivi:2"})
 final class DecodeBench implements Callable<Integer> {
-  /** Turns before the first that counts: until then kernels are still being compiled. */
+  /** Warm-up time, during which kernels are still being compiled. */
   private static final long WARM_UP_NANOS = 12_000_000_000L;
 
   private final PrintStream out;
@@ -92,7 +92,7 @@ final class DecodeBench implements Callable<Integer> {
     return 0;
   }
 
-  /** A comma that begins a key=value belongs to the spec before it. */
+  /** Splits a list of specs; a comma before key=value belongs to the preceding spec. */
   static List<CacheSpec> specs(String text) {
     return Arrays.stream(text.split(";|,(?=[^=,;]+(,|;|$))")).map(CacheSpec::parse).toList();
   }

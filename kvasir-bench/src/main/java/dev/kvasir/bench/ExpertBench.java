@@ -16,7 +16,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Measures what choosing among experts costs. */
+/** Measures the cost of expert routing. */
 @Command(
     name = "experts",
     description = {
@@ -110,7 +110,7 @@ final class ExpertBench implements Callable<Integer> {
     double[][] speeds = new double[2][rounds];
     for (int round = -2; round < rounds; round++) {
       for (int i = 0; i < 2; i++) {
-        // The first turns warm up, and the next one writes over them.
+        // The first rounds warm up; the next one overwrites their result.
         speeds[i][Math.max(0, round)] = speed(models.get(i), count, round);
       }
       err.printf("%d rows, turn %d of %d%n", count, Math.max(0, round + 1), rounds);
@@ -120,7 +120,7 @@ final class ExpertBench implements Callable<Integer> {
     out.printf(Locale.ROOT, "%8d %16.1f %18.1f %8.2f%n", count, plain, mixed, mixed / plain);
   }
 
-  /** Tokens a second. */
+  /** Returns tokens per second. */
   private double speed(Model model, int count, int round) {
     SplittableRandom random = new SplittableRandom(round);
     int steps = Math.ceilDiv(tokens, count);

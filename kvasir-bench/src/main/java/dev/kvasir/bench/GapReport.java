@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** The gaps between a stream's tokens, and what filled those that were long. */
+/** The gaps between a stream's tokens, and the causes of long ones. */
 record GapReport(List<Gap> gaps) {
-  /** Times the usual gap, beyond which one counts as long. */
+  /** A gap longer than this multiple of the baseline counts as long. */
   private static final double LONG = 3;
 
   private static final int SHOWN = 5;
@@ -21,8 +21,8 @@ record GapReport(List<Gap> gaps) {
   /**
    * One gap.
    *
-   * @param usual milliseconds of one at the same length while nothing else is done
-   * @param millis by what it was filled with
+   * @param baseline milliseconds of a gap at the same length on an idle server
+   * @param millis by cause
    * @param rows of the largest step in it
    */
   record Gap(long begin, long end, double baseline, Map<Kind, Double> millis, int rows) {
@@ -34,7 +34,7 @@ record GapReport(List<Gap> gaps) {
       return length() / baseline;
     }
 
-    /** What it was filled with, but for a step of usual length, which every gap has. */
+    /** Returns the main cause beyond a baseline step, which every gap contains. */
     Kind cause() {
       Map<Kind, Double> beyond = new EnumMap<>(millis);
       beyond.merge(Kind.STEP, -baseline, Double::sum);
@@ -43,7 +43,7 @@ record GapReport(List<Gap> gaps) {
   }
 
   /**
-   * @param tokens that the stream had when the first of the arrivals came
+   * @param tokens that the stream had at the first arrival
    */
   static GapReport of(
       BaselineGap baseline, int tokens, List<Long> arrivals, List<TraceEvent> events) {
@@ -55,8 +55,8 @@ record GapReport(List<Gap> gaps) {
   }
 
   /**
-   * The same gaps where they begin: from the end of one step that a stream had a row in to that of
-   * the next. What is longer at the client was lost on the way there.
+   * Returns the gaps at the scheduler: between the ends of consecutive steps with a row of a
+   * stream. What a client sees in addition was lost in transit.
    */
   static GapReport inScheduler(BaselineGap baseline, long from, List<TraceEvent> events) {
     List<TraceEvent> steps =
@@ -68,7 +68,7 @@ record GapReport(List<Gap> gaps) {
     return of(baseline, steps.isEmpty() ? 0 : steps.getFirst().streamTokens(), ends, events);
   }
 
-  /** A pause stops a step as well: it is not counted twice. */
+  /** Attributes a gap to its causes. A pause also stops a step and is counted once. */
   private static Gap gap(long begin, long end, double baseline, List<TraceEvent> events) {
     Map<Kind, Double> millis = new EnumMap<>(Kind.class);
     int rows = 0;
@@ -81,25 +81,25 @@ record GapReport(List<Gap> gaps) {
     }
     double paused = millis.getOrDefault(Kind.COLLECTOR, 0.0);
     millis.computeIfPresent(Kind.STEP, (kind, all) -> Math.max(0, all - paused));
-    double beside =
+    double concurrent =
         Math.min(
             millis.getOrDefault(Kind.STEP, 0.0), millis.getOrDefault(Kind.BESIDE_PACKING, 0.0));
-    millis.computeIfPresent(Kind.STEP, (kind, all) -> all - beside);
-    millis.computeIfPresent(Kind.BESIDE_PACKING, (kind, all) -> beside);
-    // Others step while a stream packs.
-    double packed = millis.getOrDefault(Kind.PACKING, 0.0);
-    millis.computeIfPresent(Kind.STEP, (kind, all) -> Math.max(0, all - packed));
+    millis.computeIfPresent(Kind.STEP, (kind, all) -> all - concurrent);
+    millis.computeIfPresent(Kind.BESIDE_PACKING, (kind, all) -> concurrent);
+    // Other sequences make steps while a stream quantizes.
+    double quantizing = millis.getOrDefault(Kind.PACKING, 0.0);
+    millis.computeIfPresent(Kind.STEP, (kind, all) -> Math.max(0, all - quantizing));
     double known = millis.values().stream().mapToDouble(Double::doubleValue).sum();
     millis.put(Kind.REST, Math.max(0, (end - begin) / 1e6 - known));
     return new Gap(begin, end, baseline, millis, rows);
   }
 
-  /** The gap that so many of all are shorter than, in times of the usual one. */
+  /** Returns the gap at a quantile of the ratios to the baseline. */
   private static Gap percentile(double share, List<Gap> sorted) {
     return sorted.get((int) (share * (sorted.size() - 1)));
   }
 
-  /** How long gaps were, and how many were long. */
+  /** Prints the distribution of gaps and the number of long ones. */
   void printTimes(String where, PrintStream out) {
     if (gaps.isEmpty()) {
       return;
@@ -124,7 +124,7 @@ record GapReport(List<Gap> gaps) {
         LONG);
   }
 
-  /** The longest first. */
+  /** Returns the long gaps, longest first. */
   private List<Gap> slow() {
     return gaps.stream()
         .filter(gap -> gap.ratio() > LONG)
@@ -132,7 +132,7 @@ record GapReport(List<Gap> gaps) {
         .toList();
   }
 
-  /** What those that were long were filled with. */
+  /** Prints the causes of long gaps. */
   void printCauses(PrintStream out) {
     List<Gap> slow = slow();
     out.printf(Locale.ROOT, "  %d beyond %.0f times the usual one, mostly by:", slow.size(), LONG);

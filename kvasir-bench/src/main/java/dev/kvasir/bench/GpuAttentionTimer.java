@@ -12,16 +12,16 @@ import dev.kvasir.cuda.PagedAttention;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Times of one shape's attention on a device: formats take turns, each in two recorded graphs. */
+/** Times attention for one shape on a device. Formats alternate, each with two recorded graphs. */
 final class GpuAttentionTimer implements AutoCloseable {
   private static final int WARM_UPS = 3;
 
   /**
    * Microseconds of a layer.
    *
-   * @param plain kernels one after another
-   * @param early each may begin while the one ahead of it ends, as in a step
-   * @param planned how the batch was cut
+   * @param plain kernels run one after another
+   * @param early each kernel may start while the previous one ends, as in a step
+   * @param planned how the batch was split
    */
   record GpuTime(PageFormat format, double plain, double early, String planned) {}
 
@@ -43,7 +43,7 @@ final class GpuAttentionTimer implements AutoCloseable {
     this.outputs = context.allocate(queries.bytes());
   }
 
-  /** One format's graphs: a launch for each copy of the past. */
+  /** The graphs of one format, with a launch for each copy of the KV data. */
   private record RecordedGraphs(
       PageFormat format, CudaGraph plain, CudaGraph early, int launches, String planned) {}
 
@@ -115,7 +115,7 @@ final class GpuAttentionTimer implements AutoCloseable {
         each.close();
       }
     } catch (Exception e) {
-      throw new IllegalStateException(e); // none of them throws a checked one
+      throw new IllegalStateException(e); // none of them throws a checked exception
     }
     queries.close();
     outputs.close();

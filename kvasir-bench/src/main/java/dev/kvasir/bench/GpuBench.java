@@ -29,7 +29,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Measures attention on a GPU, by kind of page. */
+/** Measures attention on a GPU, by page format. */
 @Command(
     name = "gpu",
     description = {
@@ -295,7 +295,7 @@ final class GpuBench implements Callable<Integer> {
     out.flush();
   }
 
-  /** As caches are typed. */
+  /** Returns the name as typed in a spec. */
   private static String name(PageFormat format) {
     return format.toString();
   }

@@ -10,16 +10,16 @@ import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeLayout;
 
-/** Kinds of pages with random codebooks, where they need any. */
+/** Adds random codebooks to cache configurations that need them. */
 final class GpuCodebooks {
   private static final double ROPE_BASE = 500_000;
 
-  /** The default of one bit. */
+  /** The default beam of one bit. */
   private static final int BEAM = 4;
 
   private GpuCodebooks() {}
 
-  /** For one layer. */
+  /** Adds codebooks for one layer. */
   static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, GpuShape shape) {
     float[] frequencies = new float[shape.heads().headDim() / 2];
     for (int pair = 0; pair < frequencies.length; pair++) {
@@ -29,7 +29,7 @@ final class GpuCodebooks {
     return with(cacheConfig, shape.heads(), 1, rotation, shape.tokens());
   }
 
-  /** For all layers of a model. */
+  /** Adds codebooks for all layers of a model. */
   static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, ModelConfig config) {
     return with(
         cacheConfig,

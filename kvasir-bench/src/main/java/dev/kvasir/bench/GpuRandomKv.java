@@ -17,14 +17,14 @@ import java.util.Optional;
 import java.util.Random;
 
 /**
- * A past of random tokens on a device, in several copies that one table names as those of layers:
- * larger together than its cache, so that whoever reads them in turn reads memory.
+ * Random KV pages on a device, in several copies that one page table addresses as layers. Together
+ * they exceed the device's L2 cache, so that reading them in turn reads memory.
  */
 final class GpuRandomKv implements AutoCloseable {
   private static final long TARGET_BYTES = 800_000_000L;
   private static final int MAX_COPIES = 64;
 
-  /** Pages that differ; they repeat. */
+  /** Distinct pages, which then repeat. */
   private static final int DISTINCT_PAGES = 64;
 
   private final CudaContext context;
@@ -34,8 +34,8 @@ final class GpuRandomKv implements AutoCloseable {
   private final GpuShape shape;
   private final int copies;
   private final DeviceMemory memory;
-  private final Optional<DeviceMemory> widerChannels; // channels that pages have elsewhere
-  private final DeviceMemory tables; // of what sequences have beside their pages
+  private final Optional<DeviceMemory> widerChannels; // channels stored outside of the pages
+  private final DeviceMemory tables; // of sequences, next to their pages
   private final PageTable table;
 
   GpuRandomKv(
@@ -51,7 +51,7 @@ final class GpuRandomKv implements AutoCloseable {
     this.shape = shape;
     this.copies = Math.clamp(Math.ceilDiv(TARGET_BYTES, copyBytes()), 2, MAX_COPIES);
     try (DeviceMemory pages = pages(module)) {
-      // What is copied last may reach beyond the last copy.
+      // The last fill may extend beyond the last copy.
       this.memory = context.allocate(copies * copyBytes() + pages.bytes());
       for (long at = 0; at < copies * copyBytes(); at += pages.bytes()) {
         memory.copy(stream, at, pages);
@@ -68,29 +68,29 @@ final class GpuRandomKv implements AutoCloseable {
     this.table = table();
   }
 
-  /** Of a sequence. */
+  /** For one sequence. */
   private long tablePages() {
     return format.tablePages(shape.pages() / 2);
   }
 
-  /** Of all KV heads. */
+  /** For all KV heads. */
   private long tableBytes() {
     return (long) shape.heads().kvHeads() * format.tableBytes(shape.heads().headDim());
   }
 
-  /** Bytes that make no half infinite. */
+  /** Allocates random bytes that contain no infinite halves. */
   private DeviceMemory random(CudaContext context, long bytes) {
     DeviceMemory made = context.allocate(bytes);
     made.fillRandom(stream);
     return made;
   }
 
-  /** Bytes from a copy to the next. */
+  /** Returns the distance between copies in bytes. */
   long copyBytes() {
     return shape.bytes(format);
   }
 
-  /** Of a copy's pages, behind those that the table names. */
+  /** Returns the offsets of a copy relative to the pages in the table. */
   LayerOffsets offsets(int copy) {
     return LayerOffsets.of(copy * copyBytes(), copy * copyBytes());
   }
@@ -124,7 +124,7 @@ final class GpuRandomKv implements AutoCloseable {
     return made;
   }
 
-  /** Random pages, appended and packed as those of texts are. */
+  /** Creates random pages, appended and quantized like real ones. */
   private DeviceMemory pages(KernelModule module) {
     KvAppendKernel store = new KvAppendKernel(module, shape.heads());
     int rows = DISTINCT_PAGES * GpuShape.PAGE_TOKENS;
@@ -148,7 +148,7 @@ final class GpuRandomKv implements AutoCloseable {
   private DeviceMemory packed(KernelModule module, DeviceMemory halves) {
     PageQuantizer quantizer = format.newQuantizer(module, stream, cacheConfig, shape.heads());
     if (quantizer == null
-        || quantizer.metadataLongs() > 0) { // it would need what only a sequence has
+        || quantizer.metadataLongs() > 0) { // it would need data that only a sequence has
       halves.close();
       return random(context, DISTINCT_PAGES * shape.pageBytes(format));
     }
@@ -174,7 +174,7 @@ final class GpuRandomKv implements AutoCloseable {
     return uploaded(context, stream, MemorySegment.ofArray(numbers));
   }
 
-  /** Halves of a normal distribution. */
+  /** Allocates normally distributed halves. */
   static DeviceMemory random(CudaContext context, CudaStream stream, int count, long seed) {
     Random random = new Random(seed);
     short[] halves = new short[count];
@@ -195,7 +195,7 @@ final class GpuRandomKv implements AutoCloseable {
     return memory;
   }
 
-  /** Of the first copy. */
+  /** Returns the page table of the first copy. */
   PageTable pageTable() {
     return table;
   }

@@ -7,18 +7,18 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Sequences of one length and the heads that attend to them.
+ * A batch of equally long sequences and their attention heads.
  *
- * @param tokens of each, whole pages
+ * @param tokens of each sequence, a multiple of the page size
  */
 record GpuShape(int batch, int tokens, AttentionShape heads) {
-  /** Tokens of a device's page. */
+  /** Tokens of a device page. */
   static final int PAGE_TOKENS = 64;
 
   private static final Pattern TYPED =
       Pattern.compile("(\\d{1,4})x(\\d{1,7}):(\\d{1,3})/(\\d{1,3})x(\\d{1,4})");
 
-  /** As typed: {@code 8x32768:32/8x128}. */
+  /** Parses {@code 8x32768:32/8x128}. */
   static GpuShape parse(String text) {
     Matcher typed = TYPED.matcher(text);
     if (!typed.matches()) {
@@ -52,12 +52,12 @@ record GpuShape(int batch, int tokens, AttentionShape heads) {
     return tokens / PAGE_TOKENS;
   }
 
-  /** Of all sequences, in one layer. */
+  /** Returns the bytes of all sequences in one layer. */
   long bytes(PageFormat format) {
     return (long) batch * pages() * pageBytes(format);
   }
 
-  /** Of all KV heads. */
+  /** Returns the bytes of a page for all KV heads. */
   long pageBytes(PageFormat format) {
     return (long) heads.kvHeads() * format.pageBytes(heads.headDim());
   }

@@ -28,24 +28,24 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Whole steps of a decoder on a device, a token for each sequence or a part of a prompt: from
- * tokens to the likeliest next ones, the host's share included.
+ * Whole decoder steps on a device, with one token for each sequence or a chunk of a prompt. A step
+ * goes from tokens to the greedy next tokens, including the work on the host.
  *
  * @param batch sequences
- * @param tokens that each has before
+ * @param tokens in each sequence's cache before the step
  * @param rows of each sequence in a step
- * @param random the type of random weights of Llama 8B's sizes; empty for the bundled model
+ * @param random type of random weights with the sizes of Llama 8B; empty for the bundled model
  */
 record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
   private static final Pattern TYPED =
       Pattern.compile("(\\d{1,4})x(\\d{1,7}):(?:bundled|8b(-\\w+)?)");
 
-  /** Until the host's share is compiled: as many steps, or as many as take so long. */
+  /** Steps, or time, until the host code is compiled. */
   private static final int WARM_UPS = 40;
 
   private static final long WARM_UP_NANOS = 4_000_000_000L;
 
-  /** As typed: {@code 32x8192:8b}, {@code 1x512:8b-q4_k}, {@code 64x8192:bundled}. */
+  /** Parses {@code 32x8192:8b}, {@code 1x512:8b-q4_k} or {@code 64x8192:bundled}. */
   static GpuSteps parse(String text, int rows) {
     Matcher typed = TYPED.matcher(text);
     if (!typed.matches() || Integer.parseInt(typed.group(1)) < 1) {
@@ -60,7 +60,7 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
         text.endsWith("bundled") ? Optional.empty() : Optional.of(type(text, typed.group(3))));
   }
 
-  /** Of weights; Q8_0 where none is typed. */
+  /** Returns the weight type; Q8_0 by default. */
   private static GgmlType type(String text, String typed) {
     String name = typed == null ? "Q8_0" : typed.substring(1).toUpperCase(Locale.ROOT);
     return Arrays.stream(GgmlType.values())
@@ -73,7 +73,7 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
                         .formatted(text, name)));
   }
 
-  /** The model with its weights on a device. */
+  /** Loads the model's weights onto a device. */
   CudaEngine open(Device device) {
     if (random.isPresent()) {
       return CudaEngine.random(device, llama8b(), random.get());
@@ -87,7 +87,7 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
     }
   }
 
-  /** Microseconds of a step, the median of some. */
+  /** Returns the median microseconds of a step. */
   double micros(CudaEngine engine, DeviceCacheConfig cacheConfig, int rounds) {
     double[] micros = new double[rounds];
     withSequences(
@@ -104,7 +104,7 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
     return Race.median(micros);
   }
 
-  /** Microseconds of a step's kernels by their kind, each waited for; medians. */
+  /** Returns the median microseconds of a step's kernels by kind, waiting for each. */
   Map<String, Double> parts(CudaEngine engine, DeviceCacheConfig cacheConfig, int rounds) {
     Map<String, double[]> all = new LinkedHashMap<>();
     withSequences(
@@ -160,7 +160,7 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
     end(step, sequences);
   }
 
-  /** Single tokens stay, as they do in texts; a part of a prompt is read again. */
+  /** Ends a step. Single tokens stay in the cache as in real use; a prompt chunk is removed. */
   private void end(Batch step, List<DeviceCache> sequences) {
     step.requireNoFailure();
     if (rows == 1) {
@@ -170,7 +170,7 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
     }
   }
 
-  /** Rows of each, of whose last logits the likeliest token suffices. */
+  /** Creates a batch in which the last row of each sequence needs only its likeliest token. */
   private Batch batch(List<DeviceCache> sequences) {
     Batch step = new Batch();
     for (DeviceCache sequence : sequences) {
@@ -202,7 +202,7 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
         ModelConfig.OutputWeights.OWN);
   }
 
-  /** The same with as many sequences as a number of bytes holds, window and all. */
+  /** Returns steps with as many sequences as fit in {@code bytes}, residual window included. */
   GpuSteps filling(CudaEngine engine, DeviceCacheConfig cacheConfig, long bytes, int steps) {
     try (DeviceCache one = engine.newCache(cacheConfig)) {
       one.appendDummy(tokens + steps);

@@ -8,7 +8,7 @@ import dev.kvasir.sampling.Sampler;
 import dev.kvasir.sampling.SamplingOptions;
 import dev.kvasir.text.TextStream;
 
-/** This engine: steps, picks and text as a session does them, but past any end of text. */
+/** Kvasir: steps, sampling and text as in a session, but beyond any end of text. */
 final class KvasirBenchEngine implements BenchEngine {
   private static final int PROMPT_STEP = 256;
 
@@ -18,7 +18,7 @@ final class KvasirBenchEngine implements BenchEngine {
   private final KvCache cache;
   private final Sampler sampler = new Sampler(SamplingOptions.greedy());
 
-  /** Characters generated; keeps the text from being optimized away. */
+  /** Generated characters, which keep the text from being optimized away. */
   private long characters;
 
   KvasirBenchEngine(Model model, int[] prompt) {

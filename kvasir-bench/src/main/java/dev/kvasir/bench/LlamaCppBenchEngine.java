@@ -5,7 +5,7 @@ import de.kherud.llama.LlamaModel;
 import de.kherud.llama.ModelParameters;
 import java.nio.file.Path;
 
-/** llama.cpp as the artifact de.kherud:llama carries it, on the processor alone. */
+/** llama.cpp from the artifact de.kherud:llama, on the CPU. */
 final class LlamaCppBenchEngine implements BenchEngine {
   private final LlamaModel model;
   private final String prompt;
@@ -31,7 +31,7 @@ final class LlamaCppBenchEngine implements BenchEngine {
     this.ownsModel = false;
   }
 
-  /** The same loaded model with a prompt to read. */
+  /** Returns an engine with the same loaded model and another prompt. */
   LlamaCppBenchEngine withPrompt(String text) {
     return new LlamaCppBenchEngine(model, text);
   }
@@ -46,7 +46,7 @@ final class LlamaCppBenchEngine implements BenchEngine {
     return complete(1);
   }
 
-  /** Its clock runs over the prompt too, so the prompt's time is taken off. */
+  /** Subtracts the prefill time, which the call includes. */
   @Override
   public long generate(int tokens) {
     long promptNanos = complete(1);

@@ -10,8 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Loads llama.cpp without the traces that its loader leaves: it writes to the shared temporary
- * folder, removes what it takes for old copies of itself there, and talks on standard output.
+ * Loads llama.cpp without the side effects of its loader. That loader writes to the shared
+ * temporary folder, deletes presumed old copies of itself there, and prints to standard output.
  */
 final class LlamaLibrary {
   private static final String FOLDER = "de.kherud.llama.tmpdir";
@@ -39,7 +39,7 @@ final class LlamaLibrary {
     }
   }
 
-  /** The library stays in memory once it is loaded. */
+  /** Deletes the files; the loaded library stays in memory. */
   private static void delete(Path folder) throws IOException {
     try (var files = Files.list(folder)) {
       for (Path file : files.toList()) {

@@ -21,7 +21,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Races this engine with llama.cpp on one model. */
+/** Compares Kvasir with llama.cpp on one model. */
 @Command(
     name = "model",
     description = {
@@ -169,7 +169,7 @@ final class ModelBench implements Callable<Integer> {
     out.printf(Locale.ROOT, "garbage of a generated token: %d bytes%n", garbageBytes);
   }
 
-  /** Heap bytes that a token costs the generating thread, once all is compiled. */
+  /** Returns the heap bytes per token that the generating thread allocates once compiled. */
   private long garbage(KvasirBenchEngine writer) {
     var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
     long before = threads.getCurrentThreadAllocatedBytes();
@@ -177,7 +177,7 @@ final class ModelBench implements Callable<Integer> {
     return (threads.getCurrentThreadAllocatedBytes() - before) / tokens;
   }
 
-  /** llama.cpp reads files, not resources. */
+  /** Copies the bundled model, because llama.cpp reads files and not resources. */
   private static Path copyOfBundled() {
     try (InputStream stream = Model.class.getResourceAsStream(BUNDLED)) {
       Path copy = Files.createTempFile("kvasir-mini", ".gguf");

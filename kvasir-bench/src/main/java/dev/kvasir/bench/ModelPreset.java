@@ -5,15 +5,15 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Sizes of models that people run, but for their vocabularies. */
+/** Sizes of common models, except for their vocabularies. */
 enum ModelPreset {
   LLAMA_8B(32, 4096, 14336, 32, 8),
   LLAMA_3B(28, 3072, 8192, 24, 8),
   TINYLLAMA(22, 2048, 5632, 32, 4),
   MOE_1B(16, 1024, 512, 16, 4, 32, 4),
-  /** Qwen3-30B-A3B, but for heads of half the width. */
+  /** Qwen3-30B-A3B, except for heads of half the width. */
   MOE_30B_A3B(48, 2048, 768, 32, 4, 128, 8),
-  /** As many weights as a token of it passes, in one feed-forward part. */
+  /** A dense model with as many weights as the active ones of MOE_30B_A3B. */
   DENSE_A3B(48, 2048, 8 * 768, 32, 4);
 
   final int layers;
@@ -29,7 +29,7 @@ enum ModelPreset {
   }
 
   /**
-   * @param feedForward of an expert, where there are any
+   * @param feedForward of one expert, if there are experts
    */
   ModelPreset(
       int layers,
@@ -48,12 +48,12 @@ enum ModelPreset {
     this.expertsUsed = expertsUsed;
   }
 
-  /** Channels of all KV heads. */
+  /** Returns the channels of all KV heads. */
   int kvWidth() {
     return width / queryHeads * kvHeads;
   }
 
-  /** As it is typed. */
+  /** Returns the name as typed. */
   String typed() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }

@@ -9,13 +9,13 @@ import java.util.Locale;
 import java.util.OptionalLong;
 
 /**
- * What the process holds at a moment, in bytes.
+ * The memory of the process in bytes.
  *
- * @param resident all of it, files that are mapped included; empty where the system does not tell
- * @param weights of the model, as they are used
+ * @param resident total, mapped files included; empty if the system does not report it
+ * @param weights of the model as loaded
  * @param caches of all sequences
- * @param heap that Java has taken from the system
- * @param heapUsed of it, garbage included
+ * @param heap committed by Java
+ * @param heapUsed part of the heap in use, garbage included
  */
 record ProcessMemory(
     OptionalLong resident, long weights, long caches, long heap, long heapUsed, int threads) {
@@ -46,7 +46,7 @@ record ProcessMemory(
     }
   }
 
-  /** What is neither weights nor caches: the constant beside them. */
+  /** Returns what is neither weights nor caches. */
   OptionalLong overhead() {
     return resident.isEmpty() ? resident : OptionalLong.of(resident.getAsLong() - weights - caches);
   }

@@ -11,18 +11,20 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What PyTorch's attention takes of the same shapes in halves, measured by a script of ours. */
+/** Times of PyTorch attention for the same shapes in half precision, measured by a script. */
 final class PytorchTimes {
   private static final String SCRIPT = "sdpa.py";
 
   /**
-   * @param backend the fastest of those that took the shape
+   * @param backend the fastest that supports the shape
    */
   record Time(double micros, String backend, String version) {}
 
   private PytorchTimes() {}
 
   /**
+   * Measures all shapes.
+   *
    * @throws InvalidInputException if there is no python3 with torch, or a shape has no backend
    */
   static Map<GpuShape, Time> measure(List<GpuShape> shapes) {
@@ -61,7 +63,7 @@ final class PytorchTimes {
     try (InputStream in = PytorchTimes.class.getResourceAsStream(SCRIPT)) {
       return new String(in.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
-      throw new IllegalStateException(e); // it is in the jar
+      throw new IllegalStateException(e); // the jar contains it
     }
   }
 
@@ -70,9 +72,9 @@ final class PytorchTimes {
       Process process =
           new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
       process.getOutputStream().close();
-      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       process.waitFor();
-      return said;
+      return output;
     } catch (IOException e) {
       return "";
     } catch (InterruptedException e) {

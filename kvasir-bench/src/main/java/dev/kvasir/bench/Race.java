@@ -6,19 +6,19 @@ import java.util.List;
 import java.util.function.IntConsumer;
 
 /**
- * Lets contenders take turns within one run, so that a machine that is busy for a while is busy for
- * all of them, and answers medians.
+ * Alternates engines within one run, so that load on the machine affects all of them, and returns
+ * medians.
  */
 record Race(int promptTokens, int generatedTokens, int rounds) {
-  /** Rounds that are not counted: they compile and warm up. */
+  /** Rounds for compilation and warm-up that are not counted. */
   private static final int WARM_UPS = 4;
 
   /** Tokens per second. */
   record Speed(String name, double prompt, double generation) {}
 
   /**
-   * @param readers one for each engine, with the prompt to be read
-   * @param writers the same engines, with the prompt to generate after
+   * @param prefillEngines one for each engine, with the prompt to prefill
+   * @param decodeEngines the same engines, with the prompt to generate after
    */
   List<Speed> run(
       List<BenchEngine> prefillEngines, List<BenchEngine> decodeEngines, IntConsumer roundsDone) {

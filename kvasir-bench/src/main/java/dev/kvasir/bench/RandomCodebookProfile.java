@@ -13,7 +13,7 @@ import java.util.Collections;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
-/** Codebooks of random rows, which cost what trained ones cost to read. */
+/** Random codebooks, which cost as much as trained ones. */
 final class RandomCodebookProfile {
   private static final int MAX_BITS = 4;
 
@@ -24,7 +24,7 @@ final class RandomCodebookProfile {
     this.shape = shape;
   }
 
-  /** A profile with codebooks of every width. */
+  /** Returns a profile with codebooks of every width. */
   static Profile profile(CacheShape shape) {
     Profile profile = Profile.empty("random");
     for (int bits = 1; bits <= MAX_BITS; bits++) {
@@ -33,7 +33,7 @@ final class RandomCodebookProfile {
     return profile;
   }
 
-  /** Codebooks of one width, the same in all layers. */
+  /** Returns codebooks of one width, the same in all layers. */
   static ModelCodebooks model(AttentionShape heads, int layers, int bits, Rotation rotation) {
     CacheShape shape = new CacheShape(1, heads.kvHeads(), heads.headDim());
     Profile profile = new RandomCodebookProfile(shape).with(Profile.empty("random"), bits);

@@ -4,17 +4,14 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
 import java.util.SplittableRandom;
 
-/** Fills caches with random vectors, which cost what real ones cost; the same ones every time. */
+/** Fills caches with random vectors, which cost as much as real ones; always the same. */
 final class RandomKv {
-  /** Tokens that texts are made of. */
+  /** The vocabulary of the random texts. */
   static final int VOCABULARY = 8192;
 
   private RandomKv() {}
 
-  /**
-   * Keys and values; ids for methods that know tokens, and queries for those that pack by what they
-   * look at.
-   */
+  /** Fills a cache with keys and values, and with token ids and queries if it observes them. */
   static KvCache fill(KvCache cache, CacheShape shape, int queryHeads, int tokens) {
     SplittableRandom random = new SplittableRandom(1);
     SplittableRandom ofQueries = new SplittableRandom(2);
@@ -43,12 +40,12 @@ final class RandomKv {
     return cache;
   }
 
-  /** One is as often below a number as between that and its square, much as words are. */
+  /** Returns a token id whose logarithm is uniform, similar to word frequencies. */
   private static int token(SplittableRandom random) {
     return (int) Math.pow(VOCABULARY, random.nextDouble()) - 1;
   }
 
-  /** Channels of every size up to two, large and small ones side by side. */
+  /** Fills queries with channel magnitudes up to two, large and small ones interleaved. */
   private static void fillQueries(float[] queries, int headDim, SplittableRandom random) {
     for (int i = 0; i < queries.length; i++) {
       double size = 2.0 * (i % headDim * 37 % headDim + 1) / headDim;

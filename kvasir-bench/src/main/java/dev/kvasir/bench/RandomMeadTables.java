@@ -13,8 +13,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Tables of random rows for mead, which cost what learned ones cost to read. There are none of the
- * first layer, so that it has codes as the others have.
+ * Random tables for mead, which cost as much as trained ones. There are none for the first layer,
+ * so that it has codes like the others.
  */
 final class RandomMeadTables {
   /** Keys and values. */
@@ -66,7 +66,7 @@ final class RandomMeadTables {
     return matrix;
   }
 
-  /** Large and small ones, so that channels get more bits and fewer. */
+  /** Returns varied magnitudes, so that channels get different widths. */
   private float[] sizes(int count) {
     float[] sizes = new float[count];
     for (int i = 0; i < count; i++) {

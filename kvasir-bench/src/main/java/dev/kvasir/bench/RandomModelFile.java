@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Writes a GGUF file with random weights of a known shape, and with the bundled model's tokenizer,
- * so that prompts of it can be typed.
+ * Writes a GGUF file with random weights of a preset and the bundled model's tokenizer, so that it
+ * accepts text prompts.
  */
 final class RandomModelFile {
   private static final int ALIGNMENT = 32;
@@ -28,18 +28,18 @@ final class RandomModelFile {
   private static final int ARRAY = 9;
   private static final int CONTEXT = 131_072;
 
-  /** Told after each tensor. */
+  /** Notified after each tensor. */
   @FunctionalInterface
   interface WriteListener {
     void tensors(int done, int inAll);
   }
 
   /**
-   * A tensor to be written.
+   * A tensor to write.
    *
    * @param outputs rows; 0 for a vector of ones
-   * @param matrices that lie one after another; 0 for one that is no part of several
-   * @param isCoded whether it has the type of weights; else it has that of vectors
+   * @param matrices stacked in the tensor; 0 for a plain matrix
+   * @param isQuantized whether it has the weight type; otherwise it has 32-bit floats
    */
   private record TensorSpec(
       String name, int inputs, int outputs, int matrices, boolean isQuantized) {

@@ -8,8 +8,8 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 
 /**
- * Blocks of random weights around zero, as large as weights are that leave the size of what goes
- * through them as it is: a model of them computes with numbers that stay finite.
+ * Random weights around zero, scaled to preserve the magnitude of activations, so that a model
+ * computes with finite numbers.
  */
 enum RandomWeightType {
   /** f16 scale, 32 codes of 8 bits. */
@@ -42,14 +42,14 @@ enum RandomWeightType {
     this.blockBytes = blockBytes;
   }
 
-  /** Puts one block. */
+  /** Writes one block. */
   abstract void fill(ByteBuffer out, int inputs, byte[] random);
 
   long bytes(long values) {
     return values / blockValues * blockBytes;
   }
 
-  /** A row of blocks. */
+  /** Returns a row of blocks. */
   ByteBuffer row(int inputs, SplittableRandom random) {
     ByteBuffer row = ByteBuffer.allocate((int) bytes(inputs)).order(ByteOrder.LITTLE_ENDIAN);
     byte[] bits = new byte[blockBytes];

@@ -32,7 +32,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Measures what it takes to read a prompt again and what to restore it. */
+/** Compares the prefill of a prompt with restoring it. */
 @Command(
     name = "restore",
     description = {
@@ -135,7 +135,7 @@ final class RestoreBench implements Callable<Integer> {
     }
   }
 
-  /** Until prompts have been read for a while, kernels and loops are still being compiled. */
+  /** Prefills prompts until kernels and loops are compiled. */
   private void warmUp(Model loaded, List<CacheSpec> specs) {
     err.println("warming up");
     for (CacheSpec spec : specs) {
@@ -206,7 +206,7 @@ final class RestoreBench implements Callable<Integer> {
       }
     }
 
-    /** Until a step could begin. */
+    /** Restores a session up to the point where a step could start. */
     private void restore(Path file) {
       try (Session session = loaded.restore(file)) {
         session.cache().reserve(session.cache().length());
@@ -253,8 +253,8 @@ final class RestoreBench implements Callable<Integer> {
     }
 
     /**
-     * The whole way that a server goes for a text which begins like this one; nothing where a place
-     * was late once, which is then left alone for a while.
+     * Measures the whole server path for a text with this prefix. Empty if the store was late once,
+     * because it is then suspended for a while.
      */
     private OptionalDouble fromStore(Session session, String address) {
       int limit = Math.min(options.contextLimit(), loaded.config().contextLength());

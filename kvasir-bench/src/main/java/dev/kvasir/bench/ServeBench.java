@@ -34,7 +34,7 @@ import java.util.concurrent.atomic.LongAdder;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Measures the server under a crowd: speed, right answers, waits, and how many fit. */
+/** Measures the server under load: throughput, correct answers, latencies and capacity. */
 @Command(
     name = "serve",
     description = {
@@ -49,7 +49,7 @@ final class ServeBench implements Callable<Integer> {
   private static final int PROMPTS = 16;
   private static final int LONG_PROMPTS = 8;
 
-  /** Tokens of the stream while it is alone. */
+  /** Tokens of the stream while it runs alone. */
   private static final int BASELINE_TOKENS = 400;
 
   private final PrintStream out;
@@ -165,7 +165,7 @@ final class ServeBench implements Callable<Integer> {
     out.printf("memory %s: %s%n", when, now.text());
   }
 
-  /** Texts of several lengths, some with a beginning in common. */
+  /** Returns texts of several lengths, some with a common prefix. */
   private static List<int[]> prompts(Model loaded) {
     List<int[]> prompts = new ArrayList<>();
     int[] records = BenchPrompt.of(loaded.tokenizer(), 1200).ids();
@@ -257,7 +257,7 @@ final class ServeBench implements Callable<Integer> {
     return Race.median(values.stream().mapToDouble(Double::doubleValue).toArray());
   }
 
-  /** One stream runs; then long prompts arrive. */
+  /** Measures the gaps of one stream while long prompts arrive. */
   private void gaps(Model loaded, StreamClient client) throws Exception {
     int length = Math.min(sessionTokens, loaded.config().contextLength() - 64);
     AtomicBoolean allRead = new AtomicBoolean();
@@ -320,19 +320,19 @@ final class ServeBench implements Callable<Integer> {
     }
   }
 
-  /** Made before anybody is timed: to cut texts into tokens takes processors too. */
+  /** Creates prompts before the measurement, because tokenizing takes CPU time too. */
   private static List<int[]> longPrompts(Model loaded, int length) {
     List<int[]> prompts = new ArrayList<>();
     int[] ids = BenchPrompt.of(loaded.tokenizer(), length).ids();
     for (int i = 0; i < LONG_PROMPTS; i++) {
       int[] prompt = ids.clone();
-      prompt[0] = 400 + i; // nothing in common with the others
+      prompt[0] = 400 + i; // no prefix in common with the others
       prompts.add(prompt);
     }
     return prompts;
   }
 
-  /** What is usual for a stream that has become so long as this one. */
+  /** Measures the baseline gap for a stream of this length. */
   private static BaselineGap usual(Model loaded, StreamClient client, double[] early, int tokens)
       throws Exception {
     int requested = BASELINE_TOKENS / 4;
@@ -342,7 +342,7 @@ final class ServeBench implements Callable<Integer> {
     return new BaselineGap(BASELINE_TOKENS / 2, Race.median(early), length, Race.median(late));
   }
 
-  /** Opens sessions of one length until there is no memory for another. */
+  /** Opens sessions of one length until memory is exhausted. */
   private void fill(List<CacheSpec> specs) {
     long bytes;
     try (Model loaded = load(Long.MAX_VALUE);

@@ -8,7 +8,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Writes a model to measure with. */
+/** Writes a model file for benchmarks. */
 @Command(
     name = "shape",
     description = {
@@ -67,7 +67,7 @@ final class ShapeBench implements Callable<Integer> {
     return 0;
   }
 
-  /** A line for each layer. */
+  /** Prints a line for each layer. */
   private void report(int done, int inAll) {
     if (done % 9 == 0 || done == inAll) {
       err.printf("%d of %d tensors are written%n", done, inAll);

@@ -17,7 +17,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Measures what a person waits for who starts a process anew. */
+/** Measures the latency of a fresh process. */
 @Command(
     name = "start",
     description = {
@@ -66,7 +66,7 @@ final class StartBench implements Callable<Integer> {
     this.err = err;
   }
 
-  /** Seconds from the start of a process, and speeds. */
+  /** Seconds from the start of a process, and tokens per second. */
   private record ProcessRun(
       double loaded, double answered, double prompt, double first, double steady) {}
 
@@ -154,7 +154,7 @@ final class StartBench implements Callable<Integer> {
           case "steady" -> {
             double prompt = tokens / (answered - prompted);
             double promptCreation =
-                prompted - loaded; // of the prompt's text, which is no user's wait
+                prompted - loaded; // creating the prompt, which no user waits for
             double steady = Double.parseDouble(words[1]);
             return new ProcessRun(loaded, answered - promptCreation, prompt, first, steady);
           }

@@ -8,14 +8,14 @@ import dev.kvasir.cache.CacheSpec;
 import java.nio.file.Path;
 
 /**
- * A fresh process that loads a model, reads a prompt and generates. It says when it has come how
- * far, a word a line; {@link StartBench} reads the clock.
+ * A fresh process that loads a model, prefills a prompt and generates. It prints a word at each
+ * milestone, and {@link StartBench} takes the time.
  */
 public final class StartProbe {
-  /** Tokens that are the beginning of an answer. */
+  /** Tokens that count as the start of an answer. */
   static final int FIRST = 16;
 
-  /** Tokens after which speed is taken for steady, and those that it is measured over. */
+  /** Tokens before the speed is steady, and tokens over which it is then measured. */
   static final int WARM_UP_TOKENS = 240;
 
   static final int STEADY = 64;
@@ -23,8 +23,7 @@ public final class StartProbe {
   private StartProbe() {}
 
   /**
-   * @param arguments tokens of the prompt, kind of cache, and a model's file unless it is the
-   *     bundled one
+   * @param arguments prompt length in tokens, cache spec, and a model file unless bundled
    */
   public static void main(String[] arguments) {
     int promptTokens = Integer.parseInt(arguments[0]);
@@ -36,7 +35,7 @@ public final class StartProbe {
       print("prompted");
       long[] times = new long[1 + WARM_UP_TOKENS + STEADY];
       int[] count = {0};
-      // Records never end, so a greedy answer to them does not end early either.
+      // Records never end, so a greedy continuation does not end early either.
       session.generate(
           prompt,
           GenerateOptions.greedy().withMaxTokens(times.length),

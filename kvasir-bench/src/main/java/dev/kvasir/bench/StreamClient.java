@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
-/** A client of the server's streaming interface that notes when each piece came. */
+/** A streaming client that records the arrival time of each chunk. */
 final class StreamClient {
   private static final String DATA = "data: ";
 
@@ -27,10 +27,10 @@ final class StreamClient {
   }
 
   /**
-   * What came of a request.
+   * The outcome of a request.
    *
-   * @param error what the server said instead; null where all went well
-   * @param arrivals of pieces, by {@link System#nanoTime}
+   * @param error from the server; null on success
+   * @param arrivals of chunks, by {@link System#nanoTime}
    */
   record StreamOutcome(String text, String error, long sentAt, List<Long> arrivals) {
     double firstTokenMillis() {
@@ -47,7 +47,7 @@ final class StreamClient {
   }
 
   /**
-   * @param enough asked after each piece; true hangs up
+   * @param enough polled after each chunk; true disconnects
    */
   StreamOutcome complete(int[] prompt, int maxTokens, BooleanSupplier enough)
       throws IOException, InterruptedException {

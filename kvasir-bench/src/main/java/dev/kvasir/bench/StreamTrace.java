@@ -15,9 +15,9 @@ import javax.management.NotificationEmitter;
 import javax.management.NotificationListener;
 import javax.management.openmbean.CompositeData;
 
-/** What the process did while streams ran: steps, packing, pauses of the garbage collector. */
+/** Records steps, quantization and garbage collection pauses while streams run. */
 final class StreamTrace implements StepListener, AutoCloseable {
-  /** What may make a token late. */
+  /** Causes of a late token. */
   enum Kind {
     STEP("a step"),
     BESIDE_PACKING("a step while a prompt was packed"),
@@ -33,10 +33,10 @@ final class StreamTrace implements StepListener, AutoCloseable {
   }
 
   /**
-   * @param begin by {@link System#nanoTime}, as {@code end}
-   * @param streamRows of a step, those of sequences that waited for their next token; 0 for others
-   * @param promptRows of a step; 0 for others
-   * @param streamTokens that the first of the streams had; below 0 where there was none
+   * @param begin by {@link System#nanoTime}, like {@code end}
+   * @param streamRows decode rows of a step; 0 for other events
+   * @param promptRows prefill rows of a step; 0 for other events
+   * @param streamTokens length of the first stream; negative if there was none
    */
   record TraceEvent(
       Kind kind, long begin, long end, int streamRows, int promptRows, int streamTokens) {
@@ -69,7 +69,7 @@ final class StreamTrace implements StepListener, AutoCloseable {
     }
   }
 
-  /** Collectors tell of their cycles as well, during which the rest goes on. */
+  /** Returns the collectors that pause; others report concurrent cycles. */
   static List<GarbageCollectorMXBean> pausing() {
     return ManagementFactory.getGarbageCollectorMXBeans().stream()
         .filter(bean -> bean instanceof NotificationEmitter)
@@ -103,7 +103,7 @@ final class StreamTrace implements StepListener, AutoCloseable {
     return List.copyOf(events);
   }
 
-  /** One line for each event, with times from {@code from} on. */
+  /** Returns one line for each event, with times relative to {@code from}. */
   List<String> lines(long from) {
     return events.stream().map(event -> event.line(from)).toList();
   }

@@ -17,7 +17,7 @@ class AttentionBenchTest {
   }
 
   @Test
-  void aKindThatLacksWhatItLearnsIsRefusedBeforeAnyWork() {
+  void aKindWithoutItsProfileIsRefusedBeforeAnyWork() {
     Refusal.of(AttentionBench::new, "--tokens", "128", "--kv", "fp16;mixkvq")
         .says("the cache 'mixkvq' has no thresholds", "high=A,mid=B");
   }

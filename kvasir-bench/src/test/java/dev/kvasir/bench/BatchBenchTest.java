@@ -10,7 +10,7 @@ import picocli.CommandLine;
 
 class BatchBenchTest {
   @Test
-  void smallerCachesLetMoreSequencesIn() {
+  void smallerCachesAdmitMoreSequences() {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
     PrintStream silent = new PrintStream(PrintStream.nullOutputStream());

@@ -31,19 +31,19 @@ class GapReportTest {
           events);
 
   @Test
-  void aGapIsPutDownToWhatFilledMostOfItBeyondAUsualStep() {
+  void aGapIsAttributedToItsLargestPartBeyondABaselineStep() {
     assertThat(report.gaps().stream().map(gap -> gap.cause()).skip(1))
         .containsExactly(Kind.STEP, Kind.PACKING, Kind.COLLECTOR, Kind.REST);
   }
 
   @Test
-  void aStepIsToldFromOneThatSharedProcessorsWithAPromptsPacking() {
-    List<TraceEvent> packed =
+  void aStepIsDistinguishedFromOneDuringAPromptsQuantization() {
+    List<TraceEvent> events =
         List.of(
             new TraceEvent(Kind.STEP, 0, 9 * MS, 1, 3, 0),
             TraceEvent.of(Kind.BESIDE_PACKING, MS, 8 * MS),
             TraceEvent.of(Kind.BESIDE_PACKING, 10 * MS, 11 * MS));
-    GapReport gaps = GapReport.of(new BaselineGap(0, 2, 1000, 2), 0, List.of(0L, 10 * MS), packed);
+    GapReport gaps = GapReport.of(new BaselineGap(0, 2, 1000, 2), 0, List.of(0L, 10 * MS), events);
     assertThat(gaps.gaps().getFirst().cause()).isEqualTo(Kind.BESIDE_PACKING);
     assertThat(gaps.gaps().getFirst().millis())
         .containsEntry(Kind.STEP, 2.0)
@@ -51,7 +51,7 @@ class GapReportTest {
   }
 
   @Test
-  void gapsInTheLoopLieBetweenTheEndsOfStepsThatStreamsHadRowsIn() {
+  void schedulerGapsAreBetweenTheEndsOfStepsWithStreamRows() {
     List<TraceEvent> steps =
         List.of(
             new TraceEvent(Kind.STEP, 0, 2 * MS, 1, 0, 700),
@@ -62,7 +62,7 @@ class GapReportTest {
   }
 
   @Test
-  void whatIsUsualGrowsWithTheLengthOfTheStream() {
+  void theBaselineGrowsWithTheLengthOfTheStream() {
     BaselineGap baseline = new BaselineGap(100, 2, 300, 6);
     assertThat(
             List.of(
@@ -75,7 +75,7 @@ class GapReportTest {
   }
 
   @Test
-  void theReportSaysHowManyGapsThereWereAndWhatTheLongestWereMadeOf() {
+  void theReportHasTheGapCountAndTheCausesOfTheLongest() {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
     report.printTimes("at the client", out);
@@ -90,7 +90,7 @@ class GapReportTest {
   }
 
   @Test
-  void theProcessTellsWhatItHoldsBesideWeightsAndCaches() {
+  void theProcessReportsItsMemoryBeyondWeightsAndCaches() {
     ProcessMemory now = ProcessMemory.now(3 << 20, 2 << 20);
     now.resident()
         .ifPresent(

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Kernels are chosen once a process, and not before a command has said which it wants. */
+/** Kernels are selected once per process, after the command has parsed its options. */
 class KernelsOptionTest {
   @Test
   void kernelsThatAreUnknownAreRefusedWithTheKnown() throws Exception {
@@ -19,7 +19,7 @@ class KernelsOptionTest {
     assertThat(run(0, "--version", "-Dkvasir.kernels=cuda")).startsWith("kvasir ");
   }
 
-  /** Arguments that begin with -D are for Java. */
+  /** Arguments that start with -D are passed to Java. */
   private static String run(int exitCode, String... arguments) throws Exception {
     List<String> command = new ArrayList<>();
     command.add(ProcessHandle.current().info().command().orElseThrow());

@@ -48,7 +48,7 @@ class ModelBenchTest {
   }
 
   @Test
-  void aContenderGeneratesTheSameEachTime() {
+  void anEngineGeneratesTheSameEachTime() {
     try (Model model = Model.bundled();
         KvasirBenchEngine contender =
             new KvasirBenchEngine(model, BenchPrompt.of(model.tokenizer(), 40).ids())) {
@@ -66,25 +66,25 @@ class ModelBenchTest {
   }
 
   @Test
-  void contendersTakeTurns() {
-    StringBuilder turns = new StringBuilder();
+  void enginesAlternate() {
+    StringBuilder order = new StringBuilder();
     List<BenchEngine> contenders =
-        List.of(new Scripted("a", turns, 10), new Scripted("b", turns, 20));
+        List.of(new Scripted("a", order, 10), new Scripted("b", order, 20));
     List<Race.Speed> speeds = new Race(100, 50, 2).run(contenders, contenders, round -> {});
-    assertThat(turns.toString()).endsWith("aabbaabb");
+    assertThat(order.toString()).endsWith("aabbaabb");
     assertThat(speeds.get(0).prompt() / speeds.get(1).prompt()).isEqualTo(2);
   }
 
-  private record Scripted(String name, StringBuilder turns, long nanos) implements BenchEngine {
+  private record Scripted(String name, StringBuilder order, long nanos) implements BenchEngine {
     @Override
     public long prefill() {
-      turns.append(name);
+      order.append(name);
       return nanos;
     }
 
     @Override
     public long generate(int tokens) {
-      turns.append(name);
+      order.append(name);
       return nanos;
     }
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 class RandomMeadTablesTest {
   @Test
-  void meadPacksRandomVectorsWithThem() {
+  void meadQuantizesRandomVectorsWithThem() {
     CacheShape shape = new CacheShape(1, 2, 64, 64, ValueOrigin.STORED);
     Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, 64));
     Profile profile = RandomMeadTables.addTo(Profile.empty("random"), shape);
@@ -31,7 +31,7 @@ class RandomMeadTablesTest {
               .withTables(Optional.of(tables));
       try (KvCache cache =
           RandomKv.fill(CacheSpec.parse("mead:1.5").newCache(shape, context), shape, 4, 512)) {
-        assertThat(cache.page(0, 1)).isNotNull(); // behind the sinks
+        assertThat(cache.page(0, 1)).isNotNull(); // after the sinks
         assertThat(cache.length()).isEqualTo(512);
       }
     }

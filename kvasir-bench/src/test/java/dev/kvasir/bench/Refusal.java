@@ -10,10 +10,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 import picocli.CommandLine;
 
-/** A command line that was not carried out: the sentence that says why, and nothing printed. */
+/** A rejected command line: its error message, with no other output. */
 record Refusal(String sentence) {
   /**
-   * @param command made of its two streams
+   * @param command created from its two streams
    */
   static Refusal of(BiFunction<PrintStream, PrintStream, Object> command, String... arguments) {
     ByteArrayOutputStream printed = new ByteArrayOutputStream();
@@ -27,7 +27,7 @@ record Refusal(String sentence) {
             })
         .execute(arguments);
     assertThat(thrown.get()).isInstanceOf(InvalidInputException.class);
-    // Work says what it does, warming up first of all.
+    // Any work would print something, at least about warming up.
     assertThat(printed.toString(StandardCharsets.UTF_8)).isEmpty();
     return new Refusal(thrown.get().getMessage());
   }

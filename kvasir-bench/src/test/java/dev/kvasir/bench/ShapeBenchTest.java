@@ -67,7 +67,7 @@ class ShapeBenchTest {
   }
 
   @Test
-  void whatIsNotKnownIsRefusedByName() {
+  void invalidValuesAreRefusedByName() {
     Refusal.of(ShapeBench::new, "--like", "gpt-5", "--out", "x")
         .says(
             "--like is 'gpt-5'; expected one of llama-8b, llama-3b, tinyllama, moe-1b, moe-30b-a3b, dense-a3b");

@@ -3,12 +3,12 @@ package dev.kvasir.cli;
 import java.io.PrintStream;
 
 /**
- * Adds a command from another module, found through {@link java.util.ServiceLoader}: the command
- * line does not know the modules above it.
+ * Adds a command from another module through {@link java.util.ServiceLoader}, since this module
+ * does not depend on the modules above it.
  */
 public interface CommandProvider {
   /**
-   * @return an object that picocli takes for a command
+   * @return a picocli command object
    */
   Object command(PrintStream out, PrintStream err);
 }

@@ -13,7 +13,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
-/** The command itself: it only knows its subcommands and shows help. */
+/** The root command: it registers the subcommands and shows help. */
 @Command(
     name = "kvasir",
     description = "Runs language models on the Java virtual machine.",
@@ -47,12 +47,15 @@ final class Kvasir implements Runnable {
 
   private Kvasir() {}
 
-  /** Runs one command line and answers with the exit code of the process. */
+  /** Runs a command line and returns the exit code of the process. */
   static int run(Streams streams, String... arguments) {
     return run(streams, commandLine(streams, arguments), arguments);
   }
 
-  /** Errors of the Java machine, such as memory that ran out, pass through picocli unsaid. */
+  /**
+   * Runs a command line. Picocli does not handle JVM errors such as exhausted memory, so this
+   * reports them.
+   */
   static int run(Streams streams, CommandLine commandLine, String... arguments) {
     try {
       return commandLine.execute(arguments);
@@ -79,7 +82,7 @@ final class Kvasir implements Runnable {
             (e, command, parsed) -> errors.reportFailure(e, root.verbose));
   }
 
-  /** Options after a mistake are not parsed any more, so this one is looked for by its name. */
+  /** Looks for an option by name, because picocli stops parsing at the first mistake. */
   private static boolean named(String option, String[] arguments) {
     return Arrays.asList(arguments).contains(option);
   }

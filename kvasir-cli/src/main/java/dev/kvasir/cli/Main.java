@@ -2,7 +2,7 @@ package dev.kvasir.cli;
 
 import dev.kvasir.cli.terminal.Streams;
 
-/** Where the process begins and ends. */
+/** The entry point of the process. */
 public final class Main {
   private Main() {}
 

@@ -22,11 +22,11 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * A subcommand that is made when it is needed: picocli reads the options of a command by
- * reflection, and those of all commands together take a quarter of a short run.
+ * A subcommand that is created on demand. Picocli reads options by reflection, which for all
+ * commands together would take a quarter of a short run.
  */
 record Subcommand(String name, Function<Streams, Object> command) {
-  /** Runs other commands. */
+  /** This command runs other commands. */
   private static final String CLAIMS = "claims";
 
   private static final List<Subcommand> OWN =
@@ -48,9 +48,8 @@ record Subcommand(String name, Function<Streams, Object> command) {
           new Subcommand("codebooks", ShowCodebooks::new));
 
   /**
-   * The one that a command line begins with; all of them, in the order of the help, where it runs
-   * others or begins with something else: help lists them, and a mistyped name is compared with
-   * theirs.
+   * Returns the command that a command line starts with. Returns all commands in help order if it
+   * runs others or is not known, since help lists them and a mistyped name is compared with them.
    */
   static List<Object> neededFor(Streams streams, String... arguments) {
     return OWN.stream()

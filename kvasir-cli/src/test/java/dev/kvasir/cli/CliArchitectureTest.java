@@ -20,43 +20,43 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The compiled classes keep to the table of rooms. */
+/** The compiled classes respect the table of package dependencies. */
 class CliArchitectureTest {
   private static final String ROOT = "dev.kvasir.cli";
 
-  /** What a room may touch of the command line beside itself; the root knows all of them. */
-  private static final Map<String, Set<String>> MAY_TOUCH = new LinkedHashMap<>();
+  /** The other packages of the command line that a package may use; the root may use all. */
+  private static final Map<String, Set<String>> MAY_USE = new LinkedHashMap<>();
 
   static {
-    MAY_TOUCH.put("run", Set.of("arguments", "terminal", "session"));
-    MAY_TOUCH.put("session", Set.of("arguments", "terminal"));
-    MAY_TOUCH.put("lab", Set.of("arguments", "terminal", "origin"));
-    MAY_TOUCH.put("serve", Set.of("arguments", "terminal"));
-    MAY_TOUCH.put("arguments", Set.of("terminal"));
-    MAY_TOUCH.put("terminal", Set.of());
-    MAY_TOUCH.put("origin", Set.of());
+    MAY_USE.put("run", Set.of("arguments", "terminal", "session"));
+    MAY_USE.put("session", Set.of("arguments", "terminal"));
+    MAY_USE.put("lab", Set.of("arguments", "terminal", "origin"));
+    MAY_USE.put("serve", Set.of("arguments", "terminal"));
+    MAY_USE.put("arguments", Set.of("terminal"));
+    MAY_USE.put("terminal", Set.of());
+    MAY_USE.put("origin", Set.of());
   }
 
   private static final JavaClasses OURS = importOurs();
 
   private static JavaClasses importOurs() {
-    // Names are all that the rules look at: the classes of libraries need not be read.
+    // The rules only look at names, so library classes need not be read.
     ArchConfiguration.get().setResolveMissingDependenciesFromClassPath(false);
     return new ClassFileImporter()
         .withImportOption(new ImportOption.DoNotIncludeTests())
         .importPackages(ROOT);
   }
 
-  static Stream<String> rooms() {
-    return MAY_TOUCH.keySet().stream();
+  static Stream<String> packages() {
+    return MAY_USE.keySet().stream();
   }
 
   @ParameterizedTest
-  @MethodSource("rooms")
-  void aRoomTouchesOnlyWhatTheTableAllows(String from) {
+  @MethodSource("packages")
+  void aPackageUsesOnlyWhatTheTableAllows(String from) {
     DescribedPredicate<JavaClass> forbidden =
         describe(
-            "are in a room that %s may not touch".formatted(from), to -> isForbidden(from, to));
+            "are in a package that %s may not use".formatted(from), to -> isForbidden(from, to));
     noClasses()
         .that()
         .resideInAPackage(ROOT + "." + from)
@@ -69,24 +69,24 @@ class CliArchitectureTest {
     if (!resideInAPackage(ROOT + "..").test(to)) {
       return false;
     }
-    return !room(to).equals(from) && !MAY_TOUCH.get(from).contains(room(to));
+    return !packageOf(to).equals(from) && !MAY_USE.get(from).contains(packageOf(to));
   }
 
-  /** What follows the root in the name of a package, empty for the root itself. */
-  private static String room(JavaClass type) {
+  /** Returns the package name relative to the root; empty for the root itself. */
+  private static String packageOf(JavaClass type) {
     String below = type.getPackageName().substring(ROOT.length());
     return below.isEmpty() ? "" : below.substring(1);
   }
 
   @Test
-  void everyRoomIsInTheTable() {
-    DescribedPredicate<JavaClass> known =
-        describe("in the table", type -> MAY_TOUCH.containsKey(room(type)));
-    classes().that().resideOutsideOfPackage(ROOT).should(be(known)).check(OURS);
+  void everyPackageIsInTheTable() {
+    DescribedPredicate<JavaClass> listed =
+        describe("in the table", type -> MAY_USE.containsKey(packageOf(type)));
+    classes().that().resideOutsideOfPackage(ROOT).should(be(listed)).check(OURS);
   }
 
   @Test
-  void theTerminalAndTheArgumentsKnowNoLab() {
+  void theTerminalAndTheArgumentsDoNotUseTheLab() {
     noClasses()
         .that()
         .resideInAnyPackage(ROOT + ".terminal", ROOT + ".arguments")

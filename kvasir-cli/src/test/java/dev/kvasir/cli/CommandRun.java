@@ -8,7 +8,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
-/** What one command line did: its exit code and all that it wrote. */
+/** The exit code and the output of one command line. */
 public record CommandRun(int exitCode, String out, String err) {
   /** Runs with an empty pipe as standard input. */
   public static CommandRun of(String... arguments) {
@@ -19,7 +19,7 @@ public record CommandRun(int exitCode, String out, String err) {
     return run(input, false, arguments);
   }
 
-  /** Runs as at a terminal where nobody types. */
+  /** Runs as at a terminal without input. */
   public static CommandRun atTerminal(String... arguments) {
     return run("", true, arguments);
   }
@@ -45,7 +45,7 @@ public record CommandRun(int exitCode, String out, String err) {
     return this;
   }
 
-  /** Bad input: exit code 2, nothing on standard output and one sentence on standard error. */
+  /** Asserts bad input: exit code 2, no standard output and one sentence on standard error. */
   public void isRefusedWith(String... parts) {
     assertThat(err).startsWith("kvasir: ").contains(parts).hasLineCount(1);
     assertThat(exitCode).isEqualTo(2);

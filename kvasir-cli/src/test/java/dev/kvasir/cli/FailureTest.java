@@ -29,7 +29,7 @@ class FailureTest {
   }
 
   @Test
-  void anErrorOfTheJavaMachineIsSaidInOneSentence() {
+  void aJvmErrorIsReportedInOneSentence() {
     CommandLine line = Kvasir.commandLine(streams).addSubcommand(new Starve());
     assertThat(Kvasir.run(streams, line, "starve")).isEqualTo(1);
     assertThat(err.toString(StandardCharsets.UTF_8))

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A method that no module of Kvasir knows, in the registry by a file among the resources of these
- * tests alone. It keeps 32-bit floats.
+ * A method outside of Kvasir's modules, registered by a service file in the test resources. It
+ * stores 32-bit floats.
  */
 public final class ForeignMethod implements QuantizationMethod {
   @Override

@@ -8,13 +8,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A line in a file of services is all that a method needs to be one of the command's. */
+/** A line in a service file suffices to add a method to the command line. */
 class ForeignMethodTest {
   @TempDir Path folder;
 
   @ParameterizedTest
   @ValueSource(strings = {"generate", "chat", "inspect", "roundtrip"})
-  void itsHelpStandsBesideThatOfOthers(String command) {
+  void itsHelpIsListedWithTheOthers(String command) {
     assertThat(CommandRun.of(command, "--help").succeeds().out())
         .containsPattern("\\n +foreign: depth \\(1 to 9\\), up to 100% of it as\\R +it was\\R")
         .contains("kivi:1|2|3|4|8: k, v (bits)")

@@ -43,7 +43,7 @@ class HelpTest {
     assertThat(CommandRun.of("help", command).succeeds().out()).isEqualTo(run.out());
   }
 
-  /** Only examples are left as they are typed. */
+  /** Only examples are not rewritten. */
   @ParameterizedTest
   @ValueSource(
       strings = {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The script that finds Java; it is run with a PATH of a few tools only. */
+/** The launcher script that finds Java, run with only a few tools in PATH. */
 class LauncherTest {
   private static final Path LAUNCHER = Path.of("../kvasir").toAbsolutePath().normalize();
 
@@ -38,7 +38,7 @@ class LauncherTest {
     }
   }
 
-  /** JUnit warns about every link out of a temporary folder that it is left to delete. */
+  /** JUnit warns about links out of a temporary folder that it has to delete. */
   @AfterEach
   void unlinkTools() throws IOException {
     try (Stream<Path> files = Files.walk(folder)) {
@@ -78,7 +78,7 @@ class LauncherTest {
         Files.readString(folder.resolve("err"), StandardCharsets.UTF_8));
   }
 
-  /** A folder that looks like a JDK; its java only tells how it was called. */
+  /** Creates a fake JDK whose java only prints its arguments. */
   private Path fakeJdk(String version) throws IOException {
     Path home = Files.createDirectories(folder.resolve("jdk-" + version));
     Path java = Files.createDirectories(home.resolve("bin")).resolve("java");
@@ -88,7 +88,7 @@ class LauncherTest {
     return home;
   }
 
-  /** Where the launcher looks for what it runs. */
+  /** Returns where the launcher expects the jar. */
   private static String jar() throws IOException {
     String script = Files.readString(LAUNCHER);
     return assigned(script, "built", "$root/") + "/" + assigned(script, "jar", "$built/");
@@ -104,7 +104,7 @@ class LauncherTest {
         .orElseThrow();
   }
 
-  /** The launcher beside a jar that needs no build, so that no test starts Maven. */
+  /** Copies the launcher next to an up-to-date jar, so that no test starts Maven. */
   private Path builtCopy() throws IOException {
     Path root = Files.createDirectory(folder.resolve("copy"));
     Path jar = root.resolve(jar());
@@ -135,7 +135,7 @@ class LauncherTest {
     assertThat(run.exitCode()).isZero();
   }
 
-  /** A java that leaves a cache where it is told to, and says something while it is trained. */
+  /** Creates a java that writes the requested class cache and prints a line while training. */
   private String trainableJdk(String saying) throws IOException {
     Path home = fakeJdk("25.0.3");
     String script =
@@ -207,7 +207,7 @@ class LauncherTest {
     assertThat(launch(script, jdk, "", cluster, "eval").out()).doesNotContain("/etc/hadoop");
   }
 
-  /** Both are made by Maven in the same folders. */
+  /** Maven builds both in the same folders. */
   @Test
   void bothJarsAreBuiltUnderOneLock() throws Exception {
     Path script = builtCopy();

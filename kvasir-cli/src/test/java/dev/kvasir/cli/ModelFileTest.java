@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every command meets the same broken models with the same sentences. */
+/** All commands reject the same broken models with the same messages. */
 class ModelFileTest {
   @TempDir Path folder;
   private Path wrongMagic;
@@ -27,7 +27,7 @@ class ModelFileTest {
   @ValueSource(strings = {"generate", "chat", "inspect", "tokenize", "eval"})
   void brokenModelsAreRefused(String command) {
     refuse(command, folder.resolve("none.gguf"), "none.gguf: no such file");
-    // Of the files that an empty folder lacks, each command names the one that it needs first.
+    // An empty folder lacks several files; each command names the first one it needs.
     refuse(command, folder, folder.toString(), ".json: no such file");
     refuse(command, wrongMagic, "wrong.gguf", "GGUF");
     refuse(command, truncated, "short.gguf");

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is wrong with the options of a server is said before anything is loaded. */
+/** Invalid server options are reported before anything is loaded. */
 class ServeTest {
   @TempDir private Path folder;
 
@@ -34,7 +34,7 @@ class ServeTest {
   }
 
   @Test
-  void whatACardHoldsIsNotStored() {
+  void gpuPagesAreNotStored() {
     CommandRun run =
         CommandRun.of("serve", "--device", "cuda", "--store", folder.resolve("kept").toString());
     assertThat(run.exitCode()).isEqualTo(2);

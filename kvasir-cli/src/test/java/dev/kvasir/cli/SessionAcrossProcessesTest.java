@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A text that is kept goes from one process to the next. */
+/** A saved text continues in another process. */
 class SessionAcrossProcessesTest {
   private static final String PROMPT = "Once upon a time";
   private static final int PROMPT_TOKENS = 5;
@@ -41,14 +41,13 @@ class SessionAcrossProcessesTest {
   }
 
   /**
-   * The first is told to end by the signal of service managers, which leads to the same as that of
-   * Ctrl-C. All that it has said is saved, however much that is.
+   * SIGTERM ends the first process, with the same effect as Ctrl-C. Everything it printed is saved.
    */
   @Test
   void twoProcessesMakeTheTextOfOneWhereverTheFirstIsEnded() throws Exception {
     Process process = start("--max-tokens=10000", PROMPT);
     String first = new String(process.getInputStream().readNBytes(20), StandardCharsets.UTF_8);
-    process.toHandle().destroy(); // the process's own method would close its output here
+    process.toHandle().destroy(); // Process.destroy would close its output here
     first += end(process);
     assertThat(Files.readString(folder.resolve("err"))).contains("interrupted", "saved ");
     String second = end(start("--max-tokens=6"));

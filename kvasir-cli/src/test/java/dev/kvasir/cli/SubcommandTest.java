@@ -26,12 +26,12 @@ class SubcommandTest {
   }
 
   @Test
-  void onlyTheOneThatIsNamedIsMade() {
+  void onlyTheNamedCommandIsCreated() {
     assertThat(madeFor("generate", "Once")).containsExactlyInAnyOrder("generate", "help");
   }
 
   @Test
-  void whatIsMistypedIsComparedWithAll() {
+  void aMistypedNameIsComparedWithAll() {
     assertThat(madeFor("generat")).isEqualTo(madeFor()).contains("generate", "serve");
   }
 

@@ -7,26 +7,29 @@ import dev.kvasir.kernel.WorkerPool;
 import java.util.Arrays;
 
 /**
- * Causal attention of a step's queries over the caches of their sequences. All query heads that
- * share a KV head, and a strip of tokens, walk a page together while it is warm; a long past is cut
- * into spans of pages that are walked by different threads and merged.
+ * Causal attention of a step's queries over the caches of their sequences. A query tile, which is
+ * all query heads of a KV head for some consecutive tokens, reads a page while it is in the
+ * processor's cache. A long past is cut into KV splits of several pages, which different threads
+ * compute and then merge.
  *
- * <p>Spans lie where they lie whatever the number of threads, or the order of sums, and with it the
- * text of a seed, would depend on the machine.
+ * <p>Split boundaries do not depend on the number of threads. Otherwise the order of sums, and with
+ * it the text for a seed, would depend on the machine.
  *
- * <p>Holds its scratch memory, so one instance serves one caller at a time.
+ * <p>An instance owns its scratch memory, so it serves one caller at a time.
  */
 public final class Attention {
-  /** Query rows that share an expanded page: enough to make its expansion cheap. */
+  /** Query rows that share an expanded page: enough to amortize its expansion. */
   private static final int EXPANDED_ROWS = 128;
 
-  /** Pages of a span: a tenth of a millisecond's work and more, beside which merging is nothing. */
+  /**
+   * Pages of a KV split: at least a tenth of a millisecond of work, so that merging costs little.
+   */
   private static final int SPLIT_PAGES = 16;
 
-  /** Query heads of a token that walk together: more of them are divided. */
+  /** Maximum query heads of a token in one pass; more heads are divided. */
   private static final int MAX_ROWS = PageReader.MAX_ROWS;
 
-  /** Parts that a thread gets of a prompt's step: the last ones are longer than the first. */
+  /** Parts per thread in a prefill step, since the last tiles take longer than the first. */
   private static final int PARTS_PER_THREAD = 4;
 
   private static final float[] NO_SINKS = {};
@@ -34,27 +37,27 @@ public final class Attention {
   private final AttentionShape shape;
   private final Kernels kernels;
   private final WorkerPool workers;
-  private final int expandedTokens; // of a strip that shares expanded pages
-  private final int storedTokens; // of one that computes on what is stored, at the least
+  private final int expandedTokens; // of a tile that shares expanded pages
+  private final int storedTokens; // minimum for a tile on stored pages
   private final int maxHeadParts;
   private final KvPass[] passes;
   private final PartialOutputs partials;
-  private final PartialOutputs[] workerPartials; // of each worker
+  private final PartialOutputs[] workerPartials; // by worker
   private final AttentionObservers observers;
   private final WorkerPool.ParallelTask attendPart = this::attendPart;
   private final WorkerPool.ParallelTask merge = this::merge;
 
-  // Strips of the step at hand: the same for all of its layers.
+  // Query tiles of the current step, the same for all layers.
   private int tiles;
   private KvCache[] tileCache = new KvCache[16];
   private int[] tileRow = new int[16];
   private int[] tileTokenCount = new int[16];
   private int[] tilePosition = new int[16];
-  private boolean[] tileIsStored = new boolean[16]; // computes on what is stored
-  private boolean[] tileIsAlone = new boolean[16]; // of its step, and of few rows
+  private boolean[] tileIsStored = new boolean[16]; // computes on stored pages
+  private boolean[] tileIsAlone = new boolean[16]; // the only tile of its step, with few rows
   private int[] headParts = new int[16];
 
-  // How the strips fall into spans in the layer at hand.
+  // KV splits of the tiles in the current layer.
   private int[] firstSplit = new int[16];
   private int[] splits = new int[16];
   private int[] firstPart = new int[17];
@@ -84,7 +87,7 @@ public final class Attention {
     }
   }
 
-  /** Forgets the strips of the last step. */
+  /** Drops the tiles of the last step. */
   public void begin() {
     Arrays.fill(tileCache, 0, tiles, null);
     tiles = 0;
@@ -97,11 +100,10 @@ public final class Attention {
   }
 
   /**
-   * Adds {@code count} consecutive rows of one sequence from {@code position} on, which are a part
-   * of its step over the positions from {@code stepBegin} to {@code stepEnd}. Where pages are
-   * expanded, a step is cut into strips, and they are read, as if it came whole, so that a sequence
-   * finds the same whatever else there is to do. Rows that compute on what is stored find the same
-   * in any company.
+   * Adds {@code count} consecutive rows of one sequence from {@code position} on. They are part of
+   * its step over the positions from {@code stepBegin} to {@code stepEnd}. If pages are expanded,
+   * tiles are cut and read as for the whole step, so the result does not depend on how the step is
+   * chunked. Rows on stored pages give the same result in any batch.
    */
   public void add(
       KvCache cache, int firstRow, int count, int position, int stepBegin, int stepEnd) {
@@ -121,20 +123,20 @@ public final class Attention {
     observers.add(cache, firstRow, count, position);
   }
 
-  /** Tokens of a strip: as many as read together, or fewer where threads would go without. */
+  /** Returns the tokens of a tile: as many as compute together, or fewer if threads would idle. */
   private int storedTokens(int rowsTogether, int count) {
-    int most = Math.max(storedTokens, rowsTogether / shape.queriesPerKvHead());
+    int maxTokens = Math.max(storedTokens, rowsTogether / shape.queriesPerKvHead());
     int parts = PARTS_PER_THREAD * workers.size();
-    return Math.clamp((long) count * shape.kvHeads() / parts, storedTokens, most);
+    return Math.clamp((long) count * shape.kvHeads() / parts, storedTokens, maxTokens);
   }
 
-  /** Whether a strip's rows are as few as those of a single token. */
+  /** Returns whether a tile has as few rows as a single token. */
   private boolean isFew(int stepTokens) {
     return stepTokens == 1 || stepTokens * shape.queriesPerKvHead() <= MAX_ROWS;
   }
 
   /**
-   * @param stepTokens of the strip, those included that this step of the engine leaves out
+   * @param stepTokens tokens of the tile, including those outside this engine step
    */
   private void addTile(KvCache cache, int row, int count, int position, int stepTokens) {
     if (tiles == tileRow.length) {
@@ -171,11 +173,11 @@ public final class Attention {
   }
 
   /**
-   * Attends in one layer; its keys and values must have been appended. Caches that want to know are
-   * told how much their tokens were looked at.
+   * Attends in one layer, whose keys and values must have been appended. Reports attention mass to
+   * the caches that observe it.
    *
    * @param attentionWindow positions that a query sees, itself included
-   * @param scoresOfSinks for each query head a score that takes its share and gives nothing, or
+   * @param scoresOfSinks per query head, a score that joins the softmax without a value; may be
    *     empty
    * @param rotatedQueries (rows, queryHeads, headDim)
    * @param output (rows, queryHeads, headDim)
@@ -199,7 +201,9 @@ public final class Attention {
     observers.report(layer, window, queries);
   }
 
-  /** Cuts the past of every strip into spans; answers how many of them must be merged. */
+  /**
+   * Cuts the past of every tile into KV splits; returns how many partial outputs must be merged.
+   */
   private int plan() {
     int slots = 0;
     for (int tile = 0; tile < tiles; tile++) {
@@ -217,8 +221,8 @@ public final class Attention {
   }
 
   /**
-   * Whether different threads walk over a strip's spans. A prompt's strips are enough for all
-   * threads, and what all of their spans found would take much room.
+   * Returns whether different threads compute a tile's splits. The tiles of a prompt keep all
+   * threads busy, and their partial outputs would take much memory.
    */
   private boolean isSplit(int tile) {
     return splits[tile] > 1 && tileIsAlone[tile];
@@ -267,7 +271,7 @@ public final class Attention {
     pass.end();
   }
 
-  /** The same walks and sums as by several threads. */
+  /** Computes all splits on one worker, with the same passes and sums as several threads. */
   private void attendSplits(int tile, int kvHead, int queryHead, int worker) {
     PartialOutputs workerOutputs = workerPartials[worker];
     workerOutputs.ensureCapacity(splits[tile]);
@@ -278,7 +282,7 @@ public final class Attention {
     merge(tile, kvHead, queryHead, workerOutputs, 0);
   }
 
-  /** Query heads of a KV head that walk together, from {@code queryHead} of them on. */
+  /** Returns the query heads of a KV head in one pass, from {@code queryHead} on. */
   private int headCount(int tile, int queryHead) {
     int group = shape.queriesPerKvHead();
     return headParts[tile] == 1 ? group : Math.min(MAX_ROWS, group - queryHead);
@@ -325,7 +329,7 @@ public final class Attention {
     }
   }
 
-  /** By a head that is counted through all rows. */
+  /** Returns the sink score of a head, indexed over all rows. */
   private float sinkOf(int head) {
     return sinks.length == 0 ? Float.NEGATIVE_INFINITY : sinks[head % shape.queryHeads()];
   }
@@ -334,7 +338,7 @@ public final class Attention {
     return tileCache[tile].attentionHorizon() > 0;
   }
 
-  /** One of the heads that share {@code kvHead}, counted through all rows. */
+  /** Returns the index over all rows of a head that shares {@code kvHead}. */
   private int headAt(int tile, int token, int kvHead, int queryHead) {
     int row = tileRow[tile] + token;
     return row * shape.queryHeads() + kvHead * shape.queriesPerKvHead() + queryHead;

@@ -7,14 +7,14 @@ import dev.kvasir.kernel.RowKernels;
 import java.util.Arrays;
 
 /**
- * One worker's sums of what queries give to tokens that are not packed. Scores are computed once
- * more, by one arithmetic whatever the step, and weighed under the sums that attention left.
+ * One worker's sums of the attention that queries give to residual tokens. Scores are computed a
+ * second time, with the same arithmetic in every step, and normalized by the sums from attention.
  *
- * <p>A query's scores know nothing of the rows beside it, and probabilities become integers head by
- * head: so weights have the same bits in however many parts a prompt is read.
+ * <p>A query's scores do not depend on other rows, and probabilities become integers per head.
+ * Weights therefore have the same bits however a prompt is chunked.
  */
 final class AttentionMass {
-  /** Of a weight: 2^-18. */
+  /** Units per weight of 1: a weight counts in 2^-18. */
   private static final float UNITS = 1 << 18;
 
   private static final int PAGE = KvPass.PAGE;
@@ -24,20 +24,20 @@ final class AttentionMass {
   private final Kernels kernels;
   private final DenseReader dense;
   private final int tokensTogether;
-  private final float[] queries; // (MOST_ROWS, keyDim), scaled
-  private final float[] scores; // (MOST_ROWS, PAGE)
+  private final float[] queries; // (MAX_ROWS, keyDim), scaled
+  private final float[] scores; // (MAX_ROWS, PAGE)
   private final float[] logSums = new float[MAX_ROWS];
   private final int[][] weights; // (tokensTogether, tokens that a query sees)
 
-  // Queries at hand: those of some tokens from a position on.
+  // The current queries: those of some tokens from a position on.
   private KvCache cache;
   private int layer;
   private int kvHead;
   private int position;
   private int tokens;
-  private int heads; // of a token that are scored together
-  private int horizon; // tokens that a query gives to at the most, its own included
-  private int firstResidual; // no query at hand gives to an earlier one
+  private int heads; // of a token, scored together
+  private int horizon; // maximum tokens that a query attends to, itself included
+  private int firstResidual; // first token that any current query attends to
 
   AttentionMass(AttentionShape shape, Kernels kernels) {
     this.shape = shape;
@@ -50,12 +50,12 @@ final class AttentionMass {
   }
 
   /**
-   * Tells a cache what consecutive queries of a KV head give.
+   * Reports the attention of consecutive queries of a KV head to a cache.
    *
    * @param window positions that a query sees, itself included
-   * @param firstRow of the queries, the one at {@code firstPosition}
+   * @param firstRow row of the query at {@code firstPosition}
    * @param source (rows, queryHeads, keyDim)
-   * @param found (rows, queryHeads), the logarithms of sums that scores are divided by
+   * @param logSumsOfRows (rows, queryHeads), the logarithms of the softmax denominators
    */
   void report(
       KvCache observer,
@@ -92,7 +92,7 @@ final class AttentionMass {
     return cache.page(layer, cache.blockOf(at)) != null;
   }
 
-  /** Of the tokens without a packed one between them and the queries. */
+  /** Returns the first token with no quantized one between it and the queries. */
   private int firstResidual() {
     int from = firstTarget(position, 0);
     int block = cache.blockOf(position);
@@ -102,16 +102,16 @@ final class AttentionMass {
     return Math.max(from, cache.firstPosition(block));
   }
 
-  private int firstTarget(int query, int least) {
-    return Math.max(least, query - horizon + 1);
+  private int firstTarget(int query, int min) {
+    return Math.max(min, query - horizon + 1);
   }
 
-  /** The position of the first token that a query gives to. */
+  /** Returns the first position that a query attends to. */
   private int firstTarget(int token) {
     return firstTarget(position + token, firstResidual);
   }
 
-  /** Tokens that a query gives to. */
+  /** Returns the number of tokens that a query attends to. */
   private int targetCount(int token) {
     return position + token - firstTarget(token) + 1;
   }
@@ -180,9 +180,9 @@ final class AttentionMass {
     }
     kernels.rows().exponentiate(scores, at, to - from, logSums[row]);
     int[] sums = weights[token];
-    int place = from - firstTarget(token);
+    int offset = from - firstTarget(token);
     for (int i = 0; i < to - from; i++) {
-      sums[place + i] += (int) (scores[at + i] * UNITS + 0.5f);
+      sums[offset + i] += (int) (scores[at + i] * UNITS + 0.5f);
     }
   }
 }

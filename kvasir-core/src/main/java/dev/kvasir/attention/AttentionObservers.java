@@ -6,14 +6,14 @@ import dev.kvasir.kernel.WorkerPool;
 import java.util.Arrays;
 
 /**
- * The sequences of a step whose caches want to know how much tokens are looked at. Takes no memory
- * and no time as long as there are none.
+ * The sequences of a step whose caches observe attention mass. It uses neither memory nor time
+ * while there are none.
  */
 final class AttentionObservers {
   private final AttentionShape shape;
   private final Kernels kernels;
   private final WorkerPool workers;
-  private final AttentionMass[] weights; // of each worker, once there was anybody
+  private final AttentionMass[] weights; // by worker, once there is an observer
   private final WorkerPool.ParallelTask report = this::report;
 
   private int count;
@@ -34,13 +34,13 @@ final class AttentionObservers {
     this.weights = new AttentionMass[workers.size()];
   }
 
-  /** Forgets those of the last step. */
+  /** Drops the sequences of the last step. */
   void begin() {
     Arrays.fill(caches, 0, count, null);
     count = 0;
   }
 
-  /** Adds a sequence's rows of the step, if it wants to know. */
+  /** Adds a sequence's rows of the step if its cache observes attention. */
   void add(KvCache cache, int firstRow, int rows, int position) {
     if (cache.attentionHorizon() <= 0) {
       return;
@@ -70,14 +70,14 @@ final class AttentionObservers {
   }
 
   /**
-   * The logarithm of what a head's exponentials add up to, for every head of the rows that were
-   * added: attention leaves it here. // (rows, queryHeads)
+   * Returns the log-sum-exp of every head of the added rows, which attention writes here: (rows,
+   * queryHeads).
    */
   float[] logSums() {
     return logSums;
   }
 
-  /** Tells them what a layer's queries give, after its attention. */
+  /** Reports the attention of a layer's queries to the caches, after that layer has attended. */
   void report(int atLayer, int attentionWindow, float[] rotatedQueries) {
     if (count > 0) {
       layer = atLayer;

@@ -3,29 +3,29 @@ package dev.kvasir.attention;
 import dev.kvasir.codec.CacheShape;
 
 /**
- * How many heads look at how many: {@code queryHeads} is a multiple of {@code kvHeads}.
+ * The head counts and dimensions of attention: {@code queryHeads} is a multiple of {@code kvHeads}.
  *
- * @param keyDim channels of a query, as of a key
- * @param valueDim channels of a head's output, as of a value
- * @param scoreCap what scores are bent to stay within; 0 for no bound
+ * @param keyDim channels of a query and of a key
+ * @param valueDim channels of a value and of a head's output
+ * @param softCap bound that scores are soft-capped to; 0 for none
  */
 public record AttentionShape(int queryHeads, int kvHeads, int keyDim, int valueDim, float softCap) {
-  /** Scores without a bound. */
+  /** Creates a shape without a soft cap. */
   public AttentionShape(int queryHeads, int kvHeads, int keyDim, int valueDim) {
     this(queryHeads, kvHeads, keyDim, valueDim, 0);
   }
 
-  /** Values as wide as keys. */
+  /** Creates a shape with values as wide as keys. */
   public AttentionShape(int queryHeads, int kvHeads, int headDim) {
     this(queryHeads, kvHeads, headDim, headDim);
   }
 
-  /** Channels of a key as of a value, for what is made for heads of one width. */
+  /** Returns the width of keys and values where both must be the same. */
   public int headDim() {
     return CacheShape.requireEqualDims(keyDim, valueDim);
   }
 
-  /** Query heads that share a KV head. */
+  /** Returns the query heads that share a KV head. */
   public int queriesPerKvHead() {
     return queryHeads / kvHeads;
   }

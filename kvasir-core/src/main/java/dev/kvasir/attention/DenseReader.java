@@ -9,9 +9,8 @@ import dev.kvasir.kernel.TileWorkspace;
 import java.util.Arrays;
 
 /**
- * Attends on tokens that are not packed. Query rows compute on 16-bit floats where they lie, or,
- * beside pages that are expanded, share what they are expanded to; 32-bit floats are expanded for
- * all.
+ * Attends to dense tokens. Query rows compute directly on 16-bit floats. Where pages are expanded,
+ * rows share the expanded vectors; 32-bit floats are always expanded.
  */
 final class DenseReader {
   private static final int PAGE = KvPass.PAGE;
@@ -21,7 +20,7 @@ final class DenseReader {
   private final int valueDim;
   private final TileWorkspace tiles = new TileWorkspace();
   private final float[] vectors; // (PAGE, keyDim) or (PAGE, valueDim)
-  private float[] wide = {}; // (PROMPT_ROWS, keyDim), where values are the first channels of keys
+  private float[] wide = {}; // (PREFILL_ROWS, keyDim), where values are the first channels of keys
   private final RowBlock inputRows = new RowBlock();
   private final RowBlock vectorRows = new RowBlock();
   private final RowBlock outputRows = new RowBlock();
@@ -38,9 +37,9 @@ final class DenseReader {
   }
 
   /**
-   * Scores of the first {@code tokens} tokens.
+   * Computes the scores of the first {@code tokens} tokens.
    *
-   * @param stored whether rows compute on what is stored
+   * @param stored whether rows compute on the stored representation
    * @param queries (rows, keyDim)
    * @param scores (rows, PAGE), set
    */
@@ -63,10 +62,10 @@ final class DenseReader {
   }
 
   /**
-   * The same for a few rows that compute on what is stored, and tokens from one on.
+   * Computes the scores of a few rows on the stored representation, for tokens from one on.
    *
-   * @param from of the block's tokens
-   * @param scores (rows, PAGE), set from the first of a row on
+   * @param from first token within the block
+   * @param scores (rows, PAGE), set from the start of each row
    */
   void scoreFew(
       DenseRows dense,
@@ -107,9 +106,9 @@ final class DenseReader {
   /**
    * Adds the weighted values of the first {@code tokens} tokens.
    *
-   * @param stored whether rows compute on what is stored
+   * @param stored whether rows compute on the stored representation
    * @param weights (rows, PAGE)
-   * @param mixed (rows, valueDim), added to
+   * @param accumulator (rows, valueDim), added to
    */
   void accumulate(
       DenseRows dense,
@@ -144,7 +143,9 @@ final class DenseReader {
             outputRows.set(accumulator, rows, valueDim));
   }
 
-  /** Channels know nothing of each other: those of a key that are no value are summed and left. */
+  /**
+   * Accumulates all channels of keys and drops those that are no values; channels are independent.
+   */
   private void accumulateWide(
       DenseRows dense, int first, int tokens, float[] weights, int rows, float[] accumulator) {
     if (wide.length == 0) {

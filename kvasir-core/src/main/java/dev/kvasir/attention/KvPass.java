@@ -11,8 +11,8 @@ import dev.kvasir.kernel.RowKernels;
 import java.util.Arrays;
 
 /**
- * One worker's walk over the blocks of a KV head, with a running maximum and sum for every query
- * row, so that scores never exist for more than a block at a time.
+ * One worker's pass over the blocks of a KV head. It keeps a running maximum and sum for every
+ * query row (online softmax), so scores never exist for more than one block.
  */
 final class KvPass {
   static final int PAGE = KvCache.TOKENS_PER_PAGE;
@@ -27,7 +27,7 @@ final class KvPass {
   private final float[] scores; // (rows, PAGE)
   private final float[] maxima; // (rows)
   private final float[] sums; // (rows)
-  private int heads; // query heads of a token
+  private int heads; // query heads per token
   private int rows; // of all tokens
   private boolean stored;
 
@@ -44,9 +44,9 @@ final class KvPass {
   }
 
   /**
-   * Begins with the query heads of some tokens.
+   * Starts a pass for the query heads of some tokens.
    *
-   * @param onWhatIsStored whether they compute on pages as they are packed, or on what is expanded
+   * @param computeOnStored whether they compute on quantized pages, or on expanded ones
    */
   void begin(int tokens, int headsOfToken, boolean computeOnStored) {
     heads = headsOfToken;
@@ -58,7 +58,7 @@ final class KvPass {
     Arrays.fill(sums, 0, rows, 0);
   }
 
-  /** Takes the query heads of a token. */
+  /** Loads the query heads of a token and scales them. */
   void query(int token, float[] source, int at) {
     int length = heads * shape.keyDim();
     int to = token * length;
@@ -66,7 +66,7 @@ final class KvPass {
     kernels.rows().scale(queries, to, length, (float) (1 / Math.sqrt(shape.keyDim())));
   }
 
-  /** Tells the last page among blocks that are going to be visited. */
+  /** Announces the last page of the blocks to be visited to its reader. */
   void prefetch(KvCache cache, int layer, int kvHead, int first, int last) {
     for (int block = last; stored && block >= first; block--) {
       Page page = cache.page(layer, block);
@@ -80,8 +80,8 @@ final class KvPass {
   /**
    * Visits a block.
    *
-   * @param position of the first token of the queries
-   * @param tokens of the block, from its first, that any of the rows may see
+   * @param position position of the first query token
+   * @param tokens tokens of the block, from its first, that any row may see
    * @param window positions that a query sees, itself included
    */
   void visit(
@@ -101,7 +101,7 @@ final class KvPass {
     dense.accumulate(denseRows, kvHead, tokens, stored, scores, rows, accumulator);
   }
 
-  /** A page is read as a whole: what is not to be seen weighs zero. */
+  /** Visits a page as a whole: tokens that must not be seen have a weight of zero. */
   private void visit(Page page, int kvHead, int seen, int window) {
     PageReader reader = stored ? page.reader(readers) : readers.of(DequantizingReader.KIND);
     reader.score(page, kvHead, queries, rows, scores);
@@ -110,8 +110,7 @@ final class KvPass {
   }
 
   /**
-   * @param seen the last token of the block that the first row sees, beyond its end where it sees
-   *     all
+   * @param seen the last token of the block that the first row sees; beyond its end if it sees all
    */
   private void softmax(int seen, int tokens, int window) {
     for (int row = 0; row < rows; row++) {
@@ -119,7 +118,7 @@ final class KvPass {
     }
   }
 
-  /** Turns a row's scores into weights under its new running maximum; unseen tokens weigh zero. */
+  /** Converts a row's scores to weights under its new running maximum; unseen tokens get zero. */
   private void softmax(int row, int lastSeen, int tokens, int window) {
     int at = row * PAGE;
     int from = Math.clamp(lastSeen - (long) window + 1, 0, tokens);
@@ -146,13 +145,14 @@ final class KvPass {
     sums[row] += sum;
   }
 
-  /** All blocks have been visited. */
+  /** Ends the pass, after all blocks have been visited. */
   void end() {
     readers.endPass(rows, accumulator);
   }
 
   /**
-   * Takes the share of a token's heads that no token gets: a score each, from {@code at} on.
+   * Adds attention-sink scores to the softmax denominators of a token's heads: one each, from
+   * {@code at} on.
    *
    * @param sinks empty for none
    */
@@ -175,7 +175,7 @@ final class KvPass {
     System.arraycopy(accumulator, first * valueDim, out, at, heads * valueDim);
   }
 
-  /** Writes the logarithms of what the exponentials of a token's heads add up to. */
+  /** Writes the log-sum-exp of a token's heads. */
   void writeLogSums(int token, float[] out, int at) {
     for (int head = 0; head < heads; head++) {
       int row = token * heads + head;
@@ -183,12 +183,12 @@ final class KvPass {
     }
   }
 
-  /** The logarithm of {@code sum * exp(maximum)}. */
+  /** Returns the logarithm of {@code sum * exp(maximum)}. */
   static float logSum(float maximum, float sum) {
     return (float) (maximum + Math.log(sum));
   }
 
-  /** Leaves what was found so far, to be merged with walks over other blocks. */
+  /** Stores the partial output of this pass, to be merged with passes over other blocks. */
   void store(PartialOutputs partials, int slot) {
     partials.put(slot, rows, accumulator, maxima, sums);
   }

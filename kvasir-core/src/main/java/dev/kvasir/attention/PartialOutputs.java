@@ -4,28 +4,27 @@ import dev.kvasir.kernel.Kernels;
 import java.util.Arrays;
 
 /**
- * What walks over different spans of a sequence found, to be merged: for every row a maximum, a sum
- * and a weighted mix of values, each under the span's own maximum.
+ * Partial outputs of passes over different KV splits of a sequence. Each row has a maximum, a sum
+ * and an accumulator of weighted values, relative to the split's own maximum.
  */
 final class PartialOutputs {
   private final int maxRows;
   private final int valueDim;
-  private float[] accumulators = {}; // (slots, mostRows, valueDim)
-  private float[] maxima = {}; // (slots, mostRows)
-  private float[] sums = {}; // (slots, mostRows)
+  private float[] accumulators = {}; // (slots, maxRows, valueDim)
+  private float[] maxima = {}; // (slots, maxRows)
+  private float[] sums = {}; // (slots, maxRows)
 
   PartialOutputs(int maxRows, int valueDim) {
     this.maxRows = maxRows;
     this.valueDim = valueDim;
   }
 
-  /** Makes room; what was there is lost. */
+  /** Ensures memory for {@code slots} partial outputs; earlier contents are lost. */
   void ensureCapacity(int slots) {
     int maxSlots = Integer.MAX_VALUE / maxRows / valueDim;
     if (slots > maxSlots) {
       throw new IllegalArgumentException(
-          "a step of %d spans of pages in all heads; expected at most %d"
-              .formatted(slots, maxSlots));
+          "a step of %d KV splits in all heads; expected at most %d".formatted(slots, maxSlots));
     }
     int rows = slots * maxRows;
     if (maxima.length < rows) {
@@ -43,10 +42,10 @@ final class PartialOutputs {
   }
 
   /**
-   * Merges a row of consecutive slots, in their order. A span that a row's window does not reach
-   * left a maximum of minus infinity and counts for nothing.
+   * Merges a row of consecutive slots, in their order. A split outside a row's window has a maximum
+   * of minus infinity and contributes nothing.
    *
-   * @param sink a score that takes its share and gives nothing; minus infinity for none
+   * @param sink a score that joins the softmax without a value; minus infinity for none
    */
   void merge(Kernels kernels, int firstSlot, int slots, int row, float sink, float[] out, int at) {
     float largest = largest(firstSlot, slots, row);
@@ -70,7 +69,7 @@ final class PartialOutputs {
     return largest;
   }
 
-  /** The logarithm of what a row's exponentials add up to in consecutive slots. */
+  /** Returns the log-sum-exp of a row over consecutive slots. */
   float logSum(int firstSlot, int slots, int row, float sink) {
     float largest = largest(firstSlot, slots, row);
     float total = (float) Math.exp(sink - largest);

@@ -3,15 +3,15 @@ package dev.kvasir.cache;
 import dev.kvasir.codec.Page;
 
 /**
- * Where blocks begin: those of sinks at the beginning, the last of them as short as it must be,
- * then blocks of {@link Page#NOMINAL_TOKENS}.
+ * The positions at which blocks start: blocks of sinks, the last of which may be short, then blocks
+ * of {@link Page#TOKENS} tokens.
  *
- * @param sinks the first tokens, never packed
+ * @param sinks number of first tokens, never quantized
  */
 record BlockBoundaries(int sinks) {
   private static final int TOKENS = Page.TOKENS;
 
-  /** Blocks from the first on that are never packed. */
+  /** Returns how many of the first blocks are never quantized. */
   int sinkBlocks() {
     return Math.ceilDiv(sinks, TOKENS);
   }
@@ -25,12 +25,11 @@ record BlockBoundaries(int sinks) {
     return position < sinks ? position / TOKENS : sinkBlocks() + (position - sinks) / TOKENS;
   }
 
-  /** Tokens that a block can hold. */
   int capacity(int block) {
     return firstPosition(block + 1) - firstPosition(block);
   }
 
-  /** Tokens of a block in a sequence of so many. */
+  /** Returns the tokens of a block in a sequence of {@code length} tokens. */
   int tokens(int block, int length) {
     return Math.min(length, firstPosition(block + 1)) - firstPosition(block);
   }

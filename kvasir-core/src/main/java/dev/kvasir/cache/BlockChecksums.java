@@ -1,16 +1,13 @@
 package dev.kvasir.cache;
 
-/**
- * The checksums of stored blocks where they lie, for as long as their file is mapped. Any thread
- * may compare them.
- */
+/** The checksums of stored blocks in a mapped file. Thread-safe while the file is mapped. */
 public interface BlockChecksums {
   int blocks();
 
   /**
-   * Refuses a block of which any bit has changed.
+   * Rejects a block if any bit has changed.
    *
-   * @throws dev.kvasir.error.InvalidInputException in one sentence
+   * @throws dev.kvasir.error.InvalidInputException with a message of one sentence
    */
   void verify(int index);
 }

@@ -19,38 +19,38 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Makes blocks of what {@link BlockSerializer} wrote, group by group of a cache's layers. A cache
- * whose layers hold windows alone reads forms in which all of them hold everything as well.
+ * Reads the blocks that {@link BlockSerializer} wrote, per layer group. A cache with sliding-window
+ * layers also reads blocks that all layers retain.
  */
 final class BlockDeserializer {
   private final LayerGroups groups;
   private final Precision precision;
   private final MemoryPool pool;
-  private final SequenceCodec codec; // null where nothing is packed
+  private final SequenceCodec codec; // null if nothing is quantized
   private final Optional<ColdBlocks> coldBlocks;
   private final Optional<SharedMapping> mapping;
 
   /**
-   * @param mapping that forms lie in and blocks may stay in; empty where they are copied
+   * @param mapping the file that serialized blocks lie in and may stay in; empty to copy them
    */
   BlockDeserializer(
       LayerGroups groups,
-      CacheConfig settings,
+      CacheConfig config,
       MemoryPool pool,
       SequenceCodec codec,
       Optional<SharedMapping> mapping) {
     this.groups = groups;
-    this.precision = settings.precision();
+    this.precision = config.precision();
     this.pool = pool;
     this.codec = codec;
-    this.coldBlocks = settings.coldBlocks();
+    this.coldBlocks = config.coldBlocks();
     this.mapping = mapping;
   }
 
   /**
-   * A whole block.
+   * Reads a whole block.
    *
-   * @param blocks by group, filled; those that are there when it fails are whole
+   * @param blocks by group, filled; after a failure, those that are set are complete
    */
   void read(Snapshot snapshot, int position, Block[] blocks) {
     int kind = expectedKind(snapshot);
@@ -69,7 +69,7 @@ final class BlockDeserializer {
         });
   }
 
-  /** The kind of a form, if this cache has blocks of it, or else that of its packed ones. */
+  /** Returns the kind of a serialized block if this cache supports it, else the kind it expects. */
   private int expectedKind(Snapshot snapshot) {
     int everywhere = codec == null ? BlockSerializer.DENSE : BlockSerializer.QUANTIZED;
     int kind =
@@ -93,7 +93,7 @@ final class BlockDeserializer {
 
   private List<Snapshot> readForms(ByteBuffer in) {
     requireLayers(in);
-    return forms(in);
+    return snapshots(in);
   }
 
   private void requireLayers(ByteBuffer in) {
@@ -104,7 +104,7 @@ final class BlockDeserializer {
     }
   }
 
-  private List<Snapshot> forms(ByteBuffer in) {
+  private List<Snapshot> snapshots(ByteBuffer in) {
     int[] sizes = new int[groups.shape().layers()];
     long bytes = 0;
     for (int layer = 0; layer < sizes.length; layer++) {
@@ -112,31 +112,31 @@ final class BlockDeserializer {
       bytes += Integer.toUnsignedLong(sizes[layer]);
     }
     SnapshotHeader.BLOCK.requireRemaining(in, bytes);
-    List<Snapshot> forms = new ArrayList<>();
+    List<Snapshot> snapshots = new ArrayList<>();
     for (int size : sizes) {
-      forms.add(Snapshot.nested(in, size));
+      snapshots.add(Snapshot.nested(in, size));
     }
-    return forms;
+    return snapshots;
   }
 
-  private void readPages(List<Snapshot> forms, SequenceCodec by, Block[] blocks) {
+  private void readPages(List<Snapshot> snapshots, SequenceCodec by, Block[] blocks) {
     for (int i = 0; i < blocks.length; i++) {
-      blocks[i] = quantized(groups.get(i), forms, by);
+      blocks[i] = quantized(groups.get(i), snapshots, by);
     }
   }
 
   /**
-   * The pages of a group in memory of the pool.
+   * Reads the pages of a group into memory of the pool.
    *
-   * @param by the sequence's codec, or that of old pages
+   * @param by the sequence's codec, or that of cold blocks
    */
-  private QuantizedBlock quantized(LayerGroup group, List<Snapshot> forms, SequenceCodec by) {
+  private QuantizedBlock quantized(LayerGroup group, List<Snapshot> snapshots, SequenceCodec by) {
     List<Page> pages = new ArrayList<>();
     SharedArena memory = newMemory();
     try {
       for (int index = 0; index < group.count(); index++) {
         int layer = group.layer(index);
-        pages.add(by.deserialize(memory, layer, forms.get(layer)));
+        pages.add(by.deserialize(memory, layer, snapshots.get(layer)));
         memory = by instanceof RequantizingSequence ? memory.next() : memory;
       }
       return new QuantizedBlock(group, pages, by != codec);
@@ -152,7 +152,9 @@ final class BlockDeserializer {
     return mapping.map(file -> new SharedArena(pool, file)).orElseGet(() -> new SharedArena(pool));
   }
 
-  /** Where one group has all layers, numbers lie in a form as they lie in memory. */
+  /**
+   * Reads a dense block. If one group has all layers, the numbers have the same layout in memory.
+   */
   private void readDense(ByteBuffer in, Block[] blocks) {
     ResidualSnapshot.requirePrecision(SnapshotHeader.BLOCK, in, precision);
     SnapshotHeader.BLOCK.requireRemaining(in, bytes(groups.shape(), Page.TOKENS));
@@ -169,10 +171,10 @@ final class BlockDeserializer {
   }
 
   /**
-   * A block as it came, of which all layers are there: keys, then values.
+   * Reads a dense block of all layers: keys, then values.
    *
-   * @param capacity tokens that it can hold
-   * @param tokens that are there
+   * @param capacity tokens that the block can hold
+   * @param tokens tokens that are present
    */
   void readNumbers(ByteBuffer in, int capacity, int tokens, Block[] blocks) {
     for (int i = 0; i < blocks.length; i++) {
@@ -196,44 +198,44 @@ final class BlockDeserializer {
     requireLayers(in);
     byte[] kinds = new byte[groups.shape().layers()];
     in.get(kinds);
-    List<Snapshot> forms = forms(in);
+    List<Snapshot> snapshots = snapshots(in);
     for (int i = 0; i < blocks.length; i++) {
-      blocks[i] = block(groups.get(i), kinds, forms);
+      blocks[i] = block(groups.get(i), kinds, snapshots);
     }
   }
 
-  private Block block(LayerGroup group, byte[] kinds, List<Snapshot> forms) {
+  private Block block(LayerGroup group, byte[] kinds, List<Snapshot> snapshots) {
     int kind = kind(SnapshotHeader.BLOCK, group, kinds);
     if (kind == BlockSerializer.EVICTED) {
-      requireNothing(group, forms);
+      requireNothing(group, snapshots);
       return null;
     }
     if (kind == BlockSerializer.PAGE && codec != null) {
-      return quantized(group, forms, codec);
+      return quantized(group, snapshots, codec);
     }
     if (kind == BlockSerializer.COLD_PAGE && coldBlocks.isPresent()) {
-      return quantized(group, forms, coldBlocks.get().codec());
+      return quantized(group, snapshots, coldBlocks.get().codec());
     }
     if (kind == BlockSerializer.NUMBERS && (codec == null || !group.quantizes())) {
-      return numbers(group, forms);
+      return numbers(group, snapshots);
     }
     throw SnapshotHeader.BLOCK.invalid(
         "has layer %d as kind %d, which this cache does not keep it as"
             .formatted(group.layer(0), kind));
   }
 
-  private static void requireNothing(LayerGroup group, List<Snapshot> forms) {
+  private static void requireNothing(LayerGroup group, List<Snapshot> snapshots) {
     for (int index = 0; index < group.count(); index++) {
       int layer = group.layer(index);
-      if (forms.get(layer).size() > 0) {
+      if (snapshots.get(layer).size() > 0) {
         throw SnapshotHeader.BLOCK.invalid(
-            "has %d bytes of layer %d, which has let go of it"
-                .formatted(forms.get(layer).size(), layer));
+            "has %d bytes of layer %d, which has evicted it"
+                .formatted(snapshots.get(layer).size(), layer));
       }
     }
   }
 
-  /** What layers of a group are alike. */
+  /** Returns the kind that all layers of a group share. */
   static int kind(SnapshotHeader header, LayerGroup group, byte[] kinds) {
     int kind = kinds[group.layer(0)];
     for (int index = 1; index < group.count(); index++) {
@@ -246,10 +248,10 @@ final class BlockDeserializer {
     return kind;
   }
 
-  private DenseBlock numbers(LayerGroup group, List<Snapshot> forms) {
+  private DenseBlock numbers(LayerGroup group, List<Snapshot> snapshots) {
     List<ByteBuffer> layers = new ArrayList<>();
     for (int index = 0; index < group.count(); index++) {
-      ByteBuffer in = forms.get(group.layer(index)).bytes();
+      ByteBuffer in = snapshots.get(group.layer(index)).bytes();
       SnapshotHeader.BLOCK.requireRemaining(in, bytes(group.shape().withLayers(1), Page.TOKENS));
       layers.add(in);
     }
@@ -266,9 +268,9 @@ final class BlockDeserializer {
   }
 
   /**
-   * A block as it came, of which some layers are there, each with its keys and then its values.
+   * Reads a dense block of some layers, each with its keys and then its values.
    *
-   * @param held by layer, 1 where it is there
+   * @param retained by layer, 1 if present
    */
   void readNumbers(ByteBuffer in, byte[] retained, int capacity, int tokens, Block[] blocks) {
     for (int i = 0; i < blocks.length; i++) {

@@ -13,16 +13,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A whole block as bytes. Packed, or packed anew with fewer bits:
+ * Serializes a whole block. Quantized, or requantized as a cold block:
  *
  * <pre>
  * u32           position of the first token
  * u16           layers
  * u32 (layers)  bytes of each page
- *               forms of the pages
+ *               serialized pages
  * </pre>
  *
- * As it came:
+ * Dense:
  *
  * <pre>
  * u32           position of the first token
@@ -30,16 +30,15 @@ import java.util.Optional;
  *               keys of all layers, then values: layer | KV head | token | channel
  * </pre>
  *
- * Where layers hold a window alone:
+ * With sliding-window layers:
  *
  * <pre>
  * u32           position of the first token
  * u8            0 for 32-bit floats, 1 for halves, 2 for bfloat16
  * u16           layers
- * u8 (layers)   0 for one that has let go of it, 1 for a page, 2 for numbers as they came, 3 for a
- *               page with fewer bits
+ * u8 (layers)   0 for an evicted block, 1 for a page, 2 for dense numbers, 3 for a cold page
  * u32 (layers)  bytes of each
- *               forms of pages; of numbers keys, then values: KV head | token | channel
+ *               serialized pages; of numbers keys, then values: KV head | token | channel
  * </pre>
  */
 final class BlockSerializer {
@@ -63,8 +62,8 @@ final class BlockSerializer {
   private final Optional<ColdBlocks> cold;
 
   /**
-   * @param position of the block's first token
-   * @param old how its pages are packed anew; empty where they are stored as they are
+   * @param position position of the block's first token
+   * @param cold how its pages are requantized; empty to store them as they are
    */
   BlockSerializer(
       BlockTable blockTable,
@@ -88,20 +87,20 @@ final class BlockSerializer {
   }
 
   private byte[] quantized() {
-    List<byte[]> forms = new ArrayList<>();
+    List<byte[]> serialized = new ArrayList<>();
     long bytes = Integer.BYTES + Short.BYTES;
     for (int layer = 0; layer < layers; layer++) {
-      byte[] form = form((QuantizedBlock) blockTable.get(layer, block), layer);
-      bytes += Integer.BYTES + form.length;
-      forms.add(form);
+      byte[] bytesOfLayer = serialize((QuantizedBlock) blockTable.get(layer, block), layer);
+      bytes += Integer.BYTES + bytesOfLayer.length;
+      serialized.add(bytesOfLayer);
     }
     return SnapshotHeader.BLOCK.wrap(
         isCold((QuantizedBlock) blockTable.get(0, block)) ? COLD : QUANTIZED,
         bytes,
         out -> {
           out.putInt(position).putShort((short) layers);
-          forms.forEach(form -> out.putInt(form.length));
-          forms.forEach(out::put);
+          serialized.forEach(bytesOfLayer -> out.putInt(bytesOfLayer.length));
+          serialized.forEach(out::put);
         });
   }
 
@@ -109,13 +108,13 @@ final class BlockSerializer {
     return quantized.isCold() || cold.isPresent();
   }
 
-  private byte[] form(QuantizedBlock quantized, int layer) {
+  private byte[] serialize(QuantizedBlock quantized, int layer) {
     return quantized.isCold() || cold.isEmpty()
         ? quantized.page(layer).serialize()
-        : coldForm(quantized, layer);
+        : serializeCold(quantized, layer);
   }
 
-  private byte[] coldForm(QuantizedBlock quantized, int layer) {
+  private byte[] serializeCold(QuantizedBlock quantized, int layer) {
     CacheShape shape = blockTable.groups().shape();
     int keysOfHead = Page.TOKENS * shape.keyDim();
     int valuesOfHead = Page.TOKENS * shape.storedValueDim();
@@ -144,7 +143,7 @@ final class BlockSerializer {
         });
   }
 
-  /** The first tokens of a block that all layers hold as it came: keys, then values. */
+  /** Writes the first tokens of a block that is dense in all layers: keys, then values. */
   static void writeNumbers(BlockTable blockTable, int block, int tokens, ByteBuffer out) {
     int layers = blockTable.groups().shape().layers();
     for (int layer = 0; layer < layers; layer++) {
@@ -156,12 +155,12 @@ final class BlockSerializer {
   }
 
   private byte[] byLayer() {
-    List<byte[]> forms = new ArrayList<>();
+    List<byte[]> serialized = new ArrayList<>();
     long bytes = Integer.BYTES + 1 + Short.BYTES;
     for (int layer = 0; layer < layers; layer++) {
-      byte[] form = layerForm(layer);
-      bytes += 1 + Integer.BYTES + form.length;
-      forms.add(form);
+      byte[] bytesOfLayer = serializeLayer(layer);
+      bytes += 1 + Integer.BYTES + bytesOfLayer.length;
+      serialized.add(bytesOfLayer);
     }
     return SnapshotHeader.BLOCK.wrap(
         BY_LAYER,
@@ -173,8 +172,8 @@ final class BlockSerializer {
           for (int layer = 0; layer < layers; layer++) {
             out.put((byte) kind(layer));
           }
-          forms.forEach(form -> out.putInt(form.length));
-          forms.forEach(out::put);
+          serialized.forEach(bytesOfLayer -> out.putInt(bytesOfLayer.length));
+          serialized.forEach(out::put);
         });
   }
 
@@ -186,10 +185,10 @@ final class BlockSerializer {
     };
   }
 
-  private byte[] layerForm(int layer) {
+  private byte[] serializeLayer(int layer) {
     return switch (blockTable.get(layer, block)) {
       case null -> new byte[0];
-      case QuantizedBlock quantized -> form(quantized, layer);
+      case QuantizedBlock quantized -> serialize(quantized, layer);
       case DenseBlock dense -> numbers(dense, layer);
     };
   }

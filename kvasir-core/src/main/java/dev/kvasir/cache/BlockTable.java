@@ -13,12 +13,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Where the blocks of a sequence lie: in this machine's memory, taken from a pool, group by group
- * of its layers. What the sequence is, its positions, window, sinks and budget, is the business of
- * {@link PagedCache}.
+ * The blocks of a sequence in host memory, allocated from a pool, per layer group. {@link
+ * PagedCache} owns the positions, window, sinks and budget.
  *
- * <p>While a block is packed, its pages lie beside it. So the bytes of its pages are set aside in
- * the pool together with those of the block: what has been taken in can always be packed.
+ * <p>While a block is quantized, its pages exist next to it. Their bytes are therefore reserved in
+ * the pool together with those of the block, so that quantization never runs out of memory.
  */
 final class BlockTable {
   private static final Kernels KERNELS = new ScalarKernels();
@@ -26,13 +25,13 @@ final class BlockTable {
   private final LayerGroups groups;
   private final Precision precision;
   private final MemoryPool pool;
-  private final PageCodec codec; // null where nothing is packed
-  private final long pageBytes; // of a block's pages at the most; 0 where nothing is packed
+  private final PageCodec codec; // null if nothing is quantized
+  private final long pageBytes; // maximum for a block's pages; 0 if nothing is quantized
   private final GroupBlocks[] parts; // by group
   private long reserved;
 
   /**
-   * @param codec that blocks are packed by; null where nothing is
+   * @param codec quantizes the blocks; null if nothing is quantized
    */
   BlockTable(LayerGroups groups, Precision precision, MemoryPool pool, PageCodec codec) {
     this(groups, precision, pool, codec, new GroupBlocks[groups.count()]);
@@ -59,16 +58,16 @@ final class BlockTable {
     return group.quantizes() ? group.pageBytes(codec) : 0;
   }
 
-  /** The first so many blocks for another sequence, which holds them too. */
+  /** Shares the first {@code count} blocks with another sequence. */
   BlockTable share(int count, int quantizable) {
-    long packing = quantizable * pageBytes;
-    pool.acquire(packing);
+    long forPages = quantizable * pageBytes;
+    pool.acquire(forPages);
     GroupBlocks[] shared = new GroupBlocks[parts.length];
     for (int i = 0; i < parts.length; i++) {
       shared[i] = parts[i].share(count);
     }
     BlockTable fork = new BlockTable(groups, precision, pool, codec, shared);
-    fork.reserved = packing;
+    fork.reserved = forPages;
     return fork;
   }
 
@@ -80,7 +79,7 @@ final class BlockTable {
     return parts[0].count();
   }
 
-  /** A block as a layer has it; null where that has let go of it. */
+  /** Returns a layer's part of a block; null if it was evicted. */
   Block get(int layer, int index) {
     return ofLayer(layer).get(index);
   }
@@ -90,16 +89,16 @@ final class BlockTable {
   }
 
   /**
-   * Adds a block that was stored.
+   * Adds a restored block.
    *
-   * @param stored by group, whose memory was taken from the pool; null where one has let go of it
-   * @param packable whether it will be packed
-   * @throws MemoryFullException where the pool has no memory for its pages; nothing has changed
+   * @param stored by group, with memory acquired from the pool; null where evicted
+   * @param quantizable whether it will be quantized
+   * @throws MemoryFullException if the pool has no memory for its pages; nothing has changed
    */
   void add(Block[] stored, boolean quantizable) {
-    long packing = quantizable ? pageBytes : 0;
-    pool.acquire(packing);
-    reserved += packing;
+    long forPages = quantizable ? pageBytes : 0;
+    pool.acquire(forPages);
+    reserved += forPages;
     for (int i = 0; i < parts.length; i++) {
       if (stored[i] == null) {
         parts[i].addEvicted();
@@ -118,7 +117,7 @@ final class BlockTable {
     return false;
   }
 
-  /** Whether any layer's part of a block is another sequence's too, and must not be written. */
+  /** Returns whether another sequence shares any layer's part of a block, which forbids writing. */
   boolean isShared(int index) {
     for (GroupBlocks part : parts) {
       if (part.isShared(index)) {
@@ -129,12 +128,12 @@ final class BlockTable {
   }
 
   /**
-   * Takes the memory of dense blocks, all of it or none.
+   * Allocates dense blocks, all of them or none.
    *
-   * @param copied a block that becomes this sequence's own; -1 for none
-   * @param tokens of each new block
-   * @param packable how many of the new ones will be packed
-   * @throws MemoryFullException where the pool has not as much; nothing has changed then
+   * @param copied a shared block that this sequence copies; -1 for none
+   * @param tokens tokens of each new block
+   * @param quantizable how many of the new blocks will be quantized
+   * @throws MemoryFullException if the pool has too little memory; nothing has changed then
    */
   void allocate(int copied, int[] tokens, int quantizable) {
     long bytes = quantizable * pageBytes;
@@ -161,7 +160,7 @@ final class BlockTable {
   }
 
   /**
-   * @param left bytes that were taken from the pool and nobody has
+   * @param left bytes that were acquired from the pool and are not used yet
    */
   private void copy(int block, long[] left) {
     for (GroupBlocks part : parts) {
@@ -202,12 +201,12 @@ final class BlockTable {
     dense.store(layer, token, position, keyVectors, keysAt, valueVectors, valuesAt);
   }
 
-  /** All vectors of a dense block in a layer: (kvHeads, tokens, keyDim or valueDim). */
+  /** Writes a layer's vectors of a dense block: (kvHeads, tokens, keyDim or valueDim). */
   void expandLayer(int block, int layer, float[] keyVectors, float[] valueVectors) {
     ofLayer(layer).dense(block).expandLayer(KERNELS, layer, keyVectors, valueVectors);
   }
 
-  /** Packs a dense block; where that fails, it stays as it is. */
+  /** Quantizes a dense block; after a failure it stays dense. */
   void quantize(int block, int position, SequenceCodec sequence) {
     BlockQuantizer quantizer = beginQuantization(block, position, sequence);
     List<QuantizedBlock> quantized;
@@ -249,9 +248,9 @@ final class BlockTable {
   }
 
   /**
-   * Makes a packed block dense again, with its first tokens as attention saw them.
+   * Makes a quantized block dense again, with its first tokens as attention used them.
    *
-   * @return false where the pool has not as much memory; nothing has changed then
+   * @return false if the pool has too little memory; nothing has changed then
    */
   boolean dequantize(int block, int tokens) {
     long bytes = pageBytes;
@@ -272,7 +271,10 @@ final class BlockTable {
     return true;
   }
 
-  /** Lets go of all blocks but the first so many, of which some may be packed later. */
+  /**
+   * Drops all blocks but the first {@code count}; {@code quantizable} of those may be quantized
+   * later.
+   */
   void truncate(int count, int quantizable) {
     for (GroupBlocks part : parts) {
       part.truncate(count);
@@ -282,14 +284,14 @@ final class BlockTable {
     reserved = wanted;
   }
 
-  /** Lets go of what no layer reads after so many tokens, or after a short rewind. */
+  /** Evicts what no layer reads after {@code length} tokens, or after a short rewind. */
   void evict(BlockBoundaries boundaries, int length) {
     for (GroupBlocks part : parts) {
       part.evict(part.group().evictedBlocks(boundaries, length));
     }
   }
 
-  /** Whether all layers have what a token behind so many reads. */
+  /** Returns whether all layers hold what the token after {@code length} others reads. */
   boolean holdsWindows(BlockBoundaries boundaries, int length) {
     for (GroupBlocks part : parts) {
       if (length < part.group().minLength(boundaries.firstPosition(part.evicted()))) {
@@ -299,12 +301,12 @@ final class BlockTable {
     return true;
   }
 
-  /** Makes a page narrower. */
+  /** Requantizes a page to fewer bits. */
   void requantize(int block, int layer, RequantizingSequence sequence, int level) {
     ((QuantizedBlock) get(layer, block)).requantize(sequence, layer, level, pool);
   }
 
-  /** Bytes of blocks that are not packed, sinks included. */
+  /** Returns the bytes of dense blocks, sinks included. */
   long denseBytes() {
     return denseBytesBefore(count());
   }
@@ -317,7 +319,7 @@ final class BlockTable {
     return bytes;
   }
 
-  /** Bytes of one block; those that are not packed as if it were none of the sinks. */
+  /** Returns the bytes of one block; dense bytes count as window, even those of sinks. */
   CacheBytes bytesOf(int block) {
     long codes = 0;
     long scales = 0;
@@ -334,8 +336,8 @@ final class BlockTable {
   }
 
   /**
-   * @param sinkBlocks blocks from the first on that are never packed
-   * @param tables bytes of what a method keeps beside pages
+   * @param sinkBlocks number of first blocks that are never quantized
+   * @param tables bytes of a method's data outside of pages
    */
   CacheBytes bytes(int sinkBlocks, long tables) {
     long codes = 0;

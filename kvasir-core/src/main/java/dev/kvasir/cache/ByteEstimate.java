@@ -4,30 +4,30 @@ import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.PageCodec;
 
-/** What a cache will take, by its settings alone. */
+/** Estimates the memory of a cache from its configuration alone. */
 final class ByteEstimate {
   private static final int TOKENS = KvCache.TOKENS_PER_PAGE;
 
-  private final CacheConfig settings;
-  private final PageCodec codec; // null where nothing is packed
+  private final CacheConfig config;
+  private final PageCodec codec; // null if nothing is quantized
   private final BlockBoundaries boundaries;
   private final int blocksTogether;
   private final int tokens;
 
-  private ByteEstimate(CacheConfig settings, int tokens) {
-    this.settings = settings;
-    this.codec = settings.codec().orElse(null);
-    this.boundaries = new BlockBoundaries(settings.sinks());
-    this.blocksTogether = settings.codec().map(PageCodec::blocksPerGroup).orElse(1);
+  private ByteEstimate(CacheConfig config, int tokens) {
+    this.config = config;
+    this.codec = config.codec().orElse(null);
+    this.boundaries = new BlockBoundaries(config.sinks());
+    this.blocksTogether = config.codec().map(PageCodec::blocksPerGroup).orElse(1);
     this.tokens = tokens;
   }
 
-  /** What so many positions take once they are all held. */
-  static CacheBytes of(CacheShape shape, CacheConfig settings, int tokens) {
-    if (settings.budget().isPresent()) {
-      return new PageBudget(shape, settings).requireCapacity().bytesFor(tokens);
+  /** Returns the bytes of {@code tokens} committed positions. */
+  static CacheBytes of(CacheShape shape, CacheConfig config, int tokens) {
+    if (config.budget().isPresent()) {
+      return new PageBudget(shape, config).requireCapacity().bytesFor(tokens);
     }
-    return new ByteEstimate(settings, tokens).of(LayerGroups.of(shape, settings));
+    return new ByteEstimate(config, tokens).of(LayerGroups.of(shape, config));
   }
 
   private CacheBytes of(LayerGroups groups) {
@@ -56,14 +56,14 @@ final class ByteEstimate {
         codec == null ? 0 : codec.tableBytes(groups.anyQuantizes() ? quantizedBlocks() : 0));
   }
 
-  /** Blocks whose first token has come. */
+  /** Returns the number of blocks that have at least one token. */
   private int blocks() {
     return tokens == 0 ? 0 : boundaries.blockOf(tokens - 1) + 1;
   }
 
-  /** Of those behind the sinks, the ones that have been packed in layers that are. */
+  /** Returns how many blocks after the sinks are quantized, in layers that are quantized. */
   private int quantizedBlocks() {
-    int passed = Math.max(0, tokens - settings.sinks() - settings.window()) / TOKENS;
+    int passed = Math.max(0, tokens - config.sinks() - config.window()) / TOKENS;
     return codec == null ? 0 : passed / blocksTogether * blocksTogether;
   }
 
@@ -74,21 +74,22 @@ final class ByteEstimate {
   }
 
   private long denseBytes(LayerGroup group, long count) {
-    return DenseBlock.bytesFor(group.shape(), count, settings.precision());
+    return DenseBlock.bytesFor(group.shape(), count, config.precision());
   }
 
   /**
-   * What a sequence never exceeds until it has so many positions, what it sets aside included.
+   * Returns the bytes that a sequence never exceeds up to {@code tokens} positions, reserved bytes
+   * included.
    *
-   * @param stepTokens of a step at the most, which are packed at its end
+   * @param stepTokens maximum tokens of a step, which are quantized at its end
    */
-  static long max(CacheShape shape, CacheConfig settings, int tokens, int stepTokens) {
-    ByteEstimate estimate = new ByteEstimate(settings, tokens);
-    LayerGroups groups = LayerGroups.of(shape, settings);
-    if (settings.budget().isPresent()) {
-      // What is set aside for packing is no part of a sequence's own budget.
+  static long max(CacheShape shape, CacheConfig config, int tokens, int stepTokens) {
+    ByteEstimate estimate = new ByteEstimate(config, tokens);
+    LayerGroups groups = LayerGroups.of(shape, config);
+    if (config.budget().isPresent()) {
+      // Bytes reserved for quantization are not part of a sequence's own budget.
       long page = groups.get(0).pageBytes(estimate.codec);
-      return new PageBudget(shape, settings).requireCapacity().bytes()
+      return new PageBudget(shape, config).requireCapacity().bytes()
           + estimate.maxDense(groups.get(0), stepTokens) * page;
     }
     long bytes =
@@ -100,28 +101,27 @@ final class ByteEstimate {
   }
 
   private long max(LayerGroup group, int stepTokens) {
-    long sinks = Math.min(settings.sinks(), Math.ceilDiv(tokens, TOKENS) * (long) TOKENS);
+    long sinks = Math.min(config.sinks(), Math.ceilDiv(tokens, TOKENS) * (long) TOKENS);
     long dense = maxDense(group, stepTokens);
     long numbers = denseBytes(group, sinks + dense * TOKENS);
     if (!group.quantizes()) {
       return numbers;
     }
-    // Pages that can shrink count as narrow as they can be, once they are packed.
-    long packed = Math.min(blocksAfterSinks(), group.maxBlocks(stepTokens)) - dense;
+    // Pages that can be requantized count with their minimum width once they are quantized.
+    long quantized = Math.min(blocksAfterSinks(), group.maxBlocks(stepTokens)) - dense;
     return numbers
         + dense * group.pageBytes(codec)
-        + Math.max(0, packed) * group.minPageBytes(codec);
+        + Math.max(0, quantized) * group.minPageBytes(codec);
   }
 
-  /** Blocks behind the sinks. */
   private int blocksAfterSinks() {
-    return Math.ceilDiv(Math.max(0, tokens - settings.sinks()), TOKENS);
+    return Math.ceilDiv(Math.max(0, tokens - config.sinks()), TOKENS);
   }
 
-  /** Those of them that are not packed while a step runs. */
+  /** Returns how many of the blocks after the sinks are dense while a step runs. */
   private long maxDense(LayerGroup group, int stepTokens) {
-    long held = Math.min(blocksAfterSinks(), group.maxBlocks(stepTokens));
-    long recent = Math.ceilDiv(settings.window() + stepTokens, TOKENS) + blocksTogether;
-    return group.quantizes() ? Math.min(held, recent) : held;
+    long retained = Math.min(blocksAfterSinks(), group.maxBlocks(stepTokens));
+    long recent = Math.ceilDiv(config.window() + stepTokens, TOKENS) + blocksTogether;
+    return group.quantizes() ? Math.min(retained, recent) : retained;
   }
 }

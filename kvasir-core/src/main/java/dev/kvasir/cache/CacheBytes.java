@@ -3,13 +3,13 @@ package dev.kvasir.cache;
 import java.io.Serializable;
 
 /**
- * What a cache has allocated, by what it is for.
+ * The allocated bytes of a cache, by purpose.
  *
- * @param codes packed codes of sealed pages
- * @param scales their scales and zero points, and which channel is where
- * @param window vectors in full precision: the recent tokens and the block being filled
- * @param sinks the first tokens, in full precision
- * @param tables what a method keeps beside pages
+ * @param codes packed codes of quantized pages
+ * @param scales their scales, zero points and channel orders
+ * @param window vectors in full precision: the residual window and the block being filled
+ * @param sinks attention sinks, in full precision
+ * @param tables a method's data outside of pages
  */
 public record CacheBytes(long codes, long scales, long window, long sinks, long tables)
     implements Serializable {

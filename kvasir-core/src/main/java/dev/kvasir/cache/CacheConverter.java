@@ -5,8 +5,9 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Kernels;
 
 /**
- * Fills an empty cache with what one of another kind holds, as attention sees it there: in steps,
- * so that no more is unpacked at a time than while a prompt is read.
+ * Converts a cache to another specification: fills an empty cache with the values that attention
+ * reads from the old one. It works in steps, so that no more is dense at a time than during
+ * prefill.
  */
 public final class CacheConverter {
   private static final int TOKENS = KvCache.TOKENS_PER_PAGE;
@@ -21,8 +22,8 @@ public final class CacheConverter {
   private final float[] values; // (tokens, kvHeads, valueDim)
 
   /**
-   * @param to empty
-   * @param shape of both
+   * @param to an empty cache
+   * @param shape the shape of both caches
    */
   public CacheConverter(KvCache from, KvCache to, CacheShape shape, Kernels kernels) {
     this.from = from;
@@ -35,18 +36,18 @@ public final class CacheConverter {
     this.values = new float[shape.kvHeads() * headValues.length];
   }
 
-  /** Refuses a kind of cache that packs by what is known only while the model runs. */
+  /** Rejects a cache that quantizes according to data known only while the model runs. */
   public static void requirePossible(CacheSpec spec, KvCache to) {
     if (to.observesQueries() || to.attentionHorizon() > 0) {
       throw new InvalidInputException(
-          "the cache '%s' packs by what queries look at, and of those nothing is kept; a session can only begin with it"
+          "the cache '%s' quantizes by attention statistics, which a session does not save; only a new session can use it"
               .formatted(spec));
     }
   }
 
   /**
-   * Whether all is there that the new cache would hold. Where layers have let go of what another
-   * kind learns from or keeps, the text must be read again.
+   * Returns whether the old cache has everything that the new one needs. If layers have evicted
+   * what the new one learns from or retains, the text must be prefilled again.
    */
   public boolean canConvert() {
     for (int layer = 0; layer < shape.layers(); layer++) {
@@ -58,13 +59,14 @@ public final class CacheConverter {
   }
 
   /**
-   * Layers that hold a window alone are filled from where it begins; what they lack before it is
-   * let go at the end. Where that is a part of what is read, nothing is kept.
+   * Fills the new cache. Sliding-window layers are filled from their first retained position, and
+   * what precedes it is evicted at the end. If the next token would read evicted positions, nothing
+   * is retained.
    *
-   * @param tokens of the text, at least as many as are held
-   * @param stepTokens of a step at the most; steps end at its multiples
-   * @param onlyWholeSteps whether what follows the last whole step stays unpacked
-   * @throws CacheFullException where the new cache cannot hold as much
+   * @param tokens the text, at least as many tokens as are cached
+   * @param stepTokens maximum tokens of a step; steps end at its multiples
+   * @param onlyWholeSteps whether tokens after the last whole step stay dense
+   * @throws CacheFullException if the new cache cannot hold as much
    */
   public void fill(int[] tokens, int stepTokens, boolean onlyWholeSteps) {
     from.pin();
@@ -81,7 +83,7 @@ public final class CacheConverter {
         to.evict(layer, from.firstRetained(layer));
       }
       if (to.retainable(to.length()) < to.length()) {
-        to.truncate(to.length()); // sinks put its blocks elsewhere, and one of them is not whole
+        to.truncate(to.length()); // other sinks shift its blocks, and one of them is incomplete
       }
     } finally {
       from.unpin();
@@ -103,7 +105,7 @@ public final class CacheConverter {
     to.commit(end - begin);
   }
 
-  /** Appends those tokens of a block that belong to a step. */
+  /** Appends the tokens of a block that belong to a step. */
   private void copy(int layer, int block, int stepBegin, int stepEnd) {
     int first = from.firstPosition(block);
     int begin = Math.max(stepBegin, first);

@@ -2,7 +2,7 @@ package dev.kvasir.cache;
 
 import dev.kvasir.error.InvalidInputException;
 
-/** A cache's budget cannot take more tokens; what it holds is untouched. */
+/** Thrown when a cache's budget cannot take more tokens; the cache is unchanged. */
 public final class CacheFullException extends InvalidInputException {
   private static final long serialVersionUID = 1L;
 

@@ -8,39 +8,38 @@ import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.memory.MemoryPool;
 import java.util.Optional;
 
-/** Makes blocks of what was stored: sinks, whole blocks, then those behind them. */
+/** Restores blocks from a snapshot: sinks, whole blocks, then the residual ones. */
 final class CacheRestorer {
   private final LayerGroups groups;
-  private final CacheConfig settings;
+  private final CacheConfig config;
   private final MemoryPool pool;
   private final BlockBoundaries boundaries;
   private final CacheSnapshot snapshot;
-  private final Optional<UncheckedSnapshot> unchecked; // the form, where blocks are checked later
+  private final Optional<UncheckedSnapshot> unchecked; // set if blocks are checked later
   private final ResidualSnapshot residual;
   private final ResidualBlocks residualBlocks;
 
-  /** Refuses what does not belong together; nothing is taken yet. */
-  CacheRestorer(LayerGroups groups, CacheConfig settings, MemoryPool pool, CacheSnapshot snapshot) {
+  /** Rejects parts that do not belong together; nothing is allocated yet. */
+  CacheRestorer(LayerGroups groups, CacheConfig config, MemoryPool pool, CacheSnapshot snapshot) {
     this.groups = groups;
-    this.settings = settings;
+    this.config = config;
     this.pool = pool;
-    this.boundaries = new BlockBoundaries(settings.sinks());
-    this.unchecked = canCheckLater(settings) ? snapshot.unchecked() : Optional.empty();
+    this.boundaries = new BlockBoundaries(config.sinks());
+    this.unchecked = canCheckLater(config) ? snapshot.unchecked() : Optional.empty();
     this.snapshot = unchecked.isPresent() ? unchecked.get() : snapshot;
-    this.residual = ResidualSnapshot.read(this.snapshot.residualToRead(), groups, settings);
+    this.residual = ResidualSnapshot.read(this.snapshot.residualToRead(), groups, config);
     if (residual.blocks() != this.snapshot.blocks()) {
       throw SnapshotHeader.RESIDUAL.invalid(
           "has %d whole blocks; %d are there".formatted(residual.blocks(), this.snapshot.blocks()));
     }
-    this.residualBlocks =
-        new ResidualBlocks(groups, settings, residual.length(), residual.blocks());
+    this.residualBlocks = new ResidualBlocks(groups, config, residual.length(), residual.blocks());
   }
 
-  private static boolean canCheckLater(CacheConfig settings) {
-    return settings.codec().map(PageCodec::allowsDeferredCheck).orElse(true);
+  private static boolean canCheckLater(CacheConfig config) {
+    return config.codec().map(PageCodec::allowsDeferredCheck).orElse(true);
   }
 
-  /** What must be checked before anything is computed; null where everything was. */
+  /** Returns the blocks to check before any computation; null if all were checked. */
   UncheckedBlocks unchecked() {
     return unchecked.map(UncheckedBlocks::new).orElse(null);
   }
@@ -49,24 +48,24 @@ final class CacheRestorer {
     return residual.length();
   }
 
-  /** The first block that is not whole, behind the sinks. */
+  /** Returns the first block after the whole ones. */
   int wholeEnd() {
     return boundaries.sinkBlocks() + snapshot.blocks();
   }
 
-  /** What the method keeps; null where nothing is packed. */
+  /** Returns the method's state; null if nothing is quantized. */
   SequenceCodec codec() {
-    return settings.codec().map(made -> made.resumeSequence(pool, residual.state())).orElse(null);
+    return config.codec().map(made -> made.resumeSequence(pool, residual.state())).orElse(null);
   }
 
   /**
-   * Fills empty blocks. Where that fails, they hold what they hold by then.
+   * Fills an empty block table. After a failure it keeps the blocks read so far.
    *
-   * @param codec that {@link #codec} made
+   * @param codec the result of {@link #codec}
    */
   void fill(BlockTable blocks, SequenceCodec codec) {
     BlockDeserializer deserializer =
-        new BlockDeserializer(groups, settings, pool, codec, snapshot.mapping());
+        new BlockDeserializer(groups, config, pool, codec, snapshot.mapping());
     int residualIndex = 0;
     while (boundaries.firstPosition(blocks.count()) < length()) {
       int block = blocks.count();
@@ -104,7 +103,7 @@ final class CacheRestorer {
     }
   }
 
-  /** Layers let go of their first blocks, and hold all that follow. */
+  /** Rejects gaps: layers evict only their first blocks, and retain all that follow. */
   private void requireContiguous(BlockTable blocks, Block[] parts) {
     for (int i = 0; i < parts.length; i++) {
       int layer = groups.get(i).layer(0);

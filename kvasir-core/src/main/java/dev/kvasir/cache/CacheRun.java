@@ -1,19 +1,19 @@
 package dev.kvasir.cache;
 
 /**
- * Neighbouring tokens that a cache keeps alike.
+ * A run of neighbouring tokens with the same representation.
  *
- * @param width bits of codes alone for each value
- * @param bits for each value, scales included
+ * @param width bits per value of the codes alone
+ * @param bits bits per value, scales included
  */
 public record CacheRun(int tokens, double width, double bits, Kind kind) {
-  /** What tokens are to a cache. */
+  /** The part of a cache that tokens belong to. */
   public enum Kind {
-    /** The first ones, in full precision for ever. */
+    /** Attention sinks, always in full precision. */
     SINKS,
-    /** Packed ones. */
+    /** Quantized pages. */
     PAGES,
-    /** Recent ones, in full precision. */
+    /** The residual window, in full precision. */
     WINDOW
   }
 

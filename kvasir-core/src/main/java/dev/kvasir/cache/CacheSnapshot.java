@@ -5,54 +5,57 @@ import dev.kvasir.memory.SharedMapping;
 import java.util.Optional;
 
 /**
- * What a cache holds as bytes that outlive the process, in pieces: blocks of {@link
- * KvCache#TOKENS_PER_PAGE} tokens that do not change while the sequence grows, but for pages that
- * shrink and layers that let go of theirs, and the rest. It says neither which model and spec it
- * belongs to nor which tokens it is of: whoever stores it must.
+ * The contents of a cache as bytes that outlive the process: blocks of {@link
+ * KvCache#TOKENS_PER_PAGE} tokens, and a residual part. Blocks do not change while the sequence
+ * grows, unless pages are requantized or layers evict theirs. A snapshot identifies neither the
+ * model and specification nor the tokens; the caller must store those.
  */
 public interface CacheSnapshot {
-  /** Positions that it holds. */
+  /** Returns the number of positions. */
   int length();
 
-  /** Whole blocks, the first of which follows the sinks. */
+  /** Returns the number of whole blocks; the first one follows the sinks. */
   int blocks();
 
-  /** The position behind a block. */
+  /** Returns the position after a block. */
   int end(int index);
 
-  /** A block's pages of all layers that hold it, or its vectors where those are not packed. */
+  /** Returns a block: the pages of all layers that hold it, or its vectors if it is dense. */
   byte[] block(int index);
 
-  /** The same to be read where it lies. Blocks come in their order, once each. */
+  /** Returns the same block to be read in place. Blocks are read in order, once each. */
   default Snapshot blockToRead(int index) {
     return Snapshot.of(block(index));
   }
 
   /**
-   * What blocks may stay in when they have been read, for as long as it is held: those that lie in
-   * it and not on the heap.
+   * Returns the mapping that off-heap blocks lie in. They may stay there after reading, for as long
+   * as the mapping is retained.
    */
   default Optional<SharedMapping> mapping() {
     return Optional.empty();
   }
 
-  /** The same with blocks that nobody has checked, for caches that check them when they begin. */
+  /**
+   * Returns the same snapshot with unchecked blocks, for caches that check them before the first
+   * step.
+   */
   default Optional<UncheckedSnapshot> unchecked() {
     return Optional.empty();
   }
 
   /**
-   * Whether the bytes of a block stay what they are however the sequence grows: its pages neither
-   * shrink nor are let go of, nor become old.
+   * Returns whether a block's bytes never change as the sequence grows: its pages are neither
+   * requantized nor evicted, nor become cold.
    */
   default boolean hasImmutableBlocks() {
     return false;
   }
 
-  /** Sinks, tokens behind the last block, and what the method keeps of the sequence. */
+  /** Returns the sinks, the tokens after the last block, and the method's state of the sequence. */
   byte[] residual();
 
-  /** The same to be read where it lies. */
+  /** Returns the same bytes to be read in place. */
   default Snapshot residualToRead() {
     return Snapshot.of(residual());
   }

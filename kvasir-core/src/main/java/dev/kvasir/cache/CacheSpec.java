@@ -14,10 +14,10 @@ import dev.kvasir.error.InvalidInputException;
 import java.util.Optional;
 
 /**
- * The kind of cache that a user asks for, as typed: {@code name[:bits][,key=value...]}.
+ * A parsed cache specification: {@code name[:bits][,key=value...]}.
  *
- * @param text as typed
- * @param plan what the text stands for
+ * @param text the specification as typed
+ * @param config the quantization that the text stands for
  */
 public record CacheSpec(String text, QuantizationMethod method, QuantizationConfig config) {
   /** Half precision. */
@@ -36,7 +36,7 @@ public record CacheSpec(String text, QuantizationMethod method, QuantizationConf
             text, config, LatentQuantizationConfig.parseRotaryWidth(spec)));
   }
 
-  /** A cache of vectors of which nothing else is known. */
+  /** Creates a cache without a model context. */
   public KvCache newCache(CacheShape shape) {
     return newCache(shape, CacheContext.unknown());
   }
@@ -45,13 +45,16 @@ public record CacheSpec(String text, QuantizationMethod method, QuantizationConf
     return new PagedCache(shape, configFor(shape).cacheConfig(shape, context), context.memory());
   }
 
-  /** A cache that was stored, of a model of which as much is known. */
+  /** Restores a stored cache. */
   public KvCache restore(CacheShape shape, CacheContext context, CacheSnapshot snapshot) {
     return PagedCache.restore(
         shape, configFor(shape).cacheConfig(shape, context), context.memory(), snapshot);
   }
 
-  /** Refuses heads whose values are part of keys where the method must store them. */
+  /**
+   * Returns the configuration; rejects heads whose values are part of keys if the method must store
+   * values.
+   */
   private QuantizationConfig configFor(CacheShape shape) {
     if (shape.hasValuesInKeys() && !config.supportsValuesInKeys()) {
       throw new InvalidInputException(
@@ -61,28 +64,28 @@ public record CacheSpec(String text, QuantizationMethod method, QuantizationConf
     return config;
   }
 
-  /** What {@code tokens} positions will take, where a sequence may grow to no more. */
+  /** Returns the bytes for {@code tokens} positions of a sequence that cannot grow beyond them. */
   public CacheBytes bytesFor(CacheShape shape, int tokens) {
     return bytesFor(shape, CacheContext.unknown().withContextLimit(tokens), tokens);
   }
 
-  /** What {@code tokens} positions will take. */
+  /** Returns the bytes for {@code tokens} positions. */
   public CacheBytes bytesFor(CacheShape shape, CacheContext context, int tokens) {
     return ByteEstimate.of(shape, configFor(shape).estimationConfig(shape, context), tokens);
   }
 
   /**
-   * What a sequence never exceeds on its way to so many positions; where sizes depend on the
-   * vectors, what is usual.
+   * Returns the bytes that a sequence never exceeds while it grows to {@code tokens} positions.
+   * Where sizes depend on the vectors, this is the typical value.
    *
-   * @param stepTokens tokens of a step at the most
+   * @param stepTokens maximum tokens of a step
    */
   public long maxBytes(CacheShape shape, CacheContext context, int tokens, int stepTokens) {
     return ByteEstimate.max(
         shape, configFor(shape).estimationConfig(shape, context), tokens, stepTokens);
   }
 
-  /** What all sequences of a model share, beside their own bytes. */
+  /** Returns the bytes that all sequences of a model share, in addition to their own. */
   public long sharedBytes(CacheShape shape, CacheContext context) {
     return configFor(shape)
         .estimationConfig(shape, context)
@@ -91,13 +94,13 @@ public record CacheSpec(String text, QuantizationMethod method, QuantizationConf
         .orElse(0L);
   }
 
-  /** What a sequence may take at the most, where its kind of cache keeps to a budget. */
+  /** Returns the maximum bytes of a sequence if this cache has a budget. */
   public Optional<Long> budgetBytes(CacheShape shape, CacheContext context) {
-    CacheConfig settings = configFor(shape).estimationConfig(shape, context);
-    return settings.budget().map(any -> new PageBudget(shape, settings).bytes());
+    CacheConfig cacheConfig = configFor(shape).estimationConfig(shape, context);
+    return cacheConfig.budget().map(any -> new PageBudget(shape, cacheConfig).bytes());
   }
 
-  /** How well {@link #bytesFor} knows. */
+  /** Returns how accurate {@link #bytesFor} is. */
   public PageCodec.SizeAccuracy sizes(CacheShape shape, CacheContext context) {
     return configFor(shape)
         .estimationConfig(shape, context)
@@ -106,17 +109,17 @@ public record CacheSpec(String text, QuantizationMethod method, QuantizationConf
         .orElse(PageCodec.SizeAccuracy.EXACT);
   }
 
-  /** The same kind of cache, its text with what the model's profile decides for it. */
+  /** Returns the same specification with a text that includes what the model's profile decides. */
   public CacheSpec resolve(CacheContext context) {
     return new CacheSpec(config.resolvedSpec(text, context), method, config);
   }
 
-  /** Whether what it holds depends on how many tokens a sequence may grow to. */
+  /** Returns whether the contents depend on how many tokens a sequence may grow to. */
   public boolean dependsOnContextLimit(CacheShape shape, CacheContext context) {
     return configFor(shape).estimationConfig(shape, context).budget().isPresent();
   }
 
-  /** Whether it reads bits by tables, which may be exact or fast. */
+  /** Returns whether the precision of operands, exact or fast, can be chosen. */
   public boolean hasOperandPrecision() {
     return method.supportsOperandPrecision();
   }

@@ -17,14 +17,14 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Tokens whose vectors are stored as floating-point numbers, in the layers of a group.
+ * A block whose vectors are stored as floating-point numbers, in the layers of a group.
  *
  * <pre>
  * keys, then values: layer | KV head | token | channel
  * bytes = layers * kvHeads * capacity * (keyDim + valueDim) * (2 or 4)
  * </pre>
  *
- * Where values are the first channels of keys, there are keys alone.
+ * Where values are the first channels of keys, only keys are stored.
  */
 final class DenseBlock implements Block {
   private static final ValueLayout.OfShort SHORT =
@@ -38,13 +38,13 @@ final class DenseBlock implements Block {
   private final MemoryPool pool;
   private final SharedArena memory;
   private final long bytes;
-  private final DenseMatrix keys; // one row a vector
+  private final DenseMatrix keys; // one vector per row
   private final DenseMatrix values; // the same rows, or the keys
   private final DenseRows[] layers;
   private final RefCount refCount = new RefCount();
 
   /**
-   * @param pool that its bytes have been taken from
+   * @param pool the pool that its bytes were acquired from
    */
   DenseBlock(LayerGroup group, int capacity, Precision precision, MemoryPool pool) {
     this(
@@ -57,8 +57,8 @@ final class DenseBlock implements Block {
   }
 
   /**
-   * @param memory that becomes the block's
-   * @param numbers makes its numbers of that
+   * @param memory owned by the block from now on
+   * @param numbers allocates its numbers in that memory
    */
   private DenseBlock(
       LayerGroup group,
@@ -92,7 +92,7 @@ final class DenseBlock implements Block {
     }
   }
 
-  /** A whole block of all layers that stays where it is mapped; its bytes are the pool's too. */
+  /** Creates a whole block of all layers in mapped memory; its bytes count in the pool too. */
   static DenseBlock mapped(
       LayerGroup group,
       Precision precision,
@@ -109,9 +109,9 @@ final class DenseBlock implements Block {
   }
 
   /**
-   * A whole block with the first tokens of another one, as attention saw them.
+   * Creates a whole block with the first tokens of another one, as attention used them.
    *
-   * @param pool that its bytes have been taken from
+   * @param pool the pool that its bytes were acquired from
    */
   static DenseBlock expanded(
       Kernels kernels,
@@ -146,7 +146,7 @@ final class DenseBlock implements Block {
     return dense;
   }
 
-  /** From the vectors of one head to those of all, token by token. */
+  /** Copies the vectors of one head into those of all heads, token by token. */
   static void spread(float[] head, int headDim, int tokens, float[] all, int at, int stride) {
     for (int token = 0; token < tokens; token++) {
       System.arraycopy(head, token * headDim, all, at + token * stride, headDim);
@@ -184,7 +184,7 @@ final class DenseBlock implements Block {
     }
   }
 
-  /** Answers where a number is that does not stay finite as it is stored; -1 for none. */
+  /** Returns the index of the first number that is not finite once stored; -1 for none. */
   private static int store(DenseMatrix rows, int row, float[] vector, int at) {
     long offset = rows.offset(row);
     for (int i = 0; i < rows.columns(); i++) {
@@ -202,7 +202,7 @@ final class DenseBlock implements Block {
             .formatted(what, layer, head, position, value, keys.precision()));
   }
 
-  /** Answers whether the number stays finite as it is stored. */
+  /** Returns whether the number is finite once stored. */
   private static boolean set(DenseMatrix rows, long offset, int i, float value) {
     return switch (rows.precision()) {
       case F32 -> {
@@ -244,7 +244,9 @@ final class DenseBlock implements Block {
     }
   }
 
-  /** All vectors of a layer: (kvHeads, capacity, keyDim) and (kvHeads, capacity, valueDim). */
+  /**
+   * Writes all vectors of a layer: (kvHeads, capacity, keyDim) and (kvHeads, capacity, valueDim).
+   */
   void expandLayer(Kernels kernels, int layer, float[] keyVectors, float[] valueVectors) {
     int count = shape.kvHeads() * capacity;
     kernels.expand(keys, row(layer, 0, 0), count, keyVectors, 0);
@@ -254,7 +256,7 @@ final class DenseBlock implements Block {
   }
 
   /**
-   * Writes a layer's keys of its first tokens as they are.
+   * Writes a layer's keys of the first tokens as they are stored.
    *
    * <pre>KV head | token | channel</pre>
    */
@@ -262,14 +264,16 @@ final class DenseBlock implements Block {
     eachHead(keys, layer, tokens, numbers -> out.put(numbers.asByteBuffer()));
   }
 
-  /** The same of values, where they are stored. */
+  /** Writes a layer's values of the first tokens, if values are stored. */
   void writeValues(int layer, int tokens, ByteBuffer out) {
     if (!shape.hasValuesInKeys()) {
       eachHead(values, layer, tokens, numbers -> out.put(numbers.asByteBuffer()));
     }
   }
 
-  /** Reads what {@link #writeKeys} wrote: finite numbers, as {@link #store} takes no others. */
+  /**
+   * Reads what {@link #writeKeys} wrote: finite numbers, since {@link #store} accepts no others.
+   */
   void readKeys(int layer, int tokens, ByteBuffer in) {
     eachHead(keys, layer, tokens, numbers -> fill(numbers, in));
   }
@@ -294,7 +298,7 @@ final class DenseBlock implements Block {
     in.position(in.position() + bytes);
   }
 
-  /** A block of the same, whose bytes have been taken from the pool. */
+  /** Returns a copy, whose bytes must have been acquired from the pool. */
   DenseBlock copy() {
     DenseBlock copy = new DenseBlock(group, capacity, keys.precision(), pool);
     copy.keys.data().copyFrom(keys.data());
@@ -304,7 +308,9 @@ final class DenseBlock implements Block {
     return copy;
   }
 
-  /** Whether whoever writes needs a copy: others hold it too, or it lies in a file. */
+  /**
+   * Returns whether writing requires a copy: other sequences share the block, or it lies in a file.
+   */
   boolean isShared() {
     return refCount.isShared() || memory.isMapped();
   }

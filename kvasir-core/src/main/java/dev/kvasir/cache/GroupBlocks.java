@@ -6,15 +6,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The blocks of a sequence in the layers of a group. Those from the first on that nobody reads any
- * more are let go.
+ * The blocks of a sequence in the layers of a group. The first blocks are evicted once no layer
+ * reads them.
  */
 final class GroupBlocks {
   private final LayerGroup group;
   private final Precision precision;
   private final MemoryPool pool;
   private final List<Block> blocks = new ArrayList<>();
-  private int evicted; // blocks before the first of those
+  private int evicted; // blocks before the first retained one
 
   GroupBlocks(LayerGroup group, Precision precision, MemoryPool pool) {
     this.group = group;
@@ -22,7 +22,7 @@ final class GroupBlocks {
     this.pool = pool;
   }
 
-  /** The first so many blocks for another sequence, which holds them too. */
+  /** Shares the first {@code count} blocks with another sequence. */
   GroupBlocks share(int count) {
     GroupBlocks fork = new GroupBlocks(group, precision, pool);
     fork.evicted = evicted;
@@ -40,12 +40,12 @@ final class GroupBlocks {
     return evicted + blocks.size();
   }
 
-  /** The first block that is held. */
+  /** Returns the index of the first retained block. */
   int evicted() {
     return evicted;
   }
 
-  /** Null where it has been let go. */
+  /** Returns a block; null if it was evicted. */
   Block get(int index) {
     return index < evicted ? null : blocks.get(index - evicted);
   }
@@ -62,20 +62,20 @@ final class GroupBlocks {
     blocks.add(block);
   }
 
-  /** Adds a block that is let go already; nothing is held before it. */
+  /** Adds an evicted block; no retained block may precede it. */
   void addEvicted() {
     if (!blocks.isEmpty()) {
-      throw new IllegalStateException("a block is let go behind one that is held");
+      throw new IllegalStateException("a block is evicted after one that is retained");
     }
     evicted++;
   }
 
-  /** Of a block that is not packed. */
+  /** Returns the bytes of a dense block. */
   long denseBytes(int tokens) {
     return DenseBlock.bytesFor(group.shape(), tokens, precision);
   }
 
-  /** A block whose bytes have been taken from the pool. */
+  /** Creates a block whose bytes have been acquired from the pool. */
   DenseBlock newDense(int tokens) {
     return new DenseBlock(group, tokens, precision, pool);
   }
@@ -84,7 +84,7 @@ final class GroupBlocks {
     return get(index) instanceof QuantizedBlock;
   }
 
-  /** Whether a block that has left the window is packed: one that was let go before is not. */
+  /** Returns whether a block behind the window is quantized; an evicted one is not. */
   boolean isQuantizable(int index) {
     return group.quantizes() && get(index) instanceof DenseBlock;
   }
@@ -93,19 +93,19 @@ final class GroupBlocks {
     return get(index) instanceof DenseBlock dense && dense.isShared();
   }
 
-  /** Bytes of a copy that this sequence needs to write to a block; 0 where it needs none. */
+  /** Returns the bytes of the copy needed to write to a block; 0 if no copy is needed. */
   long copyBytes(int index) {
     return isShared(index) ? dense(index).bytes() : 0;
   }
 
-  /** Makes a block this sequence's own, by a copy whose bytes have been taken from the pool. */
+  /** Replaces a shared block by a copy, whose bytes have been acquired from the pool. */
   void copy(int index) {
     DenseBlock shared = dense(index);
     set(index, shared.copy());
     shared.release();
   }
 
-  /** Lets go of all blocks but the first so many. */
+  /** Drops all blocks but the first {@code count}. */
   void truncate(int count) {
     while (count() > count && !blocks.isEmpty()) {
       blocks.removeLast().release();
@@ -113,7 +113,7 @@ final class GroupBlocks {
     evicted = Math.min(evicted, count);
   }
 
-  /** Lets go of the first so many blocks. */
+  /** Evicts the first {@code count} blocks. */
   void evict(int count) {
     while (evicted < count) {
       blocks.removeFirst().release();
@@ -121,7 +121,7 @@ final class GroupBlocks {
     }
   }
 
-  /** Bytes of blocks that are not packed, among the first so many. */
+  /** Returns the bytes of dense blocks before {@code end}. */
   long denseBytesBefore(int end) {
     long bytes = 0;
     for (int i = evicted; i < Math.min(end, count()); i++) {

@@ -13,8 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A full block in the course of being packed, layer by layer of a group. Its pages lie beside it
- * until all are there, together in one arena, but for those that are replaced one by one.
+ * Quantizes a full block in the layers of a group. The pages exist next to the dense block until
+ * all are complete. They share one arena, except pages that are replaced one by one.
  */
 final class GroupQuantizer {
   private static final Kernels KERNELS = new ScalarKernels();
@@ -29,8 +29,8 @@ final class GroupQuantizer {
   private SharedArena memory;
 
   /**
-   * @param position of the block's first token
-   * @param prepaid bytes that were taken from the pool beforehand
+   * @param position position of the block's first token
+   * @param reserved bytes that were acquired from the pool in advance
    */
   GroupQuantizer(
       DenseBlock dense,
@@ -47,12 +47,10 @@ final class GroupQuantizer {
     this.memory = new SharedArena(pool, reserved);
   }
 
-  /** Bytes that were taken from the pool beforehand. */
   long reserved() {
     return reserved;
   }
 
-  /** Packs all layers. */
   void quantizeLayers() {
     LayerScratch scratch = SCRATCH_POOL.acquire();
     try {
@@ -68,20 +66,20 @@ final class GroupQuantizer {
     }
   }
 
-  /** The packed block, once it has all layers; {@link #drop} has nothing to do with it then. */
+  /** Returns the quantized block once it has all layers; do not call {@link #abort} after that. */
   QuantizedBlock finish() {
     memory.releaseUnused();
     memory.release();
     return new QuantizedBlock(group, List.copyOf(pages));
   }
 
-  /** Gives all memory back, that which was taken beforehand included. */
+  /** Releases all memory, the reserved bytes included. */
   void abort() {
     pages.forEach(Page::close);
     memory.release();
   }
 
-  /** Room for the vectors of a block and layer while they are packed. */
+  /** Scratch memory for the vectors of one layer of a block. */
   private static final class LayerScratch {
     private float[] keys = {}; // (kvHeads, tokens, keyDim)
     private float[] values = {}; // (kvHeads, tokens, valueDim), where they are stored

@@ -5,174 +5,183 @@ import dev.kvasir.kernel.Kernels;
 import java.util.List;
 
 /**
- * What one sequence remembers: the keys and values of every layer and position, but for those that
- * lie out of a layer's window. Positions are appended layer by layer while a step runs and count
- * only once {@link #advance} says that all layers have them.
+ * The KV cache of one sequence: the keys and values of every layer and position, except those
+ * evicted from a layer's sliding window. A step appends positions layer by layer; they count only
+ * after {@link #advance} or {@link #commit}.
  */
 public interface KvCache extends AutoCloseable {
-  /** Tokens of a block at the most. */
+  /** Maximum tokens of a block. */
   int TOKENS_PER_PAGE = Page.TOKENS;
 
-  /** Positions that every layer holds. */
+  /** Returns the number of positions that every layer holds. */
   int length();
 
   /**
-   * Holds its pages as they are for whoever is about to read them: until {@link #leave} as often,
-   * no other thread makes them narrower for want of memory.
+   * Pins the pages for reading: until the matching {@link #unpin}, no other thread requantizes them
+   * to free memory. Calls nest.
    */
   void pin();
 
-  /** Lets go of what {@link #pin} held, on the same thread. */
+  /** Undoes one {@link #pin}, on the same thread. */
   void unpin();
 
   /**
-   * Takes the memory for {@code length} positions; nothing is taken ahead of that.
+   * Allocates memory for {@code length} positions, and no more than that.
    *
-   * @throws CacheFullException where a budget cannot hold them; nothing has changed then
+   * @throws CacheFullException if a budget cannot hold them; the cache is unchanged then
    */
   void reserve(int length);
 
-  /** Positions that it can hold at the most. */
+  /** Returns the maximum number of positions. */
   int capacity();
 
-  /** How many of the next {@code tokens} it can take in one step; 0 when it is full. */
+  /** Returns how many of the next {@code tokens} fit into one step; 0 when the cache is full. */
   int stepCapacity(int tokens);
 
   /**
-   * Stores the keys and values of all KV heads at a reserved position of a layer. Values that are
-   * part of keys are not looked at.
+   * Stores the keys and values of all KV heads at a reserved position of a layer. Where values are
+   * the first channels of keys, the values are ignored.
    */
   void append(int layer, int position, float[] keys, int keysAt, float[] values, int valuesAt);
 
   /**
-   * Counts the next {@code positions} as held. Nothing is packed and no memory is taken or given
-   * back, so it cannot fail once they are reserved.
+   * Commits the next {@code positions}. This neither quantizes nor allocates or frees memory, so it
+   * cannot fail for reserved positions.
    */
   void commit(int positions);
 
   /**
-   * Packs what has left the window, and lets go of what no layer reads any more: between steps, and
-   * from any thread as long as no other uses this sequence. Where it fails, tokens stay as they are
-   * and the next call tries again.
+   * Quantizes the blocks that have left the residual window, and evicts the blocks that no layer
+   * reads any more. Runs between steps, on any thread, while no other thread uses this sequence.
+   * After a failure the tokens stay as they are and the next call tries again.
    */
   void quantizeWindow();
 
-  /** Whether {@link #settle} has anything to pack. */
+  /** Returns whether {@link #quantizeWindow} has any block to quantize. */
   boolean mustQuantize();
 
-  /** Counts the next {@code positions} as held and packs what has left the window. */
+  /**
+   * Commits the next {@code positions} and quantizes the blocks that have left the residual window.
+   */
   default void advance(int positions) {
     commit(positions);
     quantizeWindow();
   }
 
   /**
-   * While held, nothing is packed: all tokens see each other in full precision, and memory grows
-   * with them. Once let go, what has left the window is packed. Where a budget leaves no room for
-   * that, it is packed all the same.
+   * Defers quantization, or ends the deferral. While deferred, all tokens attend to each other in
+   * full precision and memory grows accordingly. Ending the deferral quantizes the blocks that have
+   * left the residual window. Where a budget does not allow the deferral, blocks are quantized
+   * anyway.
    */
-  void deferQuantization(boolean held);
+  void deferQuantization(boolean deferred);
 
-  /** Whether a prompt's rows compute on what is stored, as a generated token's do. */
+  /** Returns whether prompt rows compute on the stored representation, as decode rows do. */
   boolean prefillsOnStoredPages();
 
-  /** Query rows at the most that compute together on what is stored. */
+  /**
+   * Returns the maximum number of query rows that compute together on the stored representation.
+   */
   int maxQueryRows();
 
-  /** Whether {@link #see(int, int)} wants to be called. */
+  /** Returns whether the cache uses {@link #observe(int, int)}. */
   boolean observesTokens();
 
-  /** Learns which token stands at a position, before any of its vectors come. */
+  /** Reports the token at a position, before any of its vectors are appended. */
   void observe(int position, int token);
 
-  /** Whether {@link #see(int, int, float[], int)} wants to be called. */
+  /** Returns whether the cache uses {@link #observe(int, int, float[], int)}. */
   boolean observesQueries();
 
-  /** Learns of a query before it attends: methods may pack by what queries look at. */
+  /** Reports a query before it attends. Methods may quantize according to the queries. */
   void observe(int layer, int position, float[] queries, int at);
 
   /**
-   * For how many queries, its own included, a token's received attention counts; 0 where {@link
-   * #observeAttention} is not called.
+   * Returns for how many queries, its own included, a token's attention mass counts; 0 if {@link
+   * #observeAttention} is not used.
    */
   int attentionHorizon();
 
   /**
-   * Learns how much a query looks at tokens up to itself that are not packed: methods may pack by
-   * what is looked at. It counts once the query's position does.
+   * Reports the attention that a query gives to the residual tokens up to itself. Methods may
+   * quantize according to this attention mass. It counts once the query's position is committed.
    *
-   * @param from position of the first token; the last is the query's own
+   * @param from position of the first token; the last one is the query's own
    * @param weights (count) in units of 2^-18, summed over the query heads that share the KV head
    */
   void observeAttention(int layer, int kvHead, int from, int[] weights, int count);
 
   /**
-   * The most positions, up to {@code length}, that {@link #truncate} can keep: all of them where
-   * every layer holds what the next token reads. Layers that hold a window alone can be cut by a
-   * block's tokens at least; beyond that nothing can be kept, and the text is to be read again.
+   * Returns the largest number of positions, up to {@code length}, that {@link #truncate} can
+   * retain. It is {@code length} where every layer holds what the next token reads. Layers with a
+   * sliding window allow a cut of at least one block's tokens. Beyond that nothing can be retained,
+   * and the text must be prefilled again.
    */
   int retainable(int length);
 
-  /** The position of the first token that a layer holds. */
+  /** Returns the first position that a layer retains. */
   int firstRetained(int layer);
 
-  /** Whether what is packed depends on what was packed before. */
+  /** Returns whether quantization depends on what was quantized before. */
   boolean isStateful();
 
-  /** Whether a layer lets go of tokens that are out of its window. */
+  /** Returns whether a layer evicts tokens that have left its sliding window. */
   boolean evicts(int layer);
 
   /**
-   * Lets go of a layer's blocks that hold any token before a position, which are known to be of no
-   * use; layers that look as far back do the same.
+   * Evicts a layer's blocks that hold any token before a position, and those of all layers with the
+   * same window. The caller knows that they are not needed.
    */
   void evict(int layer, int position);
 
   /**
-   * Forgets every position from {@code length} on, or from what is {@link #retainable} of it, and
-   * frees the blocks that held only those. Cut in the midst of a packed page, the rest of that page
-   * is kept as attention saw it; where the pool has no memory for that, the whole page is
-   * forgotten.
+   * Drops every position from {@code length} on, or from {@link #retainable} of it, and frees the
+   * blocks that become empty. A quantized page that is cut is dequantized to the values that
+   * attention used. If the pool has no memory for that, the whole page is dropped.
    */
   void truncate(int length);
 
   /**
-   * Another sequence with the same past. Nothing is copied but the block being filled, and that
-   * only when one of the two writes to it.
+   * Returns another sequence with the same past. Only the block being filled is copied, and only
+   * when one of the two sequences writes to it.
    */
   KvCache fork();
 
   /**
-   * All that it holds, to be stored; of use until the cache changes, and not while packing is held
-   * back.
+   * Returns a snapshot of the whole cache for storage. It is valid until the cache changes, and
+   * must not be taken while quantization is deferred.
    */
   CacheSnapshot snapshot();
 
-  /** The block that a position belongs to. */
+  /** Returns the block that a position belongs to. */
   int blockOf(int position);
 
-  /** The position that a block begins with; it ends where the next one begins. */
+  /** Returns the first position of a block, which is the end of the previous one. */
   int firstPosition(int block);
 
-  /** A block's page of a layer, to compute on as it is packed; null where it is not packed. */
+  /**
+   * Returns a layer's page of a block, to compute on in quantized form; null if the block is dense.
+   */
   Page page(int layer, int block);
 
-  /** A block's vectors of a layer as they are stored; null where they are packed. */
+  /**
+   * Returns a layer's vectors of a dense block as they are stored; null if the block is quantized.
+   */
   DenseRows denseRows(int layer, int block);
 
-  /** The first {@code tokens} keys of a block as floats. */
+  /** Writes the first {@code tokens} keys of a block as floats. */
   void expandKeys(Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out);
 
-  /** The first {@code tokens} values of a block as floats. */
+  /** Writes the first {@code tokens} values of a block as floats. */
   void expandValues(Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out);
 
-  /** Time that this sequence has spent on packing; a fork begins with none. */
+  /** Returns the time that this sequence has spent on quantization; a fork starts at zero. */
   QuantizationTime quantizationTime();
 
-  /** Bytes that are allocated for it now, shared ones included. */
+  /** Returns the bytes allocated for this cache now, shared ones included. */
   CacheBytes bytes();
 
-  /** Its tokens from the first to the last, by how they are kept. */
+  /** Returns its tokens from first to last, grouped by representation. */
   List<CacheRun> runs();
 
   @Override

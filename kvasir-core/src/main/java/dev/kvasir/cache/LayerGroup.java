@@ -10,33 +10,32 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * Layers that look equally far back, and so hold the same tokens: all of them, or those in the
- * window of the next token and of every token that a short rewind may come back to.
+ * Layers with the same attention window, which retain the same tokens: all tokens, or those in the
+ * window of the next token and of every token that a short rewind may return to.
  *
  * <pre>
  * position           length - window + 1 - SLACK            length
- *   | let go ... let go | held, in whole blocks ............. |
+ *   | evicted ... evicted | retained, in whole blocks ....... |
  * </pre>
  */
 final class LayerGroup {
-  /** Tokens that a sequence may be cut by, whatever it was, without being read again. */
+  /** Tokens that any sequence may be cut by without a new prefill. */
   static final int SLACK = Page.TOKENS;
 
   private final CacheShape shape;
   private final int[] layers;
-  private final int[] indices; // by layer, -1 where it is none of these
+  private final int[] indices; // by layer, -1 for layers of other groups
   private final int window;
   private final boolean quantizes;
 
   /**
    * @param window positions that a query of these layers sees, itself included
    */
-  LayerGroup(CacheShape whole, CacheConfig settings, int[] layers, int window) {
+  LayerGroup(CacheShape whole, CacheConfig config, int[] layers, int window) {
     this.shape = whole.withLayers(layers.length);
     this.layers = layers;
     this.window = window;
-    this.quantizes =
-        settings.codec().map(codec -> quantizes(settings, codec, window)).orElse(false);
+    this.quantizes = config.codec().map(codec -> quantizes(config, codec, window)).orElse(false);
     this.indices = new int[whole.layers()];
     Arrays.fill(indices, -1);
     for (int i = 0; i < layers.length; i++) {
@@ -44,18 +43,21 @@ final class LayerGroup {
     }
   }
 
-  /** All layers, which hold everything. */
-  static LayerGroup whole(CacheShape shape, CacheConfig settings) {
+  /** Returns a group of all layers, which retain everything. */
+  static LayerGroup whole(CacheShape shape, CacheConfig config) {
     int[] layers = IntStream.range(0, shape.layers()).toArray();
-    return new LayerGroup(shape, settings, layers, LayerWindows.UNBOUNDED);
+    return new LayerGroup(shape, config, layers, LayerWindows.UNBOUNDED);
   }
 
-  /** Pages are made to be read: a block is packed when it has left what is dense. */
-  private static boolean quantizes(CacheConfig settings, PageCodec codec, int window) {
-    return window >= settings.window() + (long) codec.blocksPerGroup() * Page.TOKENS;
+  /**
+   * Returns whether quantized pages would ever be read: the window must reach behind the dense
+   * blocks.
+   */
+  private static boolean quantizes(CacheConfig config, PageCodec codec, int window) {
+    return window >= config.window() + (long) codec.blocksPerGroup() * Page.TOKENS;
   }
 
-  /** Of these layers alone. */
+  /** Returns the shape of these layers alone. */
   CacheShape shape() {
     return shape;
   }
@@ -68,7 +70,7 @@ final class LayerGroup {
     return layers[index];
   }
 
-  /** Where one of these layers is among them. */
+  /** Returns the index of a layer within the group. */
   int indexOf(int layer) {
     return indices[layer];
   }
@@ -81,41 +83,43 @@ final class LayerGroup {
     return window != LayerWindows.UNBOUNDED;
   }
 
-  /** Whether blocks of these layers are ever packed. */
+  /** Returns whether blocks of these layers are ever quantized. */
   boolean quantizes() {
     return quantizes;
   }
 
-  /** Blocks from the first on that are let go between steps, once there are so many tokens. */
+  /** Returns how many of the first blocks are evicted between steps at a length. */
   int evictedBlocks(BlockBoundaries boundaries, int length) {
     return isBounded() && length > reach() ? boundaries.blockOf((int) (length - reach())) : 0;
   }
 
-  /** Tokens behind the last one that are held at least, where there are as many. */
+  /** Returns how many of the last tokens are always retained. */
   private long reach() {
     return window - 1L + SLACK;
   }
 
-  /** The least length, beside 0, at which a group has all that the next token reads. */
+  /**
+   * Returns the minimum length, apart from 0, at which the group has all that the next token reads.
+   */
   long minLength(int firstRetained) {
     return firstRetained == 0 ? 0 : firstRetained + window - 1L;
   }
 
   /**
-   * Blocks of 128 that are held at the most while a step runs.
+   * Returns the maximum number of 128-token blocks retained while a step runs.
    *
-   * @param stepTokens that come between two times of letting go, at the most
+   * @param stepTokens maximum tokens between two evictions
    */
   long maxBlocks(int stepTokens) {
     return isBounded() ? Math.ceilDiv(reach() + stepTokens, Page.TOKENS) + 1 : Long.MAX_VALUE;
   }
 
-  /** Bytes of a block's pages of these layers, at the most. */
+  /** Returns the maximum bytes of a block's pages of these layers. */
   long pageBytes(PageCodec codec) {
     return IntStream.of(layers).mapToLong(codec::pageBytes).sum();
   }
 
-  /** The same as narrow as pages can be. */
+  /** Returns the same for pages of minimum width. */
   long minPageBytes(PageCodec codec) {
     return codec instanceof RequantizingCodec requantizing
         ? IntStream.of(layers)
@@ -124,7 +128,7 @@ final class LayerGroup {
         : pageBytes(codec);
   }
 
-  /** Those of a block's bytes that are codes, at the most. */
+  /** Returns the maximum bytes of a block's codes. */
   long codeBytes(PageCodec codec) {
     return IntStream.of(layers).mapToLong(codec::codeBytes).sum();
   }

@@ -7,9 +7,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The layers of a cache by how far back they are read, those that read furthest first. Where a
- * method's pages belong together, or a budget divides bytes among all layers, every layer holds
- * everything.
+ * The layers of a cache grouped by attention window, the widest first. If a method's pages depend
+ * on each other, or a budget divides bytes among all layers, every layer retains everything.
  */
 final class LayerGroups {
   private final CacheShape shape;
@@ -27,33 +26,33 @@ final class LayerGroups {
     }
   }
 
-  static LayerGroups of(CacheShape shape, CacheConfig settings) {
-    boolean apart = settings.codec().map(PageCodec::hasIndependentLayers).orElse(true);
+  static LayerGroups of(CacheShape shape, CacheConfig config) {
+    boolean apart = config.codec().map(PageCodec::hasIndependentLayers).orElse(true);
     return new LayerGroups(
         shape,
-        apart && settings.budget().isEmpty()
-            ? byWindow(shape, settings)
-            : List.of(LayerGroup.whole(shape, settings)));
+        apart && config.budget().isEmpty()
+            ? byWindow(shape, config)
+            : List.of(LayerGroup.whole(shape, config)));
   }
 
-  private static List<LayerGroup> byWindow(CacheShape shape, CacheConfig settings) {
+  private static List<LayerGroup> byWindow(CacheShape shape, CacheConfig config) {
     return IntStream.range(0, shape.layers())
         .map(layer -> -shape.windows().of(layer))
         .sorted()
         .distinct()
-        .mapToObj(negative -> group(shape, settings, -negative))
+        .mapToObj(negative -> group(shape, config, -negative))
         .toList();
   }
 
-  private static LayerGroup group(CacheShape shape, CacheConfig settings, int window) {
+  private static LayerGroup group(CacheShape shape, CacheConfig config, int window) {
     int[] layers =
         IntStream.range(0, shape.layers())
             .filter(layer -> shape.windows().of(layer) == window)
             .toArray();
-    return new LayerGroup(shape, settings, layers, window);
+    return new LayerGroup(shape, config, layers, window);
   }
 
-  /** Of all layers. */
+  /** Returns the shape of all layers. */
   CacheShape shape() {
     return shape;
   }
@@ -70,12 +69,12 @@ final class LayerGroups {
     return groups;
   }
 
-  /** The index of the group that a layer is of. */
+  /** Returns the index of a layer's group. */
   int of(int layer) {
     return groupOf[layer];
   }
 
-  /** Whether every layer holds everything. */
+  /** Returns whether every layer retains everything. */
   boolean retainAll() {
     return groups.stream().noneMatch(LayerGroup::isBounded);
   }
@@ -84,7 +83,7 @@ final class LayerGroups {
     return groups.get(groupOf[layer]).quantizes();
   }
 
-  /** Whether anything is ever packed. */
+  /** Returns whether anything is ever quantized. */
   boolean anyQuantizes() {
     return groups.stream().anyMatch(LayerGroup::quantizes);
   }

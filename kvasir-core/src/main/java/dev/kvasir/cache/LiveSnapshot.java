@@ -6,9 +6,9 @@ import dev.kvasir.codec.StatelessCodec;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 
-/** What a cache holds at the moment, made into bytes when it is asked for. */
+/** A snapshot of the current contents of a cache, serialized on demand. */
 final class LiveSnapshot implements CacheSnapshot {
-  private final CacheConfig settings;
+  private final CacheConfig config;
   private final BlockBoundaries boundaries;
   private final BlockTable blockTable;
   private final int length;
@@ -16,12 +16,12 @@ final class LiveSnapshot implements CacheSnapshot {
   private final byte[] state;
 
   /**
-   * @param blocks whole blocks behind the sinks
-   * @param state what the method keeps; empty where nothing is packed
+   * @param blocks whole blocks after the sinks
+   * @param state the method's state; empty if nothing is quantized
    */
-  LiveSnapshot(CacheConfig settings, BlockTable blockTable, int length, int blocks, byte[] state) {
-    this.settings = settings;
-    this.boundaries = new BlockBoundaries(settings.sinks());
+  LiveSnapshot(CacheConfig config, BlockTable blockTable, int length, int blocks, byte[] state) {
+    this.config = config;
+    this.boundaries = new BlockBoundaries(config.sinks());
     this.blockTable = blockTable;
     this.length = length;
     this.blocks = blocks;
@@ -47,26 +47,26 @@ final class LiveSnapshot implements CacheSnapshot {
   public byte[] block(int index) {
     int block = boundaries.sinkBlocks() + index;
     Optional<ColdBlocks> cold =
-        settings.coldBlocks().filter(pages -> pages.includes(end(index), length));
+        config.coldBlocks().filter(pages -> pages.includes(end(index), length));
     return new BlockSerializer(
-            blockTable, block, boundaries.firstPosition(block), settings.precision(), cold)
+            blockTable, block, boundaries.firstPosition(block), config.precision(), cold)
         .bytes();
   }
 
   @Override
   public boolean hasImmutableBlocks() {
     return blockTable.groups().retainAll()
-        && settings.coldBlocks().isEmpty()
-        && settings.codec().map(codec -> codec instanceof StatelessCodec).orElse(true);
+        && config.coldBlocks().isEmpty()
+        && config.codec().map(codec -> codec instanceof StatelessCodec).orElse(true);
   }
 
   @Override
   public byte[] residual() {
-    ResidualBlocks residual = new ResidualBlocks(blockTable.groups(), settings, length, blocks);
+    ResidualBlocks residual = new ResidualBlocks(blockTable.groups(), config, length, blocks);
     boolean all = blockTable.groups().retainAll();
     return ResidualSnapshot.write(
         all ? ResidualSnapshot.WHOLE : ResidualSnapshot.BY_LAYER,
-        settings,
+        config,
         length,
         blocks,
         state,

@@ -9,41 +9,39 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.WorkerPool;
 
 /**
- * The levels that let a cache keep to its budget. What dense blocks leave of it is divided among
- * layers in the ratio of their pages at the floor, so that all of them reach their floors at the
- * same length. A page more than there are is always counted: while a block is packed, its pages lie
- * beside it. What a method keeps beside blocks is taken as what it has from the beginning.
+ * The levels at which a cache stays within its budget. The bytes that dense blocks leave are
+ * divided among layers in proportion to their pages at the floor level. All layers therefore reach
+ * their floors at the same length. One extra page per layer always counts, since a block's pages
+ * exist next to it while it is quantized. A method's tables count with their initial size.
  */
 final class PageBudget {
   private static final int TOKENS = KvCache.TOKENS_PER_PAGE;
 
   private final CacheBudget budget;
   private final CacheShape shape;
-  private final CacheConfig settings;
+  private final CacheConfig config;
   private final RequantizingCodec codec;
   private final long bytes; // of blocks
-  private final long tableBytes; // beside blocks
+  private final long tableBytes; // outside of blocks
   private final long floorBytes; // of a block's pages
-  private final long denseBytes; // of a block before it is packed
+  private final long denseBytes; // of a block before it is quantized
 
   /**
-   * @param settings with a budget, and a codec that shrinks
+   * @param config a configuration with a budget and a codec that requantizes
    */
-  PageBudget(CacheShape shape, CacheConfig settings) {
-    this.budget = settings.budget().orElseThrow();
+  PageBudget(CacheShape shape, CacheConfig config) {
+    this.budget = config.budget().orElseThrow();
     this.shape = shape;
-    this.settings = settings;
-    this.codec = (RequantizingCodec) settings.codec().orElseThrow();
+    this.config = config;
+    this.codec = (RequantizingCodec) config.codec().orElseThrow();
     this.tableBytes = codec.tableBytes(0);
     this.bytes =
-        budget.isMinimum()
-            ? leastBytes(shape, settings, budget.tokens())
-            : budget.bytes() - tableBytes;
+        budget.isMinimum() ? minBytes(shape, config, budget.tokens()) : budget.bytes() - tableBytes;
     this.floorBytes = floorBytes(shape, codec);
     this.denseBytes = denseBytes(TOKENS);
   }
 
-  /** Of a block's pages, as narrow as they can be. */
+  /** Returns the bytes of a block's pages at their floor levels. */
   private static long floorBytes(CacheShape shape, RequantizingCodec codec) {
     long sum = 0;
     for (int layer = 0; layer < shape.layers(); layer++) {
@@ -52,7 +50,7 @@ final class PageBudget {
     return sum;
   }
 
-  /** Refuses a budget that holds no token at all. */
+  /** Rejects a budget that holds no token at all. */
   PageBudget requireCapacity() {
     if (capacity() == 0) {
       throw new InvalidInputException(
@@ -60,18 +58,18 @@ final class PageBudget {
               .formatted(
                   budget.spec(),
                   bytes(),
-                  tableBytes + denseBytes(settings.sinks()) + denseBytes + floorBytes));
+                  tableBytes + denseBytes(config.sinks()) + denseBytes + floorBytes));
     }
     return this;
   }
 
-  /** All that the cache may take. */
+  /** Returns the maximum bytes of the cache. */
   long bytes() {
     return bytes + tableBytes;
   }
 
   long denseBytes(long tokens) {
-    return DenseBlock.bytesFor(shape, tokens, settings.precision());
+    return DenseBlock.bytesFor(shape, tokens, config.precision());
   }
 
   WorkerPool workers() {
@@ -86,12 +84,15 @@ final class PageBudget {
     return shape.layers();
   }
 
-  /** Whether so many sealed blocks fit at their floors, beside so many bytes that are dense. */
+  /**
+   * Returns whether {@code blocks} quantized blocks fit at their floors next to {@code dense}
+   * bytes.
+   */
   boolean fits(int blocks, long dense) {
     return (blocks + 1) * floorBytes + dense <= bytes;
   }
 
-  /** The widest levels at which a layer's pages fit; its floor if none does. */
+  /** Returns the widest levels at which a layer's pages fit; its floor if none does. */
   PageLevels levels(int layer, int blocks, long dense) {
     int floor = codec.floorLevel(layer);
     long available = (bytes - dense) * codec.pageBytes(layer, floor) / floorBytes;
@@ -108,18 +109,18 @@ final class PageBudget {
     return wide < 1 ? new PageLevels(level, 0) : new PageLevels(level - 1, blocks + 1 - (int) wide);
   }
 
-  /** Dense tokens, beside sinks, when a block is about to be packed. */
+  /** Returns the dense tokens, without sinks, just before a block is quantized. */
   private long fullResidual() {
-    return Math.ceilDiv(settings.window() + TOKENS, TOKENS) * (long) TOKENS;
+    return Math.ceilDiv(config.window() + TOKENS, TOKENS) * (long) TOKENS;
   }
 
-  /** Tokens that fit, had they come one by one. */
+  /** Returns how many tokens fit when they are appended one by one. */
   int capacity() {
-    long sinks = denseBytes(settings.sinks());
-    long beside = bytes - sinks - denseBytes(fullResidual());
-    long quantized = Math.max(0, Math.floorDiv(beside, floorBytes));
+    long sinks = denseBytes(config.sinks());
+    long remaining = bytes - sinks - denseBytes(fullResidual());
+    long quantized = Math.max(0, Math.floorDiv(remaining, floorBytes));
     long free = bytes - sinks - (quantized + 1) * floorBytes;
-    long tokens = free < 0 ? 0 : settings.sinks() + TOKENS * (quantized + free / denseBytes);
+    long tokens = free < 0 ? 0 : config.sinks() + TOKENS * (quantized + free / denseBytes);
     return (int) Math.min(Integer.MAX_VALUE, tokens);
   }
 
@@ -129,20 +130,19 @@ final class PageBudget {
             .formatted(budget.spec(), wanted - length, length, bytes(), capacity()));
   }
 
-  /** What a cache takes after so many tokens, had they come one by one. */
+  /** Returns the bytes after {@code tokens} tokens that were appended one by one. */
   CacheBytes bytesFor(int tokens) {
     if (tokens > capacity()) {
       throw full(0, tokens);
     }
-    int rest = Math.max(0, tokens - settings.sinks());
-    int blocks = Math.max(0, rest - settings.window()) / TOKENS;
-    long sinks =
-        denseBytes(Math.min(settings.sinks(), Math.ceilDiv(tokens, TOKENS) * (long) TOKENS));
+    int rest = Math.max(0, tokens - config.sinks());
+    int blocks = Math.max(0, rest - config.window()) / TOKENS;
+    long sinks = denseBytes(Math.min(config.sinks(), Math.ceilDiv(tokens, TOKENS) * (long) TOKENS));
     long window = denseBytes * Math.ceilDiv(rest - blocks * TOKENS, TOKENS);
     long codes = 0;
     long pages = 0;
     for (int layer = 0; blocks > 0 && layer < shape.layers(); layer++) {
-      // Before the last block was packed, it was dense.
+      // The last block was dense before it was quantized.
       PageLevels before = levels(layer, blocks - 1, sinks + denseBytes(fullResidual()));
       PageLevels levels = levels(layer, blocks, sinks + window).and(before);
       int older = levels.older();
@@ -156,17 +156,17 @@ final class PageBudget {
     return new CacheBytes(codes, pages - codes, window, sinks, tableBytes);
   }
 
-  /** The least that holds so many tokens in blocks. */
-  private static long leastBytes(CacheShape shape, CacheConfig settings, int tokens) {
-    RequantizingCodec codec = (RequantizingCodec) settings.codec().orElseThrow();
-    long rest = Math.max(0, (long) tokens - settings.sinks());
-    // The last token comes before a block is packed for it.
-    long blocks = Math.max(0, rest - settings.window() - 1) / TOKENS;
+  /** Returns the minimum bytes of blocks that hold {@code tokens} tokens. */
+  private static long minBytes(CacheShape shape, CacheConfig config, int tokens) {
+    RequantizingCodec codec = (RequantizingCodec) config.codec().orElseThrow();
+    long rest = Math.max(0, (long) tokens - config.sinks());
+    // The last token is appended before a block is quantized for it.
+    long blocks = Math.max(0, rest - config.window() - 1) / TOKENS;
     long dense = Math.ceilDiv(rest - blocks * TOKENS, (long) TOKENS);
-    long denseBefore = blocks == 0 ? 0 : Math.ceilDiv(settings.window() + TOKENS, TOKENS);
+    long denseBefore = blocks == 0 ? 0 : Math.ceilDiv(config.window() + TOKENS, TOKENS);
     long floor = floorBytes(shape, codec);
-    long denseBlock = DenseBlock.bytesFor(shape, TOKENS, settings.precision());
-    return DenseBlock.bytesFor(shape, settings.sinks(), settings.precision())
+    long denseBlock = DenseBlock.bytesFor(shape, TOKENS, config.precision());
+    return DenseBlock.bytesFor(shape, config.sinks(), config.precision())
         + Math.max(
             (blocks + 1) * floor + dense * denseBlock, blocks * floor + denseBefore * denseBlock);
   }

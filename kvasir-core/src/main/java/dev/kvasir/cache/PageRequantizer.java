@@ -7,10 +7,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Keeps the pages of one sequence within its budget. Pages that must be narrower are replaced,
- * those of a layer one after another: a narrower page lies beside the wider one for a moment, and a
- * budget counts one page more than a layer has. A fork that shares the wider page keeps it. With a
- * budget all layers hold everything, in one group.
+ * Keeps the pages of one sequence within its budget. It replaces pages that must become narrower,
+ * one at a time per layer. The narrower page briefly exists next to the wider one, which is why a
+ * budget counts one extra page per layer. A fork that shares the wider page keeps it. With a
+ * budget, all layers form one group and retain everything.
  */
 final class PageRequantizer {
   private final PageBudget budget;
@@ -28,17 +28,17 @@ final class PageRequantizer {
     return budget;
   }
 
-  /** Time that shrinking has taken. */
+  /** Returns the time spent on requantization. */
   long nanos() {
     return nanos;
   }
 
-  /** Makes room for so many sealed blocks beside so many dense bytes. */
+  /** Requantizes until {@code quantized} blocks fit next to {@code dense} bytes. */
   void fit(int quantized, long dense) {
     PageLevels[] levels = levels(quantized, dense);
     for (int layer = 0; layer < levels.length; layer++) {
       int newest = levels[layer].newest();
-      // Where a layer's pages shrink together, those to come are as wide as the others.
+      // If a layer's pages are requantized together, new pages are as wide as the others.
       boolean widens = budget.step() == RequantizeScope.PAGE;
       codec.setLevel(layer, widens ? newest : Math.max(newest, codec.level(layer)));
     }
@@ -46,8 +46,8 @@ final class PageRequantizer {
   }
 
   /**
-   * The same for a sequence that was cut: what comes after is packed as wide as in a sequence that
-   * never was longer. Pages that have shrunk stay as they are.
+   * Does the same for a truncated sequence. New pages are as wide as in a sequence that was never
+   * longer; pages that were requantized stay as they are.
    */
   void restart(int quantized, long dense) {
     for (int layer = 0; layer < budget.layers(); layer++) {
@@ -56,7 +56,7 @@ final class PageRequantizer {
     fit(quantized, dense);
   }
 
-  /** Whether that would make any page narrower, or those to come, or is not to be had at all. */
+  /** Returns whether {@link #fit} would narrow any page, present or future, or cannot succeed. */
   boolean mustRequantizeFor(int quantized, long dense) {
     if (!budget.fits(quantized, dense)) {
       return true;
@@ -113,7 +113,7 @@ final class PageRequantizer {
   /**
    * A page that must become narrower.
    *
-   * @param level that it shrinks to
+   * @param level its new level
    */
   private record WidePage(int block, int layer, int level) {}
 }

@@ -7,9 +7,10 @@ import dev.kvasir.codec.RequantizeScope;
 import java.util.Arrays;
 
 /**
- * How wide the pages of a sequence are under its budget, for a cache whose pages lie elsewhere:
- * what {@link PageRequantizer} decides in {@link PagedCache}, without the pages. All layers have
- * the same floor, so they shrink together. Level 0 has 16 bits, and each further one half as many.
+ * The widths of a sequence's pages under its budget, for a cache whose pages are elsewhere, such as
+ * on a GPU. It decides what {@link PageRequantizer} decides in {@link PagedCache}, without the
+ * pages. All layers have the same floor, so they are requantized together. Level 0 has 16 bits, and
+ * each further level half as many.
  */
 public final class PageWidths {
   private static final int TOKENS = KvCache.TOKENS_PER_PAGE;
@@ -17,9 +18,9 @@ public final class PageWidths {
   private final PageBudget budget;
   private final BlockBoundaries boundaries;
   private final int window;
-  private int blocks; // that are reserved, those of sinks included
+  private int blocks; // reserved, those of sinks included
   private int next; // the level of pages to come
-  private int[] levels; // of packed blocks
+  private int[] levels; // of quantized blocks
 
   private PageWidths(PageBudget budget, BlockBoundaries boundaries, int window, int[] levels) {
     this.budget = budget;
@@ -29,14 +30,14 @@ public final class PageWidths {
   }
 
   /**
-   * @param spec of a cache with a budget of its own
+   * @param spec a cache with a budget
    */
   public static PageWidths of(CacheSpec spec, CacheShape shape, CacheContext context) {
-    CacheConfig settings = spec.config().cacheConfig(shape, context);
+    CacheConfig config = spec.config().cacheConfig(shape, context);
     return new PageWidths(
-        new PageBudget(shape, settings).requireCapacity(),
-        new BlockBoundaries(settings.sinks()),
-        settings.window(),
+        new PageBudget(shape, config).requireCapacity(),
+        new BlockBoundaries(config.sinks()),
+        config.window(),
         new int[0]);
   }
 
@@ -47,7 +48,7 @@ public final class PageWidths {
     return fork;
   }
 
-  /** All that the cache may take on the host. */
+  /** Returns the maximum bytes of the cache on the host. */
   public long bytes() {
     return budget.bytes();
   }
@@ -56,7 +57,7 @@ public final class PageWidths {
     return budget.capacity();
   }
 
-  /** Of packed blocks, as they have to be. */
+  /** Returns the required level of a quantized block. */
   public int level(int block) {
     return levels[block];
   }
@@ -69,12 +70,12 @@ public final class PageWidths {
     return boundaries.sinkBlocks() + levels.length;
   }
 
-  /** Bytes of what is not packed with so many blocks reserved, of which so many are packed. */
+  /** Returns the dense bytes of {@code reserved} blocks, {@code quantized} of them quantized. */
   private long dense(int reserved, int quantized) {
     return budget.denseBytes(boundaries.firstPosition(reserved) - (long) quantized * TOKENS);
   }
 
-  /** Blocks that have left the window. */
+  /** Returns the number of blocks that have left the residual window. */
   public int quantizable(int length) {
     int end = quantizedEnd();
     while (boundaries.firstPosition(end + 1) + (long) window <= length) {
@@ -83,7 +84,7 @@ public final class PageWidths {
     return end - quantizedEnd();
   }
 
-  /** Tokens of a step that fit. */
+  /** Returns how many tokens of a step fit. */
   public int stepCapacity(int length, int tokens, boolean isDeferred) {
     int quantizable = isDeferred ? quantizable(length) : 0;
     int quantized = levels.length + quantizable;
@@ -95,7 +96,10 @@ public final class PageWidths {
     return Math.min(tokens, boundaries.firstPosition(end) - length);
   }
 
-  /** Whether pages would become narrower, or those to come, if so many tokens were reserved. */
+  /**
+   * Returns whether a reservation of {@code wanted} tokens would narrow any page, present or
+   * future.
+   */
   public boolean mustRequantizeFor(int wanted) {
     int reserved = reserved(wanted);
     long dense = dense(reserved, levels.length);
@@ -122,7 +126,7 @@ public final class PageWidths {
   }
 
   /**
-   * Makes room for so many tokens.
+   * Reserves memory for {@code wanted} tokens.
    *
    * @throws CacheFullException if they do not fit; nothing has changed then
    */
@@ -138,7 +142,7 @@ public final class PageWidths {
     blocks = reserved;
   }
 
-  /** Packs another block; answers the level that it is coded to. Others may be narrower then. */
+  /** Counts another block as quantized and returns its level. Other pages may become narrower. */
   public int quantizeNext() {
     int level = next;
     levels = Arrays.copyOf(levels, levels.length + 1);
@@ -157,10 +161,10 @@ public final class PageWidths {
   }
 
   /**
-   * After a cut: what comes is packed as wide as in a sequence that never was longer.
+   * Truncates the sequence. New pages are as wide as in a sequence that was never longer.
    *
-   * @param length that is left
-   * @param packed blocks that are
+   * @param length remaining tokens
+   * @param quantized remaining quantized blocks
    */
   public void truncate(int length, int quantized) {
     blocks = length == 0 ? 0 : boundaries.blockOf(length - 1) + 1;

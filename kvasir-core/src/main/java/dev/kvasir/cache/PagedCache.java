@@ -19,99 +19,95 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A sequence's tokens in blocks: sinks, then packed pages, then the recent tokens in full
- * precision.
+ * A KV cache of blocks in host memory: attention sinks, then quantized pages, then the residual
+ * window in full precision.
  *
  * <pre>
- * position 0        sinks            sinks + 128 * sealed                length
- *          | sinks  | sealed ... sealed | dense ... dense, the last filling |
+ * position 0        sinks         sinks + 128 * quantized                length
+ *          | sinks  | quantized ... quantized | dense ... dense, the last filling |
  * </pre>
  *
- * A dense block is packed, in all layers at once, when at least {@code window} tokens follow it, or
- * several of them where a codec wants them together. So while a step runs, its own tokens are
- * always seen in full precision.
+ * A dense block is quantized, in all layers at once, when at least {@code window} tokens follow it.
+ * Codecs may ask for several blocks at a time. The tokens of a running step are therefore always
+ * read in full precision.
  *
- * <p>Layers that look back no further than a window of their own hold that, and let go of the
- * blocks before it ({@link LayerGroup}).
+ * <p>Layers with a sliding window retain only that window and evict earlier blocks ({@link
+ * LayerGroup}).
  */
 public final class PagedCache implements KvCache {
   private final CacheShape shape;
-  private final CacheConfig settings;
+  private final CacheConfig config;
   private final BlockBoundaries boundaries;
   private final int sinkBlocks;
-  private final SequenceCodec codec; // null where nothing is packed
+  private final SequenceCodec codec; // null if nothing is quantized
   private final BlockTable blocks;
   private final PageRequantizer requantizer; // null without a budget
-  private final RequantizablePages requantizable; // null where pages do not shrink for others
+  private final RequantizablePages requantizable; // null if pages are never requantized for others
   private final MemoryPool pool;
   private final int blocksTogether;
   private final boolean readsPromptsAsStored;
   private final int rowsTogether;
-  private UncheckedBlocks unchecked; // null where all that is held was checked
+  private UncheckedBlocks unchecked; // null once every block has been checked
   private int length;
-  private int quantizedEnd; // blocks before this one are sinks or sealed
+  private int quantizedEnd; // earlier blocks are sinks or quantized
   private boolean quantizationDeferred;
   private long learnNanos;
   private long quantizeNanos;
   private boolean closed;
 
-  /** With as much memory as there is. */
-  public PagedCache(CacheShape shape, CacheConfig settings) {
-    this(shape, settings, MemoryPool.unlimited());
+  /** Creates a cache without a memory limit. */
+  public PagedCache(CacheShape shape, CacheConfig config) {
+    this(shape, config, MemoryPool.unlimited());
   }
 
   /**
-   * @param pool that all of its memory is taken from
+   * @param pool provides all of its memory
    */
-  public PagedCache(CacheShape shape, CacheConfig settings, MemoryPool pool) {
+  public PagedCache(CacheShape shape, CacheConfig config, MemoryPool pool) {
     this(
         shape,
-        settings,
+        config,
         pool,
-        settings.codec().map(made -> made.newSequence(pool)).orElse(null),
-        budget(shape, settings),
-        newBlocks(shape, settings, pool));
+        config.codec().map(made -> made.newSequence(pool)).orElse(null),
+        budget(shape, config),
+        newBlocks(shape, config, pool));
   }
 
-  private static PageBudget budget(CacheShape shape, CacheConfig settings) {
-    return settings
-        .budget()
-        .map(any -> new PageBudget(shape, settings).requireCapacity())
-        .orElse(null);
+  private static PageBudget budget(CacheShape shape, CacheConfig config) {
+    return config.budget().map(any -> new PageBudget(shape, config).requireCapacity()).orElse(null);
   }
 
-  private static BlockTable newBlocks(CacheShape shape, CacheConfig settings, MemoryPool pool) {
-    LayerGroups groups = LayerGroups.of(shape, settings);
-    return new BlockTable(groups, settings.precision(), pool, settings.codec().orElse(null));
+  private static BlockTable newBlocks(CacheShape shape, CacheConfig config, MemoryPool pool) {
+    LayerGroups groups = LayerGroups.of(shape, config);
+    return new BlockTable(groups, config.precision(), pool, config.codec().orElse(null));
   }
 
   private PagedCache(
       CacheShape shape,
-      CacheConfig settings,
+      CacheConfig config,
       MemoryPool pool,
       SequenceCodec codec,
       PageBudget budget,
       BlockTable blocks) {
     this.shape = shape;
-    this.settings = settings;
+    this.config = config;
     this.pool = pool;
     this.codec = codec;
     this.blocks = blocks;
-    this.boundaries = new BlockBoundaries(settings.sinks());
+    this.boundaries = new BlockBoundaries(config.sinks());
     this.sinkBlocks = boundaries.sinkBlocks();
-    this.blocksTogether = settings.codec().map(PageCodec::blocksPerGroup).orElse(1);
+    this.blocksTogether = config.codec().map(PageCodec::blocksPerGroup).orElse(1);
     this.readsPromptsAsStored =
-        settings
+        config
             .codec()
             .map(PageCodec::prefersQuantizedPrefill)
-            .orElse(settings.precision() != Precision.F32);
-    this.rowsTogether =
-        settings.codec().map(PageCodec::maxQueryRows).orElse(PageReader.PREFILL_ROWS);
+            .orElse(config.precision() != Precision.F32);
+    this.rowsTogether = config.codec().map(PageCodec::maxQueryRows).orElse(PageReader.PREFILL_ROWS);
     this.quantizedEnd = sinkBlocks;
     this.requantizer =
         budget == null ? null : new PageRequantizer(budget, (RequantizingSequence) codec, blocks);
     this.requantizable =
-        budget == null && settings.codec().orElse(null) instanceof RequantizingCodec requantizing
+        budget == null && config.codec().orElse(null) instanceof RequantizingCodec requantizing
             ? new RequantizablePages(
                 requantizing, (RequantizingSequence) codec, blocks, this::isIntact)
             : null;
@@ -168,14 +164,17 @@ public final class PagedCache implements KvCache {
     }
   }
 
-  /** A step begins here, so what is damaged ends one sequence and no batch. */
+  /**
+   * Checks restored blocks. A step starts here, so damage ends one sequence and not the whole
+   * batch.
+   */
   private void checkBlocks() {
     if (unchecked != null) {
       unchecked.check();
     }
   }
 
-  /** Whether nothing of it is damaged; what is will be refused when its sequence goes on. */
+  /** Returns whether no block is damaged. Damage is reported when the sequence continues. */
   private boolean isIntact() {
     try {
       checkBlocks();
@@ -186,8 +185,9 @@ public final class PagedCache implements KvCache {
   }
 
   /**
-   * Takes the blocks that are missing. The one that the next token goes to may be a fork's too:
-   * then this sequence needs its own, unless the fork has left to make room for the copy.
+   * Allocates the missing blocks. If a fork shares the block of the next token, this sequence gets
+   * a copy of it. If the pool is too full for the copy and the fork has been closed meanwhile, none
+   * is needed.
    */
   private void allocateBlocks(int wanted) {
     int next = blockOf(length);
@@ -203,7 +203,7 @@ public final class PagedCache implements KvCache {
   }
 
   /**
-   * @param copied a block of which this sequence needs its own; -1 for none
+   * @param copied a shared block that this sequence must copy; -1 for none
    */
   private void allocateBlocks(int wanted, int copied) {
     int missing = 0;
@@ -213,20 +213,20 @@ public final class PagedCache implements KvCache {
     if (copied < 0 && missing == 0) {
       return;
     }
-    int held = blocks.count();
+    int blockCount = blocks.count();
     int[] tokens = new int[missing];
     for (int i = 0; i < missing; i++) {
-      tokens[i] = boundaries.capacity(held + i);
+      tokens[i] = boundaries.capacity(blockCount + i);
     }
-    blocks.allocate(copied, tokens, quantizable(held + missing) - quantizable(held));
+    blocks.allocate(copied, tokens, quantizable(blockCount + missing) - quantizable(blockCount));
   }
 
-  /** Dense blocks of the first so many that will be packed. */
+  /** Returns how many of the first {@code count} blocks are dense and will be quantized. */
   private int quantizable(int count) {
     return codec == null ? 0 : Math.max(0, count - quantizedEnd);
   }
 
-  /** Shrinks pages until the dense blocks that are to come fit beside them. */
+  /** Requantizes pages until the coming dense blocks fit next to them. */
   private void ensureCapacity(int wanted) {
     PageBudget budget = requantizer.budget();
     if (stepCapacity(wanted - length) < wanted - length) {
@@ -321,10 +321,10 @@ public final class PagedCache implements KvCache {
     return codec != null && !quantizationDeferred && endOfQuantizable() > quantizedEnd;
   }
 
-  /** The first block that may not be packed yet. */
+  /** Returns the first block that may not be quantized yet. */
   private int endOfQuantizable() {
     int end = quantizedEnd;
-    while (firstPosition(end + blocksTogether) + (long) settings.window() <= length) {
+    while (firstPosition(end + blocksTogether) + (long) config.window() <= length) {
       end += blocksTogether;
     }
     return end;
@@ -360,7 +360,7 @@ public final class PagedCache implements KvCache {
     }
   }
 
-  /** Dense blocks from {@code first} on, before they are packed. */
+  /** The dense blocks from {@code first} on, before they are quantized. */
   private final class Run implements QuantizationBatch {
     private final int first;
     private final int blockCount;
@@ -392,9 +392,9 @@ public final class PagedCache implements KvCache {
   }
 
   @Override
-  public void deferQuantization(boolean held) {
+  public void deferQuantization(boolean deferred) {
     checkOpen();
-    quantizationDeferred = held;
+    quantizationDeferred = deferred;
     quantizeWindow();
   }
 
@@ -447,7 +447,9 @@ public final class PagedCache implements KvCache {
     }
   }
 
-  /** What a local layer has let go cannot be had back from what other layers hold. */
+  /**
+   * {@inheritDoc} What a sliding-window layer has evicted cannot be recovered from other layers.
+   */
   @Override
   public int retainable(int wanted) {
     checkOpen();
@@ -490,7 +492,7 @@ public final class PagedCache implements KvCache {
     if (dequantizes) {
       dequantize(retained - 1);
     } else if (wanted > 0 && wanted < firstPosition(retained)) {
-      // Where no layer packs, a block that is past the window is in full precision all the same.
+      // If no layer is quantized, a block behind the window is still in full precision.
       quantizedEnd = Math.min(quantizedEnd, Math.max(retained - 1, sinkBlocks));
     }
     if (!blocks.holdsWindows(boundaries, length)) {
@@ -500,7 +502,7 @@ public final class PagedCache implements KvCache {
     }
   }
 
-  /** A page that is cut must take tokens again, so it goes back to what attention saw of it. */
+  /** Dequantizes a page that was cut, since it must take tokens again. */
   private void dequantize(int block) {
     quantizedEnd = block;
     if (!blocks.dequantize(block, length - firstPosition(block))) {
@@ -513,12 +515,12 @@ public final class PagedCache implements KvCache {
   public KvCache fork() {
     checkOpen();
     // Memory that was reserved and never filled is not worth sharing.
-    int held = length == 0 ? 0 : blockOf(length - 1) + 1;
-    BlockTable shared = shared(held);
+    int blockCount = length == 0 ? 0 : blockOf(length - 1) + 1;
+    BlockTable shared = shared(blockCount);
     PagedCache fork =
         new PagedCache(
             shape,
-            settings,
+            config,
             pool,
             codec == null ? null : codec.fork(),
             requantizer == null ? null : requantizer.budget(),
@@ -530,9 +532,9 @@ public final class PagedCache implements KvCache {
     return fork;
   }
 
-  private BlockTable shared(int held) {
+  private BlockTable shared(int blockCount) {
     try {
-      return blocks.share(held, quantizable(held));
+      return blocks.share(blockCount, quantizable(blockCount));
     } catch (MemoryFullException e) {
       throw new CacheFullException(
           "a sequence of %d tokens cannot be forked: %s".formatted(length, e.getMessage()));
@@ -545,30 +547,30 @@ public final class PagedCache implements KvCache {
     checkBlocks();
     int whole = codec == null ? wholeDenseBlocks() : quantizedBlocks();
     byte[] state = codec == null ? new byte[0] : codec.serializeState();
-    return new LiveSnapshot(settings, blocks, length, whole, state);
+    return new LiveSnapshot(config, blocks, length, whole, state);
   }
 
   private int wholeDenseBlocks() {
-    return Math.max(0, length - settings.sinks()) / TOKENS_PER_PAGE;
+    return Math.max(0, length - config.sinks()) / TOKENS_PER_PAGE;
   }
 
   /**
-   * A sequence that was stored, which goes on with the bits that it would have had.
+   * Restores a stored sequence, which continues bit-identically.
    *
-   * @param pool that all of its memory is taken from
-   * @throws dev.kvasir.error.InvalidInputException in one sentence, where a bit has changed or a
-   *     cache with other settings was stored
-   * @throws CacheFullException where the pool has not as much
+   * @param pool provides all of its memory
+   * @throws dev.kvasir.error.InvalidInputException if a bit has changed, or the cache was stored
+   *     with other settings; the message is one sentence
+   * @throws CacheFullException if the pool has too little memory
    */
   public static PagedCache restore(
-      CacheShape shape, CacheConfig settings, MemoryPool pool, CacheSnapshot snapshot) {
+      CacheShape shape, CacheConfig config, MemoryPool pool, CacheSnapshot snapshot) {
     CacheRestorer restorer =
-        new CacheRestorer(LayerGroups.of(shape, settings), settings, pool, snapshot);
-    PageBudget budget = budget(shape, settings);
+        new CacheRestorer(LayerGroups.of(shape, config), config, pool, snapshot);
+    PageBudget budget = budget(shape, config);
     try {
       PagedCache cache =
           new PagedCache(
-              shape, settings, pool, restorer.codec(), budget, newBlocks(shape, settings, pool));
+              shape, config, pool, restorer.codec(), budget, newBlocks(shape, config, pool));
       return cache.restoreFrom(restorer);
     } catch (MemoryFullException e) {
       throw new CacheFullException(
@@ -653,7 +655,7 @@ public final class PagedCache implements KvCache {
     checkOpen();
     if (position < 0 || position > length || position > 0 && !evicts(layer)) {
       throw new IllegalArgumentException(
-          "layer %d was to let go of %d tokens of %d".formatted(layer, position, length));
+          "layer %d cannot evict %d of %d tokens".formatted(layer, position, length));
     }
     if (position > 0) {
       blocks.ofLayer(layer).evict(blockOf(position - 1) + 1);
@@ -714,7 +716,7 @@ public final class PagedCache implements KvCache {
     if (requantizable != null) {
       pool.unregister(requantizable);
     }
-    pin(); // another thread may be making its pages narrower
+    pin(); // another thread may be requantizing its pages
     try {
       if (codec != null) {
         codec.close();

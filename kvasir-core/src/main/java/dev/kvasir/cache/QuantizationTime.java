@@ -1,11 +1,11 @@
 package dev.kvasir.cache;
 
 /**
- * Time that a sequence spent on packing, which its steps have waited for.
+ * The time that a sequence spent on quantization, during which its steps waited.
  *
- * @param learnNanos on learning from what was about to be packed
- * @param sealNanos on packing it
- * @param shrinkNanos on making packed pages narrower
+ * @param learnNanos spent on learning from the blocks before they are quantized
+ * @param quantizeNanos spent on quantizing them
+ * @param requantizeNanos spent on narrowing quantized pages
  */
 public record QuantizationTime(long learnNanos, long quantizeNanos, long requantizeNanos) {
   public static final QuantizationTime NONE = new QuantizationTime(0, 0, 0);

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Tokens whose vectors are packed in the layers of a group: one page a layer. A block belongs to
- * one sequence, which may replace its pages; the pages are shared with forks.
+ * A quantized block in the layers of a group: one page per layer. A block belongs to one sequence,
+ * which may replace its pages. Forks share the pages.
  */
 final class QuantizedBlock implements Block {
   private final LayerGroup group;
@@ -24,7 +24,7 @@ final class QuantizedBlock implements Block {
   }
 
   /**
-   * @param isOld whether its pages were packed anew with fewer bits when they were stored
+   * @param isCold whether its pages were requantized when they were stored
    */
   QuantizedBlock(LayerGroup group, List<Page> pages, boolean isCold) {
     this(group, pages.stream().map(SharedPage::of).toArray(SharedPage[]::new), isCold);
@@ -55,9 +55,9 @@ final class QuantizedBlock implements Block {
   }
 
   /**
-   * Puts a narrower page in place of a layer's, once there is one.
+   * Replaces a layer's page by a narrower one.
    *
-   * @param pool that has to do with both for a moment
+   * @param pool counts both pages for a moment
    */
   void requantize(RequantizingSequence codec, int layer, int level, MemoryPool pool) {
     SharedPage wide = pages[group.indexOf(layer)];
@@ -73,7 +73,7 @@ final class QuantizedBlock implements Block {
     wide.release();
   }
 
-  /** Bytes of a layer's page that would be free if this sequence let go of it. */
+  /** Returns the bytes of a layer's page that become free if this sequence releases it. */
   long freeableBytes(int layer) {
     Page page = page(layer);
     return pages[group.indexOf(layer)].refCount().isShared()

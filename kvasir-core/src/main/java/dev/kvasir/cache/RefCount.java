@@ -2,7 +2,7 @@ package dev.kvasir.cache;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Counts the sequences that hold a block, from any thread. */
+/** A thread-safe count of the sequences that reference a block. */
 final class RefCount {
   private final AtomicInteger count = new AtomicInteger(1);
 
@@ -10,7 +10,7 @@ final class RefCount {
     count.incrementAndGet();
   }
 
-  /** Answers whether the last one has gone. */
+  /** Returns whether the last reference was released. */
   boolean release() {
     return count.decrementAndGet() == 0;
   }

@@ -7,8 +7,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * The pages of one sequence, where they shrink for others of its pool: the oldest first, by a level
- * at a time, and only while nobody reads or packs them.
+ * The pages of one sequence that are requantized to free memory for other sequences of its pool.
+ * The oldest pages come first, one level at a time, and only while no thread reads or quantizes
+ * them.
  */
 final class RequantizablePages implements MemoryPool.Reclaimable {
   private final RequantizingCodec codec;
@@ -18,8 +19,8 @@ final class RequantizablePages implements MemoryPool.Reclaimable {
   private final ReentrantLock lock = new ReentrantLock();
 
   /**
-   * @param areWhole asked before pages become narrower, while nobody reads or packs them: what was
-   *     made of damaged ones could not be told from what was made of others
+   * @param areIntact checked before pages are requantized, while no thread reads or quantizes them:
+   *     a page made from a damaged one could not be recognized as damaged
    */
   RequantizablePages(
       RequantizingCodec codec,
@@ -40,7 +41,10 @@ final class RequantizablePages implements MemoryPool.Reclaimable {
     lock.unlock();
   }
 
-  /** One who is in use by another thread is passed over: to wait for it could last for ever. */
+  /**
+   * {@inheritDoc} Skips a sequence in use by another thread, since waiting for it could take
+   * forever.
+   */
   @Override
   public void reclaim(int level, long bytes) {
     if (!lock.tryLock()) {
@@ -62,7 +66,7 @@ final class RequantizablePages implements MemoryPool.Reclaimable {
     }
   }
 
-  /** Answers how many bytes became free. */
+  /** Returns the freed bytes. */
   private long requantize(int index, int level) {
     long freed = 0;
     for (int layer = 0; layer < blocks.groups().shape().layers(); layer++) {

@@ -7,21 +7,24 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 
-/** The blocks of a cache that are not stored as whole ones: sinks, and those behind the whole. */
+/**
+ * The blocks of a cache that are not stored as whole ones: sinks, and the blocks after the whole
+ * ones.
+ */
 final class ResidualBlocks {
   private final LayerGroups groups;
-  private final CacheConfig settings;
+  private final CacheConfig config;
   private final BlockBoundaries boundaries;
   private final int length;
   private final int[] blocks;
 
   /**
-   * @param whole blocks behind the sinks that are stored apart
+   * @param whole blocks after the sinks that are stored separately
    */
-  ResidualBlocks(LayerGroups groups, CacheConfig settings, int length, int whole) {
+  ResidualBlocks(LayerGroups groups, CacheConfig config, int length, int whole) {
     this.groups = groups;
-    this.settings = settings;
-    this.boundaries = new BlockBoundaries(settings.sinks());
+    this.config = config;
+    this.boundaries = new BlockBoundaries(config.sinks());
     this.length = length;
     int first = boundaries.sinkBlocks();
     int end = length == 0 ? 0 : boundaries.blockOf(length - 1) + 1;
@@ -32,17 +35,17 @@ final class ResidualBlocks {
     return blocks.length;
   }
 
-  /** The index among all blocks of one of these. */
+  /** Returns the index of a residual block among all blocks. */
   int block(int index) {
     return blocks[index];
   }
 
-  /** Tokens of one of these. */
+  /** Returns the tokens of a residual block. */
   int tokens(int index) {
     return boundaries.tokens(blocks[index], length);
   }
 
-  /** By block and layer, 1: every layer has let go of nothing. */
+  /** Returns 1 by block and layer: no layer has evicted anything. */
   byte[][] allRetained() {
     byte[][] retained = new byte[blocks.length][groups.shape().layers()];
     for (byte[] ofBlock : retained) {
@@ -77,7 +80,7 @@ final class ResidualBlocks {
     return retained;
   }
 
-  /** Of the numbers of those layers that hold a block. */
+  /** Returns the bytes of the numbers in layers that retain a block. */
   long bytes(byte[][] retained) {
     CacheShape layer = groups.shape().withLayers(1);
     long bytes = 0;
@@ -86,7 +89,7 @@ final class ResidualBlocks {
       for (byte one : retained[i]) {
         layers += one;
       }
-      bytes += layers * DenseBlock.bytesFor(layer, tokens(i), settings.precision());
+      bytes += layers * DenseBlock.bytesFor(layer, tokens(i), config.precision());
     }
     return bytes;
   }

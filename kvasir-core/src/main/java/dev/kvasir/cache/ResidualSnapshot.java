@@ -7,28 +7,28 @@ import dev.kvasir.kernel.DenseMatrix.Precision;
 import java.nio.ByteBuffer;
 
 /**
- * What is stored of a cache beside its whole blocks:
+ * The stored part of a cache other than its whole blocks:
  *
  * <pre>
  * u32  positions
  * u32  whole blocks
- * u32  sinks that the cache keeps, filled or not
+ * u32  number of sinks, filled or not
  * u8   0 for 32-bit floats, 1 for halves, 2 for bfloat16
- * u32  n, bytes of the method's state; 0 where nothing is packed
+ * u32  n, bytes of the method's state; 0 if nothing is quantized
  *      state
- *      numbers of sinks, then of tokens behind the whole blocks, block by block: keys of all
+ *      numbers of sinks, then of tokens after the whole blocks, block by block: keys of all
  *      layers, then values
  * </pre>
  *
- * Where layers hold a window alone, before and instead of the last of these:
+ * With sliding-window layers, the last item is replaced by:
  *
  * <pre>
- * u8 (blocks, layers)  1 where a layer holds it, 0 where it has let go of it
- *      numbers of the layers that do, block by block: keys of a layer, then its values
+ * u8 (blocks, layers)  1 if a layer retains it, 0 if it was evicted
+ *      numbers of retaining layers, block by block: keys of a layer, then its values
  * </pre>
  *
- * @param held by block and layer; null where all layers hold all
- * @param numbers the last of these, to be read
+ * @param retained by block and layer; null if all layers retain everything
+ * @param numbers the last item, to be read
  */
 record ResidualSnapshot(
     int length, int blocks, byte[] state, byte[][] retained, ByteBuffer numbers) {
@@ -39,40 +39,40 @@ record ResidualSnapshot(
 
   /** The blocks that are not whole. */
   interface ResidualBody {
-    /** Bytes of all that {@link #generate} writes. */
+    /** Returns the number of bytes that {@link #write} writes. */
     long bytes();
 
     void write(ByteBuffer out);
   }
 
   static byte[] write(
-      int kind, CacheConfig settings, int length, int blocks, byte[] state, ResidualBody body) {
+      int kind, CacheConfig config, int length, int blocks, byte[] state, ResidualBody body) {
     return SnapshotHeader.RESIDUAL.wrap(
         kind,
         HEADER_BYTES + state.length + body.bytes(),
         out -> {
-          out.putInt(length).putInt(blocks).putInt(settings.sinks());
-          out.put((byte) code(settings.precision())).putInt(state.length).put(state);
+          out.putInt(length).putInt(blocks).putInt(config.sinks());
+          out.put((byte) code(config.precision())).putInt(state.length).put(state);
           body.write(out);
         });
   }
 
-  static ResidualSnapshot read(Snapshot snapshot, LayerGroups groups, CacheConfig settings) {
+  static ResidualSnapshot read(Snapshot snapshot, LayerGroups groups, CacheConfig config) {
     boolean byLayer = !groups.retainAll() && SnapshotHeader.RESIDUAL.kindOf(snapshot) == BY_LAYER;
     return SnapshotHeader.RESIDUAL.unwrap(
-        snapshot, byLayer ? BY_LAYER : WHOLE, in -> read(in, groups, settings, byLayer));
+        snapshot, byLayer ? BY_LAYER : WHOLE, in -> read(in, groups, config, byLayer));
   }
 
   private static ResidualSnapshot read(
-      ByteBuffer in, LayerGroups groups, CacheConfig settings, boolean byLayer) {
+      ByteBuffer in, LayerGroups groups, CacheConfig config, boolean byLayer) {
     int length = in.getInt();
     int blocks = in.getInt();
     int sinks = in.getInt();
-    if (sinks != settings.sinks()) {
+    if (sinks != config.sinks()) {
       throw SnapshotHeader.RESIDUAL.invalid(
-          "has %d sinks; this cache has %d".formatted(sinks, settings.sinks()));
+          "has %d sinks; this cache has %d".formatted(sinks, config.sinks()));
     }
-    requirePrecision(SnapshotHeader.RESIDUAL, in, settings.precision());
+    requirePrecision(SnapshotHeader.RESIDUAL, in, config.precision());
     long tokens = length - (long) blocks * KvCache.TOKENS_PER_PAGE;
     if (length < 0 || blocks < 0 || blocks > 0 && tokens < sinks) {
       throw SnapshotHeader.RESIDUAL.invalid(
@@ -85,7 +85,7 @@ record ResidualSnapshot(
         throw SnapshotHeader.RESIDUAL.invalid("breaks off in the midst of what it says of itself");
       }
     } else {
-      long numbers = DenseBlock.bytesFor(groups.shape(), tokens, settings.precision());
+      long numbers = DenseBlock.bytesFor(groups.shape(), tokens, config.precision());
       SnapshotHeader.RESIDUAL.requireRemaining(in, stateBytes + numbers);
     }
     byte[] state = new byte[(int) stateBytes];
@@ -94,13 +94,13 @@ record ResidualSnapshot(
         length,
         blocks,
         state,
-        byLayer ? readRetained(in, groups, settings, length, blocks) : null,
+        byLayer ? readRetained(in, groups, config, length, blocks) : null,
         in);
   }
 
   private static byte[][] readRetained(
-      ByteBuffer in, LayerGroups groups, CacheConfig settings, int length, int blocks) {
-    ResidualBlocks residual = new ResidualBlocks(groups, settings, length, blocks);
+      ByteBuffer in, LayerGroups groups, CacheConfig config, int length, int blocks) {
+    ResidualBlocks residual = new ResidualBlocks(groups, config, length, blocks);
     byte[][] retained = residual.readRetained(in);
     SnapshotHeader.RESIDUAL.requireRemaining(in, residual.bytes(retained));
     return retained;

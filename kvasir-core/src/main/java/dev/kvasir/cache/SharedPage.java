@@ -2,7 +2,7 @@ package dev.kvasir.cache;
 
 import dev.kvasir.codec.Page;
 
-/** A page and how many sequences hold it. */
+/** A page with its reference count. */
 record SharedPage(Page page, RefCount refCount) {
   static SharedPage of(Page page) {
     return new SharedPage(page, new RefCount());

@@ -6,9 +6,9 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Blocks that attention will find where they lie in a mapped file. All of them are checked before
- * the first is computed with, by whoever comes first: opening a session takes no time then, and the
- * first token attends to every block in any case. Caches that were forked share the work.
+ * Blocks in a mapped file that have not been checked yet. The first user checks all of them before
+ * any computation: opening a session takes no time then, and the first token attends to every block
+ * anyway. Forked caches share the check.
  */
 final class UncheckedBlocks {
   private final BlockChecksums checksums;
@@ -18,8 +18,8 @@ final class UncheckedBlocks {
   private Optional<InvalidInputException> damage = Optional.empty();
 
   /**
-   * Held by whoever makes it. The file stays mapped until all were checked or the last lets go; the
-   * form, which has the window on the heap, goes when blocks have been made of it.
+   * Creates it with one reference. The file stays mapped until all blocks are checked or the last
+   * reference is released. The snapshot, whose window is on the heap, is not retained.
    */
   UncheckedBlocks(UncheckedSnapshot snapshot) {
     this.checksums = snapshot.checksums();
@@ -27,8 +27,10 @@ final class UncheckedBlocks {
   }
 
   /**
-   * @throws dev.kvasir.error.InvalidInputException in one sentence, now and ever after, where a bit
-   *     has changed
+   * Checks all blocks, unless that was done before.
+   *
+   * @throws dev.kvasir.error.InvalidInputException if a bit has changed, now and on every later
+   *     call
    */
   void check() {
     if (!isDone) {
@@ -37,8 +39,8 @@ final class UncheckedBlocks {
   }
 
   /**
-   * All are looked at before the first failure is thrown: a stream that one of its threads leaves
-   * does not wait for the others, and these would still read what is then unmapped.
+   * Checks every block before it throws the first failure. A parallel stream that one thread leaves
+   * does not wait for the others, which would still read unmapped memory.
    */
   private synchronized void checkAll() {
     if (isDone) {

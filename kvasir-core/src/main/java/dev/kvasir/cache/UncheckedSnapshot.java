@@ -2,11 +2,11 @@ package dev.kvasir.cache;
 
 import dev.kvasir.memory.SharedMapping;
 
-/** A stored cache in a mapped file, whose blocks come as they lie there, unchecked. */
+/** A stored cache in a mapped file, whose blocks are read in place without a check. */
 public interface UncheckedSnapshot extends CacheSnapshot {
-  /** What holds on to it keeps the file mapped. */
+  /** Returns the mapping; retaining it keeps the file mapped. */
   SharedMapping file();
 
-  /** Their checksums, which hold on to neither the form nor the file. */
+  /** Returns the checksums of the blocks, which retain neither the snapshot nor the file. */
   BlockChecksums checksums();
 }

@@ -3,14 +3,20 @@ package dev.kvasir.codec;
 import java.util.List;
 import java.util.function.Function;
 
-/** A method with one name that bits follow, as in {@code kivi:2}: what most methods are. */
+/**
+ * A method with a single name followed by a bit width, as in {@code kivi:2}. Most methods have this
+ * form.
+ */
 public abstract class BitWidthMethod implements QuantizationMethod {
   private final String name;
   private final Function<SpecText, QuantizationConfig> plan;
   private final List<String> help;
 
   /**
-   * @param plan of a spec with this name
+   * Creates a method.
+   *
+   * @param name the part of a spec before the colon
+   * @param parse creates the configuration for a spec with this name
    * @param help lines of {@link #help}
    */
   protected BitWidthMethod(

@@ -6,24 +6,26 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A budget as a user types it: bytes, as in {@code 512MiB}, or all-in bits per value at the length
- * that a sequence may grow to, as in {@code 4bits}.
+ * A memory budget as the user types it. It is either a number of bytes ({@code 512MiB}) or bits per
+ * value, everything included, at the longest sequence ({@code 4bits}).
  */
 public record BudgetSize(double amount, String unit) {
-  /** The budget is what all sequences of a model have in common. */
+  /** The spec value for a budget that all sequences of a model share. */
   private static final String POOL = "pool";
 
   private static final Pattern TYPED = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)(KiB|MiB|GiB|bits)");
 
-  /** Beyond any machine, and small enough that shares of it do not overflow. */
+  /** Larger than any machine, yet small enough that fractions of it do not overflow. */
   private static final double MAX_BYTES = 0x1p40;
 
-  /** Whether pages keep their width until the memory of all sequences is used up. */
+  /**
+   * Returns whether pages keep their bit width until the memory shared by all sequences is full.
+   */
   public static boolean isPooled(SpecText spec) {
     return POOL.equals(spec.value("budget"));
   }
 
-  /** What a sequence has of its own, where that was typed. */
+  /** Returns the budget of a single sequence, if the spec has one. */
   public static Optional<BudgetSize> in(SpecText spec) {
     return spec.has("budget") && !isPooled(spec) ? Optional.of(of(spec)) : Optional.empty();
   }
@@ -56,14 +58,18 @@ public record BudgetSize(double amount, String unit) {
     };
   }
 
-  /** The budget of a cache whose pages shrink. */
+  /** Returns the budget for a cache that requantizes its pages under memory pressure. */
   public CacheBudget budget(
       String spec, CacheShape shape, CacheContext context, RequantizeScope scope) {
     int tokens = isPerValue() ? requireContextLimit(spec, context) : 0;
     return CacheBudget.of(spec, bytes(spec, shape, tokens), scope, context.workers());
   }
 
-  /** How long a sequence may grow, where a budget depends on it. */
+  /**
+   * Returns the maximum sequence length.
+   *
+   * @throws InvalidInputException if the length is unknown
+   */
   public static int requireContextLimit(String spec, CacheContext context) {
     if (context.contextLimit() == 0) {
       throw new InvalidInputException(
@@ -75,7 +81,9 @@ public record BudgetSize(double amount, String unit) {
   }
 
   /**
-   * @param tokens that the sequence may grow to
+   * Returns the budget in bytes.
+   *
+   * @param tokens the maximum sequence length
    */
   private long bytes(String spec, CacheShape shape, int tokens) {
     double bytes = isPerValue() ? amount / 8 * shape.valuesPerToken() * tokens : amount * scale();

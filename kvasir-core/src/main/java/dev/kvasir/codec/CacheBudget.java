@@ -3,13 +3,13 @@ package dev.kvasir.codec;
 import dev.kvasir.kernel.WorkerPool;
 
 /**
- * Bytes that a cache may take, all in: codes, scales, window, sinks.
+ * The bytes that a cache may use in total, including codes, scales, residual window and sinks.
  *
- * @param spec the cache as the user typed it
- * @param bytes 0 for the least that holds {@code tokens}
- * @param tokens 0 where bytes are given
- * @param step which pages become narrower when they do not fit
- * @param crew threads that make pages narrower
+ * @param spec the cache spec as typed
+ * @param bytes the limit; 0 for the minimum that holds {@code tokens}
+ * @param tokens the tokens to hold; 0 if {@code bytes} is given
+ * @param scope which pages to requantize when the limit is reached
+ * @param workers threads that requantize pages
  */
 public record CacheBudget(
     String spec, long bytes, int tokens, RequantizeScope scope, WorkerPool workers) {
@@ -17,7 +17,7 @@ public record CacheBudget(
     return new CacheBudget(spec, bytes, 0, scope, workers);
   }
 
-  /** The least that holds a sequence of so many tokens. */
+  /** Returns the smallest budget that holds a sequence of the given length. */
   public static CacheBudget minimumFor(
       String spec, int tokens, RequantizeScope scope, WorkerPool workers) {
     return new CacheBudget(spec, 0, tokens, scope, workers);

@@ -5,14 +5,14 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * How a cache keeps its tokens.
+ * How a KV cache stores its tokens.
  *
- * @param precision of tokens that are not packed
- * @param sinks the first tokens, never packed
- * @param window the most recent tokens, never packed
- * @param codec packs what is neither; empty to pack nothing
- * @param budget bytes that it may take, with a codec that shrinks its pages; empty without a limit
- * @param oldPages how those far behind are stored; empty where they are as they lie in memory
+ * @param precision format of tokens that are not quantized
+ * @param sinks number of first tokens that are never quantized
+ * @param window number of most recent tokens that are never quantized (the residual window)
+ * @param codec quantizes all other tokens; empty for a dense cache
+ * @param budget byte limit, for a codec that can requantize its pages; empty without a limit
+ * @param coldBlocks how old blocks are serialized; empty to serialize them as they are in memory
  */
 public record CacheConfig(
     Precision precision,
@@ -25,7 +25,7 @@ public record CacheConfig(
     this(precision, sinks, window, codec, Optional.empty(), Optional.empty());
   }
 
-  /** The same with what becomes of its codec, where it has one. */
+  /** Returns a copy with a transformed codec, if it has one. */
   public CacheConfig mapCodec(UnaryOperator<PageCodec> change) {
     return new CacheConfig(
         precision,
@@ -36,12 +36,12 @@ public record CacheConfig(
         coldBlocks.map(old -> old.mapCodec(change)));
   }
 
-  /** The same within a budget. */
+  /** Returns a copy with a byte limit. */
   public CacheConfig withBudget(CacheBudget value) {
     return new CacheConfig(precision, sinks, window, codec, Optional.of(value), coldBlocks);
   }
 
-  /** The same with another way to store old pages. */
+  /** Returns a copy that serializes old blocks as given. */
   public CacheConfig withColdBlocks(ColdBlocks value) {
     return new CacheConfig(precision, sinks, window, codec, budget, Optional.of(value));
   }

@@ -11,16 +11,16 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * What a cache may know of the model that it serves.
+ * The facts about a model that a cache may depend on.
  *
- * @param queryHeads of a layer; 0 where that is not known
- * @param rotation that keys carry, where it is known
- * @param profile what methods learned of the model beforehand, where there is any
- * @param tables what all sequences of the model share, where there is one that owns it
- * @param memory that keys and values are taken from
- * @param contextLimit tokens that the sequence may grow to; 0 where that is not known
- * @param kernels that the model runs on
- * @param crew threads that work on what a method has to learn
+ * @param queryHeads query heads of a layer; 0 if unknown
+ * @param rotation the rotary embedding applied to keys, if known
+ * @param profile calibration results for the model, if any
+ * @param tables tables shared by all sequences of the model, if it owns any
+ * @param memory pool from which keys and values are allocated
+ * @param contextLimit maximum tokens of the sequence; 0 if unknown
+ * @param kernels kernels that the model runs on
+ * @param workers threads for the training that a method does at run time
  */
 public record CacheContext(
     int queryHeads,
@@ -33,7 +33,7 @@ public record CacheContext(
     WorkerPool workers) {
   private static final WorkerPool SINGLE_THREAD = new WorkerPool(1);
 
-  /** Vectors of which nothing is known, as they come from a file. */
+  /** Returns the context of vectors with no known model, such as vectors read from a file. */
   public static CacheContext unknown() {
     Kernels kernels = KernelChoice.ofThisProcess().kernels();
     return new CacheContext(
@@ -47,18 +47,18 @@ public record CacheContext(
         SINGLE_THREAD);
   }
 
-  /** The profile, if it holds a part. */
+  /** Returns the profile if it contains the given part. */
   public Optional<Profile> profileWith(String part) {
     return profile.filter(held -> held.has(part));
   }
 
   /**
-   * A refusal where nobody has calibrated for a cache.
+   * Returns the exception for a cache that has not been calibrated.
    *
-   * @param spec as typed
-   * @param needs what calibration makes
-   * @param making what it does to make it
-   * @param target what it is given as {@code --kv}
+   * @param spec the cache spec as typed
+   * @param needs what calibration produces
+   * @param making the verb phrase that tells the user what to do
+   * @param target the value of {@code --kv} for calibration
    */
   public InvalidInputException missingCalibration(
       String spec, String needs, String making, String target) {
@@ -68,13 +68,16 @@ public record CacheContext(
             .formatted(spec, needs, profileLacksPart(), making, target));
   }
 
-  /** What a refusal says of a profile that is there and does not help. */
+  /** Returns the clause of an error message that names a profile without the required part. */
   public String profileLacksPart() {
     return profile.map(held -> " and %s holds none".formatted(held.name())).orElse("");
   }
 
   /**
-   * @param spec that cannot do without, as typed
+   * Returns the rotary embedding of keys.
+   *
+   * @param spec the cache spec that requires it, as typed
+   * @throws InvalidInputException if it is unknown
    */
   public Rotation requireRotation(String spec) {
     return rotation.orElseThrow(
@@ -86,8 +89,11 @@ public record CacheContext(
   }
 
   /**
-   * @param spec that cannot do without, as typed
-   * @param what it keeps there
+   * Returns the tables shared by all sequences.
+   *
+   * @param spec the cache spec that requires them, as typed
+   * @param what the contents of the tables, for the error message
+   * @throws InvalidInputException if no model owns tables
    */
   public ModelTables requireTables(String spec, String what) {
     return tables.orElseThrow(
@@ -97,9 +103,11 @@ public record CacheContext(
                     .formatted(spec, what)));
   }
 
-  /** What sequences share where a model owns it, and what is made for one alone elsewhere. */
+  /**
+   * Returns an object shared by all sequences of the model, or a new one if no model owns tables.
+   */
   public <T> T shared(Object key, Class<T> type, Supplier<T> make) {
-    return tables.map(owned -> owned.getOrCreate(key, type, memory -> make.get())).orElseGet(make);
+    return tables.map(owned -> owned.cached(key, type, memory -> make.get())).orElseGet(make);
   }
 
   public CacheContext withRotation(Optional<Rotation> value) {

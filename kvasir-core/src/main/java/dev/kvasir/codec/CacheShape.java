@@ -3,14 +3,14 @@ package dev.kvasir.codec;
 import dev.kvasir.error.InvalidInputException;
 
 /**
- * The sizes that decide what a position costs. Blocks count their vectors, and a layer's channels
- * of a page, in ints.
+ * The dimensions that determine the size of a position. Vectors of a block and channels of a
+ * layer's page are counted in ints.
  *
- * @param keyDim channels of a key, and of a query
- * @param valueDim channels of a value, and of what attention makes of values
+ * @param keyDim channels of a key and of a query
+ * @param valueDim channels of a value and of an attention output
  * @param values where values come from
- * @param apart channels of a key that lie beside these and are packed apart from them
- * @param windows how far back each layer is read
+ * @param separateKeyDim further channels of a key that are quantized separately
+ * @param windows the attention window of each layer
  */
 public record CacheShape(
     int layers,
@@ -20,10 +20,10 @@ public record CacheShape(
     ValueOrigin values,
     int separateKeyDim,
     LayerWindows windows) {
-  /** KV heads of all layers at the most: each has a key and a value for every token of a block. */
+  /** Maximum KV heads of all layers: each has a key and a value for every token of a block. */
   public static final int MAX_HEADS = Integer.MAX_VALUE / (2 * Page.TOKENS);
 
-  /** Channels of all KV heads of a layer at the most. */
+  /** Maximum channels of all KV heads of a layer. */
   private static final int MAX_CHANNELS = Integer.MAX_VALUE / Page.TOKENS;
 
   public CacheShape {
@@ -50,47 +50,51 @@ public record CacheShape(
     }
   }
 
-  /** Layers that see everything before them, and keys of which nothing lies apart. */
+  /** A shape with full attention in every layer and no separate key channels. */
   public CacheShape(int layers, int kvHeads, int keyDim, int valueDim, ValueOrigin values) {
     this(layers, kvHeads, keyDim, valueDim, values, 0, LayerWindows.NONE);
   }
 
-  /** Values that are stored. */
+  /** A shape with stored values. */
   public CacheShape(int layers, int kvHeads, int keyDim, int valueDim) {
     this(layers, kvHeads, keyDim, valueDim, ValueOrigin.STORED);
   }
 
-  /** Values as wide as keys. */
+  /** A shape whose values are as wide as its keys. */
   public CacheShape(int layers, int kvHeads, int headDim) {
     this(layers, kvHeads, headDim, headDim);
   }
 
-  /** The same, whose layers are read so far back. */
+  /** Returns a copy with the given attention windows. */
   public CacheShape withWindows(LayerWindows read) {
     return new CacheShape(layers, kvHeads, keyDim, valueDim, values, separateKeyDim, read);
   }
 
-  /** The same, whose layers are read from the first token on. */
+  /** Returns a copy with full attention in every layer. */
   public CacheShape withoutWindows() {
     return withWindows(LayerWindows.NONE);
   }
 
-  /** The same for so many of its layers, which see everything before them. */
+  /** Returns a copy with the given number of layers, all with full attention. */
   public CacheShape withLayers(int count) {
     return new CacheShape(
         count, kvHeads, keyDim, valueDim, values, separateKeyDim, LayerWindows.NONE);
   }
 
   /**
-   * Channels of a key as of a value, for what is made for heads of one width.
+   * Returns the channels of a head, for code that requires keys and values of equal width.
    *
-   * @throws InvalidInputException where they differ
+   * @throws InvalidInputException if the widths differ
    */
   public int headDim() {
     return requireEqualDims(keyDim, valueDim);
   }
 
-  /** The width that keys and values have in common; refuses those that have none. */
+  /**
+   * Returns the common width of keys and values.
+   *
+   * @throws InvalidInputException if the widths differ
+   */
   public static int requireEqualDims(int keyDim, int valueDim) {
     if (keyDim != valueDim) {
       throw new InvalidInputException(
@@ -101,36 +105,41 @@ public record CacheShape(
   }
 
   /**
-   * @param spec of a cache that turns channels of keys as the model does, as typed
+   * Requires an even number of key channels.
+   *
+   * @param spec the spec of a cache that rotates pairs of key channels, as typed
    */
   public void requireEvenKeyDim(String spec) {
     if (keyDim % 2 != 0) {
       throw new InvalidInputException(
-          "the cache '%s' turns channels in pairs; heads have %d channels".formatted(spec, keyDim));
+          "the cache '%s' rotates channels in pairs; heads have %d channels"
+              .formatted(spec, keyDim));
     }
   }
 
-  /** Whether values are the first channels of their keys, and nothing is stored of them. */
+  /** Returns whether values are the first channels of their keys and are not stored separately. */
   public boolean hasValuesInKeys() {
     return values == ValueOrigin.IN_KEYS;
   }
 
-  /** Channels of a value that are stored beside its key. */
+  /** Returns the channels of a value that are stored in addition to its key. */
   public int storedValueDim() {
     return hasValuesInKeys() ? 0 : valueDim;
   }
 
-  /** Values of one position: what is stored of keys and values of every layer and KV head. */
+  /** Returns the numbers stored for one position: keys and values of all layers and KV heads. */
   public long valuesPerToken() {
     return layers * valuesPerLayer();
   }
 
-  /** Values of one position in a layer. */
+  /** Returns the numbers stored for one position in a layer. */
   private long valuesPerLayer() {
     return (long) kvHeads * (keyDim + storedValueDim() + separateKeyDim);
   }
 
-  /** Values of so many positions that are still read: of each layer those in its window. */
+  /**
+   * Returns the numbers that attention still reads at a length: in each layer those in its window.
+   */
   public long valuesInWindows(int length) {
     long positions = 0;
     for (int layer = 0; layer < layers; layer++) {
@@ -139,7 +148,9 @@ public record CacheShape(
     return positions * valuesPerLayer();
   }
 
-  /** The same without the channels of keys that are no values, which lie apart then. */
+  /**
+   * Returns the shape of the latents alone. The key channels that are not values become separate.
+   */
   public CacheShape latentShape() {
     return new CacheShape(layers, kvHeads, valueDim, valueDim, values, keyDim - valueDim, windows);
   }

@@ -3,18 +3,18 @@ package dev.kvasir.codec;
 import java.util.List;
 
 /**
- * How a method comes to know of a model what it keeps in a profile.
+ * How a method obtains the profile part it needs.
  *
- * @param command that does it
- * @param bits that it can be done for; empty where a spec has none
+ * @param command the command that creates it
+ * @param bits the supported bit widths; empty if a spec has none
  */
 public record Calibration(Command command, List<Integer> bits) {
-  /** Commands that fill profiles. */
+  /** Commands that write profiles. */
   public enum Command {
-    /** Follows keys, values and gradients through a text. */
+    /** Collects keys, values and gradients over a text. */
     CALIBRATE,
 
-    /** Tries settings one after another. */
+    /** Evaluates candidate settings one after another. */
     TUNE
   }
 

@@ -7,14 +7,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A plan whose old pages are stored with fewer bits: {@code stored=2@4096}, of pages that 4096
- * tokens follow. It is a key of any method that keeps nothing of a sequence. Being part of the
- * spec, it is part of whom stored bytes belong to: a cache without it never meets such pages.
+ * A configuration that serializes old blocks with fewer bits. In {@code stored=2@4096}, a block is
+ * old once 4096 tokens follow it. Any stateless method accepts the key. Because the key is part of
+ * the spec, it is part of the identity of stored bytes: a cache without the key never reads such
+ * pages.
  *
- * @param spec as typed
- * @param wide what pages are packed by
- * @param narrow what they are packed by anew
- * @param behind tokens that follow an old page
+ * @param spec the spec as typed
+ * @param base the configuration of pages in memory
+ * @param cold the configuration of serialized old pages
+ * @param minDistance tokens that follow an old page
  */
 public record ColdBlockConfig(
     SpecText spec, QuantizationConfig base, QuantizationConfig cold, int minDistance)
@@ -23,14 +24,14 @@ public record ColdBlockConfig(
 
   private static final Pattern TYPED = Pattern.compile("([0-9]{1,2})@([0-9]{1,7})");
 
-  /** Keys that give keys and values bits other than those behind the colon. */
+  /** Spec keys that override the bits after the colon. */
   private static final Set<String> OTHER_BITS = Set.of("k", "v", "widths");
 
   private interface Settings {
     CacheConfig of(QuantizationConfig config);
   }
 
-  /** What becomes of a method's plan by the spec's key, where it has one. */
+  /** Returns the configuration for a spec: {@code base} unless the spec has this key. */
   public static QuantizationConfig of(
       SpecText spec, QuantizationMethod method, QuantizationConfig base) {
     if (!spec.has(KEY)) {

@@ -3,7 +3,7 @@ package dev.kvasir.codec;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowBlock;
 
-/** Pages of any kind, expanded to floats before they are multiplied. */
+/** Attends to pages of any kind by dequantizing them to floats first. */
 public final class DequantizingReader implements PageReader {
   public static final PageReaders.Kind<DequantizingReader> KIND =
       new PageReaders.Kind<>(DequantizingReader::new);

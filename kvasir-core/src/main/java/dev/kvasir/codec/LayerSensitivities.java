@@ -6,34 +6,37 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How much the loss suffers where keys or values of a layer have codes of some width, as
- * calibration measured it; any method may use it.
+ * The increase of the loss when keys or values of a layer are quantized to a given bit width, as
+ * measured by calibration. Any method may use it.
  *
- * @param all (keys and values, layers, widths)
+ * @param values (keys and values, layers, widths)
  */
 public record LayerSensitivities(int layers, float[] values) {
-  /** The part of a profile that calibration for {@code pmkvq} fills. */
+  /** The profile part that calibration for {@code pmkvq} writes. */
   public static final String PART = "pmkvq";
 
-  /** What a profile calls them. // (2, layers, widths) */
+  /** The profile key. // (2, layers, widths) */
   public static final String KEY = PART + "/sensitivities";
 
-  /** Bits that they were measured at, ascending. */
+  /** The measured bit widths, ascending. */
   public static final List<Integer> WIDTHS = List.of(2, 4, 8);
 
-  /** What a profile says of how they were measured. */
+  /** The profile note that describes the measurement. */
   public static final String SOURCE = PART + "/settings";
 
-  /** What that begins with where keys had a scale for each channel. */
+  /** The start of that note if keys had per-channel scales. */
   public static final String BY_CHANNEL = "keys by channel";
 
-  /** Whether a profile has those of keys by channel; by token they suffer otherwise. */
+  /**
+   * Returns whether a profile has sensitivities for per-channel keys. Those for per-token keys
+   * differ.
+   */
   public static boolean hasPerChannel(Optional<Profile> profile) {
     return profile.flatMap(known -> known.shape(KEY)).isPresent()
         && profile.flatMap(known -> known.note(SOURCE)).orElse("").startsWith(BY_CHANNEL);
   }
 
-  /** Those of a profile that has them. */
+  /** Returns the sensitivities of a profile that has them. */
   public static LayerSensitivities of(Profile profile, int layers) {
     float[] all = profile.floats(KEY, 2, layers, WIDTHS.size());
     for (float one : all) {
@@ -46,13 +49,19 @@ public record LayerSensitivities(int layers, float[] values) {
   }
 
   /**
-   * @param width its place in {@link #WIDTHS}
+   * Returns the sensitivity of a layer's keys.
+   *
+   * @param width index into {@link #WIDTHS}
    */
   public float ofKeys(int layer, int width) {
     return values[layer * WIDTHS.size() + width];
   }
 
-  /** The same of values. */
+  /**
+   * Returns the sensitivity of a layer's values.
+   *
+   * @param width index into {@link #WIDTHS}
+   */
   public float ofValues(int layer, int width) {
     return values[(layers + layer) * WIDTHS.size() + width];
   }

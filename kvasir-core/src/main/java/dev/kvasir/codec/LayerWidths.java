@@ -6,19 +6,19 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.SortedSet;
 
-/** Which layers deserve more bits than others, as calibration found it; any method may use it. */
+/** The bit width of each layer, as found by calibration. Any method may use it. */
 public final class LayerWidths {
-  /** The part of a profile that all methods may use. */
+  /** The profile part shared by all methods. */
   public static final String PART = "layers";
 
-  /** Bits by layer. // (layers) */
+  /** The profile key of the bits of each layer. // (layers) */
   public static final String KEY = PART + "/widths";
 
   public enum Source {
     /** The same bits in all layers. */
     SAME,
 
-    /** As the model's profile has them. */
+    /** The bits given by the model's profile. */
     PROFILE
   }
 
@@ -29,8 +29,10 @@ public final class LayerWidths {
   }
 
   /**
-   * @param spec of the cache that asks for them
-   * @param possible what the method can do
+   * Returns the bits of each layer.
+   *
+   * @param spec the spec of the cache that needs them
+   * @param possible bit widths that the method supports
    */
   public static int[] of(
       String spec, Optional<Profile> profile, int layers, SortedSet<Integer> possible) {

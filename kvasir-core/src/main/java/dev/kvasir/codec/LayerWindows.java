@@ -6,16 +6,16 @@ import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * How far back each layer is read.
+ * The attention window of each layer.
  *
- * @param windows by layer, positions that a query sees, itself included; none where every layer
- *     sees everything before it
+ * @param windows for each layer, the positions that a query attends to, including its own; empty if
+ *     all layers have full attention
  */
 public record LayerWindows(List<Integer> windows) {
-  /** A window that everything lies in. */
+  /** The window of a layer with full attention. */
   public static final int UNBOUNDED = Integer.MAX_VALUE;
 
-  /** Every layer sees everything before it. */
+  /** Full attention in every layer. */
   public static final LayerWindows NONE = new LayerWindows(List.of());
 
   public LayerWindows {
@@ -29,9 +29,10 @@ public record LayerWindows(List<Integer> windows) {
   }
 
   /**
-   * The windows of all layers of a model.
+   * Returns the windows of all layers of a model.
    *
-   * @param longest tokens of a sequence at the most: a window of as many is none
+   * @param longest maximum tokens of a sequence; a window of this size or more counts as full
+   *     attention
    */
   public static LayerWindows of(int layers, IntUnaryOperator window, int longest) {
     List<Integer> windows =
@@ -44,7 +45,7 @@ public record LayerWindows(List<Integer> windows) {
         : new LayerWindows(windows);
   }
 
-  /** Positions that a query of a layer sees, itself included. */
+  /** Returns the positions that a query of a layer attends to, including its own. */
   public int of(int layer) {
     return windows.isEmpty() ? UNBOUNDED : windows.get(layer);
   }

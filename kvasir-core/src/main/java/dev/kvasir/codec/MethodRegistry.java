@@ -9,10 +9,10 @@ import java.util.ServiceLoader.Provider;
 import java.util.stream.Collectors;
 
 /**
- * The registry: every {@link QuantizationMethod} that a file {@code
- * META-INF/services/dev.kvasir.codec.QuantizationMethod} on the class path names, those of Kvasir
- * first. Help, refusals and commands read it, so a further method is its package and a line in such
- * a file.
+ * All available quantization methods: every {@link QuantizationMethod} named in a file {@code
+ * META-INF/services/dev.kvasir.codec.QuantizationMethod} on the class path, Kvasir's own first.
+ * Help, error messages and commands read the registry. To add a method, provide its package and a
+ * line in such a file.
  */
 public final class MethodRegistry {
   private static final class Holder {
@@ -36,12 +36,17 @@ public final class MethodRegistry {
     return Holder.ALL;
   }
 
-  /** The method that specs of this name belong to. */
+  /** Returns the method for specs that start with a name. */
   public static Optional<QuantizationMethod> named(String name) {
     return all().stream().filter(method -> method.names().contains(name)).findFirst();
   }
 
-  /** The method of a spec, or a refusal that says which there are. */
+  /**
+   * Returns the method of a spec.
+   *
+   * @throws dev.kvasir.error.InvalidInputException if there is none; the message lists the known
+   *     methods
+   */
   public static QuantizationMethod of(SpecText spec) {
     return named(spec.name())
         .orElseThrow(

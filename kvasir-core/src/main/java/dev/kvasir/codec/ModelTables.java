@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
- * What methods make once for a model and all its sequences share: codebooks as attention reads
- * them. They belong to the model and go with it; to read their memory after that is an error.
+ * Tables that methods create once per model and all its sequences share, such as codebooks. The
+ * model owns them. Reading their memory after the model is closed is an error.
  */
 public final class ModelTables implements AutoCloseable {
   private final CountedArena arena = new CountedArena();
@@ -16,12 +16,12 @@ public final class ModelTables implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * A table, made for the first who asks.
+   * Returns a table, creating it on first use.
    *
-   * @param key tells it from all others: what it was made of
-   * @param make takes its memory from what it is given
+   * @param key identifies the table; contains everything it is made of
+   * @param make creates the table in the given memory
    */
-  public <T> T getOrCreate(Object key, Class<T> type, Function<SegmentAllocator, T> make) {
+  public <T> T cached(Object key, Class<T> type, Function<SegmentAllocator, T> make) {
     if (closed) {
       throw new IllegalStateException("the model of this cache is closed");
     }
@@ -29,7 +29,7 @@ public final class ModelTables implements AutoCloseable {
     return type.cast(known != null ? known : tables.computeIfAbsent(key, k -> make.apply(arena)));
   }
 
-  /** What all tables take outside the heap. */
+  /** Returns the native memory used by all tables. */
   public long bytes() {
     return arena.bytes();
   }

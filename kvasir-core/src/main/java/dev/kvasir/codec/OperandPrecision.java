@@ -1,10 +1,13 @@
 package dev.kvasir.codec;
 
-/** How precisely weights are rounded for sums on packed bits. */
+/**
+ * The precision to which queries and probabilities are rounded before they are multiplied with
+ * codes ({@link dev.kvasir.kernel.QuantizedOperand}).
+ */
 public enum OperandPrecision {
-  /** Two digits a weight: right to a ten-thousandth of a score's spread. */
+  /** Two signed bytes per number: accurate to a ten-thousandth of the spread of scores. */
   EXACT,
 
-  /** One digit a weight, for little more than half the work. */
+  /** One signed byte per number: little more than half the work. */
   FAST
 }

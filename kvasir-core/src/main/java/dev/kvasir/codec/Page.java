@@ -3,38 +3,40 @@ package dev.kvasir.codec;
 import dev.kvasir.page.PageSize;
 
 /**
- * The keys and values of {@link #NOMINAL_TOKENS} tokens in one layer, packed. A page never changes
- * once it is sealed, so sequences may share it.
+ * The quantized keys and values of {@link #TOKENS} tokens in one layer. A page is immutable, so
+ * sequences may share it.
  */
 public interface Page extends AutoCloseable {
-  /** Tokens on a page. */
+  /** Tokens of a page. */
   int TOKENS = PageSize.TOKENS;
 
   /**
-   * What computes on it where a few query rows attend, of the readers that a worker keeps. Many
-   * rows share what {@link #dequantizeKeys} and {@link #dequantizeValues} make of it.
+   * Returns the reader that attends to this page for a few query rows. Many query rows use {@link
+   * #dequantizeKeys} and {@link #dequantizeValues} instead.
+   *
+   * @param readers the readers of the calling worker
    */
   default PageReader reader(PageReaders readers) {
     return readers.of(DequantizingReader.KIND);
   }
 
-  /** The first {@code tokens} keys of a KV head as floats: (tokens, keyDim). */
+  /** Writes the first {@code tokens} keys of a KV head as floats: (tokens, keyDim). */
   void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out);
 
-  /** The first {@code tokens} values of a KV head as floats: (tokens, valueDim). */
+  /** Writes the first {@code tokens} values of a KV head as floats: (tokens, valueDim). */
   void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out);
 
   /**
-   * All of it as bytes that outlive the process, in an {@link SnapshotHeader}. What it has in
-   * common with other pages of its model or sequence is known to the codec that reads it, {@link
-   * SequenceCodec#read}.
+   * Returns the page as persistent bytes with a {@link SnapshotHeader}. Data shared with other
+   * pages of the model or sequence is not included; the codec that reads the page provides it
+   * ({@link SequenceCodec#deserialize(dev.kvasir.memory.SharedArena, int, Snapshot)}).
    */
   byte[] serialize();
 
-  /** Bytes of codes. */
+  /** Returns the bytes of codes. */
   long codeBytes();
 
-  /** Bytes of scales and zero points. */
+  /** Returns the bytes of scales and zero points. */
   long scaleBytes();
 
   @Override

@@ -3,43 +3,46 @@ package dev.kvasir.codec;
 import dev.kvasir.memory.MemoryPool;
 
 /**
- * A method with its settings, for one model: how tokens become pages. It is shared by all
- * sequences; what it keeps of one is that sequence's {@link SequenceCodec}.
+ * A quantization method with its settings for one model: turns tokens into pages. All sequences
+ * share it. The state of a sequence is in its {@link SequenceCodec}.
  */
 public interface PageCodec {
   /**
-   * @param pool that what it keeps of the sequence is taken from
+   * Returns the codec of a new sequence.
+   *
+   * @param pool provides the memory of the sequence's state
    */
   SequenceCodec newSequence(MemoryPool pool);
 
-  /** The same with as much memory as there is. */
+  /** Returns the codec of a new sequence with unlimited memory. */
   default SequenceCodec newSequence() {
     return newSequence(MemoryPool.unlimited());
   }
 
   /**
-   * Goes on with a sequence that was stored, by its {@link SequenceCodec#state}. Once its pages
-   * have been read, all that follows has the same bits as if it had never stopped.
+   * Returns the codec of a stored sequence from its {@link SequenceCodec#serializeState}. Once the
+   * pages have been read as well, all further results are bit-identical to an uninterrupted
+   * sequence.
    *
-   * @param pool that what it keeps of the sequence is taken from
-   * @throws dev.kvasir.error.InvalidInputException in one sentence, where a bit of the state has
-   *     changed or this method with these settings has no such state
+   * @param pool provides the memory of the sequence's state
+   * @throws dev.kvasir.error.InvalidInputException if the state is damaged or does not fit this
+   *     method and its settings
    */
   SequenceCodec resumeSequence(MemoryPool pool, byte[] state);
 
-  /** The same with as much memory as there is. */
+  /** Returns the codec of a stored sequence with unlimited memory. */
   default SequenceCodec resumeSequence(byte[] state) {
     return resumeSequence(MemoryPool.unlimited(), state);
   }
 
-  /** How well the bytes of a page are known before there is one. */
+  /** How accurately the size of a page is known before the page exists. */
   enum SizeAccuracy {
     EXACT,
 
-    /** They depend on the vectors; foretold is what was usual when it was measured. */
+    /** The size depends on the vectors; the estimate is typical of measured pages. */
     TYPICAL,
 
-    /** They depend on the vectors; foretold is what no page exceeds. */
+    /** The size depends on the vectors; the estimate is an upper bound. */
     AT_MOST
   }
 
@@ -48,65 +51,64 @@ public interface PageCodec {
   }
 
   /**
-   * Whether attention of many query rows is faster on the packed bits, eight rows at a time, than
-   * on a page that is expanded for all of them.
+   * Returns whether attention of many query rows is faster on the codes, eight rows at a time, than
+   * on a page dequantized once for all rows.
    */
   default boolean prefersQuantizedPrefill() {
     return false;
   }
 
-  /** Query rows at the most that readers of its pages take together. */
+  /** Returns the maximum query rows that readers of its pages process together. */
   default int maxQueryRows() {
     return PageReader.MAX_ROWS;
   }
 
   /**
-   * Whether a stored page, when it is read, leaves nothing with its sequence: what it says is
-   * compared with what is known, and the rest is itself. Then the checksum of a page that stays
-   * where it is mapped can wait until attention begins.
+   * Returns whether reading a stored page leaves the state of its sequence unchanged. If so, the
+   * checksum of a memory-mapped page can wait until attention starts.
    */
   default boolean allowsDeferredCheck() {
     return false;
   }
 
-  /** Blocks that are sealed in one go, because they have in common what is learned of them. */
+  /** Returns the number of blocks that are quantized together because they share statistics. */
   default int blocksPerGroup() {
     return 1;
   }
 
   /**
-   * Whether pages of some layers may be let go once they are out of their windows, or never be
-   * made, while other layers keep theirs: what is packed or read later depends on none of them.
+   * Returns whether layers are independent: pages that left the window of a layer can be evicted,
+   * or never be created, while other layers keep theirs. No later result may depend on them.
    */
   default boolean hasIndependentLayers() {
     return false;
   }
 
-  /** Bytes of a page, of the largest where layers differ. */
+  /** Returns the bytes of a page, or of the largest page if layers differ. */
   long pageBytes();
 
-  /** Those of its bytes that are codes. */
+  /** Returns the bytes of codes in such a page. */
   long codeBytes();
 
-  /** Bytes of a page of one layer. */
+  /** Returns the bytes of a layer's page. */
   default long pageBytes(int layer) {
     return pageBytes();
   }
 
-  /** Those of its bytes that are codes. */
+  /** Returns the bytes of codes in a layer's page. */
   default long codeBytes(int layer) {
     return codeBytes();
   }
 
   /**
-   * Bytes that a sequence keeps beside its pages once so many blocks are sealed, had its tokens
-   * come one by one.
+   * Returns the bytes of a sequence's state after a number of blocks, for tokens that arrived one
+   * at a time.
    */
   default long tableBytes(int quantizedBlocks) {
     return 0;
   }
 
-  /** Bytes that all sequences of a model share, which no sequence's account includes. */
+  /** Returns the bytes that all sequences of a model share. No sequence's usage includes them. */
   default long sharedBytes() {
     return 0;
   }

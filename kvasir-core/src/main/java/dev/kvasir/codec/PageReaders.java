@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * The readers of one worker, one for each kind of page that it has met. Pages choose among them, so
- * that whoever walks over pages need not know what kinds there are.
+ * The readers of one worker, one for each kind of page it has seen. A page selects its reader, so
+ * attention need not know the kinds of pages.
  */
 public final class PageReaders {
   /**
-   * A kind of reader, told from others by identity.
+   * A kind of reader, compared by identity.
    *
    * @param <R> the class of its readers
    */
@@ -19,7 +19,9 @@ public final class PageReaders {
     private final Function<PageReaders, R> make;
 
     /**
-     * @param make may ask for readers of other kinds, to build on them
+     * Creates a kind.
+     *
+     * @param make creates a reader; may ask for readers of other kinds to build on
      */
     public Kind(Function<PageReaders, R> make) {
       this.make = make;
@@ -30,9 +32,12 @@ public final class PageReaders {
   private final int keyDim;
   private final int valueDim;
   private final List<Kind<?>> kinds = new ArrayList<>();
-  private final List<PageReader> readers = new ArrayList<>(); // one for each kind, in their order
+  private final List<PageReader> readers =
+      new ArrayList<>(); // one for each kind, in the same order
 
   /**
+   * Creates an empty set of readers.
+   *
    * @param keyDim channels of a key
    * @param valueDim channels of a value
    */
@@ -46,7 +51,7 @@ public final class PageReaders {
     return workspace.kernels();
   }
 
-  /** What the worker expands pages with. */
+  /** Returns the worker's memory for dequantizing pages. */
   public PageWorkspace workspace() {
     return workspace;
   }
@@ -59,8 +64,8 @@ public final class PageReaders {
     return valueDim;
   }
 
-  /** The worker's reader of a kind, made when it is first asked for. */
-  @SuppressWarnings("unchecked") // a kind's reader was made by it
+  /** Returns the worker's reader of a kind, creating it on first use. */
+  @SuppressWarnings("unchecked") // the reader was created by its kind
   public <R extends PageReader> R of(Kind<R> kind) {
     for (int i = 0; i < kinds.size(); i++) {
       if (kinds.get(i) == kind) {
@@ -74,21 +79,21 @@ public final class PageReaders {
     return reader;
   }
 
-  /** A walk begins. */
+  /** Starts a pass. */
   public void beginPass() {
     for (int i = 0; i < readers.size(); i++) {
       readers.get(i).beginPass();
     }
   }
 
-  /** A row's running maximum has grown. */
+  /** Scales deferred sums of a row after its running maximum has grown. */
   public void rescale(int row, float factor) {
     for (int i = 0; i < readers.size(); i++) {
       readers.get(i).rescale(row, factor);
     }
   }
 
-  /** The walk is over. */
+  /** Ends a pass. */
   public void endPass(int rows, float[] accumulator) {
     for (int i = 0; i < readers.size(); i++) {
       readers.get(i).endPass(rows, accumulator);

@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * What one worker expands pages with: its kernels, and memory for what becomes of a page on the
- * way, which each kind of page brings along and finds again at the next page. It lives as long as
- * the worker's readers, or as one expansion where nobody keeps it.
+ * A worker's kernels and scratch memory for dequantizing pages. Each kind of page adds its own
+ * scratch object and finds it again at the next page. A workspace lives as long as the worker's
+ * readers, or for a single call.
  */
 public final class PageWorkspace {
   private final Kernels kernels;
   private final CodeScratch codes = new CodeScratch();
-  private final List<Object> scratches = new ArrayList<>(); // one of each class
+  private final List<Object> scratches = new ArrayList<>(); // at most one of each class
 
   public PageWorkspace(Kernels kernels) {
     this.kernels = kernels;
@@ -24,12 +24,12 @@ public final class PageWorkspace {
     return kernels;
   }
 
-  /** For blocks of codes. */
+  /** Returns the scratch memory for code matrices. */
   public CodeScratch codes() {
     return codes;
   }
 
-  /** The room of a class, made when it is first asked for. */
+  /** Returns the scratch object of a class, creating it on first use. */
   public <T> T scratch(Class<T> type, Supplier<T> make) {
     for (int i = 0; i < scratches.size(); i++) {
       if (scratches.get(i).getClass() == type) {

@@ -1,27 +1,30 @@
 package dev.kvasir.codec;
 
 /**
- * Blocks that are about to be sealed one after another: a step of a long prompt lets many leave the
- * window at once. Vectors are expanded only where they are asked for, since a whole prompt of them
- * in full precision may not fit.
+ * Consecutive blocks that are about to be quantized. In a long prefill step, many blocks leave the
+ * residual window at once. Vectors are converted to floats on demand, because those of a whole
+ * prompt may not fit in memory.
  */
 public interface QuantizationBatch {
-  /** Of the first token of the first block. */
+  /** Returns the position of the first token. */
   int position();
 
-  /** How many blocks of {@link dev.kvasir.codec.Page#NOMINAL_TOKENS} tokens there are. */
+  /** Returns the number of blocks of {@link Page#TOKENS} tokens. */
   int blocks();
 
-  /** Whether a layer is going to be packed: one whose window is dense anyway is not. */
+  /**
+   * Returns whether a layer will be quantized. A layer whose attention window is dense anyway is
+   * not.
+   */
   default boolean quantizes(int layer) {
     return true;
   }
 
   /**
-   * The vectors of a block in one layer that is going to be packed.
+   * Reads the vectors of a block in a layer that will be quantized.
    *
    * @param keys (kvHeads, tokens, keyDim), rotated to their positions
-   * @param values (kvHeads, tokens, valueDim); nothing is set where they are part of keys
+   * @param values (kvHeads, tokens, valueDim); unchanged if values are part of keys
    */
   void readBlock(int layer, int block, float[] keys, float[] values);
 }

@@ -2,40 +2,43 @@ package dev.kvasir.codec;
 
 import java.util.Set;
 
-/** What a spec stands for, before the model's sizes are known. */
+/** A parsed cache spec, independent of the model's dimensions. */
 public interface QuantizationConfig {
-  /** Settings that foretell a cache's bytes; all that a method needs which asks for no more. */
+  /**
+   * Returns a configuration from which the size of a cache can be estimated. Methods that need no
+   * further facts about the model use it for inference too.
+   */
   CacheConfig cacheConfig(CacheShape shape);
 
-  /** The same where it depends on the host what a cache takes: on its limit, or its profile. */
+  /** Returns a configuration for size estimates that depend on the context limit or the profile. */
   default CacheConfig estimationConfig(CacheShape shape, CacheContext context) {
     return cacheConfig(shape);
   }
 
   /**
-   * Settings to keep tokens with.
+   * Returns the configuration for inference.
    *
-   * @throws dev.kvasir.error.InvalidInputException where the method needs what is not known of the
+   * @throws dev.kvasir.error.InvalidInputException if the method requires an unknown fact about the
    *     model
    */
   default CacheConfig cacheConfig(CacheShape shape, CacheContext context) {
     return cacheConfig(shape);
   }
 
-  /** Whether it can do without values of their own, where they are part of keys. */
+  /** Returns whether the method supports values that are part of keys, as in latent attention. */
   default boolean supportsValuesInKeys() {
     return false;
   }
 
   /**
-   * The parts of a profile that what it packs depends on. What was packed with other numbers in
-   * them has nothing to do with a cache of this plan.
+   * Returns the profile parts that the quantized bytes depend on. Stored bytes made with other
+   * contents of these parts do not match a cache of this configuration.
    */
   default Set<String> profileParts() {
     return Set.of();
   }
 
-  /** A spec's text with what the model's profile decides for it. */
+  /** Returns a spec with the settings that the model's profile determines. */
   default String resolvedSpec(String text, CacheContext context) {
     return text;
   }

@@ -1,10 +1,10 @@
 package dev.kvasir.codec;
 
-/** Which pages of a layer become narrower when they do not fit. */
+/** The pages of a layer that are requantized when memory is full. */
 public enum RequantizeScope {
-  /** All of them: the paper's. Right after a step about half of the layer's room is free. */
+  /** All pages, as in the paper. Afterwards about half of the layer's memory is free. */
   LAYER,
 
-  /** The oldest, as many as it takes: the room is used to within a page. */
+  /** The oldest pages, as many as necessary. Memory stays full to within a page. */
   PAGE
 }

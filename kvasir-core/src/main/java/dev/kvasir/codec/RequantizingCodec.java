@@ -3,8 +3,8 @@ package dev.kvasir.codec;
 import dev.kvasir.memory.MemoryPool;
 
 /**
- * A method whose sealed pages can be made narrower later, level by level, down to a floor of each
- * layer. Level 0 is the widest.
+ * A codec whose pages can be requantized to fewer bits, level by level, down to a floor for each
+ * layer. Level 0 has the most bits.
  */
 public interface RequantizingCodec extends PageCodec {
   @Override
@@ -18,12 +18,12 @@ public interface RequantizingCodec extends PageCodec {
   @Override
   RequantizingSequence resumeSequence(MemoryPool pool, byte[] state);
 
-  /** The level at which a layer's pages are as narrow as they may get. */
+  /** Returns the level with the fewest bits that a layer's pages may have. */
   int floorLevel(int layer);
 
-  /** Bytes of a layer's page at a level. */
+  /** Returns the bytes of a layer's page at a level. */
   long pageBytes(int layer, int level);
 
-  /** Those of its bytes that are codes. */
+  /** Returns the bytes of codes in such a page. */
   long codeBytes(int layer, int level);
 }

@@ -2,25 +2,28 @@ package dev.kvasir.codec;
 
 import dev.kvasir.memory.SharedArena;
 
-/** A sequence's pages at their levels: which one it is, the owner of the memory decides. */
+/**
+ * The codec of a sequence whose pages have levels. The owner of the memory decides when to
+ * requantize.
+ */
 public interface RequantizingSequence extends SequenceCodec {
-  /** The level that a layer's pages are sealed at. */
+  /** Returns the level at which a layer's new pages are quantized. */
   int level(int layer);
 
-  /** Seals a layer's pages at another level from now on. */
+  /** Sets the level at which a layer's new pages are quantized. */
   void setLevel(int layer, int level);
 
-  /** The level of a page. */
+  /** Returns the level of a page. */
   int level(Page page);
 
   /**
-   * A page with the same tokens at a narrower level.
+   * Returns a page with the same tokens and fewer bits.
    *
-   * @param memory that it lies in, and holds until it is closed
+   * @param memory the memory of the new page, which retains it until closed
    */
   Page requantize(SharedArena memory, Page page, int level);
 
-  /** The same in memory of the page's own. */
+  /** Returns a page with the same tokens and fewer bits, in its own memory. */
   default Page requantize(Page page, int level) {
     SharedArena own = new SharedArena();
     try {

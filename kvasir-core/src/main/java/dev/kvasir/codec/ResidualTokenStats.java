@@ -5,23 +5,22 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * What is known of the tokens of a sequence that are not packed: their ids, and how much attention
- * they have received in every layer and KV head. What a step gives is kept apart until {@link
- * #count}, so that a step which is broken off leaves nothing. Sums are integers, and stay at the
- * largest where they would exceed it: any grouping and order leads to the same.
+ * Token ids and attention mass of the tokens in a sequence's residual window, for every layer and
+ * KV head. Attention observed during a step stays pending until {@link #commit}, so an aborted step
+ * leaves no trace. Sums are saturating integers: the order and grouping of additions do not matter.
  *
  * <pre>
- * id, then for each layer and KV head: received, pending   i32
- * bytes = 4 * places * (1 + 2 * layers * kvHeads)
+ * id, then for each layer and KV head: committed mass, pending mass   i32
+ * bytes = 4 * capacity * (1 + 2 * layers * kvHeads)
  * </pre>
  *
- * Places are as many as were asked for, and more only while more tokens than that are held. Stored:
+ * The capacity is as requested, and larger only while it holds more tokens. Serialized:
  *
  * <pre>
  * u32  position of the first token
  * u32  tokens
  * i32  ids (tokens)
- * i32  received (layers, kvHeads, tokens)
+ * i32  attention mass (layers, kvHeads, tokens)
  * </pre>
  */
 public final class ResidualTokenStats implements AutoCloseable {
@@ -31,15 +30,17 @@ public final class ResidualTokenStats implements AutoCloseable {
 
   private final int kvHeads;
   private final TokenRingBuffer numbers;
-  private final int[] lastQuery; // by layer and KV head: its position, of those that are pending
-  private final int[] firstObserved; // by layer and KV head: the first position that they gave to
-  private int length; // positions that count
+  private final int[] lastQuery; // position of the last pending query, by layer and KV head
+  private final int[] firstObserved; // first position with pending mass, by layer and KV head
+  private int length; // committed positions
 
   /**
-   * @param tokens that there is always room for. Where tokens come one by one, those that are not
-   *     packed are at the most sinks, window and the blocks that are sealed together; with as many
-   *     more as a prompt's step has, memory is taken only while packing is held back.
-   * @param pool that its memory is taken from
+   * Creates empty statistics.
+   *
+   * @param tokens the base capacity. If tokens arrive one at a time, the residual tokens are at
+   *     most sinks, window and the blocks quantized together. With the tokens of a prefill step
+   *     added, the buffer grows only while quantization is deferred.
+   * @param pool provides the memory
    */
   public ResidualTokenStats(int layers, int kvHeads, int tokens, MemoryPool pool) {
     this(
@@ -51,11 +52,11 @@ public final class ResidualTokenStats implements AutoCloseable {
   }
 
   private ResidualTokenStats(
-      int kvHeads, TokenRingBuffer numbers, int[] lastQuery, int[] firstGiven) {
+      int kvHeads, TokenRingBuffer numbers, int[] lastQuery, int[] firstObserved) {
     this.kvHeads = kvHeads;
     this.numbers = numbers;
     this.lastQuery = lastQuery;
-    this.firstObserved = firstGiven;
+    this.firstObserved = firstObserved;
   }
 
   private static int rows(int layers, int kvHeads) {
@@ -70,28 +71,28 @@ public final class ResidualTokenStats implements AutoCloseable {
     return 2 + 2 * head;
   }
 
-  /** Bytes with room for so many tokens. */
+  /** Returns the bytes for a capacity. */
   public static long bytesFor(int layers, int kvHeads, int tokens) {
     return TokenRingBuffer.bytesFor(rows(layers, kvHeads), tokens);
   }
 
-  /** Bytes that it holds, which are shared with a fork until one of the two writes. */
+  /** Returns the allocated bytes, shared with a fork until one of the two writes. */
   public synchronized long bytes() {
     return numbers.bytes();
   }
 
-  /** A token stands at a position, whatever stood there before. */
+  /** Sets the token at a position. */
   public synchronized void observeToken(int position, int token) {
     numbers.extendTo(position, position + 1);
     numbers.set(IDS, position, token);
   }
 
   /**
-   * Adds what the query at position {@code from + count - 1} gives to the tokens up to its own.
-   * Queries of a layer and KV head come in their order; one that does not follow the last says that
-   * the step of those before it was broken off.
+   * Adds the attention of the query at position {@code from + count - 1} to the tokens up to its
+   * own. Queries of a layer and KV head arrive in order. A query that does not follow the last one
+   * implies that the previous step was aborted.
    *
-   * @param weights (count) 0 or more
+   * @param weights (count), 0 or more
    */
   public synchronized void observeAttention(
       int layer, int kvHead, int from, int[] weights, int count) {
@@ -109,18 +110,18 @@ public final class ResidualTokenStats implements AutoCloseable {
     lastQuery[head] = query;
   }
 
-  /** What was given counts, as all positions up to {@code counted} do. */
-  public synchronized void commit(int counted) {
-    length = counted;
+  /** Commits pending attention, and all positions before {@code committed}. */
+  public synchronized void commit(int committed) {
+    length = committed;
     for (int head = 0; head < lastQuery.length; head++) {
       if (lastQuery[head] != NO_QUERY) {
-        resolvePending(head, lastQuery[head] < counted);
+        resolvePending(head, lastQuery[head] < committed);
       }
     }
   }
 
-  /** Adds to a head's sums what is pending, or drops it. */
-  private void resolvePending(int head, boolean counts) {
+  /** Adds a head's pending mass to its sums, or drops it. */
+  private void resolvePending(int head, boolean commits) {
     int from = Math.max(numbers.begin(), firstObserved[head]);
     int to = Math.min(numbers.end(), lastQuery[head] + 1);
     if (from < to) {
@@ -129,7 +130,7 @@ public final class ResidualTokenStats implements AutoCloseable {
     int sums = attentionMass(head);
     int row = pending(head);
     for (int position = from; position < to; position++) {
-      if (counts) {
+      if (commits) {
         numbers.set(sums, position, sum(numbers.get(sums, position), numbers.get(row, position)));
       }
       numbers.set(row, position, 0);
@@ -142,15 +143,15 @@ public final class ResidualTokenStats implements AutoCloseable {
     return sum < 0 ? Integer.MAX_VALUE : sum;
   }
 
-  /** The id of a token; 0 where nobody told. */
+  /** Returns the id of a token; 0 if it was not observed. */
   public synchronized int tokenId(int position) {
     return numbers.get(IDS, position);
   }
 
   /**
-   * What tokens have received that counts; 0 where nobody told.
+   * Reads the committed attention mass of tokens; 0 if none was observed.
    *
-   * @param position of the first of them
+   * @param position of the first token
    * @param out (count), set
    */
   public synchronized void attentionMass(
@@ -161,12 +162,12 @@ public final class ResidualTokenStats implements AutoCloseable {
     }
   }
 
-  /** Every layer has packed what lies before a position. */
+  /** Drops tokens before a position, which every layer has quantized. */
   public synchronized void dropBefore(int position) {
     numbers.dropBefore(position);
   }
 
-  /** Later tokens are forgotten; what they gave to earlier ones stays. */
+  /** Drops later tokens. The attention they gave to earlier tokens remains. */
   public synchronized void truncate(int wanted) {
     length = Math.min(length, wanted);
     numbers.truncate(wanted);
@@ -184,7 +185,7 @@ public final class ResidualTokenStats implements AutoCloseable {
     numbers.close();
   }
 
-  /** Tokens that are held and count. */
+  /** Returns the number of committed tokens in the buffer. */
   private int committedTokens() {
     return Math.max(0, Math.min(numbers.end(), length) - numbers.begin());
   }
@@ -197,7 +198,7 @@ public final class ResidualTokenStats implements AutoCloseable {
     return (long) Integer.BYTES * tokens * (1 + lastQuery.length);
   }
 
-  /** Writes what counts: what is pending between steps belongs to one that was broken off. */
+  /** Writes the committed state. Anything pending between steps belongs to an aborted step. */
   public synchronized void write(ByteBuffer out) {
     int tokens = committedTokens();
     out.putInt(numbers.begin()).putInt(tokens);
@@ -214,10 +215,10 @@ public final class ResidualTokenStats implements AutoCloseable {
   }
 
   /**
-   * What {@link #generate} wrote.
+   * Reads the state written by {@link #write}.
    *
-   * @param tokens that there is always room for
-   * @throws dev.kvasir.error.InvalidInputException in one sentence, where it cannot be that
+   * @param tokens the base capacity
+   * @throws dev.kvasir.error.InvalidInputException if the bytes are invalid
    */
   public static ResidualTokenStats read(
       int layers, int kvHeads, int tokens, MemoryPool pool, ByteBuffer in) {

@@ -3,27 +3,27 @@ package dev.kvasir.codec;
 import dev.kvasir.memory.SharedArena;
 
 /**
- * A method at work on one sequence, with what it has learned of it: patterns, statistics of
- * queries. A method that keeps nothing is a {@link StatelessCodec}.
+ * The codec of one sequence, with its state, such as patterns or query statistics. A codec without
+ * state is a {@link StatelessCodec}.
  */
 public interface SequenceCodec extends AutoCloseable {
-  /** Learns from all blocks that are about to be sealed, before the first of them is. */
+  /** Learns from all blocks of a batch before the first of them is quantized. */
   default void learn(QuantizationBatch batch) {}
 
   /**
-   * Packs the vectors of {@link Page#NOMINAL_TOKENS} tokens. The blocks of a layer come in their
-   * order; the arrays may be overwritten.
+   * Quantizes the vectors of {@link Page#TOKENS} tokens. The blocks of a layer arrive in order. The
+   * arrays may be overwritten.
    *
-   * @param memory that the page lies in, and holds until it is closed
-   * @param layer which layer they belong to
-   * @param position of the first of them: a method that packs keys as they were before rotation
-   *     turns them back by it
+   * @param memory the memory of the page, which retains it until closed
+   * @param layer the layer of the vectors
+   * @param position of the first token; a method that quantizes keys before rotation uses it to
+   *     undo the rotation
    * @param keys (kvHeads, tokens, keyDim), rotated to their positions
-   * @param values (kvHeads, tokens, valueDim); of any length where they are part of keys
+   * @param values (kvHeads, tokens, valueDim); of any length if values are part of keys
    */
   Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values);
 
-  /** The same in memory of the page's own. */
+  /** Quantizes a block in the page's own memory. */
   default Page quantize(int layer, int position, float[] keys, float[] values) {
     SharedArena own = new SharedArena();
     try {
@@ -34,88 +34,87 @@ public interface SequenceCodec extends AutoCloseable {
   }
 
   /**
-   * A page of {@link Page#form}, as this codec sealed it, or one with the same settings at work on
-   * the same sequence. Blocks come in their order, all layers of one before the next.
+   * Reads a page from {@link Page#serialize}. It was created by this codec, or by one with the same
+   * settings for the same sequence. Blocks arrive in order, all layers of one before the next.
    *
-   * @param memory that the page lies in, and holds until it is closed
-   * @throws dev.kvasir.error.InvalidInputException in one sentence, where a bit of it has changed
-   *     or this codec seals no such page; nothing is changed by it then
+   * @param memory the memory of the page, which retains it until closed
+   * @throws dev.kvasir.error.InvalidInputException if the page is damaged or does not belong to
+   *     this codec; the state is then unchanged
    */
   Page deserialize(SharedArena memory, int layer, Snapshot snapshot);
 
-  /** The same in memory of the page's own. */
-  default Page deserialize(int layer, byte[] form) {
+  /** Reads a page into its own memory. */
+  default Page deserialize(int layer, byte[] bytes) {
     SharedArena own = new SharedArena();
     try {
-      return deserialize(own, layer, Snapshot.of(form));
+      return deserialize(own, layer, Snapshot.of(bytes));
     } finally {
       own.release();
     }
   }
 
   /**
-   * What it keeps of the sequence beside pages and will need, as bytes that outlive the process, in
-   * an {@link SnapshotHeader}: {@link PageCodec#resumeSequence} goes on from it. Not while blocks
-   * are sealed.
+   * Returns the state of the sequence, without pages, as persistent bytes with a {@link
+   * SnapshotHeader}. {@link PageCodec#resumeSequence} continues from it. Must not be called while
+   * blocks are being quantized.
    */
   byte[] serializeState();
 
-  /** Whether {@link #see(int, int)} wants to be called. */
+  /** Returns whether {@link #observe(int, int)} should be called. */
   default boolean observesTokens() {
     return false;
   }
 
   /**
-   * Learns which token stands at a position; called before any of its vectors come, by one thread.
-   * A position may come again when a step was broken off.
+   * Observes the token at a position. Called by one thread, before any vectors of the token. A
+   * position may repeat after an aborted step.
    */
   default void observe(int position, int token) {}
 
-  /** Whether {@link #see(int, int, float[], int)} wants to be called. */
+  /** Returns whether {@link #observe(int, int, float[], int)} should be called. */
   default boolean observesQueries() {
     return false;
   }
 
   /**
-   * Learns of a query; called for every token and layer before attention, from any thread for
-   * different layers or positions.
+   * Observes the queries of a token. Called for every token and layer before attention, from any
+   * thread for different layers or positions.
    *
    * @param queries (queryHeads, keyDim) from {@code at} on, rotated to their position
    */
   default void observe(int layer, int position, float[] queries, int at) {}
 
   /**
-   * For how many queries, its own included, a token's received attention counts; 0 where nobody
-   * wants to know.
+   * Returns for how many queries, including its own, the attention to a token is observed; 0 to
+   * disable.
    */
   default int attentionHorizon() {
     return 0;
   }
 
   /**
-   * Learns how much the query at a position looks at tokens up to itself that are not packed; by
-   * position ascending for each layer and KV head, from any thread for different ones. What a step
-   * told counts only once {@link #count} comes: after a step that was broken off, positions come
-   * again.
+   * Observes the attention of a query to residual tokens up to its own position. Positions ascend
+   * for each layer and KV head; different ones may be called from any thread. Observations take
+   * effect at {@link #commit}. After an aborted step, positions repeat.
    *
    * @param from position of the first token; the last is the query's own
-   * @param weights (count) probabilities of tokens, each query head's rounded to a multiple of
-   *     2^-18 and summed over the heads that share the KV head, in units of 2^-18
+   * @param weights (count) probabilities of tokens: each query head's rounded to a multiple of
+   *     2^-18, summed over the heads that share the KV head, in units of 2^-18
    */
   default void observeAttention(int layer, int kvHead, int from, int[] weights, int count) {}
 
-  /** Positions up to {@code length} are held by every layer: what was received counts. */
+  /** Commits observations: every layer now has the positions before {@code length}. */
   default void commit(int length) {}
 
-  /** Bytes that are kept beside pages. */
+  /** Returns the bytes of the sequence's state. */
   default long tableBytes() {
     return 0;
   }
 
-  /** The same for another sequence with the same past; what is immutable may be shared. */
+  /** Returns the codec of another sequence with the same past. Immutable data may be shared. */
   SequenceCodec fork();
 
-  /** Forgets what belongs to positions from {@code length} on, where that can be told apart. */
+  /** Drops state that belongs to positions from {@code length} on, where it can be separated. */
   default void truncate(int length) {}
 
   @Override

@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The bytes of a form, to be read where they lie. What lies within another form was checked with
- * it, and is not checked again.
+ * Serialized bytes that are read in place. A snapshot nested in another was verified with it and is
+ * not verified again.
  */
 public final class Snapshot {
   private final ByteBuffer bytes;
@@ -16,34 +16,39 @@ public final class Snapshot {
     this.isChecked = isChecked;
   }
 
-  /** Whose checksum is compared when it is opened. */
+  /** Returns a snapshot whose checksum is verified when it is unwrapped. */
   public static Snapshot of(byte[] bytes) {
     return new Snapshot(ByteBuffer.wrap(bytes), false);
   }
 
-  /** The same of bytes that may lie anywhere, from their position to their limit. */
+  /**
+   * Returns a snapshot of a buffer from its position to its limit, verified when it is unwrapped.
+   */
   public static Snapshot of(ByteBuffer bytes) {
     return new Snapshot(bytes, false);
   }
 
-  /** Of a mapped file, whose checksum is compared before anything is made of what it holds. */
+  /**
+   * Returns a snapshot in a mapped file. The caller verifies the checksum before any result depends
+   * on the contents.
+   */
   public static Snapshot withDeferredCheck(ByteBuffer bytes) {
     return new Snapshot(bytes, true);
   }
 
-  /** The next so many bytes of the payload of a form around it, which was checked. */
+  /** Returns the next {@code size} bytes of the payload of an enclosing, verified snapshot. */
   public static Snapshot nested(ByteBuffer payload, int size) {
     Snapshot snapshot = new Snapshot(payload.slice(payload.position(), size), true);
     payload.position(payload.position() + size);
     return snapshot;
   }
 
-  /** All that is left of the payload of a form around it, which was checked. */
+  /** Returns the remaining payload of an enclosing, verified snapshot. */
   public static Snapshot nested(ByteBuffer payload) {
     return nested(payload, payload.remaining());
   }
 
-  /** Whether a checksum around it was right, or will be compared before anything is computed. */
+  /** Returns whether an enclosing checksum was verified, or will be before anything is computed. */
   boolean isChecked() {
     return isChecked;
   }
@@ -52,12 +57,12 @@ public final class Snapshot {
     return bytes.capacity();
   }
 
-  /** From the first byte to the last, little-endian; whoever asks may move it. */
+  /** Returns all bytes, little-endian, as a new buffer that the caller may move. */
   public ByteBuffer bytes() {
     return bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** A copy. */
+  /** Returns a copy of the bytes. */
   public byte[] toArray() {
     byte[] copy = new byte[size()];
     bytes.get(0, copy);

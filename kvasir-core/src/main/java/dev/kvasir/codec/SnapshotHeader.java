@@ -10,15 +10,15 @@ import java.util.function.Function;
 import java.util.zip.CRC32C;
 
 /**
- * What every byte form has around it: bytes that outlive the process, which other machines read,
- * little-endian everywhere. A form of which any bit has changed is refused in one sentence.
+ * The header and checksum around serialized data. The bytes are persistent, portable between
+ * machines and little-endian. A snapshot with any changed bit is rejected.
  *
  * <pre>
- * 4 bytes  "KVPG" for a page, "KVST" for what a method keeps of a sequence,
- *          "KVBL" for a block of a cache, "KVRT" for the rest of it,
+ * 4 bytes  "KVPG" for a page, "KVST" for the state of a sequence codec,
+ *          "KVBL" for a block of a cache, "KVRT" for its residual window,
  *          "KVSB" for a block with its tokens, "KVSQ" for a sequence that names its blocks
  * u8       version
- * u8       kind, a number that stands in the class that writes it
+ * u8       kind, a constant of the class that writes it
  * u32      bytes of the payload
  *          payload
  * u32      CRC32C of all bytes before it
@@ -47,28 +47,28 @@ public enum SnapshotHeader {
   }
 
   /**
-   * A form around a payload.
+   * Returns a snapshot with the given payload.
    *
-   * @param payload puts so many bytes
+   * @param payload writes {@code payloadBytes} bytes
    */
   public byte[] wrap(int kind, long payloadBytes, Consumer<ByteBuffer> payload) {
-    byte[] form = new byte[Math.toIntExact(HEADER_BYTES + payloadBytes + CHECKSUM_BYTES)];
-    ByteBuffer out = ByteBuffer.wrap(form).order(ByteOrder.LITTLE_ENDIAN);
+    byte[] bytes = new byte[Math.toIntExact(HEADER_BYTES + payloadBytes + CHECKSUM_BYTES)];
+    ByteBuffer out = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     out.put(magic).put((byte) version).put((byte) kind).putInt((int) payloadBytes);
     payload.accept(out);
     if (out.remaining() != CHECKSUM_BYTES) {
       throw new IllegalStateException(
           "%d bytes of a payload are missing".formatted(out.remaining() - CHECKSUM_BYTES));
     }
-    out.putInt(checksum(ByteBuffer.wrap(form, 0, form.length - CHECKSUM_BYTES)));
-    return form;
+    out.putInt(checksum(ByteBuffer.wrap(bytes, 0, bytes.length - CHECKSUM_BYTES)));
+    return bytes;
   }
 
   /**
-   * What a form holds, which must be of this kind and whole. A payload that breaks off, or that
-   * shapes refuse as a caller's mistake, is the form's fault.
+   * Reads the payload of an intact snapshot of the given kind. A truncated payload, or one with
+   * invalid dimensions, is reported as an invalid snapshot.
    *
-   * @param payload takes memory only after {@link #requireRemaining}
+   * @param payload allocates memory only after {@link #requireRemaining}
    */
   public <T> T unwrap(Snapshot snapshot, int kind, Function<ByteBuffer, T> payload) {
     requireIntact(snapshot);
@@ -90,17 +90,17 @@ public enum SnapshotHeader {
     }
   }
 
-  public <T> T unwrap(byte[] form, int kind, Function<ByteBuffer, T> payload) {
-    return unwrap(Snapshot.of(form), kind, payload);
+  public <T> T unwrap(byte[] bytes, int kind, Function<ByteBuffer, T> payload) {
+    return unwrap(Snapshot.of(bytes), kind, payload);
   }
 
-  /** The kind that a form says it is of, which is believed once it was opened as that. */
+  /** Returns the kind of a snapshot, unverified until it is unwrapped. */
   public int kindOf(Snapshot snapshot) {
     requireHeader(snapshot);
     return Byte.toUnsignedInt(snapshot.bytes().get(MAGIC_BYTES + 1));
   }
 
-  /** Refuses a form of which any bit has changed; one that lies within another is believed. */
+  /** Rejects a snapshot with changed bits. A nested snapshot is trusted. */
   public void requireIntact(Snapshot snapshot) {
     requireHeader(snapshot);
     if (!snapshot.isChecked()) {
@@ -130,16 +130,16 @@ public enum SnapshotHeader {
     }
   }
 
-  private void requireChecksum(ByteBuffer form) {
-    int end = form.limit() - CHECKSUM_BYTES;
-    int expected = form.getInt(end);
-    int checksum = checksum(form.limit(end));
+  private void requireChecksum(ByteBuffer bytes) {
+    int end = bytes.limit() - CHECKSUM_BYTES;
+    int expected = bytes.getInt(end);
+    int checksum = checksum(bytes.limit(end));
     if (checksum != expected) {
       throw invalid("is damaged: its checksum is %08x, not %08x".formatted(checksum, expected));
     }
   }
 
-  /** Refuses a payload of which more is left, or less, than its end takes. */
+  /** Rejects a payload whose remaining size differs from the expected one. */
   public void requireRemaining(ByteBuffer in, long wanted) {
     if (in.remaining() != wanted) {
       throw invalid(
@@ -148,7 +148,7 @@ public enum SnapshotHeader {
     }
   }
 
-  /** The next four bytes, a token's position. */
+  /** Reads a token position of four bytes. */
   public int readPosition(ByteBuffer in) {
     int position = in.getInt();
     if (position < 0) {
@@ -157,12 +157,11 @@ public enum SnapshotHeader {
     return position;
   }
 
-  /** The sentence about a form: {@code a stored page ...}. */
+  /** Returns the exception for a snapshot, with a message like {@code a stored page ...}. */
   public InvalidInputException invalid(String why) {
     return new InvalidInputException(what + " " + why);
   }
 
-  /** Of all that is left. */
   private static int checksum(ByteBuffer bytes) {
     CRC32C checksum = new CRC32C();
     checksum.update(bytes);

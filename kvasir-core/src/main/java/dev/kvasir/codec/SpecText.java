@@ -10,14 +10,15 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * A cache spec taken apart, {@code name[:bits][,key=value...]}, that complains in the user's words.
+ * A parsed cache spec, {@code name[:bits][,key=value...]}. Its error messages quote the user's
+ * text.
  */
 public final class SpecText {
   private static final int MAX_DENSE_TOKENS = 1 << 20;
 
   private final String text;
   private final String name;
-  private final String bits; // null without any
+  private final String bits; // null if absent
   private final Map<String, String> values = new LinkedHashMap<>();
 
   public SpecText(String text) {
@@ -35,7 +36,7 @@ public final class SpecText {
     }
   }
 
-  /** The same without a key that is not the method's. */
+  /** Returns a copy without a key that the method does not handle. */
   public SpecText without(String key) {
     SpecText other = new SpecText(text);
     other.values.keySet().retainAll(values.keySet());
@@ -45,7 +46,7 @@ public final class SpecText {
     return other;
   }
 
-  /** The same with other bits behind the colon. */
+  /** Returns a copy with other bits after the colon. */
   public SpecText withBits(String other) {
     String rest = values.isEmpty() ? "" : "," + String.join(",", pairs());
     return new SpecText("%s:%s%s".formatted(name, other, rest));
@@ -62,7 +63,7 @@ public final class SpecText {
     return name;
   }
 
-  /** Refuses keys that the method does not have. */
+  /** Rejects keys that the method does not have. */
   public void requireKeys(String... known) {
     SortedSet<String> keys = new TreeSet<>(List.of(known));
     values.forEach(
@@ -85,7 +86,7 @@ public final class SpecText {
     return values.containsKey(key);
   }
 
-  /** A value as typed. */
+  /** Returns a value as typed. */
   public String value(String key) {
     return values.get(key);
   }
@@ -94,7 +95,7 @@ public final class SpecText {
     return text;
   }
 
-  /** The bits after the colon. */
+  /** Returns the bits after the colon. */
   public int bits(SortedSet<Integer> possible) {
     if (bits == null) {
       throw invalid(
@@ -103,7 +104,7 @@ public final class SpecText {
     return require("bits", number("bits", bits), possible);
   }
 
-  /** The bits after the colon, where they need not be whole. */
+  /** Returns the bits after the colon, which may be fractional. */
   public double decimalBits(double min, double max) {
     if (bits == null) {
       throw invalid("'%s' needs its bits, as in %s:1.5".formatted(name, name));
@@ -111,7 +112,7 @@ public final class SpecText {
     return between("bits", bits, min, max);
   }
 
-  /** A number that need not be whole. */
+  /** Returns a number that may be fractional. */
   public double decimal(String key, double defaultValue, double min, double max) {
     return has(key) ? between(key, values.get(key), min, max) : defaultValue;
   }
@@ -151,7 +152,7 @@ public final class SpecText {
     return value;
   }
 
-  /** A fraction above zero. */
+  /** Returns a number above zero. */
   public double fraction(String key, double defaultValue, double max) {
     if (!has(key)) {
       return defaultValue;
@@ -164,7 +165,7 @@ public final class SpecText {
     return value;
   }
 
-  /** A part of a method that may be left out. */
+  /** Returns whether an optional part of a method is enabled. */
   public boolean isOn(String key) {
     return choice(key, Switch.ON) == Switch.ON;
   }
@@ -174,7 +175,7 @@ public final class SpecText {
     OFF
   }
 
-  /** One of the constants of an enumeration, typed in small letters. */
+  /** Returns an enum constant, typed in lower case. */
   public <E extends Enum<E>> E choice(String key, E defaultValue) {
     if (!has(key)) {
       return defaultValue;

@@ -2,9 +2,9 @@ package dev.kvasir.codec;
 
 import dev.kvasir.memory.MemoryPool;
 
-/** A method that keeps nothing of a sequence: one object serves them all. */
+/** A codec without state: one object serves all sequences. */
 public interface StatelessCodec extends PageCodec, SequenceCodec {
-  /** The number of an empty state among stored ones. */
+  /** The snapshot kind of the empty state. */
   int NO_STATE = 0;
 
   @Override

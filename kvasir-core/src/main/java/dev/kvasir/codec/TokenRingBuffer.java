@@ -6,16 +6,16 @@ import dev.kvasir.memory.MemoryPool;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Rows of integers, each with one for every token of a run of positions. A token has the place that
- * its position leaves when it is divided by the number of places, so nothing moves as the run does.
+ * A ring buffer of integers: rows with one number for each position of a contiguous range. The slot
+ * of a position is the position modulo the capacity, so nothing moves as the range advances.
  *
  * <pre>
- * (rows, places)  i32
- * bytes = 4 * rows * places
+ * (rows, capacity)  i32
+ * bytes = 4 * rows * capacity
  * </pre>
  *
- * There are as many places as were asked for, and more only while the run is longer: their number
- * doubles then, and is what it was once the run is short enough.
+ * <p>If the range outgrows the base capacity, the capacity doubles. It shrinks back once the range
+ * is short enough.
  */
 final class TokenRingBuffer {
   private static final ValueLayout.OfInt NUMBER = ValueLayout.JAVA_INT;
@@ -60,17 +60,17 @@ final class TokenRingBuffer {
     memory.release();
   }
 
-  /** The first position of the run. */
+  /** Returns the first position of the range. */
   int begin() {
     return begin;
   }
 
-  /** The position after the run. */
+  /** Returns the position after the range. */
   int end() {
     return end;
   }
 
-  /** 0 for a position that is not in the run. */
+  /** Returns a number; 0 for a position outside the range. */
   int get(int row, int position) {
     return position < begin || position >= end ? 0 : numberAt(row, position);
   }
@@ -80,7 +80,9 @@ final class TokenRingBuffer {
   }
 
   /**
-   * @param position of the run, after {@link #hold}
+   * Sets a number.
+   *
+   * @param position within the range, after {@link #extendTo}
    */
   void set(int row, int position, int number) {
     memory.bytes().setAtIndex(NUMBER, slot(row, position), number);
@@ -90,7 +92,9 @@ final class TokenRingBuffer {
     return (long) row * capacity + position % capacity;
   }
 
-  /** Makes some positions part of the run, and the memory its own; new numbers are 0. */
+  /**
+   * Extends the range to include some positions, and makes the memory writable. New numbers are 0.
+   */
   void extendTo(int from, int to) {
     if (begin == end) {
       begin = from;
@@ -136,7 +140,7 @@ final class TokenRingBuffer {
       try {
         resize(baseCapacity);
       } catch (MemoryFullException e) {
-        // What there is serves as well, until the next tokens are forgotten.
+        // The larger buffer remains in use until more tokens are dropped.
       }
     }
   }

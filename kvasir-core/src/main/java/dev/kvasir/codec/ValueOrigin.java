@@ -1,13 +1,13 @@
 package dev.kvasir.codec;
 
-/** Where a token's value comes from. */
+/** Where the values of a KV head come from. */
 public enum ValueOrigin {
-  /** It is stored beside its key. */
+  /** They are stored in addition to keys. */
   STORED,
 
   /**
-   * It is the first channels of its key, and is not stored again. Latent attention is of that kind:
-   * a key is a latent vector and a few channels that are rotated, and the latent is the value too.
+   * They are the first channels of their keys and are not stored again. In latent attention, a key
+   * is a latent vector followed by a few rotary channels, and the latent is also the value.
    */
   IN_KEYS
 }

@@ -6,10 +6,10 @@ import java.util.Optional;
 
 /**
  * The rows of one decoder step: tokens of one or several sequences, so that the weights are read
- * once for all of them. A sequence's tokens are consecutive and follow what its cache holds.
+ * once for all of them. A sequence's tokens are consecutive and follow its cached tokens.
  *
- * <p>Filled, run through {@link Engine#scope}, read, cleared and filled again; nothing is allocated
- * once it has grown to the size in use.
+ * <p>A batch is filled, run through {@link Engine#step}, read, cleared and filled again. It
+ * allocates nothing once it has grown to the size in use.
  */
 public final class Batch {
   private int rows;
@@ -19,14 +19,14 @@ public final class Batch {
   private int sequences;
   private KvCache[] caches = new KvCache[4];
   private int[] firstRows = new int[4];
-  private int[] stepBegins = new int[4]; // -1 where a sequence's rows are its whole step
+  private int[] stepBegins = new int[4]; // -1 if a sequence's rows are its whole step
   private int[] stepEnds = new int[4];
   private RuntimeException[] failures = new RuntimeException[4];
 
   private int logitRows;
   private int[] rowsWithLogits = new int[4];
   private boolean[] argmaxSuffices = new boolean[4];
-  private int[] argmax = new int[4]; // -1 where there are logits instead
+  private int[] argmax = new int[4]; // -1 if there are logits instead
   private float[] logits = {};
   private int vocabulary;
 
@@ -39,9 +39,9 @@ public final class Batch {
   }
 
   /**
-   * Begins a sequence of which this batch holds only a part of a step: the rows that are added next
-   * belong to the step over its positions from {@code stepBegin} to {@code stepEnd}. A step gives
-   * the same bits in however many parts it comes; what has left the window is packed at its end.
+   * Starts a sequence with a chunk of a step: the rows added next belong to the step over the
+   * positions from {@code stepBegin} to {@code stepEnd}. A step gives the same bits however it is
+   * chunked. Blocks that have left the residual window are quantized at its end.
    */
   public void beginChunk(KvCache cache, int stepBegin, int stepEnd) {
     int next = cache.length();
@@ -56,7 +56,7 @@ public final class Batch {
   }
 
   /**
-   * Adds the next token of a sequence; answers the index of its logits, or -1 if none are wanted.
+   * Adds the next token of a sequence and returns the index of its logits; -1 if none are wanted.
    */
   public int add(KvCache cache, int token, boolean wantLogits) {
     boolean continues = sequences > 0 && caches[sequences - 1] == cache;
@@ -106,8 +106,8 @@ public final class Batch {
   }
 
   /**
-   * Says that of the logits of an index nothing is needed but the likeliest token, which an engine
-   * far from here may bring instead of them.
+   * Declares that only the argmax of the logits at an index is needed. A remote engine may then
+   * return the token instead of the logits.
    */
   public void requestArgmaxOnly(int index) {
     argmaxSuffices[index] = true;
@@ -117,24 +117,25 @@ public final class Batch {
     return argmaxSuffices[index];
   }
 
-  /** Leaves the likeliest token instead of logits. */
+  /** Sets the most likely token in place of logits. */
   public void setArgmax(int index, int token) {
     argmax[index] = token;
   }
 
-  /** The likeliest token of an index; -1 where there are logits to find it in. */
+  /** Returns the most likely token of an index; -1 if there are logits to find it in. */
   public int argmax(int index) {
     return argmax[index];
   }
 
   /**
-   * After a step: one row of {@link #vocabulary()} logits for each {@link #retain} that wanted any.
+   * Returns, after a step, one row of {@link #vocabulary()} logits for each {@link #add} that
+   * wanted them.
    */
   public float[] logits() {
     return logits;
   }
 
-  /** Where the logits of index {@code index} begin. */
+  /** Returns the offset of the logits of an index. */
   public int logitsAt(int index) {
     return index * vocabulary;
   }
@@ -147,12 +148,12 @@ public final class Batch {
     return rows;
   }
 
-  /** Why a sequence had no part in the step, or has none in what follows; empty if it went well. */
+  /** Returns why a sequence was left out of the step or of what follows; empty if it succeeded. */
   public Optional<RuntimeException> failure(KvCache cache) {
     return Optional.ofNullable(failureOrNull(cache));
   }
 
-  /** The same, null if it went well. */
+  /** Returns the same, or null if it succeeded. */
   RuntimeException failureOrNull(KvCache cache) {
     for (int i = 0; i < sequences; i++) {
       if (caches[i] == cache) {
@@ -171,21 +172,23 @@ public final class Batch {
     }
   }
 
-  /** Holds the pages of all sequences as they are, for a step that is about to read them. */
+  /** Pins the pages of all sequences for a step. */
   public void pin() {
     for (int i = 0; i < sequences; i++) {
       caches[i].pin();
     }
   }
 
-  /** Lets go of what {@link #pin} held. */
+  /** Undoes {@link #pin}. */
   public void unpin() {
     for (int i = 0; i < sequences; i++) {
       caches[i].unpin();
     }
   }
 
-  /** Packs what has left the windows of sequences whose steps have ended. */
+  /**
+   * Quantizes the blocks that have left the residual windows of sequences whose steps have ended.
+   */
   public void quantizeWindow() {
     for (int i = 0; i < sequences; i++) {
       if (!hasFailed(i) && endsStep(i)) {
@@ -198,7 +201,7 @@ public final class Batch {
     }
   }
 
-  /** May come from several threads at once: any one of a sequence's failures is kept. */
+  /** Records a failure of a sequence; thread-safe. One of several failures is retained. */
   public void fail(int sequence, RuntimeException why) {
     failures[sequence] = why;
   }
@@ -207,17 +210,17 @@ public final class Batch {
     return failures[sequence] != null;
   }
 
-  /** The position that a sequence's step begins with. */
+  /** Returns the first position of a sequence's step. */
   public int stepBegin(int sequence) {
     return stepBegins[sequence] < 0 ? positions[firstRow(sequence)] : stepBegins[sequence];
   }
 
-  /** The position after a sequence's step. */
+  /** Returns the position after a sequence's step. */
   public int stepEnd(int sequence) {
     return stepBegins[sequence] < 0 ? positions[endRow(sequence) - 1] + 1 : stepEnds[sequence];
   }
 
-  /** Whether these rows are the last of a sequence's step. */
+  /** Returns whether these rows complete a sequence's step. */
   public boolean endsStep(int sequence) {
     return positions[endRow(sequence) - 1] + 1 == stepEnd(sequence);
   }

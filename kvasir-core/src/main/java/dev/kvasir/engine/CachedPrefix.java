@@ -4,16 +4,19 @@ import dev.kvasir.cache.KvCache;
 import java.util.Arrays;
 
 /**
- * A beginning of a text in memory.
+ * A prefix of a text in memory.
  *
- * @param key of the whole steps that it holds; tokens of a further one may follow
+ * @param key hash of its whole steps; tokens of another step may follow
  */
 record CachedPrefix(StepHash key, String owner, int[] tokens, KvCache cache) {
-  /** How far it serves a text: not at all where they part before the key's steps end. */
+  /**
+   * Returns how many tokens of a text it serves; 0 if the texts differ before the end of the key's
+   * steps.
+   */
   int matchLength(int[] text) {
     int mismatch = Arrays.mismatch(tokens, text);
     int common = mismatch < 0 ? tokens.length : mismatch;
-    // The last token is read in any case, for its logits.
+    // The last token is always prefilled, for its logits.
     int served = Math.min(common, text.length - 1);
     return served < key.length() ? 0 : cache.retainable(served);
   }

@@ -8,27 +8,27 @@ import dev.kvasir.profile.Profile;
 import java.util.Optional;
 
 /**
- * What runs steps: it owns the weights and the memory that pages lie in. Sequences, batches and the
- * loop over them are the same whichever engine serves them.
+ * Runs decoder steps; it owns the weights and the memory of pages. Requests, batches and the
+ * scheduler are independent of the engine.
  */
 public interface Engine extends AutoCloseable {
-  /** What the keys and values of all its sequences are taken from. */
+  /** Returns the pool of all its KV caches. */
   MemoryPool memory();
 
-  /** An empty cache, whose pages lie where this engine attends to them. */
+  /** Creates an empty cache, whose pages are in this engine's memory. */
   KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit);
 
-  /** A cache of a sequence that was stored, by {@link KvCache#form}. */
+  /** Restores a cache from a {@link KvCache#snapshot}. */
   KvCache restoreCache(
       CacheSpec spec, Optional<Profile> profile, int contextLimit, CacheSnapshot snapshot);
 
   /**
-   * Runs one step over the rows of a batch: appends every row to its cache and leaves the wanted
-   * logits in the batch. Nothing is packed, which {@link KvCache#settle} does between steps. A
-   * sequence that fails leaves the others as they are without it, and {@link Batch#failure} tells
-   * why; its cache holds what it held before.
+   * Runs one step over the rows of a batch: appends every row to its cache and leaves the requested
+   * logits in the batch. It does not quantize; {@link KvCache#quantizeWindow} does that between
+   * steps. A sequence that fails does not affect the others: {@link Batch#failure} returns the
+   * reason, and its cache is unchanged.
    *
-   * <p>Steps may come from several threads at once, on different sequences.
+   * <p>Several threads may run steps at once, on different sequences.
    */
   void step(Batch batch);
 

@@ -1,15 +1,15 @@
 package dev.kvasir.engine;
 
-/** Why a generation ended. */
+/** The reason why a generation ended. */
 public enum Finish {
-  /** The model said that its text is over. */
+  /** The model produced an end-of-text token. */
   END_OF_TEXT,
-  /** As many tokens as were asked for. */
+  /** The requested number of tokens was reached. */
   MAX_TOKENS,
   /** The context is full. */
   CONTEXT_FULL,
-  /** The cache's budget is used up. */
+  /** The cache's budget is exhausted. */
   CACHE_FULL,
-  /** The listener asked to stop. */
+  /** The listener requested it. */
   STOPPED
 }

@@ -1,41 +1,41 @@
 package dev.kvasir.engine;
 
 /**
- * Single rows in the midst of a long prompt, so that Java compiles what generates while there is
- * still something to read: what steps of many rows run is other code, and without this the first
- * tokens of an answer are interpreted.
+ * Inserts single-row steps into a long prefill, so that the JIT compiles the decode path while the
+ * prompt is still being processed. Steps of many rows run other code; without this, the first
+ * generated tokens would run interpreted.
  *
- * <p>Bits do not depend on it, since a prompt's step gives the same in however many parts. Time
- * does: a row alone takes longer than one of many, for large models hundreds of milliseconds. Of a
- * small model the rows are spread over some steps by that, and a large one has a few of them.
+ * <p>Results do not depend on it, since a prefill step gives the same bits however it is chunked.
+ * Time does: a single row takes longer than one of many, for large models hundreds of milliseconds.
+ * For a small model, the rows are therefore spread over several steps; a large one gets only a few.
  */
 final class JitWarmup {
-  /** Rows that are a rehearsal, or as many steps that generated. */
+  /** Single rows, or decode steps, that complete the warm-up. */
   private static final int ROWS = 256;
 
-  /** Of each step of a prompt, its first rows at the most. */
+  /** Maximum single rows at the start of each prefill step. */
   private static final int ROWS_PER_STEP = 32;
 
-  /** Tokens that must be left to read: compilers take their time. */
+  /** Prompt tokens that must remain, since compilation takes time. */
   private static final int MIN_UNREAD = 1024;
 
-  /** The part of all steps' time that single rows may take. */
+  /** Maximum share of the total step time for single rows. */
   private static final double MAX_SHARE = 1.0 / 8;
 
   private static final long MAX_NANOS = 1_000_000_000;
 
   private int done;
-  private boolean isSingle; // the step at hand
+  private boolean isSingle; // the current step
   private long stepNanos; // of all steps so far
-  private long singleNanos; // of those with a single row of a prompt
+  private long singleNanos; // of those with a single prompt row
 
-  /** Says that a step has so many rows that wait for a token. */
+  /** Records a step with {@code rows} decode rows. */
   void recordDecode(int rows) {
     isSingle = false;
     done = Math.min(ROWS, done + Math.min(1, rows));
   }
 
-  /** Whether a prompt that is read alone has a single row now. */
+  /** Returns whether a prompt that is prefilled alone takes a single row now. */
   boolean takesSingleRow(int past, int unread) {
     isSingle =
         done < ROWS
@@ -46,7 +46,7 @@ final class JitWarmup {
     return isSingle;
   }
 
-  /** Says what the step took. */
+  /** Records the time of the step. */
   void recordStep(long nanos) {
     if (done < ROWS) {
       stepNanos += nanos;

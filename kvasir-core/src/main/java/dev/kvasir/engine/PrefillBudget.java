@@ -3,77 +3,80 @@ package dev.kvasir.engine;
 import java.util.Arrays;
 
 /**
- * How many tokens of prompts share a step with sequences that wait for their next token, so that
- * the time between two of their tokens is about {@link #MAX_SLOWDOWN} times what it is without
- * prompts.
+ * Limits the prompt tokens that share a step with decoding requests (chunked prefill), so that the
+ * time between two tokens is about {@link #MAX_SLOWDOWN} times the usual one.
  *
- * <p>What is usual is seen in steps without prompts; where prompts never end, one in {@link
- * #PLAIN_EVERY} does without them. What a row of a prompt adds to that is a sum
+ * <p>The usual time is measured in steps without prompt rows. If there are always prompts, one in
+ * {@link #DECODE_ONLY_EVERY} steps runs without them. A prompt row adds
  *
  * <pre>
  * products with weights, the same for all rows  +  attention, in proportion to the row's past
  * </pre>
  *
- * of which both parts are learned from what steps took: they depend on the model, the kind of
- * cache, and what else the machine does. Longer steps than foretold teach faster than shorter ones,
- * since a late token is noticed and a prompt that could have been a little sooner is not.
+ * Both costs are estimated from measured steps: they depend on the model, the cache, and the load
+ * of the machine. Steps slower than estimated change the estimates faster than faster ones, since a
+ * late token is noticeable and a slightly late prompt is not.
  *
- * <p>Bits do not depend on any of it, since a prompt's step gives the same in however many parts.
+ * <p>Results do not depend on the budget, since a prefill step gives the same bits however it is
+ * chunked.
  */
 final class PrefillBudget {
   private static final double MAX_SLOWDOWN = 2;
   private static final int DECODE_ONLY_EVERY = 32;
   private static final int MAX_ROWS = 256;
 
-  /** Steps that may do without prompts one after another while some wait to be read. */
+  /** Maximum consecutive steps without prompt rows while prompts wait. */
   private static final int MAX_STEPS_WITHOUT_PREFILL = 8;
 
-  /** Rows that what a step takes beside its rows is worth, about: what is usual grows with rows. */
+  /** The fixed cost of a step, in rows: the usual time grows with the number of rows. */
   private static final int BASE_ROWS = 3;
 
-  /** Steps without prompts of which the lower quartile is usual: disturbed ones do not count. */
+  /**
+   * Decode-only steps that are remembered; their lower quartile is usual, which ignores disturbed
+   * ones.
+   */
   private static final int HISTORY = 9;
 
-  /** The part of an error that is learned from one step. */
+  /** The share of an error that corrects the estimates after one step. */
   private static final double GAIN_WHEN_SLOWER = 0.2;
 
   private static final double GAIN_WHEN_FASTER = 0.05;
 
-  /** Of the usual time, the most that a step's error counts for: a pause says nothing of rows. */
+  /** Maximum error of a step, as a share of the usual time: a pause says nothing about rows. */
   private static final double MAX_ERROR = 0.5;
 
-  /** Tokens of past that are one unit of attention. */
+  /** Past tokens per unit of attention cost. */
   private static final double PAST_UNIT = 1024;
 
   private final double[] decodeNanos =
-      new double[HISTORY]; // nanos, by row and base row; the latest
+      new double[HISTORY]; // nanos per row and base row, a ring buffer
   private final double[] sorted = new double[HISTORY];
-  private int next; // place in plain
-  private int samples; // steps without prompts, as far as they are remembered
+  private int next; // index into decodeNanos
+  private int samples; // valid entries of decodeNanos
   private int sinceDecodeOnly;
-  private int withoutPrefill; // steps without prompts since the last one with some
+  private int withoutPrefill; // steps since the last one with prompt rows
 
-  private double rowNanos = -1; // that a row adds without its past; below 0 until it is known
-  private double pastNanos; // that a unit of a row's past adds
+  private double rowNanos = -1; // cost of a row without its past; below 0 until known
+  private double pastNanos; // cost of a unit of a row's past
 
-  // The step at hand.
+  // The current step.
   private int decodingRows;
   private int decoding;
   private double freeShare;
   private double remainingNanos; // for prompts
-  private boolean mustProgress; // with one row at least
+  private boolean mustProgress; // with at least one row
   private int rows;
   private double pastUnits; // of all rows
 
-  private double spentNanos; // since the last step with rows that wait for a token
+  private double spentNanos; // since the last step with decode rows
 
   /**
-   * Begins to plan a step.
+   * Starts to plan a step.
    *
-   * @param waiting sequences that wait for their next token, or are being told one
-   * @param waitingRows of those, rows in this step
-   * @param lateNanos that one of them is late already
-   * @param freeProcessors the part of the processors that nobody else has work for
+   * @param waiting requests that wait for their next token, or are reporting one
+   * @param waitingRows their rows in this step
+   * @param lateNanos delay that one of them already has
+   * @param freeProcessors share of the processors without other work
    */
   void plan(int waiting, int waitingRows, long lateNanos, double freeProcessors) {
     decoding = waiting;
@@ -97,15 +100,15 @@ final class PrefillBudget {
     }
   }
 
-  /** Rows that a prompt may have in this step after so many tokens that are read. */
+  /** Returns how many rows a prompt with {@code past} cached tokens may have in this step. */
   int rowsFor(int past) {
-    int most = MAX_ROWS - rows;
+    int maxRows = MAX_ROWS - rows;
     double each = nanosOfRow(past);
-    int fitting = remainingNanos <= 0 ? 0 : (int) Math.min(most, remainingNanos / each);
+    int fitting = remainingNanos <= 0 ? 0 : (int) Math.min(maxRows, remainingNanos / each);
     return rows == 0 && mustProgress ? Math.max(1, fitting) : fitting;
   }
 
-  /** Says that a prompt has so many rows in this step. */
+  /** Adds {@code count} rows of a prompt to this step. */
   void add(int count, int past) {
     rows += count;
     pastUnits += count * past / PAST_UNIT;
@@ -116,7 +119,7 @@ final class PrefillBudget {
     return Math.max(rowNanos, 0) + pastNanos * past / PAST_UNIT;
   }
 
-  /** Says what the step took that was planned. */
+  /** Records the time of the planned step. */
   void recordStep(long nanos) {
     if (decodingRows == 0) {
       spentNanos += decoding == 0 ? 0 : nanos;
@@ -125,7 +128,7 @@ final class PrefillBudget {
     spentNanos = 0;
     withoutPrefill = rows == 0 ? withoutPrefill + 1 : 0;
     if (freeShare < 1) {
-      return; // and says nothing of the next one
+      return; // it does not predict the next step
     }
     if (rows == 0) {
       recordDecodeStep(nanos / (double) (BASE_ROWS + decodingRows));
@@ -145,7 +148,7 @@ final class PrefillBudget {
     }
   }
 
-  /** Moves what is foretold of these rows towards what they took, by the shortest way. */
+  /** Moves the cost estimates towards the measured time, along the shortest path. */
   private void updateCosts(long nanos) {
     double usual = usualUnitNanos() * (BASE_ROWS + decodingRows);
     double error = nanos - usual - rows * rowNanos - pastUnits * pastNanos;
@@ -156,7 +159,7 @@ final class PrefillBudget {
     pastNanos = Math.max(0, pastNanos + correction * pastUnits / size);
   }
 
-  /** Of a step with all that wait, and without prompts. */
+  /** Returns the usual time of a step with all waiting requests and without prompt rows. */
   private double usualNanos() {
     return usualUnitNanos() * (BASE_ROWS + decoding);
   }

@@ -2,7 +2,7 @@ package dev.kvasir.engine;
 
 import dev.kvasir.cache.KvCache;
 
-/** A text about to be read: a cache with what was known of its beginning. */
+/** A text to prefill, with a cache of its longest known prefix. */
 public final class Prefix {
   private final KvCache cache;
   private final Object source;
@@ -16,31 +16,36 @@ public final class Prefix {
     this.recorder = recorder;
   }
 
-  /** Belongs to whoever begins: it is for them to close. */
+  /** Returns the cache, which the caller owns and must close. */
   public KvCache cache() {
     return cache;
   }
 
-  /** Tokens that need not be read. */
+  /** Returns the tokens that need no prefill. */
   public int length() {
     return length;
   }
 
-  /** The same object for all that began from the same place; null where nothing was known. */
+  /**
+   * Returns the same object for all texts that started from the same cached prefix; null for none.
+   */
   public Object source() {
     return source;
   }
 
   /**
-   * Told whenever a whole step of the prompt has been read and packed.
+   * Called after a whole prefill step has been computed and quantized.
    *
-   * @param leavesLast whether the text's last whole step is where it can be gone on with
+   * @param recordsLast whether the text can be continued from its last whole step
    */
   void prefillStepDone(int stepEnd, boolean recordsLast) {
     recorder.prefillStepDone(cache, stepEnd, recordsLast);
   }
 
-  /** Told of a place in the text, read or generated, that every prompt would leave alike. */
+  /**
+   * Records a point in the text, prompt or generated, at which every prompt has the same cache
+   * state.
+   */
   void record(int[] tokens, int length) {
     recorder.record(cache, tokens, length);
   }

@@ -20,45 +20,46 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * Beginnings of texts that sequences have read, kept so that others need not read them again. What
- * is kept is a fork of the sequence as it was: pages are shared and counted once.
+ * Caches prefixes of texts, so that other requests need not prefill them again. An entry is a fork
+ * of a sequence: pages are shared and counted once.
  *
- * <p>A text that begins from here has the bits of one that was read from its first token. So a
- * beginning is kept only where every prompt that begins alike passes through the same state.
+ * <p>A text that starts from a cached prefix gets the same bits as one that is prefilled from its
+ * first token. A prefix is therefore cached only where every prompt with that prefix has the same
+ * cache state.
  *
  * <pre>
  * text     | 256 | 256 | 256 | 256 | rest | answer |
  *                ^           ^            ^        ^
- *                |           |            |        (b) where the next turn goes on
- *                |           |            (b) where another answer, or one told otherwise, does
- *                |           (a) the last whole step: where the next turn goes on
- *                the last step that another text had in common: where others go on
+ *                |           |            |        (b) start of the next turn
+ *                |           |            (b) start of another answer to the same prompt
+ *                |           (a) the last whole step: start of the next turn
+ *                the last step in common with another text: start of others
  * </pre>
  *
- * With most caches that is (a) where a prompt's step ends, at a multiple of {@link
- * Request#PROMPT_STEP} tokens: what is generated is packed elsewhere, and a prompt's tokens attend
- * to packed pages in another way. Where all tokens are packed by their positions alone it is (b)
- * anywhere, and what is kept serves a text that has only a part of it as well, as long as no step
- * ends in between.
+ * With most caches that is (a) the end of a prefill step, at a multiple of {@link
+ * Request#PREFILL_STEP} tokens: generated tokens are quantized at other positions, and prompt
+ * tokens attend to quantized pages differently. Where quantization depends on positions alone, it
+ * is (b) any position. Such an entry also serves a text that matches only part of it, as long as no
+ * step ends in between.
  *
- * <p>Between steps the rest of a page is in full precision, which makes a beginning at every step
- * as large as no packing at all; hence two or three of them a text. When memory is needed, those
- * leave first that have not been used for the longest time. Where a budget allows a prompt's steps
- * fewer tokens, nothing is kept.
+ * <p>Between steps the rest of a page is in full precision. An entry at every step would therefore
+ * take as much memory as no quantization, so there are two or three per text. When memory is
+ * needed, the least recently used entries are evicted first. If a budget limits prefill steps to
+ * fewer tokens, nothing is cached. Thread-safe.
  */
 public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable {
   private static final int STEP = Request.PREFILL_STEP;
 
-  /** Steps of texts that are remembered by a hash, to know what texts have in common. */
+  /** Number of step hashes that are remembered to detect common prefixes. */
   private static final int STEPS_REMEMBERED = 1 << 16;
 
   /**
-   * What must be alike beside tokens; the model and its profile are, since the engine is.
+   * Everything besides tokens that must match; the model and its profile always do within an
+   * engine.
    *
-   * @param spec the kind of cache, as typed
-   * @param contextLimit that some budgets depend on
-   * @param tenant whose texts they are: what one has read is of no use to another, who could tell
-   *     from the time that it takes
+   * @param spec the cache specification, as typed
+   * @param contextLimit maximum context, which some budgets depend on
+   * @param tenant owner of the texts; tenants never share prefixes, since timing would reveal them
    */
   public record PrefixNamespace(String spec, int contextLimit, String tenant) {
     private boolean isOf(String other) {
@@ -67,13 +68,13 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
   }
 
   /**
-   * What has happened so far.
+   * Counters since creation.
    *
-   * @param queries texts that were begun
-   * @param hits those of them that something was known of
-   * @param tokens that were not read again
-   * @param farHits of the hits, those that were found far away
-   * @param evictions beginnings that left because memory was needed
+   * @param queries texts looked up
+   * @param hits texts with a cached prefix
+   * @param tokens prompt tokens served from the cache
+   * @param remoteHits hits in the remote cache
+   * @param evictions prefixes evicted for lack of memory
    */
   public record PrefixStats(long queries, long hits, long tokens, long remoteHits, long evictions) {
     private PrefixStats withQuery(int known, boolean isRemote) {
@@ -91,25 +92,25 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
   }
 
   /**
-   * One beginning, as others see it.
+   * A cached prefix as seen from outside.
    *
-   * @param owner whoever read it, as it was told; null where several texts have it in common
+   * @param owner the owner of the text; null if several texts share it
    */
   public record PrefixInfo(String owner, PrefixNamespace namespace, int tokens, KvCache cache) {}
 
   private final MemoryPool pool;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<StepHash, List<CachedPrefix>> byHash = new HashMap<>();
-  private final Set<CachedPrefix> byUse = new LinkedHashSet<>(); // the longest unused first
-  private final Set<StepHash> stepsSeen = new LinkedHashSet<>(); // the oldest first
+  private final Set<CachedPrefix> byUse = new LinkedHashSet<>(); // least recently used first
+  private final Set<StepHash> stepsSeen = new LinkedHashSet<>(); // oldest first
   private final Set<PrefixRecorder> recorders = Collections.newSetFromMap(new WeakHashMap<>());
-  private CachedPrefix forking; // not to be evicted for the memory that its fork takes
+  private CachedPrefix forking; // not evicted for the memory of its own fork
   private PrefixStats stats = new PrefixStats(0, 0, 0, 0, 0);
-  private volatile RemotePrefixCache remote; // null where nothing outlives memory
+  private volatile RemotePrefixCache remote; // null for none
   private boolean closed;
 
   /**
-   * @param pool that keys and values are taken from, which asks for memory when it has none left
+   * @param pool the pool of KV caches, which reclaims memory from here when it is full
    */
   public PrefixCache(MemoryPool pool) {
     this.pool = pool;
@@ -117,10 +118,10 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
   }
 
   /**
-   * Begins a text with the most that is known of it.
+   * Returns a cache for a text with its longest known prefix.
    *
-   * @param owner by whom what it leaves here is told apart; may be null
-   * @param fresh makes the cache of a text of which nothing is known
+   * @param owner identifies what this text adds to the cache; may be null
+   * @param newCache creates the cache of a text without a known prefix
    */
   public Prefix acquire(
       PrefixNamespace namespace, int[] text, String owner, Supplier<KvCache> newCache) {
@@ -138,17 +139,17 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
     } finally {
       lock.unlock();
     }
-    // Outside the lock: to look far away takes its time, and a first cache of its kind may wait for
-    // tables that another is making.
+    // Outside of the lock: a remote lookup takes time, and the first cache of its kind may wait for
+    // tables that another thread creates.
     Optional<KvCache> found = findRemote(namespace, text, known == null ? 0 : known.length());
-    KvCache most = found.orElse(known);
-    count(most == null ? 0 : most.length(), found.isPresent());
-    if (most == null) {
+    KvCache longest = found.orElse(known);
+    count(longest == null ? 0 : longest.length(), found.isPresent());
+    if (longest == null) {
       return new Prefix(newCache.get(), null, recorder);
     }
     if (found.isPresent()) {
       closeIfAny(known);
-      return new Prefix(most, recorder.recordLocally(most), recorder);
+      return new Prefix(longest, recorder.recordLocally(longest), recorder);
     }
     return new Prefix(known, source, recorder);
   }
@@ -174,20 +175,20 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
   }
 
   /**
-   * From now on, beginnings that are not at hand are looked for there, and new ones kept there.
+   * Sets the remote cache for prefixes that are not in memory; new ones are stored there too.
    *
-   * @param elsewhere null for nowhere
+   * @param remoteCache null for none
    */
   public void setRemote(RemotePrefixCache remoteCache) {
     remote = remoteCache;
   }
 
-  /** Whether to begin may take memory for what comes from elsewhere. */
+  /** Returns whether {@link #acquire} may take memory for prefixes from the remote cache. */
   public boolean hasRemote() {
     return remote != null;
   }
 
-  /** Learns how long it took to read tokens of a prompt. */
+  /** Records the time of a prefill. */
   public void recordPrefill(int tokens, long nanos) {
     RemotePrefixCache remoteCache = remote;
     if (remoteCache != null && tokens > 0) {
@@ -195,7 +196,7 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
     }
   }
 
-  /** Remembers a text's steps; answers the tokens that it has in common with an earlier one. */
+  /** Remembers a text's steps and returns the tokens in common with an earlier text. */
   private int recordSteps(StepHash[] steps) {
     int common = 0;
     for (StepHash step : steps) {
@@ -221,16 +222,16 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
   }
 
   private CachedPrefix longestMatch(StepHash step, int[] text) {
-    CachedPrefix longest = null;
-    int most = 0;
+    CachedPrefix best = null;
+    int bestLength = 0;
     for (CachedPrefix entry : byHash.getOrDefault(step, List.of())) {
-      int serves = entry.matchLength(text);
-      if (serves > most) {
-        most = serves;
-        longest = entry;
+      int length = entry.matchLength(text);
+      if (length > bestLength) {
+        bestLength = length;
+        best = entry;
       }
     }
-    return longest;
+    return best;
   }
 
   private boolean contains(StepHash step, int[] text, int length) {
@@ -238,7 +239,7 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
         .anyMatch(entry -> entry.matches(text, length));
   }
 
-  /** Null where there is no memory for even that: the text is read from its beginning then. */
+  /** Returns null if there is no memory for the fork; the whole text is prefilled then. */
   private KvCache fork(CachedPrefix entry, int length) {
     forking = entry;
     try {
@@ -263,19 +264,19 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
     }
   }
 
-  /** Keeps a beginning that is being read, if nobody has and there is memory for it. */
+  /** Stores a prefix unless it is cached already or memory is short. */
   private void store(
       PrefixRecorder recorder, StepHash step, int[] text, int length, String owner, KvCache cache) {
     if (storeLocally(recorder, step, text, length, owner, cache) != null && remote != null) {
       KvCache fork = forkOf(cache);
       if (fork != null) {
-        // What others have in common with it can be found in what it has said all the same.
+        // Even a shared prefix keeps its owner here, since it is part of the owner's text.
         remote.store(step.namespace(), text, recorder.owner, fork);
       }
     }
   }
 
-  /** Answers null where it need not or cannot be kept. */
+  /** Returns null if it need not or cannot be cached. */
   private CachedPrefix storeLocally(
       PrefixRecorder recorder, StepHash step, int[] text, int length, String owner, KvCache cache) {
     lock.lock();
@@ -297,8 +298,8 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
   }
 
   /**
-   * Forgets what an owner's texts left here, but for what they have in common with others, and all
-   * that they left far away. Texts that are being read now leave nothing more.
+   * Removes the prefixes of an owner's texts from memory, except those shared with other texts, and
+   * all of them from the remote cache. Requests that are running now add nothing more.
    */
   public void forget(String tenant, String owner) {
     lock.lock();
@@ -317,7 +318,7 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
     }
   }
 
-  /** Forgets everything; texts that began from here are not touched. */
+  /** Removes everything; requests that started from here are unaffected. */
   public void clear() {
     lock.lock();
     try {
@@ -327,10 +328,10 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
     }
   }
 
-  /** Lets beginnings go, the longest unused first, before anybody's pages become narrower. */
+  /** Evicts prefixes, least recently used first, before any pages are requantized. */
   @Override
   public void reclaim(int level, long bytes) {
-    // Nobody who holds the lock waits for what the caller may hold: forks take memory, no locks.
+    // A holder of the lock never waits for the caller's locks: forks acquire memory, not locks.
     lock.lock();
     try {
       stats = stats.withEvictions(removeWhere(entry -> entry != forking, bytes));
@@ -339,7 +340,7 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
     }
   }
 
-  /** Answers how many left. */
+  /** Returns the number of removed entries. */
   private int removeWhere(Predicate<CachedPrefix> isRemoved, long bytes) {
     long before = pool.usedBytes();
     int removed = 0;
@@ -369,7 +370,7 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
     }
   }
 
-  /** Tells what is kept, the longest unused first, while none of it can leave. */
+  /** Visits all entries, least recently used first; none is evicted meanwhile. */
   public void forEach(Consumer<PrefixInfo> consumer) {
     lock.lock();
     try {
@@ -401,7 +402,7 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
     pool.unregister(this);
   }
 
-  /** What a text that is being read will leave for others: three places of it at the most. */
+  /** Records prefixes of one running text for others: three at most. */
   static final class PrefixRecorder {
     private final PrefixCache prefixCache;
     private final PrefixNamespace namespace;
@@ -425,7 +426,7 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
       this.common = common;
     }
 
-    /** Told whenever a whole step of the prompt has been read and packed. */
+    /** Called after a whole prefill step has been computed and quantized. */
     void prefillStepDone(KvCache cache, int stepEnd, boolean recordsLast) {
       StepHash step = steps[stepEnd / STEP - 1];
       if (stepEnd == common) {
@@ -435,18 +436,18 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
       }
     }
 
-    /** Told of a beginning that came from far away: others begin from what this answers. */
+    /** Records a prefix from the remote cache; other texts start from the result. */
     Object recordLocally(KvCache cache) {
       int length = cache.length();
       return prefixCache.storeLocally(
           this, StepHash.last(namespace, steps, length / STEP), text, length, owner, cache);
     }
 
-    /** Told of a place that may lie anywhere. */
+    /** Records a prefix that may end at any position. */
     void record(KvCache cache, int[] tokens, int length) {
-      int[] held = Arrays.copyOf(tokens, length);
-      StepHash step = StepHash.last(namespace, StepHash.of(namespace, held), length / STEP);
-      prefixCache.store(this, step, held, length, owner, cache);
+      int[] recorded = Arrays.copyOf(tokens, length);
+      StepHash step = StepHash.last(namespace, StepHash.of(namespace, recorded), length / STEP);
+      prefixCache.store(this, step, recorded, length, owner, cache);
     }
   }
 }

@@ -4,34 +4,34 @@ import dev.kvasir.cache.KvCache;
 import java.util.Optional;
 
 /**
- * Beginnings of texts that outlive memory: kept by this process or another, on a disk or elsewhere.
- * Whoever keeps them never fails: what cannot be had is not there, and nobody waits for it longer
- * than for a stated time.
+ * A persistent cache of prefixes, on a disk or shared with other processes. Its methods never fail:
+ * what is unavailable counts as missing, and waiting times are bounded.
  */
 public interface RemotePrefixCache {
   /**
-   * A beginning of a text, where one is to be had sooner than by reading.
+   * Returns a cached prefix if loading it is faster than prefill.
    *
-   * @param known tokens of the text that are at hand: less than that is of no use
-   * @return with more tokens than that and less than the text has; it belongs to whoever asked
+   * @param known tokens of the text that are cached in memory; a shorter prefix is useless
+   * @return a cache with more tokens than {@code known} and fewer than the text, owned by the
+   *     caller
    */
   Optional<KvCache> find(PrefixCache.PrefixNamespace namespace, int[] text, int known);
 
   /**
-   * Takes a beginning to be stored, in its own time.
+   * Stores a prefix asynchronously.
    *
-   * @param text may be longer than what the cache holds of it
-   * @param owner by whom it can be forgotten; may be null
-   * @param cache closed when it is stored, or will not be
+   * @param text may be longer than the cached tokens
+   * @param owner identifies the entry for {@link #forget}; may be null
+   * @param cache closed after it has been stored or dropped
    */
   void store(PrefixCache.PrefixNamespace namespace, int[] text, String owner, KvCache cache);
 
   /**
-   * Removes what was stored for an owner, in its own time, also by other processes. Where others
-   * began from a part of it, they store it again.
+   * Removes an owner's entries asynchronously, including those of other processes. Others that
+   * share a prefix with them store it again.
    */
   void forget(String tenant, String owner);
 
-  /** Learns how long it took to read tokens of a prompt. */
+  /** Records the time of a prefill. */
   void recordPrefill(int tokens, long nanos);
 }

@@ -9,29 +9,28 @@ import java.util.Set;
 import java.util.concurrent.locks.Condition;
 
 /**
- * One text in the making: its tokens, what an engine remembers of them, and, while it is generated,
- * how the next token is picked and turned into text.
+ * One text being processed: its tokens, its KV cache and, while it is generated, the sampling and
+ * decoding of the next token.
  *
- * <p>A generation goes through the hands of two threads, never of both at a time: the one that runs
- * a step adds the sequence's rows and takes what came of them; the one that asked for the
- * generation then tells the listener and packs ({@link #tell}, {@link #pack}), so that neither
- * delays the steps of others.
+ * <p>Two threads handle a generation in turn. The one that runs a step adds the request's rows and
+ * collects their results. The one that started the generation then notifies the listener and
+ * quantizes ({@link #report}, {@link #quantize}), so that neither delays the steps of others.
  *
  * <pre>
- * begin -> READY -> in a step -> TELLING -> READY -> ... -> DONE
+ * begin -> READY -> in a step -> REPORTING -> READY -> ... -> DONE
  * </pre>
  */
 public final class Request {
   /**
-   * Prompt tokens of a step: enough to make the weights' expansion cheap, few enough to report.
-   * What a token sees depends on where steps end, so the number is the same for all.
+   * Prompt tokens of a prefill step: enough to amortize the expansion of weights, few enough to
+   * report progress. Results depend on where steps end, so the number is the same for all.
    */
   public static final int PREFILL_STEP = 256;
 
-  /** How long a prompt's listener is told nothing, nor asked whether to stop, at the most. */
+  /** Maximum time during prefill without a call of the listener. */
   private static final long MAX_REPORT_INTERVAL_NANOS = 100_000_000;
 
-  /** Where a generation stands; the loop's lock guards it. */
+  /** The state of a generation, guarded by the scheduler's lock. */
   enum State {
     READY,
     STEPPING,
@@ -45,44 +44,44 @@ public final class Request {
   private final boolean quantizesByPosition;
   private final Set<Integer> endOfText;
 
-  /** Every token of the text. The last one is not in the cache until the next step needs it. */
+  /** Every token of the text. The last one is not cached until the next step needs it. */
   private int[] tokens = new int[256];
 
   private int length;
 
   State state = State.DONE;
-  Condition wakeUp; // when there is something to tell, or it is its thread's turn to run a step
-  boolean quantizes; // before it is ready again, which takes its time
-  boolean isWaiting; // whether its thread waits for that; the loop's lock guards it
+  Condition wakeUp; // signalled to report, or to run a step on its thread
+  boolean quantizes; // whether it quantizes before it is ready again
+  boolean isWaiting; // whether its thread waits for wakeUp; guarded by the lock
   private GenerationParams params;
   private int promptEnd;
   private int promptBegin;
-  private int stepBegin; // of the step that is being read in parts
-  private int stepEnd; // where none is, the length of the cache
-  private int rows; // of the step at hand
+  private int stepBegin; // of the step being chunked
+  private int stepEnd; // the length of the cache if there is none
+  private int rows; // of the current step
   private int logitIndex;
   private int generated;
-  private int lastToken; // the token that came last; -1 while the prompt is read
+  private int lastToken; // -1 during prefill
   private long promptDone;
-  private long lastReport; // when the listener was
+  private long lastReport; // time of the last listener call
   private Finish finish; // null until it is known
   private Throwable failure;
   private final StringBuilder text = new StringBuilder();
 
   /**
-   * What a generation is asked to do.
+   * The parameters of a generation.
    *
-   * @param maxTokens generated tokens at the most
-   * @param beginning told of the prompt's steps; null where the text is not read from its first
-   *     token, or nobody else shall go on from it
+   * @param maxTokens maximum generated tokens
+   * @param prefix records the prompt's steps; null if the text is not prefilled from its first
+   *     token, or must not be shared
    */
   public record GenerationParams(
       Sampler sampler, TextStream stream, int maxTokens, Prefix prefix) {}
 
   /**
-   * @param contextLimit tokens that the text may have
-   * @param readsExactly whether a prompt is packed only when it has been read
-   * @param endOfText tokens by which a model says that its text is over
+   * @param contextLimit maximum tokens of the text
+   * @param defersQuantization whether a prompt is quantized only after its prefill
+   * @param endOfText end-of-text tokens of the model
    */
   public Request(
       KvCache cache, int contextLimit, boolean defersQuantization, Set<Integer> endOfText) {
@@ -94,11 +93,11 @@ public final class Request {
   }
 
   /**
-   * Whether what a token finds may depend on its position alone: a prompt's rows compute as single
-   * ones do, and nothing but a length says when to pack. Then all tokens, read or generated, are
-   * packed at multiples of {@link #PROMPT_STEP}, and a text may be gone on with from any place.
+   * Returns whether results may depend on positions alone: prompt rows compute like single ones,
+   * and only the length decides when to quantize. All tokens, prompt or generated, are then
+   * quantized at multiples of {@link #PREFILL_STEP}, and a text may be continued from any position.
    *
-   * @param readsExactly whether a prompt is packed only when it has been read
+   * @param defersQuantization whether a prompt is quantized only after its prefill
    */
   public static boolean quantizesByPosition(KvCache cache, boolean defersQuantization) {
     return !defersQuantization
@@ -112,7 +111,7 @@ public final class Request {
     return cache;
   }
 
-  /** Tokens of the text so far. */
+  /** Returns the tokens of the text so far. */
   public int length() {
     return length;
   }
@@ -121,7 +120,7 @@ public final class Request {
     return tokens[index];
   }
 
-  /** The tokens that the text has in common with others from its beginning. */
+  /** Returns the length of the common prefix with other tokens. */
   public int commonPrefix(int[] others) {
     int mismatch = Arrays.mismatch(others, 0, others.length, tokens, 0, length);
     return mismatch < 0 ? length : mismatch;
@@ -135,20 +134,20 @@ public final class Request {
   }
 
   /**
-   * Forgets all but the first {@code count} tokens. Those that the cache cannot keep are read again
-   * with whatever follows them.
+   * Drops all but the first {@code count} tokens. Tokens that the cache cannot retain are prefilled
+   * again with the next ones.
    */
   public void truncate(int count) {
     if (cache.length() > count) {
-      cache.truncate(count); // which may refuse what it holds
+      cache.truncate(count); // may reject damaged contents
     }
     length = count;
   }
 
   /**
-   * Begins a generation after the text so far, of which at least one token must be there.
+   * Starts a generation after the text so far, which must have at least one token.
    *
-   * @param stopped to read nothing at all
+   * @param stopped whether to stop before any prefill
    */
   void begin(GenerationParams newParams, boolean stopped) {
     params = newParams;
@@ -158,8 +157,8 @@ public final class Request {
     generated = 0;
     text.setLength(0);
     lastReport = System.nanoTime();
-    // With nothing new to read, the last token is read again for its logits: a rewind that every
-    // cache can do which has not been cut before.
+    // Without new tokens, the last one is computed again for its logits. Every cache that has not
+    // been truncated before supports this rewind.
     if (cache.length() == length) {
       cache.truncate(length - 1);
     }
@@ -173,8 +172,8 @@ public final class Request {
   }
 
   /**
-   * Adds its next rows to a batch, up to {@code room} of them; answers how many. Of a prompt, a
-   * part of a step at the most.
+   * Adds up to {@code maxRows} of its next rows to a batch and returns their number. During prefill
+   * that is at most the rest of a step.
    */
   int addTo(Batch batch, int maxRows) {
     rows = 0;
@@ -201,18 +200,18 @@ public final class Request {
     return position - position % PREFILL_STEP;
   }
 
-  /** A cache that cannot take even one token refuses it when it comes. */
+  /** Returns at least 1; a cache without capacity rejects that token when it is appended. */
   private int promptStep(int unread) {
-    int most = PREFILL_STEP - (stepEnd - stepBegin);
-    return Math.max(1, cache.stepCapacity(Math.min(most, unread)));
+    int maxTokens = PREFILL_STEP - (stepEnd - stepBegin);
+    return Math.max(1, cache.stepCapacity(Math.min(maxTokens, unread)));
   }
 
-  /** Whether it has a prompt to read, in however many parts. */
+  /** Returns whether prompt tokens remain. */
   boolean isPrefilling() {
     return lastToken < 0;
   }
 
-  /** Whether there was no room for any of its rows. */
+  /** Returns whether the batch had no capacity for any of its rows. */
   boolean isLeftOut() {
     return rows == 0 && failure == null && finish == null;
   }
@@ -228,7 +227,7 @@ public final class Request {
     }
   }
 
-  /** Takes what came of its rows: the next token, where they were the last ones. */
+  /** Collects the results of its rows: samples the next token if they were the last ones. */
   void collect(Batch batch) {
     try {
       RuntimeException why = rows == 0 ? null : batch.failureOrNull(cache);
@@ -257,7 +256,10 @@ public final class Request {
     generated++;
   }
 
-  /** Text that was begun ends where its budget does; a prompt that does not fit is refused. */
+  /**
+   * Records a failure. A full cache ends a generation that has begun, and rejects a prompt that
+   * does not fit.
+   */
   void fail(Throwable why) {
     if (why instanceof CacheFullException && lastToken >= 0) {
       finish = Finish.CACHE_FULL;
@@ -267,8 +269,8 @@ public final class Request {
   }
 
   /**
-   * Whether it goes on to read its prompt as it is: there are parts of a few tokens, and to tell of
-   * each would take longer than to read them.
+   * Returns whether prefill continues without a report: reporting every small chunk would take
+   * longer than computing it.
    */
   boolean continuesSilently(long now) {
     return lastToken < 0
@@ -278,7 +280,7 @@ public final class Request {
         && now - lastReport < MAX_REPORT_INTERVAL_NANOS;
   }
 
-  /** Tells the listener what has come, and says whether the generation goes on. */
+  /** Notifies the listener and returns whether the generation continues. */
   boolean report(RequestListener listener) {
     if (failure != null) {
       return false;
@@ -294,13 +296,13 @@ public final class Request {
     return finish == null;
   }
 
-  /** Whether {@link #pack} will take its time. */
+  /** Returns whether {@link #quantize} has work to do. */
   boolean mustQuantize() {
     boolean endsDeferral = defersQuantization && generated == 1;
     return cache.length() == stepEnd && (endsDeferral || mayQuantize() && cache.mustQuantize());
   }
 
-  /** Whether its last step was one of the prompt. */
+  /** Returns whether its last step was a prefill step. */
   boolean endedPrefillStep() {
     return stepEnd <= promptEnd;
   }
@@ -309,7 +311,7 @@ public final class Request {
     return !quantizesByPosition || cache.length() == wholeSteps(cache.length());
   }
 
-  /** Packs what has left the window. */
+  /** Quantizes the blocks that have left the residual window. */
   void quantize() {
     if (cache.length() == stepEnd) {
       quantizeWindow();
@@ -369,7 +371,7 @@ public final class Request {
     }
   }
 
-  /** Tells what was held back of the text: half a character, at the most. */
+  /** Reports the rest of the text: at most an incomplete character. */
   void reportRest(RequestListener listener) {
     if (lastToken >= 0) {
       report(params.stream().finish(), listener);
@@ -377,8 +379,8 @@ public final class Request {
   }
 
   /**
-   * Leaves the cache to be used again, whatever became of the generation. A step that was not read
-   * to its end is forgotten: where steps end must not depend on when it was broken off.
+   * Leaves the cache reusable, however the generation ended. An incomplete step is dropped, since
+   * step boundaries must not depend on when a generation is stopped.
    */
   void end() {
     if (quantizesByPosition) {
@@ -396,34 +398,34 @@ public final class Request {
     }
   }
 
-  /** The next turn of a conversation goes on from here. */
+  /** Records the end of the text, where the next turn of a conversation continues. */
   private void recordEnd() {
     if (params.prefix() != null && failure == null && generated > 0) {
       params.prefix().record(tokens, cache.length());
     }
   }
 
-  /** What made the generation end early; null where nothing did. */
+  /** Returns what ended the generation early; null if nothing did. */
   Throwable failure() {
     return failure;
   }
 
-  /** Why the last generation ended. */
+  /** Returns why the last generation ended. */
   public Finish finish() {
     return finish;
   }
 
-  /** The text of the last generation. */
+  /** Returns the text of the last generation. */
   public String text() {
     return text.toString();
   }
 
-  /** Tokens of the last generation. */
+  /** Returns the tokens of the last generation. */
   public int generated() {
     return generated;
   }
 
-  /** When the last generation's prompt had been read, by {@link System#nanoTime}. */
+  /** Returns the {@link System#nanoTime} at which the last generation's prefill ended. */
   public long promptDone() {
     return promptDone;
   }

@@ -2,19 +2,21 @@ package dev.kvasir.engine;
 
 import dev.kvasir.sampling.TokenLogprob;
 
-/** Follows a generation while it runs, on the thread that asked for it. */
+/** Follows a generation on the thread that started it. */
 @FunctionalInterface
 public interface RequestListener {
-  /** A piece of text that will not change any more. */
+  /** Called with a piece of text that will not change. */
   void text(String piece);
 
-  /** How likely a token was, before the text that it completes; only where that was asked for. */
+  /**
+   * Called with a token's log probability, before the text that it completes; only if requested.
+   */
   default void likelihood(TokenLogprob token) {}
 
-  /** How much of the prompt has been read. */
+  /** Called with the progress of prefill. */
   default void promptProgress(int tokensDone, int tokensInAll) {}
 
-  /** Asked before each token; true ends the generation there, with nothing lost. */
+  /** Called before each token; true stops the generation and keeps everything generated so far. */
   default boolean stopped() {
     return false;
   }

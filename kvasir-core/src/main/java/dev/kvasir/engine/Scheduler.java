@@ -7,26 +7,22 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Generates for any number of sequences at once: each step has a row of every sequence that is
- * waiting for its next token, and some tokens of the prompts that are being read. Sequences join
- * and leave between steps.
+ * Generates for any number of requests at once (continuous batching). Each step has a row of every
+ * decoding request and some tokens of prompts in prefill. Requests join and leave between steps.
  *
- * <p>There is no thread of its own. Of the threads that wait for a generation, one at a time runs a
- * step for all; then each tells its own listener and packs its own pages while others run the next
- * step. Only who has something to do is woken: where there are few processors, threads that look
- * whether it is their turn take time from the step. What a sequence computes does not depend on
- * whom it shared a step with.
+ * <p>The scheduler has no thread of its own. Of the threads that wait for a generation, one at a
+ * time runs a step for all. Then each notifies its own listener and quantizes its own pages while
+ * others run the next step. Only threads with work are woken, since on few processors idle checks
+ * would slow the step. A request's result does not depend on the other requests of its steps.
  */
 public final class Scheduler {
-  /** How long a step is put off for sequences whose listeners are about to be through. */
+  /** Minimum delay of a step for requests whose listeners are about to return. */
   private static final long MIN_WAIT_NANOS = 50_000;
 
-  /**
-   * The part of the last step's time that the next one may be put off: they would miss it whole.
-   */
+  /** Maximum delay as a share of the last step's time; without it they would miss a whole step. */
   private static final double MAX_WAIT_SHARE = 0.15;
 
-  /** Steps that prompts may be put off for while those who wait for a token are packing. */
+  /** Maximum delay of prompts, in steps, while decoding requests quantize. */
   private static final int MAX_QUANTIZATION_STEPS = 2;
 
   private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
@@ -35,35 +31,35 @@ public final class Scheduler {
   private final Batch batch = new Batch();
   private final PrefillBudget prefillBudget = new PrefillBudget();
   private final JitWarmup jitWarmup = new JitWarmup();
-  private final List<Request> scheduled = new ArrayList<>(); // of the step at hand
+  private final List<Request> scheduled = new ArrayList<>(); // in the current step
 
   private final ReentrantLock lock = new ReentrantLock();
-  private final Condition quantized = lock.newCondition(); // somebody who waits for a token has
-  private final List<Request> running = new ArrayList<>(); // in the order of their arrival
-  private boolean isStepping; // whether a thread is running a step
-  private int decoding; // sequences that wait for a token, or are being told one
-  private int decodingRows; // of those, in the step at hand
+  private final Condition quantized = lock.newCondition(); // signalled by decoding requests
+  private final List<Request> running = new ArrayList<>(); // in order of arrival
+  private boolean isStepping; // whether a thread runs a step
+  private int decoding; // requests that wait for a token or report one
+  private int decodingRows; // their rows in the current step
   private long stepNanos; // of the last step
-  private int quantizing; // sequences that do, or will before they are ready
-  private int decodersQuantizing; // of those, who wait for a token
-  private long lateNanos; // what the longest packing of those took since the last step
-  private volatile int reporting; // sequences whose listeners are told a token
+  private int quantizing; // requests that quantize before they are ready
+  private int decodersQuantizing; // those of them that decode
+  private long lateNanos; // their longest quantization since the last step
+  private volatile int reporting; // decoding requests in a listener call
   private volatile StepListener stepListener = StepListener.NONE;
 
   public Scheduler(Engine engine) {
     this.engine = engine;
   }
 
-  /** Lets somebody see what happens when; the last one who asked. */
+  /** Sets the listener of steps; the last one set counts. */
   public void stepListener(StepListener listener) {
     stepListener = listener;
   }
 
   /**
-   * Generates after a sequence's text until it ends, together with whatever else there is to do.
-   * The listener is called on this thread.
+   * Generates after a request's text until the generation ends, together with other requests. The
+   * listener is called on this thread.
    *
-   * @throws RuntimeException what made the generation end early; the sequence may be used again
+   * @throws RuntimeException if the generation fails; the request may be used again
    */
   public void run(Request request, Request.GenerationParams params, RequestListener listener) {
     request.begin(params, listener.stopped());
@@ -89,7 +85,7 @@ public final class Scheduler {
     request.reportRest(listener);
   }
 
-  /** What comes on top of a failure must not hide it. */
+  /** Ends a request without hiding the failure. */
   private static void endAfter(Throwable failure, Request request) {
     try {
       request.end();
@@ -114,13 +110,13 @@ public final class Scheduler {
     try {
       move(request, State.DONE);
       running.remove(request);
-      quantized.signal(); // it will not, and nobody need wait for it
+      quantized.signal(); // it will not quantize any more
     } finally {
       lock.unlock();
     }
   }
 
-  /** The only way from one state to another; the lock is held. */
+  /** Changes the state of a request; the only method that does. The caller holds the lock. */
   private void move(Request request, State state) {
     int change = (state == State.REPORTING ? 1 : 0) - (request.state == State.REPORTING ? 1 : 0);
     quantizing += request.quantizes ? change : 0;
@@ -131,7 +127,7 @@ public final class Scheduler {
     request.state = state;
   }
 
-  /** Tells what has come; a sequence that goes on is packed and ready for the next step. */
+  /** Reports the results; a request that continues is quantized and ready for the next step. */
   private boolean reportAndContinue(Request request, RequestListener listener) {
     boolean continues = request.report(listener);
     if (continues) {
@@ -160,7 +156,7 @@ public final class Scheduler {
     return end - begin;
   }
 
-  /** Runs steps, or lets others run them, until there is something to tell of a sequence. */
+  /** Runs steps, or lets others run them, until the request has something to report. */
   private void awaitToken(Request request) {
     while (mustStep(request)) {
       try {
@@ -172,8 +168,8 @@ public final class Scheduler {
   }
 
   /**
-   * Waits until there is something to tell of a sequence, or until it is this thread's turn to run
-   * a step. Whether to end early is asked of the listener: an interrupt is kept for the caller.
+   * Waits until the request has something to report, or this thread must run a step. Only the
+   * listener can stop a generation; an interrupt is left to the caller.
    */
   private boolean mustStep(Request request) {
     lock.lock();
@@ -194,9 +190,9 @@ public final class Scheduler {
   }
 
   /**
-   * Ends this thread's turn. If it has something to tell, another one runs the next step, whoever
-   * reads a prompt first of all: such a thread has little to tell and can run many in a row. Who is
-   * not waiting now will look for a turn by itself.
+   * Ends this thread's turn. If it has something to report, it wakes another thread for the next
+   * step, preferably one in prefill: that one reports little and can run many steps in a row.
+   * Threads that are not waiting now will check for a turn on their own.
    */
   private void handOver(Request from) {
     lock.lock();
@@ -240,9 +236,9 @@ public final class Scheduler {
   }
 
   /**
-   * Takes all sequences that are ready, and waits a little for those that are about to be. Who is
-   * being told a token counts as one who waits for the next: it must not come to a step that was
-   * filled up with prompts in the meantime.
+   * Schedules all ready requests, and waits briefly for those that are almost ready. A request that
+   * reports a token counts as decoding, so that its next token does not wait for a step full of
+   * prompt rows.
    */
   private void gather() {
     long wait = Math.max(MIN_WAIT_NANOS, (long) (MAX_WAIT_SHARE * stepNanos));
@@ -267,9 +263,9 @@ public final class Scheduler {
   }
 
   /**
-   * While all who wait for a token are packing or being told one, a step would have prompts alone:
-   * it would take processors from the packing, and then they would wait for its end. The time of
-   * {@link #PACKING_STEPS} steps is the most that it is put off.
+   * Delays a step while every decoding request quantizes or reports. Such a step would consist of
+   * prompt rows only; it would take processors from quantization and delay the decoding requests.
+   * The delay is at most the time of {@link #MAX_QUANTIZATION_STEPS} steps.
    */
   private void awaitQuantization() {
     lock.lock();
@@ -294,7 +290,7 @@ public final class Scheduler {
     return false;
   }
 
-  /** Wakes those who have something to tell. */
+  /** Ends the step and wakes the requests that have something to report. */
   private void finishStep() {
     lock.lock();
     try {
@@ -316,8 +312,8 @@ public final class Scheduler {
   }
 
   /**
-   * Rows that decode, then tokens of prompts: the first to arrive is the first to be read, and what
-   * is too little for another row of it may do for one of a later prompt with a shorter past.
+   * Adds decode rows, then prompt rows in order of arrival. A remainder that is too small for one
+   * prompt may fit a row of a later prompt with a shorter past.
    */
   private void fillBatch() {
     for (int i = 0; i < scheduled.size(); i++) {

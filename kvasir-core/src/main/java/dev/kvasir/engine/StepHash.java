@@ -2,14 +2,17 @@ package dev.kvasir.engine;
 
 import dev.kvasir.engine.PrefixCache.PrefixNamespace;
 
-/** Where a text's hash stands after a whole number of steps: a hint, never a proof. */
+/**
+ * The hash of a text after a whole number of steps. Equal hashes are a hint, not a proof, of equal
+ * texts.
+ */
 record StepHash(PrefixNamespace namespace, int length, long hash) {
   private static final int STEP = Request.PREFILL_STEP;
 
-  /** Where the chain of hashes begins. */
+  /** The hash before the first step. */
   private static final long NO_STEPS = 1;
 
-  /** A chain: the hash after a step is over all tokens before it. */
+  /** Returns the hash chain of a text: each hash covers all tokens before the end of its step. */
   static StepHash[] of(PrefixNamespace namespace, int[] text) {
     StepHash[] steps = new StepHash[text.length / STEP];
     long hash = NO_STEPS;
@@ -23,7 +26,7 @@ record StepHash(PrefixNamespace namespace, int length, long hash) {
     return steps;
   }
 
-  /** The hash after the last of some steps. */
+  /** Returns the hash after the first {@code count} steps. */
   static StepHash last(PrefixNamespace namespace, StepHash[] steps, int count) {
     return count == 0 ? new StepHash(namespace, 0, NO_STEPS) : steps[count - 1];
   }

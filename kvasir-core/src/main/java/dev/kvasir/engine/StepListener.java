@@ -1,24 +1,25 @@
 package dev.kvasir.engine;
 
 /**
- * Sees what a loop of steps does and when, by {@link System#nanoTime}; called on the loop's
- * threads, several at once, so it must be quick.
+ * Observes the scheduler's steps with {@link System#nanoTime} times. Several threads call it at
+ * once, so implementations must be thread-safe and fast.
  */
 public interface StepListener {
-  /** Looks away. */
+  /** Ignores all events. */
   StepListener NONE = new StepListener() {};
 
   /**
-   * @param batch what the step had, to be looked at within the call
-   * @param decodingRows its first rows, of sequences that waited for their next token; the others
-   *     are of prompts
+   * Called after a step.
+   *
+   * @param batch the rows of the step, valid during the call
+   * @param decodingRows number of first rows that decode; the others are prompt rows
    */
   default void stepped(long begin, long end, Batch batch, int decodingRows) {}
 
   /**
-   * Pages were made, beside steps that others may have run.
+   * Called after a request has quantized pages, possibly in parallel with steps of others.
    *
-   * @param ofPrompt whether that followed a step of the sequence's prompt
+   * @param ofPrompt whether that followed a prefill step
    */
   default void quantized(long begin, long end, boolean ofPrompt) {}
 }

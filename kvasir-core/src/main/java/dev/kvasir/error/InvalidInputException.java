@@ -1,9 +1,10 @@
 package dev.kvasir.error;
 
 /**
- * Something a user handed over cannot be used. The message is one sentence for that user: what was
- * found, where, and what was expected; a command line prints it as it is. Parts of it may come from
- * a hostile file, so characters that could move a terminal's cursor or split the line are replaced.
+ * Thrown when something that a user provided cannot be used. The message is one sentence for that
+ * user: what was found, where, and what was expected. The command line prints it unchanged. Since
+ * parts of it may come from a hostile file, characters that could move a terminal's cursor or split
+ * the line are replaced.
  */
 public class InvalidInputException extends RuntimeException {
   private static final long serialVersionUID = 1L;

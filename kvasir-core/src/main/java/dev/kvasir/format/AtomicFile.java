@@ -13,9 +13,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
-/** A file that is either all there or as it was before. */
+/** Writes files atomically: after a failure the old content remains. */
 public final class AtomicFile {
-  /** What a file is to hold, however long it is. */
+  /** Writes the content of a file of any length. */
   @FunctionalInterface
   public interface Content {
     void writeTo(WritableByteChannel out) throws IOException;
@@ -27,12 +27,12 @@ public final class AtomicFile {
 
   private AtomicFile() {}
 
-  /** Writes beside the file and then gives it its name. */
+  /** Writes a temporary file in the same folder, then renames it. */
   public static void write(Path file, String text) {
     writeAtomically(file, partFile -> Files.writeString(partFile, text));
   }
 
-  /** The same for what may be too long for memory. */
+  /** Writes content that may not fit into memory. */
   public static void write(Path file, Content content) {
     writeAtomically(
         file,
@@ -58,7 +58,7 @@ public final class AtomicFile {
     }
   }
 
-  /** Refuses a place that nothing can be written to, before work begins whose result goes there. */
+  /** Rejects a path that cannot be written, before the work whose result it should hold. */
   public static void checkWritable(Path file) {
     Path folder = folderOf(file);
     if (!Files.isDirectory(folder)) {
@@ -72,7 +72,7 @@ public final class AtomicFile {
     }
   }
 
-  /** Removes what is no longer needed, if it is there. */
+  /** Deletes the file if it exists. */
   public static void delete(Path file) {
     try {
       Files.deleteIfExists(file);
@@ -95,7 +95,7 @@ public final class AtomicFile {
     }
   }
 
-  /** A plain exception has the words of the system: no space is left. */
+  /** Returns the reason; a plain exception has the system's message, such as a full disk. */
   private static String reason(IOException e) {
     return e.getClass() == IOException.class
         ? e.getMessage()

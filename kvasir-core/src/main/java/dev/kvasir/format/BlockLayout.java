@@ -3,34 +3,34 @@ package dev.kvasir.format;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Where a quantized type keeps its bits, told in the one form that all of them share:
+ * The bit layout of a quantized type. All types have the same form:
  *
  * <pre>
  *   value[i] = scale[i / groupLength] * code[i] + minimum[i / groupLength]
  * </pre>
  *
- * so that one matrix kernel serves every type: it multiplies codes, then applies a scale (and a
- * minimum times the sum of the activations) once a group.
+ * One matrix kernel therefore serves every type: it multiplies codes, then applies a scale (and a
+ * minimum times the sum of the activations) once per group.
  *
- * <p>In float arithmetic the product is exact for finite scales and the sum rounds at most once, so
- * a fused multiply-add gives the same bits as a product and a sum. Significant bits, of the 24 that
- * a float holds: the f16 has 11; an integer scale has up to 7 (Q6_K, where -128 is a power of two)
- * and the code beside it up to 5 (Q6_K's -32 likewise), or up to 5 and the code up to 7 (IQ4_XS),
- * or the f16 stands alone and the code has up to 7. The most is 11 + 7 + 5 = 23. Only Q8_K, whose
- * scale is a float, rounds its product, and has no sum after it.
+ * <p>In float arithmetic the product is exact for finite scales, and the sum rounds at most once. A
+ * fused multiply-add therefore gives the same bits as a product and a sum. Of the 24 significant
+ * bits of a float, the f16 has 11. An integer scale has up to 7 (Q6_K, where -128 is a power of
+ * two) and its code up to 5 (Q6_K's -32 likewise), or up to 5 and the code up to 7 (IQ4_XS).
+ * Without an integer scale, the code has up to 7. The maximum is 11 + 7 + 5 = 23. Only Q8_K, whose
+ * scale is a float, rounds its product, and it has no sum.
  */
 public sealed interface BlockLayout
     permits GridBlock1, GridBlock2, GridBlock3, LegacyBlock, OneScaleBlock, SuperBlock, TableBlock {
 
-  /** What a scale is made of, and likewise a minimum that is no multiple of the scale. */
+  /** The type of the scales, and of minimums that are not multiples of the scale. */
   enum Scales {
-    /** Something that takes a float. */
+    /** Any value that needs a float. */
     FLOATS,
 
     /** A half, in groups of 32. */
     HALVES,
 
-    /** A half of 256 values times a signed byte; the layout is a {@link SuperBlock}. */
+    /** A half per 256 values times a signed byte per group; the layout is a {@link SuperBlock}. */
     PRODUCTS
   }
 
@@ -39,12 +39,11 @@ public sealed interface BlockLayout
    *
    * @param blockLength values in a block: 32 to 128, or 256 in a super-block
    * @param groupLength values that share a scale and a minimum: 16 or 32
-   * @param codeBits bits that hold a code as {@link #dequantize} gives it: 4 for codes in 0..15, 8
-   *     for signed bytes. This is the width of the unpacked code, so a type of 2 bits has 4
-   * @param hasMinimums whether any minimum can differ from zero; when false the minimums are
-   *     neither read nor set
-   * @param minimumFactor of minimums that are the same multiple of their scales everywhere; zero
-   *     where they are not
+   * @param codeBits width of a code from {@link #unpack}: 4 for codes in 0..15, 8 for signed bytes.
+   *     A 2-bit type has 4, since this is the unpacked width
+   * @param hasMinimums whether any minimum can differ from zero; if false, minimums are neither
+   *     read nor set
+   * @param minimumFactor the ratio of minimum to scale if it is constant, else zero
    */
   record Shape(
       int blockLength,
@@ -54,7 +53,7 @@ public sealed interface BlockLayout
       boolean hasMinimums,
       Scales scales,
       int minimumFactor) {
-    /** Of scales and minimums of whatever value. */
+    /** A layout with float scales and arbitrary minimums. */
     Shape(int blockLength, int blockBytes, int groupLength, int codeBits, boolean hasMinimums) {
       this(blockLength, blockBytes, groupLength, codeBits, hasMinimums, Scales.FLOATS, 0);
     }
@@ -95,10 +94,10 @@ public sealed interface BlockLayout
   }
 
   /**
-   * Unpacks the block at {@code offset} of {@code source}: {@link #blockLength()} codes, one a byte
-   * in the order of the values, and {@link #groupsPerBlock()} scales and minimums.
+   * Unpacks the block at {@code offset} of {@code source}: {@link #blockLength()} codes, one per
+   * byte in the order of the values, and {@link #groupsPerBlock()} scales and minimums.
    *
-   * @param minimums may be null where {@link #hasMinimums()} is false
+   * @param minimums may be null if {@link #hasMinimums()} is false
    */
   void unpack(
       MemorySegment source,
@@ -111,9 +110,9 @@ public sealed interface BlockLayout
       int minimumsAt);
 
   /**
-   * Unpacks blocks that lie one after another, from the first of all these arrays on.
+   * Unpacks consecutive blocks to the start of the arrays.
    *
-   * @param blocks whole blocks, as many as codes ask for
+   * @param blocks as many whole blocks as {@code codes} holds
    */
   default void unpackAll(byte[] blocks, byte[] codes, float[] scales, float[] minimums) {
     MemorySegment source = MemorySegment.ofArray(blocks);

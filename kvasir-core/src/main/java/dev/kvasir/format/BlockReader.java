@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The reads that every block layout is made of: little-endian whatever the machine, and unaligned
- * because most block sizes (18, 34, 110 bytes) keep no alignment beyond 2.
+ * Reads the fields of blocks: little-endian on every machine, and unaligned, since most block sizes
+ * (18, 34, 110 bytes) are only multiples of 2.
  */
 final class BlockReader {
   static final ValueLayout.OfShort SHORT =
@@ -22,7 +22,7 @@ final class BlockReader {
     return Float.float16ToFloat(source.get(SHORT, offset));
   }
 
-  /** The bits of a half with the other sign. */
+  /** Returns the bits of a half with the sign inverted. */
   static short negatedHalf(MemorySegment source, long offset) {
     return (short) (source.get(SHORT, offset) ^ 0x8000);
   }

@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Reads little-endian values one after another. Every read is checked against the end first, so
- * that a lying length is answered with a sentence and never with an allocation of that length.
+ * Reads little-endian values in sequence. Every read is checked against the end first, so an
+ * invalid length causes an error message and never an allocation of that length.
  */
 final class ByteCursor {
   /** Bytes that are copied at a time. */
@@ -17,10 +17,10 @@ final class ByteCursor {
   private final MemorySegment bytes;
   private final long end;
   private long position;
-  private byte[] buffer = {}; // what lies from windowAt on
+  private byte[] buffer = {}; // content from bufferStart on
   private long bufferStart;
 
-  /** Reads from the start of {@code bytes}, and refuses to go on after {@code mostBytes}. */
+  /** Reads {@code bytes} from the start, up to {@code maxBytes}. */
   ByteCursor(String fileName, MemorySegment bytes, long maxBytes) {
     this.fileName = fileName;
     this.bytes = bytes;
@@ -61,16 +61,14 @@ final class ByteCursor {
   }
 
   /**
-   * An unsigned 64-bit count of things that take at least {@code leastBytesEach}: refused when the
-   * rest cannot hold that many.
+   * Reads an unsigned 64-bit count of items of at least {@code minBytesEach}; rejects more than the
+   * rest can hold.
    */
   int count(String what, long minBytesEach) {
     return count("", what, minBytesEach);
   }
 
-  /**
-   * What is counted is put together for messages only: every token of a vocabulary has a length.
-   */
+  /** The prefix is only added in messages, since every token of a vocabulary has a length. */
   private int count(String prefix, String what, long minBytesEach) {
     if (remaining() < Long.BYTES) {
       throw missing(Long.BYTES, prefix + what);
@@ -86,14 +84,14 @@ final class ByteCursor {
     return (int) count;
   }
 
-  /** A string preceded by its 64-bit length; bytes that are not UTF-8 become U+FFFD. */
+  /** Reads a string with a 64-bit length; invalid UTF-8 becomes U+FFFD. */
   String string(String what) {
     int length = count("the length of ", what, 1);
     int first = next(length, what);
     return new String(buffer, first, length, StandardCharsets.UTF_8);
   }
 
-  /** A place inside the file, as messages begin. */
+  /** Returns the start of a message about a part of the file. */
   String at(String place) {
     return fileName + ": " + place;
   }
@@ -103,16 +101,16 @@ final class ByteCursor {
   }
 
   /**
-   * Where the next bytes lie in the window, which are passed. Vocabularies are read before anything
-   * is compiled, and until then a segment is slower by an order of magnitude than an array.
+   * Returns the position of the next bytes in the buffer and skips them. Vocabularies are read
+   * before JIT compilation, when a segment is ten times slower than an array.
    */
   private int next(int length, String what) {
     if (length > remaining()) {
       throw missing(length, what);
     }
     if (position + length > bufferStart + buffer.length) {
-      long held = Math.min(Math.max(length, BUFFER_BYTES), remaining());
-      buffer = bytes.asSlice(position, held).toArray(ValueLayout.JAVA_BYTE);
+      long copied = Math.min(Math.max(length, BUFFER_BYTES), remaining());
+      buffer = bytes.asSlice(position, copied).toArray(ValueLayout.JAVA_BYTE);
       bufferStart = position;
     }
     int at = (int) (position - bufferStart);

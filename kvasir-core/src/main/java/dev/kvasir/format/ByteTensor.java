@@ -3,7 +3,7 @@ package dev.kvasir.format;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A tensor of bytes that are no numbers by themselves, such as packed codes.
+ * A tensor of raw bytes, such as packed codes.
  *
  * @param shape outermost dimension first
  */

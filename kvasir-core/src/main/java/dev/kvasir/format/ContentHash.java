@@ -11,11 +11,11 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** SHA-256, by which contents are known wherever they lie. */
+/** SHA-256 hashes that identify content. */
 public final class ContentHash {
   private ContentHash() {}
 
-  /** A digest of what it will be given. */
+  /** Returns a new digest. */
   public static MessageDigest newDigest() {
     try {
       return MessageDigest.getInstance("SHA-256");
@@ -24,17 +24,17 @@ public final class ContentHash {
     }
   }
 
-  /** Of a text in UTF-8. */
+  /** Returns the hash of a text in UTF-8. */
   public static byte[] of(String text) {
     return newDigest().digest(text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** In hexadecimal digits. */
+  /** Returns the hash in hexadecimal. */
   public static String hex(byte[] bytes) {
     return HexFormat.of().formatHex(newDigest().digest(bytes));
   }
 
-  /** Of a whole file, in hexadecimal digits. */
+  /** Returns the hash of a file in hexadecimal. */
   public static String hex(Path file) {
     try (DigestInputStream in = new DigestInputStream(Files.newInputStream(file), newDigest())) {
       in.transferTo(OutputStream.nullOutputStream());

@@ -1,8 +1,8 @@
 package dev.kvasir.format;
 
 /**
- * The beginning of a text from a file, for a message: a name in a hostile file may be megabytes
- * long.
+ * Shortens a text from a file for an error message, since a malicious file may have names of
+ * megabytes.
  */
 final class Excerpt {
   private static final int MAX_CHARACTERS = 80;

@@ -6,16 +6,14 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How a GGUF file stores the values of a tensor. A tensor is a sequence of blocks with nothing
- * between them:
+ * The storage types of GGUF tensors. A tensor is a sequence of contiguous blocks:
  *
  * <pre>
  *   bytes(values) = values / blockLength * blockBytes
  * </pre>
  *
- * <p>The names are those of the format, and the wire numbers are part of files in the world:
- * neither can change. Numbers that are missing here belong to types that this library does not
- * read.
+ * <p>Names and wire numbers are those of the format. Missing numbers belong to types that are not
+ * supported.
  */
 public enum GgmlType {
   F32(0, 4),
@@ -66,7 +64,7 @@ public enum GgmlType {
     this.layout = layout;
   }
 
-  /** The type that a file means by {@code number}; empty for one that this library cannot read. */
+  /** Returns the type with a wire number; empty if it is not supported. */
   public static Optional<GgmlType> ofWireNumber(int number) {
     return Arrays.stream(values()).filter(type -> type.wireNumber == number).findFirst();
   }
@@ -75,7 +73,7 @@ public enum GgmlType {
     return wireNumber;
   }
 
-  /** Values in a block; 1 for floats. */
+  /** Returns the values in a block; 1 for floats. */
   public int blockLength() {
     return blockLength;
   }
@@ -84,15 +82,15 @@ public enum GgmlType {
     return blockBytes;
   }
 
-  /** Whether each value is a floating point number of its own, without a block around it. */
+  /** Returns whether values are stored as floating-point numbers, without blocks. */
   public boolean isFloat() {
     return layout == null;
   }
 
   /**
-   * Where the bits of a quantized type lie.
+   * Returns the bit layout of a quantized type.
    *
-   * @throws IllegalStateException if this is a float type, which has none
+   * @throws IllegalStateException if this is a float type
    */
   public BlockLayout layout() {
     if (layout == null) {
@@ -102,10 +100,10 @@ public enum GgmlType {
   }
 
   /**
-   * Bytes that hold {@code values} values.
+   * Returns the bytes of {@code values} values.
    *
-   * @throws IllegalArgumentException if they are negative, not whole blocks, or more bytes than a
-   *     long can count
+   * @throws IllegalArgumentException if the number is negative, not a multiple of the block length,
+   *     or too large for a long
    */
   public long bytesFor(long values) {
     if (values < 0 || values % blockLength != 0) {
@@ -123,10 +121,10 @@ public enum GgmlType {
   }
 
   /**
-   * Decodes {@code values} values, which start {@code offset} bytes into {@code source}, into
-   * {@code target} from index {@code at} on.
+   * Decodes {@code values} values at byte {@code offset} of {@code source} to {@code target} from
+   * index {@code at} on.
    *
-   * @throws IllegalArgumentException if values are not whole blocks
+   * @throws IllegalArgumentException if the values are not whole blocks
    * @throws IndexOutOfBoundsException if source or target is too short; nothing is written then
    */
   public void decode(MemorySegment source, long offset, long values, float[] target, int at) {

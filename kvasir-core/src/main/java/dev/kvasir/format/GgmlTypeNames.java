@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Names for messages, also of types that exist in GGUF files but are not read here. */
+/** Type names for messages, including types of GGUF that are not supported. */
 final class GgmlTypeNames {
   private static final Map<Integer, String> NOT_READ =
       Map.ofEntries(

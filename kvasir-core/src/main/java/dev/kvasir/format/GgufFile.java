@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * An open GGUF file, or all files of a model that is split into several: metadata read, tensors
- * mapped, every offset and size checked.
+ * An open GGUF file, or all files of a split model. Tensors are memory-mapped, and every offset and
+ * size is checked.
  */
 public final class GgufFile implements TensorSource {
   private final String name;
@@ -29,8 +29,8 @@ public final class GgufFile implements TensorSource {
   }
 
   /**
-   * Maps the file; nothing but its head is read. The other parts of a split model are found beside
-   * it, and the whole has the name of the first.
+   * Maps the file and reads its header. The other parts of a split model are found in the same
+   * folder; the result has the name of the first.
    */
   public static GgufFile open(Path file) {
     Arena arena = Arena.ofShared();
@@ -43,12 +43,12 @@ public final class GgufFile implements TensorSource {
         });
   }
 
-  /** The files that {@link #open} finds by their names, in their order; none is looked into. */
+  /** Returns the files that {@link #open} would find, in order, without opening them. */
   public static List<Path> parts(Path file) {
     return GgufParts.siblings(file);
   }
 
-  /** A GGUF file that already lies in memory; closing the result closes the arena. */
+  /** Reads a GGUF file in memory; closing the result closes the arena. */
   public static GgufFile of(String name, MemorySegment bytes, Arena arena) {
     return closingOnFailure(
         arena,

@@ -5,31 +5,30 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The head of a GGUF file.
+ * The header of a GGUF file.
  *
  * <pre>
  * "GGUF" | u32 version | u64 tensors | u64 pairs
  * pairs:   string key | u32 type | value
  * tensors: string name | u32 dimensions | u64 sizes, innermost first | u32 type | u64 offset
- * padding to general.alignment (32 unless told)
+ * padding to general.alignment (32 by default)
  * data, each tensor at its offset from here
  * </pre>
  */
 record GgufHeader(String fileName, GgufMetadata metadata, Map<String, Tensor> tensors) {
   /**
-   * Four times what the largest vocabularies take. A sparse file of many gigabytes costs its author
-   * nothing, and could otherwise ask for an array that fills the heap: a byte on disk becomes at
-   * most about 10 in memory.
+   * Four times the size of the largest vocabularies. A sparse file of many gigabytes is easy to
+   * make, and could otherwise fill the heap: a byte on disk becomes up to about 10 in memory.
    */
   private static final long MAX_HEADER_BYTES = 64L << 20;
 
-  private static final int MAGIC = 0x46554747; // "GGUF" read little-endian
+  private static final int MAGIC = 0x46554747; // "GGUF" in little-endian
   private static final int MIN_PAIR_BYTES = 8 + 4 + 1;
   private static final int MIN_TENSOR_BYTES = 8 + 4 + 8 + 4 + 8;
   private static final int MAX_DIMENSIONS = 4;
   private static final int MAX_ALIGNMENT = 1 << 20;
 
-  /** Where a tensor says it lies, before the data's start is known. */
+  /** A tensor's entry in the header, before the start of the data is known. */
   private record TensorInfo(String name, GgmlType type, long[] shape, long offset) {
     String shortName() {
       return Excerpt.of(name);
@@ -150,7 +149,7 @@ record GgufHeader(String fileName, GgufMetadata metadata, Map<String, Tensor> te
     return new Tensor(info.name(), info.type(), info.shape(), data.asSlice(info.offset(), size));
   }
 
-  /** The data; empty in a file of metadata alone, which may end before the padding does. */
+  /** Returns the data; empty in a metadata-only file, which may end before the padding. */
   private static MemorySegment fromNextMultiple(MemorySegment bytes, long position, int alignment) {
     long start = (position + alignment - 1) / alignment * alignment;
     return bytes.asSlice(Math.min(start, bytes.byteSize()));

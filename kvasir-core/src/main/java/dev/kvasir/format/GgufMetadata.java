@@ -8,8 +8,8 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * The key-value pairs at the head of a GGUF file. Values are {@link Long}, {@link Double}, {@link
- * Boolean}, {@link String}, or an array of one kind: {@code long[]}, {@code float[]}, {@code
+ * The key-value pairs in the header of a GGUF file. Values are {@link Long}, {@link Double}, {@link
+ * Boolean}, {@link String}, or an array of one type: {@code long[]}, {@code float[]}, {@code
  * boolean[]}, {@code String[]}, or {@code Object[]} for nested arrays.
  */
 public final class GgufMetadata {
@@ -25,7 +25,7 @@ public final class GgufMetadata {
     return values.keySet();
   }
 
-  /** The raw value, for showing. */
+  /** Returns the raw value, for display. */
   public Optional<Object> value(String key) {
     return Optional.ofNullable(values.get(key));
   }
@@ -52,9 +52,10 @@ public final class GgufMetadata {
   }
 
   /**
-   * An integer that holds for all layers: some files say it once, others for each layer.
+   * Returns an integer that is the same for all layers; some files have one value, others one per
+   * layer.
    *
-   * @throws InvalidInputException where layers differ
+   * @throws InvalidInputException if layers differ
    */
   public OptionalInt uniformInteger(String key) {
     if (!(values.get(key) instanceof long[] each) || each.length == 0) {

@@ -14,13 +14,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A model in several GGUF files, {@code name-00001-of-00003.gguf} and so on. Each has tensors of
- * its own and says where it belongs; the first has the metadata of the model.
+ * A model split into several GGUF files, {@code name-00001-of-00003.gguf} and so on. Each has its
+ * own tensors and its position; the first has the metadata of the model.
  *
  * <pre>
- * split.no            which part it is, from 0
- * split.count         parts in all
- * split.tensors.count tensors in all parts
+ * split.no            index of the part, from 0
+ * split.count         number of parts
+ * split.tensors.count number of tensors in all parts
  * </pre>
  */
 final class GgufParts {
@@ -44,14 +44,14 @@ final class GgufParts {
     this.count = Integer.parseInt(name.group(3));
   }
 
-  /** Whether a file is one of several; a file that they were joined to may say 0. */
+  /** Returns whether a file is one of several; a merged file may have a count of 0. */
   static boolean isSplit(GgufHeader header) {
     return header.metadata().integer("split.count").orElse(1) > 1;
   }
 
   /**
-   * All files of a model by their names, whichever of them is given. Another model may lie beside,
-   * and its name begin the same: parts have one name and as many others.
+   * Returns all files of a model by name, given any of them. Files of another model may have the
+   * same stem, so the count in the name must match too.
    */
   static List<Path> siblings(Path given) {
     Matcher name = NAME.matcher(given.getFileName().toString());
@@ -76,11 +76,11 @@ final class GgufParts {
   }
 
   /**
-   * The whole, as one file would tell it.
+   * Returns the header of the whole model.
    *
    * @param given any part
-   * @param header what its head says
-   * @param arena that the others are mapped in
+   * @param header the header of that part
+   * @param arena arena in which the others are mapped
    */
   static GgufHeader join(Path given, GgufHeader header, Arena arena) {
     int index = header.metadata().requireInteger("split.no");
@@ -148,7 +148,7 @@ final class GgufParts {
     }
   }
 
-  /** Parts but the first may leave it out: no reader needs it twice. */
+  /** Parts other than the first may omit the total. */
   private static void requireSameTotal(GgufHeader part, GgufHeader first, int total) {
     int found = part.metadata().integer("split.tensors.count").orElse(total);
     if (found != total) {

@@ -1,6 +1,6 @@
 package dev.kvasir.format;
 
-/** Reads one metadata value of a GGUF file by its type number. */
+/** Reads metadata values of a GGUF file by type. */
 final class GgufValues {
   private static final int UINT8 = 0;
   private static final int INT8 = 1;
@@ -16,12 +16,14 @@ final class GgufValues {
   private static final int INT64 = 11;
   private static final int FLOAT64 = 12;
 
-  /** No known file nests arrays deeper than two; a hostile one could nest until the stack ends. */
+  /**
+   * Known files nest arrays at most twice; a malicious one could nest until the stack overflows.
+   */
   private static final int MAX_ARRAY_DEPTH = 4;
 
   private GgufValues() {}
 
-  /** The value that follows; {@code name} is how messages call it. */
+  /** Reads the next value; {@code name} is for messages. */
   static Object read(ByteCursor cursor, String name) {
     String key = "'" + name + "'";
     return read(cursor, key, cursor.int32("the type of " + key), 0);

@@ -6,14 +6,13 @@ import static dev.kvasir.format.BlockReader.unsignedByte;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Super-blocks of 256 values of less than 2 bits: every eight are a point of a grid of -1, 0, 1,
- * shifted by an eighth up or down. {@code value = d * (2 * scale + 1) * (point +- 1/8)}, with
- * scales of 3 bits.
+ * Super-blocks of 256 values with less than 2 bits. Every eight values are a point of a grid of -1,
+ * 0, 1, shifted by an eighth up or down: {@code value = d * (2 * scale + 1) * (point +- 1/8)}, with
+ * 3-bit scales.
  */
 enum GridBlock1 implements BlockLayout {
   /**
-   * The 32 values of a group are shifted the same way, so the shift goes into the minimum; codes
-   * are 0..2.
+   * All 32 values of a group have the same shift, which becomes the minimum; codes are 0..2.
    *
    * <pre>
    *   byte 0    2         34               50
@@ -52,8 +51,8 @@ enum GridBlock1 implements BlockLayout {
   },
 
   /**
-   * Every eight values have a shift of their own. An eighth of the scale then counts -9, -7, -1, 1,
-   * 7, 9, which is {@code 2 * code - 9} with a code of 0, 1, 4, 5, 8, 9.
+   * Every eight values have their own shift. In eighths of the scale, values are -9, -7, -1, 1, 7,
+   * 9, which is {@code 2 * code - 9} with codes 0, 1, 4, 5, 8, 9.
    *
    * <pre>
    *   byte 0         32        48               56

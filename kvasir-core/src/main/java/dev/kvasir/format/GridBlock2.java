@@ -6,8 +6,8 @@ import static dev.kvasir.format.BlockReader.unsignedByte;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Super-blocks of 256 values of some 2 bits: every eight are a point of a grid and eight signs.
- * {@code value = d * (scale + 1/2) / 4 * (+-point)}, with scales of 4 bits.
+ * Super-blocks of 256 values with about 2 bits. Every eight values are a point of a grid and eight
+ * signs: {@code value = d * (scale + 1/2) / 4 * (+-point)}, with 4-bit scales.
  */
 enum GridBlock2 implements BlockLayout {
   /**

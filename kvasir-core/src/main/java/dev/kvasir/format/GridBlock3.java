@@ -6,8 +6,8 @@ import static dev.kvasir.format.BlockReader.unsignedByte;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Super-blocks of 256 values of some 3 bits in 8 groups of 32: every four are a point of a grid,
- * and every eight have eight signs.
+ * Super-blocks of 256 values with about 3 bits, in 8 groups of 32. Every four values are a point of
+ * a grid, and every eight have eight signs.
  */
 enum GridBlock3 implements BlockLayout {
   /**
@@ -49,8 +49,8 @@ enum GridBlock3 implements BlockLayout {
   },
 
   /**
-   * {@code value = d * (2 * scale + 1) * (+-point)}. Points are of the odd numbers to 15, so a
-   * signed one is {@code 2 * code - 15} with a nibble for a code.
+   * {@code value = d * (2 * scale + 1) * (+-point)}. Points consist of odd numbers up to 15, so a
+   * signed one is {@code 2 * code - 15} with a 4-bit code.
    *
    * <pre>
    *   byte 0    2         66      74          106         110

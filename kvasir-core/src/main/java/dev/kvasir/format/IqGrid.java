@@ -7,15 +7,16 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The points from which IQ types choose 8 or 4 values at once. They are part of the format: a file
- * holds indices of points. The resource holds each as a 16-bit number, little-endian:
+ * The codebooks of the IQ types: grids of points with 8 or 4 coordinates. They are part of the
+ * format; files contain indices of points. The resource has each point as a 16-bit little-endian
+ * number:
  *
  * <pre>
  *   bits 2i+1..2i = level of coordinate i, of three levels and 8 coordinates
  *   bits 3i+2..3i = level of coordinate i, of eight levels and 4 coordinates
  * </pre>
  *
- * <p>tools/type-goldens/grids.py wrote it from ggml's tables.
+ * <p>tools/type-goldens/grids.py generates it from ggml's tables.
  */
 final class IqGrid {
   private static final String RESOURCE = "iq-grids.bin";
@@ -25,7 +26,7 @@ final class IqGrid {
   static final IqGrid IQ2_XS = next(512, 8, 25, 43);
   static final IqGrid IQ2_S = next(1024, 8, 25, 43);
 
-  /** Of -1, 0, 1, which are lifted by one here. */
+  /** A grid of -1, 0, 1, stored here as 0, 1, 2. */
   static final IqGrid IQ1 = next(2048, 0, 1, 2);
 
   static final IqGrid IQ3_XXS = next(256, 4, 12, 20, 28, 36, 44, 52, 62);
@@ -64,7 +65,7 @@ final class IqGrid {
     System.arraycopy(points, index * coordinates, codes, at, coordinates);
   }
 
-  /** Of eight codes, negates those whose bit is set, the first one's the lowest. */
+  /** Negates those of eight codes whose bit is set; the lowest bit is for the first code. */
   static void negate(byte[] codes, int at, int signs) {
     for (int i = 0; i < 8; i++) {
       if ((signs >>> i & 1) != 0) {
@@ -73,7 +74,7 @@ final class IqGrid {
     }
   }
 
-  /** Eight signs that are stored as seven bits: an even number of them is negative. */
+  /** Expands seven stored sign bits to eight, of which an even number is set. */
   static int evenSigns(int sevenBits) {
     return sevenBits | (Integer.bitCount(sevenBits) & 1) << 7;
   }

@@ -14,11 +14,11 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * A JSON object of a file, whose members are asked for by name and type, so that a wrong one is
- * answered with the file, the member, what was found and what was expected.
+ * A JSON object from a file, with typed access to its members. Errors name the file, the member,
+ * the value found and the expected type.
  */
 public final class JsonFile {
-  /** Three times the largest known tokenizer. */
+  /** Three times the size of the largest known tokenizer. */
   private static final long MAX_BYTES = 100_000_000;
 
   private final String name;
@@ -62,8 +62,7 @@ public final class JsonFile {
   }
 
   /**
-   * Any JSON value, strictly parsed: no comments, no unquoted names, no name twice, nothing after
-   * it.
+   * Parses any JSON value strictly: no comments, unquoted names, duplicate names or trailing text.
    */
   public static JsonElement parseElement(String name, String json) {
     return StrictJsonParser.parse(name, json);
@@ -77,7 +76,7 @@ public final class JsonFile {
     return root;
   }
 
-  /** The same with members that it does not have; one that is null counts as there. */
+  /** Returns a copy with default values for missing members; a null member is not missing. */
   public JsonFile withDefaults(JsonObject defaults) {
     JsonObject filled = root.deepCopy();
     for (String key : defaults.keySet()) {
@@ -96,7 +95,7 @@ public final class JsonFile {
     return has(key) ? Optional.of(root.get(key)) : Optional.empty();
   }
 
-  /** A nested object, absent when missing or null. */
+  /** Returns a nested object; empty if missing or null. */
   public Optional<JsonFile> object(String key) {
     return element(key)
         .map(

@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** JSON as the plain maps, lists and values that templates work on. */
+/** Converts JSON to the maps, lists and values that templates use. */
 public final class JsonValues {
   private JsonValues() {}
 
@@ -32,7 +32,10 @@ public final class JsonValues {
     return primitive.isNumber() ? number(primitive.getAsString()) : primitive.getAsString();
   }
 
-  /** Templates print 3 and 3.0 differently, so what is written without a fraction stays whole. */
+  /**
+   * Returns an integer for a number without a fraction, since templates print 3 and 3.0
+   * differently.
+   */
   private static Number number(String text) {
     if (text.matches("-?\\d+")) {
       try {

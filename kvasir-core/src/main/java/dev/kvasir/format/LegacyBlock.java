@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The first generation: 32 values, one group, an f16 scale d and for the {@code _1} types an f16
- * minimum m. Where codes are nibbles, byte j holds values j and j + 16:
+ * ggml's legacy types: 32 values in one group, with an f16 scale d, and an f16 minimum m in the
+ * {@code _1} types. With 4-bit codes, byte j has values j and j + 16:
  *
  * <pre>
  *   qs[j]   bit 7      4 3        0        qh (little-endian int)   bit i = fifth bit of code i
@@ -120,7 +120,7 @@ enum LegacyBlock implements BlockLayout {
   },
 
   /**
-   * 8 bits around zero, {@code value = d * code}; the only type whose codes are stored as they are.
+   * 8 bits around zero, {@code value = d * code}; the only type with unpacked codes.
    *
    * <pre>
    *   byte 0    2                                   34
@@ -143,7 +143,8 @@ enum LegacyBlock implements BlockLayout {
     }
 
     /**
-     * As above, without a segment: where Java lays down weights, it does so before it is compiled.
+     * Works without a memory segment, which is slow before JIT compilation, when weights are
+     * loaded.
      */
     @Override
     public void unpackAll(byte[] blocks, byte[] codes, float[] scales, float[] minimums) {

@@ -11,9 +11,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** A whole file mapped read-only into the address space, with the arena that unmaps it. */
+/** A read-only memory-mapped file, and the arena that unmaps it. */
 public record MappedFile(String name, MemorySegment bytes, Arena arena) {
-  /** Maps it in an arena of its own. */
+  /** Maps the file in its own arena. */
   public static MappedFile open(Path file) {
     Arena arena = Arena.ofShared();
     try {
@@ -24,12 +24,12 @@ public record MappedFile(String name, MemorySegment bytes, Arena arena) {
     }
   }
 
-  /** Maps it for as long as an arena lives, beside what else it holds. */
+  /** Maps the file in a given arena. */
   public static MappedFile open(Path file, Arena arena) {
     if (Files.isDirectory(file)) {
       throw new InvalidInputException(file + ": is a folder; a file was expected");
     }
-    // Opening a pipe would wait for its writer, and neither it nor a device can be mapped.
+    // Opening a pipe would block, and neither a pipe nor a device can be mapped.
     if (Files.exists(file) && !Files.isRegularFile(file)) {
       throw new InvalidInputException(file + ": is a pipe or a device; a file was expected");
     }

@@ -7,9 +7,9 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * Matrices of several experts as gpt-oss's checkpoint stores them: MXFP4 in two tensors of bytes,
- * {@code NAME_blocks} (experts, rows, groups, 16) and {@code NAME_scales} (experts, rows, groups).
- * They become blocks of {@link GgmlType#MXFP4}, which orders the nibbles otherwise:
+ * The matrices of several experts in a gpt-oss checkpoint: MXFP4 in two byte tensors, {@code
+ * NAME_blocks} (experts, rows, groups, 16) and {@code NAME_scales} (experts, rows, groups). They
+ * are converted to blocks of {@link GgmlType#MXFP4}, which has another nibble order:
  *
  * <pre>
  *   blocks, byte j   bits 3..0 = value 2j    bits 7..4 = value 2j + 1
@@ -37,7 +37,7 @@ public final class Mxfp4Pair {
     this.scales = scales.data();
   }
 
-  /** Refuses two tensors whose shapes are not those of a pair. */
+  /** Rejects tensors whose shapes do not match. */
   static Mxfp4Pair of(String fileName, String name, ByteTensor blocks, ByteTensor scales) {
     long[] shape = scales.shape();
     boolean countable = shape.length == 3 && Arrays.stream(shape).allMatch(Mxfp4Pair::isCount);
@@ -56,7 +56,7 @@ public final class Mxfp4Pair {
     return new Mxfp4Pair(name, blocks, scales);
   }
 
-  /** So that the bytes of an expert fit an array where they fit the file. */
+  /** Limits sizes so that the bytes of an expert fit into an array. */
   private static boolean isCount(long size) {
     return size >= 1 && size <= 1 << 20;
   }
@@ -73,14 +73,14 @@ public final class Mxfp4Pair {
     return groups * GROUP;
   }
 
-  /** One expert's matrix, (rows, columns). */
+  /** Returns the matrix of one expert, (rows, columns). */
   public Tensor expert(int expert) {
     return expert(expert, 0, 1);
   }
 
   /**
-   * Of one expert's matrix the rows {@code firstRow}, {@code firstRow + step} and so on: gpt-oss
-   * has gate and up in one, row after row.
+   * Returns rows {@code firstRow}, {@code firstRow + step} and so on of one expert's matrix. In
+   * gpt-oss, rows of gate and up alternate.
    */
   public Tensor expert(int expert, int firstRow, int step) {
     Objects.checkIndex(expert, experts);

@@ -6,14 +6,14 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * The Python dictionary in the head of an npy file. Only what {@code numpy.save} can write there is
- * read, without recursion, so that no text is too deep.
+ * The Python dictionary in the header of an npy file. It accepts only what {@code numpy.save}
+ * writes, and parses without recursion, so nesting cannot overflow the stack.
  *
- * @param descr the dtype as it stands there, quotes included
+ * @param descr the dtype as written, quotes included
  */
 record NpyDictionary(String descr, boolean fortranOrder, long[] shape) {
-  private static final int MAX_DIMENSIONS = 64; // numpy's own bound
-  private static final int MAX_DIGITS = 18; // any of that many fit a long
+  private static final int MAX_DIMENSIONS = 64; // numpy's own limit
+  private static final int MAX_DIGITS = 18; // fits a long
 
   static NpyDictionary parse(String fileName, String text) {
     return new Parser(fileName, text).dictionary();
@@ -74,7 +74,7 @@ record NpyDictionary(String descr, boolean fortranOrder, long[] shape) {
       return quoted();
     }
 
-    /** A string with single quotes around it, whichever quotes the file uses. */
+    /** Returns a string in single quotes, whichever quotes the file uses. */
     private String quoted() {
       String quote = startsWith("\"") ? "\"" : "'";
       require(quote);
@@ -123,7 +123,7 @@ record NpyDictionary(String descr, boolean fortranOrder, long[] shape) {
         throw unexpected("a whole number of at most %d digits".formatted(MAX_DIGITS));
       }
       long number = Long.parseLong(text, from, at, 10);
-      skip("L"); // Python 2 wrote long numbers so
+      skip("L"); // suffix of Python 2's long integers
       return number;
     }
 

@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 
 /**
- * An open file of one array, as {@code numpy.save} writes it: 32-bit little-endian floats in C
- * order, mapped, its size checked. See {@code numpy.lib.format} for the format.
+ * An open npy file of 32-bit little-endian floats in C order, memory-mapped and checked. The format
+ * is defined in {@code numpy.lib.format}.
  */
 public final class NpyFile implements AutoCloseable {
   private final Tensor tensor;
@@ -18,13 +18,13 @@ public final class NpyFile implements AutoCloseable {
     this.arena = arena;
   }
 
-  /** Maps the file; nothing but its head is read. */
+  /** Maps the file and reads its header. */
   public static NpyFile open(Path file) {
     MappedFile mapped = MappedFile.open(file);
     return of(mapped.name(), mapped.bytes(), mapped.arena());
   }
 
-  /** A file that already lies in memory; closing the result closes the arena. */
+  /** Reads an npy file in memory; closing the result closes the arena. */
   public static NpyFile of(String name, MemorySegment bytes, Arena arena) {
     try {
       return new NpyFile(read(name, bytes), arena);
@@ -51,7 +51,7 @@ public final class NpyFile implements AutoCloseable {
     return new Tensor(name, GgmlType.F32, header.shape(), data);
   }
 
-  /** The array; its name is the file's. */
+  /** Returns the array, named after the file. */
   public Tensor tensor() {
     return tensor;
   }

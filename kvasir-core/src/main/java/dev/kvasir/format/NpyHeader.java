@@ -7,7 +7,7 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The head of an npy file.
+ * The header of an npy file.
  *
  * <pre>
  * 93 'N' 'U' 'M' 'P' 'Y' | major | minor | length: u16 in version 1.0, u32 in 2.0 and 3.0
@@ -15,12 +15,12 @@ import java.nio.charset.StandardCharsets;
  * </pre>
  *
  * @param shape outermost dimension first
- * @param dataAt where the values begin
+ * @param dataAt offset of the values
  */
 record NpyHeader(long[] shape, long dataAt) {
   static final byte[] MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
 
-  /** What version 1.0 can say; the head of an array of floats takes 118 bytes. */
+  /** The limit of version 1.0; the header of a float array takes 118 bytes. */
   private static final int MAX_BYTES = 0xFFFF;
 
   private static final int ZIP = 0x4B50; // "PK"

@@ -17,13 +17,12 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 
 /**
- * An array of floats on its way into a file that {@code numpy.load} reads. Its values may come in
- * any order, so that an array larger than the heap can be written as it is computed; values that
- * never come are zero. The file appears under its name with {@link #finish}; closed without that,
- * nothing is left of it.
+ * Writes an array of floats as an npy file. Values may be written in any order, so the array may be
+ * larger than the heap; missing values are zero. {@link #finish} gives the file its name; closing
+ * without it deletes the partial file.
  */
 public final class NpyWriter implements AutoCloseable {
-  /** Data begin at a multiple of this, as the format asks. */
+  /** The format aligns data to a multiple of this. */
   private static final int ALIGNMENT = 64;
 
   private static final int BUFFER_VALUES = 16_384;
@@ -47,13 +46,13 @@ public final class NpyWriter implements AutoCloseable {
     this.dataAt = header.length;
     writeFully(ByteBuffer.wrap(header), 0);
     if (values > 0) {
-      // The last value first: the file then has its length, and holes are zero.
+      // Write the last value first: the file then has its full length, and holes are zero.
       writeFully(ByteBuffer.wrap(new byte[Float.BYTES]), dataAt + Float.BYTES * (values - 1));
     }
   }
 
   public static NpyWriter create(Path file, long... shape) {
-    // The number keeps two processes apart that write to the same name.
+    // The process id separates processes that write the same file.
     String name = "%s.%d.part".formatted(file.getFileName(), ProcessHandle.current().pid());
     Path partFile = file.resolveSibling(name);
     try {
@@ -75,7 +74,7 @@ public final class NpyWriter implements AutoCloseable {
     }
   }
 
-  /** Everything before the data, byte for byte as numpy 2 writes it. */
+  /** Returns everything before the data, byte for byte as numpy 2 writes it. */
   static byte[] header(long... shape) {
     String dimensions =
         Arrays.stream(shape).mapToObj(Long::toString).collect(Collectors.joining(", "));
@@ -92,7 +91,7 @@ public final class NpyWriter implements AutoCloseable {
     return header.array();
   }
 
-  /** Writes values that lie one after another in C order, the first of them at {@code index}. */
+  /** Writes consecutive values in C order, starting at {@code index}. */
   public void write(long index, float[] from, int at, int count) {
     Objects.checkFromIndexSize(index, count, values);
     try {
@@ -114,7 +113,7 @@ public final class NpyWriter implements AutoCloseable {
     }
   }
 
-  /** Gives the file its name, in one step. */
+  /** Renames the partial file atomically. */
   public void finish() {
     try {
       channel.close();

@@ -7,10 +7,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
-/** Blocks of one scale that are longer than a group of 32, for each of which it is repeated. */
+/** Blocks with one scale for several groups of 32, which is repeated for each group. */
 enum OneScaleBlock implements BlockLayout {
   /**
-   * A sign, {@code value = d} where the bit is set, {@code -d} where it is not.
+   * Signs: {@code value = d} if the bit is set, else {@code -d}.
    *
    * <pre>
    *   byte 0    2                  18
@@ -66,9 +66,9 @@ enum OneScaleBlock implements BlockLayout {
   },
 
   /**
-   * One of three, {@code value = d * (trit - 1)}. A byte holds five or four trits as a fraction of
-   * 256, the first one the most significant: times three, what passes 256 is the first trit, and
-   * what is left holds the others.
+   * Ternary digits, {@code value = d * (trit - 1)}. A byte has five or four trits as a fraction of
+   * 256, the most significant first: multiplied by three, the integer part is the first trit, and
+   * the remainder has the others.
    *
    * <pre>
    *   byte 0         48     52   54
@@ -126,8 +126,8 @@ enum OneScaleBlock implements BlockLayout {
   },
 
   /**
-   * 8 bits around zero under a float, {@code value = d * code}. The sums serve ggml's products and
-   * are not read.
+   * 8 bits around zero with a float scale, {@code value = d * code}. The sums are for ggml's dot
+   * products and are not read.
    *
    * <pre>
    *   byte 0    4          260                          292
@@ -176,7 +176,7 @@ enum OneScaleBlock implements BlockLayout {
     Arrays.fill(target, at, at + groupsPerBlock(), number);
   }
 
-  /** For codes of which 1 stands for zero. */
+  /** Sets scales and minimums for codes in which 1 represents zero. */
   void around1(float d, float[] scales, int scalesAt, float[] minimums, int minimumsAt) {
     repeat(d, scales, scalesAt);
     repeat(-d, minimums, minimumsAt);

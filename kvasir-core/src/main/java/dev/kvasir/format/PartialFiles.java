@@ -13,36 +13,36 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Files in the course of being written: {@code .NAME.PID.part} beside the one that they become. A
- * process that is killed meanwhile leaves its own.
+ * Partially written files: {@code .NAME.PID.part} in the folder of the final file. A killed process
+ * leaves its file behind.
  */
 public final class PartialFiles {
   private static final Pattern PART = Pattern.compile("\\.(.+)\\.([0-9]{1,18})\\.part");
 
-  /** A process of another machine that shares the folder is not to be seen, but what it writes. */
+  /** Processes of other machines on a shared folder are not visible, but their writes are. */
   private static final Duration GRACE_PERIOD = Duration.ofMinutes(1);
 
   private PartialFiles() {}
 
-  /** Not a temporary file of the system's making, which only its owner could read. */
+  /** Returns the path of a partial file. Unlike a system temporary file, others may read it. */
   static Path of(Path folder, Path file) {
     return folder.resolve(
         ".%s.%d.part".formatted(file.getFileName(), ProcessHandle.current().pid()));
   }
 
-  /** Those that nobody writes any more; none where the folder cannot be read. */
+  /** Returns abandoned partial files; empty if the folder cannot be read. */
   public static List<Path> abandoned(Path folder) {
     return Files.isDirectory(folder) ? abandonedIn(folder, PART) : List.of();
   }
 
-  /** Removes what was left of earlier attempts to write a file, as far as that can be done. */
+  /** Deletes abandoned partial files of earlier attempts to write a file, as far as possible. */
   static void removeAbandoned(Path folder, Path file) {
     Pattern own = Pattern.compile("\\.(%s)\\.([0-9]{1,18})\\.part".formatted(quoted(file)));
     for (Path part : abandonedIn(folder, own)) {
       try {
         Files.deleteIfExists(part);
       } catch (IOException e) {
-        continue; // the next one who writes the file finds it too
+        continue; // the next writer of the file retries
       }
     }
   }
@@ -69,14 +69,19 @@ public final class PartialFiles {
       return written.isBefore(Instant.now().minus(GRACE_PERIOD))
           && !hasLiveWriter(Long.parseLong(name.group(2)), written);
     } catch (IOException e) {
-      return false; // it has just been given its name
+      return false; // it was renamed just now
     }
   }
 
-  /** By a process that lives and is not a later one of the same number. */
+  /** Returns whether the process lives and is not a later one with the same id. */
   private static boolean hasLiveWriter(long pid, Instant written) {
     Optional<ProcessHandle> writer = ProcessHandle.of(pid).filter(ProcessHandle::isAlive);
     return writer.isPresent()
-        && writer.get().info().startInstant().map(begun -> begun.isBefore(written)).orElse(true);
+        && writer
+            .get()
+            .info()
+            .startInstant()
+            .map(started -> started.isBefore(written))
+            .orElse(true);
   }
 }

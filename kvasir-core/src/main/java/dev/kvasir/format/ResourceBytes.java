@@ -15,16 +15,15 @@ import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
 /**
- * The bytes of a resource where they lie: mapped in a file, or in a jar that holds them as they
- * are. Copying tens of megabytes to the heap would take a tenth of a start. What lies otherwise is
- * read.
+ * Memory-maps resources, from a file or from an uncompressed jar entry. Other resources are copied
+ * to the heap. Copying tens of megabytes would add a tenth to the startup time.
  */
 public final class ResourceBytes {
   private static final String SEPARATOR = "!/";
 
   private ResourceBytes() {}
 
-  /** Mapped for as long as the arena lives, or on the heap. */
+  /** Returns the bytes, mapped for the lifetime of the arena or on the heap. */
   public static MemorySegment of(URL resource, Arena arena) {
     try {
       Optional<MemorySegment> mapped = mapped(resource, arena);

@@ -15,14 +15,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The bytes of a safetensors file, of any length. The same tensors and notes give the same bytes,
- * in whatever order they come.
+ * Writes safetensors files of any length. The output does not depend on the order of the tensors.
  */
 public final class SafetensorsBytes {
-  /** The header is padded to this, so that data begin aligned. */
+  /** The header is padded to this, so that data are aligned. */
   private static final int ALIGNMENT = 8;
 
-  /** Data on the heap are copied by the channel, so it gets no more at a time. */
+  /** The channel copies heap data, so this limits its temporary buffer. */
   private static final long CHUNK_BYTES = 1 << 20;
 
   private SafetensorsBytes() {}

@@ -11,14 +11,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** An open safetensors file: tensors mapped, every offset and size checked. */
+/** An open safetensors file. Tensors are memory-mapped, and every offset and size is checked. */
 public final class SafetensorsFile implements TensorSource {
   private final String name;
   private final Map<String, Tensor> tensors;
   private final Map<String, String> unsupported;
   private final Map<String, ByteTensor> byteTensors;
   private final Map<String, String> metadata;
-  private final Optional<Arena> arena; // none where the bytes go with their last user
+  private final Optional<Arena> arena; // empty with automatic unmapping
 
   private SafetensorsFile(String name, SafetensorsHeader header, Optional<Arena> arena) {
     this.name = name;
@@ -29,24 +29,24 @@ public final class SafetensorsFile implements TensorSource {
     this.arena = arena;
   }
 
-  /** Maps the file; nothing but its head is read. */
+  /** Maps the file and reads its header. */
   public static SafetensorsFile open(Path file) {
     MappedFile mapped = MappedFile.open(file);
     return of(mapped.name(), mapped.bytes(), mapped.arena());
   }
 
-  /** Maps the file for as long as a tensor of it is in use; closing it does nothing. */
+  /** Maps the file until none of its tensors is reachable; closing does nothing. */
   public static SafetensorsFile openAuto(Path file) {
     MappedFile mapped = MappedFile.open(file, Arena.ofAuto());
     return ofAuto(mapped.name(), mapped.bytes());
   }
 
-  /** A safetensors file in memory that goes with its last user; closing the result does nothing. */
+  /** Reads a safetensors file in memory that the garbage collector frees; closing does nothing. */
   public static SafetensorsFile ofAuto(String name, MemorySegment bytes) {
     return new SafetensorsFile(name, SafetensorsHeader.read(name, bytes), Optional.empty());
   }
 
-  /** A safetensors file that already lies in memory; closing the result closes the arena. */
+  /** Reads a safetensors file in memory; closing the result closes the arena. */
   public static SafetensorsFile of(String name, MemorySegment bytes, Arena arena) {
     try {
       return new SafetensorsFile(name, SafetensorsHeader.read(name, bytes), Optional.of(arena));
@@ -61,7 +61,7 @@ public final class SafetensorsFile implements TensorSource {
     return name;
   }
 
-  /** What the writer noted about the file as a whole. */
+  /** Returns the metadata of the file. */
   public Map<String, String> metadata() {
     return metadata;
   }
@@ -71,12 +71,12 @@ public final class SafetensorsFile implements TensorSource {
     return tensors.values();
   }
 
-  /** Bytes of all tensors. */
+  /** Returns the bytes of all tensors. */
   public long dataBytes() {
     return tensors.values().stream().mapToLong(tensor -> tensor.data().byteSize()).sum();
   }
 
-  /** The names of all tensors, also of those whose dtype is not supported. */
+  /** Returns the names of all tensors, including those with an unsupported dtype. */
   Set<String> names() {
     Set<String> names = new LinkedHashSet<>(tensors.keySet());
     names.addAll(unsupported.keySet());

@@ -13,8 +13,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * The weights of a model folder as Hugging Face lays it out: {@code model.safetensors}, or {@code
- * model.safetensors.index.json} that says which shard holds which tensor.
+ * The weights of a Hugging Face model folder: {@code model.safetensors}, or {@code
+ * model.safetensors.index.json} with the shard of each tensor.
  */
 public final class SafetensorsFolder implements TensorSource {
   private static final String SINGLE = "model.safetensors";
@@ -31,15 +31,16 @@ public final class SafetensorsFolder implements TensorSource {
     this.folder = folder;
   }
 
-  /** Whether a folder has what {@link #open} opens. */
+  /** Returns whether {@link #open} finds weights in a folder. */
   public static boolean holdsWeights(Path folder) {
     return Files.exists(folder.resolve(SINGLE)) || Files.exists(folder.resolve(INDEX));
   }
 
   /**
-   * A file that makes a folder a model, or a refusal of whoever named some other folder.
+   * Returns a required file of a model folder.
    *
-   * @param name of the file
+   * @param name name of the file
+   * @throws InvalidInputException if it is missing
    */
   public static Path require(Path folder, String name) {
     Path file = folder.resolve(name);
@@ -51,7 +52,7 @@ public final class SafetensorsFolder implements TensorSource {
     return file;
   }
 
-  /** Maps the one file of the folder, or every shard that its index names. */
+  /** Maps the single file, or every shard in the index. */
   public static SafetensorsFolder open(Path folder) {
     SafetensorsFolder opened = new SafetensorsFolder(folder);
     try {
@@ -95,7 +96,7 @@ public final class SafetensorsFolder implements TensorSource {
     }
   }
 
-  /** A shard is a neighbour of the index: a path could point anywhere on the disk. */
+  /** Shards must be in the folder of the index: a path could point anywhere on the disk. */
   private Optional<Path> sibling(String fileName) {
     if (fileName.isBlank() || fileName.contains("/") || fileName.contains("\\")) {
       return Optional.empty();
@@ -130,7 +131,7 @@ public final class SafetensorsFolder implements TensorSource {
     return shard == null ? Optional.empty() : shard.find(tensorName);
   }
 
-  /** The matrices that lie here as {@code NAME_blocks} and {@code NAME_scales}. */
+  /** Returns the matrices in {@code NAME_blocks} and {@code NAME_scales}. */
   public Optional<Mxfp4Pair> findMxfp4(String tensorName) {
     Optional<ByteTensor> blocks = findBytes(tensorName + BLOCKS);
     Optional<ByteTensor> scales = findBytes(tensorName + SCALES);

@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The head of a safetensors file.
+ * The header of a safetensors file.
  *
  * <pre>
  * u64 length | JSON: {"name": {"dtype", "shape", "data_offsets": [begin, end]}, "__metadata__": {}}
@@ -24,12 +24,12 @@ import java.util.Optional;
  * </pre>
  */
 final class SafetensorsHeader {
-  /** The format's own limit; a header of a large model takes a few hundred kilobytes. */
+  /** The limit of the format; the header of a large model takes a few hundred kilobytes. */
   private static final long MAX_HEADER_BYTES = 100_000_000;
 
   private static final int MAX_DIMENSIONS = 8;
 
-  /** The bytes of the data that a tensor claims. */
+  /** The byte range of a tensor. */
   private record Extent(String tensorName, long begin, long end) {}
 
   private final String fileName;
@@ -63,12 +63,12 @@ final class SafetensorsHeader {
     return tensors;
   }
 
-  /** The dtype of each tensor that is there but cannot be read. */
+  /** Returns the dtype of each tensor whose type is not supported. */
   Map<String, String> unsupported() {
     return unsupported;
   }
 
-  /** Those of the tensors that cannot be read which hold unsigned bytes. */
+  /** Returns the unsupported tensors of unsigned bytes. */
   Map<String, ByteTensor> byteTensors() {
     return byteTensors;
   }
@@ -136,7 +136,7 @@ final class SafetensorsHeader {
     }
   }
 
-  /** The format forbids them: two names for the same bytes serve only to hide one of them. */
+  /** The format forbids overlaps, which would hide one tensor in another. */
   private void refuseOverlaps() {
     extents.sort(Comparator.comparingLong(Extent::begin).thenComparingLong(Extent::end));
     for (int i = 1; i < extents.size(); i++) {
@@ -170,7 +170,7 @@ final class SafetensorsHeader {
   }
 
   private static long wholeNumber(JsonFile entry, String key, JsonElement element) {
-    // An element's own conversions would also take "3" and [3].
+    // The conversions of Gson would also accept "3" and [3].
     if (element instanceof JsonPrimitive primitive
         && primitive.isNumber()
         && primitive.getAsNumber() instanceof Long number

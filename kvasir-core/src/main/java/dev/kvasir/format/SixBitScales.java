@@ -5,7 +5,7 @@ import static dev.kvasir.format.BlockReader.unsignedByte;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Eight scales and eight minimums of 6 bits, in the 12 bytes that Q4_K and Q5_K have for them.
+ * Eight scales and eight minimums of 6 bits, as the 12 bytes of Q4_K and Q5_K.
  *
  * <pre>
  *   byte g, g &lt; 4        bits 5..0 = scale g                 bits 7..6 = scale g + 4, high two
@@ -18,14 +18,16 @@ public final class SixBitScales {
   private SixBitScales() {}
 
   /**
-   * @param at where the 12 bytes begin
+   * Returns the scale of a group.
+   *
+   * @param at offset of the 12 bytes
    */
   public static int scale(MemorySegment source, long at, int group) {
     int first = unsignedByte(source, at + group % 4);
     return group < 4 ? first & 63 : unsignedByte(source, at + 4 + group) & 15 | first >>> 6 << 4;
   }
 
-  /** As {@link #chooseUnit}. */
+  /** Returns the minimum of a group, as {@link #scale} does. */
   public static int minimum(MemorySegment source, long at, int group) {
     int first = unsignedByte(source, at + 4 + group % 4);
     return group < 4 ? first & 63 : unsignedByte(source, at + 4 + group) >>> 4 | first >>> 6 << 4;

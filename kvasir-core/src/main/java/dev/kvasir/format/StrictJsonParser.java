@@ -15,17 +15,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Builds the tree of a JSON text, more strictly than the parser's own tree: a name may appear once
- * in an object (of two, readers disagree on which one counts), numbers are longs or finite doubles,
- * and depth and size are bounded.
+ * Parses JSON more strictly than Gson: names are unique in an object, since readers disagree on
+ * duplicates. Numbers are longs or finite doubles, and depth and size are limited.
  */
 final class StrictJsonParser {
-  /** The deepest known configuration nests 7. */
+  /** The deepest known configuration has 7 levels. */
   private static final int MAX_DEPTH = 64;
 
   /**
    * A tokenizer of 256k tokens and 500k merges has 2 million values. A value may take 2 bytes of
-   * text and about 80 of heap.
+   * text and about 80 bytes of heap.
    */
   private static final int MAX_VALUES = 1 << 22;
 
@@ -46,7 +45,7 @@ final class StrictJsonParser {
     StrictJsonParser tree = new StrictJsonParser(fileName, json);
     try {
       JsonElement root = tree.next();
-      tree.reader.peek(); // throws on text after the value
+      tree.reader.peek(); // throws if text follows
       return root;
     } catch (IOException e) {
       throw new InvalidInputException(
@@ -113,14 +112,17 @@ final class StrictJsonParser {
     return new InvalidInputException(fileName + ": " + what);
   }
 
-  /** The parser's reason and place, without the advice it has for the programmer who calls it. */
+  /** Returns Gson's reason and position, without its advice to programmers. */
   private static String describe(IOException e) {
     Matcher matcher = PARSER_ERROR.matcher(String.valueOf(e.getMessage()));
     if (!matcher.find()) {
       return "it ends early";
     }
     String reason = matcher.group(1).startsWith("Use ") ? "Unexpected text" : matcher.group(1);
-    String place = matcher.group(2);
-    return reason.substring(0, 1).toLowerCase(Locale.ROOT) + reason.substring(1) + " at " + place;
+    String position = matcher.group(2);
+    return reason.substring(0, 1).toLowerCase(Locale.ROOT)
+        + reason.substring(1)
+        + " at "
+        + position;
   }
 }

@@ -3,28 +3,31 @@ package dev.kvasir.format;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Blocks of 256 values whose scales are a half for the block times a small integer for each group,
- * and so are minimums that are no multiple of the scales:
+ * Blocks of 256 values with two-level scales: a half per block times a small integer per group.
+ * Minimums that are not multiples of the scales have the same form:
  *
  * <pre>
  *   scale[group] = half * factor[group]      minimum[group] = minimumHalf * minimumFactor[group]
  * </pre>
  *
- * Floats hold these products exactly.
+ * These products are exact in floats.
  */
 public sealed interface SuperBlock extends BlockLayout permits SuperBlock16, SuperBlock32 {
-  /** The bits of the half that scales are multiples of. */
+  /** Returns the bits of the half that multiplies all scales. */
   short half(MemorySegment source, long offset);
 
-  /** A signed byte. */
+  /** Returns a signed byte. */
   int factor(MemorySegment source, long offset, int group);
 
-  /** The bits of the half that minimums are multiples of; files hold it without its sign. */
+  /**
+   * Returns the bits of the half that multiplies all minimums; files store it with the opposite
+   * sign.
+   */
   default short minimumHalf(MemorySegment source, long offset) {
     throw new UnsupportedOperationException(this + " stores no minimums");
   }
 
-  /** A signed byte. */
+  /** Returns a signed byte. */
   default int minimumFactor(MemorySegment source, long offset, int group) {
     throw new UnsupportedOperationException(this + " stores no minimums");
   }

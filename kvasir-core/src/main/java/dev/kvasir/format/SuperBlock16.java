@@ -6,10 +6,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Super-blocks of 256 values in 16 groups of 16, whose small integer scales multiply one f16.
+ * Super-blocks of 256 values in 16 groups of 16, with small integer scales and one f16.
  *
- * <p>All three lay values out in runs of 32, so that a byte column holds the same position of
- * several runs. With {@code value = 32 * run + l}, {@code half = run / 4}, {@code j = run % 4}:
+ * <p>All three arrange values in runs of 32; a byte has the same position of several runs. With
+ * {@code value = 32 * run + l}, {@code half = run / 4}, {@code j = run % 4}:
  *
  * <pre>
  *   2-bit field of a value:  byte 32 * half + l, bits 2j+1..2j
@@ -118,8 +118,8 @@ enum SuperBlock16 implements SuperBlock {
   },
 
   /**
-   * 6 bits around zero, {@code value = d * scale * (code - 32)} with scales that are signed bytes;
-   * unpacked codes are -32..31.
+   * 6 bits around zero, {@code value = d * scale * (code - 32)} with signed byte scales; unpacked
+   * codes are -32..31.
    *
    * <pre>
    *   byte 0          128       192          208  210

@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
  * Super-blocks of 256 values in 8 groups of 32, {@code value = d * scale * code - dmin * minimum}
  * with scales and minimums of 6 bits ({@link SixBitScales}).
  *
- * <p>Nibbles come in pairs of groups: byte {@code 32 * (group / 2) + l} of qs holds value l of an
- * even group in bits 3..0 and value l of the odd group after it in bits 7..4.
+ * <p>Nibbles alternate between pairs of groups: byte {@code 32 * (group / 2) + l} of qs has value l
+ * of an even group in bits 3..0 and value l of the next, odd group in bits 7..4.
  */
 enum SuperBlock32 implements SuperBlock {
   /**

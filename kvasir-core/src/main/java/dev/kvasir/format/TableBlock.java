@@ -6,8 +6,8 @@ import static dev.kvasir.format.BlockReader.unsignedByte;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Blocks whose stored nibble is an index into a fixed table of signed bytes, the levels. They are
- * no straight line, so a level itself serves as the code. Of 32 values, byte j holds two indices:
+ * Blocks of 4-bit indices into a fixed table of signed bytes, the levels. Levels are not linear, so
+ * the level itself is the code. Of 32 values, byte j has two indices:
  *
  * <pre>
  *   qs[j]  bits 3..0 = index of value j        bits 7..4 = index of value j + 16
@@ -15,8 +15,8 @@ import java.lang.foreign.MemorySegment;
  */
 enum TableBlock implements BlockLayout {
   /**
-   * {@code value = d * LEVELS[nibble]}. The levels lie closer together near zero, where normally
-   * distributed weights are.
+   * {@code value = d * LEVELS[nibble]}. Levels are denser near zero, for normally distributed
+   * weights.
    *
    * <pre>
    *   byte 0    2                  18
@@ -74,9 +74,9 @@ enum TableBlock implements BlockLayout {
   },
 
   /**
-   * Floats of 4 bits under a power of two, as the OCP's microscaling formats have them: {@code
-   * value = 2^(e - 127) * E2M1[nibble]}. The levels are doubled to be integers, and the scale
-   * halved. An {@code e} of 255 is no number there, and none here.
+   * 4-bit floats with a power-of-two scale, the OCP microscaling format: {@code value = 2^(e - 127)
+   * * E2M1[nibble]}. Levels are doubled to be integers, and the scale is halved. An {@code e} of
+   * 255 is NaN.
    *
    * <pre>
    *   byte 0    1                  17
@@ -105,7 +105,7 @@ enum TableBlock implements BlockLayout {
     -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113
   };
 
-  /** Twice the floats of one sign, two exponent and one fraction bits. */
+  /** Twice the floats with one sign bit, two exponent bits and one fraction bit. */
   private static final byte[] FLOAT_LEVELS = {
     0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12
   };
@@ -130,7 +130,7 @@ enum TableBlock implements BlockLayout {
     }
   }
 
-  /** 2^(e - 128), which for e of 0 and 1 is below the normal floats. */
+  /** Returns 2^(e - 128), which is subnormal for e of 0 and 1. */
   private static float halfPowerOfTwo(int e) {
     return e == 255 ? Float.NaN : Math.scalb(1f, e - 128);
   }

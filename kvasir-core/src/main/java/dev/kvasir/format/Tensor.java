@@ -7,11 +7,11 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 
 /**
- * A tensor as it lies in a file.
+ * A tensor of a file.
  *
  * @param name its name in the file
  * @param type how its values are stored
- * @param shape outermost dimension first, whatever order the file uses
+ * @param shape outermost dimension first, regardless of the file's order
  * @param data exactly {@code type.bytesFor(values())} bytes, row-major
  */
 public record Tensor(String name, GgmlType type, long[] shape, MemorySegment data) {
@@ -19,7 +19,7 @@ public record Tensor(String name, GgmlType type, long[] shape, MemorySegment dat
     return Arrays.stream(shape).reduce(1, Math::multiplyExact);
   }
 
-  /** The shape as people write it: {@code 512 x 1536}. */
+  /** Returns the shape as text: {@code 512 x 1536}. */
   public String shapeText() {
     return text(shape);
   }
@@ -31,7 +31,7 @@ public record Tensor(String name, GgmlType type, long[] shape, MemorySegment dat
     return Arrays.stream(shape).mapToObj(Long::toString).collect(Collectors.joining(" x "));
   }
 
-  /** The bytes that a tensor of that type and shape takes, refused where they overflow. */
+  /** Returns the bytes of a tensor; rejects an overflow. */
   static long bytes(String where, GgmlType type, long[] shape) {
     long values = values(where, shape);
     try {
@@ -41,7 +41,7 @@ public record Tensor(String name, GgmlType type, long[] shape, MemorySegment dat
     }
   }
 
-  /** The values that a tensor of that shape has, refused where they overflow. */
+  /** Returns the number of values of a tensor; rejects an overflow. */
   static long values(String where, long[] shape) {
     try {
       return Arrays.stream(shape).reduce(1, Math::multiplyExact);
@@ -56,7 +56,7 @@ public record Tensor(String name, GgmlType type, long[] shape, MemorySegment dat
         "%s: shape %s is larger than any file".formatted(where, text(shape)), cause);
   }
 
-  /** One of the tensors that it is made of, along its outermost dimension. */
+  /** Returns a slice along the outermost dimension. */
   public Tensor part(int index) {
     Objects.checkIndex(index, shape[0]);
     long[] inner = Arrays.copyOfRange(shape, 1, shape.length);
@@ -65,8 +65,8 @@ public record Tensor(String name, GgmlType type, long[] shape, MemorySegment dat
   }
 
   /**
-   * The rows from {@code from} to before {@code to}, where they lie, under the same name. Rows of a
-   * vector are its numbers.
+   * Returns a view of rows {@code from} (inclusive) to {@code to} (exclusive), with the same name.
+   * Rows of a vector are its values.
    */
   public Tensor rows(long from, long to) {
     if (shape.length == 0 || from < 0 || from > to || to > shape[0]) {
@@ -80,7 +80,7 @@ public record Tensor(String name, GgmlType type, long[] shape, MemorySegment dat
     return new Tensor(name, type, part, data.asSlice(at, type.bytesFor(to * rowValues) - at));
   }
 
-  /** All values as floats; for vectors and other small tensors. */
+  /** Returns all values as floats; for vectors and other small tensors. */
   public float[] toFloats() {
     float[] floats = new float[Math.toIntExact(values())];
     type.decode(data, 0, floats.length, floats, 0);

@@ -8,21 +8,25 @@ import java.util.Collections;
 import java.util.Optional;
 import java.util.SortedMap;
 
-/** An open model file, or a set of them, that hands out tensors by name. */
+/** An open model file, or a set of files, with tensors by name. */
 public interface TensorSource extends AutoCloseable {
-  /** The file or folder, as messages name it. */
+  /** Returns the file or folder, for messages. */
   String name();
 
   Collection<Tensor> tensors();
 
   Optional<Tensor> find(String tensorName);
 
-  /** Bytes of tensors that are read in pairs and are no tensors of their own, by name. */
+  /** Returns the bytes of tensors that are only read in pairs, by name. */
   default SortedMap<String, MemorySegment> pairedBytes() {
     return Collections.emptySortedMap();
   }
 
-  /** The tensor of that name, refused unless it has that shape. */
+  /**
+   * Returns a tensor of this name and shape.
+   *
+   * @throws InvalidInputException if it is missing or has another shape
+   */
   default Tensor require(String tensorName, long... shape) {
     Tensor tensor =
         find(tensorName)
@@ -39,7 +43,7 @@ public interface TensorSource extends AutoCloseable {
     return tensor;
   }
 
-  /** Unmaps the file; tensors handed out before are dead after this. */
+  /** Unmaps the file; its tensors are invalid afterwards. */
   @Override
   void close();
 }

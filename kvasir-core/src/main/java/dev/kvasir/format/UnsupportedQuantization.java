@@ -9,24 +9,23 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Checkpoints whose weights were quantized for another engine. Their config.json says so, or the
- * names of their tensors, and they are refused before a tensor is missed or taken for what it is
- * not.
+ * Detects checkpoints that were quantized for another engine, by config.json or by tensor names.
+ * They are rejected before a tensor is missing or misread.
  */
 final class UnsupportedQuantization {
   static final String ADVICE = "use the model's original checkpoint, or a GGUF file of it";
 
-  /** By {@code quant_method}. */
+  /** Descriptions by {@code quant_method}. */
   private static final Map<String, String> METHODS =
       Map.ofEntries(
-          Map.entry("fp8", "FP8, 8-bit floats with scales beside them"),
-          Map.entry("fbgemm_fp8", "FP8, 8-bit floats with scales beside them"),
+          Map.entry("fp8", "FP8, 8-bit floats with separate scales"),
+          Map.entry("fbgemm_fp8", "FP8, 8-bit floats with separate scales"),
           Map.entry("awq", "AWQ, packed 4-bit integers"),
           Map.entry("gptq", "GPTQ, packed integers of 2 to 8 bits"),
           Map.entry("auto-round", "AutoRound, packed integers of 2 to 8 bits"),
           Map.entry("bitsandbytes", "bitsandbytes, packed 4-bit or 8-bit numbers"),
           Map.entry("compressed-tensors", "compressed-tensors, packed integers or 8-bit floats"),
-          Map.entry("modelopt", "ModelOpt, floats of 8 or 4 bits with scales beside them"),
+          Map.entry("modelopt", "ModelOpt, floats of 8 or 4 bits with separate scales"),
           Map.entry("torchao", "torchao, tensors of PyTorch's own types"),
           Map.entry("hqq", "HQQ, packed integers of 1 to 8 bits"),
           Map.entry("aqlm", "AQLM, indices into codebooks"),
@@ -36,7 +35,7 @@ final class UnsupportedQuantization {
           Map.entry("exl2", "EXL2, packed integers of 2 to 8 bits"),
           Map.entry("exl3", "EXL3, paths through a trellis"));
 
-  /** Read as it is: the experts of gpt-oss. */
+  /** Supported: the experts of gpt-oss. */
   private static final String MXFP4 = "mxfp4";
 
   private UnsupportedQuantization() {}
@@ -52,7 +51,7 @@ final class UnsupportedQuantization {
     }
   }
 
-  /** Files of bitsandbytes from before methods had names. */
+  /** Returns the method of older bitsandbytes files, which do not name it. */
   private static String unnamed(JsonFile quantization) {
     boolean bits = quantization.has("load_in_4bit") || quantization.has("load_in_8bit");
     return bits ? "bitsandbytes" : "a method without a name";
@@ -65,7 +64,7 @@ final class UnsupportedQuantization {
     }
   }
 
-  /** Older checkpoints say it in files of their tools only. */
+  /** Rejects older checkpoints that declare their method in other files only. */
   static void refuse(Path folder, Collection<String> tensorNames) {
     if (tensorNames.stream().anyMatch(name -> name.endsWith(".qweight"))) {
       throw refusal(folder, "GPTQ or AWQ, packed integers");

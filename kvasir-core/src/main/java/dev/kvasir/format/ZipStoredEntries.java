@@ -4,16 +4,18 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * Entries of a zip file that are not compressed, where they lie; Java's own reader copies them.
+ * Finds uncompressed ("stored") entries of a mapped zip file without copying them. Java's own
+ * reader copies them.
  *
  * <pre>
- * local header: 0 signature, 8 method, 26 bytes of the name, 28 of what follows it; 30 name, more, data
- * central header: 0 signature, 10 method, 20 bytes in the file, 28 of the name, 30 and 32 of what follows
- *                 it, 42 place of the local header; 46 name, more
- * end: 0 signature, 10 entries, 12 bytes of all central headers, 16 place of the first; 20 a comment's bytes
+ * local header: 0 signature, 8 method, 26 name length, 28 extra length; 30 name, extra, data
+ * central header: 0 signature, 10 method, 20 compressed size, 28 name length, 30 extra length,
+ *                 32 comment length, 42 offset of the local header; 46 name, extra, comment
+ * end: 0 signature, 10 entries, 12 size of all central headers, 16 offset of the first;
+ *      20 comment length
  * </pre>
  *
- * <p>Whatever is unusual, a file of more than 4 GiB among it, is not found here.
+ * <p>Unusual files, such as those above 4 GiB, are not supported: their entries are not found.
  */
 record ZipStoredEntries(MemorySegment zip) {
   private static final int LOCAL = 0x04034b50;
@@ -45,7 +47,7 @@ record ZipStoredEntries(MemorySegment zip) {
     return Optional.empty();
   }
 
-  /** Where the last record begins, behind which only a comment may lie; -1 where there is none. */
+  /** Returns the offset of the end record, which only a comment may follow; -1 if there is none. */
   private long end() {
     long last = zip.byteSize() - END_BYTES;
     for (long at = last; at >= Math.max(0, last - MAX_COMMENT_BYTES); at--) {

@@ -11,7 +11,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** Names of members other than some, written without escapes: those could spell the names too. */
+/**
+ * The names of additional properties: any name but the declared ones. They have no escapes, which
+ * could spell a declared name.
+ */
 final class AdditionalNames {
   private static final int MAX_NAME_LENGTH = 500;
 
@@ -24,7 +27,7 @@ final class AdditionalNames {
                   GrammarExpression.UNBOUNDED),
               JsonExpressions.QUOTE));
 
-  /** A tree of names by their characters. */
+  /** A trie of names. */
   private static final class Node {
     private final Map<Integer, Node> next = new TreeMap<>();
     private boolean isName;

@@ -11,12 +11,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Arrays of a schema: its first items one by one, then others. Where only the first are described,
- * others do not come unless there must be more.
+ * The grammar of a schema's arrays: the prefix items, then further ones. A schema with prefix items
+ * only allows further items if {@code minItems} requires them.
  */
 final class ArrayItems {
   private final List<GrammarExpression> first = new ArrayList<>();
-  private final GrammarExpression other; // null where there are none
+  private final GrammarExpression other; // null if not allowed
   private final int minItems;
   private final int maxItems;
 
@@ -49,7 +49,7 @@ final class ArrayItems {
     return isNone ? null : asRule(grammar.read(items, schema.pointerTo("items")));
   }
 
-  /** From the last item to the first: what may follow as many, its comma included. */
+  /** Builds the array from the last item to the first, each with its comma. */
   GrammarExpression expression() {
     int described = Math.min(first.size(), maxItems);
     GrammarExpression rest = others(described);

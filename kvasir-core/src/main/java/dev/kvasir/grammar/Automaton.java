@@ -3,20 +3,22 @@ package dev.kvasir.grammar;
 import java.util.BitSet;
 
 /**
- * A grammar as states and edges. An edge takes a byte of a range, or nothing, or all bytes of a
- * rule: then its target waits on a stack until the rule's last state is reached. That state has no
- * edges; a call whose target it is waits for nothing and takes no room on the stack.
+ * A grammar as a pushdown automaton. An edge consumes a byte of a range, or nothing, or all bytes
+ * of a rule. A rule's edge pushes its target, which is popped in the final state of the rule. Final
+ * states have no edges. A call whose target is a final state is a tail call and pushes nothing.
  *
  * <p>Edges of state {@code s} are those from {@code firstEdge[s]} up to {@code firstEdge[s + 1]}.
  */
 final class Automaton {
-  /** Calls that may wait for each other, which bounds how deep a text nests. */
+  /** The depth of the call stack, which bounds how deep a text nests. */
   static final int MAX_DEPTH = 128;
 
-  /** In place of an edge's lowest byte. */
+  /** An edge that consumes nothing; stored in place of its lowest byte. */
   static final int EPSILON = -1;
 
-  /** In place of an edge's lowest byte; its highest is the rule's first state. */
+  /**
+   * A rule call; stored in place of the lowest byte. The highest byte is the rule's first state.
+   */
   static final int CALL = -2;
 
   private static final int UNREACHABLE = MAX_DEPTH + 1;
@@ -28,10 +30,10 @@ final class Automaton {
   final int[] target;
   final BitSet finalStates;
 
-  /** The stack that the shortest way to the end of a state's rule takes, beside what it has. */
+  /** The additional stack depth on the shortest path to the end of a state's rule. */
   private final int[] minStackDepth; // (states)
 
-  /** Bytes that no edge tells apart have one class. */
+  /** Bytes that no edge distinguishes have the same class. */
   final int[] classOfByte = new int[256];
 
   final int[] byteOfClass;
@@ -47,12 +49,12 @@ final class Automaton {
     this.byteOfClass = classify();
   }
 
-  /** Whether there is a text at all, within the bound of nesting. */
+  /** Returns whether the grammar accepts any text within the depth limit. */
   boolean isNonEmpty() {
     return canFinish(start, 0);
   }
 
-  /** Whether a text can be ended that is in this state, with as many calls waiting. */
+  /** Returns whether a text in this state, at this stack depth, can be completed. */
   boolean canFinish(int state, int stackDepth) {
     return stackDepth + minStackDepth[state] <= MAX_DEPTH;
   }
@@ -66,7 +68,7 @@ final class Automaton {
     return false;
   }
 
-  /** The least fixed point; most targets come after their states, so it is reached backwards. */
+  /** Computes the least fixed point. Most targets follow their states, so it iterates backwards. */
   private int[] computeMinStackDepths() {
     int states = firstEdge.length - 1;
     int[] found = new int[states];

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Makes states and edges of expressions. Between two states an expression adds only edges that
- * leave the first and edges that reach the second, so alternatives may share both, and the last
- * state of a rule has no edges.
+ * Compiles expressions to states and edges. Between two states an expression adds only edges that
+ * leave the first and edges that reach the second. Alternatives may therefore share both, and the
+ * final state of a rule has no edges.
  */
 final class AutomatonBuilder {
   private static final int MAX_STATES = 1 << 18;
@@ -80,7 +80,7 @@ final class AutomatonBuilder {
     }
   }
 
-  /** Sequences share the states from which the same bytes follow. */
+  /** Byte sequences share states with equal continuations. */
   private void addCharacter(CodePoints points, int first, int last) {
     Map<List<Integer>, Integer> stateBefore = new HashMap<>();
     for (int[] ranges : Utf8.sequences(points)) {
@@ -164,7 +164,7 @@ final class AutomatonBuilder {
     }
   }
 
-  /** Edges in the order of their states, and as they were added. */
+  /** Sorts edges by state; those of one state stay in insertion order. */
   private Automaton automaton(int start) {
     int[] firstEdge = new int[states + 1];
     for (int e = 0; e < edges; e++) {
@@ -176,10 +176,10 @@ final class AutomatonBuilder {
     int[] next = firstEdge.clone();
     int[][] sorted = new int[3][edges];
     for (int e = 0; e < edges; e++) {
-      int place = next[from[e]]++;
-      sorted[0][place] = low[e];
-      sorted[1][place] = high[e];
-      sorted[2][place] = to[e];
+      int position = next[from[e]]++;
+      sorted[0][position] = low[e];
+      sorted[1][position] = high[e];
+      sorted[2][position] = to[e];
     }
     return new Automaton(start, firstEdge, sorted[0], sorted[1], sorted[2], finalStates);
   }

@@ -1,8 +1,8 @@
 package dev.kvasir.grammar;
 
 /**
- * The calls that wait for the rule being read to end, the innermost first. Stacks share what is
- * below; equal ones are equal wherever they were made.
+ * An immutable stack of rule calls, the innermost on top. Stacks share their parents; equality is
+ * by content.
  */
 final class CallStack {
   static final CallStack EMPTY = new CallStack(-1, null, 0, 1);
@@ -23,7 +23,7 @@ final class CallStack {
     return new CallStack(returnState, this, depth + 1, 31 * hash + returnState);
   }
 
-  /** Where reading goes on when the rule ends. */
+  /** Returns the state that follows when the rule ends. */
   int returnState() {
     return returnState;
   }

@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** A set of characters, as ranges that are sorted and apart. Surrogates are no characters. */
+/** A set of code points, as sorted and disjoint ranges. Surrogates are excluded. */
 record CodePoints(List<Range> ranges) {
-  /** From {@code first} to {@code last}, both included. */
+  /** From {@code first} to {@code last}, both inclusive. */
   record Range(int first, int last) {}
 
   private static final int FIRST_SURROGATE = 0xD800;

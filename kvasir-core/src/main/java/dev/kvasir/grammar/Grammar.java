@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The texts that a model may generate. A call of a tool is a sequence of a literal, a {@link
- * JsonGrammar} and another literal; several such calls are a repetition of a choice.
+ * The set of texts that a model may generate. A tool call is a sequence of a literal, a {@link
+ * JsonGrammar} and another literal; several calls are a repetition of a choice.
  */
 public final class Grammar {
   private final GrammarExpression expression;
@@ -17,22 +17,24 @@ public final class Grammar {
     this.expression = expression;
   }
 
-  /** This text alone. It is generated in tokens that are text, never in special ones. */
+  /**
+   * Returns a grammar of this text alone. It is generated as text tokens, never as special tokens.
+   */
   public static Grammar literal(String text) {
     return new Grammar(GrammarExpression.literal(text));
   }
 
-  /** Texts of these, one after the other. */
+  /** Returns the concatenation of grammars. */
   public static Grammar sequence(Grammar... parts) {
     return new Grammar(new GrammarExpression.Sequence(expressions(parts)));
   }
 
-  /** A text of any of these. */
+  /** Returns the union of grammars. */
   public static Grammar choice(Grammar... alternatives) {
     return new Grammar(new GrammarExpression.Choice(expressions(alternatives)));
   }
 
-  /** From {@code least} to {@code most} texts of this, one after the other. */
+  /** Returns {@code min} to {@code max} repetitions of this grammar. */
   public Grammar repeated(int min, int max) {
     if (min < 0 || max < min) {
       throw new IllegalArgumentException(
@@ -45,7 +47,7 @@ public final class Grammar {
     return Arrays.stream(grammars).map(grammar -> grammar.expression).toList();
   }
 
-  /** This grammar in the tokens of a model. */
+  /** Returns this grammar over the tokens of a model. */
   public TokenGrammar forTokenizer(Tokenizer tokenizer) {
     return new TokenGrammar(automaton(), tokenizer);
   }

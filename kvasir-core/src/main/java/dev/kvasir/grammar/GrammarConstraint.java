@@ -3,7 +3,10 @@ package dev.kvasir.grammar;
 import dev.kvasir.sampling.TokenConstraint;
 import java.util.Arrays;
 
-/** Follows one text through its grammar. After a token that ends it, only such tokens may come. */
+/**
+ * Follows one generation through a grammar. After an end-of-text token, only such tokens are
+ * allowed.
+ */
 final class GrammarConstraint implements TokenConstraint {
   private final TokenGrammar grammar;
   private ParserState parserState;

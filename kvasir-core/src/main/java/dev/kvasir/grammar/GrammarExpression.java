@@ -4,18 +4,18 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A set of texts, by what it is made of. Subtrees may be shared; cycles go through a rule. */
+/** An expression of a grammar. Subexpressions may be shared; recursion goes through a rule. */
 sealed interface GrammarExpression {
-  /** The empty text alone. */
+  /** The empty text. */
   GrammarExpression EMPTY = new Sequence(List.of());
 
-  /** For repetitions without an upper bound. */
+  /** The upper limit of unbounded repetitions. */
   int UNBOUNDED = Integer.MAX_VALUE;
 
-  /** These bytes. */
+  /** A fixed byte sequence. */
   record Literal(byte[] bytes) implements GrammarExpression {}
 
-  /** One character of these, as UTF-8. */
+  /** One character of a set, as UTF-8. */
   record CharacterClass(CodePoints points) implements GrammarExpression {}
 
   record Sequence(List<GrammarExpression> parts) implements GrammarExpression {
@@ -24,7 +24,7 @@ sealed interface GrammarExpression {
     }
   }
 
-  /** Any one of these; of none there is no text. */
+  /** One of several alternatives; without any, no text matches. */
   record Choice(List<GrammarExpression> alternatives) implements GrammarExpression {
     public Choice {
       alternatives = List.copyOf(alternatives);
@@ -33,7 +33,7 @@ sealed interface GrammarExpression {
 
   record Repeat(GrammarExpression part, int min, int max) implements GrammarExpression {}
 
-  /** What a rule stands for, which may contain the call. */
+  /** A call of a rule, which may be recursive. */
   record Call(Rule rule) implements GrammarExpression {}
 
   static GrammarExpression literal(String text) {
@@ -52,13 +52,13 @@ sealed interface GrammarExpression {
     return new Repeat(part, 0, 1);
   }
 
-  /** Copies of a part are calls of one rule, so that a high bound costs a state each. */
+  /** Returns a repetition. Copies of a part are calls of one rule, so each costs one state. */
   static GrammarExpression repeat(GrammarExpression part, int min, int max) {
     boolean copied = max == UNBOUNDED ? min > 1 : max > 1;
     return new Repeat(copied ? asRule(part) : part, min, max);
   }
 
-  /** The same texts behind a rule, to be used in several places at the cost of one. */
+  /** Returns a rule with this body, so that several uses cost one copy. */
   static GrammarExpression asRule(GrammarExpression body) {
     if (body instanceof Call) {
       return body;
@@ -68,7 +68,7 @@ sealed interface GrammarExpression {
     return new Call(rule);
   }
 
-  /** Parts with something between each two. */
+  /** Joins parts with a separator. */
   static GrammarExpression joined(List<GrammarExpression> parts, GrammarExpression between) {
     List<GrammarExpression> all = new ArrayList<>();
     for (GrammarExpression part : parts) {

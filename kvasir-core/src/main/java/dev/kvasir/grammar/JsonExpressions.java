@@ -14,13 +14,13 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * What JSON is made of. One space may follow a comma or a colon, and no other space may stand
- * between parts: a small model loses its way in spaces and lines. Numbers have bounded digits.
+ * The elements of JSON. One space may follow a comma or a colon; other white space is not allowed,
+ * since small models get lost in spaces and line breaks. Numbers have a limited number of digits.
  */
 final class JsonExpressions {
-  private static final int INTEGER_DIGITS = 18; // what a long holds
-  private static final int FRACTION_DIGITS = 17; // what a double tells apart
-  private static final int EXPONENT_DIGITS = 2; // stays within doubles
+  private static final int INTEGER_DIGITS = 18; // fits a long
+  private static final int FRACTION_DIGITS = 17; // precision of a double
+  private static final int EXPONENT_DIGITS = 2; // within the range of a double
 
   static final CodePoints DIGITS = CodePoints.range('0', '9');
   private static final CodePoints HEX =
@@ -28,7 +28,7 @@ final class JsonExpressions {
   private static final CodePoints CONTROLS = CodePoints.range(0, 0x1F);
   private static final CodePoints MUST_BE_ESCAPED = CONTROLS.or(CodePoints.of("\"\\"));
 
-  /** Characters of which a string may hold the bytes. */
+  /** Characters that need no escape in a string. */
   static final CodePoints PLAIN = CodePoints.ALL.minus(MUST_BE_ESCAPED);
 
   private static final Pattern WRITTEN_NUMBER =
@@ -38,7 +38,7 @@ final class JsonExpressions {
   static final GrammarExpression COMMA = sequence(literal(","), optional(literal(" ")));
   static final GrammarExpression COLON = sequence(literal(":"), optional(literal(" ")));
 
-  /** One character of a string, in any of the ways that it can be written. */
+  /** One character of a string, escaped or not. */
   static final GrammarExpression CHARACTER =
       choice(characterClass(PLAIN), sequence(literal("\\"), escaped()));
 
@@ -74,13 +74,13 @@ final class JsonExpressions {
     return new GrammarExpression.CharacterClass(points);
   }
 
-  /** Any number of items with commas between them. */
+  /** Returns any number of items, separated by commas. */
   static GrammarExpression list(GrammarExpression item) {
     GrammarExpression further = repeat(sequence(COMMA, item), 0, GrammarExpression.UNBOUNDED);
     return optional(sequence(item, further));
   }
 
-  /** One of these characters in a string: plain where it may be, else in its shortest escape. */
+  /** Returns one of these characters in a string, with the shortest escape if it needs one. */
   static GrammarExpression inString(CodePoints points) {
     List<GrammarExpression> ways = new ArrayList<>();
     CodePoints plain = points.and(PLAIN);
@@ -95,7 +95,7 @@ final class JsonExpressions {
     return new GrammarExpression.Choice(ways);
   }
 
-  /** A value as it stands, but for the space that may follow commas and colons. */
+  /** Returns this value, with optional spaces after commas and colons. */
   static GrammarExpression exactly(JsonElement value) {
     if (value.isJsonArray()) {
       List<GrammarExpression> items =
@@ -125,7 +125,7 @@ final class JsonExpressions {
     return literal(written);
   }
 
-  /** A string that is known. */
+  /** Returns a fixed string. */
   static GrammarExpression name(String text) {
     StringBuilder written = new StringBuilder("\"");
     text.codePoints()
@@ -153,7 +153,7 @@ final class JsonExpressions {
     };
   }
 
-  /** What follows a backslash: a letter, or the four digits of a character, or of both halves. */
+  /** Returns what follows a backslash: a letter, a code unit, or a surrogate pair. */
   private static GrammarExpression escaped() {
     GrammarExpression hex = characterClass(HEX);
     GrammarExpression d = characterClass(CodePoints.of("dD"));

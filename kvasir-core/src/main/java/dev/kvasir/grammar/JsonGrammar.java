@@ -2,14 +2,14 @@ package dev.kvasir.grammar;
 
 import com.google.gson.JsonObject;
 
-/** Grammars of JSON. What of a schema is held to, and what is refused: docs/grammar.md. */
+/** Grammars of JSON. The supported part of JSON Schema is in docs/grammar.md. */
 public final class JsonGrammar {
-  /** Values that a schema accepts, its members in the schema's order. */
+  /** Returns the values that a schema accepts, with properties in the schema's order. */
   public static Grammar of(JsonObject schema) {
     return new Grammar(SchemaGrammar.of(schema));
   }
 
-  /** Any object. */
+  /** Returns any JSON object. */
   public static Grammar anyObject() {
     return new Grammar(JsonExpressions.OBJECT);
   }

@@ -11,13 +11,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Numbers between bounds, exactly: digit by digit, as long as what is written equals the beginning
- * of a bound. They have no exponent.
+ * Numbers within exact bounds, without an exponent. Digits are compared with a bound as long as
+ * they equal its prefix.
  *
- * @param least null for none
- * @param most null for none
- * @param aboveLeast whether the least itself is left out
- * @param belowMost whether the most itself is left out
+ * @param min null for none
+ * @param max null for none
+ * @param exclusiveMin whether the minimum is excluded
+ * @param exclusiveMax whether the maximum is excluded
  */
 record NumberRange(
     BigDecimal min, boolean exclusiveMin, BigDecimal max, boolean exclusiveMax, boolean whole) {
@@ -27,7 +27,7 @@ record NumberRange(
     return whole ? wholeBounds().signed() : signed();
   }
 
-  /** Of whole numbers the next that is within. */
+  /** Rounds the bounds inwards to integers. */
   private NumberRange wholeBounds() {
     BigDecimal low = min;
     if (low != null) {
@@ -74,7 +74,7 @@ record NumberRange(
     return new GrammarExpression.Choice(signs);
   }
 
-  /** Numbers of zero or more, the least of which is known. */
+  /** Non-negative numbers, which always have a minimum. */
   private static final class Magnitudes {
     private static final int MAX_DIGITS = 18;
     private static final GrammarExpression DIGIT =
@@ -83,9 +83,9 @@ record NumberRange(
     private final boolean exclusiveMin;
     private final boolean exclusiveMax;
     private final boolean whole;
-    private final int fraction; // digits behind the point that the bounds have
-    private final String low; // digits of the least, those behind the point included
-    private final String high; // null where there is no most
+    private final int fraction; // fraction digits of the bounds
+    private final String low; // all digits of the minimum
+    private final String high; // null without a maximum
 
     Magnitudes(
         BigDecimal min, boolean exclusiveMin, BigDecimal max, boolean exclusiveMax, boolean whole) {
@@ -98,7 +98,7 @@ record NumberRange(
       this.high = max == null ? null : digits(max);
     }
 
-    /** At least one before the point, no needless zero among those. */
+    /** Returns all digits, with at least one before the point and no leading zeros. */
     private String digits(BigDecimal value) {
       String all = value.movePointRight(fraction).toBigIntegerExact().toString();
       return "0".repeat(Math.max(0, fraction + 1 - all.length())) + all;
@@ -115,10 +115,11 @@ record NumberRange(
     }
 
     /**
-     * What may follow {@code at} digits of a number that has {@code length} before its point.
+     * Returns what may follow {@code at} digits of a number with {@code length} digits before the
+     * point.
      *
-     * @param onLow whether the digits so far are those of the least
-     * @param onHigh whether the digits so far are those of the most
+     * @param onLow whether the digits so far equal those of the minimum
+     * @param onHigh whether the digits so far equal those of the maximum
      */
     private GrammarExpression from(int at, int length, boolean onLow, boolean onHigh) {
       if (at < length) {
@@ -129,7 +130,7 @@ record NumberRange(
       return mayStop(at, onLow, onHigh) ? choice(GrammarExpression.EMPTY, pointed) : pointed;
     }
 
-    /** One digit, and what may follow it. */
+    /** Returns one digit and what may follow it. */
     private GrammarExpression digit(int at, int length, boolean onLow, boolean onHigh) {
       int min = onLow ? low.charAt(at) : at == 0 && length > 1 ? '1' : '0';
       int max = onHigh ? high.charAt(at) : '9';
@@ -156,7 +157,7 @@ record NumberRange(
       return JsonExpressions.characterClass(CodePoints.of(digit));
     }
 
-    /** What may follow where no bound is near any more. */
+    /** Returns what may follow digits that are strictly between the bounds. */
     private GrammarExpression free(int at, int length) {
       GrammarExpression behind = repeat(DIGIT, 0, MAX_DIGITS);
       if (at > length) {
@@ -167,13 +168,13 @@ record NumberRange(
       return whole ? before : sequence(before, GrammarExpression.optional(pointed));
     }
 
-    /** At least one more digit behind the point. */
+    /** Returns at least one more fraction digit. */
     private GrammarExpression further(int at, int length, boolean onLow, boolean onHigh) {
       if (at < length + fraction) {
         return digit(at, length, onLow, onHigh);
       }
       if (onHigh) {
-        return NO_NUMBER; // zeros would say the same, all else is more
+        return NO_NUMBER; // zeros are redundant, other digits exceed it
       }
       GrammarExpression zeros = repeat(literal("0"), 0, MAX_DIGITS);
       GrammarExpression more =

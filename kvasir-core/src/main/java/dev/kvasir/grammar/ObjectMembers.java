@@ -16,14 +16,15 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Objects of a schema: its members in their order, those that are not required perhaps, then
- * others. Where members are described and nothing is said of others, others do not come.
+ * The grammar of a schema's objects: declared properties in order, optional ones possibly omitted,
+ * then additional ones. A schema with properties that does not mention additional ones excludes
+ * them.
  */
 final class ObjectMembers {
   private record Member(GrammarExpression expression, boolean required) {}
 
   private final List<Member> members = new ArrayList<>();
-  private final GrammarExpression other; // null where there are none
+  private final GrammarExpression other; // null if not allowed
 
   ObjectMembers(SchemaGrammar grammar, Schema schema) {
     JsonObject properties = schema.object("properties");
@@ -66,8 +67,8 @@ final class ObjectMembers {
   }
 
   /**
-   * From the last member to the first: what may follow where no member has come yet, and where one
-   * has, so that a comma is due.
+   * Builds the object from the last property to the first, each once without and once with a
+   * preceding property, which requires a comma.
    */
   GrammarExpression expression() {
     GrammarExpression afterNone =

@@ -2,28 +2,28 @@ package dev.kvasir.grammar;
 
 import java.util.Set;
 
-/** All that a text may be in the midst of, and what was found out about going on from there. */
+/** All configurations that a text may be in, with lazily computed transitions. */
 final class ParserState {
-  /** A state that takes bytes, and the calls around it. */
+  /** A state that consumes bytes, and its call stack. */
   record Configuration(int state, CallStack stack) {}
 
   /**
-   * @param isText whether the text may end here
+   * @param isAccepting whether the text may end here
    */
   record Key(Set<Configuration> configurations, boolean isAccepting) {}
 
   final Key key;
 
-  /** By class of the next byte; null where nobody asked yet. */
+  /** By class of the next byte; null if not computed yet. */
   final ParserState[] next;
 
-  /** Whether nothing may come here, and the text may not end. */
+  /** Whether no byte is allowed here and the text may not end. */
   final boolean isDead;
 
-  /** Whether plain text leads back here, as within a string; null where nobody asked yet. */
+  /** Whether plain text leads back to this state, as inside a string; null if not computed yet. */
   Boolean staysInPlainText;
 
-  /** A bit for each token that may come; null where nobody asked yet. */
+  /** One bit per allowed token; null if not computed yet. */
   long[] tokenMask;
 
   ParserState(Key key, int classes) {

@@ -9,16 +9,16 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Reads texts byte by byte. A place is a set of states with their stacks; places are made when they
- * are first reached and kept, so that a way that was gone before costs a look-up a byte. Only what
- * can still become a text is followed. Not safe for several threads.
+ * Parses texts byte by byte, as a lazily determinized automaton. A state is a set of
+ * configurations. States are computed on first use and cached, so a known transition costs one
+ * array lookup per byte. Configurations that cannot reach the end are dropped. Not thread-safe.
  */
 final class ParserStates {
   private static final int MAX_CACHED = 1 << 14;
 
   /**
-   * Alternatives that begin alike double with each level in which they nest. What is left out is
-   * not generated, and what is kept can end as before.
+   * Alternatives with a common prefix double with each level of nesting. Dropped configurations are
+   * not generated; the remaining ones can still reach the end.
    */
   private static final int MAX_CONFIGURATIONS = 1000;
 
@@ -40,12 +40,12 @@ final class ParserStates {
     return start;
   }
 
-  /** Behind a text that is over, where nothing may come but what ends it. */
+  /** Returns the state after the end of the text, which allows only end-of-text tokens. */
   ParserState finished() {
     return finished;
   }
 
-  /** Forgets places when there are too many; those that somebody holds can be gone on from. */
+  /** Clears the cache if it is too large. States in use remain valid. */
   void trim() {
     if (cache.size() > MAX_CACHED) {
       clear();
@@ -56,7 +56,7 @@ final class ParserStates {
     cache.clear();
   }
 
-  /** A dead place where the byte may not come. */
+  /** Returns a dead state if the byte is not allowed. */
   ParserState advance(ParserState parserState, int value) {
     int kind = automaton.classOfByte[value];
     ParserState next = parserState.next[kind];
@@ -67,7 +67,7 @@ final class ParserStates {
     return next;
   }
 
-  /** Whether each byte of plain text leads back to the place. */
+  /** Returns whether every byte of plain text leads back to the state. */
   boolean staysInPlainText(ParserState parserState) {
     if (parserState.staysInPlainText == null) {
       boolean stays = true;
@@ -92,7 +92,7 @@ final class ParserStates {
     return closure.toState();
   }
 
-  /** Follows what takes no byte: empty edges, calls, and the ends of rules. */
+  /** Follows transitions that consume no byte: epsilon edges, calls, and ends of rules. */
   private final class Closure {
     private final Set<Configuration> reached = new LinkedHashSet<>();
     private final ArrayDeque<Configuration> unfollowed = new ArrayDeque<>();

@@ -3,7 +3,7 @@ package dev.kvasir.grammar;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
 
-/** Reads what stands for one character of several: a dot, an escape, or a class in brackets. */
+/** Parses a character class of a regular expression: a dot, an escape, or brackets. */
 final class RegexCharacterClass {
   private static final CodePoints LINE_ENDS = CodePoints.of("\n\r\u2028\u2029");
   private static final CodePoints WORD =
@@ -12,7 +12,7 @@ final class RegexCharacterClass {
           .or(CodePoints.range('A', 'Z'))
           .or(CodePoints.of('_'));
 
-  /** White space and line ends of ECMA 262. */
+  /** White space and line terminators of ECMA 262. */
   private static final CodePoints SPACE =
       LINE_ENDS
           .or(CodePoints.of("\t\u000B\f \u00A0\u1680\u202F\u205F\u3000\uFEFF"))
@@ -24,8 +24,8 @@ final class RegexCharacterClass {
   private int at;
 
   /**
-   * @param refusal of a part of the pattern that is named
-   * @param end is told where the class ends
+   * @param refusal creates the exception for an unsupported part
+   * @param end receives the end of the class
    */
   RegexCharacterClass(
       String pattern, int at, Function<String, RuntimeException> refusal, IntConsumer end) {

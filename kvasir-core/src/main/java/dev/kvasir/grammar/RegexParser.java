@@ -5,9 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A regular expression of ECMA 262, as JSON Schema takes them, as far as it says something regular:
- * alternatives, groups, classes, quantifiers, and anchors at its ends. The texts it stands for are
- * the insides of JSON strings.
+ * Parses the regular part of ECMA 262 expressions, which JSON Schema uses: alternatives, groups,
+ * classes, quantifiers, and anchors at the ends. The result matches the contents of JSON strings.
  */
 final class RegexParser {
   private static final int MAX_DEPTH = 50;
@@ -26,7 +25,7 @@ final class RegexParser {
     this.pointer = pointer;
   }
 
-  /** The insides of strings in which the pattern is found. */
+  /** Returns the contents of strings that contain a match. */
   static GrammarExpression read(String pattern, String pointer) {
     return new RegexParser(pattern, pointer).readAll();
   }
@@ -74,14 +73,14 @@ final class RegexParser {
     if (counts == null) {
       return part;
     }
-    take("?"); // the same texts, in another order of trying
+    take("?"); // lazy quantifiers match the same texts
     if (at < pattern.length() && "*+?{".indexOf(pattern.charAt(at)) >= 0) {
       throw refusal("a quantifier of a quantifier");
     }
     return GrammarExpression.repeat(part, counts[0], counts[1]);
   }
 
-  /** The least and the most; null where there is no quantifier. */
+  /** Returns the minimum and the maximum; null without a quantifier. */
   private int[] readCounts() {
     if (take("*")) {
       return new int[] {0, GrammarExpression.UNBOUNDED};

@@ -1,6 +1,6 @@
 package dev.kvasir.grammar;
 
-/** A place for an expression, which may be called before it is defined. */
+/** A named expression, which may be referenced before it is defined. */
 final class Rule {
   private GrammarExpression body;
 

@@ -12,12 +12,12 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A schema and where it stands.
+ * A JSON Schema and its location.
  *
- * @param pointer a JSON pointer into the schema that was given, after a '#'
+ * @param pointer a JSON pointer into the root schema, after a '#'
  */
 record Schema(JsonObject json, String pointer) {
-  /** Say something of values, and assert nothing. */
+  /** Keywords that assert nothing. */
   private static final Set<String> ANNOTATIONS =
       Set.of(
           "title",
@@ -62,9 +62,9 @@ record Schema(JsonObject json, String pointer) {
           "$ref");
 
   private static final int MAX_COUNT = 100_000;
-  private static final int MAX_DIGITS = 400; // more than doubles have
+  private static final int MAX_DIGITS = 400; // beyond the range of doubles
 
-  /** Checks that all keywords are known. */
+  /** Checks that all keywords are supported. */
   static Schema of(JsonElement json, String pointer) {
     if (!(json instanceof JsonObject object)) {
       throw new InvalidInputException(
@@ -92,13 +92,13 @@ record Schema(JsonObject json, String pointer) {
     return !ASSERTIONS.contains(keyword);
   }
 
-  /** Whether a keyword is there other than these and annotations. */
+  /** Returns whether there are assertions other than these. */
   boolean assertsMoreThan(String... keywords) {
     Set<String> known = Set.of(keywords);
     return json.keySet().stream().anyMatch(each -> !isAnnotation(each) && !known.contains(each));
   }
 
-  /** The same without these. */
+  /** Returns the schema without these keywords. */
   Schema without(String... keywords) {
     Set<String> left = Set.of(keywords);
     JsonObject rest = new JsonObject();
@@ -124,7 +124,7 @@ record Schema(JsonObject json, String pointer) {
     return json.get(keyword);
   }
 
-  /** Where a part of this stands. */
+  /** Returns the JSON pointer of a part of this schema. */
   String pointerTo(String... names) {
     StringBuilder path = new StringBuilder(pointer);
     for (String name : names) {
@@ -186,7 +186,7 @@ record Schema(JsonObject json, String pointer) {
     return value.intValue();
   }
 
-  /** Null where it is not there. */
+  /** Returns null if the keyword is absent. */
   BigDecimal number(String keyword) {
     if (!has(keyword)) {
       return null;
@@ -206,7 +206,7 @@ record Schema(JsonObject json, String pointer) {
     throw refusal(keyword, "expected a number of up to %d digits".formatted(MAX_DIGITS));
   }
 
-  /** Of a keyword's value. */
+  /** Returns the error for an unsupported value of a keyword. */
   InvalidInputException refusal(String keyword, String expected) {
     return new InvalidInputException(
         "the schema's '%s' at %s is %s; %s"

@@ -12,7 +12,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Makes expressions of schemas. What a '$ref' names becomes a rule, so it may name itself. */
+/**
+ * Compiles schemas to expressions. The target of a '$ref' becomes a rule, so it may be recursive.
+ */
 final class SchemaGrammar {
   private static final int MAX_DEPTH = 200;
 
@@ -90,11 +92,11 @@ final class SchemaGrammar {
     };
   }
 
-  /** Each of them with what stands beside them. */
+  /** Returns the alternatives, each merged with the keywords next to them. */
   private GrammarExpression alternatives(Schema schema) {
     String keyword = schema.has("anyOf") ? "anyOf" : "oneOf";
     if (schema.has("anyOf") && schema.has("oneOf")) {
-      throw schema.refusal("oneOf", "expected no 'anyOf' beside it");
+      throw schema.refusal("oneOf", "expected no 'anyOf' next to it");
     }
     Schema common = schema.without(keyword);
     List<GrammarExpression> each = new ArrayList<>();
@@ -110,11 +112,11 @@ final class SchemaGrammar {
     return new GrammarExpression.Choice(each);
   }
 
-  /** The values that an 'enum' or a 'const' names, those of the schema's types. */
+  /** Returns the values of 'enum' or 'const' that have one of the schema's types. */
   private GrammarExpression values(Schema schema) {
     if (schema.assertsMoreThan("enum", "const", "type")) {
       throw new InvalidInputException(
-          "the schema's 'enum' or 'const' at %s has other assertions beside it; expected 'type' at"
+          "the schema's 'enum' or 'const' at %s has other assertions next to it; expected 'type' at"
                   .formatted(schema.pointer())
               + " the most");
     }

@@ -14,8 +14,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * One schema of two that both have to hold: members side by side, and of bounds the narrower one.
- * What takes more is refused.
+ * Merges two schemas that must both hold: the union of properties, and the tighter bounds. Other
+ * conflicts are rejected.
  */
 final class SchemaMerge {
   private static final Set<String> LOWER_BOUNDS =
@@ -33,7 +33,7 @@ final class SchemaMerge {
     this.pointer = pointer;
   }
 
-  /** Neither has a '$ref' or an 'allOf'. */
+  /** Merges schemas without '$ref' and 'allOf'. */
   static Schema of(Schema first, Schema second, String pointer) {
     return new SchemaMerge(first, second, pointer).merge();
   }
@@ -96,7 +96,7 @@ final class SchemaMerge {
     return array;
   }
 
-  /** A member that both describe has to be what both say. */
+  /** A property of both schemas must match both. */
   private JsonObject properties() {
     JsonObject all = first.object("properties").deepCopy();
     for (Map.Entry<String, JsonElement> member : second.object("properties").entrySet()) {
@@ -126,7 +126,9 @@ final class SchemaMerge {
     return array(common.stream().distinct().map(JsonPrimitive::new));
   }
 
-  /** What one says of all other members is not said of those that the other names. */
+  /**
+   * 'additionalProperties' of one schema would apply to properties that only the other declares.
+   */
   private void checkAdditional(Schema one, Schema other) {
     boolean restrictsOthers =
         one.has("additionalProperties")

@@ -7,9 +7,9 @@ import dev.kvasir.error.InvalidInputException;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Finds what '$ref' names, and makes one schema of those that have to hold together. */
+/** Resolves '$ref', and merges schemas that must all hold. */
 final class SchemaReferences {
-  /** Schemas may name each other so that their merging doubles at each step. */
+  /** References between schemas may double the merges at each step. */
   private static final int MAX_MERGES = 10_000;
 
   private final JsonObject root;
@@ -19,7 +19,7 @@ final class SchemaReferences {
     this.root = root;
   }
 
-  /** What a '$ref' stands for, at the pointer that it names. */
+  /** Returns the target of a '$ref'. */
   JsonElement target(Schema schema) {
     String reference = schema.string("$ref");
     JsonElement at = reference.startsWith("#") ? root : null;
@@ -42,7 +42,7 @@ final class SchemaReferences {
     return element instanceof JsonObject object ? object.get(name) : null;
   }
 
-  /** The same schema without '$ref' and 'allOf'. */
+  /** Returns an equivalent schema without '$ref' and 'allOf'. */
   Schema flatten(Schema schema) {
     return flatten(schema, new HashSet<>());
   }
@@ -75,7 +75,7 @@ final class SchemaReferences {
     return SchemaMerge.of(flat, flatten(Schema.of(part, pointer), within), flat.pointer());
   }
 
-  /** An alternative with what stands beside the alternatives. */
+  /** Merges an alternative with the keywords next to the alternatives. */
   Schema merge(Schema common, JsonElement alternative, String pointer) {
     return merge(common, alternative, pointer, new HashSet<>());
   }

@@ -7,12 +7,12 @@ import java.math.BigDecimal;
 import java.util.List;
 import java.util.Set;
 
-/** The types that a schema asks for. */
+/** The types of a schema. */
 final class SchemaTypes {
   private static final List<String> ALL =
       List.of("object", "array", "string", "number", "integer", "boolean", "null");
 
-  /** Those in the schema's 'type'. */
+  /** Returns the types in the schema's 'type'. */
   static List<String> named(Schema schema) {
     List<String> types =
         schema.element("type").isJsonArray()
@@ -29,8 +29,8 @@ final class SchemaTypes {
   }
 
   /**
-   * Those in its 'type', or else those that its other keywords speak of: values of other types
-   * would be valid too, but are not what it is about. Empty for any value.
+   * Returns the types in 'type', or else those that the other keywords apply to. Values of other
+   * types would be valid too, but are not the intent of the schema. Empty means any value.
    */
   static List<String> of(Schema schema) {
     if (schema.has("type")) {
@@ -53,7 +53,7 @@ final class SchemaTypes {
         : List.of();
   }
 
-  /** Whether a value has one of the types. */
+  /** Returns whether a value has one of the types. */
   static boolean isOneOf(JsonElement value, Set<String> types) {
     if (value.isJsonObject()) {
       return types.contains("object");

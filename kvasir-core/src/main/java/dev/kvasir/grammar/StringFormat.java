@@ -2,16 +2,16 @@ package dev.kvasir.grammar;
 
 import java.util.Map;
 
-/** The formats of strings that are held to; others say something of a string and assert nothing. */
+/** The string formats that are enforced; other formats are annotations. */
 final class StringFormat {
-  /** Days that the month has; the 29th of February in leap years alone. */
+  /** Valid days of each month, with 29 February in leap years only. */
   private static final String DATE =
       "(?:\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])"
           + "|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)"
           + "|02-(?:0[1-9]|1\\d|2[0-8]))"
           + "|(?:\\d\\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)";
 
-  /** Of RFC 3339, with offsets that are in use and without leap seconds. */
+  /** RFC 3339, with offsets in use and without leap seconds. */
   private static final String TIME =
       "(?:(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?"
           + "(?:Z|[+-](?:0\\d|1[0-3]):[0-5]\\d))";
@@ -26,7 +26,7 @@ final class StringFormat {
     return PATTERNS.containsKey(format);
   }
 
-  /** The insides of strings. */
+  /** Returns the contents of strings in a format. */
   static GrammarExpression of(String format) {
     return RegexParser.read("^" + PATTERNS.get(format) + "$", format);
   }

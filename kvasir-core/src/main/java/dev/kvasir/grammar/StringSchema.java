@@ -4,7 +4,7 @@ import static dev.kvasir.grammar.GrammarExpression.sequence;
 
 import dev.kvasir.error.InvalidInputException;
 
-/** Strings of a schema: of a length, of a pattern, or of a format. */
+/** The grammar of a schema's strings: by length, pattern or format. */
 final class StringSchema {
   private static final GrammarExpression CHARACTER =
       GrammarExpression.asRule(JsonExpressions.CHARACTER);

@@ -5,8 +5,8 @@ import dev.kvasir.sampling.TokenConstraint;
 import dev.kvasir.text.Tokenizer;
 
 /**
- * A grammar in a model's tokens. What was found out of places in its texts is kept for all
- * generations, up to a bound, so keep one that is used again. Safe to use from several threads.
+ * A grammar over a model's tokens. Its parser states and token masks are cached for all
+ * generations, up to a limit, so reuse an instance. This class is thread-safe.
  */
 public final class TokenGrammar {
   private static final long MAX_MASK_BYTES = 32 << 20;
@@ -26,7 +26,7 @@ public final class TokenGrammar {
     this.states = new ParserStates(automaton);
   }
 
-  /** Holds one generation to the grammar, from its first token on. */
+  /** Returns a constraint for one generation, from its first token on. */
   public TokenConstraint constraint() {
     return new GrammarConstraint(this);
   }
@@ -35,7 +35,7 @@ public final class TokenGrammar {
     return states.start();
   }
 
-  /** A bit for each token that may come. */
+  /** Returns one bit per allowed token. */
   synchronized long[] tokenMask(ParserState parserState) {
     if (parserState.tokenMask == null) {
       evictIfFull();

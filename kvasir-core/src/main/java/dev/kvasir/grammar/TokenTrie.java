@@ -9,28 +9,28 @@ import java.util.WeakHashMap;
 import java.util.stream.IntStream;
 
 /**
- * The bytes of all tokens that are text, as a tree in which a node is a byte after those of its
- * parents. Nodes lie in the order in which a walk meets them: a node's children follow it, up to
- * its end. Special tokens and those that end a text are not in it, nor are tokens without bytes.
+ * A trie of the bytes of all text tokens. Nodes are in depth-first order: descendants of a node
+ * follow it, up to the end of its subtree. Special tokens, end-of-text tokens and tokens without
+ * bytes are excluded.
  */
 final class TokenTrie {
   static final int FIRST_PLAIN = ' ';
   static final int LAST_PLAIN = '~';
 
-  /** Of a tokenizer one is made, as long as it is used. */
+  /** One trie per tokenizer in use. */
   private static final Map<Tokenizer, TokenTrie> CACHE = new WeakHashMap<>();
 
-  private final int[] tokens; // by their bytes
-  private final int[] endTokens; // (tokens that end a text), ascending
+  private final int[] tokens; // sorted by their bytes
+  private final int[] endTokens; // (end tokens), ascending
   private final int maskWords;
   private final int maxTokenLength;
   private int nodes;
   private byte[] values; // (nodes)
   private int[] depths; // (nodes), 1 for the first byte of a token
-  private int[] subtreeEnd; // (nodes), the first node behind the children
-  private int[] firstToken; // (nodes + 1), the first of tokens that has the node's bytes
+  private int[] subtreeEnd; // (nodes), the first node after the subtree
+  private int[] firstToken; // (nodes + 1), the first index in tokens with the node's bytes
 
-  /** Nodes that are plain text, with all that is below them. */
+  /** Nodes whose whole subtree is plain text. */
   private final BitSet plain = new BitSet();
 
   static TokenTrie of(Tokenizer tokenizer) {
@@ -59,7 +59,9 @@ final class TokenTrie {
     findPlain();
   }
 
-  /** Printable ASCII that means nothing in a JSON string but itself: most of most vocabularies. */
+  /**
+   * Printable ASCII without special meaning in a JSON string, which is most of most vocabularies.
+   */
   static boolean isPlain(int value) {
     return value >= FIRST_PLAIN && value <= LAST_PLAIN && value != '"' && value != '\\';
   }
@@ -70,7 +72,7 @@ final class TokenTrie {
     depths = new int[maxNodes];
     subtreeEnd = new int[maxNodes];
     firstToken = new int[maxNodes + 1];
-    int[] open = new int[maxTokenLength]; // the node of each depth on the way to the last token
+    int[] open = new int[maxTokenLength]; // the path of nodes to the last token
     byte[] before = {};
     for (int t = 0; t < tokens.length; t++) {
       byte[] token = bytes[tokens[t]];
@@ -117,7 +119,7 @@ final class TokenTrie {
     return Arrays.binarySearch(endTokens, token) >= 0;
   }
 
-  /** A bit for each token that may come at a place; those that end the text where it may end. */
+  /** Returns one bit per allowed token; end-of-text tokens are allowed where the text may end. */
   long[] allowed(ParserStates states, ParserState from) {
     long[] allowed = new long[maskWords];
     ParserState[] path = new ParserState[maxTokenLength + 1];
@@ -147,7 +149,7 @@ final class TokenTrie {
     return allowed;
   }
 
-  /** Tokens lie as their nodes do, a node's own before those of its children. */
+  /** Tokens are in the order of their nodes, a node's own before those of its descendants. */
   private boolean setTokens(long[] allowed, int from, int to) {
     for (int t = firstToken[from]; t < firstToken[to]; t++) {
       allowed[tokens[t] >> 6] |= 1L << tokens[t];

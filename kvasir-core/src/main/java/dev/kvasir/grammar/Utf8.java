@@ -3,12 +3,15 @@ package dev.kvasir.grammar;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Characters as sequences of byte ranges, one of which each character's UTF-8 runs through. */
+/** Converts code points to sequences of UTF-8 byte ranges. */
 final class Utf8 {
-  /** The highest character of each length in bytes, from one on. */
+  /** The last code point of each encoded length, from one byte on. */
   private static final int[] LAST_OF_LENGTH = {0x7F, 0x7FF, 0xFFFF, 0x10FFFF};
 
-  /** A range for each byte, the lowest and highest value in turns: (2 * length). */
+  /**
+   * Returns sequences of ranges, one range per byte, as alternating lowest and highest values: (2 *
+   * length).
+   */
   static List<int[]> sequences(CodePoints points) {
     List<int[]> found = new ArrayList<>();
     for (CodePoints.Range range : points.ranges()) {
@@ -24,8 +27,8 @@ final class Utf8 {
   }
 
   /**
-   * Characters of one length. They are one sequence where all trailing bytes below the first that
-   * differs run through all 64 values; otherwise the range is cut where that is so.
+   * Splits a range of code points with the same encoded length. It is one sequence if all bytes
+   * after the first difference cover all 64 values; otherwise it is split at such a boundary.
    */
   private static void split(int first, int last, List<int[]> found) {
     int length = length(first);

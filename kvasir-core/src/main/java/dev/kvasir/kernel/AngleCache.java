@@ -4,14 +4,14 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntFunction;
 
-/** Angles of the positions that pages begin at, which are the same in every layer. */
+/** A cache of the rotation angles of page positions, which are the same in every layer. */
 final class AngleCache {
-  /** Positions that are kept: pages of half a million tokens. */
+  /** Cached positions: pages of half a million tokens. */
   private static final int MAX_POSITIONS = 4096;
 
   private final Map<Integer, RopeAngles> cached = new ConcurrentHashMap<>();
 
-  /** Those of a position; made where they are not known, and all others forgotten at times. */
+  /** Returns the angles of a position, computing them on a miss. A full cache is cleared. */
   RopeAngles of(int position, IntFunction<RopeAngles> make) {
     RopeAngles found = cached.get(position);
     if (found == null) {

@@ -3,31 +3,31 @@ package dev.kvasir.kernel;
 import java.util.List;
 
 /**
- * Rows of codes one after another, in bands of rows that are laid out alike.
+ * Consecutive rows of codes in bands, where the rows of a band share a layout.
  *
  * @param layouts of each band, of one width
  * @param counts rows of each band
- * @param plan all of it for kernels that are called: the bands one after another // (bands, ints)
+ * @param descriptor the bands one after another, as native kernels read them // (bands, ints)
  *     <pre>
- * rows, bytes of a row, {@link ShuffleTables}: starts, places, masks, slopes, lifts
+ * rows, bytes of a row, {@link ShuffleTables}: starts, shuffles, masks, steps, minimums
  * </pre>
  *
- * @param columns the same for kernels that read rows in {@link InterleavedBytes} // (bands, ints)
+ * @param columnDescriptor the same for kernels that read {@link InterleavedBytes} // (bands, ints)
  *     <pre>
- * rows, bytes of a row, n channels with codes, m of them whose codes lie within one byte
- * of those m, then of the others: first bit, (channel << 4 | bits)   // (width, 2), n are used
+ * rows, bytes of a row, n channels with codes, m of them whose codes are within one byte
+ * of those m, then of the others: first bit, (channel &lt;&lt; 4 | bits)   // (width, 2), n are used
  * half a step of each, in the same order                             // (width), n are used
  * </pre>
  */
 public record CodeBands(
     List<RowCodeLayout> layouts, int[] counts, int[] descriptor, int[] columnDescriptor) {
-  /** Rows at the most: a token's place fits a byte. */
+  /** Maximum number of rows: the index of a token fits a byte. */
   public static final int MAX_ROWS = 128;
 
   private static final int COLUMN_HEADER = 4;
 
   /**
-   * @param counts rows of each band, {@link #MOST_ROWS} in all at the most
+   * @param counts rows of each band, at most {@link #MAX_ROWS} in total
    */
   public static CodeBands of(List<RowCodeLayout> layouts, int... counts) {
     int width = layouts.getFirst().width();
@@ -36,7 +36,7 @@ public record CodeBands(
       rows += counts[band];
       if (layouts.get(band).width() != width) {
         throw new IllegalArgumentException(
-            "rows of %d channels beside rows of %d".formatted(layouts.get(band).width(), width));
+            "rows of %d channels next to rows of %d".formatted(layouts.get(band).width(), width));
       }
     }
     if (counts.length != layouts.size() || rows > MAX_ROWS) {
@@ -90,26 +90,26 @@ public record CodeBands(
   }
 
   /**
-   * Adds channels whose codes are split between two bytes, or those whose codes are not; answers
-   * how many there are then.
+   * Adds the channels whose codes are split between two bytes, or those whose codes are not.
+   * Returns the number of channels so far.
    */
   private static int putChannels(
       RowCodeLayout layout, boolean split, int[] columnDescriptor, int band, int from) {
-    int entries = band + COLUMN_HEADER;
-    int halves = entries + 2 * layout.width();
+    int channels = band + COLUMN_HEADER;
+    int halfSteps = channels + 2 * layout.width();
     int next = from;
     for (int i = 0; i < layout.width(); i++) {
       if (layout.bits(i) > 0 && layout.isSplit(i) == split) {
-        columnDescriptor[entries + 2 * next] = layout.offset(i);
-        columnDescriptor[entries + 2 * next + 1] = i << 4 | layout.bits(i);
-        columnDescriptor[halves + next] = Float.floatToRawIntBits(layout.halfStep(i));
+        columnDescriptor[channels + 2 * next] = layout.offset(i);
+        columnDescriptor[channels + 2 * next + 1] = i << 4 | layout.bits(i);
+        columnDescriptor[halfSteps + next] = Float.floatToRawIntBits(layout.halfStep(i));
         next++;
       }
     }
     return next;
   }
 
-  /** Refuses bands that do not fill {@link InterleavedBytes}. */
+  /** Throws if a band is not a multiple of the rows that {@link InterleavedBytes} interleave. */
   public void requireInterleavable() {
     for (int count : counts) {
       if (count % InterleavedBytes.ROWS != 0) {
@@ -120,17 +120,17 @@ public record CodeBands(
     }
   }
 
-  /** As a machine has them whose low bytes come first. */
+  /** Returns four bytes as a little-endian integer. */
   private static int littleEndianInt(byte[] bytes, int at) {
     return bytes[at] | bytes[at + 1] << 8 | bytes[at + 2] << 16 | bytes[at + 3] << 24;
   }
 
-  /** Channels. */
+  /** Returns the number of channels. */
   public int width() {
     return layouts.getFirst().width();
   }
 
-  /** Of all bands. */
+  /** Returns the rows of all bands. */
   public int rows() {
     int rows = 0;
     for (int count : counts) {
@@ -147,7 +147,7 @@ public record CodeBands(
     return counts.length;
   }
 
-  /** Of all rows. */
+  /** Returns the bytes of all rows. */
   public long bytes() {
     long bytes = 0;
     for (int band = 0; band < counts.length; band++) {

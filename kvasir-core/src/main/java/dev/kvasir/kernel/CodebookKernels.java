@@ -3,38 +3,38 @@ package dev.kvasir.kernel;
 import dev.kvasir.page.PageSize;
 import java.lang.foreign.MemorySegment;
 
-/** Sums of the rows that codes of a codebook pick. */
+/** Sums of codebook vectors selected by codes. */
 public interface CodebookKernels {
   /**
-   * Takes the codes of a page apart; {@link dev.kvasir.page.StageCodes} says where they lie.
+   * Unpacks the codes of a page, stored as {@link dev.kvasir.page.StageCodes}.
    *
    * @param indices // (stages, 2, page tokens), set
    */
   void unpackStages(MemorySegment source, long offset, int stages, byte[] indices);
 
   /**
-   * Adds up the rows that the tokens from {@code from} to {@code end} have picked, one of each set,
-   * makes vectors of the sums and turns the i-th token's by the i-th row of angles.
+   * Sums the codewords of tokens {@code from} to {@code end}, one of each set, dequantizes the sums
+   * and rotates the vector of token i by row i of the angles.
    *
-   * @param room as long as {@code out}
+   * @param scratch as long as {@code out}
    * @param out // (end - from, x and y, pairs), set
    */
   void rotatedSums(RotaryCodes codes, int from, int end, short[] scratch, float[] out);
 
-  /** Tokens whose vectors {@link #rotatedScores} makes at a time, so that they stay in a cache. */
+  /** Tokens per batch in {@link #rotatedScores}, so that their vectors stay in cache. */
   int SCORING_TOKENS = 16;
 
-  /** Numbers of room for {@link #rotatedScores}. */
+  /** Returns the length of the scratch arrays of {@link #rotatedScores}. */
   static int scoringScratch(int width) {
     return SCORING_TOKENS * width;
   }
 
   /**
-   * Products of queries with what {@link #rotatedSums} makes of all tokens of a page, which need
-   * not be kept.
+   * Products of queries with the vectors that {@link #rotatedSums} computes for all tokens of a
+   * page, without storing the vectors.
    *
    * @param queries // (count, x and y, pairs)
-   * @param sums room, {@link #scoringScratch}, as keys
+   * @param sums scratch memory of {@link #scoringScratch}, as {@code keys}
    * @param scores // (count, page tokens), set
    */
   default void rotatedScores(
@@ -54,7 +54,7 @@ public interface CodebookKernels {
   }
 
   /**
-   * Adds up the rows of floats that tokens have picked, one of each set.
+   * Sums the float rows selected by each token, one of each set.
    *
    * @param rows // (sets, {@link Int8Codebooks#CODEWORDS}, width) from {@code at} on
    * @param indices // (sets, page tokens)
@@ -67,40 +67,40 @@ public interface CodebookKernels {
   void rowDots(float[] a, float[] b, int count, int width, float[] out);
 
   /**
-   * Lays weights beside each other as {@link #collect} takes them: {@code probability * back *
-   * scale} for each token and row. The sums of {@code probability * back}, in the order of tokens,
-   * are added to the totals.
+   * Computes the weights that {@link #scatterAdd} takes: {@code probability * inverseScale * scale}
+   * for each token and row. Adds the sums of {@code probability * inverseScale}, in the order of
+   * tokens, to the totals.
    *
    * @param probabilities // (rows, page tokens)
-   * @param back // (rows)
+   * @param inverseScales // (rows)
    * @param scales // (page tokens)
    * @param totals // (rows), added to
-   * @param weights // (page tokens, lanes), of which the first {@code rows} columns are set
+   * @param weights // (page tokens, stride); the first {@code rows} columns are set
    */
   default void tokenWeights(
       float[] probabilities,
       int rows,
-      float[] rescales,
+      float[] inverseScales,
       float[] scales,
       int stride,
       float[] totals,
       float[] weights) {
-    TokenWeights.compute(probabilities, rows, rescales, scales, stride, totals, weights);
+    TokenWeights.compute(probabilities, rows, inverseScales, scales, stride, totals, weights);
   }
 
   /**
-   * Adds the weights of tokens to the bins that they have picked, one of each set.
+   * Adds the weights of tokens to the bins of their codewords, one of each set.
    *
    * @param indices // (sets, page tokens)
-   * @param weights // (tokens, lanes)
-   * @param lanes a multiple of 4
-   * @param bins // (sets, {@link Int8Codebooks#CODEWORDS}, lanes), added to
+   * @param weights // (tokens, stride)
+   * @param stride a multiple of 4
+   * @param bins // (sets, {@link Int8Codebooks#CODEWORDS}, stride), added to
    */
   void scatterAdd(byte[] indices, int sets, int tokens, float[] weights, int stride, float[] bins);
 
   /**
-   * {@code out[a] = least over b of squares[a][b] - 2 products[b]}, of those that are numbers;
-   * infinity where none is.
+   * {@code out[a] = min over b of squares[a][b] - 2 products[b]}, ignoring NaN; infinity if all are
+   * NaN.
    *
    * @param squares // ({@link Int8Codebooks#CODEWORDS}, {@link Int8Codebooks#CODEWORDS}) from
    *     {@code at} on

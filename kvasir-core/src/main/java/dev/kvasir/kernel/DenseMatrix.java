@@ -5,14 +5,14 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Floating-point weights as a file holds them, row after row; usually mapped, never copied.
+ * Floating-point weights in row-major order as stored in a file; usually mapped, never copied.
  *
  * @param data {@code rows * columns} little-endian values
  */
 public record DenseMatrix(Precision precision, int rows, int columns, MemorySegment data)
     implements Matrix {
 
-  /** How a value is stored. */
+  /** The stored type of a value. */
   public enum Precision {
     F32(4),
     F16(2),
@@ -48,7 +48,7 @@ public record DenseMatrix(Precision precision, int rows, int columns, MemorySegm
     return data.byteSize();
   }
 
-  /** Where row {@code row} begins. */
+  /** Returns the offset of a row in bytes. */
   public long offset(int row) {
     return (long) row * columns * precision.bytes();
   }

@@ -4,27 +4,27 @@ import dev.kvasir.page.RowScaledCodes;
 import dev.kvasir.page.WordLayout;
 import java.lang.foreign.MemorySegment;
 
-/** Sums over packed codes: dot products of codes with integers that weights are rounded to. */
+/** Dot products of packed codes with quantized operands. */
 public interface DotKernels {
   /**
-   * Rounds the weights of all heads.
+   * Quantizes the weights of all heads.
    *
-   * @param x // (heads, entries)
-   * @param exact two digits a weight instead of one: 128 times the precision for less than twice
+   * @param x // (heads, depth)
+   * @param exact two bytes per weight instead of one: 128 times the precision for less than twice
    *     the work
    */
   void quantizeOperand(RowBlock x, boolean exact, QuantizedOperand operand);
 
   /**
-   * The same where every entry has a scale and a zero point: rounds {@code x * (scale * unit)}, and
-   * leaves the sum of {@code x * zero} as a head's offset: that of sixteen partial sums on every
-   * machine, {@link PartialSums#dot}, entries filled up with zeros.
+   * Quantizes weights for codes with a scale and a zero point per row. Rounds {@code x * (scale *
+   * unit)} and sets the sum of {@code x * zero} as a head's offset. The sum is {@link
+   * PartialSums#dot}, padded with zeros, the same on every machine.
    *
-   * @param x // (heads, entries)
+   * @param x // (heads, depth)
    * @param bytes halves, little-endian
-   * @param scalesAt where those of all entries begin
-   * @param zerosAt where those of all entries begin
-   * @param unit what scales are multiplied by, rounding once
+   * @param scalesAt offset of the scales of all rows
+   * @param zerosAt offset of the zeros of all rows
+   * @param unit factor of the scales, rounding once
    */
   void quantizeScaledOperand(
       RowBlock x,
@@ -36,13 +36,13 @@ public interface DotKernels {
       QuantizedOperand operand);
 
   /**
-   * {@code out[h][lane - firstTile * 16] += sum over entries e of weight[h][e] * code(e, lane) +
-   * offset[h]}, for the lanes of tiles {@code firstTile} to {@code endTile}. It adds, so that a
-   * page with codes of several widths is the sum of its grids. {@link QuantizedOperand} has the sum
-   * to the bit.
+   * {@code out[h][column - firstTile * 16] += sum over rows r of weight[h][r] * code(r, column) +
+   * offset[h]}, for the columns of tiles {@code firstTile} to {@code endTile}. The kernel adds, so
+   * that a page with codes of several widths is the sum of its matrices. {@link QuantizedOperand}
+   * defines the sum to the last bit.
    *
-   * @param codes packed as the layout says, from {@code offset} on
-   * @param out // (heads, lanes of those tiles), added to
+   * @param codes packed as in {@code layout}, from {@code offset} on
+   * @param out // (heads, columns of those tiles), added to
    */
   void addDots(
       WordLayout layout,
@@ -54,14 +54,14 @@ public interface DotKernels {
       RowBlock out);
 
   /**
-   * {@code out[h][lane] += sum over entries e of x[h][e] * number(e, lane)}, for all lanes of a
-   * grid: {@link #quantizeScaledOperand} and {@link #addDots} for each group of lanes.
+   * {@code out[h][column] += sum over rows r of x[h][r] * number(r, column)}, for all columns of a
+   * matrix: {@link #quantizeScaledOperand} and {@link #addDots} for each group of columns.
    *
-   * @param x // (heads, entries)
-   * @param codes lanes are whole tiles, and so are its groups
-   * @param bytes the grid, from {@code offset} on
-   * @param room for weights; it is not said what is left there
-   * @param out // (heads, lanes), added to
+   * @param x // (heads, rows)
+   * @param codes a matrix whose columns and groups are whole tiles
+   * @param bytes the matrix, from {@code offset} on
+   * @param operand scratch memory; its contents afterwards are unspecified
+   * @param out // (heads, columns), added to
    */
   default void addScaledDots(
       RowBlock x,
@@ -87,13 +87,13 @@ public interface DotKernels {
   }
 
   /**
-   * {@code out[i][lane] += sum over e of weights[i][e] * code(e, lane)}, for a few rows of weights
-   * and signed codes of 16 bits.
+   * {@code out[i][column] += sum over r of weights[i][r] * code(r, column)}, for a few rows of
+   * weights and signed 16-bit codes.
    *
-   * @param weights // (rows, entries)
-   * @param offset of the first lane's code of the first entry, in bytes
-   * @param codesStride from an entry to the next, in codes
-   * @param out // (rows, lanes), added to
+   * @param weights // (rows, depth)
+   * @param offset of the first code, in bytes
+   * @param codesStride from one row of codes to the next, in codes
+   * @param out // (rows, columns), added to
    */
   void shortSums(RowBlock weights, MemorySegment codes, long offset, int codesStride, RowBlock out);
 }

@@ -1,11 +1,11 @@
 package dev.kvasir.kernel;
 
 /**
- * e^x by a polynomial, the same in every implementation of {@link Kernels}: results must not depend
- * on which of them is at work.
+ * e^x as a polynomial, the same in every implementation of {@link Kernels}, so that results do not
+ * depend on the kernels.
  *
- * <p>x = n ln 2 + r with |r| at most half of ln 2; the polynomial gives e^r to about 2 units in the
- * last place, and n goes into the exponent's bits. Coefficients: Cephes, expf.
+ * <p>x = n ln 2 + r with |r| at most half of ln 2. The polynomial gives e^r to about 2 units in the
+ * last place, and n goes into the exponent bits. Coefficients: Cephes, expf.
  */
 public final class Exponential {
   public static final float LOG2_E = 1.4426950409f;
@@ -15,10 +15,10 @@ public final class Exponential {
 
   public static final float LN2_LOW = -2.12194440e-4f;
 
-  /** 1.5 * 2^23: added to a float, it leaves the nearest integer in the low bits. */
+  /** 1.5 * 2^23: adding it to a float leaves the nearest integer in the low bits. */
   public static final float ROUNDER = 12582912f;
 
-  /** Between these the result is a normal float; what lies outside is moved to the nearer one. */
+  /** Arguments are clamped to this range, within which the result is a normal float. */
   public static final float MIN = -87f;
 
   public static final float MAX = 88f;

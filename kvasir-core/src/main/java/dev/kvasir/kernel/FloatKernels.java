@@ -1,10 +1,12 @@
 package dev.kvasir.kernel;
 
-/** Products and sums of rows of floats. Operands whose shapes do not fit each other are refused. */
+/**
+ * Products and sums of rows of floats. Kernels throw if the shapes of the operands do not match.
+ */
 public interface FloatKernels {
   /**
-   * {@code c[i][j] = a[i] . b[j]}: both operands row by row, so that a dot product reads memory in
-   * order.
+   * {@code c[i][j] = a[i] . b[j]}. Both operands are in row-major order, so that a dot product
+   * reads memory sequentially.
    *
    * @param a // (a.rows, depth)
    * @param b // (b.rows, depth)

@@ -1,9 +1,8 @@
 package dev.kvasir.kernel;
 
 /**
- * The Gaussian error linear unit by its usual approximation, the same in every implementation of
- * {@link Kernels}: {@code x (1 + tanh(u)) / 2 = x / (1 + exp(-2 u))} with {@code u = sqrt(2 / pi)
- * (x + 0.044715 x^3)}.
+ * The tanh approximation of GELU, the same in every implementation of {@link Kernels}: {@code x (1
+ * + tanh(u)) / 2 = x / (1 + exp(-2 u))} with {@code u = sqrt(2 / pi) (x + 0.044715 x^3)}.
  */
 public final class Gelu {
   /** {@code -2 u} is {@code x * (CUBIC * x^2 + LINEAR)}. */

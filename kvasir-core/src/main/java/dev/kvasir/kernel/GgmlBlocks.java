@@ -3,20 +3,20 @@ package dev.kvasir.kernel;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Blocks of 32 columns as files hold them, which kernels may lay down as tiles in one go: a fresh
- * process does this to all weights before anything is compiled.
+ * Block formats of GGUF files, 32 columns each, that kernels can repack into tiles in one call. A
+ * fresh process repacks all weights before the JIT has compiled anything.
  *
  * <pre>
- * bytes:     half scale | 32 signed bytes, in the columns' order
- * nibbles:   half scale | 16 bytes: columns 0..15 in the lower nibbles, 16..31 in the upper ones
- *            minimum = -8 * scale
+ * Q8_0:   half scale | 32 signed bytes, in the columns' order
+ * Q4_0:   half scale | 16 bytes: columns 0..15 in the lower nibbles, 16..31 in the upper ones
+ *         minimum = -8 * scale
  * </pre>
  */
 public enum GgmlBlocks {
   Q8_0(8, 0),
   Q4_0(4, -8);
 
-  /** Of a block. */
+  /** Columns of a block. */
   private static final int COLUMNS = 32;
 
   private final int codeBits;
@@ -27,7 +27,7 @@ public enum GgmlBlocks {
     this.format = new ScaleFormat(ScaleFormat.ScaleEncoding.HALVES, false, minimumFactor);
   }
 
-  /** Refuses a matrix that such blocks do not make, and blocks that are too few for it. */
+  /** Throws if the matrix does not have this format, or if there are too few blocks for it. */
   public void requireFit(MemorySegment blocks, QuantizedWeights matrix) {
     long blockBytes = Short.BYTES + COLUMNS * codeBits / Byte.SIZE;
     long needed = (long) matrix.rows() * matrix.groups() * blockBytes;

@@ -3,23 +3,22 @@ package dev.kvasir.kernel;
 import java.util.Arrays;
 
 /**
- * Products of groups of rows with a matrix each, all of them in one piece of work for a crew: a
- * matrix is read once for the rows that want it, whatever others want. What a row becomes does not
- * depend on the rows beside it.
+ * A grouped GEMM: multiplies ranges of rows with one matrix each, all in one parallel task. Each
+ * matrix is read once for its range of rows. A row's result does not depend on other rows.
  *
- * <p>Holds its scratch memory, so one instance serves one caller at a time: {@link #begin}, {@link
- * #retain} for each matrix, {@link #run}.
+ * <p>An instance holds its scratch memory and serves one caller at a time: {@link #begin}, {@link
+ * #add} for each matrix, {@link #run}.
  */
 public final class GroupedProducts {
   private static final int TILE = QuantizedWeights.TILE_ROWS;
 
-  /** Parts handed out to each worker, so that one that is late is helped by the others. */
+  /** Parts per worker, so that other workers can take over from a slow one. */
   private static final int PARTS_PER_WORKER = 4;
 
-  /** Rows that are coded in one go: below this, handing them out costs as much as coding them. */
+  /** Rows quantized per part; below this, distributing them costs as much as quantizing them. */
   private static final int ROWS_PER_PART = 8;
 
-  /** Fetching a tile takes about as long as multiplying so many rows with it. */
+  /** Cost of loading a tile, in rows multiplied with it. */
   private static final int TILE_LOAD_COST = 2;
 
   private final Kernels kernels;
@@ -31,7 +30,7 @@ public final class GroupedProducts {
   private int rows;
   private int columns;
 
-  // The products at hand, and where each begins in the row of all of them, by its work.
+  // The current products, and the cumulative cost at which each starts.
   private int count;
   private Matrix[] matrices = new Matrix[3];
   private float[][] outputs = new float[3][];
@@ -43,7 +42,7 @@ public final class GroupedProducts {
   private final WorkerPool.ParallelTask quantizeRows = this::quantizeRows;
   private final WorkerPool.ParallelTask multiply = this::multiply;
 
-  /** What one worker needs for itself. */
+  /** Scratch memory of one worker. */
   private static final class WorkerScratch {
     private final TileWorkspace workspace = new TileWorkspace();
     private final RowBlock out = new RowBlock();
@@ -57,7 +56,7 @@ public final class GroupedProducts {
   }
 
   /**
-   * Forgets the products before.
+   * Starts a new set of products.
    *
    * @param activations // (rows, columns)
    */
@@ -71,7 +70,7 @@ public final class GroupedProducts {
   /**
    * Adds a product: {@code out[i] = matrix . x[i]} for rows {@code firstRow} to {@code endRow}.
    *
-   * @param out // (rows, matrix.rows), of which other rows stay as they are
+   * @param out // (rows, matrix.rows); other rows are not written
    */
   public void add(Matrix matrix, int firstRow, int endRow, float[] out) {
     if (matrix.columns() != columns || firstRow < 0 || firstRow >= endRow || endRow > rows) {
@@ -107,7 +106,7 @@ public final class GroupedProducts {
     return TILE_LOAD_COST + endRows[product] - firstRows[product];
   }
 
-  /** Computes what was added. */
+  /** Computes the added products. */
   public void run() {
     long largest = 1;
     boolean anyQuantized = false;
@@ -130,8 +129,8 @@ public final class GroupedProducts {
   }
 
   /**
-   * A part is the tiles that begin within its share of the work in the row of all products; it may
-   * cross from one product to another.
+   * Multiplies the tiles that start within this part's share of the cumulative cost; they may
+   * belong to several products.
    */
   private void multiply(int part, int worker) {
     long first = part * workPerPart;
@@ -146,7 +145,7 @@ public final class GroupedProducts {
     }
   }
 
-  /** The product within which so much work has been done. */
+  /** Returns the product that contains a cumulative cost. */
   private int productAt(long work) {
     int found = Arrays.binarySearch(starts, 0, count, work);
     return found >= 0 ? found : -found - 2;

@@ -2,21 +2,27 @@ package dev.kvasir.kernel;
 
 import java.lang.foreign.MemorySegment;
 
-/** Rows of 16-bit floats, and weights of 16 and 32 bits: to floats, or computed on as they are. */
+/**
+ * Kernels for rows of 16-bit floats and weights of 16 or 32 bits: conversion to floats, and
+ * products without conversion.
+ */
 public interface HalfKernels {
-  /** Rows {@code firstRow} to {@code firstRow + count} of a matrix of any precision as floats. */
+  /**
+   * Writes rows {@code firstRow} to {@code firstRow + count} of a matrix of any precision as
+   * floats.
+   */
   void expand(DenseMatrix matrix, int firstRow, int count, float[] out, int outAt);
 
-  /** Half-precision values to floats. */
+  /** Converts half-precision values to floats. */
   void expand(MemorySegment source, long offset, float[] out, int outAt, int count);
 
   /**
-   * {@code c[i][j] = a[i] . row (firstRow + j)}, for rows of any precision; the bits are those of
-   * {@link FloatKernels#gemm} with the rows as floats.
+   * {@code c[i][j] = a[i] . row (firstRow + j)}, for rows of any precision. The bits equal those of
+   * {@link FloatKernels#products} with the rows as floats.
    *
    * @param a one row after another // (c.rows, columns)
-   * @param c // (c.rows, rows of b that are taken), set
-   * @param room for rows that are made floats first
+   * @param c // (c.rows, rows of b), set
+   * @param workspace for rows that are converted to floats first
    */
   void products(float[] a, DenseMatrix b, int firstRow, RowBlock c, TileWorkspace workspace);
 

@@ -3,20 +3,20 @@ package dev.kvasir.kernel;
 import java.util.List;
 
 /**
- * Products of rows that are cut into heads with a matrix of each head, all in one go over a crew:
- * head h of every row with matrix h. What a row becomes does not depend on how many there are.
+ * Multiplies each head of every row with the matrix of that head, in one parallel task. A row's
+ * result does not depend on the number of rows.
  *
- * <p>Holds its scratch memory, so one instance serves one caller at a time.
+ * <p>An instance holds its scratch memory and serves one caller at a time.
  */
 public final class HeadProducts {
-  /** Rows of a part: enough that a matrix is read few times, few enough for a worker's room. */
+  /** Rows per part: enough to read a matrix few times, few enough for a worker's scratch memory. */
   private static final int ROWS_PER_PART = 32;
 
   private static final int TILE = QuantizedWeights.TILE_ROWS;
 
   private final Kernels kernels;
   private final WorkerPool workers;
-  private final HeadScratch[] scratches; // a worker each
+  private final HeadScratch[] scratches; // one per worker
 
   private List<Matrix> matrices; // by head
   private float[] x;
@@ -27,7 +27,7 @@ public final class HeadProducts {
 
   private final WorkerPool.ParallelTask multiply = this::multiply;
 
-  /** What one worker gathers a head's rows in. */
+  /** Scratch memory in which a worker gathers the rows of a head. */
   private static final class HeadScratch {
     private final QuantizedActivations activations = new QuantizedActivations();
     private final TileWorkspace workspace = new TileWorkspace();
@@ -53,9 +53,9 @@ public final class HeadProducts {
   /**
    * {@code to[row][head] = matrix of the head . from[row][head]}.
    *
-   * @param ofHeads one matrix for each head, all of the same shape
-   * @param from (count, heads), each {@code fromStride} wide, of which the first columns are taken
-   * @param to (count, heads), each {@code toStride} wide, of which the first rows are set
+   * @param ofHeads one matrix per head, all of the same shape
+   * @param from (count, heads), each {@code fromStride} wide; the first matrix columns are read
+   * @param to (count, heads), each {@code toStride} wide; the first matrix rows are set
    */
   public void multiply(
       List<Matrix> ofHeads, int count, float[] from, int fromStride, float[] to, int toStride) {

@@ -1,24 +1,24 @@
 package dev.kvasir.kernel;
 
 /**
- * Rows of which a vector is the sum, one of each set, as bytes: what adds them up waits for memory,
- * and four times as many fit into the caches of a processor as floats would. Channels come in pairs
- * that turn together, and pairs are padded as those of a {@link RopeTable}. Both channels of a pair
- * have one unit, so a row that is another one turned by a quarter is so in bytes too.
+ * Additive codebooks as bytes: a vector is the sum of one codeword of each set. Summation is bound
+ * by memory, and four times as many bytes as floats fit into the processor's caches. Channels come
+ * in rotary pairs, padded like those of a {@link RopeTable}. Both channels of a pair share a unit,
+ * so a codeword that is another one rotated by 90 degrees is so in bytes too.
  *
- * @param rows numbers from -127 to 127, and {@link #ZERO_POINT} added // (sets, ROWS, pairs, x and
- *     y)
+ * @param codewords numbers from -127 to 127 plus {@link #ZERO_POINT} // (sets, CODEWORDS, pairs, x
+ *     and y)
  * @param units // (pairs)
- * @param mean added to what the units make of a sum // (x and y, pairs)
+ * @param mean added to a sum after multiplication by the units // (x and y, pairs)
  */
 public record Int8Codebooks(int sets, int pairs, byte[] codewords, float[] units, float[] mean) {
-  /** Rows of a set. */
+  /** Codewords per set. */
   public static final int CODEWORDS = 64;
 
-  /** The byte that stands for nothing. */
+  /** The byte that represents zero. */
   public static final int ZERO_POINT = 128;
 
-  /** Sums of bytes fit 16 bits: 257 * 255 is 65535. */
+  /** Keeps sums of bytes within 16 bits: 257 * 255 is 65535. */
   public static final int MAX_SETS = 257;
 
   public Int8Codebooks {
@@ -28,7 +28,7 @@ public record Int8Codebooks(int sets, int pairs, byte[] codewords, float[] units
     }
   }
 
-  /** Numbers of a row. */
+  /** Returns the numbers per codeword. */
   public int width() {
     return 2 * pairs;
   }
@@ -38,9 +38,9 @@ public record Int8Codebooks(int sets, int pairs, byte[] codewords, float[] units
   }
 
   /**
-   * What a row's bytes stand for.
+   * Writes a codeword as floats.
    *
-   * @param row counted through all sets
+   * @param row index over all sets
    * @param out // (x and y, pairs), set
    */
   public void dequantize(int row, float[] out) {

@@ -4,25 +4,25 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Rows of bytes, sixteen of them at a time side by side, so that one load has the same byte of
- * sixteen rows.
+ * A layout that interleaves sixteen rows of bytes, so that one load reads the same byte of sixteen
+ * rows.
  *
  * <pre>
  * rows 0-15: byte 0 of each, byte 1 of each, ...   rows 16-31: byte 0 of each, ...
  * </pre>
  */
 public final class InterleavedBytes {
-  /** Rows side by side. */
+  /** Rows that are interleaved. */
   public static final int ROWS = 16;
 
   private InterleavedBytes() {}
 
-  /** Where the first byte of a row lies; the next ones lie {@link #CODEWORDS} apart. */
+  /** Returns the offset of a row's first byte; its bytes are {@link #ROWS} apart. */
   public static long offset(int row, int rowBytes) {
     return (long) (row - row % ROWS) * rowBytes + row % ROWS;
   }
 
-  /** Rows one after another, from where they lie side by side. */
+  /** Copies interleaved rows to contiguous rows. */
   public static void toRows(
       MemorySegment from, long fromAt, int rows, int rowBytes, MemorySegment to, long toAt) {
     for (int row = 0; row < rows; row++) {
@@ -34,7 +34,7 @@ public final class InterleavedBytes {
     }
   }
 
-  /** The inverse of {@link #toRows}. */
+  /** Copies contiguous rows to interleaved rows; the inverse of {@link #toRows}. */
   public static void fromRows(
       MemorySegment from, long fromAt, int rows, int rowBytes, MemorySegment to, long toAt) {
     for (int row = 0; row < rows; row++) {

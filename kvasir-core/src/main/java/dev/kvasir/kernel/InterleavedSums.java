@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Weighted sums of rows of codes in {@link InterleavedBytes}, on rows of a table, with weights
- * rounded to integers: the definition, to the last bit.
+ * Reference weighted sums of rows of codes in {@link InterleavedBytes}, added to rows of a table,
+ * with weights rounded to integers. They define results to the last bit.
  *
  * <pre>
  * u = round(w * 32767 / max w)           of each row, for the table
@@ -13,22 +13,25 @@ import java.lang.foreign.ValueLayout;
  *
  * out += (sum of w) * (low + 7.5 step)
  * out += (2 sum of u nibble - 15 sum of u) * (unit / 2 * step)
- * out += (2 sum of v code + (1 - 2^bits) sum of v) * (unit * half), band after band
+ * out += (2 sum of v code + (1 - 2^bits) sum of v) * (unit * half step), band after band
  * </pre>
  *
- * Sums of integers are exact and have no order. What rounding leaves of all weights together counts
- * with the middle of the table; codes are as often below zero as above.
+ * Sums of integers are exact in any order. The rounding error of the table weights is multiplied by
+ * the middle of the table; codes are symmetric around zero and need no such term.
  */
 final class InterleavedSums {
   private static final int LARGEST = 32767;
   private static final float MIN_LARGEST = 1e-30f;
 
-  /** Added to a float below 2^22, it leaves the nearest integer in the low bits. */
+  /** Adding this constant to a float below 2^22 leaves the nearest integer in the low bits. */
   private static final float ROUNDER = 12582912;
 
   private InterleavedSums() {}
 
-  /** As {@link RowCodeKernels#weightedSums}; the room holds integers, by row of weights. */
+  /**
+   * Implements {@link RowCodeKernels#weightedSums}; the scratch array holds the integers of one row
+   * of weights at a time.
+   */
   static void add(RowCodeBlock codes, float[] w, int wRows, float[] scratch, float[] out) {
     CodeBands bands = codes.bands();
     bands.requireInterleavable();
@@ -70,7 +73,7 @@ final class InterleavedSums {
     }
   }
 
-  /** Weights become integers; answers their unit. */
+  /** Rounds weights to integers in place. Returns their unit. */
   private static float round(float[] scratch, int rows) {
     float largest = 0;
     for (int row = 0; row < rows; row++) {

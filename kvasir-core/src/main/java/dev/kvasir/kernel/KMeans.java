@@ -4,16 +4,16 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * Lloyd's k-means with the seeding of k-means++ (Arthur and Vassilvitskii, 2007), by squared
- * Euclidean distance {@code |x|^2 - 2 x.m + |m|^2}. The same vectors always give the same centres.
+ * Lloyd's k-means with k-means++ seeding (Arthur and Vassilvitskii, 2007), by squared Euclidean
+ * distance {@code |x|^2 - 2 x.m + |m|^2}. The result is deterministic.
  */
 public final class KMeans {
   private static final long SEED = 20_250_917;
 
-  /** Centres hardly move after as many rounds. */
+  /** Centroids hardly move after this many rounds. */
   private static final int ROUNDS = 30;
 
-  /** Vectors whose products with all centres are held at a time. */
+  /** Vectors per batch of products with all centroids. */
   private static final int BATCH = 256;
 
   private final Kernels kernels;
@@ -21,11 +21,11 @@ public final class KMeans {
   private final int count;
   private final int depth;
   private final int k;
-  private final float[] centroids; // (wanted, depth)
-  private final float[] centroidSquares; // (wanted)
+  private final float[] centroids; // (k, depth)
+  private final float[] centroidSquares; // (k)
   private final float[] vectorSquares; // (count)
   private final int[] nearest; // (count)
-  private final float[] products; // (BATCH, wanted)
+  private final float[] products; // (BATCH, k)
   private final RowBlock inputRows = new RowBlock();
   private final RowBlock vectorRows = new RowBlock();
   private final RowBlock outputRows = new RowBlock();
@@ -48,11 +48,11 @@ public final class KMeans {
   }
 
   /**
-   * The centres of clusters, in no order that means anything.
+   * Returns the centroids of k clusters, in no particular order.
    *
    * @param vectors (count, depth)
-   * @param wanted up to {@code count}; where fewer vectors differ, some centres are equal
-   * @return (wanted, depth)
+   * @param k up to {@code count}; if fewer vectors differ, some centroids are equal
+   * @return (k, depth)
    */
   public static float[] centroids(Kernels kernels, float[] vectors, int count, int depth, int k) {
     KMeans kMeans = new KMeans(kernels, vectors, count, depth, k);
@@ -65,10 +65,10 @@ public final class KMeans {
   }
 
   /**
-   * The centre that each vector is nearest to.
+   * Returns the index of the nearest centroid of each vector.
    *
    * @param vectors (count, depth)
-   * @param centres (wanted, depth)
+   * @param centroids (k, depth)
    * @return (count)
    */
   public static int[] nearest(
@@ -82,7 +82,10 @@ public final class KMeans {
     return kMeans.nearest;
   }
 
-  /** Each further centre is a vector, drawn by its squared distance to the centres so far. */
+  /**
+   * Draws each further centroid from the vectors, weighted by the squared distance to the centroids
+   * so far.
+   */
   private void seed() {
     double[] distances = new double[count];
     Arrays.fill(distances, Double.POSITIVE_INFINITY);
@@ -94,7 +97,7 @@ public final class KMeans {
     }
   }
 
-  /** Takes a new centre into account; answers the sum of the distances. */
+  /** Updates the distances with a new centroid and returns their sum. */
   private double updateDistances(double[] distances, int centroid) {
     double sum = 0;
     for (int from = 0; from < count; from += BATCH) {
@@ -109,7 +112,7 @@ public final class KMeans {
     return sum;
   }
 
-  /** Sets products (batch, some) of vectors and some centres. */
+  /** Computes products (batch, some) of vectors and {@code some} centroids. */
   private void multiply(int from, int batch, int centroid, int some) {
     int vector = from * depth;
     int row = centroid * depth;
@@ -132,7 +135,7 @@ public final class KMeans {
     return count - 1;
   }
 
-  /** Answers whether any vector has another nearest centre than before. */
+  /** Assigns each vector to its nearest centroid. Returns whether any assignment changed. */
   private boolean assign() {
     boolean changed = false;
     for (int from = 0; from < count; from += BATCH) {
@@ -160,7 +163,7 @@ public final class KMeans {
     return best;
   }
 
-  /** A centre that no vector is nearest to stays where it is. */
+  /** Moves each centroid to the mean of its vectors; an empty cluster keeps its centroid. */
   private void updateCentroids() {
     double[] sums = new double[k * depth];
     int[] members = new int[k];

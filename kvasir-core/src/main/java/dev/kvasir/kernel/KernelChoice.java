@@ -9,27 +9,27 @@ import java.util.ServiceLoader;
 import java.util.ServiceLoader.Provider;
 
 /**
- * The one place that chooses an implementation, once for the process.
+ * The kernels that this process uses, chosen once.
  *
- * @param reason a sentence that says why this one, and what was refused
+ * @param reason a sentence that says why these kernels were chosen and which ones are unavailable
  */
 public record KernelChoice(Kernels kernels, String reason) {
-  /** Forces a choice: {@code java}, or the name of a provider. */
+  /** System property that forces a choice: {@code java} or the name of a provider. */
   public static final String PROPERTY = "kvasir.kernels";
 
-  /** The same for whoever cannot set properties. */
+  /** Environment variable with the same meaning. */
   public static final String VARIABLE = "KVASIR_KERNELS";
 
-  /** What plain Java is called. */
+  /** Name of the kernels in plain Java. */
   private static final String PLAIN = "java";
 
-  /** What {@link #ask} left; null if nobody asked. */
+  /** The request made by {@link #request}, or null. */
   private static volatile KernelRequest requested;
 
   /**
-   * What was asked for, and how.
+   * A request for kernels by name.
    *
-   * @param how such as {@code -Dkvasir.kernels=java}
+   * @param origin the setting that made the request, such as {@code -Dkvasir.kernels=java}
    */
   record KernelRequest(String name, String origin) {
     static Optional<KernelRequest> ofThisProcess() {
@@ -50,16 +50,18 @@ public record KernelChoice(Kernels kernels, String reason) {
   private static volatile KernelChoice chosen;
 
   /**
-   * Asks for kernels by name; after the process has chosen, it changes nothing.
+   * Requests kernels by name. Has no effect once the process has chosen.
    *
-   * @param how as people wrote it, for a refusal
+   * @param origin the setting as the user wrote it, for error messages
    */
   public static void request(String name, String origin) {
     requested = new KernelRequest(name, origin);
   }
 
   /**
-   * @throws InvalidInputException if what was asked for cannot be had
+   * Returns the choice of this process, making it on the first call.
+   *
+   * @throws InvalidInputException if the requested kernels are unavailable
    */
   public static KernelChoice ofThisProcess() {
     if (chosen == null) {
@@ -72,7 +74,7 @@ public record KernelChoice(Kernels kernels, String reason) {
     if (chosen == null) {
       Optional<KernelRequest> request = KernelRequest.ofThisProcess();
       KernelChoice choice = choose(request);
-      // Only here: a logger takes tens of milliseconds of a start.
+      // Only here, because creating a logger adds tens of milliseconds to startup.
       if (choice.kernels() instanceof ScalarKernels && request.isEmpty()) {
         System.getLogger("dev.kvasir.kernel")
             .log(Level.WARNING, "running on Java kernels, which are slow: {0}", choice.reason());

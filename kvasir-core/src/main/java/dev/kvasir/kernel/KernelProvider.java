@@ -3,16 +3,19 @@ package dev.kvasir.kernel;
 import java.util.Optional;
 
 /**
- * Offers faster kernels from another module, found through {@link java.util.ServiceLoader}. They
- * compute the bits of {@link ScalarKernels}.
+ * A provider of faster kernels in another module, found through {@link java.util.ServiceLoader}.
+ * Its kernels compute the same bits as {@link ScalarKernels}.
  */
 public interface KernelProvider {
-  /** What {@code -Dkvasir.kernels=} calls it. */
+  /** Returns the name that {@code -Dkvasir.kernels=} selects it by. */
   String name();
 
-  /** Why it cannot run here and what would change that, as a sentence; empty if it can. */
+  /**
+   * Returns a sentence that says why the kernels cannot run here and how to change that, or empty
+   * if they can run.
+   */
   Optional<String> unavailableReason();
 
-  /** Called only where nothing is refused. */
+  /** Creates the kernels; called only if {@link #unavailableReason} is empty. */
   Kernels create();
 }

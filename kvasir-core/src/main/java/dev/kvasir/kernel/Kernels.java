@@ -1,13 +1,13 @@
 package dev.kvasir.kernel;
 
 /**
- * The arithmetic of the engine, in families. Every method of a family works on plain arrays and
- * segments, or on operands that point to them as {@link RowBlock} does, allocates nothing, and may
- * be called from any number of threads on different outputs. {@link ScalarKernels} says what each
- * one means, to the last bit; others only do it faster.
+ * The arithmetic of the engine, grouped into families of kernels. Kernels work on plain arrays and
+ * segments, or on operands that point to them such as {@link RowBlock}. They allocate nothing and
+ * may run on any number of threads with different outputs. {@link ScalarKernels} defines each
+ * result to the last bit; other implementations are only faster.
  */
 public interface Kernels {
-  /** A short name for people: what it runs on. */
+  /** Returns a short human-readable name that says what the kernels run on. */
   String name();
 
   GemmKernels gemm();
@@ -26,7 +26,7 @@ public interface Kernels {
 
   RowCodeKernels rowCodes();
 
-  /** Rows {@code firstRow} to {@code firstRow + count} of a matrix as floats. */
+  /** Writes rows {@code firstRow} to {@code firstRow + count} of a matrix as floats. */
   default void expand(Matrix matrix, int firstRow, int count, float[] out, int outAt) {
     switch (matrix) {
       case DenseMatrix dense -> halves().expand(dense, firstRow, count, out, outAt);

@@ -1,20 +1,20 @@
 package dev.kvasir.kernel;
 
 /**
- * Products of rows of activations with one or more matrices that share them, spread over a crew.
- * What a row becomes does not depend on how many there are.
+ * Multiplies rows of activations with one or more matrices in parallel. A row's result does not
+ * depend on the number of rows.
  *
- * <p>One instance serves one caller at a time.
+ * <p>An instance serves one caller at a time.
  */
 public final class MatrixProducts {
   private final GroupedProducts products;
-  private int rows; // of the products at hand
+  private int rows; // of the current products
 
   public MatrixProducts(Kernels kernels, WorkerPool workers) {
     this(new GroupedProducts(kernels, workers));
   }
 
-  /** Shares the scratch memory of others. */
+  /** Shares the scratch memory of {@code products}. */
   public MatrixProducts(GroupedProducts products) {
     this.products = products;
   }
@@ -26,7 +26,7 @@ public final class MatrixProducts {
     run();
   }
 
-  /** Two products of the same activations. */
+  /** Computes two products of the same activations. */
   public void multiply(
       float[] activations, int count, Matrix first, float[] out1, Matrix second, float[] out2) {
     begin(activations, count, first.columns());
@@ -35,7 +35,9 @@ public final class MatrixProducts {
     run();
   }
 
-  /** Begins more products of the same activations: {@link #retain} each, then {@link #run}. */
+  /**
+   * Starts any number of products of the same activations: {@link #add} each, then {@link #run}.
+   */
   public void begin(float[] activations, int count, int columns) {
     products.begin(activations, count, columns);
     rows = count;
@@ -46,7 +48,7 @@ public final class MatrixProducts {
     products.add(matrix, 0, rows, out);
   }
 
-  /** Computes what was added. */
+  /** Computes the added products. */
   public void run() {
     products.run();
   }

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A table of vectors with four bits a number, to look rows up in.
+ * A lookup table of vectors with four bits per number.
  *
  * <pre>
  * byte i of a row:  bits 0-3 number i   bits 4-7 number width / 2 + i
@@ -13,7 +13,7 @@ import java.lang.foreign.ValueLayout;
  *
  * @param data (rows, width / 2)
  * @param stride bytes from one row to the next
- * @param width numbers of a row, a multiple of two {@link RowCodeLayout#VECTOR_WIDTH}
+ * @param width numbers per row, a multiple of two {@link RowCodeLayout#VECTOR_WIDTH}
  * @param lows (width)
  * @param steps (width)
  */
@@ -37,7 +37,7 @@ public record NibbleRows(MemorySegment data, int stride, int width, float[] lows
   }
 
   /**
-   * A row as floats: the definition of what kernels make of it, to the last bit.
+   * Writes a row as floats. This defines the kernels' results to the last bit.
    *
    * @param out (width) from {@code at} on, set
    */
@@ -45,7 +45,7 @@ public record NibbleRows(MemorySegment data, int stride, int width, float[] lows
     dequantize(row, lows, out, at);
   }
 
-  /** The same with other lows. */
+  /** Writes a row as floats with other lows. */
   void dequantize(int row, float[] lows, float[] out, int at) {
     int half = width / 2;
     long first = (long) row * stride;

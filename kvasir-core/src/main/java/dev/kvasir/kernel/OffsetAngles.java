@@ -5,21 +5,21 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * How far pairs turn in 0 to {@link PatternKernels#FAN} tokens, and back. Native kernels go through
- * them once for four tokens, and a vector that lies on two lines of a cache takes twice the time of
- * one that lies on one: so they have them outside the heap, where vectors begin with lines.
+ * Rotation angles for offsets of 0 to {@link PatternKernels#ROTATION_STRIDE} tokens, and their
+ * inverses. Native kernels traverse them once per four tokens, and a vector that crosses a cache
+ * line takes twice as long to load. They therefore have an aligned copy outside the heap.
  *
- * @param cosines (FAN + 1, pairs)
- * @param sines (FAN + 1, pairs)
- * @param backSines (FAN + 1, pairs), the sines negated
- * @param lines (FAN + 1, cosines and sines, pairs)
+ * @param cosines (ROTATION_STRIDE + 1, pairs)
+ * @param sines (ROTATION_STRIDE + 1, pairs)
+ * @param negatedSines (ROTATION_STRIDE + 1, pairs)
+ * @param aligned (ROTATION_STRIDE + 1, cosines and sines, pairs)
  */
 public record OffsetAngles(
     float[] cosines, float[] sines, float[] negatedSines, MemorySegment aligned) {
-  /** Bytes of a line, and of the widest vector. */
+  /** Bytes of a cache line, and of the widest vector. */
   public static final int LINE = 64;
 
-  /** Those that such an array of cosines and one of sines begin with. */
+  /** Takes the angles from the first rows of a table of cosines and one of sines. */
   public static OffsetAngles of(float[] cosines, float[] sines, int pairs) {
     int count = (PatternKernels.ROTATION_STRIDE + 1) * pairs;
     float[] negated = new float[count];

@@ -1,15 +1,15 @@
 package dev.kvasir.kernel;
 
 /**
- * Long sums of floats in a stated order, which is part of their definition and the same on every
- * machine. Number k goes to partial sum k % {@value #COUNT}; at the end neighbours are added until
- * one is left, (0 + 1) + (2 + 3) and so on; numbers behind the last whole sixteen follow one by
- * one.
+ * Long sums of floats in a fixed order, which is part of their definition and the same on every
+ * machine. Number k goes to partial sum k % {@value #COUNT}. At the end, neighbours are added until
+ * one is left, (0 + 1) + (2 + 3) and so on. Numbers beyond the last multiple of sixteen follow one
+ * by one.
  *
- * <p>Sixteen fill one vector of AVX-512, two of AVX2 and four of NEON.
+ * <p>Sixteen partial sums fill one vector of AVX-512, two of AVX2 and four of NEON.
  */
 public final class PartialSums {
-  /** Partial sums of a long sum. */
+  /** The number of partial sums. */
   public static final int COUNT = 16;
 
   private PartialSums() {}
@@ -62,8 +62,8 @@ public final class PartialSums {
   }
 
   /**
-   * The product of vectors of pairs: a partial sum takes x and then y of a pair, so that a vector
-   * can be multiplied while it is rotated.
+   * Returns the product of vectors of pairs. A partial sum takes x and then y of a pair, so that a
+   * vector can be multiplied while it is rotated.
    *
    * @param a // (x and y, pairs) from {@code aAt} on, as b
    * @param pairs a multiple of {@link #COUNT}

@@ -5,22 +5,23 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.stream.IntStream;
 
-/** Rows that are picked by number, and vectors that turn. */
+/** Products with rows selected by index, and rotation of vectors. */
 public interface PatternKernels {
   /**
-   * {@code c[i][j] += a[i] . b[picked[j]]}, for rows that are picked by number. A sum takes x and y
-   * of a pair in turn, as {@link #rotatedProducts} meets them.
+   * {@code c[i][j] += a[i] . b[rowIndices[j]]}. A sum alternates between x and y of a pair, the
+   * order in which {@link #rotatedProducts} computes them.
    *
    * @param a one row after another // (c.rows, 2 * pairs)
    * @param b one row after another // (..., 2 * pairs)
-   * @param picked by column of c, from {@code pickedAt} on
+   * @param rowIndices by column of c, from {@code indicesAt} on
    * @param pairs a multiple of 16
-   * @param c // (c.rows, rows that are picked), added to
+   * @param c // (c.rows, selected rows), added to
    */
-  void gatheredProducts(float[] a, float[] b, int[] picked, int pickedAt, int pairs, RowBlock c);
+  void gatheredProducts(
+      float[] a, float[] b, int[] rowIndices, int indicesAt, int pairs, RowBlock c);
 
   /**
-   * Turns vectors in place: {@code (x, y)} becomes {@code (x cos - y sin, y cos + x sin)}, with x
+   * Rotates vectors in place: {@code (x, y)} becomes {@code (x cos - y sin, y cos + x sin)}, with x
    * in the first half of a vector and y in the second.
    *
    * @param vectors // (count, 2 * pairs)
@@ -31,29 +32,29 @@ public interface PatternKernels {
       float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt);
 
   /**
-   * What a vector leaves of rows at the least and at the most, {@code x[i] - b[j][i]} over i; of
-   * zeros of two signs either may be it.
+   * Computes the minimum and maximum of {@code x[i] - b[j][i]} over i for each row j. The sign of a
+   * zero result is unspecified.
    *
    * @param x // (depth) from {@code at} on
    * @param b one row after another // (count, depth)
-   * @param least // (count), set, as the most
+   * @param lowest // (count), set, as {@code highest}
    */
   void residualRanges(float[] x, int at, RowBlock b, float[] lowest, float[] highest);
 
   /**
-   * Adds the weights of a page's tokens to the bins that they have picked; those with {@link
-   * #NO_ROW} have picked none.
+   * Adds the weights of a page's tokens to the bins of their rows, except for tokens with {@link
+   * #NO_ROW}.
    *
    * @param weights // (rows, page tokens)
-   * @param bins // (256, stride), of which the first {@code rows} columns are added to
+   * @param bins // (256, stride); the first {@code rows} columns are added to
    * @param indices // (page tokens), bytes from {@code indicesAt} on
    */
   default void scatterAdd(
       float[] weights, int rows, float[] bins, int stride, MemorySegment indices, long indicesAt) {
     for (int token = 0; token < PageSize.TOKENS; token++) {
-      int picked = index(indices, indicesAt + token);
-      for (int row = 0; row < rows && picked != NO_ROW; row++) {
-        bins[picked * stride + row] += weights[row * PageSize.TOKENS + token];
+      int bin = index(indices, indicesAt + token);
+      for (int row = 0; row < rows && bin != NO_ROW; row++) {
+        bins[bin * stride + row] += weights[row * PageSize.TOKENS + token];
       }
     }
   }
@@ -63,15 +64,15 @@ public interface PatternKernels {
   }
 
   /**
-   * Products of queries with the rows that a page's tokens have picked, which turn with their
-   * places: {@code scores[i][j] += a[i] . b[indices[j]]}, where the j-th row is turned by {@code j
-   * % FAN}. Queries are turned by the page's angles first, and back by {@code FAN} after as many
-   * products.
+   * Products of queries with the rows that a page's tokens select, each rotated to its token's
+   * position: {@code scores[i][j] += a[i] . b[indices[j]]}. Row j is rotated by {@code j %
+   * ROTATION_STRIDE}. Queries are first rotated by the page's angles, then rotated back by {@code
+   * ROTATION_STRIDE} after that many tokens.
    *
    * @param a // (aRows, 2 * pairs)
-   * @param aRows up to {@link #MOST_TURNING}
-   * @param page (pairs) cosines and as many sines
-   * @param b what tokens pick from
+   * @param aRows up to {@link #MAX_ROTATED_QUERIES}
+   * @param pageAngles (pairs) cosines and as many sines
+   * @param b the rows that tokens select from
    * @param indices // (page tokens), bytes from {@code indicesAt} on
    * @param scores // (aRows, page tokens), added to
    */
@@ -109,16 +110,16 @@ public interface PatternKernels {
     }
   }
 
-  /** The index of a token that has picked nothing. */
+  /** The index of a token without a row. */
   int NO_ROW = 255;
 
-  /** Rows that are picked between two turns of the queries; a page has several times as many. */
+  /** Tokens between two rotations of the queries; a page holds several times as many. */
   int ROTATION_STRIDE = 32;
 
-  /** Queries that turn, at the most. */
+  /** Maximum number of queries in {@link #rotatedProducts}. */
   int MAX_ROTATED_QUERIES = 8;
 
-  /** Picks rows as they lie. */
+  /** Indices that select rows in order. */
   final class IdentityIndices {
     private static final int[] ROWS =
         IntStream.range(0, MAX_ROTATED_QUERIES + ROTATION_STRIDE).toArray();

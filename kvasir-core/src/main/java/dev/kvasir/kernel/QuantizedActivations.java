@@ -4,18 +4,18 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Rows of activations as signed bytes, each group of 32 with its own scale, so that products with
- * coded weights are integer products. A row's codes do not depend on the rows beside it, so a
- * prompt read in one step is multiplied as its tokens would be one by one.
+ * Rows of activations as signed bytes with a scale per group of 32 columns, so that products with
+ * {@link QuantizedWeights} are integer products. A row's codes do not depend on other rows, so a
+ * prompt processed in one step gives the same products as its tokens processed one by one.
  */
 public final class QuantizedActivations {
   /** Columns that share a scale. */
   public static final int GROUP = 32;
 
-  /** Columns that share a sum: the shortest group of weights that has a minimum. */
+  /** Columns that share a sum: the shortest group of weights with a minimum. */
   public static final int SUM_GROUP = 16;
 
-  /** Below this, 127 divided by a number is near the largest float or infinite. */
+  /** Below this, 127 divided by a value is near the largest float or infinite. */
   private static final float SMALLEST_QUANTIZED = 1e-36f;
 
   private int rows;
@@ -26,7 +26,7 @@ public final class QuantizedActivations {
   private float[] sums = {}; // (rows, columns / SUM_GROUP)
   private Views views = new Views(codes, scales, codeSums, sums);
 
-  /** Makes room for other rows; each of them is to be coded. */
+  /** Resizes to new dimensions; the caller then quantizes each row. */
   public void begin(int newRows, int newColumns) {
     if (newColumns % GROUP != 0) {
       throw new IllegalArgumentException(
@@ -45,8 +45,8 @@ public final class QuantizedActivations {
   }
 
   /**
-   * The arrays as segments, for kernels that are no Java: made with the arrays, since one made for
-   * a call is garbage wherever the compiler does not see through it.
+   * The arrays as segments, for native kernels. They are created together with the arrays, because
+   * a segment created per call becomes garbage wherever the compiler cannot eliminate it.
    */
   public record Views(
       MemorySegment codes, MemorySegment scales, MemorySegment codeSums, MemorySegment sums) {
@@ -71,47 +71,48 @@ public final class QuantizedActivations {
     return columns;
   }
 
-  /** Codes of -127 to 127. */
+  /** Returns codes from -127 to 127. */
   public byte[] codes() {
     return codes;
   }
 
-  /** One scale for every {@link #GROUP} columns. */
+  /** Returns one scale per {@link #GROUP} columns. */
   public float[] scales() {
     return scales;
   }
 
-  /** The sum of the codes of every {@link #SUM_GROUP} columns. */
+  /** Returns the sum of the codes of every {@link #SUM_GROUP} columns. */
   public int[] codeSums() {
     return codeSums;
   }
 
   /**
-   * {@code scale * sum of codes} for every {@link #SUM_GROUP} columns: what a minimum multiplies.
+   * Returns {@code scale * sum of codes} for every {@link #SUM_GROUP} columns, the factor of a
+   * minimum.
    */
   public float[] sums() {
     return sums;
   }
 
-  /** Where a row's codes begin. */
+  /** Returns the index of a row's first code. */
   public int codesAt(int row) {
     return row * columns;
   }
 
-  /** Where a row's scales begin. */
+  /** Returns the index of a row's first scale. */
   public int scalesAt(int row) {
     return row * columns / GROUP;
   }
 
-  /** Where a row's sums begin, of both kinds. */
+  /** Returns the index of a row's first sum, in both arrays of sums. */
   public int sumsAt(int row) {
     return row * columns / SUM_GROUP;
   }
 
   /**
-   * Codes the activations of a row and their sums. Rounding is to the nearest, and a group of zeros
-   * has scale zero; so has one below 1e-36, whose steps no float can divide by. A group with a
-   * number that is not finite has no scale, so that no product hides it.
+   * Quantizes a row and computes its sums. Codes are rounded to nearest. A group of zeros gets
+   * scale zero, and so does a group below 1e-36, where {@code 127 / largest} overflows. A group
+   * with a non-finite value gets scale NaN, so that products propagate it.
    */
   public void quantize(int row, float[] x, int at) {
     for (int start = 0; start < columns; start += GROUP) {
@@ -134,7 +135,7 @@ public final class QuantizedActivations {
     for (int half = 0; half < GROUP; half += SUM_GROUP) {
       int sum = 0;
       for (int i = half; i < half + SUM_GROUP; i++) {
-        // Adding 128 first makes the truncation a rounding to the nearest, also below zero.
+        // Adding 128 first turns truncation into rounding to nearest, also for negative values.
         int code = (int) (x[from + i] * inverse + 128.5f) - 128;
         codes[to + i] = (byte) code;
         sum += code;

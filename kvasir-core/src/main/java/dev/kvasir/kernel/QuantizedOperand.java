@@ -5,61 +5,61 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * What the codes of a {@link WordLayout} are multiplied by: the weights of each head as integers
- * {@code q = round(w / unit)}, ties to even, with {@code unit = max |w| / limit}. In fast mode the
- * limit is 127, and a weight is one signed digit. In exact mode it is 127 * 128, and a weight is
+ * The integer operand that multiplies the codes of a {@link WordLayout}: the weights of each head
+ * as {@code q = round(w / unit)}, ties to even, with {@code unit = max |w| / limit}. In fast mode
+ * the limit is 127, and a weight is one signed byte. In exact mode it is 127 * 128, and a weight is
  * {@code 128 * high + low}, high in [-127, 127] and low in [-64, 63].
  *
  * <pre>
  * quad 0 .. Q-1
- *   row 0 .. heads-1, the only digits or the high ones; in exact mode heads .. 2 heads - 1, low ones
- *     4 signed bytes: the quad's entries
+ *   row 0 .. heads-1, the only or high bytes; in exact mode also rows heads .. 2 heads - 1, low bytes
+ *     4 signed bytes: the weights of the quad's matrix rows
  * </pre>
  *
- * so that a vector of 32-bit lanes is filled with a quad of a row at once, and rows follow each
- * other. Entries beyond the last have weights of zero. Digits do not depend on the width of codes.
+ * A vector of 32-bit lanes is thus filled with one quad of a row at once, and rows are contiguous.
+ * The weights beyond the last matrix row are zero. The bytes do not depend on the width of the
+ * codes.
  *
- * <p>With S the sum of {@code digit * code}, in 32 bits since 1024 * 127 * 255 fits, a lane gets
+ * <p>With S the sum of {@code byte * code}, in 32 bits since 1024 * 127 * 255 fits, a column gets
  *
  * <pre>
  * fast   out += fma((float) S, unit, constant)
  * exact  out += fma(fma(128, (float) S_high, (float) S_low), unit, constant)
- * constant = (float) (middle * rest + offset)          in doubles
- * rest = (sum of w) - unit * (sum of q)                in doubles, middle = (2^bits - 1) / 2
+ * constant = (float) (middle * error + offset)         in doubles
+ * error = (sum of w) - unit * (sum of q)               in doubles, middle = (2^bits - 1) / 2
  * </pre>
  *
- * where the sum of w is that of sixteen partial sums on every machine, {@link PartialSums#sum},
- * weights filled up with zeros. What rounding leaves of the weights counts with the middle of the
- * codes: without that a weight well below the unit would vanish, and with it a sum is right on the
- * average over codes.
+ * where the sum of w is {@link PartialSums#sum} of the weights padded with zeros, the same on every
+ * machine. The rounding error of the weights is multiplied by the middle of the codes. Without this
+ * term, weights far below the unit would vanish; with it, sums are unbiased over codes.
  *
- * <p>An entry is off by half a unit at most, which its code's distance from the middle multiplies,
- * so a result is off by less than {@code (2^bits - 1) / 4 * entries * unit}; independent errors
- * leave far less.
+ * <p>A weight is off by at most half a unit, times the distance of its code from the middle. A
+ * result is therefore off by less than {@code (2^bits - 1) / 4 * depth * unit}; independent errors
+ * are far smaller.
  */
 public final class QuantizedOperand {
   public static final int MAX_HEADS = 8;
 
-  /** Sums of products fit 32 bits. */
+  /** Keeps sums of products within 32 bits. */
   public static final int MAX_DEPTH = 1024;
 
-  /** The largest digit. */
+  /** The largest byte. */
   public static final int LIMIT = 127;
 
-  /** Bits of the low digit. */
+  /** Bits of the low byte. */
   public static final int LOW_BITS = 7;
 
-  /** Adding this leaves a float's nearest integer in its low bits. */
+  /** Adding this constant leaves a float's nearest integer in its low bits. */
   public static final float ROUNDER = 0x1.8p23f;
 
-  /** Numbers of a head in {@link #stats}. */
+  /** Numbers per head in {@link #stats}. */
   public static final int STATS_PER_HEAD = 3;
 
-  /** Digits may be loaded by whole vectors, of so many bytes at the most. */
+  /** Bytes may be loaded in whole vectors of up to this size. */
   private static final int WIDEST_VECTOR = 64;
 
   /**
-   * Below this a unit's inverse would overflow: such weights count with the middle of the codes.
+   * Below this, the inverse of a unit would overflow; such weights only count as rounding error.
    */
   private static final float MIN_LARGEST = 1e-30f;
 
@@ -82,10 +82,10 @@ public final class QuantizedOperand {
   private int depth;
   private boolean exact;
 
-  /** Room for so many heads and entries; {@link #begin} says how many there are. */
+  /** Allocates an operand for up to {@code maxHeads} heads of {@code maxDepth} weights. */
   public QuantizedOperand(int maxHeads, int maxDepth) {
     requireWithin("heads", maxHeads, MAX_HEADS);
-    requireWithin("entries", maxDepth, MAX_DEPTH);
+    requireWithin("depth", maxDepth, MAX_DEPTH);
     this.maxHeads = maxHeads;
     this.maxDepth = maxDepth;
     bytes = new byte[2 * maxHeads * paddedDepth(maxDepth) + WIDEST_VECTOR];
@@ -109,9 +109,9 @@ public final class QuantizedOperand {
   }
 
   /**
-   * The arrays as segments, for kernels that are no Java.
+   * The arrays as segments, for native kernels.
    *
-   * @param constants what {@link #fillConstants} fills
+   * @param constants filled by {@link #fillConstants}
    */
   public record Views(
       MemorySegment bytes,
@@ -133,26 +133,26 @@ public final class QuantizedOperand {
     }
   }
 
-  /** Takes a new shape; the weights of each head are to be rounded. */
+  /** Sets a new shape; the kernels then quantize the weights of each head. */
   public void begin(int heads, int depth, boolean exact) {
     requireWithin("heads", heads, maxHeads);
-    requireWithin("entries", depth, maxDepth);
+    requireWithin("depth", depth, maxDepth);
     this.heads = heads;
     this.depth = depth;
     this.exact = exact;
     Arrays.fill(offsets, 0);
   }
 
-  /** So many entries, filled up as the sum of weights wants it. */
+  /** Returns the depth rounded up to a multiple of {@link PartialSums#COUNT}. */
   public static int paddedDepth(int depth) {
     return Math.ceilDiv(depth, PartialSums.COUNT) * PartialSums.COUNT;
   }
 
   /**
-   * Fixes a head's unit.
+   * Sets the unit of a head.
    *
    * @param largest the largest magnitude of its weights
-   * @return what turns a weight into a number of units
+   * @return the inverse of the unit, or zero if the weights are too small
    */
   public float chooseUnit(int head, float largest) {
     boolean vanishing = largest < MIN_LARGEST;
@@ -162,7 +162,7 @@ public final class QuantizedOperand {
   }
 
   /**
-   * Fixes what rounding has left of a head's weights.
+   * Sets the rounding error of a head.
    *
    * @param sum of all weights
    * @param total of the integers that they were rounded to
@@ -171,38 +171,40 @@ public final class QuantizedOperand {
     roundingErrors[head] = sum - (double) units[head] * total;
   }
 
-  /** The digits. */
   public byte[] bytes() {
     return bytes;
   }
 
   /**
-   * Room for the one who rounds: weights before they are rounded. // (heads, entries), filled up
+   * Returns scratch memory for kernels that quantize: the weights before rounding. // (heads,
+   * padded depth)
    */
   public float[] products() {
     return products;
   }
 
-  /** Room for the one who rounds: {@link #STATS_PER_HEAD} numbers of each head. */
+  /** Returns scratch memory for kernels that quantize: {@link #STATS_PER_HEAD} numbers per head. */
   public float[] stats() {
     return stats;
   }
 
-  /** Room for the one who rounds: an integer of each head. */
+  /** Returns scratch memory for kernels that quantize: an integer per head. */
   public int[] totals() {
     return totals;
   }
 
   /**
-   * Room for the one who rounds: scales, zeros and a head's own numbers. // (3, entries), filled up
+   * Returns scratch memory for kernels that quantize: scales, zeros and a head's input. // (3,
+   * padded depth)
    */
   public float[] scales() {
     return scales;
   }
 
   /**
-   * Room for kernels that weigh and add up in one call: scales and zeros, products, digits. // (2 +
-   * heads, entries) floats, then the bytes of {@link #digits}, entries filled up
+   * Returns scratch memory for kernels that quantize and multiply in one call: scales, zeros and
+   * products, then the bytes. // (2 + heads, padded depth) floats, then as many bytes as {@link
+   * #bytes}
    */
   public float[] callScratch() {
     if (callScratch.length == 0) {
@@ -211,17 +213,17 @@ public final class QuantizedOperand {
     return callScratch;
   }
 
-  /** An operand for the one who adds up group by group: columns of an output. */
+  /** Returns an operand for kernels that multiply group by group: columns of an output. */
   RowBlock groupRows() {
     return groupRows;
   }
 
-  /** Room for the one who adds up plainly. */
+  /** Returns scratch memory for the Java kernels. */
   TileSums tileSums() {
     return tileSums;
   }
 
-  /** A tile's bytes and codes, and the sums of one head over its lanes. */
+  /** A tile's bytes and codes, and the sums of one head over its columns. */
   static final class TileSums {
     final int[] high = new int[WordLayout.TILE];
     final int[] low = new int[WordLayout.TILE];
@@ -254,50 +256,50 @@ public final class QuantizedOperand {
     return exact;
   }
 
-  /** Rows of digits: one or two a head. */
+  /** Returns the rows of bytes: one or two per head. */
   public int rows() {
     return exact ? 2 * heads : heads;
   }
 
-  /** Where the digits of a quad lie. */
+  /** Returns the index of the first byte of a quad. */
   public int byteOffset(int row, int quad) {
     return 4 * (quad * rows() + row);
   }
 
-  /** What an integer sum of a head is multiplied by. */
+  /** Returns the factor of a head's integer sum. */
   public float unit(int head) {
     return units[head];
   }
 
-  /** What is added to every lane of a head, for codes of that width. */
+  /** Returns the constant that is added to every column of a head, for codes of that width. */
   public float constant(int head, int bits) {
     double middle = ((1 << bits) - 1) / 2.0;
     return (float) (middle * roundingErrors[head] + offsets[head]);
   }
 
-  /** Fills the {@link Views#constants} of every head, until the next call. */
+  /** Fills {@link Views#constants} for every head, valid until the next call. */
   public void fillConstants(int bits) {
     for (int head = 0; head < heads; head++) {
       constants[head] = constant(head, bits);
     }
   }
 
-  /** A number of the caller's that is to be added to every lane of a head too, such as zeros. */
+  /** Sets a value that is added to every column of a head, such as the sum of {@code x * zero}. */
   public void setOffset(int head, float offset) {
     offsets[head] = offset;
   }
 
-  /** Refuses codes and sums that the weights were not made for. */
+  /** Throws if the layout or the output does not match this operand. */
   public void requireFit(WordLayout layout, int tiles, RowBlock out) {
     requireDepth(layout.rows());
     out.requireShape(heads, tiles * WordLayout.TILE);
   }
 
-  /** Refuses a grid of codes that the weights were not made for. */
+  /** Throws if codes have another depth than this operand. */
   public void requireDepth(int codes) {
     if (codes != 4 * quads()) {
       throw new IllegalArgumentException(
-          "entries is %d; the weights are for %d".formatted(codes, 4 * quads()));
+          "depth is %d; the operand has %d".formatted(codes, 4 * quads()));
     }
   }
 }

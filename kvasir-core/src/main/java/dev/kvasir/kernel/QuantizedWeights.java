@@ -6,12 +6,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Integer codes of 4 or 8 bits with a scale, and where needed a minimum, for each group of 16 or 32
- * columns: {@code value = scale * code + minimum}. Every block format of GGUF unpacks to this
- * without loss, so one product serves all of them.
+ * A matrix of 4-bit or 8-bit integer codes with a scale, and optionally a minimum, for each group
+ * of 16 or 32 columns: {@code value = scale * code + minimum}. Every GGUF block format converts to
+ * this layout without loss, so one GEMM kernel serves all of them.
  *
- * <p>Sixteen rows make a tile. A 32-bit lane of it belongs to one row, as instructions want that
- * multiply four bytes at once (SDOT, VPDPBUSD).
+ * <p>Sixteen rows form a tile. Each 32-bit lane of a tile belongs to one row, which suits
+ * instructions that multiply four bytes at once (SDOT, VPDPBUSD).
  *
  * <pre>
  * codes, 8 bits: tile | four columns | row 0..15 | 4 signed bytes
@@ -39,7 +39,7 @@ public final class QuantizedWeights implements Matrix {
   private final MemorySegment scales;
   private final MemorySegment minimums; // null where none are stored
 
-  /** With floats for scales and minimums. */
+  /** Allocates a matrix with float scales and minimums. */
   public QuantizedWeights(
       SegmentAllocator allocator,
       int rows,
@@ -64,7 +64,7 @@ public final class QuantizedWeights implements Matrix {
       throw new IllegalArgumentException(
           "groupLength is %d; expected 16 or 32".formatted(groupLength));
     }
-    // Activations are coded in groups of 32, whatever the weights' groups are.
+    // Activations are quantized in groups of 32, whatever the weights' groups are.
     if (rows < 1 || columns < 1 || columns % QuantizedActivations.GROUP != 0) {
       throw new IllegalArgumentException(
           "a matrix of %d x %d; columns must be a multiple of %d"
@@ -82,7 +82,7 @@ public final class QuantizedWeights implements Matrix {
         format.storesMinimums() ? allocator.allocate(scalesOffset(tiles()), Float.BYTES) : null;
   }
 
-  /** Bytes that a matrix of these sizes takes. */
+  /** Returns the bytes of a matrix of these dimensions. */
   public static long bytesFor(
       long rows, long columns, int codeBits, int groupLength, ScaleFormat format) {
     return Math.ceilDiv(rows, TILE_ROWS)
@@ -90,14 +90,14 @@ public final class QuantizedWeights implements Matrix {
   }
 
   /**
-   * Lays down up to sixteen rows; different tiles may be set by different threads.
+   * Writes up to sixteen rows. Different threads may write different tiles.
    *
-   * @param count rows of the tile, fewer than sixteen only in the last one
+   * @param count rows of the tile, below sixteen only for the last tile
    * @param tileCodes (count, columns)
    * @param tileScales (count, groups)
-   * @param tileMinimums (count, groups), read only where minimums are stored
-   * @throws IllegalArgumentException if scales are kept as products, or as halves and one is not
-   *     the value of a half
+   * @param tileMinimums (count, groups), read only if minimums are stored
+   * @throws IllegalArgumentException if scales are stored as products, or as halves and a scale is
+   *     not exactly a half
    */
   public void setTile(
       int tile, int count, byte[] tileCodes, float[] tileScales, float[] tileMinimums) {
@@ -109,10 +109,10 @@ public final class QuantizedWeights implements Matrix {
   }
 
   /**
-   * The same where scales are kept as products.
+   * Writes up to sixteen rows with scales stored as products.
    *
    * @param tileScales of the tile's rows
-   * @param tileMinimums likewise, read only where minimums are stored
+   * @param tileMinimums of the tile's rows, read only if minimums are stored
    */
   public void setTile(
       int tile,
@@ -128,7 +128,7 @@ public final class QuantizedWeights implements Matrix {
   }
 
   /**
-   * Numbers that are a half for 256 columns times a small integer for each group.
+   * Scales that are the product of a half per 256 columns and a small integer per group.
    *
    * @param halves // (rows, columns / 256)
    * @param factors // (rows, groups)
@@ -143,7 +143,7 @@ public final class QuantizedWeights implements Matrix {
     MemorySegment.copy(placed, 0, codes, ValueLayout.JAVA_BYTE, codesOffset(tile), placed.length);
   }
 
-  /** Places a row's codes among those of its tile, whose nibbles are zeros before. */
+  /** Writes a row's codes into its tile, whose nibbles must be zero before. */
   private void placeRow(byte[] source, int at, int row, byte[] tile) {
     if (codeBits == 4) {
       for (int column = 0; column < columns; column++) {
@@ -151,8 +151,8 @@ public final class QuantizedWeights implements Matrix {
       }
       return;
     }
-    // A fresh process does this to all weights before anything is compiled: few instructions a
-    // code.
+    // A fresh process does this for all weights before the JIT has compiled anything, so the loop
+    // executes few instructions per code.
     for (int from = at, to = 4 * row; from < at + columns; from += 4, to += 4 * TILE_ROWS) {
       tile[to] = source[from];
       tile[to + 1] = source[from + 1];
@@ -161,7 +161,7 @@ public final class QuantizedWeights implements Matrix {
     }
   }
 
-  /** Which byte of a tile holds a code. */
+  /** Returns the index of the byte of a tile that holds a code. */
   private int byteOf(int row, int column) {
     return 4 * (column / (codeBits == 8 ? 4 : 8) * TILE_ROWS + row) + column % 4;
   }
@@ -174,7 +174,7 @@ public final class QuantizedWeights implements Matrix {
     switch (format.encoding()) {
       case FLOATS -> setTileFloats(target, tile, count, values);
       case HALVES -> setTileHalves(target, tile, count, values);
-      case PRODUCTS -> throw new IllegalArgumentException("scales are kept as products");
+      case PRODUCTS -> throw new IllegalArgumentException("scales are stored as products");
     }
   }
 
@@ -211,9 +211,9 @@ public final class QuantizedWeights implements Matrix {
   private void setTileProducts(
       MemorySegment target, int tile, int count, SuperBlockScales products) {
     if (format.encoding() != ScaleFormat.ScaleEncoding.PRODUCTS) {
-      throw new IllegalArgumentException("scales are not kept as products");
+      throw new IllegalArgumentException("scales are not stored as products");
     }
-    // As with codes, before anything is compiled.
+    // Also runs before the JIT has compiled anything.
     byte[] placed = new byte[(int) scalesOffset(1)];
     int perBlock = ScaleFormat.SUPER_BLOCK / groupLength;
     int blocks = columns / ScaleFormat.SUPER_BLOCK;
@@ -233,12 +233,14 @@ public final class QuantizedWeights implements Matrix {
     MemorySegment.copy(placed, 0, target, ValueLayout.JAVA_BYTE, scalesOffset(tile), placed.length);
   }
 
-  /** The super-block that a group belongs to. */
+  /** Returns the super-block of a group. */
   private int superBlock(int group) {
     return group / (ScaleFormat.SUPER_BLOCK / groupLength);
   }
 
-  /** Where the halves of a super-block's rows begin; bytes of its groups are behind them. */
+  /**
+   * Returns the offset of a super-block's halves, one per row; the bytes of its groups follow them.
+   */
   private long superBlockOffset(int tile, int block) {
     return scalesOffset(tile)
         + block * format.encoding().tileBytes(ScaleFormat.SUPER_BLOCK, groupLength);
@@ -250,14 +252,14 @@ public final class QuantizedWeights implements Matrix {
     return superBlockOffset(tile, block) + (Short.BYTES + inBlock) * TILE_ROWS;
   }
 
-  /** The integer code at a place, as it was set. */
+  /** Returns the integer code of an element. */
   public int code(int row, int column) {
     int inTile = byteOf(row % TILE_ROWS, column);
     byte bits = codes.get(ValueLayout.JAVA_BYTE, codesOffset(row / TILE_ROWS) + inTile);
     return codeBits == 8 ? bits : bits >> nibbleShift(column) & 15;
   }
 
-  /** A row's values as floats. */
+  /** Writes a row's values as floats. */
   void dequantizeRow(int row, float[] out, int outAt) {
     for (int group = 0; group < groups(); group++) {
       float scale = scale(row, group);
@@ -298,12 +300,14 @@ public final class QuantizedWeights implements Matrix {
     return Float.float16ToFloat(half) * factor;
   }
 
-  /** Copies the scales of a group of a tile's sixteen rows. */
+  /** Copies the scales of a group for the sixteen rows of a tile. */
   void copyScales(int tile, int group, float[] to, int at) {
     copyNumbers(scales, tile, group, to, at);
   }
 
-  /** As {@link #copyScales}, of a matrix with minimums. */
+  /**
+   * Copies the minimums of a group for the sixteen rows of a tile; the matrix must have minimums.
+   */
   void copyMinimums(int tile, int group, float[] to, int at) {
     if (minimums != null) {
       copyNumbers(minimums, tile, group, to, at);
@@ -339,12 +343,15 @@ public final class QuantizedWeights implements Matrix {
     }
   }
 
-  /** Where a tile's codes begin in {@link #codes()}. */
+  /** Returns the offset of a tile's codes in {@link #codes()}. */
   public long codesOffset(int tile) {
     return (long) tile * TILE_ROWS * columns * codeBits / 8;
   }
 
-  /** Where a tile's scales begin in {@link #scales()}, and its minimums in theirs. */
+  /**
+   * Returns the offset of a tile's scales in {@link #scales()}, and of its minimums in {@link
+   * #minimums()}.
+   */
   public long scalesOffset(int tile) {
     return tile * format.encoding().tileBytes(columns, groupLength);
   }
@@ -371,12 +378,12 @@ public final class QuantizedWeights implements Matrix {
     return format;
   }
 
-  /** Whether groups have minimums, stored or computed. */
+  /** Returns whether groups have minimums, stored or computed. */
   public boolean hasMinimums() {
     return format.hasMinimums();
   }
 
-  /** Groups of a row. */
+  /** Returns the groups per row. */
   public int groups() {
     return columns / groupLength;
   }
@@ -393,12 +400,14 @@ public final class QuantizedWeights implements Matrix {
     return scales;
   }
 
-  /** Those that are stored; null where none are. */
+  /** Returns the stored minimums, or null if none are stored. */
   public MemorySegment minimums() {
     return minimums;
   }
 
-  /** Refuses what are not rows of an output of all activations, from {@code firstRow} on. */
+  /**
+   * Throws unless {@code out} is the rows from {@code firstRow} on of an output of all activations.
+   */
   public void requireOutputs(int firstRow, RowBlock out) {
     out.requireShape(out.rows(), rows);
     out.requireContiguous();

@@ -1,8 +1,8 @@
 package dev.kvasir.kernel;
 
 /**
- * How far the pairs of a {@link RopeTable} turn to one position. The arrays are shared, and not to
- * be changed.
+ * The rotation angles of the pairs of a {@link RopeTable} for one position. The arrays are shared
+ * and must not be changed.
  *
  * @param cosines (pairs)
  * @param sines (pairs)

@@ -2,11 +2,14 @@ package dev.kvasir.kernel;
 
 import java.util.Arrays;
 
-/** A worker's room to turn rows of a table to the position of a page. */
+/**
+ * Rotates rows in the order of a table to the position of a page, with scratch memory for one
+ * worker.
+ */
 public final class RopeRotation {
   private final RopeTable table;
-  private final float[] unit; // (width): turned, it is the cosines and then the sines
-  private final float[] inModel; // (headDim), the same in the model's order
+  private final float[] unit; // (width): once rotated, the cosines and then the sines
+  private final float[] inModel; // (headDim), the same in model order
   private final float[] sines; // (pairs)
 
   public RopeRotation(RopeTable table) {
@@ -21,10 +24,10 @@ public final class RopeRotation {
   }
 
   /**
-   * Turns rows to a position, in place.
+   * Rotates rows to a position, in place.
    *
    * @param rows (count, width)
-   * @param rotation whose table this is for
+   * @param rotation the rotation of the table
    */
   public void rotate(Kernels kernels, float[] rows, int count, Rotation rotation, int position) {
     rotateUnit(rotation, position);
@@ -41,7 +44,7 @@ public final class RopeRotation {
     table.toPairOrder(inModel, 0, 1, unit, 0);
   }
 
-  /** The angles that {@link #turn} turns rows by. */
+  /** Returns the angles by which {@link #rotate} rotates rows. */
   RopeAngles angles(Rotation rotation, int position) {
     rotateUnit(rotation, position);
     int pairs = table.pairs();

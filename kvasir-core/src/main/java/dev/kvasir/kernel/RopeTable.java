@@ -3,31 +3,31 @@ package dev.kvasir.kernel;
 import java.util.stream.IntStream;
 
 /**
- * A rotation as kernels want it: how channels pair, and how far each pair turns in so many tokens.
- * Channels that the rotation leaves alone are paired too, and turn by nothing.
+ * A rotary position embedding in the form that kernels use: the order of paired channels, and the
+ * angle of each pair by number of tokens. Non-rotary channels are paired too, with angle zero.
  *
  * <pre>
  * a row: first channels of all pairs, zeros up to pairs() | second channels, zeros up to pairs()
  * </pre>
  */
 public final class RopeTable {
-  /** Rows are gone through in whole vectors of at most so many floats. */
+  /** Rows are processed in whole vectors of up to this many floats. */
   private static final int PADDING = 16;
 
   private final int[] order;
   private final int pairs;
-  private final boolean isModelOrder; // a row is a vector as the model has it
+  private final boolean isModelOrder; // a row is a vector in model order
   private final float[] cosines;
   private final float[] sines;
-  private final float[] negatedSines; // to turn back
+  private final float[] negatedSines; // for the inverse rotation
   private final AngleCache angleCache = new AngleCache();
-  private volatile OffsetAngles offsetAngles; // null until it is asked for
+  private volatile OffsetAngles offsetAngles; // null until first used
 
   /**
    * @param order channels of a head: the first of each pair, then the second
-   * @param turning pairs that turn, the first ones
-   * @param cosines (tokens, turning)
-   * @param sines (tokens, turning)
+   * @param rotaryPairs number of rotary pairs, which come first
+   * @param cosines (tokens, rotaryPairs)
+   * @param sines (tokens, rotaryPairs)
    */
   public RopeTable(int[] order, int rotaryPairs, float[] cosines, float[] sines) {
     this.order = order.clone();
@@ -50,23 +50,23 @@ public final class RopeTable {
     }
   }
 
-  /** Channels of a vector. */
+  /** Returns the channels of a vector. */
   public int headDim() {
     return order.length;
   }
 
-  /** Pairs of a row, those included that pad it. */
+  /** Returns the pairs of a row, including padding. */
   public int pairs() {
     return pairs;
   }
 
-  /** Floats of a row. */
+  /** Returns the floats of a row. */
   public int width() {
     return 2 * pairs;
   }
 
   /**
-   * Brings vectors into the order of rows.
+   * Copies vectors from model order to the order of rows.
    *
    * @param from (count, headDim)
    * @param to (count, width)
@@ -88,7 +88,7 @@ public final class RopeTable {
   }
 
   /**
-   * Turns rows by so many tokens, in place.
+   * Rotates rows by a number of tokens, in place.
    *
    * @param rows (count, width) from {@code at} on
    */
@@ -96,26 +96,26 @@ public final class RopeTable {
     kernels.patterns().rotate(rows, at, count, pairs, cosines, sines, tokens * pairs);
   }
 
-  /** The inverse of {@link #turn}. */
+  /** Inverts {@link #rotate}. */
   public void unrotate(Kernels kernels, float[] rows, int at, int count, int tokens) {
     kernels.patterns().rotate(rows, at, count, pairs, cosines, negatedSines, tokens * pairs);
   }
 
-  /** Whether {@link #arrange} would change nothing: rows are vectors as the model has them. */
+  /** Returns whether rows are in model order, so that {@link #toPairOrder} only copies. */
   public boolean hasModelOrder() {
     return isModelOrder;
   }
 
   /**
-   * How far pairs turn to a position.
+   * Returns the angles of a position.
    *
-   * @param rotation whose table this is
+   * @param rotation the rotation of this table
    */
   public RopeAngles angles(Rotation rotation, int position) {
-    return angleCache.of(position, wanted -> new RopeRotation(this).angles(rotation, wanted));
+    return angleCache.of(position, missing -> new RopeRotation(this).angles(rotation, missing));
   }
 
-  /** How far pairs turn in a few tokens, made once. */
+  /** Returns the angles of small offsets, computed once. */
   public OffsetAngles offsetAngles() {
     OffsetAngles found = offsetAngles;
     if (found == null) {
@@ -125,18 +125,21 @@ public final class RopeTable {
     return found;
   }
 
-  /** By token and pair, not to be changed: for kernels that turn what they make. */
+  /**
+   * Returns the cosines by token and pair, for kernels that rotate as they compute. Callers must
+   * not change them.
+   */
   public float[] cosines() {
     return cosines;
   }
 
-  /** As the cosines. */
+  /** Returns the sines by token and pair. Callers must not change them. */
   public float[] sines() {
     return sines;
   }
 
   /**
-   * Turns rows of consecutive tokens, in place: the i-th one by i.
+   * Rotates rows of consecutive tokens in place, row i by i tokens.
    *
    * @param rows (count, width)
    */
@@ -145,7 +148,7 @@ public final class RopeTable {
   }
 
   /**
-   * Brings rows back into the model's order; the inverse of {@link #arrange}.
+   * Copies rows to vectors in model order; the inverse of {@link #toPairOrder}.
    *
    * @param from (count, width)
    * @param to (count, headDim)

@@ -1,9 +1,9 @@
 package dev.kvasir.kernel;
 
 /**
- * Tokens of a page as codes of a codebook, whose vectors turn with their places on the page: an
- * operand of {@link CodebookKernels}. A reader holds one and points it anew for each page. Not for
- * several threads at once.
+ * Tokens of a page as codes of additive codebooks whose vectors are rotated to the tokens'
+ * positions: an operand of {@link CodebookKernels}. A reader keeps one and repoints it for each
+ * page. Not thread-safe.
  */
 public final class RotaryCodes {
   private Int8Codebooks codebooks;
@@ -13,9 +13,9 @@ public final class RotaryCodes {
   private float[] sines;
 
   /**
-   * Points to other tokens.
+   * Points this operand at other tokens.
    *
-   * @param indices rows that tokens have picked, one of each set // (sets, page tokens)
+   * @param indices codewords of the tokens, one of each set // (sets, page tokens)
    * @param scales // (page tokens)
    * @param cosines // (page tokens, pairs), as the sines
    */

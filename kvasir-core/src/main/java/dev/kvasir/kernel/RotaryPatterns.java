@@ -3,9 +3,9 @@ package dev.kvasir.kernel;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A table of rows that turn with the tokens that pick them, as an operand of {@link
- * PatternKernels#rotatedProducts}, and the scratch memory of those products. A reader holds one and
- * points it anew where its table changes. Not for several threads at once.
+ * A table of rows that are rotated to the positions of the tokens that select them, with scratch
+ * memory: an operand of {@link PatternKernels#rotatedProducts}. A reader keeps one and repoints it
+ * when its table changes. Not thread-safe.
  */
 public final class RotaryPatterns {
   private MemorySegment rows = MemorySegment.NULL;
@@ -15,10 +15,12 @@ public final class RotaryPatterns {
   private final RowBlock scores = new RowBlock();
 
   /**
-   * Points to another table.
+   * Points this operand at another table.
    *
-   * @param rows (256, 2 * pairs) floats, which vectors read fastest where rows begin with lines
-   * @param fan how far pairs turn from one token to the next ones
+   * @param rows (256, 2 * pairs) floats; vector loads are fastest if rows are aligned to cache
+   *     lines
+   * @param offsetAngles angles of the offsets of tokens within {@link
+   *     PatternKernels#ROTATION_STRIDE}
    * @param pairs a multiple of 16
    */
   public RotaryPatterns set(MemorySegment rows, OffsetAngles offsetAngles, int pairs) {
@@ -44,17 +46,20 @@ public final class RotaryPatterns {
     return pairs;
   }
 
-  /** Floats of a row. */
+  /** Returns the floats per row. */
   public int width() {
     return 2 * pairs;
   }
 
-  /** Room for queries, {@link PatternKernels#MOST_TURNING}, and for rows before they are met. */
+  /**
+   * Returns scratch memory for {@link PatternKernels#MAX_ROTATED_QUERIES} queries, and for rows
+   * before they are multiplied.
+   */
   public float[] scratch() {
     return scratch;
   }
 
-  /** An operand for some tokens of the scores. */
+  /** Returns an operand for the scores of some tokens. */
   RowBlock scores() {
     return scores;
   }

@@ -1,14 +1,14 @@
 package dev.kvasir.kernel;
 
 /**
- * The rotation by which a model tells keys and queries of different positions apart, for what packs
- * keys as they were before it. Turning by {@code a} and then by {@code b} is turning by {@code a +
- * b}, and turning two vectors alike leaves their product.
+ * The rotary position embedding of a model, for caches that store keys before rotation. Rotating by
+ * {@code a} and then by {@code b} rotates by {@code a + b}. Rotating two vectors alike preserves
+ * their product.
  */
 public interface Rotation {
   /**
-   * The channels of a head by the pairs that turn together, {@code (x, y) -> (x cos - y sin, y cos
-   * + x sin)}: first all x, then all y in the same order. Channels that never turn are paired too.
+   * Returns the channels of a head ordered by rotary pairs, {@code (x, y) -> (x cos - y sin, y cos
+   * + x sin)}: first all x, then all y in the same order. Non-rotary channels are paired too.
    *
    * @param headDim even
    * @return (headDim)
@@ -16,24 +16,27 @@ public interface Rotation {
   int[] pairOrder(int headDim);
 
   /**
-   * Turns vectors of one head each, in place, all to the same position.
+   * Rotates vectors of one head each to the same position, in place.
    *
    * @param x (count, headDim), {@code stride} apart
-   * @param position negative to turn back
+   * @param position negative for the inverse rotation
    */
   void rotate(float[] x, int at, int stride, int count, int position);
 
   /**
-   * Turns the vectors of consecutive positions, in place: the i-th one by i.
+   * Rotates the vectors of consecutive positions in place, vector i by i.
    *
    * @param x (count, headDim), {@code stride} apart
-   * @param count a page's tokens at the most
+   * @param count at most a page's tokens
    */
   void rotateConsecutive(float[] x, int at, int stride, int count);
 
-  /** The turns of {@link #rotateConsecutive} for heads of so many channels, made once. */
+  /**
+   * Returns the table of {@link #rotateConsecutive} for heads of {@code headDim} channels, computed
+   * once.
+   */
   RopeTable table(int headDim);
 
-  /** The inverse of {@link #rotateConsecutive}. */
+  /** Inverts {@link #rotateConsecutive}. */
   void unrotateConsecutive(float[] x, int at, int stride, int count);
 }

@@ -1,13 +1,13 @@
 package dev.kvasir.kernel;
 
 /**
- * Rows of floats in an array, as an operand of kernels: where the first row begins, how far apart
- * rows begin, how many there are and how long they are.
+ * A block of rows in a float array, as an operand of kernels: offset of the first row, stride,
+ * number of rows and width.
  *
- * <p>A new object for each call would be garbage wherever HotSpot does not inline the call. So
- * whoever calls kernels in every step holds blocks beside its scratch memory and points them anew
- * with {@link #set}; elsewhere {@link #of} will do. A block belongs to one thread. Kernels neither
- * keep it nor point it elsewhere.
+ * <p>A new object per call would be garbage wherever HotSpot does not inline the call. Code that
+ * calls kernels in every step therefore keeps blocks with its scratch memory and repoints them with
+ * {@link #set}; elsewhere {@link #of} is fine. A block belongs to one thread. Kernels neither
+ * retain nor change it.
  */
 public final class RowBlock {
   private float[] values = {};
@@ -16,21 +16,21 @@ public final class RowBlock {
   private int rows;
   private int width;
 
-  /** A new block, for calls that are rare. */
+  /** Returns a new block, for infrequent calls. */
   public static RowBlock of(float[] values, int at, int stride, int rows, int width) {
     return new RowBlock().set(values, at, stride, rows, width);
   }
 
-  /** A new block of rows one after another, from the first value on. */
+  /** Returns a new block of contiguous rows from index 0 on. */
   public static RowBlock of(float[] values, int rows, int width) {
     return new RowBlock().set(values, rows, width);
   }
 
   /**
-   * Points to other rows.
+   * Points this block at other rows.
    *
-   * @param at where the first row begins
-   * @param stride from the begin of a row to that of the next
+   * @param at index of the first row
+   * @param stride from the start of a row to the start of the next
    */
   public RowBlock set(float[] values, int at, int stride, int rows, int width) {
     this.values = values;
@@ -41,12 +41,12 @@ public final class RowBlock {
     return this;
   }
 
-  /** Points to rows one after another, from the first value on. */
+  /** Points this block at contiguous rows from index 0 on. */
   public RowBlock set(float[] values, int rows, int width) {
     return set(values, 0, width, rows, width);
   }
 
-  /** Points to some columns of all rows of another block. */
+  /** Points this block at some columns of all rows of another block. */
   public RowBlock setColumns(RowBlock of, int first, int count) {
     return set(of.values, of.at + first, of.stride, of.rows, count);
   }
@@ -55,12 +55,12 @@ public final class RowBlock {
     return values;
   }
 
-  /** Where the first row begins. */
+  /** Returns the index of the first row. */
   public int at() {
     return at;
   }
 
-  /** Where a row begins. */
+  /** Returns the index of a row. */
   public int at(int row) {
     return at + row * stride;
   }
@@ -73,12 +73,12 @@ public final class RowBlock {
     return rows;
   }
 
-  /** Values of a row. */
+  /** Returns the values per row. */
   public int width() {
     return width;
   }
 
-  /** Refuses rows with gaps between them, for kernels that know no stride. */
+  /** Throws if there are gaps between rows, for kernels without a stride. */
   public void requireContiguous() {
     if (stride != width) {
       throw new IllegalArgumentException(
@@ -86,7 +86,7 @@ public final class RowBlock {
     }
   }
 
-  /** Refuses a block of another shape. */
+  /** Throws if this block has another shape. */
   public void requireShape(int expectedRows, int expectedWidth) {
     if (rows != expectedRows || width != expectedWidth) {
       throw new IllegalArgumentException(

@@ -3,9 +3,9 @@ package dev.kvasir.kernel;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Rows of codes of different widths on top of rows of a table: an operand of {@link
- * RowCodeKernels}. Whoever reads pages holds one beside its scratch memory and points it anew. Not
- * for several threads at once.
+ * Rows of codes of different widths, each added to a row of a table: an operand of {@link
+ * RowCodeKernels}. A page reader keeps one with its scratch memory and repoints it. Not
+ * thread-safe.
  */
 public final class RowCodeBlock {
   private MemorySegment source = MemorySegment.NULL;
@@ -17,14 +17,14 @@ public final class RowCodeBlock {
   private int[] tableRows;
 
   /**
-   * Points to other rows.
+   * Points this block at other rows.
    *
-   * @param source codes from {@code offset} on, with {@link RowCodeLayout#BYTES_BEHIND} readable
-   *     bytes behind the last one
+   * @param source codes from {@code offset} on, followed by {@link RowCodeLayout#OVERREAD_BYTES}
+   *     readable bytes
    * @param base the table
-   * @param lows in the place of the table's // (width)
-   * @param tokens which token each row belongs to, from 0 to rows - 1, each once // (rows)
-   * @param picked by row, the row of the table // (rows)
+   * @param lows replace those of the table // (width)
+   * @param tokens the token of each row, from 0 to rows - 1, each once // (rows)
+   * @param tableRows the table row of each row // (rows)
    */
   public RowCodeBlock set(
       MemorySegment source,
@@ -48,7 +48,7 @@ public final class RowCodeBlock {
     return source;
   }
 
-  /** Of the first code, in bytes. */
+  /** Returns the offset of the first code, in bytes. */
   public long offset() {
     return offset;
   }
@@ -57,7 +57,7 @@ public final class RowCodeBlock {
     return bands;
   }
 
-  /** The table. */
+  /** Returns the table. */
   public NibbleRows base() {
     return base;
   }
@@ -81,7 +81,7 @@ public final class RowCodeBlock {
     return bands.rows();
   }
 
-  /** Channels. */
+  /** Returns the number of channels. */
   public int width() {
     return bands.width();
   }

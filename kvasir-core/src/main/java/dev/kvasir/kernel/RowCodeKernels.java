@@ -3,16 +3,16 @@ package dev.kvasir.kernel;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Vectors of tokens whose channels have codes of different widths. A vector is made of a row of
- * codes on top of a row of a table: {@code (c * slope + lift) * scale + base} with {@code base =
- * nibble * step + low}, each product and the sum after it in one operation.
+ * Kernels for token vectors whose channels have codes of different widths. A vector is a row of
+ * codes added to a row of a table: {@code (c * step + minimum) * scale + base} with {@code base =
+ * nibble * step + low}. Each product and the following addition are one fused operation.
  */
 public interface RowCodeKernels {
-  /** Rows that are multiplied or weighed together at the most. */
+  /** Maximum number of rows multiplied or summed in one call. */
   int MAX_ROWS = 8;
 
   /**
-   * Makes vectors.
+   * Dequantizes vectors.
    *
    * @param codes rows one after another
    * @param out (rows, width) by token, set
@@ -20,13 +20,13 @@ public interface RowCodeKernels {
   void decode(RowCodeBlock codes, float[] out);
 
   /**
-   * Products with vectors that turn with their tokens: {@code c[i][token] = a[i] . vector}, summed
-   * as {@link FloatKernels#gemm} sums.
+   * Products with vectors that are rotated to their tokens' positions: {@code c[i][token] = a[i] .
+   * vector}, summed in the order of {@link FloatKernels#products}.
    *
    * @param codes rows one after another
    * @param cosines (rows, width / 2) by token, as the sines
-   * @param a (aRows, width), {@link #MOST_ROWS} at the most
-   * @param room {@link #room} floats
+   * @param a (aRows, width), at most {@link #MAX_ROWS}
+   * @param scratch {@link #scratchFloats} floats
    * @param c (aRows, rows) by token, set
    */
   void products(
@@ -40,25 +40,28 @@ public interface RowCodeKernels {
 
   /**
    * Weighted sums of vectors: {@code out[i] += w[i][token] * vector}, with weights rounded to
-   * integers as {@link InterleavedSums} says.
+   * integers as in {@link InterleavedSums}.
    *
    * @param codes rows in {@link InterleavedBytes}, band after band
-   * @param w (wRows, rows) by token, not below zero, {@link #MOST_ROWS} at the most
-   * @param room {@link #room} floats
+   * @param w (wRows, rows) by token, non-negative, at most {@link #MAX_ROWS}
+   * @param scratch {@link #scratchFloats} floats
    * @param out (wRows, width), added to
    */
   void weightedSums(RowCodeBlock codes, float[] w, int wRows, float[] scratch, float[] out);
 
-  /** Floats that {@link #gemm} and {@link #weightedSums} need: rows, weights, and a line. */
+  /**
+   * Returns the scratch floats that {@link #products} and {@link #weightedSums} need: rows, weights
+   * and a cache line.
+   */
   static int scratchFloats(int rows, int width) {
     return rows * (width + MAX_ROWS) + 16;
   }
 
   /**
-   * Rows of a table of halves, one for each token.
+   * Gathers rows of a table of halves, one per token.
    *
    * @param source (rows, stride) from {@code offset} bytes on
-   * @param picked by token
+   * @param rowIndices by token
    * @param out (count, width), set
    */
   void gather(
@@ -71,7 +74,7 @@ public interface RowCodeKernels {
       float[] out);
 
   /**
-   * Turns rows in place, the i-th one by the i-th row of angles.
+   * Rotates rows in place, row i by row i of the angles.
    *
    * @param rows (count, x and y, pairs)
    * @param cosines (count, pairs), as the sines

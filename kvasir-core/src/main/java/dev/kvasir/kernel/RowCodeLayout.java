@@ -1,36 +1,36 @@
 package dev.kvasir.kernel;
 
 /**
- * How the codes of a token lie where every channel has a width of its own, the same for many
- * tokens: a row of whole bytes.
+ * The layout of a token's codes when every channel has its own width, shared by many tokens: a row
+ * of whole bytes.
  *
  * <pre>
  * bit 0   index of the token's scale, 3 bits
  * bit 3   codes of all channels in their order, 0 to 8 bits each, low bits first
  * </pre>
  *
- * A code c of k bits stands for the middle of one of 2^k equal steps around zero, {@code (2c + 1 -
- * 2^k) * half * scale}; a channel without bits for zero. As floats that is {@code (c * slope +
- * lift) * scale}, the first two operations in one.
+ * A code c of k bits is the middle of one of 2^k equal steps around zero, {@code (2c + 1 - 2^k) *
+ * halfStep * scale}; a channel without bits is zero. As floats that is {@code (c * step + minimum)
+ * * scale}, with the first two operations fused.
  */
 public final class RowCodeLayout {
-  /** Each half of the channels is gone through in whole vectors of at most so many floats. */
+  /** Each half of the channels is processed in whole vectors of up to this many floats. */
   public static final int VECTOR_WIDTH = 16;
 
   public static final int MAX_BITS = 8;
   public static final int SCALE_BITS = 3;
   public static final int SCALES = 1 << SCALE_BITS;
 
-  /** A row may be read to here behind its last byte. */
+  /** Kernels may read this many bytes beyond the end of a row. */
   public static final int OVERREAD_BYTES = 16;
 
-  /** The index that stands for 1. */
+  /** The index of scale 1. */
   public static final int SCALE_OF_ONE = SCALES / 2;
 
   /**
-   * From one scale to the next, so that they reach from a sixth to four. With thirds of octaves,
-   * which reach from 0.4 to 2, vectors of unusual text are cut off: the bundled model finishes 24
-   * programs of 60 at 1.5 bits, with these 53.
+   * The ratio of neighbouring scales, so that they range from 1/6 to 4. With a third of an octave,
+   * a range from 0.4 to 2, vectors of unusual text are clipped: the bundled model then finishes 24
+   * of 60 programs at 1.5 bits, instead of 53.
    */
   public static final double OCTAVES = 2.0 / 3;
 
@@ -49,8 +49,8 @@ public final class RowCodeLayout {
   private final int rowBytes;
 
   /**
-   * @param bits of each channel, a multiple of two {@link #VECTOR_WIDTH} of them
-   * @param halves half of a step of each channel, with a scale of 1
+   * @param bits of each channel; their number is a multiple of two {@link #VECTOR_WIDTH}
+   * @param halfSteps half of a step of each channel, at scale 1
    */
   public RowCodeLayout(int[] bits, float[] halfSteps) {
     if (bits.length % (2 * VECTOR_WIDTH) != 0 || halfSteps.length != bits.length) {
@@ -77,17 +77,17 @@ public final class RowCodeLayout {
     this.shuffleTables = ShuffleTables.of(this);
   }
 
-  /** What a scale's index stands for. */
+  /** Returns the scale of an index. */
   public static float scale(int index) {
     return SCALE_VALUES[index];
   }
 
-  /** All scales, by index; not to be changed. */
+  /** Returns all scales by index; callers must not change them. */
   public static float[] scales() {
     return SCALE_VALUES;
   }
 
-  /** Channels. */
+  /** Returns the number of channels. */
   public int width() {
     return bits.length;
   }
@@ -100,42 +100,44 @@ public final class RowCodeLayout {
     return halfSteps[channel];
   }
 
-  /** What a code adds to {@link #minimum}: a step, with a scale of 1. */
+  /** Returns the distance of two codes, at scale 1. */
   public float step(int channel) {
     return 2 * halfSteps[channel];
   }
 
-  /** What the lowest code stands for, with a scale of 1. */
+  /** Returns the value of the lowest code, at scale 1. */
   public float minimum(int channel) {
     return (1 - (1 << bits[channel])) * halfSteps[channel];
   }
 
-  /** What a code stands for, as kernels have it. */
+  /** Returns the value of a code, with the kernels' rounding. */
   public float value(int channel, int code, float scale) {
     return Math.fma(code, step(channel), minimum(channel)) * scale;
   }
 
-  /** The first bit of a channel's code. */
+  /** Returns the first bit of a channel's code. */
   public int offset(int channel) {
     return offsets[channel];
   }
 
-  /** Whether a channel's code lies in two bytes. */
+  /** Returns whether a channel's code spans two bytes. */
   boolean isSplit(int channel) {
     return offsets[channel] % Byte.SIZE + bits[channel] > Byte.SIZE;
   }
 
-  /** Zero where no channel has any bits: there is no scale either. */
+  /**
+   * Returns the bytes of a row; zero if no channel has bits, since then there is no scale either.
+   */
   public int rowBytes() {
     return rowBytes;
   }
 
-  /** (width), not to be changed. */
+  /** Returns the bits of each channel; callers must not change them. */
   public int[] bits() {
     return bits;
   }
 
-  /** For who reads eight channels at once. */
+  /** Returns the tables for kernels that read eight channels at once. */
   public ShuffleTables shuffleTables() {
     return shuffleTables;
   }

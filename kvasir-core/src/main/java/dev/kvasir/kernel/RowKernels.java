@@ -1,10 +1,10 @@
 package dev.kvasir.kernel;
 
-/** What is done to a row of floats, value by value or as a whole. */
+/** Element-wise operations and reductions on a row of floats. */
 public interface RowKernels {
   float maximum(float[] x, int at, int count);
 
-  /** {@code x = exp(x - shift)}; answers their sum. */
+  /** Computes {@code x = exp(x - shift)} and returns the sum. */
   float exponentiate(float[] x, int at, int count, float shift);
 
   /** {@code out = x / rms(x) * weight}. */
@@ -13,21 +13,21 @@ public interface RowKernels {
   /** {@code gate = silu(gate) * up}. */
   void gatedSilu(float[] gate, float[] up, int at, int count);
 
-  /** {@code gate = gelu(gate) * up}, as {@link Gelu} has it. */
+  /** {@code gate = gelu(gate) * up}, with {@link Gelu}. */
   void gatedGelu(float[] gate, float[] up, int at, int count);
 
   /** {@code x += y}. */
   void add(float[] x, int at, float[] y, int yAt, int count);
 
-  /** {@code out = x * y}, value by value. */
+  /** {@code out = x * y}, element-wise. */
   void multiply(float[] x, int at, float[] y, int yAt, float[] out, int outAt, int count);
 
   /** {@code x *= factor}. */
   void scale(float[] x, int at, int count, float factor);
 
   /**
-   * {@code x = cap * tanh(x / cap)}: what is small stays nearly as it is, nothing leaves the
-   * bounds.
+   * Soft cap: {@code x = cap * tanh(x / cap)}. Small values hardly change, and all stay within the
+   * cap.
    */
   static void softCap(float[] x, int at, int count, float cap) {
     for (int i = at; i < at + count; i++) {

@@ -1,6 +1,6 @@
 package dev.kvasir.kernel;
 
-/** A thread's room for a few rows of floats. */
+/** Thread-local scratch memory for a few rows of floats. */
 final class RowScratch {
   private static final ThreadLocal<float[]> ROW = ThreadLocal.withInitial(() -> new float[0]);
 
@@ -15,7 +15,7 @@ final class RowScratch {
     return row;
   }
 
-  /** Adds a row of sums to where they belong. */
+  /** Adds a row of sums to an output. */
   static void add(float[] from, int at, float[] out, int outAt, int count) {
     for (int i = 0; i < count; i++) {
       out[outAt + i] += from[at + i];

@@ -5,7 +5,7 @@ import dev.kvasir.page.StageCodes;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-/** Sums of picked rows in plain Java: the definition, to the last bit. */
+/** Reference sums of codebook vectors in plain Java, which define results to the last bit. */
 final class ScalarCodebooks implements CodebookKernels {
   @Override
   public void unpackStages(MemorySegment source, long offset, int stages, byte[] indices) {

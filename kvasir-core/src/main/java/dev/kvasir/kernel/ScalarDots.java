@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 
-/** Sums over packed codes in plain Java: the definition, to the last bit. */
+/** Reference dot products of packed codes in plain Java, which define results to the last bit. */
 final class ScalarDots implements DotKernels {
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -58,7 +58,7 @@ final class ScalarDots implements DotKernels {
     }
   }
 
-  /** Digits of the products from {@code at} on. */
+  /** Rounds the products from {@code at} on to the bytes of a head. */
   private static void round(int head, int at, int paddedDepth, QuantizedOperand operand) {
     float[] products = operand.products();
     float largest = 0;
@@ -76,19 +76,19 @@ final class ScalarDots implements DotKernels {
     operand.setRoundingError(head, PartialSums.sum(products, at, paddedDepth), total);
   }
 
-  private static void put(int head, int entry, int rounded, QuantizedOperand operand) {
-    int at = operand.byteOffset(head, entry / 4) + entry % 4;
+  private static void put(int head, int row, int rounded, QuantizedOperand operand) {
+    int at = operand.byteOffset(head, row / 4) + row % 4;
     if (operand.exact()) {
       int high = rounded + (1 << QuantizedOperand.LOW_BITS - 1) >> QuantizedOperand.LOW_BITS;
       operand.bytes()[at] = (byte) high;
-      int low = operand.byteOffset(operand.heads() + head, entry / 4) + entry % 4;
+      int low = operand.byteOffset(operand.heads() + head, row / 4) + row % 4;
       operand.bytes()[low] = (byte) (rounded - (high << QuantizedOperand.LOW_BITS));
     } else {
       operand.bytes()[at] = (byte) rounded;
     }
   }
 
-  /** A tile's codes are taken out first: segments are slow until compiled. */
+  /** Unpacks a tile's codes first, because access to segments is slow until compiled. */
   @Override
   public void addDots(
       WordLayout layout,
@@ -145,7 +145,7 @@ final class ScalarDots implements DotKernels {
     }
   }
 
-  /** The sum of all entries is made first and added as a whole. */
+  /** Computes the sum over all rows first, then adds it. */
   @Override
   public void shortSums(
       RowBlock weights, MemorySegment codes, long offset, int codesStride, RowBlock out) {

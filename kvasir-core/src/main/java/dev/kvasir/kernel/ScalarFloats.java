@@ -1,6 +1,6 @@
 package dev.kvasir.kernel;
 
-/** Products and sums of floats in plain Java: the definition, to the last bit. */
+/** Reference products and sums of floats in plain Java, which define results to the last bit. */
 final class ScalarFloats implements FloatKernels {
   @Override
   public void products(RowBlock a, RowBlock b, RowBlock c) {

@@ -6,12 +6,12 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Products with coded weights in plain Java: the definition, to the last bit.
+ * The reference GEMM with quantized weights in plain Java, which defines results to the last bit.
  *
- * <p>The compiler makes vectors of loops that are long and walk arrays in step. So the words of a
- * group of columns are gathered over many rows of weights first, and all activations meet those.
+ * <p>The JIT vectorizes long loops that traverse arrays in step. The kernel therefore gathers the
+ * words of a group of columns over many rows of weights, then multiplies all activations with them.
  *
- * <p>Codes are multiplied without being taken apart. A word v of four codes is B0 + 256 * (v >> 8)
+ * <p>Codes are multiplied without being unpacked. A word v of four codes is B0 + 256 * (v >> 8)
  * with B0 the lowest byte, and so on with v >> 8, so that
  *
  * <pre>
@@ -19,13 +19,13 @@ import java.util.Arrays;
  *     = v * a0 + (v >> 8) * (a1 - 256 * a0) + (v >> 16) * (a2 - 256 * a1) + (v >> 24) * (a3 - 256 * a2)
  * </pre>
  *
- * <p>modulo 2^32, which holds the sum of a group: 32 * 128 * 127 at most. Bytes B are taken from 0
- * on, as code + 128; what that adds is taken off again. Nibbles are from 0 on and need no lift.
+ * <p>modulo 2^32, which holds the sum of a group: 32 * 128 * 127 at most. Bytes B are unsigned,
+ * {@code code + 128}; the excess is subtracted afterwards. Nibbles are unsigned already.
  */
 final class ScalarGemm implements GemmKernels {
   private static final int TILE_ROWS = QuantizedWeights.TILE_ROWS;
 
-  /** Lifts the lower three bytes of a word to 0 and above; the highest stays signed. */
+  /** Makes the lower three bytes of a word unsigned; the highest stays signed. */
   private static final int LIFT = 0x00808080;
 
   private static final ValueLayout.OfInt INT =
@@ -167,9 +167,9 @@ final class ScalarGemm implements GemmKernels {
   }
 
   /**
-   * Some rows of weights, one group of columns at a time: words of codes, scales, and what rows of
-   * activations have added up to. Arrays begin at zero and are walked in step, or the compiler
-   * would have to assume that one overlaps another.
+   * Some rows of weights, one group of columns at a time: words of codes, scales, and the totals of
+   * rows of activations. Arrays start at index zero and are traversed in step; otherwise the JIT
+   * would have to assume that they overlap.
    */
   static final class WeightPanel {
     static final int TILES = 16;
@@ -184,7 +184,7 @@ final class ScalarGemm implements GemmKernels {
     private float[][] totals = {}; // (activations, ROWS)
     private int rows;
 
-    /** Clears the totals of so many rows of activations. */
+    /** Clears the totals of {@code activations} rows. */
     void begin(int activations) {
       if (totals.length < activations) {
         totals = new float[activations][ROWS];
@@ -194,12 +194,12 @@ final class ScalarGemm implements GemmKernels {
       }
     }
 
-    /** Rows of the tiles that were taken. */
+    /** Returns the rows of the loaded tiles. */
     int rows() {
       return rows;
     }
 
-    /** Takes a group of some tiles. */
+    /** Loads a group of some tiles. */
     void take(QuantizedWeights matrix, int firstTile, int endTile, int group) {
       rows = (endTile - firstTile) * TILE_ROWS;
       int wordsOfGroup = matrix.groupLength() * matrix.codeBits() / Integer.SIZE;
@@ -217,7 +217,7 @@ final class ScalarGemm implements GemmKernels {
       }
     }
 
-    /** Takes a group's minimums to where its scales were. */
+    /** Loads a group's minimums in place of its scales. */
     void takeMinimums(QuantizedWeights matrix, int firstTile, int endTile, int group) {
       for (int tile = firstTile; tile < endTile; tile++) {
         matrix.copyMinimums(tile, group, scales, (tile - firstTile) * TILE_ROWS);
@@ -236,7 +236,7 @@ final class ScalarGemm implements GemmKernels {
       return sums;
     }
 
-    /** By row of activations. */
+    /** Returns the totals of a row of activations. */
     float[] totals(int activation) {
       return totals[activation];
     }

@@ -5,7 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 
-/** Rows of 16-bit floats in plain Java: the definition, to the last bit. */
+/** Reference kernels for 16-bit floats in plain Java, which define results to the last bit. */
 final class ScalarHalves implements HalfKernels {
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -50,7 +50,7 @@ final class ScalarHalves implements HalfKernels {
     }
   }
 
-  /** The sum of all tokens is made first and added as a whole. */
+  /** Computes the sum over all tokens first, then adds it. */
   @Override
   public void weightedSums(RowBlock weights, DenseMatrix v, int firstRow, RowBlock out) {
     int columns = v.columns();

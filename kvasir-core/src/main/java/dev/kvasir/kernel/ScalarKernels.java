@@ -1,9 +1,8 @@
 package dev.kvasir.kernel;
 
 /**
- * The kernels in plain Java. They define the results, to the last bit, and run where no other
- * kernels can. Floating-point sums depend on their order, so the order is part of the definition:
- * {@link PartialSums}.
+ * The kernels in plain Java. They define results to the last bit and run where no other kernels
+ * can. Floating-point sums depend on their order, so {@link PartialSums} is part of the definition.
  */
 public final class ScalarKernels implements Kernels {
   private final GemmKernels gemm = new ScalarGemm();

@@ -1,13 +1,13 @@
 package dev.kvasir.kernel;
 
-/** Rows that are picked, in plain Java: the definition, to the last bit. */
+/** Reference pattern kernels in plain Java, which define results to the last bit. */
 final class ScalarPatterns implements PatternKernels {
   @Override
   public void gatheredProducts(
-      float[] a, float[] b, int[] rowIndices, int pickedAt, int pairs, RowBlock c) {
+      float[] a, float[] b, int[] rowIndices, int indicesAt, int pairs, RowBlock c) {
     for (int i = 0; i < c.rows(); i++) {
       for (int j = 0; j < c.width(); j++) {
-        int row = rowIndices[pickedAt + j] * 2 * pairs;
+        int row = rowIndices[indicesAt + j] * 2 * pairs;
         c.values()[c.at(i) + j] += PartialSums.dotOfPairs(a, i * 2 * pairs, b, row, pairs);
       }
     }

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** Rows of codes in plain Java: the definition, to the last bit. */
+/** Reference kernels for rows of codes in plain Java, which define results to the last bit. */
 final class ScalarRowCodes implements RowCodeKernels {
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

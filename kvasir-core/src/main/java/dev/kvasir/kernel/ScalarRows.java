@@ -1,6 +1,6 @@
 package dev.kvasir.kernel;
 
-/** What is done to rows, in plain Java: the definition, to the last bit. */
+/** Reference row operations in plain Java, which define results to the last bit. */
 final class ScalarRows implements RowKernels {
   @Override
   public float maximum(float[] x, int at, int count) {

@@ -1,20 +1,19 @@
 package dev.kvasir.kernel;
 
 /**
- * How a {@link QuantizedWeights} keeps the scales of its groups, and their minimums where it has
- * any.
+ * How {@link QuantizedWeights} store the scales of their groups and, if present, the minimums.
  *
- * @param numbers of scales, and of minimums that are stored
- * @param storesMinimums whether each group has a minimum of its own
- * @param minimumFactor of minimums that are computed, {@code minimum = minimumFactor * scale}; zero
- *     where none are
+ * @param encoding of scales, and of stored minimums
+ * @param storesMinimums whether each group stores a minimum
+ * @param minimumFactor for computed minimums, {@code minimum = minimumFactor * scale}; zero if
+ *     there are none
  */
 public record ScaleFormat(ScaleEncoding encoding, boolean storesMinimums, int minimumFactor) {
-  /** Columns that share the half of {@link Numbers#PRODUCTS}. */
+  /** Columns that share the half of {@link ScaleEncoding#PRODUCTS}. */
   public static final int SUPER_BLOCK = 256;
 
   /**
-   * Numbers for the groups of a tile.
+   * How the numbers of a tile's groups are stored.
    *
    * <pre>
    * floats:    group | row 0..15 of f32
@@ -48,7 +47,7 @@ public record ScaleFormat(ScaleEncoding encoding, boolean storesMinimums, int mi
     }
   }
 
-  /** A float for each scale and each minimum, which holds those of every format. */
+  /** Returns the format with a float per scale and minimum, which represents every GGUF format. */
   public static ScaleFormat floats(boolean hasMinimums) {
     return new ScaleFormat(ScaleEncoding.FLOATS, hasMinimums, 0);
   }
@@ -57,7 +56,7 @@ public record ScaleFormat(ScaleEncoding encoding, boolean storesMinimums, int mi
     return storesMinimums || minimumFactor != 0;
   }
 
-  /** Bytes that the scales and minimums of sixteen rows take. */
+  /** Returns the bytes of the scales and minimums of sixteen rows. */
   long tileBytes(long columns, int groupLength) {
     return encoding.tileBytes(columns, groupLength) * (storesMinimums ? 2 : 1);
   }

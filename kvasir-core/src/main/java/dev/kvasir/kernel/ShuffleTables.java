@@ -1,21 +1,22 @@
 package dev.kvasir.kernel;
 
 /**
- * How eight channels of a row of codes are read at once. Their codes span at most 7 + 64 bits, so
- * {@link #Q8_0} from the first one's on hold all of them, and two neighbouring ones each of them:
+ * Tables for reading eight channels of a row of codes at once with a byte shuffle. Eight codes span
+ * at most 7 + 64 bits, so {@link #BYTES} bytes from the first one on hold all of them. Each code
+ * spans at most two adjacent bytes:
  *
  * <pre>
- * lane i, 32 bits   the bytes places[4i] .. places[4i + 3] of those, of which mask leaves the code
- * c * slope + lift  (lane & mask) * slopes[i] + lifts[i]
+ * lane i, 32 bits       the bytes shuffles[4i] .. shuffles[4i + 3]; the mask leaves the code
+ * c * step + minimum    (lane &amp; mask) * steps[i] + minimums[i]
  * </pre>
  *
- * A code stays where it lies in its lane: slopes take back what its place multiplies it by.
+ * A code is not shifted within its lane; {@code steps} compensate for its position.
  *
- * @param starts first byte of a row that is read for each eight // (width / 8)
- * @param places // (width, 4), 0 to {@link #Q8_0} - 1
+ * @param starts first byte that is read for each eight channels // (width / 8)
+ * @param shuffles // (width, 4), 0 to {@link #BYTES} - 1
  * @param masks // (width), 0 for a channel without bits
- * @param slopes // (width)
- * @param lifts // (width)
+ * @param steps // (width)
+ * @param minimums // (width)
  */
 public record ShuffleTables(
     int[] starts, byte[] shuffles, int[] masks, float[] steps, float[] minimums) {

@@ -2,16 +2,19 @@ package dev.kvasir.kernel;
 
 import java.lang.foreign.MemorySegment;
 
-/** A worker's room for the tile of weights that it multiplies; what it holds is nobody's. */
+/**
+ * A worker's scratch memory for the tile of weights that it multiplies. Contents do not survive a
+ * kernel call.
+ */
 public final class TileWorkspace {
   private MemorySegment bytes = MemorySegment.ofArray(new byte[0]);
   private float[] weights = {};
   private float[] activations = {};
   private final RowBlock activationRows = new RowBlock();
   private final RowBlock weightRows = new RowBlock();
-  private ScalarGemm.WeightPanel panel; // null until it is asked for
+  private ScalarGemm.WeightPanel panel; // null until first used
 
-  /** The tile as bytes, for kernels that are no Java. */
+  /** Returns a buffer for the tile as bytes, for native kernels. */
   public MemorySegment bytes(int count) {
     if (bytes.byteSize() < count) {
       bytes = MemorySegment.ofArray(new byte[count]);
@@ -19,7 +22,7 @@ public final class TileWorkspace {
     return bytes;
   }
 
-  /** Some tiles as the Java kernels multiply them. */
+  /** Returns a panel of tiles for the Java kernels. */
   ScalarGemm.WeightPanel panel() {
     if (panel == null) {
       panel = new ScalarGemm.WeightPanel();
@@ -27,7 +30,7 @@ public final class TileWorkspace {
     return panel;
   }
 
-  /** Its codes or its weights as floats. */
+  /** Returns a buffer for the tile's codes or weights as floats. */
   public float[] weights(int count) {
     if (weights.length < count) {
       weights = new float[count];
@@ -35,17 +38,17 @@ public final class TileWorkspace {
     return weights;
   }
 
-  /** An operand for rows of activations; where it points is up to the caller. */
+  /** Returns an operand that the caller points at rows of activations. */
   public RowBlock activationRows() {
     return activationRows;
   }
 
-  /** An operand for rows of weights; where it points is up to the caller. */
+  /** Returns an operand that the caller points at rows of weights. */
   public RowBlock weightRows() {
     return weightRows;
   }
 
-  /** Rows of activations that lie elsewhere among others. */
+  /** Returns a buffer for rows of activations that are copied out of a larger array. */
   float[] activations(int count) {
     if (activations.length < count) {
       activations = new float[count];

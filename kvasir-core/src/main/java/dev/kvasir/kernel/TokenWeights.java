@@ -3,8 +3,8 @@ package dev.kvasir.kernel;
 import dev.kvasir.page.PageSize;
 
 /**
- * Weights of a page's tokens by row: what {@link CodebookKernels#tokenWeights} is. Sums of four
- * rows go on at once, where each must wait for the last of its own.
+ * The definition of {@link CodebookKernels#tokenWeights}. It sums four rows at once, because each
+ * addition of one row has to wait for the previous one.
  */
 final class TokenWeights {
   private static final int PAGE = PageSize.TOKENS;
@@ -14,24 +14,24 @@ final class TokenWeights {
   static void compute(
       float[] probabilities,
       int rows,
-      float[] rescales,
+      float[] inverseScales,
       float[] scales,
       int stride,
       float[] totals,
       float[] weights) {
     int row = 0;
     for (; row + 4 <= rows; row += 4) {
-      computeFour(probabilities, row, rescales, scales, stride, totals, weights);
+      computeFour(probabilities, row, inverseScales, scales, stride, totals, weights);
     }
     for (; row < rows; row++) {
-      computeOne(probabilities, row, rescales, scales, stride, totals, weights);
+      computeOne(probabilities, row, inverseScales, scales, stride, totals, weights);
     }
   }
 
   private static void computeFour(
       float[] probabilities,
       int row,
-      float[] rescales,
+      float[] inverseScales,
       float[] scales,
       int stride,
       float[] totals,
@@ -43,10 +43,10 @@ final class TokenWeights {
     for (int token = 0; token < PAGE; token++) {
       int from = row * PAGE + token;
       int to = token * stride + row;
-      float probability0 = probabilities[from] * rescales[row];
-      float probability1 = probabilities[from + PAGE] * rescales[row + 1];
-      float probability2 = probabilities[from + 2 * PAGE] * rescales[row + 2];
-      float probability3 = probabilities[from + 3 * PAGE] * rescales[row + 3];
+      float probability0 = probabilities[from] * inverseScales[row];
+      float probability1 = probabilities[from + PAGE] * inverseScales[row + 1];
+      float probability2 = probabilities[from + 2 * PAGE] * inverseScales[row + 2];
+      float probability3 = probabilities[from + 3 * PAGE] * inverseScales[row + 3];
       total0 += probability0;
       total1 += probability1;
       total2 += probability2;
@@ -65,14 +65,14 @@ final class TokenWeights {
   private static void computeOne(
       float[] probabilities,
       int row,
-      float[] rescales,
+      float[] inverseScales,
       float[] scales,
       int stride,
       float[] totals,
       float[] weights) {
     float total = 0;
     for (int token = 0; token < PAGE; token++) {
-      float probability = probabilities[row * PAGE + token] * rescales[row];
+      float probability = probabilities[row * PAGE + token] * inverseScales[row];
       total += probability;
       weights[token * stride + row] = probability * scales[token];
     }

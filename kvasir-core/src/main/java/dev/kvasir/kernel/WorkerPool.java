@@ -6,41 +6,47 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Threads that do parts of a piece of work together with the caller. A decoder step hands out some
- * fifty pieces of a few microseconds, so waiting workers spin before they sleep, parts are claimed
- * by one atomic step, and nothing is allocated.
+ * A pool of threads that run the parts of a task together with the calling thread. A decoder step
+ * submits about fifty tasks of a few microseconds each. Idle workers therefore spin before they
+ * sleep, one atomic operation claims a part, and nothing is allocated.
  *
- * <p>Only one caller at a time has the workers; another one does its parts alone meanwhile, which
- * is slower and never wrong.
+ * <p>The pool serves one caller at a time. A second caller meanwhile runs its parts alone, which is
+ * slower but gives the same result.
  */
 public final class WorkerPool implements AutoCloseable {
-  /** Work that falls into independent parts. */
+  /** A task made of independent parts. */
   public interface ParallelTask {
     /**
-     * @param part which part, each handed out once
-     * @param worker who does it, below {@link WorkerPool#budgetSize()}: a place for scratch memory
-     *     that no one else uses at the same time
+     * Runs one part.
+     *
+     * @param part index of the part; each part runs once
+     * @param worker index of the running thread, below {@link WorkerPool#size()}; no two threads
+     *     use the same index at the same time, so it can select scratch memory
      */
     void run(int part, int worker);
   }
 
-  /** Some 50 microseconds: longer than the gap between two pieces, shorter than a wake-up hurts. */
+  /**
+   * About 50 microseconds: longer than the gap between two tasks, short enough to make waking
+   * cheap.
+   */
   private static final int SPINS_BEFORE_SLEEP = 4_000;
 
-  /** Some microseconds: what a processor is given away for must be worth it. */
+  /** A few microseconds: yielding the processor more often would cost more than it gains. */
   private static final int SPINS_BEFORE_YIELD = 256;
 
   private static final int PART_BITS = 20;
   private static final long PART_MASK = (1L << PART_BITS) - 1;
 
-  /** Parts of a piece of work at the most. */
+  /** The maximum number of parts of a task. */
   public static final int MAX_PARTS = (int) PART_MASK;
 
   private final Thread[] threads;
   private final ReentrantLock callers = new ReentrantLock();
 
   /**
-   * {@code generation (24) | parts (20) | next part (20)}, so that one step claims consistently.
+   * {@code generation (24) | parts (20) | next part (20)} in one word, so that one atomic operation
+   * claims a part consistently.
    */
   private final AtomicLong ticket = new AtomicLong();
 
@@ -65,18 +71,18 @@ public final class WorkerPool implements AutoCloseable {
     }
   }
 
-  /** The caller and its workers. */
+  /** Returns the number of threads, including the caller. */
   public int size() {
     return threads.length + 1;
   }
 
-  /** Runs every part and returns when all are done. An exception in a part is thrown here. */
+  /** Runs every part and returns when all are done. Rethrows an exception that a part throws. */
   public void run(ParallelTask newTask, int parts) {
     if (parts > MAX_PARTS) {
       throw new IllegalArgumentException(
           "parts is %d; expected at most %d".formatted(parts, MAX_PARTS));
     }
-    // A part that runs a piece of its own is a second caller, though the lock would let it in.
+    // A part that runs a task itself is a second caller, although the lock is reentrant.
     if (parts <= 1
         || threads.length == 0
         || callers.isHeldByCurrentThread()
@@ -105,8 +111,8 @@ public final class WorkerPool implements AutoCloseable {
   }
 
   /**
-   * Where more threads want to run than there are processors, the one that is waited for may be
-   * among those that wait for one: the compiler's, in a fresh process, or a neighbour's.
+   * Spins, and yields at intervals. When there are more runnable threads than processors, the
+   * awaited thread may need this one: for example the JIT compiler in a fresh process.
    */
   private static void pause(int waited) {
     if (waited % SPINS_BEFORE_YIELD == 0) {
@@ -124,7 +130,7 @@ public final class WorkerPool implements AutoCloseable {
     }
   }
 
-  /** Claims and does parts until none is left; answers whether there was any. */
+  /** Claims and runs parts until none is left. Returns whether it ran any. */
   private boolean claimParts(int worker) {
     boolean any = false;
     while (true) {
@@ -137,10 +143,10 @@ public final class WorkerPool implements AutoCloseable {
         continue;
       }
       any = true;
-      // The claimed part is unfinished, so the caller waits and the work cannot change under us.
+      // The claimed part is unfinished, so the caller waits and the task field cannot change.
       try {
         task.run((int) next, worker);
-      } catch (Throwable e) { // handed to the caller, who would otherwise wait forever
+      } catch (Throwable e) { // rethrown by the caller, which would otherwise wait forever
         failure = e;
       } finally {
         finished.incrementAndGet();
@@ -164,7 +170,7 @@ public final class WorkerPool implements AutoCloseable {
 
   private void sleep() {
     asleep.incrementAndGet();
-    // A piece handed out between the last look and the count above would find no sleeper to wake.
+    // A task submitted between the last check and the increment would find no sleeper to wake.
     long seen = ticket.get();
     if ((seen & PART_MASK) >= (seen >>> PART_BITS & PART_MASK) && !closed) {
       LockSupport.park(this);

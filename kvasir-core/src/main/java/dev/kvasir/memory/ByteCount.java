@@ -4,7 +4,7 @@ import dev.kvasir.error.InvalidInputException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A number of bytes as a user types it. */
+/** Parses byte counts as users type them. */
 public final class ByteCount {
   private static final Pattern TYPED = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)(KiB|MiB|GiB|TiB)");
 

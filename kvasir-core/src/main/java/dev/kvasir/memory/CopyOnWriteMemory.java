@@ -3,14 +3,14 @@ package dev.kvasir.memory;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Memory that forks share until one of them writes to it. */
+/** Reference-counted memory that forks share until one of them writes to it. */
 public final class CopyOnWriteMemory {
   private final MemoryPool pool;
   private final CountedArena arena;
   private final MemorySegment bytes;
   private final AtomicInteger refCount = new AtomicInteger(1);
 
-  /** Zeroed, and held by whoever makes it. */
+  /** Allocates zeroed memory with one reference. */
   public CopyOnWriteMemory(long byteSize, MemoryPool pool) {
     this.pool = pool;
     this.arena = new CountedArena(pool);
@@ -37,7 +37,7 @@ public final class CopyOnWriteMemory {
     }
   }
 
-  /** This, where nobody else holds it; otherwise a copy, and this is let go. */
+  /** Returns this if there is no other reference; otherwise a copy, and releases this. */
   public CopyOnWriteMemory writable() {
     if (refCount.get() == 1) {
       return this;

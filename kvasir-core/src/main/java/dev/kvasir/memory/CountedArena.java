@@ -6,8 +6,8 @@ import java.lang.foreign.SegmentAllocator;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Off-heap memory whose bytes are counted where they are taken, so that an account of them is what
- * is allocated and not an estimate. Closing gives all of it back; use after that throws.
+ * An off-heap arena that counts the bytes it allocates, so that accounting is exact. Closing it
+ * frees everything; later use throws.
  */
 public final class CountedArena implements SegmentAllocator, AutoCloseable {
   /** A cache line, and the widest vector register. */
@@ -26,15 +26,16 @@ public final class CountedArena implements SegmentAllocator, AutoCloseable {
     this(MemoryPool.unlimited());
   }
 
-  /** Takes its memory from a pool, and gives it back when it is closed. */
+  /** Creates an arena that acquires its bytes from a pool and releases them when it is closed. */
   public CountedArena(MemoryPool pool) {
     this(pool, 0);
   }
 
   /**
-   * The same with bytes that were taken from the pool beforehand, which are used first.
+   * Creates an arena with bytes that were acquired from the pool in advance; they are used first.
    *
-   * @param prepaid what is not used of them is given back with the rest, or by {@link #settle}
+   * @param reserved bytes acquired in advance; unused ones are released on close or by {@link
+   *     #releaseUnused}
    */
   public CountedArena(MemoryPool pool, long reserved) {
     this.pool = pool;
@@ -42,31 +43,31 @@ public final class CountedArena implements SegmentAllocator, AutoCloseable {
     LIVE_ARENAS.incrementAndGet();
   }
 
-  /** Gives back what was taken beforehand and is not going to be used. */
+  /** Releases reserved bytes that will not be used. */
   void releaseUnused() {
     pool.release(reserved.getAndSet(0));
   }
 
-  /** Another one, with what is left of what was taken beforehand. */
+  /** Returns another arena with the remaining reserved bytes. */
   CountedArena next() {
     return new CountedArena(pool, reserved.getAndSet(0));
   }
 
-  /** Another one, with so many bytes of what was taken beforehand, or what is left of it. */
+  /** Returns another arena with {@code byteSize} of the reserved bytes, or what is left of them. */
   CountedArena split(long byteSize) {
     long moved = Math.min(byteSize, reserved.get());
     reserved.addAndGet(-moved);
     return new CountedArena(pool, moved);
   }
 
-  /** From what was taken beforehand, as far as it goes. */
+  /** Acquires bytes from the reserved ones first. */
   private void acquire(long byteSize) {
     long used = Math.min(byteSize, reserved.get());
     pool.acquire(byteSize - used);
     reserved.addAndGet(-used);
   }
 
-  /** Zeroed memory, aligned to a cache line at the least. */
+  /** Returns zeroed memory, aligned to at least a cache line. */
   @Override
   public MemorySegment allocate(long byteSize, long byteAlignment) {
     acquire(byteSize);
@@ -81,7 +82,7 @@ public final class CountedArena implements SegmentAllocator, AutoCloseable {
     return segment;
   }
 
-  /** Counts what lies elsewhere until this arena is closed, as if it had handed it out. */
+  /** Counts external memory until this arena is closed, as if it were allocated here. */
   void count(long byteSize) {
     acquire(byteSize);
     add(byteSize);
@@ -92,7 +93,7 @@ public final class CountedArena implements SegmentAllocator, AutoCloseable {
     PEAK_BYTES.accumulateAndGet(LIVE_BYTES.addAndGet(byteSize), Math::max);
   }
 
-  /** What this arena has handed out. */
+  /** Returns the allocated bytes of this arena. */
   public long bytes() {
     return bytes.get();
   }
@@ -108,22 +109,22 @@ public final class CountedArena implements SegmentAllocator, AutoCloseable {
     }
   }
 
-  /** Arenas of the whole process that are still open. */
+  /** Returns the open arenas of the whole process. */
   public static long liveArenas() {
     return LIVE_ARENAS.get();
   }
 
-  /** Bytes of the whole process that are still taken. */
+  /** Returns the allocated bytes of the whole process. */
   public static long liveBytes() {
     return LIVE_BYTES.get();
   }
 
-  /** The most that were taken at once since {@link #resetPeakBytes}. */
+  /** Returns the peak of allocated bytes since {@link #resetPeakBytes}. */
   public static long peakBytes() {
     return PEAK_BYTES.get();
   }
 
-  /** Forgets what was taken earlier. */
+  /** Resets the peak to the current bytes. */
   public static void resetPeakBytes() {
     PEAK_BYTES.set(LIVE_BYTES.get());
   }

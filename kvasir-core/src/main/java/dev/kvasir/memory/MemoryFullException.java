@@ -2,7 +2,7 @@ package dev.kvasir.memory;
 
 import dev.kvasir.error.InvalidInputException;
 
-/** A pool has not as many bytes as were asked for; nothing has changed. */
+/** Thrown when a pool has fewer bytes than requested; nothing has changed. */
 public final class MemoryFullException extends InvalidInputException {
   private static final long serialVersionUID = 1L;
 

@@ -5,24 +5,25 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * One number of bytes for all that share it, say all sequences of an engine. Whoever takes asks
- * first, and is refused before anything has changed; what several hold is counted once, where it
- * was taken. Where there is not enough, those are asked who can do with less ({@link Yielding}).
+ * A byte budget shared by several users, for example all sequences of an engine. Users acquire
+ * bytes before they allocate, and a rejected request changes nothing. Shared memory counts once,
+ * where it was acquired. When bytes run out, the pool asks its {@link Reclaimable} members to free
+ * some. Thread-safe.
  */
 public final class MemoryPool {
-  /** One who can give memory back when others need it. */
+  /** A user that can free memory when others need it. */
   public interface Reclaimable {
     /**
-     * Levels at which {@link #reclaim} is asked, one after another: as many times as pages of any
-     * method can become narrower.
+     * The number of levels at which {@link #reclaim} is called in turn: the most times that pages
+     * of any method can be requantized.
      */
     int LEVELS = 6;
 
     /**
-     * Gives back about so many bytes, or as many as it can without going below a level; called from
-     * the thread of whoever needs them.
+     * Releases about {@code bytes}, or as many as possible at a level; runs on the thread that
+     * needs them.
      *
-     * @param level 0 is the widest: what is at it may become narrower, what is beyond it stays
+     * @param level 0 is the widest: pages at this level may be requantized, narrower ones stay
      */
     void reclaim(int level, long bytes);
   }
@@ -39,7 +40,7 @@ public final class MemoryPool {
     this.limit = limit;
   }
 
-  /** As much as the machine has. */
+  /** Creates a pool without a limit. */
   public static MemoryPool unlimited() {
     return new MemoryPool(Long.MAX_VALUE);
   }
@@ -48,20 +49,20 @@ public final class MemoryPool {
     return limit;
   }
 
-  /** Bytes that are taken now, those included that are set aside for what is to come. */
+  /** Returns the bytes in use, reserved ones included. */
   public long usedBytes() {
     return usedBytes.get();
   }
 
-  /** The most that were ever taken at once. */
+  /** Returns the peak of the bytes in use. */
   public long peakBytes() {
     return peakBytes.get();
   }
 
-  /** Takes bytes if there are as many, if need be from those who can yield. */
+  /** Acquires bytes if the pool has them, after reclaiming some if necessary. */
   public boolean tryAcquire(long bytes) {
     if (bytes == 0) {
-      return true; // also where more is borrowed than there is
+      return true; // even when the pool is overdrawn
     }
     for (int level = 0; level < Reclaimable.LEVELS; level++) {
       if (acquireFree(bytes)) {
@@ -72,7 +73,7 @@ public final class MemoryPool {
     return acquireFree(bytes);
   }
 
-  /** Asks one after another, until there is enough. */
+  /** Asks the members one after another until there are enough bytes. */
   private void reclaim(int level, long bytes) {
     for (Reclaimable one : reclaimables) {
       long missing = bytes - (limit - usedBytes.get());
@@ -95,9 +96,9 @@ public final class MemoryPool {
   }
 
   /**
-   * Takes bytes or throws.
+   * Acquires bytes.
    *
-   * @throws MemoryFullException where there are not as many; nothing has changed then
+   * @throws MemoryFullException if the pool has too few; nothing has changed then
    */
   public void acquire(long bytes) {
     if (!tryAcquire(bytes)) {
@@ -106,8 +107,8 @@ public final class MemoryPool {
   }
 
   /**
-   * Takes bytes whether there are as many or not, for one who is about to give back more: a page
-   * lies beside its narrower form for a moment.
+   * Acquires bytes regardless of the limit, for a caller that is about to release more: a page
+   * exists next to its narrower replacement for a moment.
    */
   public void overdraw(long bytes) {
     usedBytes.addAndGet(bytes);

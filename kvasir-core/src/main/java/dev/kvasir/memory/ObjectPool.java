@@ -4,10 +4,10 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.function.Supplier;
 
 /**
- * Scratch memory between two uses: a few pieces wait for whoever comes next, from any thread, and
- * what a crowd needed once is not kept.
+ * A thread-safe pool of reusable scratch objects. It retains only a few idle ones, so memory from a
+ * burst of users is freed.
  *
- * @param <T> what is lent
+ * @param <T> the pooled type
  */
 public final class ObjectPool<T> {
   private static final int MAX_IDLE = 4;
@@ -19,7 +19,7 @@ public final class ObjectPool<T> {
     this.factory = factory;
   }
 
-  /** One that nobody else uses, until it is given back. */
+  /** Returns an object for exclusive use until {@link #release}. */
   public T acquire() {
     T pooled = idle.poll();
     return pooled == null ? factory.get() : pooled;

@@ -4,31 +4,30 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * An arena for several who come and go, say the pages of a block: it is closed by the last who lets
- * go. To close an arena that threads share, all of them are stopped for a moment, so one serves as
- * many as possible.
+ * A reference-counted arena, for example for the pages of a block; the last reference closes it.
+ * Closing a shared arena briefly stops all threads, so one arena should serve many users.
  */
 public final class SharedArena {
   private final CountedArena arena;
-  private final SharedMapping mapping; // null where all of it is memory of its own
+  private final SharedMapping mapping; // null if all memory is its own
   private final AtomicInteger refCount = new AtomicInteger(1);
 
-  /** Held by whoever makes it. */
+  /** Creates an arena with one reference. */
   public SharedArena(MemoryPool pool) {
     this(pool, 0);
   }
 
   /**
-   * @param prepaid bytes that were taken from the pool beforehand, which are used first
+   * @param reserved bytes acquired from the pool in advance, which are used first
    */
   public SharedArena(MemoryPool pool, long reserved) {
     this(new CountedArena(pool, reserved), null);
   }
 
   /**
-   * Of what lies in a mapped file and stays there, and of memory for the rest. Bytes of the file
-   * are taken from the pool as others are: they are held in memory as soon as they are read, and
-   * who was let in must find room.
+   * Creates an arena for data that stays in a mapped file, and memory for the rest. Mapped bytes
+   * count in the pool like others: they occupy memory as soon as they are read, and admitted
+   * sequences rely on that memory.
    */
   public SharedArena(MemoryPool pool, SharedMapping mapping) {
     this(new CountedArena(pool), mapping);
@@ -39,19 +38,19 @@ public final class SharedArena {
     this.mapping = mapping == null ? null : mapping.retain();
   }
 
-  /** Of as much memory as there is. */
+  /** Creates an arena without a limit. */
   public SharedArena() {
     this(MemoryPool.unlimited());
   }
 
-  /** Zeroed memory, aligned to a cache line. */
+  /** Returns zeroed memory, aligned to a cache line. */
   public MemorySegment allocate(long bytes) {
     return arena.allocate(bytes);
   }
 
   /**
-   * What a segment holds: the segment itself, to be read, where it lies in the mapped file; else a
-   * copy, aligned to a cache line.
+   * Returns a segment's contents: the segment itself, read-only, if it lies in the mapped file;
+   * else a copy, aligned to a cache line.
    */
   public MemorySegment adopt(MemorySegment source) {
     if (mapping == null || !source.isNative()) {
@@ -61,25 +60,25 @@ public final class SharedArena {
     return source.asReadOnly();
   }
 
-  /** Whether it has to do with a mapped file, which nobody may write to. */
+  /** Returns whether it refers to a mapped file, which must not be written. */
   public boolean isMapped() {
     return mapping != null;
   }
 
   /**
-   * An arena of its own for what outlives the rest, from what was taken beforehand as far as that
-   * goes; held by whoever asks.
+   * Returns a separate arena, with one reference, for data that outlives the rest. It takes up to
+   * {@code bytes} of the reserved bytes.
    */
   public SharedArena split(long bytes) {
     return new SharedArena(arena.split(bytes), mapping);
   }
 
-  /** Gives back what was taken beforehand and is not going to be used. */
+  /** Releases reserved bytes that will not be used. */
   public void releaseUnused() {
     arena.releaseUnused();
   }
 
-  /** Lets go of it for another one, with what is left of what was taken beforehand. */
+  /** Releases this arena and returns another with the remaining reserved bytes. */
   public SharedArena next() {
     SharedArena other = new SharedArena(arena.next(), mapping);
     release();

@@ -9,25 +9,25 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Files that are mapped for several who come and go, say the blocks of a sequence: they are
- * unmapped by the last who lets go. Their names may be other files' by then, or nobody's.
+ * A reference-counted set of mapped files, for example the blocks of a sequence; the last reference
+ * unmaps them. Files may be renamed or deleted while they are mapped.
  */
 public final class SharedMapping {
-  /** Of those that many small files may take: Linux allows a process 65,530 mappings in all. */
+  /** Maximum mappings of small files: Linux allows a process 65,530 mappings in all. */
   static final int MAX_FILES = 1 << 14;
 
   private static final AtomicInteger FILES = new AtomicInteger();
 
   private final Arena arena = Arena.ofShared();
-  private final AtomicInteger refCount = new AtomicInteger(1); // whoever makes it
-  private final AtomicInteger files = new AtomicInteger(); // of FILES
+  private final AtomicInteger refCount = new AtomicInteger(1); // the creator's reference
+  private final AtomicInteger files = new AtomicInteger(); // this object's share of FILES
 
-  /** Where files are mapped to. */
+  /** Returns the arena that files are mapped into. */
   public Arena arena() {
     return arena;
   }
 
-  /** Maps one of many files, to be read; empty where the process has as many as it should. */
+  /** Maps a file read-only; empty if the process has too many mappings. */
   public Optional<MemorySegment> tryMap(FileChannel file) throws IOException {
     if (FILES.incrementAndGet() > MAX_FILES) {
       FILES.decrementAndGet();

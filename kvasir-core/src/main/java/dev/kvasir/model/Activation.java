@@ -2,7 +2,7 @@ package dev.kvasir.model;
 
 import dev.kvasir.kernel.RowKernels;
 
-/** What opens the gates of a feed-forward part. */
+/** Activation functions of gated feed-forward layers. */
 public enum Activation {
   /** {@code x / (1 + exp(-x))}. */
   SILU("silu") {
@@ -21,8 +21,8 @@ public enum Activation {
   },
 
   /**
-   * {@code g / (1 + exp(-1.702 g)) * (u + 1)} with a gate of at most 7 and what it lets through
-   * between -7 and 7, as gpt-oss has it.
+   * {@code g / (1 + exp(-1.702 g)) * (u + 1)} with g at most 7 and u between -7 and 7, as in
+   * gpt-oss.
    */
   BOUNDED_SILU("silu") {
     @Override
@@ -44,11 +44,11 @@ public enum Activation {
     this.huggingFaceName = huggingFaceName;
   }
 
-  /** What Hugging Face calls it. */
+  /** Returns the name in Hugging Face configurations. */
   String huggingFaceName() {
     return huggingFaceName;
   }
 
-  /** {@code gate = activation(gate) * up}. */
+  /** Computes {@code gate = activation(gate) * up}. */
   abstract void applyGate(RowKernels rows, float[] gate, float[] up, int at, int count);
 }

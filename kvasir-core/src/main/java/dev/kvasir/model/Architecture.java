@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 
 /**
- * The families that share the one decoder. A family is nothing but these answers; the forward pass
- * never asks for its name.
+ * Model families that share the decoder. A family only answers these questions; the forward pass
+ * never checks its name.
  */
 public enum Architecture {
   LLAMA("llama", RopeLayout.INTERLEAVED, Bias.IF_PRESENT, false),
@@ -68,12 +68,12 @@ public enum Architecture {
     IF_PRESENT
   }
 
-  /** What queries and keys are divided by before they turn. */
+  /** How queries and keys are normalized before RoPE. */
   enum HeadNorms {
     NONE,
-    /** Each head by the root mean square of its own channels. */
+    /** Each head by the root mean square of its channels. */
     PER_HEAD,
-    /** All heads by that of all their channels. */
+    /** All heads together by the root mean square of all their channels. */
     ALL_HEADS
   }
 
@@ -93,7 +93,7 @@ public enum Architecture {
     this.traits = traits;
   }
 
-  /** The family that a file means by that name. */
+  /** Returns the family with a name or alias; fails for an unknown one. */
   static Architecture named(String name, String fileName) {
     return Arrays.stream(values())
         .filter(architecture -> architecture.hasName(name))
@@ -113,17 +113,20 @@ public enum Architecture {
     return Arrays.stream(values()).map(a -> a.identifier).collect(Collectors.joining(", "));
   }
 
-  /** What files call it. */
+  /** Returns the name used in model files. */
   public String identifier() {
     return identifier;
   }
 
-  /** Conversion to GGUF reorders the heads of some families; Hugging Face files are all halves. */
+  /**
+   * Returns the RoPE layout of GGUF files, whose conversion reorders some heads. Hugging Face files
+   * all use halves.
+   */
   RopeLayout ggufRopeLayout() {
     return traits.ggufRopeLayout();
   }
 
-  /** Whether its layers attend to latent vectors. */
+  /** Returns whether layers use latent attention. */
   boolean isLatent() {
     return this == DEEPSEEK2;
   }
@@ -148,7 +151,9 @@ public enum Architecture {
     return traits;
   }
 
-  /** Whether all of its models are mixtures of experts; of Llama's some are. */
+  /**
+   * Returns whether all models of the family are mixtures of experts. Some Llama models are, too.
+   */
   boolean hasExperts() {
     return this == QWEN2_MOE || this == QWEN3_MOE || this == MIXTRAL || this == GPT_OSS;
   }

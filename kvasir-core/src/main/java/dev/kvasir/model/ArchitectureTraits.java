@@ -4,7 +4,7 @@ import dev.kvasir.model.Architecture.Bias;
 import dev.kvasir.model.Architecture.HeadNorms;
 import java.util.List;
 
-/** What sets a family apart and no file of it says. */
+/** Traits of a family that its files do not state. */
 final class ArchitectureTraits {
   private final RopeLayout ggufRopeLayout;
   private List<String> aliases = List.of();
@@ -25,15 +25,15 @@ final class ArchitectureTraits {
   }
 
   /**
-   * Norms before each part of a layer, gates by silu, every layer alike.
+   * Returns the default traits: pre-norms, SiLU gates, all layers alike.
    *
-   * @param ggufRopeLayout that conversion to GGUF leaves; Hugging Face files are all halves
+   * @param ggufRopeLayout layout after conversion to GGUF; Hugging Face files all use halves
    */
   static ArchitectureTraits of(RopeLayout ggufRopeLayout) {
     return new ArchitectureTraits(ggufRopeLayout);
   }
 
-  /** What Hugging Face calls it besides. */
+  /** Sets further names used by Hugging Face. */
   ArchitectureTraits withAliases(String... names) {
     aliases = List.of(names);
     return this;
@@ -59,34 +59,37 @@ final class ArchitectureTraits {
     return this;
   }
 
-  /** Hugging Face files store what norms multiply by less one. */
+  /** Marks Hugging Face files as storing norm weights minus one. */
   ArchitectureTraits normsMinusOne() {
     normsMinusOne = true;
     return this;
   }
 
-  /** Gate and up projection are one tensor where a file has no tensor for the gate alone. */
+  /** Fuses gate and up projection into one tensor if a file has no separate gate tensor. */
   ArchitectureTraits fusedGates() {
     fusedGates = true;
     return this;
   }
 
-  /** A window in a folder holds without {@code use_sliding_window}. */
+  /** Applies the window of a Hugging Face folder even without {@code use_sliding_window}. */
   ArchitectureTraits slidingWindow() {
     slidingWindow = true;
     return this;
   }
 
-  /** A window holds in all but the last of so many layers, where a file says nothing else. */
+  /**
+   * Applies a window to all but the last of every {@code period} layers, unless a file states
+   * otherwise.
+   */
   ArchitectureTraits slidingWindowExceptEvery(int period) {
     localPeriod = period;
     return slidingWindow();
   }
 
   /**
-   * Layers with a window turn without stretching.
+   * Leaves RoPE unscaled in layers with a window.
    *
-   * @param base theirs where a file says nothing; 0 for that of all layers
+   * @param base their base unless a file states one; 0 for that of all layers
    */
   ArchitectureTraits unscaledLocalRope(double base) {
     unscaledLocalRope = true;
@@ -94,7 +97,7 @@ final class ArchitectureTraits {
     return this;
   }
 
-  /** Attention has sinks, which are learned, and its output a bias. */
+  /** Marks attention as having learned sinks and an output bias. */
   ArchitectureTraits withSinks() {
     sinks = true;
     return this;

@@ -2,12 +2,12 @@ package dev.kvasir.model;
 
 /** Attention of a layer over the rows of a step. */
 sealed interface AttentionPass permits MultiHeadPass, LatentPass {
-  /** Makes room for so many rows; what was there is lost. */
+  /** Ensures capacity for that many rows; contents are lost. */
   void ensureCapacity(int rows);
 
   /**
-   * @param normed what the layer attends with // (rows, hidden)
-   * @param update what it gives, without the bias of its last product // (rows, hidden)
+   * @param normed normalized input of the layer // (rows, hidden)
+   * @param update output without the bias of the output projection // (rows, hidden)
    */
   void run(int layer, LayerWeights weights, float[] normed, float[] update);
 }

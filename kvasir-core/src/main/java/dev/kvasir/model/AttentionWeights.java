@@ -1,8 +1,8 @@
 package dev.kvasir.model;
 
-/** What a layer attends with. */
+/** Attention weights of a layer. */
 public sealed interface AttentionWeights permits MultiHeadWeights, LatentWeights {
-  /** From the outputs of all heads back to the residual stream. */
+  /** Returns the projection from the outputs of all heads to the residual stream. */
   Projection output();
 
   long bytes();

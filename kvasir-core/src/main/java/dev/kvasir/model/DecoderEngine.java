@@ -6,55 +6,55 @@ import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.Engine;
 import dev.kvasir.error.InvalidInputException;
 
-/** An engine of one decoder, with what a model tells of it: the same wherever its weights lie. */
+/** An engine for one decoder, on any device. */
 public interface DecoderEngine extends Engine {
   ModelConfig config();
 
-  /** A short name for its weights and shape, which profiles are made out to. */
+  /** Returns a short identifier of weights and shape, to which profiles are bound. */
   String fingerprint();
 
-  /** What it computes on, for people. */
+  /** Returns the name of the device, for display. */
   String device();
 
-  /** What a cache of its sequences may know, but for profile and limit. */
+  /** Returns the context of the engine's caches, without profile and context limit. */
   CacheContext cacheContext();
 
-  /** Bytes of all weights as they are used. */
+  /** Returns the bytes of all loaded weights. */
   long weightBytes();
 
-  /** Whether sequences can be stored and go on from there. */
+  /** Returns whether sequences can be serialized and resumed. */
   default boolean storesSequences() {
     return true;
   }
 
   /**
-   * Bytes that a sequence never exceeds on its way to so many tokens; where sizes depend on the
-   * vectors, what is usual.
+   * Returns an upper bound of a sequence's bytes while it grows to a number of tokens. Where sizes
+   * depend on the vectors, it is an estimate.
    *
-   * @param host with the profile and the limit of the sequence
-   * @param stepTokens tokens of a step at the most
+   * @param context context with the profile and the limit of the sequence
+   * @param stepTokens most tokens of a step
    */
   long maxBytes(CacheSpec spec, CacheContext context, int tokens, int stepTokens);
 
-  /** Bytes that all sequences with a kind of cache share, beside their own. */
+  /** Returns the bytes that all sequences of a cache type share, apart from their own. */
   long sharedBytes(CacheSpec spec, CacheContext context);
 
   /**
-   * For what computes with weights itself; they live as long as this engine.
+   * Returns the weights, for callers that compute with them. They live as long as this engine.
    *
-   * @throws InvalidInputException where the host cannot reach them
+   * @throws InvalidInputException if they are not in host memory
    */
   default Weights weights() {
     throw new InvalidInputException(
-        "%s: its weights lie on %s; this computes with weights in the memory of the host"
+        "%s: its weights are on %s; this requires weights in host memory"
             .formatted(config().name(), device()));
   }
 
   /**
-   * Runs one step: appends every row to its cache, leaves the wanted logits in the batch and packs
-   * what has left the window.
+   * Runs one step: appends every row to its cache, computes the requested logits and quantizes what
+   * has left the residual window.
    *
-   * @throws RuntimeException where a sequence of the batch failed; the others have gone on
+   * @throws RuntimeException if a sequence of the batch failed; the others have advanced
    */
   default void forward(Batch batch) {
     step(batch);

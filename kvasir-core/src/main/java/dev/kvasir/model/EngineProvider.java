@@ -5,20 +5,20 @@ import dev.kvasir.format.GgufFile;
 import java.util.List;
 import java.util.Optional;
 
-/** Engines that compute elsewhere than on this machine's processor, found on the class path. */
+/** Provides engines on devices other than the CPU; found on the class path. */
 public interface EngineProvider {
-  /** The kind of device, as users type it. */
+  /** Returns the kind of device, as users type it. */
   String device();
 
-  /** Why this machine has none, as a sentence; empty if it has one. */
+  /** Returns why this machine has no such device, as a sentence; empty if it has one. */
   Optional<String> unavailableReason();
 
   /**
-   * What is to be loaded.
+   * A model to load.
    *
-   * @param file of the weights, which is closed once they are where they belong
-   * @param kinds of caches that are known to be asked for
-   * @param cacheBytes that the keys and values of all sequences may take together
+   * @param file file of the weights; closed once they are loaded
+   * @param cacheSpecs cache types that are known to be used
+   * @param cacheBytes most bytes of the KV caches of all sequences together
    */
   record LoadRequest(
       GgufFile file,
@@ -28,15 +28,15 @@ public interface EngineProvider {
       LoadProgress progress) {}
 
   /**
-   * Refuses what it cannot do, before anything is loaded.
+   * Checks that the model is supported, before anything is loaded.
    *
-   * @throws dev.kvasir.error.InvalidInputException in one sentence
+   * @throws dev.kvasir.error.InvalidInputException with one sentence if it is not
    */
   void check(LoadRequest request);
 
   /**
-   * @throws dev.kvasir.error.InvalidInputException where something is refused, or there is not as
-   *     much memory; none is taken then
+   * @throws dev.kvasir.error.InvalidInputException if the model is not supported or memory is
+   *     short; nothing stays allocated
    */
   DecoderEngine open(LoadRequest request);
 }

@@ -3,14 +3,14 @@ package dev.kvasir.model;
 import dev.kvasir.error.InvalidInputException;
 
 /**
- * The sizes of a mixture of experts.
+ * Sizes of a mixture of experts.
  *
  * @param count experts of a layer
- * @param used experts that a token chooses
- * @param width of an expert's feed-forward part
- * @param sharedWidth of the expert that every token has; 0 for none
- * @param sharedGate whether a gate decides how much of the shared expert counts
- * @param leadingDense layers before the first that has experts
+ * @param used experts that a token is routed to
+ * @param width feed-forward width of an expert
+ * @param sharedWidth feed-forward width of the shared expert; 0 for none
+ * @param sharedGate whether a gate weighs the shared expert
+ * @param leadingDense number of leading layers without experts
  */
 public record ExpertConfig(
     int count,
@@ -21,32 +21,32 @@ public record ExpertConfig(
     int leadingDense,
     Routing routing,
     Activation activation) {
-  /** More than any model has; what is planned for each must stay small. */
+  /** More than any model has; bounds the work of planning tensors. */
   private static final int MAX_EXPERTS = 1024;
 
-  /** Whether that layer has experts. */
+  /** Returns whether a layer has experts. */
   public boolean hasExperts(int layer) {
     return layer >= leadingDense;
   }
 
-  /** Weights of all layers that a token does not pass. */
+  /** Returns the number of weights, over all layers, that a token does not use. */
   public long inactiveWeights(int hidden, int layers) {
     long expert = 3L * hidden * width;
     return (layers - leadingDense) * (count - used) * expert;
   }
 
-  /** The widest vectors of a token's in a layer with experts. */
+  /** Returns the width of a token's widest vectors in a layer with experts. */
   long widest(int hidden) {
     long ofChosen = (long) used * Math.max(hidden, width);
     return Math.max(ofChosen, Math.max(count, sharedWidth));
   }
 
-  /** The widest feed-forward part with one gate that tokens pass. */
+  /** Returns the width of the widest dense feed-forward layer or shared expert. */
   int gatedWidth(int feedForward) {
     return leadingDense > 0 ? Math.max(feedForward, sharedWidth) : sharedWidth;
   }
 
-  /** Refuses sizes that no mixture can have, naming the file they came from. */
+  /** Checks the sizes; errors name the file they came from. */
   void check(String fileName, int layers) {
     between(fileName, "the number of experts", count, 1, MAX_EXPERTS);
     between(fileName, "the number of experts a token uses", used, 1, count);

@@ -6,18 +6,18 @@ import dev.kvasir.format.JsonFile;
 import dev.kvasir.model.Routing.Groups;
 import dev.kvasir.model.Routing.Score;
 
-/** Reads what files say of experts, beside what they say of any decoder. */
+/** Reads the expert configuration from model files, in addition to the decoder's. */
 final class ExpertConfigReader {
-  // As GGUF counts kinds of gates.
+  // Values of expert_gating_func in GGUF.
   private static final int SOFTMAX = 1;
   private static final int SIGMOID = 2;
 
   private ExpertConfigReader() {}
 
   /**
-   * A GGUF file's.
+   * Reads it from a GGUF file.
    *
-   * @param plain what was read as for any decoder; the answer where a model has no experts
+   * @param plain configuration without experts; returned as is for a dense model
    */
   static ModelConfig of(String fileName, GgufMetadata metadata, ModelConfig plain) {
     String prefix = plain.architecture().identifier() + ".";
@@ -45,22 +45,25 @@ final class ExpertConfigReader {
     return plain.withExperts(experts);
   }
 
-  /** Older files say how wide the experts of a token are together; Mixtral's say it of each. */
+  /**
+   * Returns the width of an expert if the file does not state it. Older files state the width of a
+   * token's experts together; Mixtral's state that of each.
+   */
   private static int defaultExpertWidth(ModelConfig plain, int used) {
     return plain.architecture() == Architecture.LLAMA
         ? plain.feedForward()
         : plain.feedForward() / Math.max(1, used);
   }
 
-  /** DeepSeek's, of any generation, and what is built like it. */
+  /** Reads the configuration of DeepSeek, of any generation, and of models built like it. */
   private static ExpertConfig deepSeek(GgufMetadata metadata, ModelConfig plain) {
     String prefix = plain.architecture().identifier() + ".";
     int width = metadata.requireInteger(prefix + "expert_feed_forward_length");
     int groups = metadata.integer(prefix + "expert_group_count").orElse(1);
     int groupsUsed = metadata.integer(prefix + "expert_group_used_count").orElse(groups);
-    int said = metadata.integer(prefix + "expert_gating_func").orElse(0); // 0 says nothing
-    int usual = isGlmFlash(plain) ? SIGMOID : SOFTMAX;
-    int gate = said == 0 ? usual : said;
+    int stated = metadata.integer(prefix + "expert_gating_func").orElse(0); // 0 if not stated
+    int fallback = isGlmFlash(plain) ? SIGMOID : SOFTMAX;
+    int gate = stated == 0 ? fallback : stated;
     double scale = metadata.number(prefix + "expert_weights_scale").orElse(1.0);
     return deepSeek(
         metadata.requireInteger(prefix + "expert_count"),
@@ -72,15 +75,21 @@ final class ExpertConfigReader {
             gate == SIGMOID ? Score.SIGMOID : Score.SOFTMAX,
             groups > 1 ? new Groups(groups, groupsUsed, 2) : Groups.NONE,
             metadata.bool(prefix + "expert_weights_norm").orElse(false),
-            scale == 0 ? 1 : (float) scale)); // older files say so for none
+            scale == 0 ? 1 : (float) scale)); // older files use 0 for none
   }
 
-  /** GLM 4.7 Flash, whose files do not say how it chooses: llama.cpp knows it by these, too. */
+  /**
+   * Returns whether this is GLM 4.7 Flash, whose files do not state the gating function. llama.cpp
+   * uses the same test.
+   */
   private static boolean isGlmFlash(ModelConfig plain) {
     return (plain.layers() == 47 || plain.layers() == 48) && plain.vocabulary() == 154_880;
   }
 
-  /** The same from a folder. Its second generation judges a group of experts by its best alone. */
+  /**
+   * Reads the same from a folder. The second generation scores a group of experts by its best
+   * expert only.
+   */
   static ExpertConfig deepSeek(JsonFile json) {
     requireOnly(json, "moe_layer_freq", 1);
     boolean second = json.string("model_type").filter("deepseek_v2"::equals).isPresent();
@@ -111,7 +120,7 @@ final class ExpertConfigReader {
         count, used, width, sharedWidth, false, leadingDense, routing, Activation.SILU);
   }
 
-  /** A Hugging Face folder's. */
+  /** Reads it from a Hugging Face folder. */
   static ModelConfig of(JsonFile json, ModelConfig plain) {
     if (plain.architecture() == Architecture.DEEPSEEK2) {
       return json.integer("n_routed_experts").orElse(0) == 0
@@ -152,7 +161,7 @@ final class ExpertConfigReader {
     return plain.withExperts(experts);
   }
 
-  /** The number of experts of a Qwen model, refused where some layers have none. */
+  /** Returns the number of experts of a Qwen model; fails if some layers have none. */
   private static int expertCount(JsonFile json) {
     requireOnly(json, "decoder_sparse_step", 1);
     if (json.array("mlp_only_layers").map(layers -> !layers.isEmpty()).orElse(false)) {

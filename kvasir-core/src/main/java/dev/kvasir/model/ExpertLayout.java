@@ -3,7 +3,7 @@ package dev.kvasir.model;
 import dev.kvasir.format.Tensor;
 import java.lang.foreign.SegmentAllocator;
 
-/** How a file holds the matrices of a layer's experts. */
+/** How a file stores the matrices of a layer's experts. */
 sealed interface ExpertLayout permits StackedExperts, SeparateExperts, InterleavedExperts {
   /** The matrices of an expert. */
   enum Kind {
@@ -24,12 +24,12 @@ sealed interface ExpertLayout permits StackedExperts, SeparateExperts, Interleav
   void plan(TensorPlan plan, int layer);
 
   /**
-   * A matrix of an expert.
+   * Returns a matrix of an expert.
    *
-   * @param memory for what does not lie in the file as it is used
+   * @param memory memory for matrices that cannot be used in place
    */
   Tensor matrix(TensorPlan plan, int layer, Kind kind, int expert, SegmentAllocator memory);
 
-  /** What is added after it, or empty. */
+  /** Returns the bias of a matrix; may be empty. */
   float[] bias(TensorPlan plan, int layer, Kind kind, int expert);
 }

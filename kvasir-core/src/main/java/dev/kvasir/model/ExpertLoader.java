@@ -10,10 +10,10 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Takes the experts of a layer out of a file.
+ * Loads the experts of a layer from a file.
  *
- * @param matrices makes a matrix of a tensor
- * @param memory for what does not lie in the file as it is used
+ * @param matrices creates a matrix from a tensor
+ * @param memory memory for matrices that cannot be used in place
  */
 record ExpertLoader(
     ExpertTensors tensors,
@@ -22,7 +22,7 @@ record ExpertLoader(
     SegmentAllocator memory) {
   ExpertWeights load(int layer) {
     ExpertConfig sizes = tensors.experts();
-    Projection router = router(layer); // without it, nothing else is planned for
+    Projection router = router(layer); // first, since a plan without it has no other expert tensors
     List<GatedWeights> experts = new ArrayList<>();
     for (int expert = 0; expert < sizes.count(); expert++) {
       experts.add(

@@ -7,11 +7,10 @@ import dev.kvasir.kernel.WorkerPool;
 import java.util.Arrays;
 
 /**
- * Mixtures of experts over the rows of a step, with the memory that they need. A row and an expert
- * that it chose are a pair. Pairs are laid out by expert, so that each expert's weights are read
- * once for all rows that chose it, and those of others not at all; all experts are one piece of
- * work for the crew. What a row becomes depends on its own numbers alone: its pairs are summed in
- * the order of its choice.
+ * Mixtures of experts over the rows of a step, with their workspace. A pair is a row and one of its
+ * experts. Pairs are grouped by expert, so that each selected expert's weights are read once for
+ * all its rows. All experts run as one parallel task. A row's result depends on its own input only:
+ * its pairs are summed in the order of selection.
  */
 final class ExpertPass {
   private final int hidden;
@@ -21,21 +20,21 @@ final class ExpertPass {
   private final GroupedProducts grouped;
   private final MatrixProducts products;
   private final GatedPass gated;
-  private final ExpertRouter[] routers; // a worker each
+  private final ExpertRouter[] routers; // one per worker
 
   private float[] scores = {}; // (rows, experts)
   private float[] sharedWeights = {}; // (rows)
   private float[] sharedUpdate = {}; // (rows, hidden)
   private int[] chosen = {}; // (rows, used)
-  private float[] expertWeights = {}; // (rows, used), what each expert counts
-  private int[] pairs = {}; // (rows, used), where the pair lies
+  private float[] expertWeights = {}; // (rows, used)
+  private int[] pairs = {}; // (rows, used), index of the pair
 
   private int[] experts = {}; // (pairs)
-  private float[] gathered = {}; // (pairs, hidden), what each expert is given
+  private float[] gathered = {}; // (pairs, hidden), inputs of the experts
   private float[] gate = {}; // (pairs, width)
   private float[] up = {}; // (pairs, width)
   private float[] outputs = {}; // (pairs, hidden)
-  private final int[] ends; // by expert: behind its last pair
+  private final int[] ends; // by expert: end of its pairs
 
   private ExpertWeights weights;
   private float[] input; // (rows, hidden)
@@ -47,7 +46,7 @@ final class ExpertPass {
   private final WorkerPool.ParallelTask combine = this::combine;
 
   /**
-   * @param gated what shared experts are run with
+   * @param gated runs the shared expert
    */
   ExpertPass(
       int hidden,
@@ -68,7 +67,7 @@ final class ExpertPass {
     this.ends = new int[config.count()];
   }
 
-  /** Makes room for so many rows; what was there is lost. */
+  /** Ensures capacity for that many rows; contents are lost. */
   void ensureCapacity(int rows) {
     int most = rows * config.used();
     scores = new float[rows * config.count()];
@@ -87,8 +86,8 @@ final class ExpertPass {
   }
 
   /**
-   * @param normed what the layer is given // (rows, hidden)
-   * @param out what it gives // (rows, hidden)
+   * @param normed normalized input of the layer // (rows, hidden)
+   * @param out output // (rows, hidden)
    */
   void run(ExpertWeights layer, float[] normed, int rows, float[] out) {
     weights = layer;
@@ -155,7 +154,7 @@ final class ExpertPass {
         row * config.used());
   }
 
-  /** Gives each pair its place: experts in order, and of each the rows in order. */
+  /** Orders pairs by expert, then by row. */
   private void groupByExpert(int rows) {
     int all = rows * config.used();
     Arrays.fill(ends, 0);

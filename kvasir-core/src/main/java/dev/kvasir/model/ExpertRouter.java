@@ -2,14 +2,14 @@ package dev.kvasir.model;
 
 import dev.kvasir.kernel.RowKernels;
 
-/** Chooses the experts of one row after another; holds the memory for that. */
+/** Selects the experts of a row; not thread-safe. */
 final class ExpertRouter {
-  /** The least that weights are divided by: the smallest normal number of 16-bit floats. */
+  /** Lower bound of the sum that weights are divided by: the smallest normal 16-bit float. */
   private static final float MIN_SUM = 0x1p-14f;
 
   private final ExpertConfig experts;
   private final Routing routing;
-  private final float[] candidates; // by expert: what it is chosen by
+  private final float[] candidates; // by expert: score for selection
   private final float[] groupScores;
   private final int[] chosenGroups;
   private final int[] topScores;
@@ -25,11 +25,11 @@ final class ExpertRouter {
   }
 
   /**
-   * Leaves the chosen experts of a row and their weights from {@code to} on, the best first; of
-   * equals the one that comes first.
+   * Writes the selected experts of a row and their weights from {@code to} on, the best first. Of
+   * equal scores, the lower index comes first.
    *
-   * @param scores the router's logits of the row from {@code at} on, which are spent
-   * @param correction of scores where experts are chosen, or empty
+   * @param scores router logits of the row from {@code at} on; overwritten
+   * @param correction added to scores for selection; may be empty
    */
   void route(
       RowKernels rows,
@@ -66,7 +66,7 @@ final class ExpertRouter {
     divide(x, at, count, sum);
   }
 
-  /** {@code x = 1 / (1 + exp(-x))}. */
+  /** Computes {@code x = 1 / (1 + exp(-x))}. */
   static void sigmoid(RowKernels rows, float[] x, int at, int count) {
     rows.scale(x, at, count, -1);
     rows.exponentiate(x, at, count, 0);
@@ -98,7 +98,7 @@ final class ExpertRouter {
     }
   }
 
-  /** Takes experts of other groups out of the choice. */
+  /** Excludes experts of all but the best groups. */
   private void maskOtherGroups() {
     Routing.Groups groups = routing.groups();
     if (groups.used() == groups.count()) {
@@ -133,8 +133,8 @@ final class ExpertRouter {
   }
 
   /**
-   * The places of the largest numbers of {@code x[at ..]}, the largest first; of equals the first
-   * comes first. Numbers that are none take places like any other.
+   * Finds the indices of the largest numbers of {@code x[at ..]}, the largest first. Of equal
+   * numbers, the first comes first. NaNs do not leave indices unset.
    */
   private static void topK(float[] x, int at, int count, int wanted, int[] places, int to) {
     int found = 0;

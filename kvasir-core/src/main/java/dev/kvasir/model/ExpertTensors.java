@@ -1,13 +1,13 @@
 package dev.kvasir.model;
 
 /**
- * The tensors of a layer with experts, as a file must hold them.
+ * Names and shapes of the tensors of a layer with experts.
  *
- * @param router the stem of its name, as of the others
- * @param routerBias whether it adds one
- * @param correction a whole name
- * @param shared a stem with a place for {@code gate}, {@code up} or {@code down}
- * @param layout where the experts lie
+ * @param router name stem, like the others
+ * @param routerBias whether the router has a bias
+ * @param correction a full name
+ * @param shared a stem with a placeholder for {@code gate}, {@code up} or {@code down}
+ * @param layout how the file stores the experts
  */
 record ExpertTensors(
     ExpertConfig experts,
@@ -86,8 +86,8 @@ record ExpertTensors(
   }
 
   /**
-   * Adds what a layer needs to a plan. Where there is no router, nothing else is asked for: names
-   * of a thousand experts in a million layers that no file holds would fill the memory.
+   * Adds the tensors of a layer to a plan. If the file has no router, nothing else is added: the
+   * names of a thousand experts in a million missing layers would fill the memory.
    */
   void plan(TensorPlan plan, int layer) {
     plan.addRequired(weight(layer, router), experts.count(), hidden);
@@ -109,7 +109,7 @@ record ExpertTensors(
     }
   }
 
-  /** A row, which GGUF files hold as a vector once they have been quantized. */
+  /** Returns the shape of the shared gate, a row that quantized GGUF files store as a vector. */
   private long[] sharedGateShape(TensorPlan plan, int layer) {
     boolean isVector =
         names == TensorNames.GGUF && plan.dimensions(weight(layer, sharedGate)).orElse(1) == 1;

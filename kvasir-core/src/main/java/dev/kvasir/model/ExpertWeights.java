@@ -5,10 +5,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A feed-forward part of which every token takes a few experts.
+ * A feed-forward layer that routes every token to a few experts.
  *
- * @param correction added to each expert's score where experts are chosen, and not to its weight,
- *     or empty
+ * @param correction added to expert scores for selection only, not to their weights; may be empty
  */
 public record ExpertWeights(
     Projection router, // (experts, hidden)
@@ -16,10 +15,10 @@ public record ExpertWeights(
     List<GatedWeights> experts,
     Optional<SharedExpert> shared)
     implements FeedForwardWeights {
-  /** Experts are chosen by their scores as they are. */
+  /** For routers without a score correction. */
   static final float[] NO_CORRECTION = {};
 
-  /** Nothing: an expert's bias counts by its weight. */
+  /** Does nothing: the bias of an expert is weighted with its output. */
   @Override
   public void addOutputBias(Kernels kernels, float[] out, int at) {}
 

@@ -5,10 +5,10 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.MatrixProducts;
 import dev.kvasir.kernel.WorkerPool;
 
-/** Feed-forward parts of a layer over the rows of a step, with the memory that they need. */
+/** Feed-forward layers over the rows of a step, with their workspace. */
 final class FeedForwardPass {
   private final GatedPass gated;
-  private final ExpertPass experts; // null where no layer has any
+  private final ExpertPass experts; // null if no layer has experts
 
   FeedForwardPass(
       ModelConfig config, Kernels kernels, WorkerPool workers, GroupedProducts grouped) {
@@ -26,7 +26,7 @@ final class FeedForwardPass {
             .orElse(null);
   }
 
-  /** Makes room for so many rows; what was there is lost. */
+  /** Ensures capacity for that many rows; contents are lost. */
   void ensureCapacity(int rows) {
     gated.ensureCapacity(rows);
     if (experts != null) {
@@ -35,8 +35,8 @@ final class FeedForwardPass {
   }
 
   /**
-   * @param normed what the layer is given // (rows, hidden)
-   * @param update what it gives, without the bias of its last product // (rows, hidden)
+   * @param normed normalized input of the layer // (rows, hidden)
+   * @param update output without the bias of the last projection // (rows, hidden)
    */
   void run(FeedForwardWeights layer, float[] normed, int rows, float[] update) {
     switch (layer) {

@@ -2,9 +2,9 @@ package dev.kvasir.model;
 
 import dev.kvasir.kernel.Kernels;
 
-/** What a layer does to each token by itself. */
+/** Feed-forward weights of a layer. */
 public sealed interface FeedForwardWeights permits GatedWeights, ExpertWeights {
-  /** Adds to one row of outputs what is added after the last product. */
+  /** Adds the bias of the last projection to one row of outputs. */
   void addOutputBias(Kernels kernels, float[] out, int at);
 
   long bytes();

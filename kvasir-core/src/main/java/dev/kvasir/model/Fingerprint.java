@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A short name for a model's weights and shape: SHA-256 over every tensor's name, type and shape,
- * over samples of its bytes, and over how far positions turn keys. All bytes of a large model would
- * take minutes to hash; training moves every tensor, so samples of each tell models apart.
+ * Computes a short identifier of a model's weights and shape. It is a SHA-256 over every tensor's
+ * name, type and shape, over samples of its bytes, and over the RoPE frequencies. Hashing all bytes
+ * of a large model would take minutes; training changes every tensor, so samples tell models apart.
  */
 public final class Fingerprint {
   private static final int SAMPLES = 16;
@@ -29,7 +29,7 @@ public final class Fingerprint {
     MessageDigest digest = ContentHash.newDigest();
     for (ModelConfig.RopeSettings rope : config.ropes().kinds()) {
       add(digest, "%s %s".formatted(config.architecture(), rope.base()));
-      addStretching(digest, rope);
+      addRopeScaling(digest, rope);
     }
     addChoices(digest, config);
     addWidths(digest, config);
@@ -49,15 +49,17 @@ public final class Fingerprint {
     return HexFormat.of().formatHex(digest.digest(), 0, SHOWN_BYTES);
   }
 
-  /** Angles as they come out, where a rule changes them: files say the same in several ways. */
-  private static void addStretching(MessageDigest digest, ModelConfig.RopeSettings rope) {
-    float[] stretched = rope.frequencies().of(rope.base(), rope.dimensions());
-    if (!Arrays.equals(stretched, RopeFrequencies.unscaled(rope.base(), rope.dimensions()))) {
-      add(digest, Arrays.toString(stretched));
+  /**
+   * Adds scaled frequencies rather than the scaling rule, which files can state in several ways.
+   */
+  private static void addRopeScaling(MessageDigest digest, ModelConfig.RopeSettings rope) {
+    float[] scaled = rope.frequencies().of(rope.base(), rope.dimensions());
+    if (!Arrays.equals(scaled, RopeFrequencies.unscaled(rope.base(), rope.dimensions()))) {
+      add(digest, Arrays.toString(scaled));
     }
   }
 
-  /** What the same tensors may be used with, where a plain decoder has none of it. */
+  /** Adds what can differ for the same tensors, unless it is the default of a plain decoder. */
   private static void addChoices(MessageDigest digest, ModelConfig config) {
     if (!config.scales().equals(Scales.NONE)) {
       add(digest, config.scales().toString());
@@ -73,14 +75,14 @@ public final class Fingerprint {
     }
   }
 
-  /** Where they differ: tensors have heads times channels, which tells neither. */
+  /** Adds key and value widths if they differ. Tensor shapes only state heads times channels. */
   private static void addWidths(MessageDigest digest, ModelConfig config) {
     if (config.keyDim() != config.valueDim()) {
       add(digest, "%d %d".formatted(config.keyDim(), config.valueDim()));
     }
   }
 
-  /** How many are chosen, and how, which no tensor says. */
+  /** Adds how experts are selected, which tensors do not state. */
   private static void addExperts(MessageDigest digest, ExpertConfig experts) {
     Routing routing = experts.routing();
     Routing.Groups groups = routing.groups();

@@ -10,8 +10,8 @@ import dev.kvasir.kernel.WorkerPool;
 import java.util.List;
 
 /**
- * One step of the decoder over the rows of a batch, with the memory that it needs. Row-wise work is
- * prepared once as {@link WorkerPool.ParallelTask}, so that a step allocates nothing.
+ * One step of the decoder over the rows of a batch, with its workspace. Row-wise work is prepared
+ * once as {@link WorkerPool.ParallelTask}, so that a step allocates nothing.
  */
 final class ForwardPass {
   private final ModelConfig config;
@@ -81,15 +81,15 @@ final class ForwardPass {
   }
 
   /**
-   * What the last layer makes of a row behind its attention is read for its logits alone, so rows
-   * without are left where they are: a prompt has one with.
+   * Moves the rows with logits to the front. Only they are needed after the last layer's attention,
+   * and a prompt has one.
    *
-   * @return how many there are, from the first on
+   * @return the number of these rows
    */
   private int gatherRowsWithLogits(Batch batch) {
     int hidden = config.hidden();
     for (int i = 0; i < batch.logitRows(); i++) {
-      int from = batch.rowWithLogits(i) * hidden; // in the order of rows, so none is overwritten
+      int from = batch.rowWithLogits(i) * hidden; // rising, so nothing is overwritten
       System.arraycopy(x, from, x, i * hidden, hidden);
       System.arraycopy(update, from, update, i * hidden, hidden);
     }

@@ -4,7 +4,7 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.MatrixProducts;
 import dev.kvasir.kernel.WorkerPool;
 
-/** Feed-forward parts of one gate over the rows of a step, with the memory that they need. */
+/** Gated feed-forward layers over the rows of a step, with their workspace. */
 final class GatedPass {
   private final int maxWidth;
   private final Kernels kernels;
@@ -18,7 +18,7 @@ final class GatedPass {
   private final WorkerPool.ParallelTask activate = this::activate;
 
   /**
-   * @param mostWidth of any part that is run
+   * @param maxWidth largest feed-forward width
    */
   GatedPass(int maxWidth, Kernels kernels, WorkerPool workers, MatrixProducts products) {
     this.maxWidth = maxWidth;
@@ -27,15 +27,15 @@ final class GatedPass {
     this.products = products;
   }
 
-  /** Makes room for so many rows; what was there is lost. */
+  /** Ensures capacity for that many rows; contents are lost. */
   void ensureCapacity(int rows) {
     gate = new float[rows * maxWidth];
     up = new float[rows * maxWidth];
   }
 
   /**
-   * @param normed what the layer is given // (rows, hidden)
-   * @param update what it gives, without the bias of its last product // (rows, hidden)
+   * @param normed normalized input of the layer // (rows, hidden)
+   * @param update output without the bias of the last projection // (rows, hidden)
    */
   void run(GatedWeights gated, float[] normed, int rows, float[] update) {
     weights = gated;

@@ -2,19 +2,22 @@ package dev.kvasir.model;
 
 import dev.kvasir.kernel.Kernels;
 
-/** {@code down (activation(gate x) * up x)}. */
+/** Weights of a gated feed-forward layer, {@code down (activation(gate x) * up x)}. */
 public record GatedWeights(
     Projection gate, // (feedForward, hidden)
     Projection up, // (feedForward, hidden)
     Projection down, // (hidden, feedForward)
     Activation activation)
     implements FeedForwardWeights {
-  /** Rows of gate and up. */
+  /** Returns the feed-forward width. */
   int width() {
     return gate.matrix().rows();
   }
 
-  /** Makes one row of gates and what they let through the input of the last product. */
+  /**
+   * Adds biases to one row of gates and ups and applies the activation. The result is in {@code
+   * gates}.
+   */
   void activate(Kernels kernels, float[] gates, float[] ups, int at) {
     gate.addBias(kernels, gates, at);
     up.addBias(kernels, ups, at);

@@ -6,7 +6,7 @@ import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.model.ModelConfig.RopeSettings;
 import dev.kvasir.model.RopeFrequencies.Yarn;
 
-/** Reads from a GGUF file how far each layer turns. */
+/** Reads the RoPE settings of each layer from a GGUF file. */
 final class GgufRopes {
   private static final int SMOLLM3_PERIOD = 4;
 
@@ -29,7 +29,7 @@ final class GgufRopes {
     if (architecture == Architecture.SMOLLM3) {
       return RopePattern.withoutRope(global, layer -> (layer + 1) % SMOLLM3_PERIOD == 0);
     }
-    // Granite takes that switch of others for one of rotation itself.
+    // Granite uses this key to switch RoPE off altogether.
     if (architecture == Architecture.GRANITE
         && !metadata.bool(key("rope.scaling.finetuned")).orElse(true)) {
       return RopePattern.withoutRope(global, layer -> true);
@@ -58,7 +58,7 @@ final class GgufRopes {
     }
   }
 
-  /** What files mean that say nothing; some of Gemma 3 say it under a name of their own. */
+  /** Returns the base if the file does not state it. Some Gemma 3 files use a key of their own. */
   private double defaultBase() {
     return architecture == Architecture.GEMMA3
         ? metadata.number(key("rope.global.freq_base")).orElse(1_000_000.0)
@@ -67,8 +67,8 @@ final class GgufRopes {
 
   private RopeSettings local(RopeSettings global) {
     ArchitectureTraits traits = architecture.traits();
-    double usual = traits.localRopeBase() == 0 ? global.base() : traits.localRopeBase();
-    double base = metadata.number(key("rope.freq_base_swa")).orElse(usual);
+    double fallback = traits.localRopeBase() == 0 ? global.base() : traits.localRopeBase();
+    double base = metadata.number(key("rope.freq_base_swa")).orElse(fallback);
     return global.withBase(base, traits.scalesLocalRope());
   }
 
@@ -76,7 +76,7 @@ final class GgufRopes {
     if (file.find(TensorNames.ROPE_FACTORS).isPresent()) {
       return new RopeFrequencies.PerPairFactors(factors(TensorNames.ROPE_FACTORS));
     }
-    // Older files name no kind and mean linear, by a factor of which 0 says none.
+    // Older files state no type and mean linear. A factor of 0 means none.
     String kind = metadata.string(key("rope.scaling.type")).orElse("linear");
     if (kind.equals("longrope") || file.find(TensorNames.LONG_ROPE_FACTORS).isPresent()) {
       return new RopeFrequencies.LongRope(
@@ -108,11 +108,11 @@ final class GgufRopes {
     };
   }
 
-  /** llama.cpp takes no notice of these in other families. */
-  private double yarnBeta(String suffix, double usual) {
+  /** Returns a YaRN beta; llama.cpp ignores these keys in other families. */
+  private double yarnBeta(String suffix, double fallback) {
     return architecture == Architecture.MISTRAL3
-        ? metadata.number(key(suffix)).orElse(usual)
-        : usual;
+        ? metadata.number(key(suffix)).orElse(fallback)
+        : fallback;
   }
 
   private float[] factors(String tensor) {

@@ -2,12 +2,12 @@ package dev.kvasir.model;
 
 import dev.kvasir.format.GgufMetadata;
 
-/** Reads from a GGUF file's metadata what a decoder multiplies and bounds by. */
+/** Reads the scale factors and caps of a decoder from a GGUF file's metadata. */
 final class GgufScales {
   private static final double GEMMA2_SCORE_CAP = 50;
   private static final double GEMMA2_LOGIT_CAP = 30;
 
-  /** The layers of those whose queries are divided by another root than that of their channels. */
+  /** Layer counts that identify the models whose query scale is not derived from the head size. */
   private static final int GEMMA2_27B_LAYERS = 46;
 
   private static final int GEMMA3_27B_LAYERS = 62;
@@ -41,7 +41,7 @@ final class GgufScales {
   }
 
   /**
-   * @param channels of a head, as a multiple of the number whose root queries are divided by
+   * @param channels head size divided by the number whose root divides queries
    */
   private Scales gemma(int hidden, double channels) {
     boolean caps = architecture == Architecture.GEMMA2;
@@ -54,7 +54,7 @@ final class GgufScales {
         (float) number("final_logit_softcapping", caps ? GEMMA2_LOGIT_CAP : 0));
   }
 
-  /** Zero stands for a factor that is not there. */
+  /** Reads Granite's factors, where zero means absent. */
   private Scales granite(int keyDim) {
     double attention = number("attention.scale", 0);
     return new Scales(
@@ -71,7 +71,7 @@ final class GgufScales {
     return found == 0 ? 1 : found;
   }
 
-  private double number(String suffix, double usual) {
-    return metadata.number(architecture.identifier() + "." + suffix).orElse(usual);
+  private double number(String suffix, double fallback) {
+    return metadata.number(architecture.identifier() + "." + suffix).orElse(fallback);
   }
 }

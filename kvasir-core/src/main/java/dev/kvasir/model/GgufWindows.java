@@ -4,9 +4,9 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufMetadata;
 import java.util.Optional;
 
-/** Reads from a GGUF file's metadata how far back each layer looks. */
+/** Reads the sliding window of each layer from a GGUF file's metadata. */
 final class GgufWindows {
-  /** What llama.cpp takes for granted where a file of Gemma 2 does not say. */
+  /** Default of llama.cpp for Gemma 2 files that state no window. */
   private static final int GEMMA2_WINDOW = 4096;
 
   private GgufWindows() {}
@@ -14,9 +14,9 @@ final class GgufWindows {
   static WindowPattern read(
       GgufMetadata metadata, Architecture architecture, int layers, String fileName) {
     String prefix = architecture.identifier() + ".attention.sliding_window";
-    int usual = architecture == Architecture.GEMMA2 ? GEMMA2_WINDOW : 0;
-    int window = metadata.integer(prefix).orElse(usual);
-    // Converters write numbers there that Phi was not trained with; llama.cpp passes over them.
+    int fallback = architecture == Architecture.GEMMA2 ? GEMMA2_WINDOW : 0;
+    int window = metadata.integer(prefix).orElse(fallback);
+    // Converters write values that Phi was not trained with; llama.cpp ignores them.
     if (window == 0 || architecture == Architecture.PHI3) {
       return WindowPattern.FULL;
     }

@@ -2,13 +2,13 @@ package dev.kvasir.model;
 
 import dev.kvasir.kernel.Kernels;
 
-/** What happens to the query and key heads of a token before they are rotated. */
+/** Normalization of a token's query or key heads before RoPE. */
 public sealed interface HeadNorm {
   void apply(Kernels kernels, float[] x, int at, int heads, int headDim);
 
   long bytes();
 
-  /** Heads are left as they are. */
+  /** No normalization. */
   record None() implements HeadNorm {
     @Override
     public void apply(Kernels kernels, float[] x, int at, int heads, int headDim) {}
@@ -19,7 +19,7 @@ public sealed interface HeadNorm {
     }
   }
 
-  /** As many channels as there are weights divided by their own root mean square. */
+  /** RMS norm over as many channels as there are weights. */
   record RootMeanSquare(float[] weight, float epsilon) implements HeadNorm {
     @Override
     public void apply(Kernels kernels, float[] x, int at, int heads, int headDim) {

@@ -20,14 +20,13 @@ import java.util.OptionalInt;
 import java.util.concurrent.ArrayBlockingQueue;
 
 /**
- * A decoder-only transformer, ready to run. Steps may come from several threads at once: each takes
- * scratch memory of its own and gives it back.
+ * Runs a decoder-only transformer on the CPU. Several threads may call {@link #step} at once; each
+ * uses its own scratch memory.
  */
 public final class HostEngine implements DecoderEngine {
   /**
-   * Passes that are kept for the next step: one for the loop of steps, one for whoever steps beside
-   * it. The scratch memory of one grows with the rows it has met, so those of a crowd that came
-   * once are not kept.
+   * Number of idle passes that are retained: one for the scheduler and one for another caller. The
+   * scratch memory of a pass grows with its rows, so passes of a burst are not retained.
    */
   private static final int MAX_IDLE = 2;
 
@@ -64,10 +63,10 @@ public final class HostEngine implements DecoderEngine {
   }
 
   /**
-   * Takes over an open GGUF file, which is closed with the engine or when it is refused.
+   * Loads a model from an open GGUF file. The file is closed with the engine, or on failure.
    *
-   * @param memory that keys and values of all sequences are taken from
-   * @param progress told after each layer that is loaded
+   * @param memory pool for the KV caches of all sequences
+   * @param progress called after each loaded layer
    */
   public static HostEngine load(
       GgufFile file,
@@ -79,9 +78,9 @@ public final class HostEngine implements DecoderEngine {
   }
 
   /**
-   * The same for texts of fewer tokens than the model can hold, which some models turn otherwise.
+   * Loads a model for a shorter context, which changes RoPE in some models.
    *
-   * @param context their tokens; all that the model can hold where none are given
+   * @param context most tokens of a sequence; empty for the model's context length
    */
   public static HostEngine load(
       GgufFile file,
@@ -99,13 +98,13 @@ public final class HostEngine implements DecoderEngine {
     }
   }
 
-  /** Reads a folder as Hugging Face lays it out. */
+  /** Loads a model from a Hugging Face folder. */
   public static HostEngine load(
       Path folder, Kernels kernels, WorkerPool workers, MemoryPool memory, LoadProgress progress) {
     return load(folder, OptionalInt.empty(), kernels, workers, memory, progress);
   }
 
-  /** The same for texts of fewer tokens than the model can hold. */
+  /** Loads a model from a Hugging Face folder for a shorter context. */
   public static HostEngine load(
       Path folder,
       OptionalInt context,
@@ -135,16 +134,17 @@ public final class HostEngine implements DecoderEngine {
       WorkerPool workers,
       MemoryPool memory,
       LoadProgress progress) {
-    // Loading closes a file that no weights are used from where it is mapped.
+    // Compute this first: loading closes the file unless weights stay in its mapping.
     String fingerprint = Fingerprint.of(config, file);
     Weights weights = WeightsLoader.load(config, file, names, kernels, progress);
     return new HostEngine(config, fingerprint, weights, kernels, workers, memory, PROCESSOR);
   }
 
   /**
-   * The same, before its first step, in place of this one; it says why it computes here.
+   * Returns this engine with a device name that states why it replaces another device. It must not
+   * have run yet; use the result in its place.
    *
-   * @param refusal the device's sentence
+   * @param refusal the device's reason, as a sentence
    */
   public HostEngine asFallback(String refusal) {
     String because = "%s: %s".formatted(PROCESSOR, refusal);
@@ -235,7 +235,7 @@ public final class HostEngine implements DecoderEngine {
     idle.offer(pass);
   }
 
-  /** Passes whose memory waits for the next step. */
+  /** Returns the number of idle passes, whose memory is retained. */
   int idlePasses() {
     return idle.size();
   }

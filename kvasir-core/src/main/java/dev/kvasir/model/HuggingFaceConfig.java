@@ -16,7 +16,7 @@ final class HuggingFaceConfig {
     String type =
         file.string("model_type").orElseThrow(() -> file.missing("model_type", "a string"));
     this.architecture = Architecture.named(type, file.name());
-    // What also sees or hears keeps its decoder in a member of its own.
+    // Multimodal models nest the decoder's configuration.
     this.json =
         file.object("text_config").orElse(file).withDefaults(HuggingFaceDefaults.of(architecture));
   }
@@ -68,7 +68,10 @@ final class HuggingFaceConfig {
     }
   }
 
-  /** Files that do not say go by what they hold: the default differs between architectures. */
+  /**
+   * Returns the source of the output weights. Without a statement it depends on the file's tensors:
+   * the default differs between architectures.
+   */
   private OutputWeights output() {
     return json.bool("tie_word_embeddings")
         .map(tied -> tied ? OutputWeights.EMBEDDING : OutputWeights.OWN)

@@ -3,8 +3,8 @@ package dev.kvasir.model;
 import com.google.gson.JsonObject;
 
 /**
- * What published {@code config.json} files leave out because the classes that read them have it:
- * their numbers, by family. Sizes that every file says are not here.
+ * Values that published {@code config.json} files omit because they are class defaults, by family.
+ * Sizes that every file states are not listed.
  */
 final class HuggingFaceDefaults {
   private HuggingFaceDefaults() {}
@@ -30,7 +30,7 @@ final class HuggingFaceDefaults {
     return json;
   }
 
-  /** The files of the models that also see say little more than their widths. */
+  /** Returns defaults of Gemma 3, whose multimodal files state little more than their widths. */
   private static JsonObject gemma3() {
     JsonObject json = new JsonObject();
     json.addProperty("vocab_size", 262_208);

@@ -10,7 +10,7 @@ import dev.kvasir.model.RopeFrequencies.LongRope;
 import dev.kvasir.model.RopeFrequencies.Yarn;
 import java.util.Optional;
 
-/** Reads from a {@code config.json} how far each layer turns. */
+/** Reads the RoPE settings of each layer from a {@code config.json}. */
 final class HuggingFaceRopes {
   private static final int SMOLLM3_PERIOD = 4;
 
@@ -27,8 +27,8 @@ final class HuggingFaceRopes {
   }
 
   RopePattern pattern(WindowPattern windows, int layers) {
-    // Newer files keep all of it in 'rope_parameters', older ones the scaling in 'rope_scaling';
-    // where layers differ, the newer ones have an object for each kind of layer.
+    // Newer files state everything in 'rope_parameters', older ones the scaling in 'rope_scaling'.
+    // If layers differ, newer files have an object for each layer type.
     Optional<JsonFile> all = json.object("rope_parameters").or(() -> json.object("rope_scaling"));
     Optional<JsonFile> full = all.flatMap(given -> given.object("full_attention"));
     Optional<JsonFile> sliding = all.flatMap(given -> given.object("sliding_attention"));
@@ -61,20 +61,20 @@ final class HuggingFaceRopes {
   }
 
   private double localBase(RopeSettings global) {
-    double usual = architecture.traits().localRopeBase();
-    return json.number("rope_local_base_freq").orElse(usual == 0 ? global.base() : usual);
+    double fallback = architecture.traits().localRopeBase();
+    return json.number("rope_local_base_freq").orElse(fallback == 0 ? global.base() : fallback);
   }
 
-  private RopeSettings settings(JsonFile scaling, double usualBase) {
-    double base = scaling.number("rope_theta").orElse(usualBase);
+  private RopeSettings settings(JsonFile scaling, double fallbackBase) {
+    double base = scaling.number("rope_theta").orElse(fallbackBase);
     double share = scaling.number("partial_rotary_factor").orElse(1.0);
     RopeFrequencies frequencies = frequencies(scaling);
     return new RopeSettings(
         RopeLayout.HALVES, base, dimensions(share), frequencies, magnitude(scaling, frequencies));
   }
 
-  private int dimensions(double usualShare) {
-    return (int) (headDim * json.number("partial_rotary_factor").orElse(usualShare));
+  private int dimensions(double fallbackShare) {
+    return (int) (headDim * json.number("partial_rotary_factor").orElse(fallbackShare));
   }
 
   private RopeFrequencies frequencies(JsonFile scaling) {
@@ -118,14 +118,14 @@ final class HuggingFaceRopes {
   }
 
   private static double magnitude(JsonFile scaling, double factor) {
-    Optional<Double> turned = scaling.number("mscale").filter(number -> number != 0);
+    Optional<Double> mscale = scaling.number("mscale").filter(number -> number != 0);
     Optional<Double> all = scaling.number("mscale_all_dim").filter(number -> number != 0);
-    return turned.isPresent() && all.isPresent()
-        ? Yarn.magnitude(factor, turned.get()) / Yarn.magnitude(factor, all.get())
+    return mscale.isPresent() && all.isPresent()
+        ? Yarn.magnitude(factor, mscale.get()) / Yarn.magnitude(factor, all.get())
         : Yarn.magnitude(factor);
   }
 
-  /** By how much the context is longer than the original one, whatever it is used for. */
+  /** Returns the attention factor of LongRoPE, from the ratio of the context lengths. */
   private double magnitude(JsonFile scaling, LongRope rule) {
     boolean measured = json.has("original_max_position_embeddings");
     double longer = contextLength / (double) rule.originalContext();
@@ -159,7 +159,7 @@ final class HuggingFaceRopes {
     return factors;
   }
 
-  /** A list of 1 for layers that turn and 0 for those that do not, or every so manyth. */
+  /** Reads which layers have RoPE: a list of 1 and 0, or an interval of layers without it. */
   private RopePattern withoutRopeLayers(RopeSettings settings, int layers) {
     Optional<JsonArray> ropeLayers = json.array("no_rope_layers");
     if (ropeLayers.isEmpty()) {

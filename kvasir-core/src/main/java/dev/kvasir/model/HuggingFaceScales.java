@@ -2,7 +2,7 @@ package dev.kvasir.model;
 
 import dev.kvasir.format.JsonFile;
 
-/** Reads from a {@code config.json} what a decoder multiplies and bounds by. */
+/** Reads the scale factors and caps of a decoder from a {@code config.json}. */
 final class HuggingFaceScales {
   private HuggingFaceScales() {}
 
@@ -28,7 +28,7 @@ final class HuggingFaceScales {
     };
   }
 
-  private static double number(JsonFile json, String key, double usual) {
-    return json.number(key).orElse(usual);
+  private static double number(JsonFile json, String key, double fallback) {
+    return json.number(key).orElse(fallback);
   }
 }

@@ -4,14 +4,14 @@ import com.google.gson.JsonArray;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.JsonFile;
 
-/** Reads from a {@code config.json} how far back each layer looks. */
+/** Reads the sliding window of each layer from a {@code config.json}. */
 final class HuggingFaceWindows {
   private HuggingFaceWindows() {}
 
   /**
-   * Mistral's window holds for all layers, Gemma's for all but every so manyth. Qwen's holds only
-   * where {@code use_sliding_window} says so, and then from layer {@code max_window_layers} on. A
-   * list of layer types beats them all.
+   * Reads the windows. Mistral's applies to all layers, Gemma's to all but the last of every
+   * period. Qwen's applies only with {@code use_sliding_window}, and then from layer {@code
+   * max_window_layers} on. A list of layer types overrides all of these.
    */
   static WindowPattern read(JsonFile json, Architecture architecture, int layers) {
     ArchitectureTraits traits = architecture.traits();

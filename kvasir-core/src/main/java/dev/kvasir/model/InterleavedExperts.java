@@ -11,9 +11,9 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * One tensor of gates and ups in turn and one of downs, as gpt-oss's folder holds them. In 16-bit
- * floats they lie the other way round, inputs outermost, and are turned when they are loaded; in
- * MXFP4 they lie row by row, as blocks and scales.
+ * Expert matrices of gpt-oss folders: one tensor of interleaved gates and ups, and one of downs.
+ * 16-bit floats are stored with inputs outermost and are transposed on loading. MXFP4 is stored row
+ * by row, as blocks and scales.
  *
  * <pre>
  * gate_up_proj (experts, hidden, 2 width): output 2i is gate i, output 2i + 1 is up i
@@ -76,7 +76,7 @@ record InterleavedExperts(ExpertConfig experts, int hidden, TensorNames names)
     return bias;
   }
 
-  /** Outputs {@code first}, {@code first + step} and so on as rows. */
+  /** Returns outputs {@code first}, {@code first + step} and so on as rows. */
   private static Tensor transposed(Tensor tensor, int first, int step, SegmentAllocator memory) {
     int inputs = (int) tensor.shape()[0];
     int outputs = (int) tensor.shape()[1];

@@ -3,39 +3,42 @@ package dev.kvasir.model;
 import dev.kvasir.error.InvalidInputException;
 
 /**
- * Sizes of latent attention. A token's key is a latent vector of {@code rank} channels and {@code
- * rotary} channels that turn, one for all query heads; its value is the latent. A query head has
- * {@code plain} channels, which a matrix of the head takes to the latent's, and {@code rotary} ones
- * that turn; another matrix of the head takes what it mixes of latents to {@code output} channels.
+ * Sizes of multi-head latent attention. A token's key is a latent vector of {@code rank} channels
+ * plus {@code rotary} channels, shared by all query heads; its value is the latent. A query head
+ * has {@code nonRotary} channels, which a matrix of the head projects to the latent, and {@code
+ * rotary} channels. Another matrix of the head projects its attention output to {@code output}
+ * channels.
  *
  * @param rank channels of a latent
- * @param rotary channels of a key, and of a query head, that turn; those of a key lie at its end
- * @param plain channels of a query head that do not turn
+ * @param rotary rotary channels of a query head and of a key, where they come last
+ * @param nonRotary query head channels without RoPE
  * @param output channels of a head's output
- * @param queryRank channels that queries are made of; 0 where that is the hidden state
+ * @param queryRank channels of the query latent; 0 if queries come from the hidden state
  */
 public record LatentConfig(int rank, int rotary, int nonRotary, int output, int queryRank) {
-  /** Channels of a token's key: the latent, then what turns. */
+  /** Returns the channels of a token's key: the latent, then the rotary channels. */
   public int keyDim() {
     return rank + rotary;
   }
 
-  /** Channels of a query head before it meets the latent. */
+  /** Returns the channels of a query head before projection to the latent. */
   public int headDim() {
     return nonRotary + rotary;
   }
 
-  /** Values of a position where every head has a key and a value of its own, as models train. */
+  /**
+   * Returns the cached values per position if every head had its own key and value, as in training.
+   */
   public int unabsorbedValues(int queryHeads) {
     return queryHeads * (headDim() + output);
   }
 
-  /** Refuses sizes that no model can have, naming the file they came from. */
+  /** Checks the sizes; errors name the file they came from. */
   void check(String fileName) {
     atLeast(fileName, "the rank of keys and values", rank, 1);
-    atLeast(fileName, "channels of a head that turn", rotary, 1);
-    atLeast(fileName, "channels of a head that do not turn", nonRotary, 1);
-    atLeast(fileName, "channels of a head's output", output, 1);
+    atLeast(fileName, "the number of rotary channels of a head", rotary, 1);
+    atLeast(fileName, "the number of non-rotary channels of a head", nonRotary, 1);
+    atLeast(fileName, "the number of output channels of a head", output, 1);
     atLeast(fileName, "the rank of queries", queryRank, 0);
     long widest = Math.max((long) nonRotary + rotary, (long) rank + rotary);
     long largest = Math.max((long) nonRotary + rotary, output) * (long) rank;
@@ -53,7 +56,7 @@ public record LatentConfig(int rank, int rotary, int nonRotary, int output, int 
     }
   }
 
-  /** The most channels that a row of a step has on its way through a layer. */
+  /** Returns the width of a row's widest vector in a layer. */
   long widest(int queryHeads) {
     return Math.max(queryRank, queryHeads * (long) Math.max(headDim(), output));
   }

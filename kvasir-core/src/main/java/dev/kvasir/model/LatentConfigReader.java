@@ -6,18 +6,18 @@ import dev.kvasir.format.JsonFile;
 import dev.kvasir.model.ModelConfig.RopeSettings;
 import dev.kvasir.model.RopeFrequencies.Yarn;
 
-/** Reads what files say of latent attention, beside what they say of any decoder. */
+/** Reads the configuration of latent attention from model files, in addition to the decoder's. */
 final class LatentConfigReader {
-  /** What conversion to GGUF multiplies the multiplier of YaRN's logarithm by. */
+  /** Factor that conversion to GGUF applies to YaRN's log multiplier. */
   private static final double CONVERTED = 0.1;
 
   private LatentConfigReader() {}
 
   /**
-   * A GGUF file's. Older ones speak of keys and values of heads, as if each were stored; newer ones
-   * speak of the latent as the key, and of heads under other names.
+   * Reads it from a GGUF file. Older files state keys and values of heads, as if each were cached.
+   * Newer ones state the latent as the key and use other names for heads.
    *
-   * @param plain what was read as for any decoder
+   * @param plain configuration without latent attention
    */
   static ModelConfig of(String fileName, GgufMetadata metadata, ModelConfig plain) {
     String prefix = plain.architecture().identifier() + ".";
@@ -30,20 +30,20 @@ final class LatentConfigReader {
             headDim - rotary,
             metadata.integer(prefix + "attention.value_length_mla").orElse(plain.valueDim()),
             metadata.integer(prefix + "attention.q_lora_rank").orElse(0));
-    // Layers that guess at tokens further ahead come last, and are not run.
+    // Multi-token prediction layers come last and are not run.
     int ahead = metadata.integer(prefix + "nextn_predict_layers").orElse(0);
     double multiplier =
         metadata.number(prefix + "rope.scaling.yarn_log_multiplier").orElse(0.0) / CONVERTED;
     RopeSettings rope = plain.rope();
     if (rope.frequencies() instanceof Yarn yarn && multiplier != 0) {
-      // Then all channels of a head are longer, and those that turn not once more.
+      // The multiplier scales all channels of a head, so rotary ones must not be scaled twice.
       rope = rope.withMagnitude(rope.magnitude() / Yarn.magnitude(yarn.factor()));
     }
     double longer = rope.magnitude() * magnitude(rope, multiplier);
     return with(fileName, plain, latent, plain.layers() - ahead, rope, longer);
   }
 
-  /** A Hugging Face folder's. */
+  /** Reads it from a Hugging Face folder. */
   static ModelConfig of(JsonFile json, ModelConfig plain) {
     int rotary = json.requireInteger("qk_rope_head_dim");
     LatentConfig latent =
@@ -58,7 +58,7 @@ final class LatentConfigReader {
     RopeSettings read = plain.rope();
     if (read.frequencies() instanceof RopeFrequencies.LongRope) {
       throw new InvalidInputException(
-          "%s: rope scaling is 'longrope'; of latent attention none but yarn is supported"
+          "%s: rope scaling is 'longrope'; latent attention supports only yarn"
               .formatted(json.name()));
     }
     RopeSettings rope =
@@ -76,7 +76,7 @@ final class LatentConfigReader {
   }
 
   /**
-   * @param longer by how much queries and keys are longer, in all of their channels
+   * @param longer factor by which queries and keys are scaled, in all channels
    */
   private static ModelConfig with(
       String fileName,
@@ -86,7 +86,7 @@ final class LatentConfigReader {
       RopeSettings rope,
       double longer) {
     latent.check(fileName);
-    // Attention divides by the root of a key's channels; models train with that of a head's.
+    // Attention divides by the root of the key size; models train with the root of the head size.
     double root = Math.sqrt((double) latent.keyDim() / latent.headDim());
     float query = (float) (plain.scales().query() * root * longer * longer);
     return plain.withLatent(latent, layers, rope, plain.scales().withQuery(query));

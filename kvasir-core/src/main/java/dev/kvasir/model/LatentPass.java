@@ -7,8 +7,8 @@ import dev.kvasir.kernel.MatrixProducts;
 import dev.kvasir.kernel.WorkerPool;
 
 /**
- * Attention to latent vectors, with the memory that it needs. Every query head attends to one key a
- * token, {@code [latent | turned channels]}, whose latent is the value too.
+ * Multi-head latent attention, with its workspace. All query heads attend to one key per token,
+ * {@code [latent | rotary channels]}, whose latent is also the value.
  */
 final class LatentPass implements AttentionPass {
   private final ModelConfig config;
@@ -22,7 +22,7 @@ final class LatentPass implements AttentionPass {
   private final StepAngles angles;
 
   private float[] queryLatents = {}; // (rows, queryRank)
-  private float[] heads = {}; // (rows, queryHeads, plain + rotary)
+  private float[] heads = {}; // (rows, queryHeads, nonRotary + rotary)
   private float[] queries = {}; // (rows, queryHeads, rank + rotary)
   private float[] keys = {}; // (rows, rank + rotary)
   private float[] attentionOutput = {}; // (rows, queryHeads, rank)
@@ -121,7 +121,7 @@ final class LatentPass implements AttentionPass {
       int to = q + head * sizes.keyDim() + sizes.rank();
       System.arraycopy(heads, from, queries, to, sizes.rotary());
     }
-    // What turns lies behind the latent, so heads begin that much later.
+    // Rotary channels follow the latent, so heads start that much later.
     int kind = config.ropes().of(layer);
     int rotaryAt = q + sizes.rank();
     angles.rotateQueries(kernels.rows(), kind, row, queries, rotaryAt, queryHeads, sizes.keyDim());

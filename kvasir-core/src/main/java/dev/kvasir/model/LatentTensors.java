@@ -15,20 +15,20 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * The matrices that take each query head to the latent and back, however a file holds them: two
- * tensors of a matrix for each head, or one that makes keys and values of all heads out of a
- * latent, as models train. That one has the first of the two turned around:
+ * Matrices that project each query head to the latent and back, for all file formats. A file has
+ * either two tensors with a matrix per head, or one that computes keys and values of all heads from
+ * a latent, as in training. The latter stores the first matrix transposed:
  *
  * <pre>
- * (heads, plain + output, rank): the plain rows of a head, transposed, take it to the latent;
- *                                its output rows take it back
+ * (heads, nonRotary + output, rank): nonRotary rows of a head, transposed, project to the latent;
+ *                                    its output rows project back
  * </pre>
  *
- * Floats keep their type when they are turned around. Codes cannot, since their groups lie along
- * rows: they become half-precision floats, 16 bits a weight where Q8_0 takes 9 in memory, and lose
- * 1/2048 of a weight at the most.
+ * Floats keep their type when transposed. Quantized weights cannot, since their groups run along
+ * rows. They become half-precision floats, 16 bits per weight where Q8_0 takes 9 in memory, with an
+ * error of at most 1/2048 of a weight.
  *
- * @param toLatent by query head // (rank, plain)
+ * @param toLatent by query head // (rank, nonRotary)
  * @param fromLatent by query head // (output, rank)
  */
 record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
@@ -37,14 +37,14 @@ record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
   private static final ValueLayout.OfFloat FLOAT =
       ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /** Whether a file holds one tensor of both, of which nothing but these can be had. */
+  /** Returns whether a file has one tensor for both matrices. */
   static boolean isFused(TensorSource file, TensorNames names, int layer) {
     return names == TensorNames.HUGGING_FACE
         || file.find(names.weight(layer, Part.KEY_UP)).isEmpty()
             && file.find(names.weight(layer, Part.KEY_VALUE_UP)).isPresent();
   }
 
-  /** The tensors that a layer needs, with their shapes. */
+  /** Returns the tensors of a layer with their shapes. */
   static Map<String, long[]> shapes(
       LatentConfig latent, long heads, TensorSource file, TensorNames names, int layer) {
     if (isFused(file, names, layer)) {
@@ -59,7 +59,7 @@ record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
   }
 
   /**
-   * @param memory for what is turned around
+   * @param memory memory for transposed matrices
    */
   static LatentTensors of(
       LatentConfig latent, int heads, TensorPlan plan, int layer, SegmentAllocator memory) {
@@ -94,7 +94,7 @@ record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
     return tensor.type().isFloat() ? tensor.type() : GgmlType.F16;
   }
 
-  /** So many rows of each head, from its row {@code first} on. */
+  /** Returns {@code count} rows of each head, from its row {@code first} on. */
   private static List<Tensor> parts(Tensor tensor, int heads, int first, int count) {
     long[] shape = tensor.shape();
     long columns = shape[shape.length - 1];
@@ -136,13 +136,13 @@ record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
     for (float weight : weights) {
       if (!Float.isFinite(Float.float16ToFloat(Float.floatToFloat16(weight)))) {
         throw new InvalidInputException(
-            "%s: tensor '%s' has a weight of %s; expected at most 65504 where codes become halves"
+            "%s: tensor '%s' has a weight of %s; expected at most 65504 for half precision"
                 .formatted(fileName, codes.name(), weight));
       }
     }
   }
 
-  /** Bytes of what {@link #of} and the layout of codes make of one tensor of both. */
+  /** Returns the loaded bytes of the matrices in one tensor for both. */
   static long transposedBytes(Tensor both, LatentConfig latent, int heads) {
     long transposed = transposedType(both).bytesFor((long) latent.rank() * latent.nonRotary());
     Tensor back = parts(both, heads, latent.nonRotary(), latent.output()).getFirst();

@@ -5,17 +5,17 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Attention to latent vectors: what would make a key and a value for each head out of a latent is
- * multiplied with queries and outputs instead.
+ * Weights of multi-head latent attention in absorbed form: the per-head key and value projections
+ * are applied to queries and outputs instead of latents.
  *
- * @param queryLatent what queries are made of, where that is not the hidden state
- * @param keyValue latents and the channels that turn
- * @param toLatent by query head, from its plain channels to the latent's // (rank, plain)
- * @param fromLatent by query head, from what it mixed of latents to its output // (output, rank)
+ * @param queryLatent down projection of queries; empty if they come from the hidden state
+ * @param keyValue projection to the latent and the rotary key channels
+ * @param toLatent by query head, from non-rotary channels to the latent // (rank, nonRotary)
+ * @param fromLatent by query head, from its attention output to its output // (output, rank)
  */
 public record LatentWeights(
     Optional<QueryLatent> queryLatent,
-    Projection query, // (queryHeads * (plain + rotary), hidden or queryRank)
+    Projection query, // (queryHeads * (nonRotary + rotary), hidden or queryRank)
     Projection keyValue, // (rank + rotary, hidden)
     float[] latentNorm, // (rank)
     List<Matrix> toLatent,
@@ -23,7 +23,7 @@ public record LatentWeights(
     Projection output) // (hidden, queryHeads * output)
     implements AttentionWeights {
 
-  /** Queries through fewer channels than the hidden state has. */
+  /** Low-rank projection of queries. */
   public record QueryLatent(
       Projection down, // (queryRank, hidden)
       float[] norm) { // (queryRank)

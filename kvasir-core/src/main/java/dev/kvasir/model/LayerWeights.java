@@ -3,15 +3,14 @@ package dev.kvasir.model;
 import dev.kvasir.error.InvalidInputException;
 
 /**
- * One layer of the decoder: {@code x += attention(norm(x))}, then {@code x +=
- * feedForward(norm(x))}. A norm that is empty leaves what it is given as it is.
+ * Weights of one layer: {@code x += attention(norm(x))}, then {@code x += feedForward(norm(x))}. An
+ * empty norm is the identity.
  *
- * @param attentionNorm of what attention is given
- * @param attentionOutNorm of what attention gives, before it is added
- * @param feedForwardNorm of what the feed-forward part is given
- * @param feedForwardOutNorm of what the feed-forward part gives, before it is added
- * @param window positions that a query of this layer sees, itself included; {@link
- *     Integer#MAX_VALUE} for all
+ * @param attentionNorm norm before attention
+ * @param attentionOutNorm norm of attention's output, before it is added
+ * @param feedForwardNorm norm before the feed-forward layer
+ * @param feedForwardOutNorm norm of the feed-forward output, before it is added
+ * @param window positions that a query sees, including its own; {@link Integer#MAX_VALUE} for all
  */
 public record LayerWeights(
     float[] attentionNorm, // (hidden)
@@ -21,48 +20,47 @@ public record LayerWeights(
     FeedForwardWeights feedForward,
     float[] feedForwardOutNorm, // (hidden)
     int window) {
-  /** Numbers stay as they are. */
   public static final float[] NO_NORM = {};
 
   /**
-   * Attention by heads, for what is made for it.
+   * Returns the multi-head attention weights.
    *
-   * @throws InvalidInputException where this layer attends in another way
+   * @throws InvalidInputException if this layer uses latent attention
    */
   public MultiHeadWeights multiHead() {
     return switch (attention) {
       case MultiHeadWeights heads -> heads;
       case LatentWeights _ ->
           throw new InvalidInputException(
-              "this layer attends to latent vectors; expected keys and values of heads");
+              "this layer uses latent attention; expected multi-head attention");
     };
   }
 
   /**
-   * Attention to latent vectors, for what is made for it.
+   * Returns the latent attention weights.
    *
-   * @throws InvalidInputException where this layer attends in another way
+   * @throws InvalidInputException if this layer uses multi-head attention
    */
   public LatentWeights latent() {
     return switch (attention) {
       case LatentWeights latent -> latent;
       case MultiHeadWeights _ ->
           throw new InvalidInputException(
-              "this layer has keys and values of heads; expected latent vectors");
+              "this layer uses multi-head attention; expected latent attention");
     };
   }
 
   /**
-   * A feed-forward part of one gate, for what is made for it.
+   * Returns the gated feed-forward weights.
    *
-   * @throws InvalidInputException where this layer has another
+   * @throws InvalidInputException if this layer has experts
    */
   public GatedWeights gated() {
     return switch (feedForward) {
       case GatedWeights gated -> gated;
       case ExpertWeights _ ->
           throw new InvalidInputException(
-              "this layer is a mixture of experts; expected a feed-forward part of one gate");
+              "this layer is a mixture of experts; expected a gated feed-forward layer");
     };
   }
 

@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The sizes of a decoder and the choices that its architecture makes.
+ * Sizes and architecture of a decoder.
  *
  * @param keyDim channels of a query or key head
  * @param valueDim channels of a value head, and of a head's output
- * @param experts where layers choose among them; {@code feedForward} is then that of others
- * @param latent sizes of latent attention, where that is how layers attend: {@code keyDim} is then
- *     that of its keys, and {@code valueDim} its rank
+ * @param experts sizes of expert layers, if any; {@code feedForward} is the width of the others
+ * @param latent sizes of latent attention, if layers use it; {@code keyDim} is then that of its
+ *     keys, and {@code valueDim} its rank
  */
 public record ModelConfig(
     String name,
@@ -40,7 +40,7 @@ public record ModelConfig(
     Optional<LatentConfig> latent,
     OutputWeights output) {
 
-  /** A decoder whose layers all turn alike and which scales nothing. */
+  /** Creates a dense decoder with the same RoPE in all layers and no scale factors. */
   public ModelConfig(
       String name,
       Architecture architecture,
@@ -79,10 +79,10 @@ public record ModelConfig(
   }
 
   /**
-   * The same decoder, whose layers attend to latents.
+   * Returns this configuration with latent attention.
    *
-   * @param count layers
-   * @param rope of the channels that lie behind a latent
+   * @param count number of layers
+   * @param rope RoPE of the channels that follow a latent
    */
   ModelConfig withLatent(LatentConfig sizes, int count, RopeSettings rope, Scales factors) {
     return new ModelConfig(
@@ -106,7 +106,7 @@ public record ModelConfig(
         output);
   }
 
-  /** The same decoder, whose layers choose among experts. */
+  /** Returns this configuration with experts. */
   ModelConfig withExperts(ExpertConfig sizes) {
     return new ModelConfig(
         name,
@@ -131,19 +131,20 @@ public record ModelConfig(
 
   /** Where the weights of the output layer come from. */
   public enum OutputWeights {
-    /** A tensor of their own. */
+    /** A separate tensor. */
     OWN,
-    /** The embedding, whatever else the file holds. */
+    /** The embedding, even if the file has a separate tensor. */
     EMBEDDING,
-    /** A tensor of their own where there is one, else the embedding: GGUF files do not say. */
+    /** A separate tensor if the file has one, else the embedding: GGUF files do not say. */
     OWN_OR_EMBEDDING
   }
 
   /**
-   * @param dimensions channels of a head that turn
-   * @param magnitude by which the definition lengthens the turned channels of queries and of keys.
-   *     Keys stay as they are here, so that they can be turned back, and queries are lengthened by
-   *     its square.
+   * RoPE settings of a layer.
+   *
+   * @param dimensions rotary channels of a head
+   * @param magnitude factor for the rotary channels of both queries and keys. Keys are not scaled
+   *     here, so that RoPE can be undone; queries are scaled by its square instead.
    */
   public record RopeSettings(
       RopeLayout layout,
@@ -160,14 +161,14 @@ public record ModelConfig(
       return new Rope(layout, frequencies.of(base, dimensions));
     }
 
-    /** The same from another base, and perhaps without what stretches it. */
-    RopeSettings withBase(double value, boolean stretched) {
-      return stretched
+    /** Returns these settings with another base, and without scaling unless {@code scaled}. */
+    RopeSettings withBase(double value, boolean scaled) {
+      return scaled
           ? new RopeSettings(layout, value, dimensions, frequencies, magnitude)
           : new RopeSettings(layout, value, dimensions, new RopeFrequencies.Unscaled());
     }
 
-    /** The same with turned channels of another length. */
+    /** Returns these settings with another magnitude. */
     RopeSettings withMagnitude(double value) {
       return new RopeSettings(layout, base, dimensions, frequencies, value);
     }
@@ -179,20 +180,20 @@ public record ModelConfig(
     }
   }
 
-  /** Reads it from a GGUF file; no weights are touched. */
+  /** Reads the configuration of a GGUF file; loads no weights. */
   public static ModelConfig of(GgufFile file) {
     return GgufConfig.read(file);
   }
 
-  /** Reads it from a folder as Hugging Face lays it out; no weights are touched. */
+  /** Reads the configuration of a Hugging Face folder; loads no weights. */
   public static ModelConfig of(Path folder) {
     return HuggingFaceConfig.read(folder);
   }
 
   /**
-   * The same for texts of fewer tokens, which some models turn otherwise.
+   * Returns this configuration for a shorter context, which changes RoPE in some models.
    *
-   * @throws InvalidInputException where the model has fewer
+   * @throws InvalidInputException if the model's context is shorter than that
    */
   public ModelConfig withContextLength(int tokens) {
     if (tokens < 1 || tokens > contextLength) {
@@ -223,7 +224,7 @@ public record ModelConfig(
         output);
   }
 
-  /** Refuses sizes that no decoder can have, naming the file they came from. */
+  /** Checks the sizes; errors name the file they came from. */
   ModelConfig checked(String fileName) {
     atLeastOne(fileName, "layers", layers);
     atLeastOne(fileName, "hidden size", hidden);
@@ -258,11 +259,11 @@ public record ModelConfig(
   }
 
   private void check(String fileName, RopeSettings rope) {
-    int turned = rope.dimensions();
-    if (turned < 2 || turned > keyDim || turned % 2 != 0) {
+    int rotary = rope.dimensions();
+    if (rotary < 2 || rotary > keyDim || rotary % 2 != 0) {
       throw new InvalidInputException(
           "%s: rotates %d channels of a head; expected an even number up to %d"
-              .formatted(fileName, turned, keyDim));
+              .formatted(fileName, rotary, keyDim));
     }
     if (!(rope.base() > 0) || Double.isInfinite(rope.base())) {
       throw new InvalidInputException(
@@ -275,16 +276,16 @@ public record ModelConfig(
                 .formatted(fileName, number));
       }
     }
-    for (float frequency : rope.frequencies().of(rope.base(), turned)) {
+    for (float frequency : rope.frequencies().of(rope.base(), rotary)) {
       if (!Float.isFinite(frequency)) {
         throw new InvalidInputException(
-            "%s: a rope base of %s with this scaling turns by %s; expected a finite angle"
+            "%s: a rope base of %s with this scaling rotates by %s; expected a finite angle"
                 .formatted(fileName, rope.base(), frequency));
       }
     }
     if (!(rope.magnitude() > 0) || !Double.isFinite(rope.magnitude() * rope.magnitude())) {
       throw new InvalidInputException(
-          "%s: the rope lengthens vectors by %s; expected a finite number above 0"
+          "%s: the rope scales vectors by %s; expected a finite number above 0"
               .formatted(fileName, rope.magnitude()));
     }
   }
@@ -296,7 +297,7 @@ public record ModelConfig(
     }
   }
 
-  /** Channels of a key as of a value, for what is made for heads of one width. */
+  /** Returns the head size; fails if keys and values differ. */
   public int headDim() {
     return CacheShape.requireEqualDims(keyDim, valueDim);
   }
@@ -307,16 +308,14 @@ public record ModelConfig(
         .withWindows(LayerWindows.of(layers, windows::of, contextLength));
   }
 
-  /**
-   * How far layers turn, for what is made for layers that all turn alike; else of the first kind.
-   */
+  /** Returns the RoPE settings of all layers, or of the first kind if layers differ. */
   public RopeSettings rope() {
     return ropes.kinds().getFirst();
   }
 
   /**
-   * How all layers turn keys and queries to their positions, from their first channels on; none
-   * where they differ in it, or where latents come first, which do not turn.
+   * Returns the RoPE that all layers apply from a head's first channel on. Empty if layers differ,
+   * or if keys start with a latent, which has no RoPE.
    */
   public Optional<Rotation> sharedRotation() {
     return ropes.isUniform(layers) && latent.isEmpty()
@@ -324,35 +323,34 @@ public record ModelConfig(
         : Optional.empty();
   }
 
-  /** The same for what cannot do without; refuses a model whose layers differ. */
+  /** Returns the RoPE of all layers; fails if there is none. */
   public Rotation rotation() {
     return sharedRotation()
         .orElseThrow(
             () ->
                 new InvalidInputException(
-                    "%s: %s; this is made for one rotation of all"
+                    "%s: %s; one RoPE for all layers is required"
                         .formatted(name, whyNoRotation())));
   }
 
   private String whyNoRotation() {
-    return latent.isPresent() ? "latent vectors do not turn" : "layers turn their keys differently";
+    return latent.isPresent() ? "latent vectors have no RoPE" : "layers differ in their RoPE";
   }
 
   /**
-   * Refuses a decoder of any but the plain kind, by what it is, for what computes layers in its own
-   * way.
+   * Fails for a decoder that is not plain, for callers that compute layers on their own.
    *
-   * @param who computes them
+   * @param who the caller, for the error message
    */
   public void requirePlain(String who) {
     if (experts.isPresent()) {
       throw new InvalidInputException(
-          "%s: %s knows decoders with one feed-forward part a layer; this is a mixture of %d experts"
+          "%s: %s requires dense feed-forward layers; this is a mixture of %d experts"
               .formatted(name, who, experts.get().count()));
     }
     if (latent.isPresent()) {
       throw new InvalidInputException(
-          "%s: %s knows keys and values of heads; this is a %s model, which attends to latent vectors"
+          "%s: %s requires multi-head attention; this is a %s model, which uses latent attention"
               .formatted(name, who, architecture.identifier()));
     }
     if (!scales.equals(Scales.NONE)
@@ -361,7 +359,7 @@ public record ModelConfig(
         || architecture.norms() != NormPlacement.PRE
         || architecture.activation() != Activation.SILU) {
       throw new InvalidInputException(
-          "%s: %s knows decoders without scales, bounds, norms behind parts and several rotations;"
+          "%s: %s requires a decoder without scales, soft caps, post-norms and several RoPEs;"
                   .formatted(name, who)
               + " this is a %s model".formatted(architecture.identifier()));
     }

@@ -5,7 +5,7 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.MatrixProducts;
 import dev.kvasir.kernel.WorkerPool;
 
-/** Attention by heads with keys and values of their own, with the memory that it needs. */
+/** Multi-head or grouped-query attention, with its workspace. */
 final class MultiHeadPass implements AttentionPass {
   private final ModelConfig config;
   private final Kernels kernels;

@@ -1,9 +1,9 @@
 package dev.kvasir.model;
 
 /**
- * Attention whose heads have keys and values of their own.
+ * Weights of multi-head or grouped-query attention.
  *
- * @param sinks for each query head a score that takes its share and gives nothing, or empty
+ * @param sinks score of a learned attention sink for each query head; may be empty
  */
 public record MultiHeadWeights(
     Projection query, // (queryHeads * keyDim, hidden)
@@ -14,7 +14,7 @@ public record MultiHeadWeights(
     float[] sinks,
     Projection output) // (hidden, queryHeads * valueDim)
     implements AttentionWeights {
-  /** Nothing but the tokens takes a share. */
+  /** For attention without learned sinks. */
   public static final float[] NO_SINKS = {};
 
   @Override

@@ -3,18 +3,18 @@ package dev.kvasir.model;
 import dev.kvasir.model.TensorNames.Part;
 import java.util.Optional;
 
-/** Where a layer has norms, and the tensors that hold them; a part that is absent is no norm. */
+/** Where a layer has norms, and which tensors contain them; an absent part means no norm. */
 enum NormPlacement {
-  /** Of what each part of a layer is given. */
+  /** Before attention and feed-forward. */
   PRE(Part.ATTENTION_NORM, null, Part.FEED_FORWARD_NORM, null),
 
-  /** The same, but GGUF names the second after what it follows. */
+  /** The same, but GGUF names the second one a post-attention norm. */
   PRE_WITH_POST_NAMES(Part.ATTENTION_NORM, null, Part.ATTENTION_OUT_NORM, null),
 
-  /** Of what each part gives. */
+  /** After attention and feed-forward. */
   POST(null, Part.ATTENTION_OUT_NORM, null, Part.FEED_FORWARD_OUT_NORM),
 
-  /** Of both. */
+  /** Before and after both. */
   PRE_AND_POST(
       Part.ATTENTION_NORM,
       Part.ATTENTION_OUT_NORM,

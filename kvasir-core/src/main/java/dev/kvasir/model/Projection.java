@@ -4,9 +4,9 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Matrix;
 
 /**
- * A matrix and what is added after it.
+ * A matrix and a bias.
  *
- * @param bias one value a row, or empty
+ * @param bias one value per row; may be empty
  */
 public record Projection(Matrix matrix, float[] bias) {
   static final float[] NO_BIAS = {};

@@ -5,22 +5,24 @@ import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.Rotation;
 import java.util.Arrays;
 
-/** Rotary position embedding of a model: which channels turn together, and by how much. */
+/**
+ * Rotary position embedding of a model: which channels are rotated together, and by which angles.
+ */
 public final class Rope implements Rotation {
   private static final int PAGE_TOKENS = KvCache.TOKENS_PER_PAGE;
 
   private final RopeLayout layout;
   private final float[] frequencies;
   private final RopeAngleCache angleCache = new RopeAngleCache();
-  private volatile PageAngleTable pageAngles; // null until it is asked for
-  private volatile RopeTable table; // null until it is asked for
+  private volatile PageAngleTable pageAngles; // null until first used
+  private volatile RopeTable table; // null until first used
 
   public Rope(RopeLayout layout, float[] frequencies) {
     this.layout = layout;
     this.frequencies = frequencies.clone();
   }
 
-  /** Pairs of channels that turn. */
+  /** Returns the number of rotary channel pairs. */
   public int pairs() {
     return frequencies.length;
   }
@@ -29,7 +31,7 @@ public final class Rope implements Rotation {
     return layout;
   }
 
-  /** Cosines and sines of a position's angles, worked out once for all heads and layers. */
+  /** Computes cosines and sines of a position's angles. */
   void angles(int position, float[] cosines, float[] sines, int at) {
     for (int i = 0; i < frequencies.length; i++) {
       // A float product, as in the reference implementations that models are trained with.
@@ -47,7 +49,7 @@ public final class Rope implements Rotation {
     }
   }
 
-  /** The angles of the first positions, forwards and backwards, worked out once for all pages. */
+  /** Angles of the first positions, forwards and backwards, computed once for all pages. */
   private record PageAngleTable(float[] cosines, float[] sines, float[] backSines) {}
 
   private PageAngleTable pageAngles() {
@@ -68,7 +70,10 @@ public final class Rope implements Rotation {
     return found;
   }
 
-  /** Pages begin at the same positions in every layer and head, step after step. */
+  /**
+   * Returns the angles of a position. Pages start at the same positions in every layer and head,
+   * step after step.
+   */
   private RopeAngleCache.PositionAngles cachedAngles(int position) {
     RopeAngleCache.PositionAngles known = angleCache.of(position);
     if (known == null) {
@@ -95,9 +100,9 @@ public final class Rope implements Rotation {
   public int[] pairOrder(int headDim) {
     int[] order = new int[headDim];
     for (int pair = 0; pair < headDim / 2; pair++) {
-      boolean turns = pair < pairs();
-      order[pair] = turns ? layout.first(pair, pairs()) : 2 * pair;
-      order[headDim / 2 + pair] = turns ? layout.second(pair, pairs()) : 2 * pair + 1;
+      boolean isRotary = pair < pairs();
+      order[pair] = isRotary ? layout.first(pair, pairs()) : 2 * pair;
+      order[headDim / 2 + pair] = isRotary ? layout.second(pair, pairs()) : 2 * pair + 1;
     }
     return order;
   }
@@ -126,7 +131,7 @@ public final class Rope implements Rotation {
     }
   }
 
-  /** Two that turn alike are one: what is made for one serves the other. */
+  /** Compares by value, so that tables for one serve the other. */
   @Override
   public boolean equals(Object other) {
     return other instanceof Rope rope

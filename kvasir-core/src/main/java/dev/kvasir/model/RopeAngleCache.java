@@ -2,16 +2,13 @@ package dev.kvasir.model;
 
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
-/**
- * Angles of the positions that pages begin at, found by any number of threads without a lock and
- * without a box around the position.
- */
+/** Cache of the angles of page positions. Lookups take no lock and do not box the position. */
 final class RopeAngleCache {
-  /** Positions that are kept: pages of half a million tokens. */
+  /** Most cached positions: the pages of half a million tokens. */
   private static final int MAX_POSITIONS = 4096;
 
   /**
-   * How far the pairs of channels turn to a position.
+   * RoPE angles of a position.
    *
    * @param cosines (pairs)
    * @param sines (pairs)
@@ -21,9 +18,9 @@ final class RopeAngleCache {
 
   private final AtomicReferenceArray<PositionAngles> buckets =
       new AtomicReferenceArray<>(MAX_POSITIONS);
-  private int count; // under the lock of those who add
+  private int count; // guarded by this
 
-  /** Null where they are not known. */
+  /** Returns the angles of a position, or null if they are not cached. */
   PositionAngles of(int position) {
     PositionAngles found = buckets.get(bucket(position));
     while (found != null && found.position != position) {
@@ -32,7 +29,7 @@ final class RopeAngleCache {
     return found;
   }
 
-  /** Remembers a position, and forgets all others once there are too many. */
+  /** Adds a position; clears the cache first if it is full. */
   synchronized PositionAngles add(int position, float[] cosines, float[] sines) {
     if (count == MAX_POSITIONS) {
       for (int i = 0; i < MAX_POSITIONS; i++) {
@@ -47,7 +44,7 @@ final class RopeAngleCache {
     return added;
   }
 
-  /** Positions of pages are 128 apart, so all their bits are spread over the upper ones. */
+  /** Spreads all bits over the upper ones, since positions of pages are 128 apart. */
   private static int bucket(int position) {
     return position * 0x9E3779B9 >>> Integer.numberOfLeadingZeros(MAX_POSITIONS - 1);
   }

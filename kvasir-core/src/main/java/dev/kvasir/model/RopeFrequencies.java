@@ -5,11 +5,10 @@ import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 
 /**
- * The angle that a position adds to each pair of channels, after the stretching that long-context
- * models apply.
+ * The angle that a position adds to each channel pair, after the scaling of long-context models.
  */
 public sealed interface RopeFrequencies {
-  /** {@code base ^ (-2 i / dimensions)}. */
+  /** Returns {@code base ^ (-2 i / dimensions)}. */
   static float[] unscaled(double base, int dimensions) {
     float[] frequencies = new float[dimensions / 2];
     for (int i = 0; i < frequencies.length; i++) {
@@ -20,10 +19,10 @@ public sealed interface RopeFrequencies {
 
   float[] of(double base, int dimensions);
 
-  /** The numbers of the rule that no rule has at or below zero. */
+  /** Returns the parameters that must be positive. */
   double[] positiveParameters();
 
-  /** No stretching. */
+  /** No scaling. */
   record Unscaled() implements RopeFrequencies {
     @Override
     public float[] of(double base, int dimensions) {
@@ -36,7 +35,7 @@ public sealed interface RopeFrequencies {
     }
   }
 
-  /** Every angle divided by the same factor. */
+  /** All frequencies divided by one factor. */
   record Linear(double factor) implements RopeFrequencies {
     @Override
     public float[] of(double base, int dimensions) {
@@ -53,7 +52,7 @@ public sealed interface RopeFrequencies {
     }
   }
 
-  /** Each angle divided by a factor of its own, as GGUF files carry Llama 3.1's rule worked out. */
+  /** Each frequency divided by its own factor, as GGUF files store Llama 3.1's rule precomputed. */
   record PerPairFactors(float[] factors) implements RopeFrequencies {
     @Override
     public float[] of(double base, int dimensions) {
@@ -75,9 +74,9 @@ public sealed interface RopeFrequencies {
   }
 
   /**
-   * Llama 3.1's rule: slow pairs, which turn less than {@code lowFactor} times within the original
-   * context, are stretched by {@code factor}; fast ones, more than {@code highFactor} times, are
-   * left alone; those between are blended.
+   * Llama 3.1's rule. Slow pairs, with fewer than {@code lowFactor} periods within the original
+   * context, are divided by {@code factor}. Fast ones, with more than {@code highFactor}, are
+   * unchanged. Those between are interpolated.
    */
   record Llama3(double factor, double lowFactor, double highFactor, double originalContext)
       implements RopeFrequencies {
@@ -85,8 +84,8 @@ public sealed interface RopeFrequencies {
     public float[] of(double base, int dimensions) {
       float[] frequencies = unscaled(base, dimensions);
       for (int i = 0; i < frequencies.length; i++) {
-        double turns = originalContext * frequencies[i] / (2 * Math.PI);
-        double keep = Math.clamp((turns - lowFactor) / (highFactor - lowFactor), 0, 1);
+        double periods = originalContext * frequencies[i] / (2 * Math.PI);
+        double keep = Math.clamp((periods - lowFactor) / (highFactor - lowFactor), 0, 1);
         frequencies[i] = (float) (frequencies[i] * (keep + (1 - keep) / factor));
       }
       return frequencies;
@@ -99,21 +98,21 @@ public sealed interface RopeFrequencies {
   }
 
   /**
-   * YaRN: pairs that turn more than {@code fastTurns} times within the original context are left
-   * alone, those that turn less than {@code slowTurns} times are stretched by {@code factor}, and
-   * those between are blended by their place.
+   * YaRN. Pairs with more than {@code betaFast} periods within the original context are unchanged.
+   * Those with fewer than {@code betaSlow} are divided by {@code factor}. Those between are
+   * interpolated by their index.
    *
-   * @param whole whether the first and the last place to be blended are rounded outwards
+   * @param truncate whether the bounds of the interpolated range are rounded outwards
    */
   record Yarn(
       double factor, double originalContext, double betaFast, double betaSlow, boolean truncate)
       implements RopeFrequencies {
-    /** What the published models and GGUF files take for granted. */
+    /** Default of published models and GGUF files. */
     public static final double DEFAULT_BETA_FAST = 32;
 
     public static final double DEFAULT_BETA_SLOW = 1;
 
-    /** How much longer queries and keys become together with their stretching. */
+    /** Returns the attention factor by which queries and keys are scaled. */
     static double magnitude(double factor) {
       return magnitude(factor, 1);
     }
@@ -130,15 +129,15 @@ public sealed interface RopeFrequencies {
       double high = Math.min(dimensions - 1, truncate ? Math.ceil(last) : last);
       float[] frequencies = unscaled(base, dimensions);
       for (int i = 0; i < frequencies.length; i++) {
-        double stretched = Math.clamp((i - low) / Math.max(0.001, high - low), 0, 1);
-        frequencies[i] = (float) (frequencies[i] * (1 - stretched + stretched / factor));
+        double scaledFraction = Math.clamp((i - low) / Math.max(0.001, high - low), 0, 1);
+        frequencies[i] = (float) (frequencies[i] * (1 - scaledFraction + scaledFraction / factor));
       }
       return frequencies;
     }
 
-    /** The pair that turns so many times within the original context. */
-    private double pairAt(double turns, double base, int dimensions) {
-      double length = originalContext / (turns * 2 * Math.PI);
+    /** Returns the index of the pair with that many periods within the original context. */
+    private double pairAt(double periods, double base, int dimensions) {
+      double length = originalContext / (periods * 2 * Math.PI);
       return dimensions * Math.log(length) / (2 * Math.log(base));
     }
 
@@ -149,14 +148,14 @@ public sealed interface RopeFrequencies {
   }
 
   /**
-   * LongRoPE: each angle divided by a factor of its own, which are others for a model that is used
-   * beyond its original context. Keys of both cannot be mixed, so it is one of them for all texts.
+   * LongRoPE: each frequency divided by its own factor, with other factors beyond the original
+   * context. Keys of both cannot be combined, so one set applies to all texts.
    *
    * @param context tokens that the model is used for
    */
   record LongRope(float[] shortFactors, float[] longFactors, int originalContext, int context)
       implements RopeFrequencies {
-    /** The factors that hold. */
+    /** Returns the factors that apply. */
     public float[] factors() {
       return usesLongFactors() ? longFactors : shortFactors;
     }

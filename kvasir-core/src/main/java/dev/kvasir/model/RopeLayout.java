@@ -1,8 +1,8 @@
 package dev.kvasir.model;
 
-/** Which two channels of a head a rotary embedding turns together. */
+/** Which two channels of a head RoPE rotates together. */
 public enum RopeLayout {
-  /** Channel i with channel i + dimensions / 2, as Hugging Face stores heads. */
+  /** Channel i with channel i + dimensions / 2, as in Hugging Face files. */
   HALVES {
     @Override
     int first(int pair, int pairs) {
@@ -27,7 +27,7 @@ public enum RopeLayout {
     }
   },
 
-  /** Channel 2i with channel 2i + 1, as Llama's own files and their GGUF conversions store them. */
+  /** Channel 2i with channel 2i + 1, as in Llama's original files and their GGUF conversions. */
   INTERLEAVED {
     @Override
     int first(int pair, int pairs) {
@@ -52,12 +52,12 @@ public enum RopeLayout {
     }
   };
 
-  /** The channel of a pair that begins at angle zero. */
+  /** Returns the first channel of a pair, the cosine component. */
   abstract int first(int pair, int pairs);
 
-  /** The channel of a pair that begins a quarter turn further. */
+  /** Returns the second channel of a pair, the sine component. */
   abstract int second(int pair, int pairs);
 
-  /** Rotates one head in place; channels beyond {@code 2 * pairs} stay as they are. */
+  /** Rotates one head in place; channels beyond {@code 2 * pairs} are unchanged. */
   abstract void rotate(float[] x, int at, int pairs, float[] cosines, float[] sines, int anglesAt);
 }

@@ -6,42 +6,42 @@ import java.util.function.IntPredicate;
 import java.util.function.IntUnaryOperator;
 
 /**
- * How far each layer turns its keys and queries.
+ * The RoPE settings of each layer.
  *
- * @param kinds the rotations that layers choose from, at least one
- * @param ofLayer the index of a layer's kind, or {@link #NO_ROW}
+ * @param kinds distinct settings, at least one
+ * @param ofLayer index of a layer's kind, or {@link #NONE}
  */
 public record RopePattern(List<RopeSettings> kinds, IntUnaryOperator ofLayer) {
-  /** The kind of a layer that does not know positions. */
+  /** Kind of a layer without RoPE. */
   public static final int NONE = -1;
 
   public RopePattern {
     kinds = List.copyOf(kinds);
   }
 
-  /** All layers alike. */
+  /** Returns a pattern with the same settings in all layers. */
   public static RopePattern uniform(RopeSettings settings) {
     return new RopePattern(List.of(settings), layer -> 0);
   }
 
-  /** All layers alike but for some that do not know positions. */
+  /** Returns the same settings in all layers but some without RoPE. */
   static RopePattern withoutRope(RopeSettings settings, IntPredicate none) {
     return new RopePattern(List.of(settings), layer -> none.test(layer) ? NONE : 0);
   }
 
-  /** Layers that see everything turn in one way, those with a window in another. */
+  /** Returns one kind for layers that see everything and another for those with a window. */
   static RopePattern of(RopeSettings global, RopeSettings local, WindowPattern windows) {
     return windows == WindowPattern.FULL || global.equals(local)
         ? uniform(global)
         : new RopePattern(List.of(global, local), layer -> windows.isLocal(layer) ? 1 : 0);
   }
 
-  /** The index of that layer's kind, or {@link #NO_ROW}. */
+  /** Returns the index of a layer's kind, or {@link #NONE}. */
   public int of(int layer) {
     return ofLayer.applyAsInt(layer);
   }
 
-  /** Whether all of so many layers turn alike. */
+  /** Returns whether all layers have the same settings. */
   boolean isUniform(int layers) {
     for (int layer = 0; layer < layers; layer++) {
       if (of(layer) != 0) {

@@ -3,38 +3,38 @@ package dev.kvasir.model;
 import dev.kvasir.error.InvalidInputException;
 
 /**
- * How a router's logits become a choice of experts and their weights.
+ * How router logits select experts and their weights.
  *
- * @param normalized whether the weights of the chosen are divided by their sum
- * @param scale times the weights, after that
+ * @param normalized whether the weights of selected experts are divided by their sum
+ * @param scale factor of the weights, after normalization
  */
 public record Routing(Score score, Groups groups, boolean normalized, float scale) {
-  /** What experts are chosen by. */
+  /** What experts are selected by. */
   public enum Score {
     /** The softmax of all logits. */
     SOFTMAX,
-    /** Each logit by itself, {@code 1 / (1 + exp(-x))}. */
+    /** The sigmoid of each logit, {@code 1 / (1 + exp(-x))}. */
     SIGMOID,
-    /** The logits; the softmax of the chosen are their weights. */
+    /** The logits; the weights are the softmax over the selected ones. */
     LOGIT
   }
 
   /**
-   * Experts in groups of neighbours, of which the best are chosen first; then experts within them.
+   * Groups of consecutive experts. The best groups are selected first, then experts within them.
    *
-   * @param judges how many of its best scores a group is judged by: the sum of them
+   * @param scoresPerGroup number of best scores whose sum ranks a group
    */
   public record Groups(int count, int used, int scoresPerGroup) {
-    /** All experts are one group. */
+    /** A single group of all experts. */
     public static final Groups NONE = new Groups(1, 1, 1);
   }
 
-  /** Softmax, then the largest. */
+  /** Returns softmax followed by top-k. */
   static Routing softmax(boolean normalized) {
     return new Routing(Score.SOFTMAX, Groups.NONE, normalized, 1);
   }
 
-  /** The largest logits, then softmax. */
+  /** Returns top-k followed by softmax. */
   static Routing softmaxAfterTopK() {
     return new Routing(Score.LOGIT, Groups.NONE, false, 1);
   }

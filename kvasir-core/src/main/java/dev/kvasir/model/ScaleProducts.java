@@ -4,16 +4,16 @@ import dev.kvasir.format.SuperBlock;
 import dev.kvasir.kernel.QuantizedWeights.SuperBlockScales;
 import java.lang.foreign.MemorySegment;
 
-/** What the scales and minimums of super-blocks are made of, as a matrix keeps them. */
+/** Extracts the factors of super-block scales and minimums, in the format of quantized weights. */
 final class ScaleProducts {
   private ScaleProducts() {}
 
-  /** Of blocks that lie one after another. */
+  /** Extracts scales of consecutive blocks. */
   static SuperBlockScales scales(SuperBlock layout, byte[] blocks) {
     return products(layout, blocks, layout::half, layout::factor);
   }
 
-  /** As {@link #scales}, of a layout that stores minimums. */
+  /** Extracts minimums of consecutive blocks, for a layout that stores them. */
   static SuperBlockScales minimums(SuperBlock layout, byte[] blocks) {
     return products(layout, blocks, layout::minimumHalf, layout::minimumFactor);
   }

@@ -3,25 +3,27 @@ package dev.kvasir.model;
 import dev.kvasir.error.InvalidInputException;
 
 /**
- * Fixed numbers that a decoder multiplies or bounds by on its way.
+ * Constant factors and caps of a decoder.
  *
- * @param embedding times an embedding
- * @param query times a query, beside the root of its channels
- * @param residual times what a part of a layer adds
- * @param logit times the logits
- * @param scoreCap what scores of attention are bent to stay within; 0 for no bound
- * @param logitCap what logits are bent to stay within; 0 for no bound
+ * @param embedding factor of embeddings
+ * @param query factor of queries, in addition to the inverse root of the head size
+ * @param residual factor of what attention and feed-forward layers add
+ * @param logit factor of the logits
+ * @param scoreCap soft cap of attention scores; 0 for none
+ * @param logitCap soft cap of logits; 0 for none
  */
 public record Scales(
     float embedding, float query, float residual, float logit, float scoreCap, float logitCap) {
   public static final Scales NONE = new Scales(1, 1, 1, 1, 0, 0);
 
-  /** The same with another factor of queries. */
+  /** Returns these scales with another query factor. */
   Scales withQuery(float factor) {
     return new Scales(embedding, factor, residual, logit, scoreCap, logitCap);
   }
 
-  /** Refuses what would leave nothing, or nothing finite, naming the file it came from. */
+  /**
+   * Checks that factors are positive and caps not negative; errors name the file they came from.
+   */
   void check(String fileName) {
     checkFactor(fileName, "embeddings are", embedding);
     checkFactor(fileName, "queries are", query);

@@ -4,9 +4,9 @@ import dev.kvasir.format.Tensor;
 import java.lang.foreign.SegmentAllocator;
 
 /**
- * Tensors of its own for each expert, as most Hugging Face folders hold them.
+ * Expert matrices in a tensor per expert, as in most Hugging Face folders.
  *
- * @param folder what names begin with, before the expert's number
+ * @param folder prefix of names, before the expert's number
  */
 record SeparateExperts(
     ExpertConfig experts,

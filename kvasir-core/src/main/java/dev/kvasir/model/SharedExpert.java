@@ -4,9 +4,9 @@ import dev.kvasir.kernel.Matrix;
 import java.util.Optional;
 
 /**
- * The expert that every token has.
+ * The expert that processes every token.
  *
- * @param gate how much of it counts, {@code 1 / (1 + exp(-gate x))}; absent for all of it
+ * @param gate weight of its output, {@code 1 / (1 + exp(-gate x))}; empty for a weight of 1
  */
 public record SharedExpert(GatedWeights weights, Optional<Matrix> gate) { // gate: (1, hidden)
   long bytes() {

@@ -5,16 +5,16 @@ import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.WorkerPool;
 
-/** What sizes may multiply to: arrays are counted in ints, and so are the rows of blocks. */
+/** Limits on products of sizes, since arrays and block rows are indexed by ints. */
 final class SizeLimits {
-  /** Vectors that are held together at the most: a page of tokens, or a tile of weights. */
+  /** Most vectors in one array: a page of tokens, or a tile of weights. */
   private static final int MAX_ROWS_TOGETHER = 128;
 
   private static final int MAX_WIDTH = Integer.MAX_VALUE / MAX_ROWS_TOGETHER;
 
   private SizeLimits() {}
 
-  /** Refuses a model whose sizes no array could hold, naming the file they came from. */
+  /** Fails for a model whose sizes exceed an array; errors name the file they came from. */
   static void check(String fileName, ModelConfig config) {
     long wide = widest(config);
     if (wide > MAX_WIDTH) {
@@ -30,7 +30,7 @@ final class SizeLimits {
     }
   }
 
-  /** Refuses a step whose activations no array could hold. */
+  /** Fails for a step whose activations exceed an array. */
   static void check(ModelConfig config, Batch batch) {
     int mostRows =
         Math.min(
@@ -52,7 +52,10 @@ final class SizeLimits {
     return config.experts().isPresent() ? config.experts().get().used() : 1;
   }
 
-  /** Asked for every step, which must take nothing from the heap: lambdas do until compiled. */
+  /**
+   * Returns the width of the widest vector. Every step calls it, so it must not allocate; lambdas
+   * do until they are compiled.
+   */
   private static long widest(ModelConfig config) {
     long heads = (long) config.queryHeads() * Math.max(config.keyDim(), config.valueDim());
     long latent =

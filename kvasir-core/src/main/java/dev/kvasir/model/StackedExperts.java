@@ -3,7 +3,7 @@ package dev.kvasir.model;
 import dev.kvasir.format.Tensor;
 import java.lang.foreign.SegmentAllocator;
 
-/** One tensor for each kind of matrix, expert after expert, as GGUF files hold them. */
+/** Expert matrices stacked in one tensor per kind, as in GGUF files. */
 record StackedExperts(ExpertConfig experts, int hidden, TensorNames names, boolean biased)
     implements ExpertLayout {
   @Override

@@ -4,10 +4,10 @@ import dev.kvasir.kernel.RowKernels;
 import java.util.Arrays;
 import java.util.List;
 
-/** Cosines and sines of a step's positions, worked out once for all heads and layers. */
+/** Cosines and sines of a step's positions, computed once for all heads and layers. */
 final class StepAngles {
   private final List<Rope> ropes;
-  private final float[] queryScales; // by kind: what turned channels of queries are multiplied by
+  private final float[] queryScales; // by kind: factor of the rotary channels of queries
   private final float[][] cosines; // by kind: (rows, pairs)
   private final float[][] sines;
 
@@ -37,7 +37,7 @@ final class StepAngles {
     }
   }
 
-  /** Turns {@code heads} consecutive heads of a row by one of the kinds, or by none. */
+  /** Rotates {@code heads} consecutive heads of a row by one of the kinds, or not at all. */
   void rotate(int kind, int row, float[] x, int at, int heads, int headDim) {
     if (kind != RopePattern.NONE) {
       Rope rope = ropes.get(kind);
@@ -46,15 +46,15 @@ final class StepAngles {
   }
 
   /**
-   * The same for queries, which are lengthened for themselves and for the keys. The channels that
-   * turn are the first of each head, in either layout.
+   * Rotates queries and scales them for themselves and for the keys. Rotary channels are the first
+   * of each head, in either layout.
    */
   void rotateQueries(RowKernels rows, int kind, int row, float[] x, int at, int heads, int width) {
     rotate(kind, row, x, at, heads, width);
     if (kind != RopePattern.NONE && queryScales[kind] != 1) {
-      int turned = 2 * ropes.get(kind).pairs();
+      int rotary = 2 * ropes.get(kind).pairs();
       for (int head = 0; head < heads; head++) {
-        rows.scale(x, at + head * width, turned, queryScales[kind]);
+        rows.scale(x, at + head * width, rotary, queryScales[kind]);
       }
     }
   }

@@ -6,8 +6,8 @@ import dev.kvasir.engine.Batch;
 import java.util.Arrays;
 
 /**
- * The rows of the step at hand: whose they are, and what is done to the caches of their sequences.
- * A sequence that fails keeps its rows to itself: the others go on without it.
+ * Rows of the current step and the caches of their sequences. A sequence that fails does not affect
+ * the others.
  */
 final class StepRows {
   private Batch batch;
@@ -53,7 +53,8 @@ final class StepRows {
   }
 
   /**
-   * Positions count only now that every layer holds them: a failed step leaves caches as before.
+   * Commits the positions, now that every layer has them. A failed step thus leaves caches
+   * unchanged.
    */
   void end(Attention attention) {
     for (int s = 0; s < batch.sequences(); s++) {
@@ -74,8 +75,8 @@ final class StepRows {
   }
 
   /**
-   * Appends a row's keys and values to its cache, from {@code k} and {@code v} on, and shows it the
-   * queries.
+   * Appends a row's keys and values to its cache, from {@code k} and {@code v} on, and lets it
+   * observe the queries.
    */
   void appendToCache(
       int layer, int row, float[] keys, int k, float[] values, int v, float[] queries, int q) {

@@ -1,6 +1,6 @@
 package dev.kvasir.model;
 
-/** What a file format calls the tensors of a decoder. */
+/** Tensor names of a decoder in a file format. */
 enum TensorNames {
   GGUF("token_embd", "output_norm", "output", "blk.") {
     @Override
@@ -20,15 +20,15 @@ enum TensorNames {
     }
   };
 
-  /** GGUF's worked-out divisors of the rotary frequencies. */
+  /** Precomputed divisors of the RoPE frequencies in GGUF. */
   static final String ROPE_FACTORS = "rope_freqs.weight";
 
-  /** GGUF's divisors of the rotary frequencies for texts within and beyond the first context. */
+  /** Divisors of the RoPE frequencies in GGUF, for texts within and beyond the original context. */
   static final String SHORT_ROPE_FACTORS = "rope_factors_short.weight";
 
   static final String LONG_ROPE_FACTORS = "rope_factors_long.weight";
 
-  /** The tensors of one layer. */
+  /** Tensors of one layer. */
   enum Part {
     ATTENTION_NORM("attn_norm", "input_layernorm"),
     QUERY("attn_q", "self_attn.q_proj"),
@@ -78,7 +78,7 @@ enum TensorNames {
 
   abstract String stem(Part part);
 
-  /** What is added to the numbers of a norm when they are read: conversion to GGUF adds it. */
+  /** Returns what is added to norm weights on loading; conversion to GGUF adds it already. */
   float normOffset(Architecture architecture) {
     return 0;
   }
@@ -95,12 +95,12 @@ enum TensorNames {
     return output + ".weight";
   }
 
-  /** Scores of attention that belong to no token. */
+  /** Returns the name of the learned attention sinks. */
   String sinks(int layer) {
     return named(layer, this == GGUF ? "attn_sinks.weight" : "self_attn.sinks");
   }
 
-  /** A tensor of a layer, by its name within it. */
+  /** Returns the full name of a tensor of a layer. */
   String named(int layer, String inLayer) {
     return layers + layer + "." + inLayer;
   }

@@ -21,24 +21,24 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.Set;
 
-/** The tensors that a decoder is made of, with their shapes, as a file must hold them. */
+/** The tensors of a decoder, with the shapes that a file must contain. */
 public final class TensorPlan {
   private final TensorSource file;
   private final TensorNames names;
   private final SequencedMap<String, long[]> required = new LinkedHashMap<>();
   private final Map<String, long[]> optional = new LinkedHashMap<>();
-  private final Set<String> transposed = new HashSet<>(); // keys and values of heads out of latents
+  private final Set<String> transposed = new HashSet<>(); // fused latent projections
   private final ModelConfig config;
   private final Set<String> loadedAsFloats = new HashSet<>();
-  private long mxfp4Values; // of blocks and scales, which are no tensor of their own
-  private long mxfp4Bytes; // of these when they are loaded
+  private long mxfp4Values; // values in MXFP4 blocks, which are not tensors
+  private long mxfp4Bytes; // loaded size of these blocks
 
-  /** Parts of layers that have no tensor of their own. */
+  /** Layer parts that are slices of a fused tensor. */
   private final Map<LayerPart, Slice> slices = new LinkedHashMap<>();
 
   private record LayerPart(int layer, Part part) {}
 
-  /** Rows of a tensor, and numbers of its bias. */
+  /** Rows of a tensor and of its bias. */
   private record Slice(String weight, String bias, long from, long to) {}
 
   TensorPlan(ModelConfig config, TensorSource file, TensorNames names) {
@@ -47,12 +47,12 @@ public final class TensorPlan {
     this.names = names;
     int hidden = config.hidden();
     required.put(names.embedding(), new long[] {config.vocabulary(), hidden});
-    // A layer that is missing is refused by its own names: those of a million more would only
+    // Stop at the first missing layer, which is enough to fail. The names of a million more would
     // fill the memory.
-    boolean held = true;
-    for (int layer = 0; held && layer < config.layers(); layer++) {
+    boolean isPresent = true;
+    for (int layer = 0; isPresent && layer < config.layers(); layer++) {
       planLayer(config, layer);
-      held = hasTensor(required.lastEntry().getKey());
+      isPresent = hasTensor(required.lastEntry().getKey());
     }
     required.put(names.outputNorm(), new long[] {hidden});
     planOutput(config);
@@ -142,7 +142,7 @@ public final class TensorPlan {
     return hasTensor(names.weight(layer, part));
   }
 
-  /** One tensor that holds the rows of several, one after another. */
+  /** Adds one tensor that contains the rows of several parts in turn. */
   private void fused(
       int layer, Part whole, long columns, boolean biased, int[] rows, Part... parts) {
     projection(layer, whole, Arrays.stream(rows).asLongStream().sum(), columns, biased);
@@ -175,38 +175,38 @@ public final class TensorPlan {
     projection(layer, Part.OUTPUT, hidden, heads * latent.output(), false);
   }
 
-  /** Adds a tensor that the file must hold. */
+  /** Adds a tensor that the file must contain. */
   void addRequired(String name, long... shape) {
     required.put(name, shape);
   }
 
-  /** The same for one that becomes floats, whatever its shape. */
+  /** Adds a tensor that the file must contain and that is loaded as floats, whatever its shape. */
   void addRequiredFloats(String name, long... shape) {
     required.put(name, shape);
     loadedAsFloats.add(name);
   }
 
-  /** Adds a tensor that the file may hold. */
+  /** Adds a tensor that the file may contain. */
   void addOptional(String name, long... shape) {
     optional.put(name, shape);
   }
 
-  /** Whether the file has a tensor of that name, of whatever shape. */
+  /** Returns whether the file has a tensor of that name, of any shape. */
   boolean hasTensor(String name) {
     return file.find(name).isPresent();
   }
 
-  /** How many dimensions a tensor has; empty where the file does not hold it. */
+  /** Returns the number of dimensions of a tensor; empty if the file does not contain it. */
   Optional<Integer> dimensions(String name) {
     return file.find(name).map(tensor -> tensor.shape().length);
   }
 
-  /** Blocks and scales of that name, where the file holds experts so. */
+  /** Returns the MXFP4 blocks and scales of that name, if the file stores experts that way. */
   Optional<Mxfp4Pair> mxfp4(String name) {
     return file instanceof TextTensors texts ? texts.findMxfp4(name) : Optional.empty();
   }
 
-  /** Adds blocks and scales of that name, refused unless they have these sizes. */
+  /** Adds MXFP4 blocks and scales; fails unless they have these sizes. */
   void addRequiredMxfp4(String name, int experts, int rows, int columns) {
     Mxfp4Pair pair = mxfp4(name).orElseThrow();
     if (pair.experts() != experts || pair.rows() != rows || pair.columns() != columns) {
@@ -235,7 +235,7 @@ public final class TensorPlan {
     (biased ? required : optional).put(names.bias(layer, part), new long[] {rows});
   }
 
-  /** Values that lie in blocks and scales, beside those of tensors. */
+  /** Returns the number of values in MXFP4 blocks, which are not tensors. */
   public long mxfp4Values() {
     return mxfp4Values;
   }
@@ -248,12 +248,12 @@ public final class TensorPlan {
     return names;
   }
 
-  /** Whether a file must hold a tensor of that name. */
+  /** Returns whether the file must contain a tensor of that name. */
   boolean requires(String name) {
     return required.containsKey(name);
   }
 
-  /** The matrix of a part, wherever its rows lie. */
+  /** Returns the matrix of a part, which may be a slice of a fused tensor. */
   Tensor weight(int layer, Part part) {
     Slice slice = slices.get(new LayerPart(layer, part));
     return slice == null
@@ -261,7 +261,7 @@ public final class TensorPlan {
         : require(slice.weight).rows(slice.from, slice.to);
   }
 
-  /** What is added after that matrix, where there is such a thing. */
+  /** Returns the bias of a part, if it has one. */
   Optional<Tensor> bias(int layer, Part part) {
     Slice slice = slices.get(new LayerPart(layer, part));
     return slice == null
@@ -269,12 +269,12 @@ public final class TensorPlan {
         : find(slice.bias).map(whole -> whole.rows(slice.from, slice.to));
   }
 
-  /** A tensor of the plan, refused unless the file holds it in its shape. */
+  /** Returns a tensor of the plan; fails unless the file contains it in its shape. */
   public Tensor require(String name) {
     return file.require(name, required.containsKey(name) ? required.get(name) : optional.get(name));
   }
 
-  /** A tensor that some files may do without; absent only where this one may. */
+  /** Returns a tensor; empty if it is optional and missing. */
   public Optional<Tensor> find(String name) {
     return required.containsKey(name)
         ? Optional.of(require(name))
@@ -282,8 +282,8 @@ public final class TensorPlan {
   }
 
   /**
-   * Refuses a file in which a tensor is missing or has another shape, and answers the bytes that
-   * the weights will take when they are loaded. No weight is read.
+   * Returns the bytes of the loaded weights; fails if a tensor is missing or has the wrong shape.
+   * Reads no weights.
    */
   public long loadedBytes() {
     long bytes = mxfp4Bytes;
@@ -311,7 +311,10 @@ public final class TensorPlan {
         : loadedBytes(whole);
   }
 
-  /** Vectors become floats, coded matrices are laid out anew, others stay as they are mapped. */
+  /**
+   * Returns the loaded bytes of a tensor. Vectors become floats, quantized matrices are repacked,
+   * others stay mapped.
+   */
   private static long loadedBytes(Tensor tensor) {
     if (tensor.shape().length == 1) {
       return tensor.values() * Float.BYTES;
@@ -322,7 +325,7 @@ public final class TensorPlan {
         : matrixBytes(tensor, shape[0], shape[1]);
   }
 
-  /** Bytes of a matrix of those sizes, of a tensor's type. */
+  /** Returns the bytes of a matrix of a tensor's type. */
   static long matrixBytes(Tensor tensor, long rows, long columns) {
     if (tensor.type().isFloat()) {
       return tensor.type().bytesFor(rows * columns);
@@ -335,7 +338,7 @@ public final class TensorPlan {
         rows, columns, layout.codeBits(), layout.groupLength(), scaleForm(layout));
   }
 
-  /** How a matrix keeps the scales of a layout: in the parts that files hold, where it can. */
+  /** Returns how quantized weights store the scales of a layout: as in the file, where possible. */
   static ScaleFormat scaleForm(BlockLayout layout) {
     ScaleFormat.ScaleEncoding numbers =
         switch (layout.scales()) {

@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.SortedMap;
 
 /**
- * The tensors of a Hugging Face folder by the names that a decoder alone has, also where it is the
- * part of a model that sees or hears besides, which puts a word before them or among them.
+ * Finds the tensors of a Hugging Face folder by the names of a text-only decoder. Multimodal models
+ * add a prefix or infix to them.
  */
 record TextTensors(TensorSource folder) implements TensorSource {
   private static final String PART = "language_model.";
@@ -38,7 +38,7 @@ record TextTensors(TensorSource folder) implements TensorSource {
     return names(tensorName).stream().map(folder::find).flatMap(Optional::stream).findFirst();
   }
 
-  /** Blocks and scales of a folder that holds experts so. */
+  /** Returns the MXFP4 blocks and scales of that name, if the folder stores experts that way. */
   Optional<Mxfp4Pair> findMxfp4(String tensorName) {
     return folder instanceof SafetensorsFolder files
         ? files.findMxfp4(tensorName)

@@ -6,10 +6,10 @@ import dev.kvasir.memory.CountedArena;
 import java.util.List;
 
 /**
- * All weights of a decoder and the memory that they live in.
+ * All weights of a decoder and the memory that owns them.
  *
- * @param output the embedding itself where the two are tied
- * @param file still open where dense weights are read from its mapping, else null
+ * @param output the embedding itself if the two are tied
+ * @param file open while dense weights are read from its mapping, else null
  */
 public record Weights(
     Matrix embedding, // (vocabulary, hidden)
@@ -20,7 +20,7 @@ public record Weights(
     TensorSource file)
     implements AutoCloseable {
 
-  /** Bytes of all weights as they are used, each counted once. */
+  /** Returns the bytes of all loaded weights, each counted once. */
   public long bytes() {
     long tied = output == embedding ? 0 : output.bytes();
     return embedding.bytes()

@@ -22,13 +22,13 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Takes the weights of a decoder out of a file: quantized tensors are laid out anew for the coded
- * product, without loss; floating-point ones stay where they are mapped.
+ * Loads the weights of a decoder. Quantized tensors are repacked for GEMM without loss;
+ * floating-point ones stay mapped.
  */
 final class WeightsLoader {
   private static final float[] NO_MINIMUMS = {};
 
-  /** Tiles that kernels are asked for at a time: few, so that many threads have some of each. */
+  /** Tiles per parallel task: few, so that many threads share each matrix. */
   private static final int TILES_PER_TASK = 16;
 
   private final ModelConfig config;
@@ -219,7 +219,7 @@ final class WeightsLoader {
     return matrix;
   }
 
-  /** Formats whose blocks kernels may know. */
+  /** Returns the block format, if kernels may know it. */
   private static Optional<GgmlBlocks> stored(GgmlType type) {
     return switch (type) {
       case Q8_0 -> Optional.of(GgmlBlocks.Q8_0);
@@ -235,7 +235,7 @@ final class WeightsLoader {
     byte[] codes = new byte[count * columns];
     float[] scales = new float[count * matrix.groups()];
     float[] minimums = matrix.hasMinimums() ? new float[count * matrix.groups()] : NO_MINIMUMS;
-    // Rows are whole blocks and lie one after another, so they unpack as one run of blocks.
+    // Rows are whole consecutive blocks, so they unpack as one run.
     GgmlType type = tensor.type();
     long from = type.bytesFor((long) firstRow * columns);
     byte[] blocks =

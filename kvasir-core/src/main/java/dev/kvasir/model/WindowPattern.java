@@ -1,15 +1,15 @@
 package dev.kvasir.model;
 
-/** How far back each layer looks. */
+/** The sliding window of each layer. */
 @FunctionalInterface
 public interface WindowPattern {
   int UNBOUNDED = Integer.MAX_VALUE;
 
-  /** Every layer sees everything before it. */
+  /** No window in any layer. */
   WindowPattern FULL = layer -> UNBOUNDED;
 
   /**
-   * A window in all but the last of so many layers, and of the next so many.
+   * Returns a window in all but the last of every {@code period} layers.
    *
    * @param period 0 for a window in every layer
    */
@@ -17,11 +17,11 @@ public interface WindowPattern {
     return layer -> period == 0 || layer % period < period - 1 ? window : UNBOUNDED;
   }
 
-  /** Whether that layer does not see everything before it. */
+  /** Returns whether a layer has a window. */
   default boolean isLocal(int layer) {
     return of(layer) != UNBOUNDED;
   }
 
-  /** Positions that a query of that layer sees, itself included. */
+  /** Returns the number of positions that a query of a layer sees, including its own. */
   int of(int layer);
 }

@@ -7,18 +7,18 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Numbers that are kept as they are, as brain halves: the few channels of a page that any code
- * would hurt. Range matters more than digits there.
+ * Unquantized numbers as bfloat16, for the few channels of a page that quantization would damage.
+ * Range matters more than precision there.
  *
  * <pre>
- * (entries, lanes)  bf16
- * bytes = 2 * entries * lanes
+ * (rows, columns)  bf16
+ * bytes = 2 * rows * columns
  * </pre>
  */
 public record Bf16Codes(int rows, int columns) implements CodeMatrix {
   private static final int KIND = 3;
 
-  /** Its number in stored pages. */
+  /** The kind of this matrix in stored pages. */
   static final Map<Integer, Function<CodeMatrixHeader, CodeMatrix>> KINDS =
       Map.of(KIND, header -> new Bf16Codes(header.rows(), header.columns()));
 

@@ -3,9 +3,9 @@ package dev.kvasir.page;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Numbers of (entries, lanes) in one run of bytes: sums run over entries, lanes are independent of
- * each other. Keys have channels as entries and tokens as lanes, values have it the other way
- * round. A page is made of such grids, of any widths.
+ * The layout of a quantized matrix (rows, columns) in one run of bytes. Sums run over rows; columns
+ * are independent of each other. Keys have channels as rows and tokens as columns, values the other
+ * way round. A page consists of such matrices of any widths.
  */
 public sealed interface CodeMatrix
     permits RowScaledCodes, ColumnScaledCodes, Bf16Codes, WideCodes, LloydMaxCodes, KeyChannels {
@@ -13,29 +13,29 @@ public sealed interface CodeMatrix
 
   int columns();
 
-  /** Bits of a code. */
+  /** Returns the bits of a code. */
   int bits();
 
-  /** Bytes of codes, with what fills up vectors. */
+  /** Returns the bytes of codes, including padding to whole vectors. */
   int codeBytes();
 
-  /** All bytes: codes, scales, zero points. */
+  /** Returns all bytes: codes, scales, zero points. */
   int bytes();
 
-  /** What a stored page says of it; its class reads that back. */
+  /** Returns the header by which a stored page describes this matrix. */
   CodeMatrixHeader header();
 
   /**
-   * Packs numbers.
+   * Quantizes numbers.
    *
-   * @param x (entries, lanes)
+   * @param x (rows, columns)
    */
   void quantize(CodeScratch scratch, float[] x, MemorySegment target, long offset);
 
   /**
-   * What {@link #pack} left, as numbers.
+   * Writes the numbers that {@link #quantize} stored.
    *
-   * @param x (entries, lanes), set
+   * @param x (rows, columns), set
    */
   void dequantize(CodeScratch scratch, MemorySegment source, long offset, float[] x);
 }

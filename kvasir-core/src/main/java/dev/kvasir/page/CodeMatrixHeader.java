@@ -7,21 +7,21 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What a stored page says of a grid of codes. The number of a kind stands in the class of its
- * grids.
+ * The header by which a stored page describes a {@link CodeMatrix}. The class of a matrix defines
+ * the number of its kind.
  *
  * <pre>
  * u8   kind
  * u8   bits
- * u16  entries
- * u16  lanes
- * u16  group, 0 where there is none
+ * u16  rows
+ * u16  columns
+ * u16  group, 0 if there is none
  * </pre>
  */
 public record CodeMatrixHeader(int kind, int bits, int rows, int columns, int group) {
   public static final int BYTES = 8;
 
-  /** Refuses to load where two classes claim a number. */
+  /** Fails to load if two classes use the same number. */
   private static final Map<Integer, Function<CodeMatrixHeader, CodeMatrix>> KINDS =
       Stream.of(
               RowScaledCodes.KINDS,
@@ -48,21 +48,21 @@ public record CodeMatrixHeader(int kind, int bits, int rows, int columns, int gr
   }
 
   /**
-   * The grid that describes itself so.
+   * Returns the matrix with this header.
    *
-   * @throws IllegalArgumentException where there is none
+   * @throws IllegalArgumentException if there is none
    */
   public CodeMatrix matrix() {
     Function<CodeMatrixHeader, CodeMatrix> make = KINDS.get(kind);
     if (make == null) {
       throw new IllegalArgumentException(
-          "a grid has kind %d; known are %s"
+          "a matrix has kind %d; known are %s"
               .formatted(kind, KINDS.keySet().stream().sorted().toList()));
     }
     CodeMatrix matrix = make.apply(this);
     if (!matrix.header().equals(this)) {
       throw new IllegalArgumentException(
-          "a grid of %s calls itself %s".formatted(matrix.header(), this));
+          "a matrix of %s calls itself %s".formatted(matrix.header(), this));
     }
     return matrix;
   }

@@ -1,8 +1,8 @@
 package dev.kvasir.page;
 
 /**
- * One worker's room for a grid of codes while it is packed or expanded. Arrays grow to what the
- * largest grid asks for, and hold nothing between two grids.
+ * A worker's scratch memory for quantizing and dequantizing a {@link CodeMatrix}. Arrays grow to
+ * the largest matrix; their contents do not survive a call.
  */
 public final class CodeScratch {
   private float[] values = {};
@@ -12,7 +12,7 @@ public final class CodeScratch {
   private short[] shortCodes = {};
   private int[] words = {};
 
-  /** For the numbers of a grid: (entries, lanes). */
+  /** Returns an array for the numbers of a matrix: (rows, columns). */
   public float[] values(int count) {
     if (values.length < count) {
       values = new float[count];
@@ -20,7 +20,7 @@ public final class CodeScratch {
     return values;
   }
 
-  /** For codes of 8 bits at the most: (entries, lanes). */
+  /** Returns an array for codes of up to 8 bits: (rows, columns). */
   public byte[] codes(int count) {
     if (codes.length < count) {
       codes = new byte[count];
@@ -28,7 +28,7 @@ public final class CodeScratch {
     return codes;
   }
 
-  /** For a grid's bytes as they lie on a page. */
+  /** Returns an array for the packed bytes of a matrix. */
   byte[] packed(int count) {
     if (packed.length < count) {
       packed = new byte[count];
@@ -36,7 +36,7 @@ public final class CodeScratch {
     return packed;
   }
 
-  /** For a number of every lane. */
+  /** Returns an array with a word per column. */
   int[] words(int columns) {
     if (words.length < columns) {
       words = new int[columns];
@@ -44,7 +44,7 @@ public final class CodeScratch {
     return words;
   }
 
-  /** For codes of 16 bits: (rows, columns). */
+  /** Returns an array for 16-bit codes: (stored rows, stored columns). */
   short[] shortCodes(int count) {
     if (shortCodes.length < count) {
       shortCodes = new short[count];
@@ -52,7 +52,7 @@ public final class CodeScratch {
     return shortCodes;
   }
 
-  /** For the numbers of a grid in the order of wide codes: (rows, columns). */
+  /** Returns an array for numbers in the order of 16-bit codes: (stored rows, stored columns). */
   float[] rows(int count) {
     if (rows.length < count) {
       rows = new float[count];

@@ -8,23 +8,23 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Uniform codes with one scale for each lane: keys by token, where a grid has the channels that
- * share a scale. The scale multiplies after the sum, so a query that is rounded once serves every
+ * Uniform codes with one scale per column: per-token keys, where a matrix holds the channels that
+ * share a scale. The scale is applied after the sum, so a query that is quantized once serves every
  * page.
  *
  * <pre>
- * codes   WordLayout(lanes up to a multiple of 16, entries up to a multiple of 4, bits)
- * scales  (lanes)  f16
- * zeros   (lanes)  f16
+ * codes   WordLayout(columns up to a multiple of 16, rows up to a multiple of 4, bits)
+ * scales  (columns)  f16
+ * zeros   (columns)  f16
  *
- * bytes = codes + 4 * lanes
+ * bytes = codes + 4 * columns
  * </pre>
  */
 public final class ColumnScaledCodes implements CodeMatrix {
   private static final int STEP_KIND = 10;
   private static final int THIRD_KIND = 12;
 
-  /** Its numbers in stored pages. */
+  /** The kinds of this matrix in stored pages. */
   static final Map<Integer, Function<CodeMatrixHeader, CodeMatrix>> KINDS =
       Map.of(
           STEP_KIND, header -> of(header, ScaleSpan.STEP),
@@ -33,8 +33,8 @@ public final class ColumnScaledCodes implements CodeMatrix {
   private static final ValueLayout.OfShort HALF =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  private final int entries;
-  private final int lanes;
+  private final int rows;
+  private final int columns;
   private final ScaleSpan span;
   private final WordLayout layout;
 
@@ -43,8 +43,8 @@ public final class ColumnScaledCodes implements CodeMatrix {
   }
 
   public ColumnScaledCodes(int rows, int columns, int bits, ScaleSpan span) {
-    this.entries = rows;
-    this.lanes = columns;
+    this.rows = rows;
+    this.columns = columns;
     this.span = span;
     this.layout = WordLayout.padded(rows, columns, bits);
   }
@@ -56,17 +56,17 @@ public final class ColumnScaledCodes implements CodeMatrix {
   @Override
   public CodeMatrixHeader header() {
     int kind = span == ScaleSpan.STEP ? STEP_KIND : THIRD_KIND;
-    return new CodeMatrixHeader(kind, bits(), entries, lanes, 0);
+    return new CodeMatrixHeader(kind, bits(), rows, columns, 0);
   }
 
   @Override
   public int rows() {
-    return entries;
+    return rows;
   }
 
   @Override
   public int columns() {
-    return lanes;
+    return columns;
   }
 
   @Override
@@ -74,17 +74,17 @@ public final class ColumnScaledCodes implements CodeMatrix {
     return layout.bits();
   }
 
-  /** How far the stored scales reach. */
+  /** Returns what the stored scales span. */
   public ScaleSpan span() {
     return span;
   }
 
-  /** What a stored scale is multiplied by to be the distance of two codes. */
+  /** Returns the factor from a stored scale to the distance of two codes. */
   public float unit() {
     return span.unit(bits());
   }
 
-  /** Where the bits of the codes lie, which come first. */
+  /** Returns the layout of the codes, which come first. */
   public WordLayout layout() {
     return layout;
   }
@@ -94,7 +94,7 @@ public final class ColumnScaledCodes implements CodeMatrix {
   }
 
   public long zerosOffset() {
-    return scalesOffset() + 2L * lanes;
+    return scalesOffset() + 2L * columns;
   }
 
   @Override
@@ -104,16 +104,16 @@ public final class ColumnScaledCodes implements CodeMatrix {
 
   @Override
   public int bytes() {
-    return layout.bytes() + 4 * lanes;
+    return layout.bytes() + 4 * columns;
   }
 
   @Override
   public void quantize(CodeScratch scratch, float[] x, MemorySegment target, long offset) {
     byte[] codes = scratch.codes(layout.rows() * layout.columns());
     Arrays.fill(codes, 0, layout.rows() * layout.columns(), (byte) 0);
-    for (int column = 0; column < lanes; column++) {
-      UniformQuantizer quantizer = UniformQuantizer.of(x, column, lanes, entries, bits(), span);
-      quantizer.quantize(x, column, lanes, entries, codes, column, layout.columns());
+    for (int column = 0; column < columns; column++) {
+      UniformQuantizer quantizer = UniformQuantizer.of(x, column, columns, rows, bits(), span);
+      quantizer.quantize(x, column, columns, rows, codes, column, layout.columns());
       target.set(HALF, offset + scalesOffset() + 2L * column, quantizer.scaleBits());
       target.set(HALF, offset + zerosOffset() + 2L * column, quantizer.zeroBits());
     }
@@ -124,13 +124,13 @@ public final class ColumnScaledCodes implements CodeMatrix {
   public void dequantize(CodeScratch scratch, MemorySegment source, long offset, float[] x) {
     byte[] codes = scratch.codes(layout.rows() * layout.columns());
     layout.unpack(scratch, source, offset, codes);
-    for (int column = 0; column < lanes; column++) {
+    for (int column = 0; column < columns; column++) {
       float step =
           unit() * Float.float16ToFloat(source.get(HALF, offset + scalesOffset() + 2L * column));
       float zero = Float.float16ToFloat(source.get(HALF, offset + zerosOffset() + 2L * column));
-      for (int row = 0; row < entries; row++) {
+      for (int row = 0; row < rows; row++) {
         int code = codes[row * layout.columns() + column] & 0xFF;
-        x[row * lanes + column] = Math.fma(step, code, zero);
+        x[row * columns + column] = Math.fma(step, code, zero);
       }
     }
   }

@@ -1,22 +1,25 @@
 package dev.kvasir.page;
 
-/** Half-precision neighbours of a float, so that a stored range always covers what it must. */
+/**
+ * Directed rounding to half precision, so that a stored range always covers its values, and
+ * rounding to bfloat16.
+ */
 public final class HalfRounding {
   private HalfRounding() {}
 
-  /** The largest half that is not above {@code x}. */
+  /** Returns the largest half that is not above {@code x}. */
   public static short floor(float x) {
     short half = Float.floatToFloat16(x);
     return Float.float16ToFloat(half) > x ? below(half) : half;
   }
 
-  /** The smallest half that is not below {@code x}. */
+  /** Returns the smallest half that is not below {@code x}. */
   public static short ceil(float x) {
     short half = Float.floatToFloat16(x);
     return Float.float16ToFloat(half) < x ? above(half) : half;
   }
 
-  /** The upper half of a float, rounded to the nearest, ties to even. */
+  /** Returns the nearest bfloat16, ties to even. */
   public static short toBfloat16(float x) {
     int bits = Float.floatToRawIntBits(x);
     return (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16);

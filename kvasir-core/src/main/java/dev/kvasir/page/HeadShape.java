@@ -5,31 +5,31 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a KV head's keys and values on a page are made of. Keys may be cut into grids of channels,
- * each with a width of its own; which channels a grid has is then said by an order of channels in
- * front of the grids.
+ * The layout of one KV head's keys and values on a page. Keys may be split into matrices of
+ * channels of different widths. An order of channels, stored before them, then assigns channels to
+ * matrices.
  *
  * <pre>
- * order   (keyDim) u8, or u16 where there are more than 256, where keys are in an order of their own
- * keys    grids of (channels, 128 tokens), one after another
- * values  a grid of (128 tokens, valueDim channels), KeyChannels where they are part of keys
+ * order   (keyDim) u8, or u16 for more than 256 channels, if keys have their own order of channels
+ * keys    matrices of (channels, 128 tokens), one after another
+ * values  a matrix of (128 tokens, valueDim channels), KeyChannels if they are part of keys
  * </pre>
  *
- * A stored page says of it:
+ * A stored page describes it as:
  *
  * <pre>
  * u8  1 if an order of channels is stored, else 0
- * u8  grids of keys
+ * u8  number of key matrices
  *     a CodeMatrixHeader for each of them, then one for the values
  * </pre>
  *
  * @param ordered whether an order of channels is stored
  */
 public record HeadShape(List<CodeMatrix> keys, boolean ordered, CodeMatrix values) {
-  /** Channels of a key, or of a value, at the most: what sums over codes can add up. */
+  /** The maximum number of channels of a key or a value, a limit of sums over codes. */
   public static final int MAX_CHANNELS = 1024;
 
-  /** Channels that a byte tells apart. */
+  /** The maximum number of channels that a byte can index. */
   private static final int BYTE_CHANNELS = 256;
 
   public HeadShape {
@@ -53,7 +53,7 @@ public record HeadShape(List<CodeMatrix> keys, boolean ordered, CodeMatrix value
     }
   }
 
-  /** Channels of a key. */
+  /** Returns the channels of a key. */
   public int keyDim() {
     int channels = 0;
     for (int i = 0; i < keys.size(); i++) {
@@ -62,32 +62,32 @@ public record HeadShape(List<CodeMatrix> keys, boolean ordered, CodeMatrix value
     return channels;
   }
 
-  /** Channels of a value. */
+  /** Returns the channels of a value. */
   public int valueDim() {
     return values.columns();
   }
 
-  /** Whether values are the first channels of their keys. */
+  /** Returns whether values are the first channels of their keys. */
   public boolean hasValuesInKeys() {
     return values instanceof KeyChannels;
   }
 
-  /** The same keys, which values are the first channels of. */
+  /** Returns this shape with values that are the first channels of the keys. */
   public HeadShape withValuesInKeys() {
     return new HeadShape(keys, ordered, new KeyChannels(PageSize.TOKENS, valueDim()));
   }
 
-  /** Bytes of the order of channels. */
+  /** Returns the bytes of the order of channels. */
   public int orderBytes() {
     return !ordered ? 0 : hasWideOrder() ? Short.BYTES * keyDim() : keyDim();
   }
 
-  /** Whether a place in the order of channels takes two bytes. */
+  /** Returns whether the order of channels takes two bytes per channel. */
   public boolean hasWideOrder() {
     return ordered && keyDim() > BYTE_CHANNELS;
   }
 
-  /** Bytes of all grids of keys. */
+  /** Returns the bytes of all key matrices. */
   public int keyBytes() {
     int bytes = 0;
     for (int i = 0; i < keys.size(); i++) {
@@ -104,13 +104,13 @@ public record HeadShape(List<CodeMatrix> keys, boolean ordered, CodeMatrix value
     return orderBytes() + keyBytes() + values.bytes();
   }
 
-  /** Keys by channel and values by token, each of one width. */
+  /** Returns a shape with per-channel keys and per-token values, each of one width. */
   public static HeadShape uniform(
       int headDim, int keyBits, int keyGroup, int valueBits, int valueGroup) {
     return uniform(headDim, headDim, keyBits, keyGroup, valueBits, valueGroup);
   }
 
-  /** The same with values of another width. */
+  /** Returns a shape with per-channel keys and per-token values of different dimensions. */
   public static HeadShape uniform(
       int keyDim, int valueDim, int keyBits, int keyGroup, int valueBits, int valueGroup) {
     if (PageSize.TOKENS % keyGroup != 0) {
@@ -123,7 +123,7 @@ public record HeadShape(List<CodeMatrix> keys, boolean ordered, CodeMatrix value
         new RowScaledCodes(PageSize.TOKENS, valueDim, valueBits, valueGroup));
   }
 
-  /** Bytes of what a stored page says of it. */
+  /** Returns the bytes of the header in a stored page. */
   public int headerBytes() {
     return 2 + CodeMatrixHeader.BYTES * (keys.size() + 1);
   }
@@ -135,9 +135,9 @@ public record HeadShape(List<CodeMatrix> keys, boolean ordered, CodeMatrix value
   }
 
   /**
-   * Reads what {@link #generate} wrote.
+   * Reads what {@link #write} wrote.
    *
-   * @throws IllegalArgumentException where there is no such shape
+   * @throws IllegalArgumentException if there is no such shape
    */
   public static HeadShape read(ByteBuffer in) {
     int ordered = in.get();
@@ -152,7 +152,7 @@ public record HeadShape(List<CodeMatrix> keys, boolean ordered, CodeMatrix value
     return new HeadShape(keys, ordered == 1, CodeMatrixHeader.read(in).matrix());
   }
 
-  /** Whether two shapes lay their bits out alike. */
+  /** Returns whether two shapes have the same bit layout. */
   public boolean hasSameLayout(HeadShape other) {
     boolean same =
         ordered == other.ordered
@@ -164,8 +164,8 @@ public record HeadShape(List<CodeMatrix> keys, boolean ordered, CodeMatrix value
     return same;
   }
 
-  private static List<CodeMatrixHeader> headers(List<CodeMatrix> grids) {
-    return grids.stream().map(CodeMatrix::header).toList();
+  private static List<CodeMatrixHeader> headers(List<CodeMatrix> matrices) {
+    return matrices.stream().map(CodeMatrix::header).toList();
   }
 
   @Override

@@ -5,20 +5,20 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Values that are the first channels of their keys: no bytes of their own. What they are is known
- * to whoever has the keys.
+ * Values that are the first channels of their keys and take no bytes. Readers take them from the
+ * keys.
  *
  * <pre>
  * bytes = 0
  * </pre>
  *
- * @param entries tokens
- * @param lanes channels of a value
+ * @param rows tokens
+ * @param columns channels of a value
  */
 public record KeyChannels(int rows, int columns) implements CodeMatrix {
   private static final int KIND = 8;
 
-  /** Its number in stored pages. */
+  /** The kind of this matrix in stored pages. */
   static final Map<Integer, Function<CodeMatrixHeader, CodeMatrix>> KINDS =
       Map.of(KIND, header -> new KeyChannels(header.rows(), header.columns()));
 
@@ -42,7 +42,7 @@ public record KeyChannels(int rows, int columns) implements CodeMatrix {
     return 0;
   }
 
-  /** Nothing is left to pack. */
+  /** Does nothing: the keys hold the values. */
   @Override
   public void quantize(CodeScratch scratch, float[] x, MemorySegment target, long offset) {}
 

@@ -8,12 +8,12 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Vectors as their lengths and a level for each coordinate of their directions, of levels that suit
- * random directions ({@code LloydMaxLevels}). Vectors are lanes, as keys are, or entries, as values
- * are. Levels are no line, so the codes are to be expanded.
+ * Vectors as a length and a level per coordinate of their direction, with levels that are optimal
+ * for random directions ({@code LloydMaxLevels}). Vectors are columns for keys and rows for values.
+ * Levels are not uniform, so readers dequantize the codes.
  *
  * <pre>
- * codes    WordLayout(lanes up to a multiple of 16, entries up to a multiple of 4, bits)
+ * codes    WordLayout(columns up to a multiple of 16, rows up to a multiple of 4, bits)
  * lengths  (vectors)  f16
  *
  * bytes = codes + 2 * vectors
@@ -23,7 +23,7 @@ public final class LloydMaxCodes implements CodeMatrix {
   private static final int ROW_KIND = 20;
   private static final int COLUMN_KIND = 21;
 
-  /** Its numbers in stored pages. */
+  /** The kinds of this matrix in stored pages. */
   static final Map<Integer, Function<CodeMatrixHeader, CodeMatrix>> KINDS =
       Map.of(
           ROW_KIND, header -> of(header, false),
@@ -33,13 +33,13 @@ public final class LloydMaxCodes implements CodeMatrix {
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final float LARGEST_HALF = 65504;
 
-  private final int entries;
-  private final int lanes;
+  private final int rows;
+  private final int columns;
   private final boolean byColumn;
   private final WordLayout layout;
 
   /**
-   * @param byLane whether a lane is a vector, or else an entry
+   * @param byColumn whether a vector is a column, or else a row
    */
   public LloydMaxCodes(int rows, int columns, int bits, boolean byColumn) {
     int dimensions = byColumn ? rows : columns;
@@ -52,8 +52,8 @@ public final class LloydMaxCodes implements CodeMatrix {
       throw new IllegalArgumentException(
           "levels have %d bits; expected 1 to %d".formatted(bits, LloydMaxLevels.MAX_BITS));
     }
-    this.entries = rows;
-    this.lanes = columns;
+    this.rows = rows;
+    this.columns = columns;
     this.byColumn = byColumn;
     this.layout = WordLayout.padded(rows, columns, bits);
   }
@@ -64,17 +64,17 @@ public final class LloydMaxCodes implements CodeMatrix {
 
   @Override
   public CodeMatrixHeader header() {
-    return new CodeMatrixHeader(byColumn ? COLUMN_KIND : ROW_KIND, bits(), entries, lanes, 0);
+    return new CodeMatrixHeader(byColumn ? COLUMN_KIND : ROW_KIND, bits(), rows, columns, 0);
   }
 
   @Override
   public int rows() {
-    return entries;
+    return rows;
   }
 
   @Override
   public int columns() {
-    return lanes;
+    return columns;
   }
 
   @Override
@@ -83,11 +83,11 @@ public final class LloydMaxCodes implements CodeMatrix {
   }
 
   private int vectors() {
-    return byColumn ? lanes : entries;
+    return byColumn ? columns : rows;
   }
 
   private float[] levels() {
-    return LloydMaxLevels.of(bits(), byColumn ? entries : lanes);
+    return LloydMaxLevels.of(bits(), byColumn ? rows : columns);
   }
 
   @Override
@@ -115,19 +115,19 @@ public final class LloydMaxCodes implements CodeMatrix {
 
   private float length(float[] x, int vector) {
     double sum = 0;
-    int at = first(vector, lanes);
-    for (int i = 0; i < dimensions(); i++, at += step(lanes)) {
+    int at = first(vector, columns);
+    for (int i = 0; i < dimensions(); i++, at += step(columns)) {
       sum += (double) x[at] * x[at];
     }
     return (float) Math.min(Math.sqrt(sum), LARGEST_HALF);
   }
 
   private void quantizeVector(float[] x, int vector, float length, float[] levels, byte[] codes) {
-    int from = first(vector, lanes);
+    int from = first(vector, columns);
     int to = first(vector, layout.columns());
     for (int i = 0; i < dimensions(); i++) {
       codes[to] = (byte) nearest(levels, length == 0 ? 0 : x[from] / length);
-      from += step(lanes);
+      from += step(columns);
       to += step(layout.columns());
     }
   }
@@ -141,10 +141,10 @@ public final class LloydMaxCodes implements CodeMatrix {
   }
 
   private int dimensions() {
-    return byColumn ? entries : lanes;
+    return byColumn ? rows : columns;
   }
 
-  /** Where a vector's first coordinate lies in rows of so many lanes. */
+  /** Returns the index of a vector's first coordinate in rows of {@code stride} columns. */
   private int first(int vector, int stride) {
     return byColumn ? vector : vector * stride;
   }
@@ -163,10 +163,10 @@ public final class LloydMaxCodes implements CodeMatrix {
       short bits = source.get(HALF, offset + layout.bytes() + 2L * vector);
       lengths[vector] = Float.float16ToFloat(bits);
     }
-    for (int row = 0; row < entries; row++) {
-      for (int column = 0; column < lanes; column++) {
+    for (int row = 0; row < rows; row++) {
+      for (int column = 0; column < columns; column++) {
         float level = levels[codes[row * layout.columns() + column]];
-        x[row * lanes + column] = level * lengths[byColumn ? column : row];
+        x[row * columns + column] = level * lengths[byColumn ? column : row];
       }
     }
   }

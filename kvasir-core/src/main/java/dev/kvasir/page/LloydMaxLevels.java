@@ -4,9 +4,9 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The levels that leave the least squared error of a coordinate of a random unit vector, whose
- * density in d dimensions is (1 - x^2)^((d - 3) / 2): those of Lloyd and Max, each the mean of what
- * is nearest to it. They are found once for a width and a number of dimensions, with the same bits
+ * The Lloyd-Max quantization levels of a coordinate of a random unit vector, which minimize the
+ * squared error. Its density in d dimensions is (1 - x^2)^((d - 3) / 2), and each level is the mean
+ * of the values nearest to it. Levels are computed once per width and dimension, with the same bits
  * on every machine.
  */
 final class LloydMaxLevels {
@@ -17,17 +17,17 @@ final class LloydMaxLevels {
   private static final AtomicReferenceArray<float[]> KNOWN =
       new AtomicReferenceArray<>(MAX_BITS * (MAX_DIMENSIONS + 1));
 
-  /** Points at which the density of one half is summed up. */
+  /** Points at which the density of one half is summed. */
   private static final int POINTS = 8192;
 
-  /** Deviations beyond which nothing is left that counts. */
+  /** Standard deviations beyond which the density is negligible. */
   private static final double REACH = 8;
 
   private static final int ROUNDS = 2000;
 
   private final int dimensions;
   private final double end;
-  private final double[] mass = new double[POINTS + 1]; // from 0 up to a point
+  private final double[] mass = new double[POINTS + 1]; // cumulative from 0
   private final double[] moment = new double[POINTS + 1];
 
   private LloydMaxLevels(int dimensions) {
@@ -42,7 +42,7 @@ final class LloydMaxLevels {
     }
   }
 
-  /** In their order, the codes' numbers. // (2^bits) */
+  /** Returns the levels in ascending order, indexed by code. // (2^bits) */
   static float[] of(int bits, int dimensions) {
     int place = (bits - 1) * (MAX_DIMENSIONS + 1) + dimensions;
     float[] known = KNOWN.get(place);
@@ -64,7 +64,7 @@ final class LloydMaxLevels {
     return levels;
   }
 
-  /** Density is even, so are the levels. */
+  /** Returns the positive levels; the density and the levels are symmetric. */
   private double[] positive(int count) {
     double[] levels = new double[count];
     double reach = Math.min(end, 3 / Math.sqrt(dimensions));

@@ -1,6 +1,6 @@
 package dev.kvasir.page;
 
-/** How many tokens lie on a page, which every layout of one is made for. */
+/** The number of tokens per page, which every page layout is built for. */
 public final class PageSize {
   public static final int TOKENS = 128;
 

@@ -8,15 +8,15 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Uniform codes with a scale for each entry and group of lanes: keys by channel, values by token.
- * The scale belongs to what is summed over, so it goes into the weights of a sum.
+ * Uniform codes with a scale per row and group of columns: per-channel keys, per-token values. The
+ * scale belongs to the dimension that is summed over, so it is folded into the weights of a sum.
  *
  * <pre>
- * codes   WordLayout(lanes up to a multiple of 16, entries up to a multiple of 4, bits)
- * scales  (ceil(lanes / group), entries)  f16
- * zeros   (ceil(lanes / group), entries)  f16
+ * codes   WordLayout(columns up to a multiple of 16, rows up to a multiple of 4, bits)
+ * scales  (ceil(columns / group), rows)  f16
+ * zeros   (ceil(columns / group), rows)  f16
  *
- * bytes = codes + 4 * ceil(lanes / group) * entries
+ * bytes = codes + 4 * ceil(columns / group) * rows
  * </pre>
  */
 public final class RowScaledCodes implements CodeMatrix {
@@ -24,7 +24,7 @@ public final class RowScaledCodes implements CodeMatrix {
   private static final int THIRD_KIND = 11;
   private static final int GROUP_STEP = 32;
 
-  /** Its numbers in stored pages. */
+  /** The kinds of this matrix in stored pages. */
   static final Map<Integer, Function<CodeMatrixHeader, CodeMatrix>> KINDS =
       Map.of(
           STEP_KIND, header -> of(header, ScaleSpan.STEP),
@@ -33,14 +33,14 @@ public final class RowScaledCodes implements CodeMatrix {
   private static final ValueLayout.OfShort HALF =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  private final int entries;
-  private final int lanes;
+  private final int rows;
+  private final int columns;
   private final int group;
   private final ScaleSpan span;
   private final WordLayout layout;
 
   /**
-   * @param group lanes that share an entry's scale; a multiple of 32 unless all of them do
+   * @param group columns that share a row's scale; a multiple of 32, or all columns
    */
   public RowScaledCodes(int rows, int columns, int bits, int group) {
     this(rows, columns, bits, group, ScaleSpan.STEP);
@@ -49,11 +49,11 @@ public final class RowScaledCodes implements CodeMatrix {
   public RowScaledCodes(int rows, int columns, int bits, int group, ScaleSpan span) {
     if (group < 1 || group < columns && group % GROUP_STEP != 0) {
       throw new IllegalArgumentException(
-          "group is %d; expected a multiple of %d, or all %d lanes"
+          "group is %d; expected a multiple of %d, or all %d columns"
               .formatted(group, GROUP_STEP, columns));
     }
-    this.entries = rows;
-    this.lanes = columns;
+    this.rows = rows;
+    this.columns = columns;
     this.group = Math.min(group, columns);
     this.span = span;
     this.layout = WordLayout.padded(rows, columns, bits);
@@ -66,17 +66,17 @@ public final class RowScaledCodes implements CodeMatrix {
   @Override
   public CodeMatrixHeader header() {
     int kind = span == ScaleSpan.STEP ? STEP_KIND : THIRD_KIND;
-    return new CodeMatrixHeader(kind, bits(), entries, lanes, group);
+    return new CodeMatrixHeader(kind, bits(), rows, columns, group);
   }
 
   @Override
   public int rows() {
-    return entries;
+    return rows;
   }
 
   @Override
   public int columns() {
-    return lanes;
+    return columns;
   }
 
   @Override
@@ -84,36 +84,36 @@ public final class RowScaledCodes implements CodeMatrix {
     return layout.bits();
   }
 
-  /** Lanes that share an entry's scale. */
+  /** Returns the columns that share a row's scale. */
   public int group() {
     return group;
   }
 
   public int groups() {
-    return Math.ceilDiv(lanes, group);
+    return Math.ceilDiv(columns, group);
   }
 
-  /** How far the stored scales reach. */
+  /** Returns what the stored scales span. */
   public ScaleSpan span() {
     return span;
   }
 
-  /** What a stored scale is multiplied by to be the distance of two codes. */
+  /** Returns the factor from a stored scale to the distance of two codes. */
   public float unit() {
     return span.unit(bits());
   }
 
-  /** Where the bits of the codes lie, which come first. */
+  /** Returns the layout of the codes, which come first. */
   public WordLayout layout() {
     return layout;
   }
 
-  /** Where the scales of a group of lanes begin. */
+  /** Returns the offset of the scales of a group of columns. */
   public long scalesOffset(int groupIndex) {
-    return layout.bytes() + 2L * groupIndex * entries;
+    return layout.bytes() + 2L * groupIndex * rows;
   }
 
-  /** Where the zeros of a group of lanes begin. */
+  /** Returns the offset of the zeros of a group of columns. */
   public long zerosOffset(int groupIndex) {
     return scalesOffset(groups() + groupIndex);
   }
@@ -125,7 +125,7 @@ public final class RowScaledCodes implements CodeMatrix {
 
   @Override
   public int bytes() {
-    return layout.bytes() + 4 * groups() * entries;
+    return layout.bytes() + 4 * groups() * rows;
   }
 
   @Override
@@ -135,11 +135,11 @@ public final class RowScaledCodes implements CodeMatrix {
     Arrays.fill(codes, 0, layout.rows() * layout.columns(), (byte) 0);
     for (int g = 0; g < groups(); g++) {
       int first = g * group;
-      int count = Math.min(group, lanes - first);
+      int count = Math.min(group, columns - first);
       long scales = offset + scalesOffset(g);
       long zeros = offset + zerosOffset(g);
-      for (int row = 0; row < entries; row++) {
-        int at = row * lanes + first;
+      for (int row = 0; row < rows; row++) {
+        int at = row * columns + first;
         UniformQuantizer quantizer = UniformQuantizer.of(x, at, 1, count, bits(), span);
         quantizer.quantize(x, at, count, words, codes, row * layout.columns() + first);
         target.set(HALF, scales + 2L * row, quantizer.scaleBits());
@@ -155,14 +155,14 @@ public final class RowScaledCodes implements CodeMatrix {
     layout.unpack(scratch, source, offset, codes);
     for (int g = 0; g < groups(); g++) {
       int first = g * group;
-      int end = Math.min(first + group, lanes);
-      for (int row = 0; row < entries; row++) {
+      int end = Math.min(first + group, columns);
+      for (int row = 0; row < rows; row++) {
         float step =
             unit() * Float.float16ToFloat(source.get(HALF, offset + scalesOffset(g) + 2L * row));
         float zero = Float.float16ToFloat(source.get(HALF, offset + zerosOffset(g) + 2L * row));
         for (int column = first; column < end; column++) {
           int code = codes[row * layout.columns() + column] & 0xFF;
-          x[row * lanes + column] = Math.fma(step, code, zero);
+          x[row * columns + column] = Math.fma(step, code, zero);
         }
       }
     }

@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Codes of 12 bits, two indices of 6 bits, for each token and stage. A stage's codes lie together,
- * and indices of a vector of tokens come out by the same shift:
+ * Codes of 12 bits, two 6-bit indices, for each token and stage. The codes of a stage are
+ * contiguous, and one shift extracts the indices of a whole vector of tokens:
  *
  * <pre>
  * byte t,       t &lt; 128   first of token t | lower 2 bits of its second &lt;&lt; 6
@@ -46,7 +46,7 @@ public record StageCodes(int stages) {
   }
 
   /**
-   * What {@link #pack} left of so many stages, without an object for each page that is read.
+   * Unpacks the codes of {@code stages} stages. Static, so that reading a page allocates nothing.
    *
    * @param indices (stages, first and second, tokens), set
    */

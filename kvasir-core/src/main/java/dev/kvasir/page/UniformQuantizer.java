@@ -3,17 +3,18 @@ package dev.kvasir.page;
 import java.util.Arrays;
 
 /**
- * Uniform asymmetric codes of some numbers, {@code value = step * code + zero}, with scale and zero
- * as halves. The zero is rounded down and the scale up to the next half, so that every number lies
- * within half a step of its code, and a group has scale zero only if it truly is constant.
+ * Uniform asymmetric quantization of a group of numbers, {@code value = step * code + zero}, with
+ * scale and zero as halves. The zero is rounded down and the scale up to the next half. Every
+ * number is therefore within half a step of its code, and the scale is zero only if the group is
+ * constant.
  *
- * <p>Halves and not brain halves: those have fewer digits, so both roundings would widen the range
+ * <p>Half precision has more digits than bfloat16, with which both roundings would widen the range
  * more.
  */
 record UniformQuantizer(short scaleBits, short zeroBits, float unit, int highest) {
   private static final float LARGEST_HALF = 65504;
 
-  /** Of {@code count} numbers, {@code stride} apart. */
+  /** Returns the quantizer of {@code count} numbers, {@code stride} apart. */
   static UniformQuantizer of(float[] x, int at, int stride, int count, int bits, ScaleSpan span) {
     float minimum = Float.POSITIVE_INFINITY;
     float maximum = Float.NEGATIVE_INFINITY;
@@ -23,13 +24,13 @@ record UniformQuantizer(short scaleBits, short zeroBits, float unit, int highest
     }
     short zeroBits = HalfRounding.floor(minimum);
     float range = maximum - Float.float16ToFloat(zeroBits);
-    // At one bit a range may be wider than the largest half; its upper end then comes back lower.
+    // With one bit, the range may exceed the largest half; its upper end is then clipped.
     float scale = Math.min(range / span.parts(bits), LARGEST_HALF);
     return new UniformQuantizer(
         HalfRounding.ceil(scale), zeroBits, span.unit(bits), (1 << bits) - 1);
   }
 
-  /** From a code to the next. */
+  /** Returns the distance of two codes. */
   float step() {
     return Float.float16ToFloat(scaleBits) * unit;
   }
@@ -38,7 +39,7 @@ record UniformQuantizer(short scaleBits, short zeroBits, float unit, int highest
     return Float.float16ToFloat(zeroBits);
   }
 
-  /** Codes the numbers that the group was made of. */
+  /** Quantizes the numbers of the group. */
   void quantize(float[] x, int at, int stride, int count, byte[] codes, int to, int codeStride) {
     float step = step();
     float zero = zero();
@@ -48,10 +49,10 @@ record UniformQuantizer(short scaleBits, short zeroBits, float unit, int highest
   }
 
   /**
-   * Codes numbers that lie together.
+   * Quantizes contiguous numbers.
    *
-   * @param room as many: compilers make vectors of a loop from floats to ints and of one from ints
-   *     to bytes, and of none that does both
+   * @param scratch as long as the group: the JIT vectorizes a loop from floats to ints and one from
+   *     ints to bytes, but not one that does both
    */
   void quantize(float[] x, int at, int count, int[] scratch, byte[] codes, int to) {
     float step = step();
@@ -73,7 +74,7 @@ record UniformQuantizer(short scaleBits, short zeroBits, float unit, int highest
     return step == 0 ? 0 : Math.min(Math.round((x - zero) / step), highest);
   }
 
-  /** Codes numbers that lie together to 16 bits. */
+  /** Quantizes contiguous numbers to 16 bits. */
   void quantize(float[] x, int at, int count, short[] codes, int to) {
     float step = step();
     float zero = zero();

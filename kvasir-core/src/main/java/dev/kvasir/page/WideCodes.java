@@ -7,42 +7,42 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Uniform codes of 16 bits, which hold what halves hold. Too wide for sums of bytes, they lie in
- * rows that share scales, to be expanded in one run: tokens, where keys or values are coded by
- * token, or channels of keys. Scales span a third of a range and lie as in the narrower codes, so
- * that a page may be made narrower without touching them.
+ * Uniform 16-bit codes, which are about as precise as halves. They are too wide for sums of bytes,
+ * so they are stored in rows that share scales and are dequantized in one pass: tokens for
+ * per-token keys or values, or channels of keys. Scales span a third of a range and are stored like
+ * those of narrower codes, so that a page can be requantized without changing them.
  *
  * <pre>
- * rows are the lanes where codes are by lane, else the entries
- * codes   (rows, columns)                   i16, code - 32768: signed numbers turn to floats faster
- * scales  (ceil(columns / group), rows)     f16
- * zeros   (ceil(columns / group), rows)     f16
+ * stored rows are the columns if scales are by column, else the rows
+ * codes   (stored rows, stored columns)                   i16, code - 32768: converts to float faster
+ * scales  (ceil(stored columns / group), stored rows)     f16
+ * zeros   (ceil(stored columns / group), stored rows)     f16
  *
- * bytes = 2 * rows * columns + 4 * ceil(columns / group) * rows
+ * bytes = 2 * rows * columns + 4 * ceil(stored columns / group) * stored rows
  * </pre>
  *
- * @param byLane whether a scale belongs to a lane, as in {@link ColumnScaledCodes}, or to an entry
- * @param group columns that share a row's scale
+ * @param byColumn whether a scale belongs to a column, as in {@link ColumnScaledCodes}, or to a row
+ * @param group stored columns that share a stored row's scale
  */
 public record WideCodes(int rows, int columns, boolean byColumn, int group) implements CodeMatrix {
   private static final int ROW_KIND = 6;
   private static final int COLUMN_KIND = 7;
 
-  /** Its numbers in stored pages. */
+  /** The kinds of this matrix in stored pages. */
   static final Map<Integer, Function<CodeMatrixHeader, CodeMatrix>> KINDS =
       Map.of(ROW_KIND, header -> of(header, false), COLUMN_KIND, header -> of(header, true));
 
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /** What is taken off a code to make it a signed number. */
+  /** The offset that makes codes signed. */
   public static final int MIDDLE = 1 << 15;
 
   public WideCodes {
     int storedColumns = byColumn ? rows : columns;
     if (rows < 1 || columns < 1 || group < 1 || byColumn && group < storedColumns) {
       throw new IllegalArgumentException(
-          "group is %d; expected at least 1, and all %d columns of a lane"
+          "group is %d; expected at least 1, and all %d rows if scales are by column"
               .formatted(group, storedColumns));
     }
     group = Math.min(group, storedColumns);
@@ -84,12 +84,12 @@ public record WideCodes(int rows, int columns, boolean byColumn, int group) impl
     return codeBytes() + 4 * groups() * storedRows();
   }
 
-  /** Where the scales of a group of columns begin. */
+  /** Returns the offset of the scales of a group of stored columns. */
   public long scalesOffset(int groupIndex) {
     return codeBytes() + 2L * groupIndex * storedRows();
   }
 
-  /** Where the zeros of a group of columns begin. */
+  /** Returns the offset of the zeros of a group of stored columns. */
   public long zerosOffset(int groupIndex) {
     return scalesOffset(groups() + groupIndex);
   }
@@ -115,7 +115,7 @@ public record WideCodes(int rows, int columns, boolean byColumn, int group) impl
     MemorySegment.copy(codes, 0, target, SHORT, offset, rows * columns);
   }
 
-  /** Codes as they lie, less 32768: (rows, columns). */
+  /** Returns the signed codes in stored order: (stored rows, stored columns). */
   public short[] codes(CodeScratch scratch, MemorySegment source, long offset) {
     short[] codes = scratch.shortCodes(rows * columns);
     MemorySegment.copy(source, SHORT, offset, codes, 0, rows * columns);
@@ -133,7 +133,7 @@ public record WideCodes(int rows, int columns, boolean byColumn, int group) impl
     }
   }
 
-  /** The numbers as they lie: (rows, columns). */
+  /** Writes the numbers in stored order: (stored rows, stored columns). */
   public void dequantizeRows(CodeScratch scratch, MemorySegment source, long offset, float[] out) {
     short[] codes = codes(scratch, source, offset);
     float unit = ScaleSpan.THIRD.unit(bits());
@@ -143,7 +143,7 @@ public record WideCodes(int rows, int columns, boolean byColumn, int group) impl
         float middle = half(source, offset + zerosOffset(g) + 2L * row) + MIDDLE * step;
         int from = row * storedColumns() + g * group;
         int to = from + Math.min(group, storedColumns() - g * group);
-        // A constant group must come back as it is, and the others to half a step.
+        // A constant group must be restored exactly, and others to within half a step.
         for (int i = from; i < to; i++) {
           out[i] = codes[i] * step + middle;
         }
@@ -162,7 +162,7 @@ public record WideCodes(int rows, int columns, boolean byColumn, int group) impl
     return out;
   }
 
-  /** (rows, columns) to (columns, rows). */
+  /** Transposes (rows, columns) to (columns, rows). */
   private static void transpose(float[] x, int storedRows, int storedColumns, float[] out) {
     for (int row = 0; row < storedRows; row++) {
       for (int column = 0; column < storedColumns; column++) {

@@ -8,34 +8,34 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Where the bits of a grid of codes lie: {@code entries} codes of {@code bits} bits for each of
- * {@code lanes} lanes. Sums run over entries, lanes are independent of each other: for keys a lane
- * is a token and an entry a channel, for values a lane is a channel and an entry a token.
+ * The bit layout of a matrix of codes: {@code rows} codes of {@code bits} bits for each of {@code
+ * columns} columns. Sums run over rows; columns are independent of each other. For keys a column is
+ * a token and a row a channel; for values a column is a channel and a row a token.
  *
- * <p>Four neighbouring entries make a quad. A 32-bit word belongs to one lane, and each of its
- * bytes to one entry of several quads: a shift and a mask leave a quad's four codes in the four
- * bytes, which is what instructions for dot products of bytes multiply.
+ * <p>Four consecutive rows form a quad. A 32-bit word belongs to one column, and each of its bytes
+ * to one row of several quads. A shift and a mask leave a quad's four codes in the four bytes, the
+ * operand of byte dot-product instructions.
  *
  * <pre>
- * tile of 16 lanes
+ * tile of 16 columns
  *   part of a width, low bits of the codes first: 8, 4, 2 and 1 where bits has them (3 = 2 + 1)
  *     P = 8 / width quads share a word
- *     word 0 .. Q / P - 1, each (16 lanes) x 4 bytes:
- *       byte j, bits k * width on: entry 4 (P * word + k) + j,  k = 0 .. P-1
- *     the Q % P quads that fill no word, row after row of one byte a lane:
+ *     word 0 .. Q / P - 1, each (16 columns) x 4 bytes:
+ *       byte j, bits k * width on: row 4 (P * word + k) + j,  k = 0 .. P-1
+ *     the Q % P quads that fill no word, as runs of one byte per column:
  *       their codes one after another from the lowest bit on
  *
- * bytes = lanes * sum over parts of ceil(Q * width / 2),  Q = entries / 4
+ * bytes = columns * sum over parts of ceil(Q * width / 2),  Q = rows / 4
  * </pre>
  */
 public record WordLayout(int columns, int rows, int bits) {
-  /** Lanes that lie together. */
+  /** Columns of a tile. */
   public static final int TILE = 16;
 
-  /** Bytes of a tile's words, from one word to the next. */
+  /** Bytes from one word of a tile's columns to the next. */
   public static final int ROW_BYTES = 4 * TILE;
 
-  /** The widest part that a code is made of. */
+  /** The width of the widest part of a code. */
   public static final int WIDEST = 8;
 
   private static final VarHandle INT =
@@ -44,17 +44,17 @@ public record WordLayout(int columns, int rows, int bits) {
   public WordLayout {
     if (columns < TILE || columns % TILE != 0) {
       throw new IllegalArgumentException(
-          "lanes is %d; expected a multiple of %d".formatted(columns, TILE));
+          "columns is %d; expected a multiple of %d".formatted(columns, TILE));
     }
     if (rows < 4 || rows % 4 != 0) {
-      throw new IllegalArgumentException("entries is %d; expected a multiple of 4".formatted(rows));
+      throw new IllegalArgumentException("rows is %d; expected a multiple of 4".formatted(rows));
     }
     if (bits < 1 || bits > 8) {
       throw new IllegalArgumentException("bits is %d; expected 1 to 8".formatted(bits));
     }
   }
 
-  /** Room for so many entries and lanes, with what fills them up to quads and tiles. */
+  /** Returns the layout with rows padded to quads and columns padded to tiles. */
   public static WordLayout padded(int rows, int columns, int bits) {
     return new WordLayout(Math.ceilDiv(columns, TILE) * TILE, Math.ceilDiv(rows, 4) * 4, bits);
   }
@@ -63,32 +63,32 @@ public record WordLayout(int columns, int rows, int bits) {
     return rows / 4;
   }
 
-  /** Whether a code has a part of that width, a power of two. */
+  /** Returns whether a code has a part of that width, a power of two. */
   public boolean hasPart(int width) {
     return (bits & width) != 0;
   }
 
-  /** Bits of a code below its part of that width: those of the wider parts. */
+  /** Returns the bits of a code below its part of that width, which belong to wider parts. */
   public int shift(int width) {
     return bits & -2 * width;
   }
 
-  /** Words of a lane in the part of that width. */
+  /** Returns the words of a column in the part of that width. */
   public int words(int width) {
     return quads() * width / 8;
   }
 
-  /** Quads that words have not room for, in the part of that width. */
+  /** Returns the quads that do not fill a word, in the part of that width. */
   public int remainderQuads(int width) {
     return quads() % (8 / width);
   }
 
-  /** Bytes that a lane takes in the part of that width. */
+  /** Returns the bytes of a column in the part of that width. */
   public int partBytes(int width) {
     return Math.ceilDiv(quads() * width, 2);
   }
 
-  /** Bytes that a lane takes. */
+  /** Returns the bytes of a column. */
   public int bytesPerColumn() {
     int bytes = 0;
     for (int width = WIDEST; width > 0; width /= 2) {
@@ -105,7 +105,7 @@ public record WordLayout(int columns, int rows, int bits) {
     return columns / TILE;
   }
 
-  /** Bytes of a tile. */
+  /** Returns the bytes of a tile. */
   public int tileBytes() {
     return TILE * bytesPerColumn();
   }
@@ -113,7 +113,7 @@ public record WordLayout(int columns, int rows, int bits) {
   /**
    * Packs codes.
    *
-   * @param codes (entries, lanes), each below {@code 2^bits}
+   * @param codes (rows, columns), each below {@code 2^bits}
    */
   public void pack(CodeScratch scratch, byte[] codes, MemorySegment target, long offset) {
     byte[] packed = scratch.packed(bytes());
@@ -133,7 +133,7 @@ public record WordLayout(int columns, int rows, int bits) {
     MemorySegment.copy(packed, 0, target, ValueLayout.JAVA_BYTE, offset, bytes());
   }
 
-  /** One word of every lane: loops over all lanes are long enough for vectors. */
+  /** Packs one word of every column; loops over all columns are long enough to vectorize. */
   private void packWord(
       int width, int word, byte[] codes, int[] words, byte[] packed, int atOfTile) {
     int perByte = 8 / width;
@@ -153,7 +153,7 @@ public record WordLayout(int columns, int rows, int bits) {
     }
   }
 
-  /** What fills no word, of a tile. */
+  /** Packs the quads of a tile that do not fill a word. */
   private void packRemainder(int width, byte[] codes, int firstColumn, byte[] packed, int at) {
     int words = words(width);
     int perByte = 8 / width;
@@ -164,7 +164,7 @@ public record WordLayout(int columns, int rows, int bits) {
     }
   }
 
-  /** Adds an entry's part to the bytes of a tile's lanes. */
+  /** Adds a row's part to the bytes of a tile's columns. */
   private void packRow(int width, byte[] codes, int from, byte[] packed, int to, int place) {
     int mask = (1 << width) - 1;
     int shift = shift(width);
@@ -174,7 +174,7 @@ public record WordLayout(int columns, int rows, int bits) {
     }
   }
 
-  /** The inverse of {@link #pack}. */
+  /** Inverts {@link #pack}. */
   public void unpack(CodeScratch scratch, MemorySegment source, long offset, byte[] codes) {
     byte[] packed = scratch.packed(bytes());
     MemorySegment.copy(source, ValueLayout.JAVA_BYTE, offset, packed, 0, bytes());
@@ -184,9 +184,9 @@ public record WordLayout(int columns, int rows, int bits) {
   }
 
   /**
-   * The codes of a tile.
+   * Unpacks the codes of a tile.
    *
-   * @param codes (entries, lanes of the tile), entries {@code stride} apart, from {@code to} on
+   * @param codes (rows, columns of the tile), rows {@code stride} apart, from {@code to} on
    */
   public void unpackTile(byte[] packed, int from, byte[] codes, int to, int stride) {
     int at = from;
@@ -199,7 +199,7 @@ public record WordLayout(int columns, int rows, int bits) {
     }
   }
 
-  /** Puts the lowest part of codes into their places, or adds a higher one. */
+  /** Sets codes to their lowest part, or adds a higher one. */
   private void unpackWords(int width, byte[] packed, int at, byte[] codes, int to, int stride) {
     int words = words(width);
     int perByte = 8 / width;

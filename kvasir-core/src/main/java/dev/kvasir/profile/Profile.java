@@ -23,12 +23,12 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
- * Numbers that methods learned of one model: thresholds, widths, codebooks. A profile never
- * changes; adding a part makes another one.
+ * Calibration data of one model: thresholds, widths, codebooks. A profile is immutable; adding a
+ * part creates another one.
  *
- * <p>It is a safetensors file. Every name begins with the part it belongs to, as in {@code
- * mixkvq/thresholds}, so that methods share a file without knowing of each other. Notes are the
- * file's metadata: which model it belongs to, its format, and what a part has to say in words.
+ * <p>It is a safetensors file. Every name starts with the part it belongs to, as in {@code
+ * mixkvq/thresholds}, so that methods share a file independently. Notes are the file's metadata:
+ * its model, its format, and remarks of a part.
  */
 public final class Profile {
   private static final String FORMAT = "kvasir.profile";
@@ -36,12 +36,12 @@ public final class Profile {
   private static final String MODEL = "kvasir.model";
 
   /**
-   * Files up to here are copied, so that they can be replaced or removed on every system while they
-   * are in use; larger ones are read where they are mapped.
+   * Files up to this size are copied, so that they can be replaced or removed on every system while
+   * in use. Larger files stay mapped.
    */
   private static final long MAX_COPIED_BYTES = 64L << 20;
 
-  /** What numbers were called in files that are about; they are read by the names of today. */
+  /** Names in older files, mapped to current names. */
   private static final Map<String, String> FORMER_NAMES = Map.of("pmkvq/widths", "layers/widths");
 
   private final String name;
@@ -55,7 +55,7 @@ public final class Profile {
   }
 
   /**
-   * A profile without any part.
+   * Returns a profile without any part.
    *
    * @param model fingerprint of the model that it will belong to
    */
@@ -74,16 +74,16 @@ public final class Profile {
   }
 
   /**
-   * What a file holds for a model, to add to; without any part where there is no file yet.
+   * Opens a model's profile to add to; returns an empty one if the file does not exist.
    *
    * @param model fingerprint of the model
-   * @param modelName what a message calls it
+   * @param modelName the model's name in messages
    */
   public static Profile openOrEmpty(Path file, String model, String modelName) {
     return Files.exists(file) ? open(file).requireModel(model, modelName) : empty(model);
   }
 
-  /** A profile's bytes, as a resource holds them; they are read where they lie. */
+  /** Reads a profile from the bytes of a resource, in place. */
   public static Profile of(String name, MemorySegment bytes) {
     return of(SafetensorsFile.ofAuto(name, bytes), UnaryOperator.identity());
   }
@@ -108,17 +108,17 @@ public final class Profile {
     return MemorySegment.ofArray(data.toArray(ValueLayout.JAVA_BYTE)).asReadOnly();
   }
 
-  /** The file, as messages name it. */
+  /** Returns the file's name for messages. */
   public String name() {
     return name;
   }
 
-  /** Fingerprint of the model that it belongs to. */
+  /** Returns the fingerprint of its model. */
   public String model() {
     return notes.get(MODEL);
   }
 
-  /** Refuses a profile that was made for another model. */
+  /** Rejects a profile of another model. */
   public Profile requireModel(String fingerprint, String modelName) {
     if (!model().equals(fingerprint)) {
       throw new InvalidInputException(
@@ -128,7 +128,6 @@ public final class Profile {
     return this;
   }
 
-  /** The parts that it holds. */
   public SortedSet<String> parts() {
     TreeSet<String> parts = new TreeSet<>();
     tensors.keySet().forEach(key -> parts.add(partOf(key)));
@@ -145,7 +144,7 @@ public final class Profile {
   }
 
   /**
-   * The numbers under a name, refused unless they have that shape.
+   * Returns the numbers under a name; rejects another shape.
    *
    * @param key {@code part/name}
    */
@@ -155,15 +154,15 @@ public final class Profile {
   }
 
   /**
-   * Some of the numbers under a name, for those that are too many for an array.
+   * Returns some of the numbers under a name, which may be too many for one array.
    *
-   * @param first of them, counted through all dimensions
+   * @param first index over all dimensions
    */
   public float[] slice(String key, long first, long count, long... shape) {
     return TensorChunks.slice(name, numbers(key, shape), first, count);
   }
 
-  /** Refuses it unless it has numbers of that shape under a name. */
+  /** Rejects the profile unless it has numbers of this shape under a name. */
   public void require(String key, long... shape) {
     numbers(key, shape);
   }
@@ -181,12 +180,12 @@ public final class Profile {
     return tensor;
   }
 
-  /** The dimensions of the numbers under a name. */
+  /** Returns the dimensions of the numbers under a name. */
   public Optional<long[]> shape(String key) {
     return Optional.ofNullable(tensors.get(key)).map(tensor -> tensor.shape().clone());
   }
 
-  /** What a part says in words. */
+  /** Returns a remark. */
   public Optional<String> note(String key) {
     return Optional.ofNullable(notes.get(key));
   }
@@ -196,44 +195,43 @@ public final class Profile {
   }
 
   /**
-   * The same with numbers that may be too many for an array.
+   * Returns a profile with more numbers, which may be too many for one array.
    *
-   * @param pieces one after another
+   * @param chunks one after another
    */
   public Profile with(String key, Stream<float[]> chunks, long... shape) {
     return with(TensorChunks.joined(key, GgmlType.F32, chunks, shape));
   }
 
-  /** Rounded to halves, for what is large. */
+  /** Returns a profile with more numbers, rounded to halves to save space. */
   public Profile withHalves(String key, float[] values, long... shape) {
     return withHalves(key, Stream.of(values), shape);
   }
 
-  /** The same with numbers that may be too many for an array. */
+  /** Does the same with numbers that may be too many for one array. */
   public Profile withHalves(String key, Stream<float[]> chunks, long... shape) {
     return with(TensorChunks.joined(key, GgmlType.F16, chunks, shape));
   }
 
   /**
-   * Words that are codes and no numbers. The file calls them halves, the one type of two bytes that
-   * stands for what it will; nobody converts them.
+   * Returns a profile with 16-bit codes. The file types them as halves; they are never converted.
    *
-   * @param pieces one after another
+   * @param chunks one after another
    */
   public Profile withWords(String key, Stream<short[]> chunks, long... shape) {
     return with(TensorChunks.joinedWords(key, chunks, shape));
   }
 
   /**
-   * Some of the words under a name.
+   * Returns some of the 16-bit codes under a name.
    *
-   * @param first of them, counted through all dimensions
+   * @param first index over all dimensions
    */
   public short[] words(String key, long first, long count, long... shape) {
     return TensorChunks.sliceWords(name, requireWords(key, shape), first, count);
   }
 
-  /** Refuses it unless it has words of that shape under a name. */
+  /** Rejects the profile unless it has 16-bit codes of this shape under a name. */
   public Tensor requireWords(String key, long... shape) {
     Tensor tensor = numbers(key, shape);
     if (tensor.type() != GgmlType.F16) {
@@ -256,7 +254,7 @@ public final class Profile {
     return new Profile(name, tensors, more);
   }
 
-  /** Some parts and their notes, and nothing else. */
+  /** Returns a profile with only these parts and their notes. */
   public Profile only(Set<String> retained) {
     Map<String, Tensor> fewer = new TreeMap<>(tensors);
     fewer.keySet().removeIf(key -> !retained.contains(partOf(key)));
@@ -268,17 +266,17 @@ public final class Profile {
     return new Profile(name, fewer, fewerNotes);
   }
 
-  /** All numbers, by name. */
+  /** Returns all tensors, by name. */
   public Collection<Tensor> tensors() {
     return Collections.unmodifiableCollection(tensors.values());
   }
 
-  /** All that it says in words, by name. */
+  /** Returns all notes, by name. */
   public Map<String, String> notes() {
     return Collections.unmodifiableMap(notes);
   }
 
-  /** The same without a part and its notes. */
+  /** Returns a profile without a part and its notes. */
   public Profile without(String part) {
     Map<String, Tensor> fewer = new TreeMap<>(tensors);
     fewer.keySet().removeIf(key -> partOf(key).equals(part));
@@ -287,7 +285,7 @@ public final class Profile {
     return new Profile(name, fewer, fewerNotes);
   }
 
-  /** Writes it whole or not at all. */
+  /** Writes the file atomically. */
   public void write(Path file) {
     AtomicFile.write(file, out -> SafetensorsBytes.write(tensors.values(), notes, out));
   }

@@ -13,11 +13,11 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * The numbers under a name of a profile, on their way from and to arrays. They may be more than an
- * array holds: then they come and go in pieces.
+ * Converts a profile's tensors from and to arrays. A tensor may exceed the maximum array length,
+ * and is then processed in chunks.
  */
 final class TensorChunks {
-  /** Longer arrays are not granted by every Java runtime. */
+  /** Some Java runtimes do not support longer arrays. */
   private static final int MAX_ARRAY_LENGTH = Integer.MAX_VALUE - 8;
 
   private static final ValueLayout.OfFloat FLOAT =
@@ -36,7 +36,7 @@ final class TensorChunks {
   }
 
   /**
-   * A tensor of all pieces, one after another.
+   * Returns a tensor of all chunks, one after another.
    *
    * @param type 32-bit floats, or halves that numbers are rounded to
    */
@@ -62,7 +62,7 @@ final class TensorChunks {
     written += size;
   }
 
-  /** A tensor of all pieces, as they are. */
+  /** Returns a tensor of all chunks of 16-bit codes, unconverted. */
   static Tensor joinedWords(String key, Stream<short[]> chunks, long... shape) {
     TensorChunks builder = new TensorChunks(key, GgmlType.F16, shape);
     for (Iterator<short[]> each = chunks.iterator(); each.hasNext(); ) {
@@ -85,9 +85,9 @@ final class TensorChunks {
   }
 
   /**
-   * Some of a tensor's numbers, refused where they are too many for an array.
+   * Returns some of a tensor's numbers; rejects more than an array holds.
    *
-   * @param source what messages begin with
+   * @param source prefix of messages
    */
   static float[] slice(String source, Tensor tensor, long first, long count) {
     requireRange(source, tensor, first, count);
@@ -96,7 +96,7 @@ final class TensorChunks {
     return floats;
   }
 
-  /** The same for words of two bytes. */
+  /** Does the same for 16-bit codes. */
   static short[] sliceWords(String source, Tensor tensor, long first, long count) {
     requireRange(source, tensor, first, count);
     short[] words = new short[(int) count];

@@ -3,15 +3,15 @@ package dev.kvasir.sampling;
 import java.util.Arrays;
 
 /**
- * Sorts candidates by the upper halves of their keys, byte by byte from the lowest; equal ones keep
- * their order. {@link Arrays#sort(long[])} takes memory from the heap where it sorts with wide
- * vectors, this takes none once it has seen as many candidates.
+ * A stable radix sort of candidates by the upper halves of their keys, from the lowest byte up.
+ * Unlike {@link Arrays#sort(long[])}, which may allocate where it sorts with wide vectors, it
+ * reuses its buffer.
  */
 final class CandidateRadixSort {
   private static final int RADIX = 256;
   private static final int PASSES = 4;
 
-  /** The highest byte has a sign: its lower half comes last as a number, and first as a digit. */
+  /** The highest byte is signed: its upper half sorts before its lower half. */
   private static final int SIGN = RADIX / 2;
 
   private final int[] starts = new int[PASSES * RADIX];
@@ -46,7 +46,7 @@ final class CandidateRadixSort {
     }
   }
 
-  /** Turns counts into where each digit begins; false where all keys have the same digit. */
+  /** Turns counts into start offsets; returns false if all keys have the same digit. */
   private boolean exclusiveScan(int pass, int count) {
     int begin = 0;
     for (int i = pass * RADIX; i < (pass + 1) * RADIX; i++) {

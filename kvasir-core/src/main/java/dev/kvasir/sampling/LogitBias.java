@@ -2,7 +2,10 @@ package dev.kvasir.sampling;
 
 import java.util.Map;
 
-/** What is added to the logits of some tokens, in arrays: walking a map takes from the heap. */
+/**
+ * Adds biases to the logits of some tokens. They are in arrays, since iterating over a map
+ * allocates.
+ */
 final class LogitBias {
   private final int[] tokens;
   private final float[] biases; // (tokens)

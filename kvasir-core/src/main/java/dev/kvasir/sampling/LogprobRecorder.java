@@ -5,10 +5,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Keeps the logits of a pick as they came, and tells how likely its token was. */
+/** Captures the unmodified logits of a step, and computes the logprob of the sampled token. */
 final class LogprobRecorder {
   private final int top;
-  private final int[] best; // (top), the likeliest first
+  private final int[] best; // (top), most likely first
   private float[] logits = {};
   private int vocabulary;
   private TokenLogprob last;
@@ -16,7 +16,7 @@ final class LogprobRecorder {
   LogprobRecorder(int top) {
     if (top < 0 || top > TokenLogprob.MAX_ALTERNATIVES) {
       throw new IllegalArgumentException(
-          "top likelihoods are %d; expected 0 to %d".formatted(top, TokenLogprob.MAX_ALTERNATIVES));
+          "top logprobs are %d; expected 0 to %d".formatted(top, TokenLogprob.MAX_ALTERNATIVES));
     }
     this.top = top;
     this.best = new int[top];
@@ -59,7 +59,7 @@ final class LogprobRecorder {
     return max + Math.log(total);
   }
 
-  /** Inserts each token that is likelier than the last kept; returns how many are kept. */
+  /** Selects the most likely tokens by insertion; returns their count. */
   private int selectTop() {
     int found = 0;
     Arrays.fill(best, -1);
@@ -67,12 +67,12 @@ final class LogprobRecorder {
       if (found == top && (top == 0 || !(logits[token] > logits[best[top - 1]]))) {
         continue;
       }
-      int place = found < top ? found++ : top - 1;
-      while (place > 0 && logits[best[place - 1]] < logits[token]) {
-        best[place] = best[place - 1];
-        place--;
+      int position = found < top ? found++ : top - 1;
+      while (position > 0 && logits[best[position - 1]] < logits[token]) {
+        best[position] = best[position - 1];
+        position--;
       }
-      best[place] = token;
+      best[position] = token;
     }
     return found;
   }

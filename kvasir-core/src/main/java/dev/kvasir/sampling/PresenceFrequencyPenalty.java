@@ -2,7 +2,7 @@ package dev.kvasir.sampling;
 
 import java.util.BitSet;
 
-/** Makes tokens less likely that were generated, once and for each time. */
+/** Penalizes generated tokens once (presence) and per occurrence (frequency). */
 final class PresenceFrequencyPenalty {
   private final double presence;
   private final double frequency;

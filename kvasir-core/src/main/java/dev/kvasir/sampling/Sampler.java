@@ -5,14 +5,14 @@ import java.util.OptionalInt;
 import java.util.SplittableRandom;
 
 /**
- * Picks tokens from logits. Keeps the random sequence, the tokens seen and the place in a
- * constraint, so one sampler belongs to one generation. Nothing is allocated after the first pick,
- * but for likelihoods that are asked for.
+ * Samples tokens from logits. A sampler holds the random state, the tokens seen and the state of a
+ * constraint, so it belongs to one generation. After the first token it allocates only the logprobs
+ * that were requested. It is not thread-safe.
  */
 public final class Sampler {
   /**
-   * Tokens this many temperatures below the likeliest have less than 1e-13 of its probability: they
-   * are left out of sorting.
+   * Tokens this many temperatures below the most likely one have less than 1e-13 of its
+   * probability; they are not candidates.
    */
   private static final double NEGLIGIBLE_RANGE = 30;
 
@@ -22,9 +22,9 @@ public final class Sampler {
   private final PresenceFrequencyPenalty occurrencePenalty;
   private final LogitBias bias;
   private final TokenConstraint constraint;
-  private final LogprobRecorder logprobs; // null where none are wanted
+  private final LogprobRecorder logprobs; // null if not requested
   private final CandidateRadixSort order = new CandidateRadixSort();
-  private long[] candidates = {}; // likelihood, order-preserving, in the upper half; id below
+  private long[] candidates = {}; // order-preserving logit in the upper half; id below
   private double[] probabilities = {};
   private int count;
 
@@ -37,8 +37,8 @@ public final class Sampler {
   }
 
   /**
-   * @param topLikelihoods where present, each pick's likelihood is told, and as many of the
-   *     likeliest tokens with it; 0 to {@value TokenLogprob#MOST_ALTERNATIVES}
+   * @param topLogprobs if present, logprobs of each token and of this many alternatives are
+   *     recorded; 0 to {@value TokenLogprob#MAX_ALTERNATIVES}
    */
   public Sampler(SamplingOptions options, TokenConstraint constraint, OptionalInt topLogprobs) {
     this.options = options;
@@ -50,12 +50,12 @@ public final class Sampler {
     this.logprobs = topLogprobs.isPresent() ? new LogprobRecorder(topLogprobs.getAsInt()) : null;
   }
 
-  /** Notes a token of the prompt, for the repetition penalty. */
+  /** Adds a token of the prompt to the repetition penalty. */
   public void markSeen(int token) {
     seen.set(token);
   }
 
-  /** Picks a token from {@code vocabulary} logits and notes it. The logits may be changed. */
+  /** Samples a token from {@code vocabulary} logits and accepts it. The logits may be modified. */
   public int sample(float[] logits, int at, int vocabulary) {
     if (logprobs != null) {
       logprobs.capture(logits, at, vocabulary);
@@ -76,7 +76,7 @@ public final class Sampler {
     constraint.accept(token);
   }
 
-  /** Whether it picks the likeliest token as it comes, and needs no other logits. */
+  /** Returns whether it always takes the most likely token and modifies no logits. */
   public boolean isGreedy() {
     return options.temperature() == 0
         && options.repetitionPenalty() == 1
@@ -87,21 +87,25 @@ public final class Sampler {
         && logprobs == null;
   }
 
-  /** Picks the likeliest token, which somebody else has found, and notes it. */
+  /** Accepts the most likely token, which the caller has computed. */
   public int sampleGreedy(int token) {
     accept(token);
     return token;
   }
 
-  /** Whether it was asked for {@link #likelihood}. */
+  /** Returns whether {@link #lastLogprob} is recorded. */
   public boolean recordsLogprobs() {
     return logprobs != null;
   }
 
-  /** Of the last pick, in the model's own distribution; only of a sampler that was asked for it. */
+  /**
+   * Returns the logprob of the last token in the model's own distribution.
+   *
+   * @throws IllegalStateException if logprobs are not recorded
+   */
   public TokenLogprob lastLogprob() {
     if (logprobs == null) {
-      throw new IllegalStateException("this sampler was not asked for likelihoods");
+      throw new IllegalStateException("this sampler does not record logprobs");
     }
     return logprobs.last();
   }
@@ -111,12 +115,12 @@ public final class Sampler {
     occurrencePenalty.apply(logits, at, vocabulary);
     bias.apply(logits, at, vocabulary);
     if (constraint != TokenConstraint.NONE) {
-      argmax(logits, at, vocabulary); // what is no number is refused, not masked
+      argmax(logits, at, vocabulary); // rejects NaN before it is masked
       constraint.mask(logits, at, vocabulary);
     }
   }
 
-  /** A positive logit is divided, a negative one multiplied: both make the token less likely. */
+  /** Divides a positive logit and multiplies a negative one: both make the token less likely. */
   private void penalize(float[] logits, int at, int vocabulary) {
     float penalty = (float) options.repetitionPenalty();
     if (penalty == 1) {
@@ -133,7 +137,7 @@ public final class Sampler {
     float maxLogit = Float.NEGATIVE_INFINITY;
     for (int i = 0; i < vocabulary; i++) {
       float logit = logits[at + i];
-      if (!(logit <= maxLogit)) { // also where it is no number
+      if (!(logit <= maxLogit)) { // also true for NaN
         if (!Float.isFinite(logit)) {
           throw new IllegalStateException(
               "the model gave token %d a logit of %s: its weights are damaged".formatted(i, logit));
@@ -156,23 +160,23 @@ public final class Sampler {
     double total = 0;
     for (int i = 0; i < count; i++) {
       double below = (logit(candidates[i]) - maxLogit) / options.temperature();
-      probabilities[i] = Math.exp(below); // of the likeliest: 1
+      probabilities[i] = Math.exp(below); // 1 for the most likely
       total += probabilities[i];
     }
     return drawWithin(total * options.topP());
   }
 
-  /** The least logit that can be picked. */
+  /** Returns the lowest logit of a candidate. */
   private float logitThreshold(float maxLogit) {
     double range = NEGLIGIBLE_RANGE;
-    // What min-p drops still counts for top-p, which comes before it.
+    // Tokens below min-p still count towards top-p, which is applied first.
     if (options.minP() > 0 && options.topP() == 1) {
       range = Math.min(range, -Math.log(options.minP()));
     }
     return Math.nextDown((float) (maxLogit - range * options.temperature()));
   }
 
-  /** Candidates above the threshold, the likeliest first, equal ones by id as they are gathered. */
+  /** Collects the candidates above the threshold, most likely first, ties by id. */
   private void collectCandidates(float[] logits, int at, int vocabulary, float threshold) {
     if (candidates.length < vocabulary) {
       candidates = new long[vocabulary];
@@ -188,14 +192,14 @@ public final class Sampler {
     order.sort(candidates, count);
   }
 
-  /** Draws among the candidates that come first within {@code mass} and pass min-p. */
+  /** Draws from the first candidates that make up {@code mass} and pass min-p. */
   private int drawWithin(double mass) {
-    double kept = 0;
+    double total = 0;
     int end = 0;
-    while (end < count && kept < mass && probabilities[end] >= options.minP()) {
-      kept += probabilities[end++];
+    while (end < count && total < mass && probabilities[end] >= options.minP()) {
+      total += probabilities[end++];
     }
-    double dart = random.nextDouble() * kept;
+    double dart = random.nextDouble() * total;
     int i = 0;
     while (i < end - 1 && dart >= probabilities[i]) {
       dart -= probabilities[i++];
@@ -203,9 +207,9 @@ public final class Sampler {
     return (int) candidates[i];
   }
 
-  /** Sorts ascending as: higher logit first, then lower id. */
+  /** Returns a key that sorts higher logits first, then lower ids. */
   private static long key(float logit, int id) {
-    int bits = Float.floatToRawIntBits(logit + 0f); // -0 and 0 are one
+    int bits = Float.floatToRawIntBits(logit + 0f); // -0 equals 0
     int ascending = bits ^ (bits >> 31 & Integer.MAX_VALUE);
     return (long) ~ascending << 32 | id;
   }

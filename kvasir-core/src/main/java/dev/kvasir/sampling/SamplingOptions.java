@@ -4,17 +4,17 @@ import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * How a token is picked. Filters apply in the order of the components.
+ * How tokens are sampled. Filters apply in the order of the components.
  *
- * @param repetitionPenalty divides the logits of tokens already seen, in the prompt too; 1 for off
- * @param presencePenalty is subtracted from the logits of tokens that were generated; 0 for off
- * @param frequencyPenalty is subtracted as often as a token was generated; 0 for off
- * @param logitBias is added to the logits of the tokens it names
- * @param temperature 0 always takes the likeliest token
- * @param topK keeps the k likeliest, 0 for all
- * @param topP keeps the likeliest until their probabilities reach p, 1 for all
- * @param minP drops tokens less likely than this share of the likeliest, 0 for none
- * @param seed the same seed gives the same choices
+ * @param repetitionPenalty divides the logits of tokens in the prompt or the output; 1 disables it
+ * @param presencePenalty is subtracted from the logits of generated tokens; 0 disables it
+ * @param frequencyPenalty is subtracted once per occurrence of a generated token; 0 disables it
+ * @param logitBias is added to the logits of these tokens
+ * @param temperature 0 always takes the most likely token
+ * @param topK keeps the k most likely tokens; 0 for all
+ * @param topP keeps the most likely tokens up to cumulative probability p; 1 for all
+ * @param minP drops tokens below this fraction of the highest probability; 0 for none
+ * @param seed the seed of the random generator
  */
 public record SamplingOptions(
     double repetitionPenalty,
@@ -27,18 +27,21 @@ public record SamplingOptions(
     double minP,
     long seed) {
   /**
-   * Of {@link #defaults}: high enough for a small model. Of 30 texts of 256 tokens that the bundled
-   * one wrote at 0.8 and {@link #MIN_P}, 6 had fallen into a loop, and none at 0.9.
+   * The temperature of {@link #defaults}, high enough for a small model. Of 30 texts of 256 tokens
+   * by the bundled model with {@link #DEFAULT_MIN_P}, 6 ended in a loop at 0.8, and none at 0.9.
    */
   public static final double DEFAULT_TEMPERATURE = 0.9;
 
-  /** Of {@link #defaults}: drops what would be out of place, and keeps much where much fits. */
+  /**
+   * The min-p of {@link #defaults}. It drops implausible tokens, and keeps many where many are
+   * plausible.
+   */
   public static final double DEFAULT_MIN_P = 0.05;
 
   private static final double MAX_PENALTY = 2;
   private static final float MAX_BIAS = 100;
 
-  /** Ten digits at the most, to be typed again. */
+  /** Seeds have at most ten digits, so that they are easy to type. */
   private static final long SEED_BOUND = 1L << 32;
 
   public SamplingOptions {
@@ -76,17 +79,14 @@ public record SamplingOptions(
     check(Math.abs(bias) <= MAX_BIAS, "the logit bias of token " + token, bias, "-100 to 100");
   }
 
-  /** Refuses a bias of tokens that a model does not have; sampling itself ignores those. */
+  /** Rejects a bias for tokens outside the vocabulary; sampling itself ignores them. */
   public void checkTokens(int vocabulary) {
     for (int token : logitBias.keySet()) {
       check(token < vocabulary, "a token of the logit bias", token, "0 to " + (vocabulary - 1));
     }
   }
 
-  /**
-   * What reads well: a temperature and min-p. Every call draws a seed, so every text is another
-   * one; the same options give the same text again.
-   */
+  /** Returns a temperature and min-p that read well, with a new random seed for each call. */
   public static SamplingOptions defaults() {
     return greedy()
         .withTemperature(DEFAULT_TEMPERATURE)
@@ -94,7 +94,7 @@ public record SamplingOptions(
         .withSeed(ThreadLocalRandom.current().nextLong(SEED_BOUND));
   }
 
-  /** Always the likeliest token. */
+  /** Returns options that always take the most likely token. */
   public static SamplingOptions greedy() {
     return new SamplingOptions(1, 0, 0, Map.of(), 0, 0, 1, 0, 0);
   }

@@ -1,11 +1,11 @@
 package dev.kvasir.sampling;
 
 /**
- * Says which tokens may come next, such as those that continue a text of a grammar. It follows one
- * generation and belongs to it.
+ * Restricts which tokens may come next, for example to a grammar. It has the state of one
+ * generation.
  */
 public interface TokenConstraint {
-  /** Lets everything come. */
+  /** Allows every token. */
   TokenConstraint NONE =
       new TokenConstraint() {
         @Override
@@ -16,11 +16,11 @@ public interface TokenConstraint {
       };
 
   /**
-   * Sets the logits of tokens that may not come to negative infinity. At least one token is left:
-   * one that ends the text where nothing else may come.
+   * Sets the logits of forbidden tokens to negative infinity. At least one token stays: an
+   * end-of-text token if nothing else is allowed.
    */
   void mask(float[] logits, int at, int vocabulary);
 
-  /** Notes the token that came. */
+  /** Advances by the sampled token. */
   void accept(int token);
 }

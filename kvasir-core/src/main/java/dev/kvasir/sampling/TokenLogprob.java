@@ -3,11 +3,11 @@ package dev.kvasir.sampling;
 import java.util.List;
 
 /**
- * How likely a picked token was to the model itself: of its logits as they came, before penalties,
- * bias, constraint and temperature.
+ * The logprob of a sampled token in the model's own distribution, before penalties, bias,
+ * constraint and temperature.
  *
  * @param logprob the natural logarithm of its probability
- * @param top the likeliest tokens, the likeliest first, equal ones by id
+ * @param top the most likely tokens in descending order, ties by id
  */
 public record TokenLogprob(int token, double logprob, List<Alternative> top) {
   public static final int MAX_ALTERNATIVES = 20;
@@ -16,6 +16,6 @@ public record TokenLogprob(int token, double logprob, List<Alternative> top) {
     top = List.copyOf(top);
   }
 
-  /** A token that might have come. */
+  /** An alternative token. */
   public record Alternative(int token, double logprob) {}
 }

@@ -8,28 +8,27 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What stored keys and values depend on beside their tokens. Two that differ in anything have
- * nothing to do with each other.
+ * Everything that stored keys and values depend on besides their tokens. Data of different
+ * identities is never mixed.
  *
  * @param weights SHA-256 of all tensors, in hexadecimal digits
- * @param model its fingerprint: shape, and how far positions turn keys
- * @param spec the kind of cache, with what the profile decides for it
- * @param profile SHA-256 of what the spec uses of the model's profile; empty where it uses nothing
- * @param contextLimit tokens that the sequence may grow to, where its budget depends on them; else
- *     0
- * @param tenant whose texts they are, so that nobody finds out what others asked; empty for all
+ * @param model its fingerprint: shape and rotary frequencies
+ * @param spec the cache specification, including what the profile decides
+ * @param profile SHA-256 of the profile parts that the cache uses; empty if it uses none
+ * @param contextLimit maximum tokens of the sequence if its budget depends on them; else 0
+ * @param tenant owner of the texts, so that nobody learns what others asked; empty for all
  */
 public record Identity(
     String weights, String model, String spec, String profile, int contextLimit, String tenant) {
-  /** Counted up when stored bytes come to mean something else. */
+  /** Incremented when the meaning of stored bytes changes. */
   private static final int FORMAT = 1;
 
-  /** The same for the texts of one tenant. */
+  /** Returns the same identity for the texts of one tenant. */
   public Identity withTenant(String otherTenant) {
     return new Identity(weights, model, spec, profile, contextLimit, otherTenant);
   }
 
-  /** Where chains of tokens begin. */
+  /** Returns the start of token hash chains. */
   byte[] digest() {
     return new Sha256()
         .add("kvasir stored")
@@ -43,7 +42,7 @@ public record Identity(
         .finish();
   }
 
-  /** What keeps something that was stored with another identity from being used with this one. */
+  /** Describes what prevents data of another identity from being used with this one. */
   public Optional<String> differenceOf(Identity stored) {
     List<String> found = new ArrayList<>();
     compare(found, "kind of cache", stored.spec, spec);
@@ -61,12 +60,12 @@ public record Identity(
     }
   }
 
-  /** Enough of a hash to tell it from another. */
+  /** Returns enough of a hash to distinguish it from others. */
   private static String abbreviated(String hash) {
     return hash.length() <= 12 ? hash : hash.substring(0, 12);
   }
 
-  /** A tenant's name that does not tell the secret that it was made of. */
+  /** Returns a tenant's name that does not reveal the secret it is derived from. */
   public static String tenant(String secret) {
     return HexFormat.of().formatHex(new Sha256().add("kvasir tenant").add(secret).finish());
   }
@@ -77,7 +76,7 @@ public record Identity(
         .toList();
   }
 
-  /** Bytes that {@link #generate} puts. */
+  /** Returns the number of bytes that {@link #write} writes. */
   int bytes() {
     return Integer.BYTES + texts().stream().mapToInt(text -> Short.BYTES + text.length).sum();
   }

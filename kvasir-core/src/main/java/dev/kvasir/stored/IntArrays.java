@@ -3,7 +3,7 @@ package dev.kvasir.stored;
 import dev.kvasir.codec.SnapshotHeader;
 import java.nio.ByteBuffer;
 
-/** Whole numbers with their count before them. */
+/** Serializes int arrays, prefixed by their length. */
 final class IntArrays {
   private IntArrays() {}
 
@@ -14,7 +14,7 @@ final class IntArrays {
     }
   }
 
-  /** No more than the bytes that are there can hold. */
+  /** Reads an array; rejects a length beyond the remaining bytes. */
   static int[] read(SnapshotHeader header, ByteBuffer in) {
     int count = count(header, in, Integer.BYTES);
     int[] numbers = new int[count];
@@ -24,7 +24,7 @@ final class IntArrays {
     return numbers;
   }
 
-  /** A count of what takes so many bytes each. */
+  /** Reads a count of items of {@code bytesEach} bytes; rejects more than remain. */
   static int count(SnapshotHeader header, ByteBuffer in, int bytesEach) {
     int count = in.getInt();
     if (count < 0 || count > in.remaining() / bytesEach) {

@@ -5,11 +5,11 @@ import dev.kvasir.profile.Profile;
 import java.util.HexFormat;
 import java.util.Set;
 
-/** SHA-256 of what a kind of cache uses of a profile, in hexadecimal digits. */
+/** Computes the SHA-256 of the profile parts that a cache uses, in hexadecimal digits. */
 public final class ProfileHash {
   private ProfileHash() {}
 
-  /** Empty where it uses nothing that is there. */
+  /** Returns the hash; empty if the profile has none of the parts. */
   public static String of(Profile profile, Set<String> parts) {
     Profile used = profile.only(parts);
     if (used.tensors().isEmpty()) {

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.IntFunction;
 
-/** The blocks of a stored sequence: written under their names, and found again by them. */
+/** Writes the blocks of a stored sequence by name, and reads them back. */
 public final class SequenceBlocks {
-  /** Takes the blocks of a sequence, one after another. */
+  /** Receives the blocks of a sequence, one after another. */
   @FunctionalInterface
   public interface BlockSink {
     /**
@@ -23,9 +23,9 @@ public final class SequenceBlocks {
   private SequenceBlocks() {}
 
   /**
-   * Puts all blocks of a cache; answers their names.
+   * Writes all blocks of a cache and returns their names.
    *
-   * @param tokens of the text that the cache is of; more may follow
+   * @param tokens the text of the cache; more tokens may follow
    */
   public static List<String> write(
       Identity identity, int[] tokens, CacheSnapshot cache, BlockSink sink) {
@@ -33,9 +33,9 @@ public final class SequenceBlocks {
   }
 
   /**
-   * Puts all blocks but the first ones, which were put before.
+   * Writes all blocks except the first ones, which were written before.
    *
-   * @param first names of those
+   * @param first names of the first blocks
    */
   public static List<String> write(
       Identity identity, int[] tokens, CacheSnapshot cache, List<String> first, BlockSink sink) {
@@ -58,19 +58,18 @@ public final class SequenceBlocks {
   }
 
   /**
-   * The cache of a sequence, every block of which is checked against the tokens of the text when it
-   * is asked for.
+   * Returns the cache of a sequence. Every block is checked against the tokens when it is read.
    *
-   * @param blocks the form of a block by its index
+   * @param blocks returns a serialized block by its index
    */
   public static CacheSnapshot read(StoredSequence sequence, IntFunction<Snapshot> blocks) {
     return new StoredSnapshot(sequence, blocks);
   }
 
   /**
-   * The same of blocks that may stay where they are mapped.
+   * Returns the same for blocks that may stay mapped.
    *
-   * @param mapping which those lie in that are not on the heap
+   * @param mapping the mapping of blocks that are not on the heap
    */
   public static CacheSnapshot read(
       StoredSequence sequence, IntFunction<Snapshot> blocks, SharedMapping mapping) {
@@ -82,7 +81,7 @@ public final class SequenceBlocks {
     };
   }
 
-  /** Blocks come in their order, once each. */
+  /** A stored cache whose blocks are read in order, once each. */
   static class StoredSnapshot implements CacheSnapshot {
     private final StoredSequence sequence;
     private final IntFunction<Snapshot> source;

@@ -25,14 +25,13 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
- * One sequence in one file. What names the blocks comes behind them, so a file that was not written
- * to its end is none:
+ * One sequence in one file. The index follows the blocks, so an incomplete file is detected:
  *
  * <pre>
  * 8 bytes  "KVSESS01"
  *          for each block: u64, its bytes; the block
  *          u64, its bytes; the sequence
- * u64      where the last of these begins
+ * u64      offset of the last of these
  * 8 bytes  "KVSEND01"
  * </pre>
  */
@@ -41,7 +40,7 @@ public final class SessionFile implements AutoCloseable {
   private static final long END = magic("KVSEND01");
   private static final long MARK = Long.BYTES;
 
-  /** A session is saved to the file that it came from, and Windows replaces no mapped file. */
+  /** Sessions are saved to the file they came from, and Windows cannot replace a mapped file. */
   private static final boolean MAY_STAY_MAPPED = File.separatorChar == '/';
 
   private static final ValueLayout.OfLong LONG =
@@ -50,7 +49,7 @@ public final class SessionFile implements AutoCloseable {
   private final Path path;
   private final SharedMapping mapping;
   private final MemorySegment bytes;
-  private final long[] parts; // where they begin; the last is the sequence
+  private final long[] parts; // offsets; the last one is the sequence
   private final StoredSequence sequence;
 
   private SessionFile(Path path, SharedMapping mapping) {
@@ -70,10 +69,10 @@ public final class SessionFile implements AutoCloseable {
   }
 
   /**
-   * Writes a sequence whole or not at all.
+   * Writes a sequence atomically.
    *
-   * @param tokens of the text that the cache is of; more may follow
-   * @param sequence by the names of its blocks
+   * @param tokens the text of the cache; more tokens may follow
+   * @param sequence creates the sequence from the names of its blocks
    */
   public static void write(
       Path file,
@@ -107,7 +106,7 @@ public final class SessionFile implements AutoCloseable {
     parts.put(END);
   }
 
-  /** Counts what it writes. */
+  /** Writes parts and counts the bytes. */
   private static final class PartWriter {
     private final WritableByteChannel out;
     private long written;
@@ -138,9 +137,9 @@ public final class SessionFile implements AutoCloseable {
   }
 
   /**
-   * Opens a file and reads what it says of itself; its blocks are read when they are wanted.
+   * Opens a file and reads its sequence; blocks are read on demand.
    *
-   * @throws InvalidInputException in one sentence, where it is no such file or not a whole one
+   * @throws InvalidInputException if it is no session or incomplete; the message is one sentence
    */
   public static SessionFile open(Path file) {
     SharedMapping mapping = new SharedMapping();
@@ -155,7 +154,7 @@ public final class SessionFile implements AutoCloseable {
     }
   }
 
-  /** A refusal of what a file holds that names the file, whoever refused. */
+  /** Returns an exception whose message names the file. */
   public static InvalidInputException withPath(Path file, InvalidInputException refusal) {
     String message = refusal.getMessage();
     return message.startsWith(file.toString())
@@ -163,7 +162,7 @@ public final class SessionFile implements AutoCloseable {
         : new InvalidInputException("%s: %s".formatted(file, message), refusal);
   }
 
-  /** Answers where the sequence begins. */
+  /** Checks both ends of the file and returns the offset of the sequence. */
   private long requireEnds() {
     long size = bytes.byteSize();
     if (size < 4 * MARK || bytes.get(LONG, 0) != HEAD) {
@@ -181,7 +180,7 @@ public final class SessionFile implements AutoCloseable {
     return at;
   }
 
-  /** Refuses parts that do not follow each other up to the end. */
+  /** Rejects parts that are not contiguous up to the end. */
   private void requireParts(long last) {
     long at = MARK;
     for (int i = 0; i < parts.length; i++) {
@@ -220,20 +219,20 @@ public final class SessionFile implements AutoCloseable {
     return sequence;
   }
 
-  /** Bytes of the file. */
+  /** Returns the size of the file. */
   public long bytes() {
     return bytes.byteSize();
   }
 
-  /** Those of them that are whole blocks. */
+  /** Returns the bytes of whole blocks. */
   public long blockBytes() {
     return parts[parts.length - 1] - MARK;
   }
 
   /**
-   * What it holds; its blocks come in their order, once each, and are checked as they come. Caches
-   * leave blocks where they lie, and some check them later; then the file stays mapped when this
-   * object is closed.
+   * Returns the stored cache, whose blocks are read in order, once each, and checked on reading. A
+   * cache may leave its blocks mapped and check them later; the file then stays mapped after {@link
+   * #close}.
    */
   public CacheSnapshot cache() {
     return MAY_STAY_MAPPED
@@ -241,12 +240,14 @@ public final class SessionFile implements AutoCloseable {
         : new SequenceBlocks.StoredSnapshot(sequence, this::copyPart);
   }
 
-  /** A file that is cut while it is copied from its mapping ends in an error, and no process. */
+  /**
+   * Copies a block first: a file truncated during the copy causes an exception instead of a crash.
+   */
   private Snapshot copyPart(int index) {
     return Snapshot.of(part(parts[index]));
   }
 
-  /** Blocks where they lie, each checked when it comes. */
+  /** Mapped blocks, each checked when it is read. */
   private final class Checked extends SequenceBlocks.StoredSnapshot {
     Checked() {
       super(sequence, index -> Snapshot.of(slice(parts[index]).asByteBuffer()));
@@ -263,7 +264,7 @@ public final class SessionFile implements AutoCloseable {
     }
   }
 
-  /** Blocks where they lie. */
+  /** Mapped blocks without a check. */
   private final class Unchecked extends SequenceBlocks.StoredSnapshot implements UncheckedSnapshot {
     Unchecked() {
       super(sequence, index -> Snapshot.withDeferredCheck(slice(parts[index]).asByteBuffer()));
@@ -287,7 +288,7 @@ public final class SessionFile implements AutoCloseable {
     }
   }
 
-  /** Of the file it has the name and the blocks, and nothing on the heap. */
+  /** Holds the file's name and mapped blocks, and no heap data. */
   private record FileChecksums(Path path, List<MemorySegment> parts) implements BlockChecksums {
     @Override
     public int blocks() {
@@ -308,7 +309,7 @@ public final class SessionFile implements AutoCloseable {
   /**
    * Reads and checks every part.
    *
-   * @throws InvalidInputException in one sentence, where a bit has changed
+   * @throws InvalidInputException if a bit has changed; the message is one sentence
    */
   public void verify() {
     CacheSnapshot cache = new SequenceBlocks.StoredSnapshot(sequence, this::copyPart);

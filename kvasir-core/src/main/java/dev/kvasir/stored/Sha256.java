@@ -7,11 +7,11 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 
-/** A digest in the making, of parts that cannot run into one another: each says its length. */
+/** An incremental digest of length-prefixed parts, whose boundaries are therefore unambiguous. */
 final class Sha256 {
   static final int BYTES = 32;
 
-  /** What is handed to the digest at once: buffers end at two gigabytes. */
+  /** Bytes per update, since buffers are limited to two gigabytes. */
   private static final long MAX_AT_ONCE = 1 << 24;
 
   private final MessageDigest digest = ContentHash.newDigest();

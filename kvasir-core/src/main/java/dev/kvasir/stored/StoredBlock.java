@@ -7,21 +7,21 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * A block of a cache with the tokens that it is of:
+ * A block of a cache together with its tokens:
  *
  * <pre>
- * 32 bytes  the chain of hashes before its tokens, which begins with the identity
- * u32       index of the first of its tokens in the text
+ * 32 bytes  the hash chain before its tokens, which starts with the identity
+ * u32       index of its first token in the text
  * u32       n, its tokens: 128, and sinks before them in the first block
  * i32 (n)   tokens
  *           the block, as the cache wrote it
  * </pre>
  *
- * Its name is the SHA-256 of all that: two texts that begin alike share a block only where every
- * bit of it is the same.
+ * Its name is the SHA-256 of all these bytes. Two texts with a common prefix share a block only if
+ * it is bit-identical.
  *
- * @param chain // (32)
- * @param cached as {@link dev.kvasir.cache.CacheSnapshot#block} has it
+ * @param chain (32)
+ * @param cached as returned by {@link dev.kvasir.cache.CacheSnapshot#block}
  */
 record StoredBlock(byte[] chain, int first, int[] tokens, Snapshot cached) {
   private static final int KIND = 1;
@@ -51,10 +51,10 @@ record StoredBlock(byte[] chain, int first, int[] tokens, Snapshot cached) {
   }
 
   /**
-   * What it holds, if it is the block of these tokens and no other.
+   * Returns its contents; rejects a block of other tokens.
    *
-   * @param expected the chain before them
-   * @param text whose tokens from {@code from} to {@code to} it must be of
+   * @param expected the hash chain before the tokens
+   * @param text the text whose tokens from {@code from} to {@code to} must match
    */
   Snapshot of(byte[] expected, int[] text, int from, int to) {
     if (!Arrays.equals(chain, expected)
@@ -66,8 +66,8 @@ record StoredBlock(byte[] chain, int first, int[] tokens, Snapshot cached) {
     return cached;
   }
 
-  /** The name of a block by its bytes. */
-  static String name(byte[] form) {
-    return HexFormat.of().formatHex(new Sha256().add(form).finish());
+  /** Returns the name of a block with these bytes. */
+  static String name(byte[] bytes) {
+    return HexFormat.of().formatHex(new Sha256().add(bytes).finish());
   }
 }

@@ -11,25 +11,25 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * A sequence as it is stored, but for its blocks, which it names:
+ * A stored sequence, which refers to its blocks by name:
  *
  * <pre>
  *                identity: u16 and that many bytes of text for weights, model, spec, profile and
  *                tenant, then u32, its context limit
- * u16, bytes     the kind of cache, as it was typed
- * u32            tokens that the session may hold
- * u8             1 if prompts are packed only when they have been read, else 0
+ * u16, bytes     the cache specification, as typed
+ * u32            maximum tokens of the session
+ * u8             1 if prompts are quantized only after prefill, else 0
  * i64            when it was stored, in seconds since 1970
  * u32            n, tokens of the text; i32 (n)
- * u32            how many of them keys and values are there of
+ * u32            how many of them are cached
  * u32            m, blocks; 32 bytes (m), their names
- *                the rest, as the cache wrote it
+ *                the residual part, as the cache wrote it
  * </pre>
  *
- * @param typed the kind of cache, as it was typed
- * @param length tokens that keys and values are there of
- * @param blocks names, in their order
- * @param rest as {@link dev.kvasir.cache.CacheSnapshot#residual} has it
+ * @param cacheSpec the cache specification, as typed
+ * @param length number of cached tokens
+ * @param blocks names, in order
+ * @param residual as returned by {@link dev.kvasir.cache.CacheSnapshot#residual}
  */
 public record StoredSequence(
     Identity identity,
@@ -42,7 +42,7 @@ public record StoredSequence(
     List<String> blocks,
     Snapshot residual) {
   private static final int KIND = 1;
-  private static final SnapshotHeader FORM = SnapshotHeader.STORED_SEQUENCE;
+  private static final SnapshotHeader HEADER = SnapshotHeader.STORED_SEQUENCE;
 
   public byte[] toBytes() {
     byte[] text = cacheSpec.getBytes(StandardCharsets.UTF_8);
@@ -56,7 +56,7 @@ public record StoredSequence(
             + Integer.BYTES * (3L + tokens.length)
             + (long) Sha256.BYTES * blocks.size()
             + residual.size();
-    return FORM.wrap(
+    return HEADER.wrap(
         KIND,
         bytes,
         out -> {
@@ -72,17 +72,18 @@ public record StoredSequence(
   }
 
   /**
-   * @throws dev.kvasir.error.InvalidInputException in one sentence, where a bit of it has changed
+   * @throws dev.kvasir.error.InvalidInputException if a bit has changed; the message is one
+   *     sentence
    */
-  public static StoredSequence read(byte[] form) {
-    return FORM.unwrap(form, KIND, StoredSequence::read);
+  public static StoredSequence read(byte[] bytes) {
+    return HEADER.unwrap(bytes, KIND, StoredSequence::read);
   }
 
   private static Instant instant(long seconds) {
     try {
       return Instant.ofEpochSecond(seconds);
     } catch (DateTimeException e) {
-      throw FORM.invalid("was stored %d seconds after 1970, which is no time".formatted(seconds));
+      throw HEADER.invalid("was stored %d seconds after 1970, which is no time".formatted(seconds));
     }
   }
 
@@ -93,16 +94,16 @@ public record StoredSequence(
     int contextLimit = in.getInt();
     boolean defersQuantization = in.get() != 0;
     Instant storedAt = instant(in.getLong());
-    int[] tokens = IntArrays.read(FORM, in);
+    int[] tokens = IntArrays.read(HEADER, in);
     int length = in.getInt();
     if (contextLimit < 1 || length < 0 || length > tokens.length) {
-      throw FORM.invalid(
+      throw HEADER.invalid(
           "holds %d of %d tokens, with a limit of %d"
               .formatted(length, tokens.length, contextLimit));
     }
     List<String> blocks = new ArrayList<>();
     byte[] name = new byte[Sha256.BYTES];
-    for (int left = IntArrays.count(FORM, in, Sha256.BYTES); left > 0; left--) {
+    for (int left = IntArrays.count(HEADER, in, Sha256.BYTES); left > 0; left--) {
       in.get(name);
       blocks.add(HexFormat.of().formatHex(name));
     }

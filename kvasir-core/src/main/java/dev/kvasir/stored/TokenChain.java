@@ -1,15 +1,15 @@
 package dev.kvasir.stored;
 
-/** Hashes over all tokens from the first on: what is alike has the same hash, and nothing else. */
+/** A hash chain over all tokens of a text: equal hashes mean equal prefixes. */
 public final class TokenChain {
   private TokenChain() {}
 
-  /** Before the first token. */
+  /** Returns the hash before the first token. */
   public static byte[] begin(Identity identity) {
     return identity.digest();
   }
 
-  /** After some more tokens. */
+  /** Returns the hash after some more tokens. */
   public static byte[] next(byte[] before, int[] tokens, int from, int to) {
     return new Sha256().add(before).add(tokens, from, to).finish();
   }

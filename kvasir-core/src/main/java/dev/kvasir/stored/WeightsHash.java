@@ -16,8 +16,9 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * SHA-256 of every byte of a model's tensors, in hexadecimal digits. A model of gigabytes takes
- * seconds, so it is kept in a file beside the model, with what tells that the model has changed:
+ * Computes the SHA-256 of a model's tensors, in hexadecimal digits. That takes seconds for a model
+ * of gigabytes, so the hash is cached in a file next to the model. The file also records the state
+ * of the model's files, to detect changes:
  *
  * <pre>
  * hash
@@ -29,7 +30,7 @@ public final class WeightsHash {
 
   private WeightsHash() {}
 
-  /** Of a model that lies in no file of its own. */
+  /** Returns the hash of a model that has no file of its own. */
   public static String of(TensorSource source) {
     List<byte[]> hashes =
         source.tensors().stream()
@@ -56,9 +57,9 @@ public final class WeightsHash {
   }
 
   /**
-   * Of a file, any of several that a model is split into, or a folder.
+   * Returns the hash of a file, of any part of a split model, or of a folder.
    *
-   * @param open opens it to be read
+   * @param open opens the model for reading
    */
   public static String of(Path fileOrFolder, Supplier<TensorSource> open) {
     String state = stateOf(fileOrFolder);
@@ -74,12 +75,12 @@ public final class WeightsHash {
     }
   }
 
-  /** Whether a file beside a model is one of these. */
+  /** Returns whether a file is a cached hash. */
   public static boolean isHashFile(Path file) {
     return file.toString().endsWith(SUFFIX);
   }
 
-  /** What the file says, if it was made of the model as it is. */
+  /** Returns the cached hash if the model has not changed since. */
   private static Optional<String> cached(Path hashFile, String state) {
     try {
       String text = Files.readString(hashFile);
@@ -91,7 +92,7 @@ public final class WeightsHash {
     }
   }
 
-  /** Where a model's folder cannot be written to, its hash is made anew each time. */
+  /** Caches the hash. If the folder is read-only, the hash is recomputed each time. */
   private static void save(Path hashFile, String text) {
     try {
       AtomicFile.write(hashFile, text);
@@ -118,7 +119,7 @@ public final class WeightsHash {
     return state.toString();
   }
 
-  /** The weights' files: of a folder, or all parts of a model that is split. */
+  /** Returns the weight files of a folder, or all parts of a split model. */
   private static List<Path> files(Path fileOrFolder) {
     if (!Files.isDirectory(fileOrFolder)) {
       return GgufFile.parts(fileOrFolder);

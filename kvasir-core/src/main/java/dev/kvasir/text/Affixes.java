@@ -2,9 +2,9 @@ package dev.kvasir.text;
 
 import java.util.OptionalInt;
 
-/** The tokens that a GGUF file wants before and after a text. */
+/** The tokens that a GGUF file adds before and after a text. */
 record Affixes(OptionalInt first, OptionalInt last) {
-  /** For encoders that see to it themselves. */
+  /** For encoders that add them themselves. */
   static final Affixes NONE = new Affixes(OptionalInt.empty(), OptionalInt.empty());
 
   int[] around(int[] ids) {

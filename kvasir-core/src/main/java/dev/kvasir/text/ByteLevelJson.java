@@ -3,9 +3,9 @@ package dev.kvasir.text;
 import dev.kvasir.error.InvalidInputException;
 
 /**
- * Writes the byte-level BPE vocabulary of a GGUF file as the tokenizer.json it came from. The text
- * is put together by hand: it runs to megabytes, and a JSON writer that is still cold took about as
- * long over it as the library takes to parse it.
+ * Writes the byte-level BPE vocabulary of a GGUF file as a tokenizer.json. The text, some
+ * megabytes, is built by hand: before JIT compilation a JSON writer takes as long as the library
+ * takes to parse it.
  */
 final class ByteLevelJson {
   private static final String HEAD =
@@ -18,7 +18,7 @@ final class ByteLevelJson {
 
   private ByteLevelJson(GgufVocabulary source) {
     this.source = source;
-    // Some 16 characters for a token and as much for a merge.
+    // About 16 characters per token and as many per merge.
     this.json = new StringBuilder(1024 + 32 * source.tokens().length);
   }
 

@@ -4,15 +4,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Turns a conversation into the prompt that a model was trained on. */
+/** Renders a conversation as a prompt in the format that a model was trained on. */
 @FunctionalInterface
 public interface ChatTemplate {
   /**
-   * What a template is given: strings, booleans, numbers, {@code null}, lists and maps of these.
+   * The variables of a template: strings, booleans, numbers, {@code null}, lists and maps of these.
    *
-   * @param messages as the OpenAI interface has them: role, content, tool_calls and so on
-   * @param tools that the model may call, as that interface describes them; empty for none
-   * @param addGenerationPrompt ends the prompt where the assistant's answer begins
+   * @param messages messages of the OpenAI API, with role, content, tool_calls and so on
+   * @param tools tools of the OpenAI API; may be empty
+   * @param addGenerationPrompt whether the prompt ends with the header of the assistant's turn
    */
   record Input(
       List<Map<String, Object>> messages,
@@ -22,7 +22,7 @@ public interface ChatTemplate {
   String render(Input input);
 
   /**
-   * @param addGenerationPrompt ends the prompt where the assistant's answer begins
+   * @param addGenerationPrompt whether the prompt ends with the header of the assistant's turn
    */
   default String render(List<Message> messages, boolean addGenerationPrompt) {
     return render(
@@ -30,14 +30,14 @@ public interface ChatTemplate {
             messages.stream().map(Message::variables).toList(), List.of(), addGenerationPrompt));
   }
 
-  /** The template that a model's files carry. */
+  /** Returns the template of a model. */
   static ChatTemplate of(String source, String name, Tokenizer tokenizer) {
     PromptTemplate template = PromptTemplate.parse(source, name);
     return input -> {
       Map<String, Object> variables = new HashMap<>();
       variables.put("messages", input.messages());
       variables.put("add_generation_prompt", input.addGenerationPrompt());
-      // Templates ask for these without checking that they exist.
+      // Templates use these without checking that they are defined.
       variables.put("tools", input.tools().isEmpty() ? null : input.tools());
       variables.put("documents", null);
       tokenizer.bosText().ifPresent(text -> variables.put("bos_token", text));
@@ -46,7 +46,7 @@ public interface ChatTemplate {
     };
   }
 
-  /** Names and colons, for models without a template or with one that cannot be read. */
+  /** Returns a template of role names and colons, for models without a valid template. */
   static ChatTemplate plain() {
     return input -> {
       StringBuilder prompt = new StringBuilder();

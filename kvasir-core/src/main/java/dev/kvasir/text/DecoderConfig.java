@@ -9,12 +9,15 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Recognises the decoders of tokenizer.json under which a text is its tokens' bytes one after the
- * other. All known generating models have one of them; those of other models (WordPiece, CTC) look
- * at neighbouring tokens and are refused.
+ * Recognises the decoders of tokenizer.json that concatenate the bytes of tokens. All known
+ * generative models have one. Decoders that look at neighbouring tokens (WordPiece, CTC) are
+ * rejected.
  */
 final class DecoderConfig {
-  /** Steps of a SentencePiece decoder: spaces, bytes, joining, and the first space's removal. */
+  /**
+   * Steps of a SentencePiece decoder: spaces, bytes, concatenation, and removal of the leading
+   * space.
+   */
   private static final Set<String> PIECE_STEPS = Set.of("Replace", "ByteFallback", "Fuse", "Strip");
 
   private DecoderConfig() {}

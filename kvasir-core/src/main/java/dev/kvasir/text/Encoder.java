@@ -1,12 +1,12 @@
 package dev.kvasir.text;
 
-/** Text to token ids; safe to use from several threads. */
+/** Encodes text to token ids. Implementations are thread-safe. */
 sealed interface Encoder extends AutoCloseable permits HuggingFaceEncoder, SentencePieceEncoder {
   /**
-   * The ids of well-formed text. Special tokens written in the text become their ids.
+   * Returns the ids of well-formed text. Special tokens in the text become their ids.
    *
-   * @param addSpecialTokens whether to do what the encoder's own file says about tokens around the
-   *     text; an encoder whose file leaves that to its reader adds none
+   * @param addSpecialTokens whether to add the tokens that tokenizer.json puts around a text;
+   *     encoders of formats that leave this to the reader add none
    */
   int[] encode(String text, boolean addSpecialTokens);
 

@@ -10,9 +10,9 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
-/** Makes a tokenizer of what a GGUF file says under {@code tokenizer.ggml}. */
+/** Builds a tokenizer from the {@code tokenizer.ggml} metadata of a GGUF file. */
 final class GgufTokenizer {
-  /** Texts that end a turn or a document in one model family or another. */
+  /** Tokens that end a turn or a document in some model family. */
   private static final Set<String> END_OF_TURN_TOKENS =
       Set.of(
           "<|im_end|>",
@@ -53,7 +53,7 @@ final class GgufTokenizer {
     return model.equals("gpt2") ? reader.byteLevel() : reader.sentencePiece();
   }
 
-  /** What others are, as far as files in the world have them. */
+  /** Describes vocabulary types that are not supported. */
   private static String modelKind(String model) {
     return switch (model) {
       case "bert" -> " (WordPiece)";
@@ -68,7 +68,7 @@ final class GgufTokenizer {
 
   private Tokenizer byteLevel() {
     NativeTokenizers.prepare();
-    // Files from before the key existed mean what it now calls the default.
+    // Files older than this key mean the default.
     String name = source.metadata().string("tokenizer.ggml.pre").orElse("default");
     PreTokenizer preTokenizer = PreTokenizer.named(source.fileName(), name);
     OptionalInt bos = source.id("bos");
@@ -83,7 +83,7 @@ final class GgufTokenizer {
   }
 
   private Tokenizer sentencePiece() {
-    // SentencePiece's own numbering where the file gives none.
+    // SentencePiece's own numbering, if the file has none.
     OptionalInt bos = orDefault(source.id("bos"), 1);
     OptionalInt eos = orDefault(source.id("eos"), 2);
     OptionalInt unknown = orDefault(source.id("unknown"), 0);
@@ -95,7 +95,7 @@ final class GgufTokenizer {
         "");
   }
 
-  /** The decoding table and the encoder, either of which takes a while, are made side by side. */
+  /** Builds the decoding table and the encoder in parallel. */
   private Tokenizer tokenizer(
       Supplier<Encoder> encoder,
       Affixes affixes,
@@ -152,7 +152,7 @@ final class GgufTokenizer {
         endOfMessage = text.equals("<|end|>") ? id : endOfMessage;
       }
     }
-    // Where turns end with one of these, <|end|> only ends a message within the turn.
+    // In families with these tokens, <|end|> ends a message within a turn.
     if (texts.contains("<|return|>") && texts.contains("<|call|>")
         || texts.contains("<|flush|>") && texts.contains("<|calls|>")) {
       ends.remove(endOfMessage);

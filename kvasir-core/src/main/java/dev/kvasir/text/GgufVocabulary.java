@@ -5,11 +5,11 @@ import dev.kvasir.format.GgufMetadata;
 import java.util.BitSet;
 import java.util.OptionalInt;
 
-/** The tokens of a GGUF file with their kinds, checked against each other. */
+/** The tokens of a GGUF file and their types, checked for consistency. */
 record GgufVocabulary(
     String fileName, GgufMetadata metadata, String[] tokens, TokenType[] types, BitSet special) {
 
-  /** The wire numbers 0 to 6 of {@code tokenizer.ggml.token_type}, in order. */
+  /** The values 0 to 6 of {@code tokenizer.ggml.token_type}, in order. */
   enum TokenType {
     UNDEFINED,
     NORMAL,
@@ -19,7 +19,7 @@ record GgufVocabulary(
     UNUSED,
     BYTE;
 
-    /** Whether such a token is found in text before anything else is. */
+    /** Returns whether the token is matched in the text before pre-tokenization. */
     boolean isAddedToken() {
       return this == CONTROL || this == USER_DEFINED || this == UNKNOWN;
     }
@@ -47,7 +47,7 @@ record GgufVocabulary(
     return new GgufVocabulary(fileName, metadata, tokens, types, special);
   }
 
-  /** The scores that order SentencePiece's merges. */
+  /** Returns the scores that order SentencePiece merges. */
   float[] scores() {
     String key = "tokenizer.ggml.scores";
     float[] scores = metadata.floats(key).orElseThrow(() -> missing(fileName, key));
@@ -62,7 +62,7 @@ record GgufVocabulary(
     return metadata.strings(key).orElseThrow(() -> missing(fileName, key));
   }
 
-  /** The id under {@code tokenizer.ggml.NAME_token_id}. */
+  /** Returns the id under {@code tokenizer.ggml.NAME_token_id}. */
   OptionalInt id(String name) {
     String key = "tokenizer.ggml." + name + "_token_id";
     OptionalInt id = metadata.integer(key);

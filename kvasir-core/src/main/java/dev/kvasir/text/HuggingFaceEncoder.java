@@ -6,14 +6,13 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
- * A tokenizer.json run by the Hugging Face library. The library's entry points are called without
- * its Java front, which would copy out offsets, masks and strings for every token and apply a
- * length limit of its own; here only ids are read and nothing is cut or padded.
+ * Runs a tokenizer.json in the Hugging Face library. It calls the native entry points directly: the
+ * Java wrapper copies offsets, masks and strings for every token, and truncates the input.
  */
 final class HuggingFaceEncoder implements Encoder {
   private final TokenizersLibrary library = NativeTokenizers.library();
 
-  /** Encoding holds the read lock: freeing the tokenizer under a running call would crash. */
+  /** Encoding holds the read lock: freeing the tokenizer during a call would crash. */
   private final ReadWriteLock lock = new ReentrantReadWriteLock();
 
   private long handle;

@@ -16,7 +16,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Makes a tokenizer of the files in a Hugging Face folder; only tokenizer.json must be there. */
+/** Builds a tokenizer from the files of a Hugging Face folder; only tokenizer.json is required. */
 final class HuggingFaceTokenizer {
   private final Path folder;
   private final Optional<JsonFile> tokenizerConfig;
@@ -73,7 +73,7 @@ final class HuggingFaceTokenizer {
         .findFirst();
   }
 
-  /** A special token's text: a string, or an object that holds it as "content". */
+  /** Returns the text of a special token: a string, or an object with it as "content". */
   private Optional<String> tokenText(String key) {
     return Stream.of(tokenizerConfig, specialTokensMap)
         .flatMap(Optional::stream)
@@ -86,7 +86,7 @@ final class HuggingFaceTokenizer {
                     : file.string(key));
   }
 
-  /** One id or several. */
+  /** Returns the ids of a field that is a number or an array. */
   private static List<Integer> ids(JsonFile file, String key) {
     Optional<JsonElement> element = file.element(key);
     if (element.isEmpty()) {
@@ -106,7 +106,10 @@ final class HuggingFaceTokenizer {
         .toList();
   }
 
-  /** A file of its own goes before the configuration, the older JSON file after it. */
+  /**
+   * Returns the chat template. The jinja file takes precedence over the configuration, and that
+   * over the older JSON file.
+   */
   private Optional<String> chatTemplate() {
     Path jinja = folder.resolve("chat_template.jinja");
     if (Files.isRegularFile(jinja)) {
@@ -117,7 +120,7 @@ final class HuggingFaceTokenizer {
         .or(() -> optional("chat_template.json").flatMap(HuggingFaceTokenizer::template));
   }
 
-  /** The template itself, or several under names, of which "default" or else the first counts. */
+  /** Returns a single template, or of several named ones "default", else the first. */
   private static Optional<String> template(JsonFile file) {
     Optional<JsonElement> element = file.element("chat_template");
     if (element.isEmpty() || !element.get().isJsonArray()) {

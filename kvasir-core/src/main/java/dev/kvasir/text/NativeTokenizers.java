@@ -12,12 +12,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * Loads the native half of the tokenizer library from its jar and from nowhere else.
+ * Loads the native tokenizer library, only ever from its jar.
  *
- * <p>The library's own loader probes for CUDA, may download a build to match, and keeps a copy in
- * the home directory; its Java front also has a call home. So both are passed by: the shared object
- * goes to a private temporary folder, is loaded, and is unlinked at once where the system allows
- * that (Windows does not; there it may stay behind in the temporary folder).
+ * <p>The library's own loader probes for CUDA, may download a matching build, and keeps a copy in
+ * the home directory. Its Java wrapper also sends telemetry. This class bypasses both: it extracts
+ * the shared object to a private temporary folder, loads it, and deletes it at once. Windows does
+ * not allow that, so the file may remain there.
  */
 final class NativeTokenizers {
   private static final CompletableFuture<TokenizersLibrary> LIBRARY =
@@ -25,12 +25,12 @@ final class NativeTokenizers {
 
   private NativeTokenizers() {}
 
-  /** Begins to unpack and load (0.1 to 0.2 s), for callers with something else to do meanwhile. */
+  /** Starts to extract and load the library (0.1 to 0.2 s) in the background. */
   static void prepare() {
-    // Initialising this class has begun it.
+    // Initialising this class has started it.
   }
 
-  /** The entry points, once the library is loaded. */
+  /** Returns the entry points; waits until the library is loaded. */
   static TokenizersLibrary library() {
     try {
       return LIBRARY.join();
@@ -40,7 +40,7 @@ final class NativeTokenizers {
     }
   }
 
-  @SuppressWarnings("restricted") // loading a library is what this class is for
+  @SuppressWarnings("restricted") // this class exists to load a library
   private static TokenizersLibrary load() {
     String platform = platform();
     List<String> names = new ArrayList<>();

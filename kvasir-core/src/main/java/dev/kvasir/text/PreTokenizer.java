@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /**
- * How a byte-level vocabulary cuts text into words before merging: the meaning of GGUF's {@code
- * tokenizer.ggml.pre}. Each pattern cuts the pieces that the one before it left, matches and gaps
- * alike. The patterns are those of the models' own tokenizer files.
+ * How a byte-level BPE splits text into words before merging, by GGUF's {@code tokenizer.ggml.pre}.
+ * Each pattern splits the pieces of the previous one, both matches and gaps. The patterns come from
+ * the models' own tokenizer files.
  */
 enum PreTokenizer {
   DEFAULT(
@@ -139,7 +139,7 @@ enum PreTokenizer {
               + "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]?|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"));
 
   private enum Trait {
-    /** A word that is a token is that token, without a look at the merges. */
+    /** A word that is in the vocabulary is one token, regardless of merges. */
     IGNORE_MERGES,
     /** Encoding starts with BOS unless the file says otherwise. */
     ADD_BOS
@@ -167,12 +167,12 @@ enum PreTokenizer {
     return found;
   }
 
-  /** What files call it. */
+  /** Returns the names in GGUF files. */
   List<String> names() {
     return names;
   }
 
-  /** Oniguruma patterns, to be applied in order. */
+  /** Returns Oniguruma patterns, applied in order. */
   List<String> patterns() {
     return patterns;
   }

@@ -5,7 +5,10 @@ import dev.kvasir.template.TemplateException;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** A Jinja template that somebody handed over: what is wrong with it is said to them. */
+/**
+ * A Jinja template from a user or a model file. Errors in it become {@link
+ * PromptTemplateException}.
+ */
 public final class PromptTemplate {
   private final JinjaTemplate template;
 
@@ -14,8 +17,8 @@ public final class PromptTemplate {
   }
 
   /**
-   * @param name says in error messages which template is meant
-   * @throws PromptTemplateException if the source is malformed or uses what is not supported
+   * @param name name of the template in error messages
+   * @throws PromptTemplateException if the source is malformed or uses an unsupported construct
    */
   public static PromptTemplate parse(String source, String name) {
     return new PromptTemplate(wrapErrors(() -> JinjaTemplate.parse(source, name)));
@@ -23,7 +26,7 @@ public final class PromptTemplate {
 
   /**
    * @param variables strings, booleans, numbers, {@code null}, lists and maps of these
-   * @throws PromptTemplateException if the template refuses the variables, or fails on them
+   * @throws PromptTemplateException if the template rejects the variables or fails
    */
   public String render(Map<String, ?> variables) {
     return wrapErrors(() -> template.render(variables));

@@ -3,9 +3,9 @@ package dev.kvasir.text;
 import java.util.PriorityQueue;
 
 /**
- * One run of SentencePiece's merging. The text starts as single characters in a linked list; of all
- * neighbours that together are a piece, those whose piece scores highest merge first, the leftmost
- * of equals, until none are left.
+ * One SentencePiece merge. The text starts as single characters in a linked list. Of all adjacent
+ * pairs that form a piece, the highest score merges first, the leftmost in a tie, until no pair is
+ * left.
  */
 final class SentencePieceMerge {
   private record Pair(float score, int left, int right, int length) implements Comparable<Pair> {
@@ -18,8 +18,8 @@ final class SentencePieceMerge {
 
   private final SentencePieceEncoder pieces;
   private final String text;
-  private final int[] start; // (symbols), index of a symbol's first char
-  private final int[] length; // (symbols), 0 once merged into its left neighbour
+  private final int[] start; // (symbols), index of the first char
+  private final int[] length; // (symbols), 0 after a merge into the left neighbour
   private final int[] previous; // (symbols), -1 at the ends
   private final int[] next;
   private final int symbols;

@@ -5,8 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Finds the tokens that stand apart in a text, the longest at the leftmost place first, in a tree
- * of their characters: some vocabularies have thousands that all begin with "&lt;".
+ * Finds added tokens in a text, the leftmost and longest first. A trie, since some vocabularies
+ * have thousands of them that start with "&lt;".
  */
 final class SpecialTokenTrie {
   private static final class Node {
@@ -25,12 +25,12 @@ final class SpecialTokenTrie {
     node.id = id;
   }
 
-  /** Marks a token that takes the white space after it along. */
+  /** Marks a token that removes the white space after it. */
   void stripSpaceAfter(int id) {
     stripsSpace.set(id);
   }
 
-  /** The id of the longest token that begins at the index, -1 if none does. */
+  /** Returns the id of the longest token at the index, or -1. */
   int matchAt(String text, int index) {
     Node node = root.next.get(text.charAt(index));
     int id = -1;
@@ -41,7 +41,7 @@ final class SpecialTokenTrie {
     return id;
   }
 
-  /** Where the text goes on after the token that ends at the index. */
+  /** Returns where the text continues after a token that ends at the index. */
   int resume(int id, String text, int end) {
     int resume = end;
     while (stripsSpace.get(id) && resume < text.length() && isSpace(text.charAt(resume))) {

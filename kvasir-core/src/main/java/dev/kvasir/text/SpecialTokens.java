@@ -5,10 +5,10 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * The tokens with a part to play in generation.
+ * The special tokens of a vocabulary.
  *
- * @param bosText as chat templates write it; may be absent though {@code bos} is not
- * @param endOfText all ids after which a generation is over
+ * @param bosText text of the BOS token in chat templates; may be absent if {@code bos} is present
+ * @param endOfText all ids that end a generation
  */
 record SpecialTokens(
     OptionalInt bos, Optional<String> bosText, Optional<String> eosText, Set<Integer> endOfText) {

@@ -1,9 +1,9 @@
 package dev.kvasir.text;
 
 /**
- * The patterns that several pre-tokenizers share, in Oniguruma's syntax. Most are one alternation:
- * contractions, letters with the character before them, digits, punctuation, line ends, and white
- * space that leaves its last character to the word that follows.
+ * Patterns that several pre-tokenizers share, in Oniguruma syntax. Most are one alternation:
+ * contractions, letters with the preceding character, digits, punctuation, line ends, and white
+ * space except for the last space before a word.
  */
 final class SplitPatterns {
   static final String GPT_2 =
@@ -17,7 +17,7 @@ final class SplitPatterns {
 
   static final String UP_TO_3_DIGITS = byLetters("\\p{N}{1,3}");
 
-  /** {@link #ONE_DIGIT} with combining marks counted as letters. */
+  /** {@link #ONE_DIGIT} with combining marks as letters. */
   static final String WITH_MARKS =
       CONTRACTION
           + "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*"
@@ -32,7 +32,7 @@ final class SplitPatterns {
 
   static final String CJK = "[\u4E00-\u9FA5\u0800-\u4E00\uAC00-\uD7FF]+";
 
-  /** {@link #UP_TO_3_DIGITS} with white space in lengths of powers of two. */
+  /** {@link #UP_TO_3_DIGITS} with white space in powers of two. */
   static final String HALVED_SPACES =
       UP_TO_3_DIGITS.replace(
           "|\\s+(?!\\S)|\\s+",
@@ -43,7 +43,7 @@ final class SplitPatterns {
 
   private static final String LOWER = "\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}";
 
-  /** {@link #byCase} with Han by itself. */
+  /** {@link #byCase} with Han characters separate. */
   static final String KIMI_K2 =
       "\\p{Han}+|"
           + byCase(
@@ -53,7 +53,7 @@ final class SplitPatterns {
               "\\p{N}{1,3}",
               "[\\r\\n]*");
 
-  /** The letters that have case, as DeepSeek's file lists them: not quite any Unicode property. */
+  /** Letters with case, as listed in DeepSeek's file; no Unicode property matches exactly. */
   static final String CASED_LETTERS =
       "[A-Za-z\u00B5\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u01BA\u01BC-"
           + "\u01BF\u01C4-\u0293\u0295-\u02AF\u0370-\u0373\u0376\u0377\u037B-\u037D\u037F"
@@ -81,7 +81,7 @@ final class SplitPatterns {
         + LINE_ENDS_AND_SPACE;
   }
 
-  /** Cuts where case rises within a word: "HelloWorld" is two. */
+  /** Splits at a capital letter within a word: "HelloWorld" becomes two words. */
   static String byCase(String suffix, String digits) {
     return byCase("[" + UPPER + "]", "[" + LOWER + "]", suffix, digits, "[\\r\\n/]*");
   }

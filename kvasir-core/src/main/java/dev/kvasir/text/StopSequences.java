@@ -3,8 +3,8 @@ package dev.kvasir.text;
 import java.util.List;
 
 /**
- * Cuts a stream of text before the first of some phrases. What could be the beginning of one is
- * held back until more text decides.
+ * Cuts streamed text before the first stop sequence. A possible prefix of one is buffered until
+ * more text decides.
  */
 public final class StopSequences {
   private final List<String> phrases;
@@ -15,7 +15,7 @@ public final class StopSequences {
     this.phrases = phrases;
   }
 
-  /** Takes a piece and gives the text that is surely before all phrases. */
+  /** Adds a piece; returns the text that precedes every stop sequence for certain. */
   public String push(String piece) {
     if (found || phrases.isEmpty()) {
       return found ? "" : piece;
@@ -41,7 +41,7 @@ public final class StopSequences {
     return first;
   }
 
-  /** Characters at the end that may be the beginning of a phrase. */
+  /** Returns the length of a suffix that may start a stop sequence. */
   private int partialMatchLength(String text) {
     int longest = 0;
     for (String phrase : phrases) {
@@ -54,12 +54,12 @@ public final class StopSequences {
     return longest;
   }
 
-  /** Whether a phrase has come. */
+  /** Returns whether a stop sequence was found. */
   public boolean found() {
     return found;
   }
 
-  /** What was held back, when no more text comes. */
+  /** Returns the buffered text at the end of the stream. */
   public String finish() {
     String rest = pending;
     pending = "";

@@ -4,18 +4,18 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Turns token ids into text as they come. A character may be spread over several tokens: its bytes
- * are held back until it is whole, so what has been returned never changes. All pushes and the
- * finish together are {@link Tokenizer#decode} of the same ids.
+ * Decodes token ids to text incrementally. A character may span several tokens; its bytes are
+ * buffered until it is complete, so returned text never changes. All pushes and the finish
+ * concatenate to {@link Tokenizer#decode} of the same ids.
  *
- * <p>The text continues a prompt, so a leading space is kept. One stream belongs to one thread;
- * each push allocates only the string it returns.
+ * <p>The text continues a prompt, so a leading space is kept. A stream is not thread-safe; each
+ * push allocates only the string it returns.
  */
 public final class TextStream {
   private final Vocabulary vocabulary;
   private final boolean skipSpecialTokens;
 
-  /** At most 3 bytes wait here between pushes: UTF-8 characters have 4 at most. */
+  /** At most 3 bytes remain between pushes, since a UTF-8 character has at most 4. */
   private byte[] pending = new byte[64];
 
   private int length;
@@ -25,7 +25,7 @@ public final class TextStream {
     this.skipSpecialTokens = skipSpecialTokens;
   }
 
-  /** The text that this token completes, often empty in the midst of a character. */
+  /** Returns the text that this token completes; empty in the middle of a character. */
   public String push(int id) {
     int count = vocabulary.byteCount(id);
     if (count == 0 || skipSpecialTokens && vocabulary.isSpecial(id)) {
@@ -39,7 +39,7 @@ public final class TextStream {
     return take(length - incompleteBytes());
   }
 
-  /** What still waits, half a character as U+FFFD; the stream then starts anew. */
+  /** Returns the remaining text, an incomplete character as U+FFFD, and resets the stream. */
   public String finish() {
     return take(length);
   }
@@ -55,8 +55,8 @@ public final class TextStream {
   }
 
   /**
-   * Bytes at the end that may be the beginning of a character. They start with a lead byte, which
-   * never belongs to what precedes it, so text cut there decodes as it would uncut.
+   * Returns the number of trailing bytes of an incomplete character. They start with a lead byte,
+   * which never belongs to the previous character, so cutting there does not change the text.
    */
   private int incompleteBytes() {
     for (int back = 1; back <= Math.min(3, length); back++) {

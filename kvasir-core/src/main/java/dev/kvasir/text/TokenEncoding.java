@@ -5,12 +5,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/** How the texts of a vocabulary stand for bytes. */
+/** How the tokens of a vocabulary represent bytes. */
 enum TokenEncoding {
   /**
-   * One character per byte (GPT-2). The printable bytes 0x21-0x7E, 0xA1-0xAC and 0xAE-0xFF are the
-   * characters of the same number; the other 68 bytes are, in order, U+0100 to U+0143. So a space
-   * is U+0120.
+   * One character per byte (GPT-2). The printable bytes 0x21-0x7E, 0xA1-0xAC and 0xAE-0xFF map to
+   * the same code point; the other 68 bytes map, in order, to U+0100 to U+0143. A space is U+0120.
    */
   BYTE_LEVEL("byte-level") {
     @Override
@@ -27,7 +26,7 @@ enum TokenEncoding {
     }
   },
 
-  /** SentencePiece: U+2581 is a space, {@code <0xXX>} one byte, all else UTF-8. */
+  /** SentencePiece: U+2581 is a space, {@code <0xXX>} is one byte, and the rest is UTF-8. */
   SENTENCE_PIECE("SentencePiece") {
     @Override
     byte[] bytes(String token) {
@@ -36,10 +35,10 @@ enum TokenEncoding {
     }
   };
 
-  /** LOWER ONE EIGHTH BLOCK, which SentencePiece writes for a space. */
+  /** LOWER ONE EIGHTH BLOCK, SentencePiece's space. */
   static final char SPACE = '\u2581';
 
-  /** Byte of each character of the byte-level alphabet, -1 where the character is none of it. */
+  /** Byte of each character of the byte-level alphabet; -1 for other characters. */
   private static final int[] BYTES = byteOfCharacter();
 
   private final String title;
@@ -48,19 +47,19 @@ enum TokenEncoding {
     this.title = title;
   }
 
-  /** The bytes a token of the model's own vocabulary adds to the text. */
+  /** Returns the bytes of a token of the model's own vocabulary. */
   abstract byte[] bytes(String token);
 
   String title() {
     return title;
   }
 
-  /** What a token added on top of the model's vocabulary stands for: itself. */
+  /** Returns the bytes of an added token: its text. */
   static byte[] literal(String token) {
     return token.getBytes(StandardCharsets.UTF_8);
   }
 
-  /** The byte that {@code <0xXX>} names, -1 for any other text. */
+  /** Returns the byte of {@code <0xXX>}, or -1 for any other text. */
   static int byteOf(String token) {
     boolean named =
         token.length() == 6

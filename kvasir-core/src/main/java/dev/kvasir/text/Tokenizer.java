@@ -7,8 +7,8 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * Text to token ids and back, as a model's own files define it. Safe to use from several threads;
- * closing frees native memory, after which decoding still works and encoding does not.
+ * Encodes text to token ids and decodes ids, as the model's files define. A tokenizer is
+ * thread-safe. Closing it frees native memory; decoding then still works, encoding does not.
  */
 public final class Tokenizer implements AutoCloseable {
   private final Encoder encoder;
@@ -34,31 +34,30 @@ public final class Tokenizer implements AutoCloseable {
   }
 
   /**
-   * Begins to load what byte-level vocabularies need, 0.1 to 0.2 s of another thread, for who knows
-   * that one will be read and has something else to do first.
+   * Starts to load the native library of byte-level vocabularies in the background (0.1 to 0.2 s).
    */
   public static void preloadByteLevel() {
     NativeTokenizers.prepare();
   }
 
-  /** Reads tokenizer.json and, where present, the configuration files around it. */
+  /** Reads tokenizer.json and, if present, the configuration files next to it. */
   public static Tokenizer ofFolder(Path huggingFaceFolder) {
     return HuggingFaceTokenizer.read(huggingFaceFolder);
   }
 
-  /** Reads the vocabulary at the head of a GGUF file; the name is for messages. */
+  /** Reads the vocabulary of a GGUF file; the name is for error messages. */
   public static Tokenizer ofGguf(String fileName, GgufMetadata metadata) {
     return GgufTokenizer.read(fileName, metadata);
   }
 
-  /** The ids of a text, with the tokens before and after it that the model's files ask for. */
+  /** Returns the ids of a text, including the special tokens that the model adds around it. */
   public int[] encode(String text) {
     return encode(text, true);
   }
 
   /**
-   * The ids of a text. Special tokens written in it are recognised, so a rendered chat prompt,
-   * which begins with its own BOS, is encoded without adding any.
+   * Returns the ids of a text. Special tokens in it are recognised, so a rendered chat prompt,
+   * which has its own BOS, is encoded without adding any.
    */
   public int[] encode(String text, boolean addSpecialTokens) {
     int[] ids = encoder.encode(wellFormed(text), addSpecialTokens);
@@ -66,8 +65,8 @@ public final class Tokenizer implements AutoCloseable {
   }
 
   /**
-   * The text of ids, special tokens included. Bytes that are no UTF-8 become U+FFFD. The space that
-   * SentencePiece puts before a text is kept, for ids mostly continue something.
+   * Returns the text of ids, special tokens included. Invalid UTF-8 becomes U+FFFD. A leading
+   * SentencePiece space is kept, since ids usually continue a text.
    */
   public String decode(int[] ids) {
     return decode(ids, false);
@@ -77,24 +76,22 @@ public final class Tokenizer implements AutoCloseable {
     return vocabulary.decode(ids, skipSpecialTokens);
   }
 
-  /** Decodes ids as they are generated. */
+  /** Returns a stream that decodes ids incrementally. */
   public TextStream stream(boolean skipSpecialTokens) {
     return new TextStream(vocabulary, skipSpecialTokens);
   }
 
-  /** One more than the highest id of any token. */
+  /** Returns the highest token id plus one. */
   public int vocabularySize() {
     return vocabulary.size();
   }
 
-  /** The token as the vocabulary writes it, which is not always the text it decodes to. */
+  /** Returns the token as the vocabulary spells it, which may differ from its decoded text. */
   public String tokenText(int id) {
     return vocabulary.text(id);
   }
 
-  /**
-   * What the token adds to a text: it may be a part of a character; empty where it adds nothing.
-   */
+  /** Returns the bytes that the token adds to a text: possibly part of a character, or nothing. */
   public byte[] tokenBytes(int id) {
     byte[] bytes = new byte[vocabulary.byteCount(id)];
     if (bytes.length > 0) {
@@ -111,27 +108,27 @@ public final class Tokenizer implements AutoCloseable {
     return special.bos();
   }
 
-  /** What chat templates call {@code bos_token}. */
+  /** Returns the {@code bos_token} of chat templates. */
   public Optional<String> bosText() {
     return special.bosText();
   }
 
-  /** What chat templates call {@code eos_token}. */
+  /** Returns the {@code eos_token} of chat templates. */
   public Optional<String> eosText() {
     return special.eosText();
   }
 
-  /** All ids after which a generation is over; empty where the files name none. */
+  /** Returns all ids that end a generation; may be empty. */
   public Set<Integer> endOfText() {
     return special.endOfText();
   }
 
-  /** The Jinja source that turns messages into a prompt. */
+  /** Returns the Jinja source of the chat template. */
   public Optional<String> chatTemplate() {
     return chatTemplate;
   }
 
-  /** A short description, such as "byte-level BPE, 8192 tokens, pre-tokenizer qwen2". */
+  /** Returns a short description, such as "byte-level BPE, 8192 tokens, pre-tokenizer qwen2". */
   public String description() {
     return description;
   }
@@ -141,9 +138,7 @@ public final class Tokenizer implements AutoCloseable {
     encoder.close();
   }
 
-  /**
-   * Half a surrogate pair has no UTF-8 form and would garble all of the text: it becomes U+FFFD.
-   */
+  /** Replaces unpaired surrogates by U+FFFD: they have no UTF-8 form and would garble the text. */
   private static String wellFormed(String text) {
     StringBuilder repaired = null;
     for (int at = 0; at < text.length(); at++) {

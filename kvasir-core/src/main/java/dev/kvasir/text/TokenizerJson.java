@@ -17,11 +17,11 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * What decoding needs of a tokenizer.json. It is read as a stream: the merges, most of the file,
- * are only of use to the library that encodes.
+ * The parts of a tokenizer.json that decoding needs. It is read as a stream, since the merges, most
+ * of the file, are for the encoder only.
  */
 final class TokenizerJson {
-  /** The largest vocabularies known have 2^18 tokens; an id beyond 2^22 is a damaged file. */
+  /** The largest known vocabularies have 2^18 tokens; an id above 2^22 means a damaged file. */
   private static final int MAX_TOKEN_ID = (1 << 22) - 1;
 
   private final String fileName;
@@ -30,7 +30,7 @@ final class TokenizerJson {
   private final BitSet special = new BitSet();
   private JsonElement addedTokens = new JsonArray();
   private JsonElement decoder = new JsonObject();
-  private String modelType = "BPE"; // very old files leave it out
+  private String modelType = "BPE"; // very old files omit it
 
   private TokenizerJson(String fileName) {
     this.fileName = fileName;
@@ -62,7 +62,7 @@ final class TokenizerJson {
     return "%s %s, %d tokens".formatted(encoding().title(), modelType, texts.size());
   }
 
-  /** Read off the decoder, which is what undoes the coding. */
+  /** Returns the encoding, derived from the decoder. */
   TokenEncoding encoding() {
     String json = decoder.isJsonNull() ? "{}" : decoder.toString();
     return DecoderConfig.of(fileName, JsonFile.parse(fileName + " 'decoder'", json));
@@ -93,7 +93,7 @@ final class TokenizerJson {
     reader.endObject();
   }
 
-  /** Either {@code {token: id}}, or for Unigram {@code [[token, score]]} in order of id. */
+  /** Reads {@code {token: id}}, or for Unigram {@code [[token, score]]} in order of id. */
   private void readVocabulary(JsonReader reader) throws IOException {
     if (reader.peek() == JsonToken.BEGIN_OBJECT) {
       reader.beginObject();
@@ -136,7 +136,7 @@ final class TokenizerJson {
     texts.set(id, text);
   }
 
-  /** Gson adds the address of a help page on a second line. */
+  /** Gson adds the URL of a help page on a second line. */
   private static String firstLine(String message) {
     return message == null ? "it ends early" : message.lines().findFirst().orElse("it ends early");
   }

@@ -6,22 +6,21 @@ import java.util.BitSet;
 import java.util.OptionalInt;
 
 /**
- * What each token id stands for. Decoding concatenates the tokens' bytes, so these lie in one
- * array: token {@code id} is {@code bytes[starts[id]]} up to {@code bytes[starts[id + 1]]}.
+ * The bytes of every token id, in one array: token {@code id} is {@code bytes[starts[id]]} up to
+ * {@code bytes[starts[id + 1]]}. Decoding concatenates them.
  *
- * <p>Ids from {@link #budgetSize()} on are legal and empty: models pad their output layer beyond
- * the vocabulary.
+ * <p>Ids from {@link #size()} on are valid and empty, since models pad their output layer.
  */
 final class Vocabulary {
-  private final String[] texts; // (size), null where an id names no token
+  private final String[] texts; // (size), null for an unused id
   private final BitSet special;
   private final byte[] bytes;
   private final int[] starts; // (size + 1)
 
   /**
-   * @param texts the tokens as their file writes them
-   * @param literal the ids whose text is meant as it stands, whatever the coding
-   * @param special the ids that control a model and are no text
+   * @param texts the tokens as their file spells them
+   * @param literal ids of added tokens, whose text is not encoded
+   * @param special ids of control tokens, which are not text
    */
   Vocabulary(String[] texts, TokenEncoding encoding, BitSet literal, BitSet special) {
     this.texts = texts;
@@ -47,7 +46,7 @@ final class Vocabulary {
     return texts.length;
   }
 
-  /** The token as its file writes it; empty where the id names none. */
+  /** Returns the token as its file spells it; empty for an unused id. */
   String text(int id) {
     check(id);
     return id >= texts.length || texts[id] == null ? "" : texts[id];
@@ -58,7 +57,7 @@ final class Vocabulary {
     return special.get(id);
   }
 
-  /** Looks through all tokens: meant for the few that configuration files name. */
+  /** Searches all tokens; meant for the few in configuration files. */
   OptionalInt find(String text) {
     for (int id = 0; id < texts.length; id++) {
       if (text.equals(texts[id])) {

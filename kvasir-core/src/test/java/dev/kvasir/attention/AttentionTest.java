@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Against attention as it is defined, over the keys and values that the cache gives back. */
+/** Compares attention with its definition, over the keys and values that the cache returns. */
 @Tag("contract")
 class AttentionTest {
   private static final long SEED = 23;
@@ -33,7 +33,7 @@ class AttentionTest {
   private WorkerPool workers = new WorkerPool(1);
   private float size = 1;
 
-  /** A cache and what it holds in one layer. */
+  /** A cache and its contents in one layer. */
   private record CachedSequence(KvCache cache, double[][][] keys, double[][][] values)
       implements AutoCloseable { // (kvHead, position, keyDim or valueDim)
     @Override
@@ -42,7 +42,7 @@ class AttentionTest {
     }
   }
 
-  /** Consecutive queries of a sequence, the last of which stands at its end. */
+  /** Consecutive queries at the end of a sequence. */
   private record QueryRun(CachedSequence sequence, int count) {
     int position() {
       return sequence.keys()[0].length - count;
@@ -81,7 +81,7 @@ class AttentionTest {
     }
   }
 
-  /** Few rows, many rows, and spans that are merged. */
+  /** Few rows, many rows, and merged KV splits. */
   @ParameterizedTest
   @CsvSource({"1, 192, 128", "4, 24, 8", "7, 8, 20", "9, 16, 48"})
   void valuesMayBeOfAnotherWidthThanKeys(int group, int keyDim, int valueDim) {
@@ -96,7 +96,7 @@ class AttentionTest {
 
   @ParameterizedTest
   @ValueSource(floats = {0.5f, 2, 50})
-  void scoresMayBeBentToStayWithinACap(float cap) {
+  void scoresMayBeSoftCapped(float cap) {
     AttentionShape shape = new AttentionShape(6, 2, 16, 8, cap);
     for (int length : new int[] {1, 129, 300, 2100}) {
       try (CachedSequence sequence = sequence(shape, length)) {
@@ -108,9 +108,9 @@ class AttentionTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
-  void aPromptMayContinueWhatTheCacheHolds(int crewSize) {
+  void aPromptMayContinueWhatTheCacheHolds(int workerCount) {
     workers.close();
-    workers = new WorkerPool(crewSize);
+    workers = new WorkerPool(workerCount);
     AttentionShape shape = new AttentionShape(6, 3, 16);
     try (CachedSequence sequence = sequence(shape, 300)) {
       for (int count : new int[] {1, 31, 32, 33, 44, 45, 172, 173, 299}) {
@@ -134,9 +134,9 @@ class AttentionTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
-  void severalSequencesOfAStepDoNotSeeEachOther(int crewSize) {
+  void severalSequencesOfAStepDoNotSeeEachOther(int workerCount) {
     workers.close();
-    workers = new WorkerPool(crewSize);
+    workers = new WorkerPool(workerCount);
     AttentionShape shape = new AttentionShape(8, 2, 24);
     List<CachedSequence> sequences =
         Stream.of(1, 130, 5, 257, 128, 64).map(length -> sequence(shape, length)).toList();
@@ -152,10 +152,10 @@ class AttentionTest {
     sequences.forEach(CachedSequence::close);
   }
 
-  /** More than two spans of pages, whose outputs are merged; a window may begin in any of them. */
+  /** More than two KV splits, whose outputs are merged; a window may start in any of them. */
   @ParameterizedTest
   @ValueSource(ints = {ALL, 1, 128, 2000, 2300, 4200})
-  void spansOfALongPastAreMerged(int window) {
+  void splitsOfALongPastAreMerged(int window) {
     AttentionShape shape = new AttentionShape(4, 2, 8);
     for (int length : new int[] {2047, 2048, 2049, 4097, 5000}) {
       try (CachedSequence sequence = sequence(shape, length)) {
@@ -166,8 +166,8 @@ class AttentionTest {
   }
 
   /**
-   * However many walk together, over blocks that some of them do not see: a span ends among their
-   * positions, and so does a block that their windows begin in.
+   * Rows of one tile over blocks that some of them do not see: a split ends among their positions,
+   * and so does a block that their windows start in.
    */
   @ParameterizedTest
   @CsvSource({"1, 1990", "4, 5000", "4, 150", "12, 1990"})
@@ -204,7 +204,7 @@ class AttentionTest {
   }
 
   @Test
-  void moreBlocksThanThereIsRoomForAtFirstAreTaken() {
+  void buffersGrowWithTheNumberOfBlocks() {
     AttentionShape shape = new AttentionShape(64, 1, 8);
     try (CachedSequence sequence = sequence(shape, 100)) {
       assertAttends(shape, ALL, new QueryRun(sequence, 100));
@@ -231,7 +231,7 @@ class AttentionTest {
     }
   }
 
-  /** Scores of thousands and more: their exponentials alone would be infinite. */
+  /** Scores in the thousands, whose plain exponentials would be infinite. */
   @ParameterizedTest
   @ValueSource(floats = {100, 1000, 10_000})
   void extremeScoresDoNotOverflow(float extreme) {
@@ -266,22 +266,22 @@ class AttentionTest {
     }
   }
 
-  private void assertAttends(AttentionShape shape, int window, QueryRun... spans) {
+  private void assertAttends(AttentionShape shape, int window, QueryRun... queryRuns) {
     check(
         new Attention(shape, KernelChoice.ofThisProcess().kernels(), workers),
         shape,
         window,
-        spans);
+        queryRuns);
   }
 
-  private void check(Attention attention, AttentionShape shape, int window, QueryRun... spans) {
-    int rows = Stream.of(spans).mapToInt(QueryRun::count).sum();
+  private void check(Attention attention, AttentionShape shape, int window, QueryRun... queryRuns) {
+    int rows = Stream.of(queryRuns).mapToInt(QueryRun::count).sum();
     float[] queries = gaussian(rows * shape.queryHeads() * shape.keyDim());
-    float[] out = run(attention, shape, window, queries, spans);
+    float[] out = run(attention, shape, window, queries, queryRuns);
     int at = 0;
     int outAt = 0;
-    for (QueryRun span : spans) {
-      for (int token = 0; token < span.count(); token++) {
+    for (QueryRun queryRun : queryRuns) {
+      for (int token = 0; token < queryRun.count(); token++) {
         for (int head = 0; head < shape.queryHeads(); head++) {
           double[] query = new double[shape.keyDim()];
           for (int i = 0; i < query.length; i++) {
@@ -291,9 +291,9 @@ class AttentionTest {
           double[] expected =
               NaiveAttention.attend(
                   query,
-                  span.sequence().keys()[kvHead],
-                  span.sequence().values()[kvHead],
-                  span.position() + token,
+                  queryRun.sequence().keys()[kvHead],
+                  queryRun.sequence().values()[kvHead],
+                  queryRun.position() + token,
                   window,
                   shape.softCap());
           double worst = 0;
@@ -310,22 +310,26 @@ class AttentionTest {
     }
   }
 
-  private float[] run(AttentionShape shape, int window, float[] queries, QueryRun... spans) {
+  private float[] run(AttentionShape shape, int window, float[] queries, QueryRun... queryRuns) {
     return run(
         new Attention(shape, KernelChoice.ofThisProcess().kernels(), workers),
         shape,
         window,
         queries,
-        spans);
+        queryRuns);
   }
 
   private static float[] run(
-      Attention attention, AttentionShape shape, int window, float[] queries, QueryRun... spans) {
+      Attention attention,
+      AttentionShape shape,
+      int window,
+      float[] queries,
+      QueryRun... queryRuns) {
     attention.begin();
     int row = 0;
-    for (QueryRun span : spans) {
-      attention.add(span.sequence().cache(), row, span.count(), span.position());
-      row += span.count();
+    for (QueryRun queryRun : queryRuns) {
+      attention.add(queryRun.sequence().cache(), row, queryRun.count(), queryRun.position());
+      row += queryRun.count();
     }
     float[] out = new float[queries.length / shape.keyDim() * shape.valueDim()];
     attention.attend(LAYER, window, queries, out);
@@ -351,7 +355,7 @@ class AttentionTest {
       float[] key = keyAt.apply(position);
       float[] value = valueAt.apply(position);
       cache.append(LAYER, position, key, 0, value, 0);
-      float[] other = gaussian(shape.kvHeads() * widest); // not to be mistaken for ours
+      float[] other = gaussian(shape.kvHeads() * widest); // must not be confused with ours
       cache.append(0, position, other, 0, other, 0);
       putHalves(key, keys, position);
       putHalves(value, values, position);

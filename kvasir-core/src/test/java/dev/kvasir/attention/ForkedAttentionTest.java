@@ -23,13 +23,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Sequences with a common past that part after it: whoever shares a worker with the other must see
- * the same bits as if it ran alone.
- */
+/** Forks of a sequence that share a worker must get the same bits as if they ran alone. */
 @Tag("contract")
 class ForkedAttentionTest {
-  /** One KV head: the worker then goes from one sequence to the next without another in between. */
+  /** One KV head, so that a worker goes directly from one sequence to the next. */
   private static final AttentionShape HEADS = new AttentionShape(4, 1, 32);
 
   private static final CacheShape SHAPE = new CacheShape(1, HEADS.kvHeads(), HEADS.headDim());
@@ -74,7 +71,7 @@ class ForkedAttentionTest {
         "commvq:1",
         "commvq:1,scores=tables"
       })
-  void forksThatGrewApartShareAWorker(String spec) {
+  void divergedForksShareAWorker(String spec) {
     try (KvCache parent = CacheSpec.parse(spec).newCache(SHAPE, context)) {
       fill(parent, 600);
       try (KvCache longer = parent.fork();
@@ -87,7 +84,7 @@ class ForkedAttentionTest {
     }
   }
 
-  /** What is cut off and grown anew has another past than the one that a worker remembers. */
+  /** A truncated and regrown sequence has another past than a worker may remember. */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -98,23 +95,23 @@ class ForkedAttentionTest {
         "mead:2,tables=off,first=coded,window=0",
         "commvq:1"
       })
-  void aSequenceThatIsCutAndGrowsAnewIsSeenAnew(String spec) {
+  void aTruncatedSequenceIsReadAnew(String spec) {
     try (KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, context)) {
       Attention attention = new Attention(HEADS, kernels, alone);
-      for (int kept : new int[] {0, 700, 300, 500}) {
-        cache.truncate(kept);
-        fill(cache, 1100 - kept);
+      for (int retained : new int[] {0, 700, 300, 500}) {
+        cache.truncate(retained);
+        fill(cache, 1100 - retained);
         float[] query = gaussian(QUERY);
         float[] found = attend(attention, query, cache);
         float[] expected = attend(new Attention(HEADS, kernels, alone), query, cache);
-        assertThat(found).as("%s, cut to %d", spec, kept).isEqualTo(expected);
+        assertThat(found).as("%s, cut to %d", spec, retained).isEqualTo(expected);
       }
     }
   }
 
   private void assertAsIfAlone(String spec, KvCache[] caches) {
     float[] queries = gaussian(caches.length * QUERY);
-    // Walks of one step ask with the same query where products may be remembered.
+    // Passes of one step use the same query where products may be cached.
     System.arraycopy(queries, 0, queries, QUERY, QUERY);
     float[] found = attend(new Attention(HEADS, kernels, alone), queries, caches);
     for (int i = 0; i < caches.length; i++) {
@@ -126,7 +123,7 @@ class ForkedAttentionTest {
     }
   }
 
-  /** The last token of every sequence, in one step. */
+  /** Attends with the last token of every sequence in one step. */
   private static float[] attend(Attention attention, float[] queries, KvCache... caches) {
     float[] out = new float[queries.length];
     attention.begin();

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Values that are part of keys give what the same values give where they are stored. */
+/** Values that are part of keys give the same result as stored values. */
 @Tag("contract")
 class LatentAttentionTest {
   private static final long SEED = 47;
@@ -30,7 +30,7 @@ class LatentAttentionTest {
     workers.close();
   }
 
-  /** One token, few and many query rows, and a past of several spans. */
+  /** One token, few and many query rows, and a past of several KV splits. */
   @ParameterizedTest
   @CsvSource({
     "fp16, 576, 512, 16, 700",
@@ -39,8 +39,7 @@ class LatentAttentionTest {
     "fp32, 72, 64, 9, 300",
     "fp16, 24, 24, 2, 300"
   })
-  void aCacheThatPacksNothingGivesTheSameBits(
-      String spec, int keyDim, int valueDim, int heads, int length) {
+  void aDenseCacheGivesTheSameBits(String spec, int keyDim, int valueDim, int heads, int length) {
     AttentionShape shape = new AttentionShape(heads, 1, keyDim, valueDim);
     try (KvCache latent = filled(spec, shape, ValueOrigin.IN_KEYS, length);
         KvCache stored = filled(spec, shape, ValueOrigin.STORED, length)) {
@@ -54,10 +53,10 @@ class LatentAttentionTest {
     }
   }
 
-  /** What is packed of a key is what is packed of its value: both are seen as the key is. */
+  /** Key and value are both read from the quantized key. */
   @ParameterizedTest
   @CsvSource({"kivi:2, 576, 512, 16", "kivi:4, 72, 64, 4", "'kivi:3,sinks=5,window=0', 40, 20, 9"})
-  void aPackedKeyIsSeenAsItsExpandedValueIs(String spec, int keyDim, int valueDim, int heads) {
+  void aQuantizedKeyServesAsItsValue(String spec, int keyDim, int valueDim, int heads) {
     AttentionShape shape = new AttentionShape(heads, 1, keyDim, valueDim);
     int length = 500;
     try (KvCache latent = filled(spec, shape, ValueOrigin.IN_KEYS, length);
@@ -90,17 +89,17 @@ class LatentAttentionTest {
     return cache;
   }
 
-  /** What a cache holds, in full precision and with values of their own. */
-  private KvCache expanded(KvCache packed, AttentionShape shape, int length) {
+  /** Returns a cache's contents in full precision, with separate values. */
+  private KvCache expanded(KvCache quantized, AttentionShape shape, int length) {
     int keyDim = shape.keyDim();
     KvCache cache =
         CacheSpec.parse("fp32").newCache(new CacheShape(1, 1, keyDim, shape.valueDim()));
     cache.reserve(length);
     float[] keys = new float[KvCache.TOKENS_PER_PAGE * keyDim];
     for (int position = 0; position < length; position++) {
-      int block = packed.blockOf(position);
-      int token = position - packed.firstPosition(block);
-      packed.expandKeys(kernels, 0, 0, block, token + 1, keys);
+      int block = quantized.blockOf(position);
+      int token = position - quantized.firstPosition(block);
+      quantized.expandKeys(kernels, 0, 0, block, token + 1, keys);
       float[] key = Arrays.copyOfRange(keys, token * keyDim, (token + 1) * keyDim);
       cache.append(0, position, key, 0, key, 0);
     }

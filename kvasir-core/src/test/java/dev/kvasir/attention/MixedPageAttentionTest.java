@@ -35,8 +35,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Attention on pages of several widths, of scales by token, of channels kept as they are, is
- * attention over what those pages stand for; and so it is after a page was stored and read again.
+ * Attention on pages with several widths, per-token scales and unquantized channels equals
+ * attention over the expanded pages, also after a page was stored and read again.
  */
 class MixedPageAttentionTest {
   private static final long SEED = 11;
@@ -53,7 +53,7 @@ class MixedPageAttentionTest {
     workers.close();
   }
 
-  /** Packs every head with the same shape, in an order of channels that no two pages share. */
+  /** Quantizes every head with the same shape, in a channel order that differs by page. */
   private record MixedCodec(HeadShape shape, boolean stored) implements StatelessCodec {
     @Override
     public Page quantize(
@@ -127,7 +127,7 @@ class MixedPageAttentionTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("shapes")
-  void oneTokenSeesWhatThePackedVectorsSay(String name, HeadShape shape) {
+  void oneTokenAttendsToTheExpandedVectors(String name, HeadShape shape) {
     for (int group : new int[] {1, 4, 5}) {
       for (boolean stored : new boolean[] {false, true}) {
         assertThat(error(new MixedCodec(shape, stored), group)).as(name).isLessThan(1e-3);
@@ -205,7 +205,7 @@ class MixedPageAttentionTest {
     }
   }
 
-  /** Channels of different sizes, and scores whose spread is near one. */
+  /** Returns channels of different magnitudes, with scores whose spread is near one. */
   private float[] gaussian(int count) {
     float[] x = new float[count];
     for (int i = 0; i < count; i++) {

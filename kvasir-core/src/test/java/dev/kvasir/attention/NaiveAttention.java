@@ -1,13 +1,13 @@
 package dev.kvasir.attention;
 
-/** Attention as it is defined, one query head at a time, in double precision. */
+/** Attention by its definition, one query head at a time, in double precision. */
 public final class NaiveAttention {
   private NaiveAttention() {}
 
   /**
    * @param keys (position, keyDim), those of the query's KV head
    * @param values (position, valueDim)
-   * @param position of the query; it sees {@code window} positions up to itself
+   * @param position position of the query; it sees {@code window} positions up to itself
    */
   public static double[] attend(
       double[] query, double[][] keys, double[][] values, int position, int window) {
@@ -15,7 +15,7 @@ public final class NaiveAttention {
   }
 
   /**
-   * @param cap what scores are bent to stay within; 0 for no bound
+   * @param cap soft cap of scores; 0 for none
    */
   public static double[] attend(
       double[] query, double[][] keys, double[][] values, int position, int window, double cap) {
@@ -36,12 +36,12 @@ public final class NaiveAttention {
       weights[t] = Math.exp(weights[t] - most);
       sum += weights[t];
     }
-    double[] mixed = new double[values[0].length];
+    double[] output = new double[values[0].length];
     for (int t = first; t <= position; t++) {
-      for (int i = 0; i < mixed.length; i++) {
-        mixed[i] += weights[t] / sum * values[t][i];
+      for (int i = 0; i < output.length; i++) {
+        output[i] += weights[t] / sum * values[t][i];
       }
     }
-    return mixed;
+    return output;
   }
 }

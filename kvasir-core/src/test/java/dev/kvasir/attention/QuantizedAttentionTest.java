@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Attention on the packed bits is attention over what those bits stand for. */
+/** Attention on quantized pages equals attention over the expanded pages. */
 @Tag("contract")
 class QuantizedAttentionTest {
   private static final long SEED = 5;
@@ -109,15 +109,15 @@ class QuantizedAttentionTest {
         "mixkvq,high=1.9,mid=1.6 | 64 | 12",
         "bf16                    | 80 | 11"
       })
-  void oneTokenSeesWhatThePackedVectorsSay(String spec, int headDim, int group) {
-    assertSeen(spec, new CacheShape(1, 2, headDim), group);
+  void oneTokenAttendsToTheExpandedVectors(String spec, int headDim, int group) {
+    assertAttends(spec, new CacheShape(1, 2, headDim), group);
   }
 
-  private void assertSeen(String spec, CacheShape shape, int group) {
+  private void assertAttends(String spec, CacheShape shape, int group) {
     assertThat(error(spec, shape, group)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);
   }
 
-  /** To search for their codes takes seconds. */
+  /** The search for codes takes seconds. */
   @Tag("thorough")
   @ParameterizedTest
   @CsvSource(
@@ -135,8 +135,8 @@ class QuantizedAttentionTest {
         "vqllm:2                 | 64 | 64 | 4",
         "vqllm:1,window=0,sinks=9 | 128 | 128 | 5"
       })
-  void vectorsOfCodebooksAreSeenInMoreShapes(String spec, int keyDim, int valueDim, int group) {
-    assertSeen(spec, new CacheShape(1, 2, keyDim, valueDim), group);
+  void codebooksSupportMoreShapes(String spec, int keyDim, int valueDim, int group) {
+    assertAttends(spec, new CacheShape(1, 2, keyDim, valueDim), group);
   }
 
   @ParameterizedTest
@@ -168,7 +168,7 @@ class QuantizedAttentionTest {
         "toy                     | 24 | 80 | 3"
       })
   void valuesMayBeOfAnotherWidthThanKeys(String spec, int keyDim, int valueDim, int group) {
-    assertSeen(spec, new CacheShape(1, 2, keyDim, valueDim), group);
+    assertAttends(spec, new CacheShape(1, 2, keyDim, valueDim), group);
   }
 
   @ParameterizedTest
@@ -186,7 +186,7 @@ class QuantizedAttentionTest {
         "toy                     | 576 | 512 | 2"
       })
   void headsMayBeLarge(String spec, int keyDim, int valueDim, int group) {
-    assertSeen(spec, new CacheShape(1, 2, keyDim, valueDim), group);
+    assertAttends(spec, new CacheShape(1, 2, keyDim, valueDim), group);
   }
 
   @ParameterizedTest
@@ -241,30 +241,30 @@ class QuantizedAttentionTest {
         "pmkvq:2,budget=4MiB | 20 | 2 | 16",
         "pmkvq:2,budget=4MiB | 256 | 1 | 16"
       })
-  void pagesAreSeenAtEveryWidthThatTheyShrinkTo(String spec, int headDim, int group, int bits) {
+  void pagesAreReadAtEveryRequantizedWidth(String spec, int headDim, int group, int bits) {
     assertThat(error(spec, new CacheShape(1, 2, headDim), group))
         .as("%s, seed %d", spec, SEED)
         .isLessThan(1e-3);
     try (KvCache cache = CacheSpec.parse(spec).newCache(new CacheShape(1, 2, headDim))) {
       fill(cache, 2 * headDim, 2 * headDim, group * 2 * headDim);
-      int sealed = cache.blockOf(200);
-      assertThat(((PmkvqPage) cache.page(0, sealed)).bits()).isEqualTo(bits);
+      int quantized = cache.blockOf(200);
+      assertThat(((PmkvqPage) cache.page(0, quantized)).bits()).isEqualTo(bits);
     }
   }
 
-  /** Random values cancel each other, so that an error weighs more than it would in a model. */
+  /** Random values cancel each other, so an error weighs more than in a model. */
   @ParameterizedTest
   @ValueSource(strings = {"kivi:1", "kivi:2", "kivi:2,group=32", "kivi:4", "kivi:8"})
-  void fastLookupsComeClose(String spec) {
+  void fastOperandsComeClose(String spec) {
     assertThat(error(spec + ",lookup=fast", new CacheShape(1, 2, 128), 4)).isBetween(1e-4, 1e-1);
   }
 
-  /** How far attention is off, relative to the norm of the output. */
+  /** Returns the error of attention relative to the norm of the output. */
   private double error(String spec, CacheShape cacheShape, int group) {
     int keyDim = cacheShape.keyDim();
     int valueDim = cacheShape.valueDim();
     AttentionShape shape = new AttentionShape(2 * group, 2, keyDim, valueDim);
-    // A quarter of the channels does not turn, as in some models.
+    // A quarter of the channels is not rotary, as in some models.
     Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, keyDim * 3 / 4));
     try (KvCache cache =
         CacheSpec.parse(spec)
@@ -296,7 +296,7 @@ class QuantizedAttentionTest {
     }
   }
 
-  /** Made where they are asked for: those of large heads take their time. */
+  /** Creates codebooks on demand, since those of large heads take long. */
   private static Profile codebooks(String spec, CacheShape shape) {
     Profile none = Profile.empty("none");
     if (Stream.of("mead", "oscar", "vqllm").anyMatch(spec::startsWith)) {
@@ -320,7 +320,7 @@ class QuantizedAttentionTest {
     }
   }
 
-  /** Softmax attention in double precision over the vectors that the cache expands to. */
+  /** Computes softmax attention in double precision over the expanded vectors. */
   private double[] naive(KvCache cache, int kvHead, float[] query, int head, CacheShape shape) {
     int keyDim = shape.keyDim();
     int valueDim = shape.valueDim();
@@ -335,11 +335,11 @@ class QuantizedAttentionTest {
       cache.expandValues(kernels, 0, kvHead, b, count, block);
       put(block, values, first, count);
     }
-    double[] asked = new double[keyDim];
+    double[] queryOfHead = new double[keyDim];
     for (int i = 0; i < keyDim; i++) {
-      asked[i] = query[head * keyDim + i];
+      queryOfHead[i] = query[head * keyDim + i];
     }
-    return NaiveAttention.attend(asked, keys, values, LENGTH - 1, Integer.MAX_VALUE);
+    return NaiveAttention.attend(queryOfHead, keys, values, LENGTH - 1, Integer.MAX_VALUE);
   }
 
   private static void put(float[] block, double[][] vectors, int first, int count) {

@@ -11,14 +11,14 @@ import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Scores that belong to no token take their share of attention, and give nothing. */
+/** Attention-sink scores take their share of the softmax and contribute no value. */
 class SinkAttentionTest {
   private static final int DIM = 16;
   private static final int KV_HEADS = 2;
 
   private final Random random = new Random(29);
 
-  /** Few rows, strips of many, heads that walk in groups, spans that are merged, and windows. */
+  /** Few rows, large tiles, heads in groups, merged splits, and windows. */
   @ParameterizedTest
   @CsvSource({
     "1, 4, 1, 1",
@@ -80,7 +80,7 @@ class SinkAttentionTest {
       int position,
       int window,
       double sink) {
-    double[] mixed = new double[DIM];
+    double[] output = new double[DIM];
     double sum = Math.exp(sink);
     for (int t = (int) Math.max(0, position - (long) window + 1); t <= position; t++) {
       double score = 0;
@@ -89,13 +89,13 @@ class SinkAttentionTest {
       }
       sum += Math.exp(score);
       for (int i = 0; i < DIM; i++) {
-        mixed[i] += Math.exp(score) * values[t][kvHead * DIM + i];
+        output[i] += Math.exp(score) * values[t][kvHead * DIM + i];
       }
     }
     for (int i = 0; i < DIM; i++) {
-      mixed[i] /= sum;
+      output[i] /= sum;
     }
-    return mixed;
+    return output;
   }
 
   private float[] gaussian(int count, double size) {

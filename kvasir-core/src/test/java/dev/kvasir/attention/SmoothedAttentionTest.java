@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Keys that were divided and queries that are multiplied meet as if neither had happened. */
+/** Dividing keys and multiplying queries by the same factors does not change attention. */
 class SmoothedAttentionTest {
   private static final CacheShape SHAPE = new CacheShape(2, 2, 64);
   private static final int GROUP = 2;
@@ -32,7 +32,7 @@ class SmoothedAttentionTest {
     workers.close();
   }
 
-  /** At 16 bits packing loses nothing that counts, so this is full precision. */
+  /** At 16 bits the quantization error is negligible, so this is full precision. */
   @ParameterizedTest
   @CsvSource({"1", "20"})
   void factorsChangeNothingInFullPrecision(int rows) {
@@ -47,7 +47,7 @@ class SmoothedAttentionTest {
   }
 
   /**
-   * A channel that is far larger than the others rules every token's range; divided, it does not.
+   * A channel far larger than the others dominates every token's range; after division it does not.
    */
   @Test
   void factorsKeepALargeChannelFromDrowningTheOthers() {
@@ -133,7 +133,7 @@ class SmoothedAttentionTest {
   private float[] gaussian(int count) {
     float[] x = new float[count];
     for (int i = 0; i < count; i++) {
-      // What a cache holds before it is packed.
+      // The contents of a cache before quantization.
       x[i] = Float.float16ToFloat(Float.floatToFloat16((float) random.nextGaussian()));
     }
     return x;

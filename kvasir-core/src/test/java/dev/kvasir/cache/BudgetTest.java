@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A cache with a budget never takes a byte more, whatever is done to it. */
+/** A cache never exceeds its budget, whatever is done to it. */
 @Tag("contract")
 class BudgetTest {
   private static final CacheShape SHAPE = new CacheShape(3, 1, 32);
@@ -39,7 +39,7 @@ class BudgetTest {
     String spec = randomSpec(random, budget);
     List<KvCache> caches = new ArrayList<>();
     try {
-      caches.add(CacheSpec.parse(spec).newCache(SHAPE, host(random)));
+      caches.add(CacheSpec.parse(spec).newCache(SHAPE, context(random)));
       for (int step = 0; step < 150; step++) {
         KvCache cache = caches.get(random.nextInt(caches.size()));
         act(cache, caches, random);
@@ -65,7 +65,7 @@ class BudgetTest {
             random.nextBoolean() ? "channel" : "token");
   }
 
-  /** The process counts what is taken, so not even for a moment is there more. */
+  /** The process counts allocated bytes, so the budget holds at every moment. */
   @ParameterizedTest
   @ValueSource(longs = {11, 12, 13, 14, 15, 16, 17, 18})
   void noMomentOfARandomSequenceExceedsTheBudget(long seed) {
@@ -73,7 +73,7 @@ class BudgetTest {
     int budget = 200 + random.nextInt(400);
     String spec = randomSpec(random, budget);
     long before = CountedArena.liveBytes();
-    try (KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, host(random))) {
+    try (KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, context(random))) {
       CountedArena.resetPeakBytes();
       for (int step = 0; step < 150; step++) {
         switch (random.nextInt(8)) {
@@ -192,7 +192,7 @@ class BudgetTest {
   }
 
   @Test
-  void layersShrinkAsFarAsTheProfileLetsThem() {
+  void layersAreRequantizedDownToTheProfilesFloor() {
     CacheContext context =
         CacheContext.unknown()
             .withProfile(
@@ -215,9 +215,9 @@ class BudgetTest {
     }
   }
 
-  /** The oldest pages become narrower, no more of them than must, and never by two widths. */
+  /** The oldest pages are requantized, no more of them than necessary, and never by two levels. */
   @Test
-  void pageByPageTheRoomIsUsedUp() {
+  void pagesUseTheWholeBudget() {
     CacheSpec spec = CacheSpec.parse("pmkvq:2,budget=400KiB");
     long widestPage = 16 * 128 * SHAPE.valuesPerToken() / SHAPE.layers() / 8 * 5 / 4;
     try (KvCache cache = spec.newCache(SHAPE)) {
@@ -230,7 +230,7 @@ class BudgetTest {
           assertThat(bits[i]).isIn(bits[i - 1], 2 * bits[i - 1]);
         }
         if (shrank && bits[bits.length - 1] > 2) {
-          // A page to come of each layer, one that would not fit, and the dense block to come.
+          // A coming page of each layer, one that would not fit, and the coming dense block.
           long least = 400 * 1024 - BLOCK_BYTES - 2 * SHAPE.layers() * widestPage;
           assertThat(cache.bytes().total()).as("%d tokens", cache.length()).isGreaterThan(least);
         }
@@ -239,24 +239,24 @@ class BudgetTest {
     }
   }
 
-  /** A prompt may be seen in full precision as long as no page pays for it. */
+  /** A prompt may stay in full precision as long as no page is requantized for it. */
   @ParameterizedTest
   @CsvSource({"page, 700", "page, 1200", "layer, 700", "layer, 1200"})
-  void aPromptThatWasHeldBackIsPackedAsWideAsOneThatWasNot(String shrink, int tokens) {
+  void aDeferredPromptGetsTheSameWidths(String shrink, int tokens) {
     CacheSpec spec = CacheSpec.parse("pmkvq:2,budget=400KiB,shrink=" + shrink);
-    try (KvCache held = spec.newCache(SHAPE);
+    try (KvCache deferred = spec.newCache(SHAPE);
         KvCache plain = spec.newCache(SHAPE)) {
-      held.deferQuantization(true);
-      append(held, tokens, 100, new Random(1));
-      held.deferQuantization(false);
+      deferred.deferQuantization(true);
+      append(deferred, tokens, 100, new Random(1));
+      deferred.deferQuantization(false);
       append(plain, tokens, 100, new Random(1));
-      assertThat(widthsOfLayer(held, 0)).isEqualTo(widthsOfLayer(plain, 0));
+      assertThat(widthsOfLayer(deferred, 0)).isEqualTo(widthsOfLayer(plain, 0));
     }
   }
 
-  /** What one sequence does to its pages, another that shares them does not feel. */
+  /** Requantizing one sequence does not affect another that shares its pages. */
   @Test
-  void aForkThatShrinksLeavesTheOthersPagesAlone() {
+  void requantizingAForkLeavesOtherPagesAlone() {
     try (KvCache parent = CacheSpec.parse("pmkvq:2,budget=400KiB").newCache(SHAPE)) {
       append(parent, 500, 100, new Random(1));
       float[] before = keys(parent);
@@ -272,7 +272,7 @@ class BudgetTest {
   }
 
   @Test
-  void whatComesAfterACutIsWideAgain() {
+  void newPagesAfterACutAreWideAgain() {
     try (KvCache cache = CacheSpec.parse("pmkvq:2,budget=400KiB").newCache(SHAPE)) {
       append(cache, cache.capacity(), 1, new Random(1));
       cache.truncate(200);
@@ -282,14 +282,14 @@ class BudgetTest {
     }
   }
 
-  private static CacheContext host(Random random) {
+  private static CacheContext context(Random random) {
     float[] widths = {2 << random.nextInt(3), 2 << random.nextInt(3), 2 << random.nextInt(3)};
     Profile profile = Profile.empty("m").with("layers/widths", widths, 3);
     return CacheContext.unknown()
         .withProfile(random.nextBoolean() ? Optional.of(profile) : Optional.empty());
   }
 
-  /** Of the first sealed block, by layer. */
+  /** Returns the widths of the first quantized block, by layer. */
   private static int[] widths(KvCache cache) {
     int[] widths = new int[SHAPE.layers()];
     for (int layer = 0; layer < widths.length; layer++) {
@@ -298,7 +298,7 @@ class BudgetTest {
     return widths;
   }
 
-  /** Of the sealed blocks, the oldest first. */
+  /** Returns the widths of the quantized blocks, oldest first. */
   private static int[] widthsOfLayer(KvCache cache, int layer) {
     return IntStream.rangeClosed(0, cache.blockOf(Math.max(0, cache.length() - 1)))
         .mapToObj(block -> cache.page(layer, block))

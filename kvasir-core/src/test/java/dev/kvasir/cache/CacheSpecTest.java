@@ -133,7 +133,8 @@ class CacheSpecTest {
         "commvq:4 | 64 | 512 | needs 171 stages for heads of 512 channels; at most 128",
         "commvq:1 | 63 | 64 | codes channels in pairs; heads have 63 channels"
       })
-  void headsThatCannotBePackedAreRefused(String spec, int keyDim, int valueDim, String sentence) {
+  void headsThatCannotBeQuantizedAreRejected(
+      String spec, int keyDim, int valueDim, String sentence) {
     CacheShape shape = new CacheShape(1, 1, keyDim, valueDim);
     assertThatThrownBy(() -> CacheSpec.parse(spec).bytesFor(shape, 1000))
         .isInstanceOf(InvalidInputException.class)
@@ -141,7 +142,7 @@ class CacheSpecTest {
   }
 
   @Test
-  void whatIsMadeForHeadsOfOneWidthRefusesTwo() {
+  void methodsForOneWidthRejectTwo() {
     assertThat(SHAPE.headDim()).isEqualTo(64);
     CacheShape two = new CacheShape(1, 1, 192, 128);
     assertThatThrownBy(two::headDim)
@@ -152,7 +153,7 @@ class CacheSpecTest {
   }
 
   @Test
-  void patternsThatTurnMustKnowTheRotation() {
+  void rotaryPatternsNeedTheRotation() {
     CacheSpec spec = CacheSpec.parse("patternkv:2,rope=rotate");
     assertThat(spec.bytesFor(SHAPE, 1000))
         .isEqualTo(CacheSpec.parse("patternkv:2").bytesFor(SHAPE, 1000));
@@ -162,12 +163,12 @@ class CacheSpecTest {
   }
 
   @Test
-  void aWidthOfChannelsThatTurnIsForLatentsThatArePacked() {
+  void aRotaryWidthNeedsQuantizedLatents() {
     CacheShape latent = new CacheShape(1, 1, 72, 64, ValueOrigin.IN_KEYS);
     assertThatThrownBy(() -> CacheSpec.parse("kivi:2,rotary=8").newCache(SHAPE))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
-            "the cache 'kivi:2,rotary=8' has a width for channels that turn behind a latent; here"
+            "the cache 'kivi:2,rotary=8' has a width for rotary channels behind a latent; here"
                 + " keys have none");
     assertThatThrownBy(() -> CacheSpec.parse("fp16,rotary=8").newCache(latent))
         .isInstanceOf(InvalidInputException.class)

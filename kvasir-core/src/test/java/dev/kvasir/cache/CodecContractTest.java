@@ -34,22 +34,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What every kind of cache promises, whatever it does to the bits. */
+/** The contract of every cache, whatever its quantization. */
 @Tag("contract")
 class CodecContractTest {
   private static final long SEED = 23;
   private static final String KINDS = "dev.kvasir.cache.ContractSpecs#";
   private static final int LONGEST = 1200;
-  private static final Map<CacheShape, CacheContext> HOSTS = new HashMap<>();
+  private static final Map<CacheShape, CacheContext> CONTEXTS = new HashMap<>();
 
   private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
   private long bytesBefore;
   private long arenasBefore;
 
-  /** What sequences share is made with the first of them, and no test's own. */
+  /** Shared tables are created with the first sequence and belong to no test. */
   @BeforeAll
   static void makeTables() {
-    ContractSpecs.kinds().forEach(kind -> host(kind.shape()));
+    ContractSpecs.kinds().forEach(kind -> context(kind.shape()));
     Stream.concat(ContractSpecs.kinds(), ContractSpecs.kindsThatStayMapped())
         .filter(kind -> kind.spec().startsWith("commvq") || kind.spec().startsWith("mead"))
         .forEach(kind -> open(kind).close());
@@ -57,12 +57,12 @@ class CodecContractTest {
 
   @AfterAll
   static void closeTables() {
-    HOSTS.values().forEach(context -> context.tables().orElseThrow().close());
-    HOSTS.clear();
+    CONTEXTS.values().forEach(context -> context.tables().orElseThrow().close());
+    CONTEXTS.clear();
   }
 
-  private static CacheContext host(CacheShape shape) {
-    return HOSTS.computeIfAbsent(
+  private static CacheContext context(CacheShape shape) {
+    return CONTEXTS.computeIfAbsent(
         shape,
         any ->
             CacheContext.unknown()
@@ -88,37 +88,37 @@ class CodecContractTest {
 
   @ParameterizedTest
   @MethodSource(KINDS + "kinds")
-  void bytesAreForetoldAndAllocated(ShapedSpec kind) {
+  void allocatedBytesMatchTheEstimate(ShapedSpec kind) {
     try (KvCache cache = open(kind)) {
       SplittableRandom random = new SplittableRandom(SEED);
       for (int length = 1; length <= 600; length++) {
         append(kind, cache, 1, random);
         CacheBytes bytes = cache.bytes();
         assertThat(bytes.total()).isEqualTo(CountedArena.liveBytes() - bytesBefore);
-        assertForetold(kind, length, bytes);
+        assertEstimated(kind, length, bytes);
       }
     }
   }
 
-  /** Codes that depend on the vectors are foretold as what they cannot exceed. */
-  private static void assertForetold(ShapedSpec kind, int length, CacheBytes bytes) {
+  /** Codes that depend on the vectors are estimated by their upper bound. */
+  private static void assertEstimated(ShapedSpec kind, int length, CacheBytes bytes) {
     CacheSpec spec = CacheSpec.parse(kind.spec());
-    CacheContext context = host(kind.shape());
-    CacheBytes foretold = spec.bytesFor(kind.shape(), context, length);
+    CacheContext context = context(kind.shape());
+    CacheBytes estimate = spec.bytesFor(kind.shape(), context, length);
     if (spec.sizes(kind.shape(), context) == PageCodec.SizeAccuracy.EXACT) {
-      assertThat(bytes).as("%s at length %d", kind, length).isEqualTo(foretold);
+      assertThat(bytes).as("%s at length %d", kind, length).isEqualTo(estimate);
       return;
     }
-    assertThat(bytes.codes()).isLessThanOrEqualTo(foretold.codes());
+    assertThat(bytes.codes()).isLessThanOrEqualTo(estimate.codes());
     assertThat(bytes.codes() + bytes.scales())
         .as("%s at length %d", kind, length)
-        .isLessThanOrEqualTo(foretold.codes() + foretold.scales());
+        .isLessThanOrEqualTo(estimate.codes() + estimate.scales());
     assertThat(new CacheBytes(0, 0, bytes.window(), bytes.sinks(), bytes.tables()))
         .as("%s at length %d", kind, length)
-        .isEqualTo(new CacheBytes(0, 0, foretold.window(), foretold.sinks(), foretold.tables()));
+        .isEqualTo(new CacheBytes(0, 0, estimate.window(), estimate.sinks(), estimate.tables()));
   }
 
-  /** However the tokens come, the same ones are packed and into the same bits. */
+  /** The chunking of tokens changes neither what is quantized nor its bits. */
   @ParameterizedTest
   @MethodSource(KINDS + "kindsThatLearnNothing")
   void stepsOfAnySizeLeaveTheSameCache(ShapedSpec kind) {
@@ -151,7 +151,7 @@ class CodecContractTest {
     }
   }
 
-  /** Whatever is given as a value, which nobody looks at. */
+  /** The given values are ignored. */
   @ParameterizedTest
   @MethodSource(KINDS + "latentKinds")
   void valuesInKeysAreTheFirstOfTheirChannels(ShapedSpec kind) {
@@ -171,7 +171,7 @@ class CodecContractTest {
     }
   }
 
-  /** They take as much as the keys do of a cache whose values are stored. */
+  /** They take as much as the keys of a cache that stores values. */
   @ParameterizedTest
   @MethodSource(KINDS + "latentKinds")
   void valuesInKeysTakeNothing(ShapedSpec kind) {
@@ -180,8 +180,8 @@ class CodecContractTest {
     CacheShape keysTwice =
         new CacheShape(shape.layers(), shape.kvHeads(), shape.keyDim(), shape.keyDim());
     CacheSpec stored = CacheSpec.parse(kind.spec().replace(",rotary=16", ""));
-    CacheBytes bytes = spec.bytesFor(shape, host(shape), 127);
-    CacheBytes twice = stored.bytesFor(keysTwice, host(shape), 127);
+    CacheBytes bytes = spec.bytesFor(shape, context(shape), 127);
+    CacheBytes twice = stored.bytesFor(keysTwice, context(shape), 127);
     assertThat(2 * (bytes.window() + bytes.sinks())).isEqualTo(twice.window() + twice.sinks());
     assertThat(shape.valuesPerToken()).isEqualTo(keysTwice.valuesPerToken() / 2);
   }
@@ -193,13 +193,13 @@ class CodecContractTest {
     CacheShape latent = new CacheShape(1, 1, 576, 512, ValueOrigin.IN_KEYS);
     if (ContractSpecs.latentSpecs()
         .anyMatch(taken -> CacheSpec.parse(taken).method() == spec.method())) {
-      spec.newCache(latent, host(latent)).close();
+      spec.newCache(latent, context(latent)).close();
       return;
     }
     String sentence =
         "the cache '%s' stores values beside keys; here they are the first 512 of their 576"
             + " channels";
-    assertThatThrownBy(() -> spec.newCache(latent, host(latent)))
+    assertThatThrownBy(() -> spec.newCache(latent, context(latent)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(sentence.formatted(typed));
     assertThatThrownBy(() -> spec.bytesFor(latent, 1000)).hasMessage(sentence.formatted(typed));
@@ -213,28 +213,28 @@ class CodecContractTest {
   }
 
   @Test
-  void everyRegisteredMethodIsHeldToIt() {
+  void everyRegisteredMethodIsCovered() {
     for (Stream<String> specs :
         List.of(ContractSpecs.specs(), ContractSpecs.fewSpecs(), ContractSpecs.quickSpecs())) {
-      List<QuantizationMethod> held =
+      List<QuantizationMethod> covered =
           specs.map(spec -> CacheSpec.parse(spec).method()).distinct().toList();
-      assertThat(held).containsExactlyInAnyOrderElementsOf(MethodRegistry.all());
+      assertThat(covered).containsExactlyInAnyOrderElementsOf(MethodRegistry.all());
     }
   }
 
-  /** Both hold what they would hold had there been no other. */
+  /** Both hold what they would hold without the other. */
   @ParameterizedTest
-  @MethodSource(KINDS + "kindsThatPackQuickly")
-  void forksShareThePastAndPartAfterIt(ShapedSpec kind) {
+  @MethodSource(KINDS + "kindsThatQuantizeQuickly")
+  void forksShareThePastAndDiverge(ShapedSpec kind) {
     try (KvCache parent = open(kind);
         KvCache parentAlone = open(kind);
         KvCache forkAlone = open(kind)) {
       for (KvCache cache : List.of(parent, parentAlone, forkAlone)) {
         append(kind, cache, 500, new SplittableRandom(SEED), 100);
       }
-      long held = CountedArena.liveBytes();
+      long bytesBeforeFork = CountedArena.liveBytes();
       try (KvCache fork = parent.fork()) {
-        assertThat(CountedArena.liveBytes()).as("nothing is copied").isEqualTo(held);
+        assertThat(CountedArena.liveBytes()).as("nothing is copied").isEqualTo(bytesBeforeFork);
         assertSame(kind, fork, parent, 500);
         growAsFork(kind, fork);
         growAsFork(kind, forkAlone);
@@ -259,7 +259,7 @@ class CodecContractTest {
     }
   }
 
-  /** But for tables: of two that grow from one, the second takes room of its own. */
+  /** Ignores tables: the second of two forks allocates its own. */
   private static void assertSameBytes(CacheBytes found, CacheBytes alone) {
     assertThat(found.total() - found.tables()).isEqualTo(alone.total() - alone.tables());
     assertThat(found.tables()).isGreaterThanOrEqualTo(alone.tables());
@@ -271,33 +271,33 @@ class CodecContractTest {
   }
 
   @ParameterizedTest
-  @MethodSource(KINDS + "kindsThatPackQuickly")
-  void truncationKeepsWhatAttentionSaw(ShapedSpec kind) {
+  @MethodSource(KINDS + "kindsThatQuantizeQuickly")
+  void truncationKeepsTheValuesThatAttentionUsed(ShapedSpec kind) {
     try (KvCache cache = open(kind)) {
       append(kind, cache, 700, new SplittableRandom(SEED), 100);
       int last = kind.shape().layers() - 1;
-      for (int kept : lengths(kind)) {
-        if (cache.retainable(kept) < kept) {
-          continue; // layers have let go of what would be read
+      for (int retained : lengths(kind)) {
+        if (cache.retainable(retained) < retained) {
+          continue; // layers have evicted what would be read
         }
-        float[] keys = keys(kind, cache, last, 0, kept);
-        float[] values = values(kind, cache, last, 0, kept);
-        cache.truncate(kept);
-        assertThat(cache.length()).isEqualTo(kept);
+        float[] keys = keys(kind, cache, last, 0, retained);
+        float[] values = values(kind, cache, last, 0, retained);
+        cache.truncate(retained);
+        assertThat(cache.length()).isEqualTo(retained);
         assertThat(cache.bytes().total()).isEqualTo(CountedArena.liveBytes() - bytesBefore);
-        assertClose(keys(kind, cache, last, 0, kept), keys);
-        assertClose(values(kind, cache, last, 0, kept), values);
+        assertClose(keys(kind, cache, last, 0, retained), keys);
+        assertClose(values(kind, cache, last, 0, retained), values);
         try (KvCache fork = cache.fork()) {
           append(kind, fork, 300, new SplittableRandom(SEED + 1), 50);
-          assertThat(fork.length()).isEqualTo(kept + 300);
+          assertThat(fork.length()).isEqualTo(retained + 300);
         }
       }
     }
   }
 
   /**
-   * Around the ends of blocks, the longest first. Large heads and searches for codes take their
-   * time, and how a block is cut is not up to the method: of those a few.
+   * Returns lengths around block boundaries, longest first. Large heads and code searches take
+   * long, and methods do not affect how a block is cut, so those get only a few.
    */
   private static int[] lengths(ShapedSpec kind) {
     return kind.shape().keyDim() > 36 || kind.spec().startsWith("commvq")
@@ -305,10 +305,7 @@ class CodecContractTest {
         : new int[] {699, 600, 513, 512, 400, 257, 256, 129, 128, 17, 5, 1, 0};
   }
 
-  /**
-   * What was packed is kept in half precision once its page is cut. A million assertions would take
-   * their time.
-   */
+  /** A truncated page is retained in half precision. A million assertions would take long. */
   private static void assertClose(float[] after, float[] before) {
     for (int i = 0; i < before.length; i++) {
       if (!(Math.abs(after[i] - before[i]) <= 1e-3f * Math.abs(before[i]) + 1e-6f)) {
@@ -338,19 +335,19 @@ class CodecContractTest {
   }
 
   /**
-   * The one that was stored goes first: what was read must not depend on it. Of those that were
-   * read one has copies of its blocks, and the other reads them where they lie and goes on.
+   * The original continues first, since the restored caches must not depend on it. One of those has
+   * copies of its blocks, the other reads them in place.
    */
   @ParameterizedTest
   @MethodSource(KINDS + "storedKinds")
-  void aStoredCacheGoesOnAsIfItHadNeverStopped(ShapedSpec kind) {
+  void aRestoredCacheContinuesBitIdentically(ShapedSpec kind) {
     try (KvCache cache = open(kind)) {
       append(kind, cache, 300, new SplittableRandom(SEED), 97);
       CacheSnapshot stored = SnapshotBytes.of(cache.snapshot());
       append(kind, cache, 300, new SplittableRandom(SEED + 1), 43);
-      try (MappedSnapshot lent = new MappedSnapshot(stored);
+      try (MappedSnapshot mapped = new MappedSnapshot(stored);
           KvCache copied = restored(kind, stored);
-          KvCache read = restored(kind, lent)) {
+          KvCache read = restored(kind, mapped)) {
         assertThat(SnapshotBytes.of(copied.snapshot())).isEqualTo(stored);
         assertThat(SnapshotBytes.of(read.snapshot())).isEqualTo(stored);
         assertThat(read.bytes()).isEqualTo(copied.bytes());
@@ -362,7 +359,7 @@ class CodecContractTest {
     }
   }
 
-  /** What would have been copied would not change with the file. */
+  /** Copied blocks would not change with the file. */
   @ParameterizedTest
   @MethodSource(KINDS + "kindsThatStayMapped")
   void storedBlocksStayWhereTheyLie(ShapedSpec kind) {
@@ -370,10 +367,10 @@ class CodecContractTest {
       append(kind, cache, 300, new SplittableRandom(SEED), 97);
       SnapshotBytes stored = SnapshotBytes.of(cache.snapshot());
       assertThat(stored.blocks()).isPositive();
-      try (MappedSnapshot lent = new MappedSnapshot(stored);
-          KvCache read = restored(kind, lent)) {
+      try (MappedSnapshot mapped = new MappedSnapshot(stored);
+          KvCache read = restored(kind, mapped)) {
         assertThat(SnapshotBytes.of(read.snapshot())).isEqualTo(stored);
-        lent.overwrite();
+        mapped.overwrite();
         SnapshotBytes overwritten = SnapshotBytes.of(read.snapshot());
         assertThat(overwritten.hexBlocks()).doesNotContainAnyElementsOf(stored.hexBlocks());
       }
@@ -381,18 +378,18 @@ class CodecContractTest {
   }
 
   private static KvCache restored(ShapedSpec kind, CacheSnapshot snapshot) {
-    return CacheSpec.parse(kind.spec()).restore(kind.shape(), host(kind.shape()), snapshot);
+    return CacheSpec.parse(kind.spec()).restore(kind.shape(), context(kind.shape()), snapshot);
   }
 
   private static KvCache open(ShapedSpec kind) {
-    return CacheSpec.parse(kind.spec()).newCache(kind.shape(), host(kind.shape()));
+    return CacheSpec.parse(kind.spec()).newCache(kind.shape(), context(kind.shape()));
   }
 
   private static void append(ShapedSpec kind, KvCache cache, int tokens, SplittableRandom random) {
     append(kind, cache, tokens, random, 1);
   }
 
-  /** Appends random vectors, the same ones whatever the size of a step. */
+  /** Appends random vectors, the same ones for any step size. */
   private static void append(
       ShapedSpec kind, KvCache cache, int tokens, SplittableRandom random, int step) {
     for (int done = 0; done < tokens; done += step) {
@@ -407,7 +404,7 @@ class CodecContractTest {
             cache.observe(layer, first + i, vector(random, kind.keyVector()), 0);
           }
           if (cache.attentionHorizon() > 0) {
-            receive(kind, cache, layer, first + i);
+            observeAttention(kind, cache, layer, first + i);
           }
         }
       }
@@ -415,15 +412,15 @@ class CodecContractTest {
     }
   }
 
-  /** What tokens receive depends on their positions alone; one in fifty receives most of it. */
-  private static void receive(ShapedSpec kind, KvCache cache, int layer, int position) {
+  /** Reports attention that depends on positions alone; one token in fifty gets most of it. */
+  private static void observeAttention(ShapedSpec kind, KvCache cache, int layer, int position) {
     int[] weights = {position % 50 == 49 ? 100_000 : 100 + position % 7};
     for (int head = 0; head < kind.shape().kvHeads(); head++) {
       cache.observeAttention(layer, head, position, weights, 1);
     }
   }
 
-  /** Millions of numbers, half of a run if they came from {@link java.util.Random}. */
+  /** Millions of numbers, which would take half of a run with {@link java.util.Random}. */
   private static float[] vector(SplittableRandom random, int channels) {
     float[] vector = new float[channels];
     for (int i = 0; i < vector.length; i++) {
@@ -432,7 +429,7 @@ class CodecContractTest {
     return vector;
   }
 
-  /** Keys and values of all layers and heads, bit by bit. */
+  /** Compares keys and values of all layers and heads, bit by bit. */
   private void assertSame(ShapedSpec kind, KvCache a, KvCache b, int tokens) {
     for (int layer = 0; layer < kind.shape().layers(); layer++) {
       for (int head = 0; head < kind.shape().kvHeads(); head++) {
@@ -468,12 +465,12 @@ class CodecContractTest {
     void expand(int block, int tokens, float[] out);
   }
 
-  /** Zeros where a layer has let go of its tokens. */
+  /** Returns zeros where a layer has evicted its tokens. */
   private static float[] vectors(
-      KvCache cache, int heldFrom, int tokens, int width, Expansion expansion) {
+      KvCache cache, int firstRetained, int tokens, int width, Expansion expansion) {
     float[] all = new float[tokens * width];
     float[] block = new float[KvCache.TOKENS_PER_PAGE * 3 * width];
-    for (int b = cache.blockOf(heldFrom); cache.firstPosition(b) < tokens; b++) {
+    for (int b = cache.blockOf(firstRetained); cache.firstPosition(b) < tokens; b++) {
       int first = cache.firstPosition(b);
       int count = Math.min(cache.firstPosition(b + 1), tokens) - first;
       expansion.expand(b, count, block);

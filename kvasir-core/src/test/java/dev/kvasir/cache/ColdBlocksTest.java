@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Pages far behind the end that are stored with fewer bits. */
+/** Pages far behind the end are stored with fewer bits. */
 class ColdBlocksTest {
   private static final CacheShape SHAPE = new CacheShape(2, 2, 32);
   private static final CacheShape LOCAL =

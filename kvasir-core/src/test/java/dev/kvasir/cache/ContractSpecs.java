@@ -16,19 +16,22 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The caches that are held to what every kind of cache promises. Every list has one spec of each
- * method, unless {@code -Dkvasir.thorough=true} asks for all of them.
+ * The caches that the contract tests cover. Every list has one spec of each method, unless {@code
+ * -Dkvasir.thorough=true} selects all of them.
  */
 final class ContractSpecs {
   static final boolean THOROUGH = Boolean.getBoolean("kvasir.thorough");
 
   private static final CacheShape SHAPE = new CacheShape(2, 2, 20);
 
-  /** Values that are narrower than keys, and wider. */
+  /** Values narrower than keys, and wider ones. */
   private static final List<CacheShape> TWO_WIDTHS =
       List.of(new CacheShape(2, 2, 24, 12), new CacheShape(1, 3, 20, 36));
 
-  /** Heads of models, some of which fill no whole vectors, groups or bytes of an order. */
+  /**
+   * Heads of real models, some of which do not fill whole vectors, groups or bytes of a channel
+   * order.
+   */
   private static final List<CacheShape> LARGE =
       List.of(
           new CacheShape(1, 1, 80), new CacheShape(1, 2, 192, 128), new CacheShape(1, 1, 576, 512));
@@ -40,7 +43,7 @@ final class ContractSpecs {
           new CacheShape(1, 2, 24, 24, ValueOrigin.IN_KEYS),
           new CacheShape(1, 1, 576, 512, ValueOrigin.IN_KEYS));
 
-  /** Layers that hold a window alone, one shorter than most that are in full precision anyway. */
+  /** Sliding-window layers, one of them shorter than most residual windows. */
   private static final List<CacheShape> LOCAL =
       List.of(
           new CacheShape(3, 1, 20)
@@ -48,18 +51,18 @@ final class ContractSpecs {
           new CacheShape(2, 1, 24, 16, ValueOrigin.IN_KEYS)
               .withWindows(new LayerWindows(List.of(130, 400))));
 
-  /** Methods that change the basis of vectors before they code them. */
+  /** Methods that transform the basis of vectors before quantization. */
   private static final List<String> ROTATED =
       List.of("quarot", "turboquant", "rotatekv", "kvarn", "oscar");
 
   private ContractSpecs() {}
 
   /**
-   * One spec of each method, or all of them.
+   * Returns one spec of each method, or all of them.
    *
-   * @param turn which of a method's specs, so that no two lists take the same ones
+   * @param index index among a method's specs, so that no two lists use the same ones
    */
-  private static Stream<String> some(int turn, String... specs) {
+  private static Stream<String> some(int index, String... specs) {
     if (THOROUGH) {
       return Stream.of(specs);
     }
@@ -70,7 +73,7 @@ final class ContractSpecs {
                     spec -> CacheSpec.parse(spec).method(),
                     LinkedHashMap::new,
                     Collectors.toList()));
-    return byMethod.values().stream().map(own -> own.get(turn % own.size()));
+    return byMethod.values().stream().map(own -> own.get(index % own.size()));
   }
 
   static Stream<String> specs() {
@@ -147,7 +150,7 @@ final class ContractSpecs {
         "toy,window=0,sinks=5");
   }
 
-  /** For heads of other shapes. */
+  /** Specs for heads of other shapes. */
   static Stream<String> fewSpecs() {
     return some(
         1,
@@ -186,7 +189,7 @@ final class ContractSpecs {
         "toy,sinks=5");
   }
 
-  /** For heads that take their time. */
+  /** Specs for heads that take long. */
   static Stream<String> quickSpecs() {
     return some(
         0,
@@ -216,7 +219,7 @@ final class ContractSpecs {
         "toy");
   }
 
-  /** For the methods that read values from keys. */
+  /** Specs of methods that read values from keys. */
   static Stream<String> latentSpecs() {
     return some(
         2,
@@ -266,8 +269,8 @@ final class ContractSpecs {
   }
 
   /**
-   * Every method but the toy, which copies, and mead, whose values lie otherwise in memory; windows
-   * that hold blocks of them.
+   * Every method except toy, which copies, and mead, whose values have another layout in memory;
+   * with windows that hold whole blocks.
    */
   static Stream<ShapedSpec> kindsThatStayMapped() {
     Stream<String> methods =
@@ -285,15 +288,15 @@ final class ContractSpecs {
     return isDense || spec.contains("window=") ? spec : spec + ",window=0";
   }
 
-  /** Pages of other shapes are held to their byte forms elsewhere. */
+  /** Other tests cover the serialized pages of other shapes. */
   static Stream<ShapedSpec> storedKinds() {
     return Stream.of(specs().map(spec -> new ShapedSpec(SHAPE, spec)), latentKinds(), localKinds())
         .flatMap(some -> some);
   }
 
   /**
-   * Every spec on one of the shapes, in turn, so that each shape and each spec has its part. {@code
-   * -Dkvasir.thorough=true} tries all specs on all of them.
+   * Pairs specs and shapes in turn, so that each occurs. {@code -Dkvasir.thorough=true} tries all
+   * specs on all shapes.
    */
   private static Stream<ShapedSpec> on(
       List<CacheShape> shapes, Supplier<Stream<String>> someSpecs) {
@@ -305,7 +308,7 @@ final class ContractSpecs {
         .mapToObj(i -> new ShapedSpec(shapes.get(i % shapes.size()), specs.get(i)));
   }
 
-  /** With the codebooks that specs ask for: those of large heads take their time. */
+  /** Returns a profile with the codebooks that specs need; those of large heads take long. */
   static Profile profile(CacheShape shape) {
     int[] widths =
         Stream.concat(kinds(), kindsThatStayMapped())
@@ -320,20 +323,19 @@ final class ContractSpecs {
     return kinds().filter(kind -> !kind.shape().hasValuesInKeys());
   }
 
-  /** Without the search for codes of large heads, which takes seconds a page. */
-  static Stream<ShapedSpec> kindsThatPackQuickly() {
-    return kinds().filter(ContractSpecs::packsQuickly);
+  /** Excludes code searches for large heads, which take seconds per page. */
+  static Stream<ShapedSpec> kindsThatQuantizeQuickly() {
+    return kinds().filter(ContractSpecs::quantizesQuickly);
   }
 
-  static boolean packsQuickly(ShapedSpec kind) {
+  static boolean quantizesQuickly(ShapedSpec kind) {
     boolean searches = kind.spec().startsWith("commvq") || kind.spec().startsWith("vqllm");
     return !searches || kind.shape().keyDim() <= 96;
   }
 
   /**
-   * Without those that pack keys as they were before rotation, or rotated, when they are no
-   * constants, and those that divide channels by factors, by which numbers cannot always be divided
-   * exactly.
+   * Excludes methods that quantize keys before rotation, or rotated keys, which are not constant
+   * then. Also excludes those that divide channels by factors, since division is not always exact.
    */
   static Stream<ShapedSpec> kindsThatKeepConstants() {
     return kinds()
@@ -351,11 +353,11 @@ final class ContractSpecs {
   }
 
   /**
-   * Without those that learn from the first tokens that are packed or from the queries of a step,
-   * however many there are, and those that shrink: the tokens of a long step need room at once.
+   * Excludes methods that learn from the first quantized tokens or from a step's queries, and those
+   * that requantize: a long step needs memory for all its tokens at once.
    */
   static Stream<ShapedSpec> kindsThatLearnNothing() {
-    return kindsThatPackQuickly()
+    return kindsThatQuantizeQuickly()
         .filter(kind -> !kind.spec().startsWith("patternkv"))
         .filter(kind -> !ranksTokens(kind))
         .filter(kind -> !kind.spec().startsWith("mixkvq") || kind.spec().contains("salience=error"))

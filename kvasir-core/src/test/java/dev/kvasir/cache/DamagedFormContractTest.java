@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whatever is wrong with a stored page or state of any method, it is refused in one sentence. */
+/** Any damage to a stored page or state of any method is rejected with one sentence. */
 @Tag("contract")
 class DamagedFormContractTest {
   private static final String KINDS = "dev.kvasir.cache.StoredSequences#kinds";
@@ -32,10 +32,10 @@ class DamagedFormContractTest {
   private static final int HEADER_BYTES = 10;
 
   /**
-   * Bits or lengths of a form that are all tried; of more of them, this many at random. All forms
-   * have the same envelope around them, of which {@code SnapshotHeaderTest} tries every bit.
+   * Bits or lengths of a serialized form that are tried exhaustively; beyond that, this many at
+   * random. All forms share a header, and {@code SnapshotHeaderTest} tries every bit of it.
    */
-  private static final int MOST_TRIALS = ContractSpecs.THOROUGH ? 400 : 100;
+  private static final int MAX_TRIALS = ContractSpecs.THOROUGH ? 400 : 100;
 
   private static final int MUTATIONS = ContractSpecs.THOROUGH ? 1000 : 100;
 
@@ -43,7 +43,7 @@ class DamagedFormContractTest {
   private long arenasBefore;
 
   @BeforeAll
-  static void makeWhatAllShare() {
+  static void createSharedTables() {
     assertThat(StoredSequences.kinds()).isNotEmpty();
   }
 
@@ -87,15 +87,15 @@ class DamagedFormContractTest {
   }
 
   private static IntStream some(int trials) {
-    return trials <= MOST_TRIALS
+    return trials <= MAX_TRIALS
         ? IntStream.range(0, trials)
-        : new Random(SEED).ints(MOST_TRIALS, 0, trials);
+        : new Random(SEED).ints(MAX_TRIALS, 0, trials);
   }
 
-  /** As from a writer that was wrong: what is read then is what was written, or it is refused. */
+  /** Simulates a faulty writer: reading either returns what was written or is rejected. */
   @ParameterizedTest
   @MethodSource(KINDS)
-  void behindARightChecksumNothingIsMisread(ShapedSpec kind) {
+  void damageBehindAValidChecksumIsNotMisread(ShapedSpec kind) {
     forEachForm(
         kind,
         (form, read) -> {
@@ -116,7 +116,7 @@ class DamagedFormContractTest {
         });
   }
 
-  /** Reads a form and writes it again. */
+  /** Reads a serialized form and writes it again. */
   private interface Reading {
     byte[] again(byte[] form);
   }
@@ -125,7 +125,7 @@ class DamagedFormContractTest {
     void run(byte[] form, Reading read);
   }
 
-  /** The first page and the last of a sequence, and its state. */
+  /** Visits the first and last page of a sequence, and its state. */
   private static void forEachForm(ShapedSpec kind, FormTrial trial) {
     PageCodec method = StoredSequences.method(kind);
     SequenceSnapshot before = StoredSequences.stored(kind);
@@ -150,7 +150,7 @@ class DamagedFormContractTest {
     }
   }
 
-  /** Tens of thousands of assertions would take their time. */
+  /** Avoids AssertJ, since tens of thousands of assertions would take long. */
   private static void assertRefused(Reading read, byte[] form, String what) {
     try {
       read.again(form);

@@ -69,7 +69,7 @@ class DenseCacheTest {
   }
 
   @Test
-  void bytesAreWhatIsAllocatedAndWhatWasForetold() {
+  void bytesAreAllocatedAndMatchTheEstimate() {
     for (int tokens : new int[] {0, 1, 127, 128, 129, 256, 257, 1000}) {
       cache.reserve(tokens);
       assertThat(cache.bytes().total())
@@ -121,7 +121,7 @@ class DenseCacheTest {
   }
 
   @Test
-  void truncatingToWhatItDoesNotHoldIsRefused() {
+  void truncatingBeyondTheLengthIsRejected() {
     fill(10, SEED);
     for (int bad : new int[] {-1, 11}) {
       assertThatThrownBy(() -> cache.truncate(bad))
@@ -143,9 +143,9 @@ class DenseCacheTest {
         .hasMessage("length would be 129; reserved are 128");
   }
 
-  /** The error is made up: a machine that is asked for all of its memory may end the process. */
+  /** The error is simulated, since requesting all memory of a machine may end the process. */
   @Test
-  void memoryThatCannotBeHadLeavesTheCacheAsItWas() {
+  void failedAllocationsLeaveTheCacheUnchanged() {
     cache.reserve(1);
     MemoryPool pool = new MemoryPool(cache.bytes().total() - 1);
     pool.register(
@@ -172,7 +172,7 @@ class DenseCacheTest {
   }
 
   @Test
-  void useAfterCloseIsToldAsSuch() {
+  void useAfterCloseIsReported() {
     fill(5, SEED);
     cache.close();
     float[] vector = new float[VECTOR];
@@ -198,7 +198,7 @@ class DenseCacheTest {
         .hasMessageContaining("'fp8' is unknown; known are ");
   }
 
-  /** Appends random vectors, token after token and layer after layer. */
+  /** Appends random vectors, token by token and layer by layer. */
   private void fill(int tokens, long seed) {
     Random random = new Random(seed);
     cache.reserve(tokens);

@@ -14,8 +14,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * The forms of docs/format.md, to the letter, for one KV head of eight channels in one layer. Those
- * of commvq are held beside its codebooks.
+ * The exact bytes of docs/format.md for one KV head of eight channels in one layer. Another test
+ * covers commvq with its codebooks.
  */
 class GoldenFormsTest {
   private static final CacheShape SHAPE = new CacheShape(1, 1, 8);
@@ -23,9 +23,9 @@ class GoldenFormsTest {
 
   @Test
   void kivi() {
-    QuantizedForms sealed = sealed("kivi:2,k=4,group=32");
+    QuantizedForms quantized = quantized("kivi:2,k=4,group=32");
     SnapshotAssertions.assertBytes(
-        sealed.pages().getFirst(),
+        quantized.pages().getFirst(),
         1698,
         "69aa05a8",
         "4b565047 02 01 94060000", // magic, version, kind, bytes
@@ -33,15 +33,15 @@ class GoldenFormsTest {
         "00 01", // without an order of channels; blocks of keys
         "09 04 0800 8000 2000", // by channel: 4 bits, 8 x 128, groups of 32
         "09 02 8000 0800 0800"); // values: 2 bits, 128 x 8
-    SnapshotAssertions.assertBytes(sealed.state(), 14, "12f087be", "4b565354 01 00 00000000");
+    SnapshotAssertions.assertBytes(quantized.state(), 14, "12f087be", "4b565354 01 00 00000000");
   }
 
   @Test
   void kiviWithValuesInKeys() {
     CacheShape latent = new CacheShape(1, 1, CHANNELS, CHANNELS, ValueOrigin.IN_KEYS);
-    QuantizedForms sealed = sealed("kivi:2,k=4,group=32", latent);
+    QuantizedForms quantized = quantized("kivi:2,k=4,group=32", latent);
     SnapshotAssertions.assertBytes(
-        sealed.pages().getFirst(),
+        quantized.pages().getFirst(),
         674,
         "36a3e37e",
         "4b565047 02 01 94020000", //
@@ -52,9 +52,9 @@ class GoldenFormsTest {
   }
 
   @Test
-  void latentsBesideChannelsThatTurn() {
+  void latentsWithRotaryChannels() {
     CacheShape latent = new CacheShape(1, 1, CHANNELS, 4, ValueOrigin.IN_KEYS);
-    byte[] page = sealed("kivi:2", latent).pages().getFirst();
+    byte[] page = quantized("kivi:2", latent).pages().getFirst();
     int turned = 4 * 128 + 4 * 4;
     SnapshotAssertions.assertBytes(
         page,
@@ -62,7 +62,7 @@ class GoldenFormsTest {
         "6bfe33c9",
         "4b565047 02 30 cc020000", //
         "0100", // KV heads
-        "09 08 0400 8000 8000"); // channels that turn: 8 bits, 4 x 128
+        "09 08 0400 8000 8000"); // rotary channels: 8 bits, 4 x 128
     int at = 10 + 2 + 8 + turned;
     SnapshotAssertions.assertBytes(
         Arrays.copyOfRange(page, at, page.length - 4),
@@ -74,7 +74,7 @@ class GoldenFormsTest {
         "09 02 0400 8000 8000", // by channel: 2 bits, 4 x 128
         "08 00 8000 0400 0000"); // values: the same channels
     SnapshotAssertions.assertBytes(
-        sealed("patternkv:2", latent).state(),
+        quantized("patternkv:2", latent).state(),
         36,
         "e5e453e7",
         "4b565354 01 30 16000000", //
@@ -94,9 +94,9 @@ class GoldenFormsTest {
 
   @Test
   void patternkv() {
-    QuantizedForms sealed = sealed("patternkv:2,patterns=1,rope=static,v-threshold=off");
+    QuantizedForms quantized = quantized("patternkv:2,patterns=1,rope=static,v-threshold=off");
     SnapshotAssertions.assertBytes(
-        sealed.pages().getFirst(),
+        quantized.pages().getFirst(),
         1642,
         "0d5e2f86",
         "4b565047 02 02 5c060000", //
@@ -105,7 +105,7 @@ class GoldenFormsTest {
         "00".repeat(128), // indices
         "002f 80b1 8033 0034 50b9 0032 98bc 0000"); // a pattern
     SnapshotAssertions.assertBytes(
-        sealed.pages().getLast(),
+        quantized.pages().getLast(),
         1642,
         "0eec1a04",
         "4b565047 02 02 5c060000", //
@@ -113,7 +113,7 @@ class GoldenFormsTest {
         "02 01", // patterns of keys; new ones
         "000000000000 0101"); // indices begin
     SnapshotAssertions.assertBytes(
-        sealed.state(),
+        quantized.state(),
         22,
         "556c679a",
         "4b565354 01 01 08000000", //
@@ -122,9 +122,9 @@ class GoldenFormsTest {
 
   @Test
   void mixkvq() {
-    QuantizedForms sealed = sealed("mixkvq,high=2000,mid=500,group=64");
+    QuantizedForms quantized = quantized("mixkvq,high=2000,mid=500,group=64");
     SnapshotAssertions.assertBytes(
-        sealed.pages().getFirst(),
+        quantized.pages().getFirst(),
         2026,
         "5bae8800",
         "4b565047 02 01 dc070000", //
@@ -136,32 +136,32 @@ class GoldenFormsTest {
         "09 02 8000 0800 0800", // values
         "05070203 04060001"); // the order
     SnapshotAssertions.assertBytes(
-        sealed.state(),
+        quantized.state(),
         93,
         "9a887085",
         "4b565354 01 02 4f000000", //
         "0100 0100 0800", // layers, KV heads, channels
-        "80000000 80000000 01", // queries, the first one's position, whether the next begins anew
+        "80000000 80000000 01", // queries, the first one's position, whether the next restarts
         "0000000000009640"); // the sum of the first channel
   }
 
   @Test
   void ott() {
-    QuantizedForms sealed = sealed("ott:2,outliers=1");
+    QuantizedForms quantized = quantized("ott:2,outliers=1");
     SnapshotAssertions.assertBytes(
-        sealed.pages().getFirst(),
+        quantized.pages().getFirst(),
         1386,
         "37829511",
         "4b565047 02 28 5c050000", //
-        "0100 01 0800 0800", // KV heads, tokens that are kept, channels
+        "0100 01 0800 0800", // KV heads, unquantized tokens, channels
         "06"); // which
   }
 
   @Test
   void zipcacheAndMikv() {
-    QuantizedForms sealed = sealed("zipcache:2,keys=token,share=0.25,queries=2");
+    QuantizedForms quantized = quantized("zipcache:2,keys=token,share=0.25,queries=2");
     SnapshotAssertions.assertBytes(
-        sealed.pages().getFirst(),
+        quantized.pages().getFirst(),
         2081,
         "4266526c",
         "4b565047 02 29 13080000", //
@@ -173,7 +173,7 @@ class GoldenFormsTest {
         "09 02 6000 0800 0800", // 2 bits, 96 x 8
         "9f81c0c0 40606020 30301018 18080c0c"); // marks
     SnapshotAssertions.assertBytes(
-        sealed.state(),
+        quantized.state(),
         62,
         "ee25fba1",
         "4b565354 01 28 30000000", //
@@ -183,49 +183,49 @@ class GoldenFormsTest {
 
   @Test
   void skvq() {
-    QuantizedForms sealed = sealed("skvq:2,group=32");
+    QuantizedForms quantized = quantized("skvq:2,group=32");
     SnapshotAssertions.assertBytes(
-        sealed.pages().getFirst(),
+        quantized.pages().getFirst(),
         1846,
         "8921f671",
         "4b565047 02 2a 28070000", //
         "0100 0800", // KV heads, channels of a value
         "00010203 04050607", // their order
         "0100", // KV heads
-        "01 01", // with an order of channels; grids of keys
+        "01 01", // with an order of channels; matrices of keys
         "0a 02 0800 8000 0000", // by token: 2 bits, 8 x 128
         "09 02 8000 0800 0800"); // values: 2 bits, 128 x 8
   }
 
   @Test
   void kvquant() {
-    QuantizedForms sealed = sealed("kvquant:2");
+    QuantizedForms quantized = quantized("kvquant:2");
     SnapshotAssertions.assertBytes(
-        sealed.pages().getLast(),
+        quantized.pages().getLast(),
         1765,
         "d752bb98",
         "4b565047 02 2b d7060000", //
         "0100 0800 0800", // KV heads, channels of a key, of a value
-        "02 02 01 01", // bits and numbers that are kept apart, of keys and values
-        "00", // as they are after rotation
+        "02 02 01 01", // bits and outliers of keys and values
+        "00", // after rotation
         "80000000"); // position
   }
 
   @Test
   void pmkvq() {
-    QuantizedForms sealed = sealed("pmkvq:4,budget=1MiB,keys=token");
+    QuantizedForms quantized = quantized("pmkvq:4,budget=1MiB,keys=token");
     SnapshotAssertions.assertBytes(
-        sealed.pages().getFirst(),
+        quantized.pages().getFirst(),
         5156,
         "16dc4227",
         "4b565047 02 03 16140000", //
         "10 00", // bits, not smoothed
         "0100", // KV heads
         "00 01", // without an order of channels; blocks of keys
-        "07 10 0800 8000 0800", // wide by lane
-        "06 10 8000 0800 0800"); // wide by entry
+        "07 10 0800 8000 0800", // wide by column
+        "06 10 8000 0800 0800"); // wide by row
     SnapshotAssertions.assertBytes(
-        sealed.state(),
+        quantized.state(),
         17,
         "8e5a519b",
         "4b565354 01 03 03000000", //
@@ -235,9 +235,9 @@ class GoldenFormsTest {
 
   @Test
   void quarot() {
-    QuantizedForms sealed = sealed("quarot:2,k=4,clip=1");
+    QuantizedForms quantized = quantized("quarot:2,k=4,clip=1");
     SnapshotAssertions.assertBytes(
-        sealed.pages().getFirst(),
+        quantized.pages().getFirst(),
         2090,
         "c3d47003",
         "4b565047 02 14 1c080000", //
@@ -250,9 +250,9 @@ class GoldenFormsTest {
 
   @Test
   void turboquant() {
-    QuantizedForms sealed = sealed("turboquant:2");
+    QuantizedForms quantized = quantized("turboquant:2");
     SnapshotAssertions.assertBytes(
-        sealed.pages().getFirst(),
+        quantized.pages().getFirst(),
         1322,
         "01c7012e",
         "4b565047 02 14 1c050000", //
@@ -265,14 +265,14 @@ class GoldenFormsTest {
 
   @Test
   void rotatekv() {
-    QuantizedForms sealed = sealed("rotatekv:2,v=4");
+    QuantizedForms quantized = quantized("rotatekv:2,v=4");
     SnapshotAssertions.assertBytes(
-        sealed.pages().getLast(),
+        quantized.pages().getLast(),
         2361,
         "bb6f55c9",
         "4b565047 02 15 2b090000", //
         "80000000", // position
-        "01 00 01", // heads of a group; not turned back; in an order of their own
+        "01 00 01", // heads of a group; not rotated back; in their own order
         "0100 0600 0700 0200 0300 0400 0500 0000", // the order
         "0100", // KV heads
         "00 01", // without an order within a head; blocks of keys
@@ -282,9 +282,9 @@ class GoldenFormsTest {
 
   @Test
   void kvarn() {
-    QuantizedForms sealed = sealed("kvarn:2,rounds=0");
+    QuantizedForms quantized = quantized("kvarn:2,rounds=0");
     SnapshotAssertions.assertBytes(
-        sealed.pages().getFirst(),
+        quantized.pages().getFirst(),
         1618,
         "cdd54059",
         "4b565047 02 16 44060000", //
@@ -297,12 +297,12 @@ class GoldenFormsTest {
 
   private record QuantizedForms(List<byte[]> pages, byte[] state) {}
 
-  /** Two blocks, the second a run of its own. */
-  private static QuantizedForms sealed(String spec) {
-    return sealed(spec, SHAPE);
+  /** Quantizes two blocks, the second in a batch of its own. */
+  private static QuantizedForms quantized(String spec) {
+    return quantized(spec, SHAPE);
   }
 
-  private static QuantizedForms sealed(String spec, CacheShape shape) {
+  private static QuantizedForms quantized(String spec, CacheShape shape) {
     PageCodec method = codec(spec, shape);
     List<byte[]> pages = new ArrayList<>();
     try (SequenceCodec codec = method.newSequence()) {
@@ -343,7 +343,7 @@ class GoldenFormsTest {
     return vectors(Page.TOKENS, seed);
   }
 
-  /** Whole numbers, whose reach grows from channel to channel. */
+  /** Returns whole numbers whose range grows from channel to channel. */
   private static float[] vectors(int tokens, int seed) {
     float[] x = SnapshotAssertions.wholeNumbers(tokens * CHANNELS);
     for (int i = 0; i < x.length; i++) {

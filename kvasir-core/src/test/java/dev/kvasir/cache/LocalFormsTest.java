@@ -20,20 +20,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The forms of caches whose layers hold windows, for one KV head of four channels. */
+/** The serialized caches of sliding-window layers, for one KV head of four channels. */
 class LocalFormsTest {
   private static final CacheShape WHOLE = new CacheShape(4, 1, 4);
 
-  /** Two layers are alike; the first is never packed. */
+  /** Two layers have the same window; the first is never quantized. */
   private static final CacheShape LOCAL =
       WHOLE.withWindows(new LayerWindows(List.of(5, LayerWindows.UNBOUNDED, 200, 200)));
 
   private static final int TOKENS = 1 + 4 * 128 + 3;
 
-  /** Before the kinds of layers in a block: envelope, position, precision, layers. */
+  /** Offset of the layer kinds in a block: header, position, precision, layers. */
   private static final int BLOCK_KINDS = 10 + 7;
 
-  /** Before the state in a rest: envelope, header. */
+  /** Offset of the state in a residual snapshot: header, fixed fields. */
   private static final int STATE = 10 + 17;
 
   private long bytesBefore;
@@ -66,7 +66,7 @@ class LocalFormsTest {
   }
 
   @Test
-  void packedBlocksAndTheRest() {
+  void quantizedBlocksAndTheResidual() {
     try (KvCache cache = filled("kivi:1,window=0,sinks=1", LOCAL)) {
       CacheSnapshot snapshot = cache.snapshot();
       SnapshotAssertions.assertBytes(
@@ -75,7 +75,7 @@ class LocalFormsTest {
           "5ee99d03",
           "4b56424c 01 03 cd030000", // magic, version, kind, bytes
           "01000000 01 0400", // position, halves, layers
-          "00 01 00 00", // let go, a page, let go
+          "00 01 00 00", // evicted, a page, evicted
           "00000000 b2030000 00000000 00000000", // bytes of each
           "4b565047 02 01"); // the page
       SnapshotAssertions.assertBytes(
@@ -86,7 +86,7 @@ class LocalFormsTest {
           "81010000 01 0400", //
           "02 01 01 01", // numbers, pages
           "00080000 b2030000 b2030000 b2030000", //
-          "00c0 80c9"); // keys of the first layer begin
+          "00c0 80c9"); // start of the first layer's keys
       SnapshotAssertions.assertBytes(
           snapshot.residual(),
           261,
@@ -94,15 +94,15 @@ class LocalFormsTest {
           "4b565254 01 02 f7000000", //
           "04020000 04000000 01000000 01", // positions, whole blocks, sinks, halves
           "0e000000 4b565354 01 00 00000000 12f087be", // state
-          "00 01 00 00", // who holds the sinks
-          "01 01 01 01", // and who the last tokens
+          "00 01 00 00", // layers that retain the sinks
+          "01 01 01 01", // layers that retain the last tokens
           "80c9 0042 00c6 0048"); // the sink's key
     }
   }
 
-  /** Where no layer packs, a block that was passed by the window is no whole one once it is cut. */
+  /** If no layer is quantized, a block behind the window is not whole once it is truncated. */
   @Test
-  void aCutCacheThatNeverPacksIsRestored() {
+  void aTruncatedDenseCacheIsRestored() {
     CacheShape shape = WHOLE.withWindows(new LayerWindows(List.of(150, 150, 150, 150)));
     String spec = "kivi:2,window=100";
     try (KvCache cache = filled(spec, shape)) {
@@ -115,7 +115,7 @@ class LocalFormsTest {
   }
 
   @Test
-  void patternsOfLayersThatLetGoOfPages() {
+  void patternsOfLayersThatEvictPages() {
     try (KvCache cache = filled("patternkv:2,patterns=1,rope=static,window=0", LOCAL)) {
       byte[] rest = cache.snapshot().residual();
       SnapshotAssertions.assertBytes(
@@ -125,17 +125,17 @@ class LocalFormsTest {
           "4b565354 01 04 44000000", //
           "00000000 00020000", // patterns from there on and up to there
           "01 00000000 01", // one version of keys: its position, its patterns
-          "0000 0000 0000 0000", // of the first layer, which is never packed
+          "0000 0000 0000 0000", // of the first layer, which is never quantized
           "00a4 0023 0098 80a4 00a4 0023 0098 80a4", // of the last two
-          "01 00000000 01"); // the same of values
+          "01 00000000 01"); // the same for values
     }
   }
 
-  /** A sequence that was stored with everything lets go of it with its next step. */
+  /** A sequence that was stored with all tokens evicts in its next step. */
   @ParameterizedTest
   @ValueSource(
       strings = {"fp16", "kivi:1,window=0,sinks=1", "kivi:2", "patternkv:2,rope=static,window=0"})
-  void whatWasStoredWithAllLayersIsRead(String spec) {
+  void snapshotsOfAllLayersAreRead(String spec) {
     try (KvCache whole = filled(spec, WHOLE);
         KvCache local = filled(spec, LOCAL);
         KvCache read = restored(spec, SnapshotBytes.of(whole.snapshot()))) {
@@ -157,29 +157,29 @@ class LocalFormsTest {
     return keys;
   }
 
-  private static SnapshotBytes changed(SnapshotBytes form, int block, int at, int value) {
-    List<String> blocks = new ArrayList<>(form.hexBlocks());
+  private static SnapshotBytes changed(SnapshotBytes snapshot, int block, int at, int value) {
+    List<String> blocks = new ArrayList<>(snapshot.hexBlocks());
     byte[] bytes = HexFormat.of().parseHex(blocks.get(block));
     bytes[at] = (byte) value;
     blocks.set(block, HexFormat.of().formatHex(SnapshotAssertions.withChecksum(bytes)));
-    return new SnapshotBytes(form.length(), form.ends(), blocks, form.hexRest());
+    return new SnapshotBytes(snapshot.length(), snapshot.ends(), blocks, snapshot.hexResidual());
   }
 
   @Test
   void aLayerThatIsMissingWhereItIsReadIsRefused() {
     String spec = "fp16";
     try (KvCache cache = filled(spec, LOCAL)) {
-      SnapshotBytes form = SnapshotBytes.of(cache.snapshot());
-      int last = form.blocks() - 1;
+      SnapshotBytes snapshot = SnapshotBytes.of(cache.snapshot());
+      int last = snapshot.blocks() - 1;
       assertRefused(
-          changed(form, last, BLOCK_KINDS + 2, BlockSerializer.EVICTED),
+          changed(snapshot, last, BLOCK_KINDS + 2, BlockSerializer.EVICTED),
           "a stored block has layer 2 as kind 0 and layer 3, which looks as far back, as kind 2");
       assertRefused(
-          changed(form, last, BLOCK_KINDS + 1, BlockSerializer.PAGE),
+          changed(snapshot, last, BLOCK_KINDS + 1, BlockSerializer.PAGE),
           "a stored block has layer 1 as kind 1, which this cache does not keep it as");
       assertRefused(
-          changed(form, last, BLOCK_KINDS, BlockSerializer.EVICTED),
-          "a stored block has 2048 bytes of layer 0, which has let go of it");
+          changed(snapshot, last, BLOCK_KINDS, BlockSerializer.EVICTED),
+          "a stored block has 2048 bytes of layer 0, which has evicted it");
     }
     assertRefused(
         storedWithin(5, 200, 200, 200),
@@ -196,8 +196,8 @@ class LocalFormsTest {
     }
   }
 
-  private static void assertRefused(SnapshotBytes form, String sentence) {
-    assertThatThrownBy(() -> restored("fp16", form))
+  private static void assertRefused(SnapshotBytes snapshot, String sentence) {
+    assertThatThrownBy(() -> restored("fp16", snapshot))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(sentence);
   }

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Layers that hold their windows alone, beside a cache in which all layers hold everything. */
+/** Compares sliding-window layers with a cache that retains everything. */
 @Tag("contract")
 class LocalLayersTest {
   private static final AttentionShape HEADS = new AttentionShape(2, 1, 20);
@@ -82,9 +82,9 @@ class LocalLayersTest {
   /**
    * A text in three caches.
    *
-   * @param local whose layers hold their windows
-   * @param whole of the same kind, which holds everything
-   * @param dense which holds everything as it came
+   * @param local layers retain only their windows
+   * @param whole the same specification, retaining everything
+   * @param dense retains everything in full precision
    */
   private record Text(KvCache local, KvCache whole, KvCache dense, boolean[] isCut) {
     Text fork() {
@@ -100,12 +100,12 @@ class LocalLayersTest {
     }
   }
 
-  /** Random windows; texts grow, are cut, fork, and are stored and read again. */
+  /** Random windows; texts grow, are truncated, fork, and are stored and restored. */
   @ParameterizedTest
   @MethodSource("specs")
-  void whatIsLetGoWasNeverReadAgain(String typed) {
+  void evictedTokensAreNeverRead(String typed) {
     CacheSpec spec = CacheSpec.parse(typed);
-    spec.newCache(SHAPE, context).close(); // what sequences share is made with the first of them
+    spec.newCache(SHAPE, context).close(); // creates the shared tables
     long bytesBefore = CountedArena.liveBytes();
     SplittableRandom random = new SplittableRandom(typed.hashCode());
     CacheShape shape = SHAPE.withWindows(randomWindows(random));
@@ -130,7 +130,7 @@ class LocalLayersTest {
     assertThat(CountedArena.liveBytes()).isEqualTo(bytesBefore);
   }
 
-  /** Read like the kind that it is beside, of which it packs nothing. */
+  /** Returns a cache that is read like the given one but never quantizes. */
   private KvCache dense(CacheSpec spec) {
     CacheConfig kind = spec.config().cacheConfig(SHAPE, context);
     return kind.codec().map(PageCodec::hasIndependentLayers).orElse(false)
@@ -139,10 +139,10 @@ class LocalLayersTest {
         : CacheSpec.DEFAULT.newCache(SHAPE, context);
   }
 
-  /** Another kind has its blocks elsewhere, and lets go at other times. */
+  /** Another specification has other block boundaries and evicts at other times. */
   @ParameterizedTest
   @ValueSource(strings = {"kivi:2,window=40,sinks=5", "fp16", "quarot:2,window=0,sinks=130"})
-  void aCacheIsFilledWithWhatAnotherKindHolds(String typed) {
+  void aCacheIsConvertedToAnotherSpec(String typed) {
     CacheSpec spec = CacheSpec.parse(typed);
     SplittableRandom random = new SplittableRandom(typed.hashCode());
     for (int trial = 0; trial < 12; trial++) {
@@ -193,26 +193,26 @@ class LocalLayersTest {
     }
   }
 
-  /** By a few tokens it can always be done, unless it was done before. */
+  /** A cut by a few tokens is always possible, unless there was one before. */
   private static void cut(Text text, SplittableRandom random) {
     int length = text.local.length();
     int most = random.nextInt(4) == 0 ? length : Math.min(length, PAGE);
     int wanted = length - random.nextInt(most + 1);
-    int kept = text.local.retainable(wanted);
-    assertThat(kept).isIn(0, wanted);
+    int retained = text.local.retainable(wanted);
+    assertThat(retained).isIn(0, wanted);
     if (!text.isCut[0] && length - wanted <= PAGE) {
-      assertThat(kept).isEqualTo(wanted);
+      assertThat(retained).isEqualTo(wanted);
     }
-    text.caches().forEach(cache -> cache.truncate(kept));
-    assertThat(text.local.length()).isEqualTo(kept);
-    text.isCut[0] = kept > 0;
+    text.caches().forEach(cache -> cache.truncate(retained));
+    assertThat(text.local.length()).isEqualTo(retained);
+    text.isCut[0] = retained > 0;
   }
 
   private Text restored(CacheSpec spec, CacheShape shape, Text text) {
     SnapshotBytes stored = SnapshotBytes.of(text.local.snapshot());
     KvCache read = spec.restore(shape, context, stored);
     assertThat(SnapshotBytes.of(read.snapshot())).isEqualTo(stored);
-    assertThat(besideTables(read.bytes())).isEqualTo(besideTables(text.local.bytes()));
+    assertThat(withoutTables(read.bytes())).isEqualTo(withoutTables(text.local.bytes()));
     text.local.close();
     return new Text(read, text.whole, text.dense, text.isCut);
   }
@@ -233,13 +233,13 @@ class LocalLayersTest {
       }
     }
     if (!text.isCut[0] && spec.sizes(shape, context) == PageCodec.SizeAccuracy.EXACT) {
-      assertThat(besideTables(text.local.bytes()))
-          .isEqualTo(besideTables(spec.bytesFor(shape, context, text.local.length())));
+      assertThat(withoutTables(text.local.bytes()))
+          .isEqualTo(withoutTables(spec.bytesFor(shape, context, text.local.length())));
     }
   }
 
-  /** Those depend on how tokens came, and on forks. */
-  private static CacheBytes besideTables(CacheBytes all) {
+  /** Tables depend on how tokens were chunked, and on forks. */
+  private static CacheBytes withoutTables(CacheBytes all) {
     return new CacheBytes(all.codes(), all.scales(), all.window(), all.sinks(), 0);
   }
 
@@ -266,7 +266,7 @@ class LocalLayersTest {
     }
     for (int layer = 0; layer < shape.layers(); layer++) {
       int window = shape.windows().of(layer);
-      KvCache like = isPacked(spec, shape, layer) ? text.whole : text.dense;
+      KvCache like = isQuantized(spec, shape, layer) ? text.whole : text.dense;
       float[] found = attend(text.local, layer, window, first, count, queries[layer]);
       float[] expected = attend(text.whole, layer, window, first, count, queries[layer]);
       if (like == text.dense) {
@@ -279,8 +279,8 @@ class LocalLayersTest {
     text.caches().forEach(cache -> cache.commit(count));
   }
 
-  /** Layers of a cache that packs anything are packed where they are read behind what is dense. */
-  private boolean isPacked(CacheSpec spec, CacheShape shape, int layer) {
+  /** Layers are quantized if their window reaches behind the dense blocks. */
+  private boolean isQuantized(CacheSpec spec, CacheShape shape, int layer) {
     CacheConfig settings = spec.config().cacheConfig(shape, context);
     if (settings.codec().isEmpty() || !settings.codec().get().hasIndependentLayers()) {
       return true;
@@ -306,7 +306,7 @@ class LocalLayersTest {
     return x;
   }
 
-  /** Five of six layers see 1,024 tokens of 16,384: what they take does not grow with the text. */
+  /** Five of six layers see 1,024 tokens of 16,384, so their memory does not grow with the text. */
   @Test
   void aModelOfLocalLayersTakesAFifthAtSixteenThousandTokens() {
     CacheShape global = new CacheShape(34, 4, 256);

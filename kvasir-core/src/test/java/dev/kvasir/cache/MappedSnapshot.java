@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** A stored cache as in a mapped file: its blocks lie at odd addresses, and may stay there. */
+/** A stored cache as in a mapped file: its blocks have odd addresses and may stay mapped. */
 final class MappedSnapshot implements CacheSnapshot, AutoCloseable {
   private final SharedMapping mapping = new SharedMapping();
   private final CacheSnapshot snapshot;
@@ -21,7 +21,7 @@ final class MappedSnapshot implements CacheSnapshot, AutoCloseable {
     }
   }
 
-  /** As a file is that somebody writes to against the rules. */
+  /** Simulates a file that is modified against the rules. */
   void overwrite() {
     blocks.forEach(block -> block.fill((byte) 0));
   }

@@ -9,7 +9,7 @@ import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is foretold as the most that a sequence takes, what it sets aside included. */
+/** The estimated maximum of a sequence, reserved bytes included, is never exceeded. */
 class MaxBytesTest {
   private static final CacheShape SHAPE = new CacheShape(2, 2, 32);
   private static final int STEP = 256;

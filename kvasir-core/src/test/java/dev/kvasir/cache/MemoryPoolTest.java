@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One budget of bytes for all sequences that share a pool. */
+/** One byte budget for all sequences of a pool. */
 class MemoryPoolTest {
   private static final CacheShape SHAPE = new CacheShape(2, 2, 32);
   private static final int VECTOR = SHAPE.kvHeads() * SHAPE.headDim();
@@ -43,7 +43,7 @@ class MemoryPoolTest {
     tables.close();
   }
 
-  private CacheContext host(MemoryPool pool) {
+  private CacheContext context(MemoryPool pool) {
     return CacheContext.unknown()
         .withQueryHeads(SHAPE.kvHeads())
         .withRotation(
@@ -54,7 +54,7 @@ class MemoryPoolTest {
   }
 
   private KvCache newCache(String spec, MemoryPool pool) {
-    return CacheSpec.parse(spec).newCache(SHAPE, host(pool));
+    return CacheSpec.parse(spec).newCache(SHAPE, context(pool));
   }
 
   private void append(KvCache cache, int tokens) {
@@ -80,7 +80,7 @@ class MemoryPoolTest {
     return vector;
   }
 
-  /** What is taken is what is allocated, and what dense blocks have set aside for their pages. */
+  /** Used bytes are allocated bytes, plus what dense blocks reserve for their pages. */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -93,7 +93,7 @@ class MemoryPoolTest {
         "pmkvq:2,budget=pool",
         "commvq:1,window=0"
       })
-  void whatIsTakenIsWhatIsAllocated(String spec) {
+  void usedBytesAreAllocatedBytes(String spec) {
     MemoryPool pool = MemoryPool.unlimited();
     List<KvCache> caches = new ArrayList<>();
     caches.add(newCache(spec, pool));
@@ -129,7 +129,7 @@ class MemoryPoolTest {
   }
 
   @Test
-  void whoAsksForMoreThanThereIsIsRefusedBeforeAnythingChanges() {
+  void requestsBeyondTheLimitChangeNothing() {
     MemoryPool pool = new MemoryPool(3 * DENSE_BLOCK);
     try (KvCache first = newCache("fp16", pool);
         KvCache second = newCache("fp16", pool)) {
@@ -148,9 +148,9 @@ class MemoryPoolTest {
     }
   }
 
-  /** A budget is never exceeded but by a page that is about to be replaced. */
+  /** Only a page that is about to be replaced exceeds the budget. */
   @Test
-  void whatWasTakenInCanAlwaysBePacked() {
+  void appendedTokensCanAlwaysBeQuantized() {
     MemoryPool pool = new MemoryPool(8 * DENSE_BLOCK);
     List<KvCache> caches = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
@@ -173,7 +173,7 @@ class MemoryPoolTest {
   }
 
   @Test
-  void pagesOfOneSequenceShrinkForAnother() {
+  void pagesAreRequantizedForAnotherSequence() {
     MemoryPool pool = new MemoryPool(12 * DENSE_BLOCK);
     try (KvCache old = newCache("pmkvq:2,budget=pool", pool);
         KvCache young = newCache("pmkvq:2,budget=pool", pool)) {
@@ -190,7 +190,7 @@ class MemoryPoolTest {
   }
 
   @Test
-  void pagesThatAreBeingReadDoNotShrinkForOthers() throws InterruptedException {
+  void pinnedPagesAreNotRequantized() throws InterruptedException {
     MemoryPool pool = new MemoryPool(12 * DENSE_BLOCK);
     try (KvCache old = newCache("pmkvq:2,budget=pool", pool);
         KvCache young = newCache("fp16", pool)) {
@@ -212,7 +212,7 @@ class MemoryPoolTest {
   }
 
   @Test
-  void aCutForWhichThereIsNoMemoryForgetsThePage() {
+  void aCutWithoutMemoryDropsThePage() {
     MemoryPool pool = new MemoryPool(6 * DENSE_BLOCK);
     try (KvCache cache = newCache("kivi:2,window=0", pool);
         KvCache other = newCache("fp16", pool)) {

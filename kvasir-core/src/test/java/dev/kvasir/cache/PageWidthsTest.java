@@ -10,7 +10,7 @@ import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is decided without pages is what a cache with pages does. */
+/** Decisions without pages match those of a cache with pages. */
 class PageWidthsTest {
   private static final CacheShape SHAPE = new CacheShape(2, 2, 16);
   private static final float[] ROW = new float[SHAPE.kvHeads() * SHAPE.headDim()];
@@ -36,10 +36,10 @@ class PageWidthsTest {
         if (fitting < count) {
           assertThatThrownBy(() -> widths.reserve(cache.length(), cache.length() + count, false))
               .isInstanceOf(CacheFullException.class);
-          int kept = random.nextInt(cache.length());
-          cache.truncate(kept);
+          int retained = random.nextInt(cache.length());
+          cache.truncate(retained);
           widths.truncate(
-              kept, Math.min(widths.quantizedBlocks(), Math.max(0, kept - sinks) / 128));
+              retained, Math.min(widths.quantizedBlocks(), Math.max(0, retained - sinks) / 128));
         } else {
           append(cache, widths, count);
         }

@@ -25,7 +25,7 @@ class QuantizedBlockTest {
   private static final CacheShape SHAPE = new CacheShape(1, 1, 32);
   private static final int COUNT = Page.TOKENS * SHAPE.headDim();
 
-  /** A sequence whose pages cannot be made narrower, because memory has run out. */
+  /** A sequence whose pages cannot be requantized, because memory has run out. */
   private record OutOfMemory(RequantizingSequence real) implements RequantizingSequence {
     @Override
     public Page requantize(SharedArena memory, Page page, int level) {
@@ -70,10 +70,10 @@ class QuantizedBlockTest {
   }
 
   @Test
-  void aPageThatCannotBeMadeNarrowerStaysAsItIs() {
+  void aPageThatCannotBeRequantizedStays() {
     long bytesBefore = CountedArena.liveBytes();
     RequantizingSequence real = codec().newSequence();
-    QuantizedBlock block = sealed(List.of(real.quantize(0, 0, vectors(), vectors())));
+    QuantizedBlock block = quantized(List.of(real.quantize(0, 0, vectors(), vectors())));
     QuantizedBlock fork = block.share();
     float[] before = values(block);
     assertThatThrownBy(() -> block.requantize(new OutOfMemory(real), 0, 1, MemoryPool.unlimited()))
@@ -86,10 +86,10 @@ class QuantizedBlockTest {
   }
 
   @Test
-  void aForkKeepsThePageThatASequenceHasMadeNarrower() {
+  void aForkKeepsThePageThatAnotherRequantizes() {
     long bytesBefore = CountedArena.liveBytes();
     RequantizingSequence real = codec().newSequence();
-    QuantizedBlock block = sealed(List.of(real.quantize(0, 0, vectors(), vectors())));
+    QuantizedBlock block = quantized(List.of(real.quantize(0, 0, vectors(), vectors())));
     QuantizedBlock fork = block.share();
     float[] before = values(block);
     block.requantize(real, 0, 1, MemoryPool.unlimited());
@@ -100,7 +100,7 @@ class QuantizedBlockTest {
     assertThat(CountedArena.liveBytes()).isEqualTo(bytesBefore);
   }
 
-  private static QuantizedBlock sealed(List<Page> pages) {
+  private static QuantizedBlock quantized(List<Page> pages) {
     CacheConfig settings = new CacheConfig(Precision.F16, 0, 0, Optional.of(codec()));
     return new QuantizedBlock(LayerGroup.whole(SHAPE, settings), pages);
   }

@@ -3,7 +3,7 @@ package dev.kvasir.cache;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerWindows;
 
-/** A kind of cache, and the heads that it is held to its promises on. */
+/** A cache specification and the head shape to test it with. */
 record ShapedSpec(CacheShape shape, String spec) {
   int keyVector() {
     return shape.kvHeads() * shape.keyDim();

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 
-/** A stored cache that is independent of the one it came from; equal where all bytes are. */
-record SnapshotBytes(int length, List<Integer> ends, List<String> hexBlocks, String hexRest)
+/** A snapshot that is independent of its cache; equal if all bytes are. */
+record SnapshotBytes(int length, List<Integer> ends, List<String> hexBlocks, String hexResidual)
     implements CacheSnapshot {
   static SnapshotBytes of(CacheSnapshot snapshot) {
     List<Integer> ends = new ArrayList<>();
@@ -35,6 +35,6 @@ record SnapshotBytes(int length, List<Integer> ends, List<String> hexBlocks, Str
 
   @Override
   public byte[] residual() {
-    return HexFormat.of().parseHex(hexRest);
+    return HexFormat.of().parseHex(hexResidual);
   }
 }

@@ -27,10 +27,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What every method promises of its pages, and of what it keeps of a sequence, once stored. */
+/** The contract of every method's stored pages and sequence state. */
 @Tag("contract")
 class StoredFormContractTest {
-  private static final PageWorkspace ROOM =
+  private static final PageWorkspace WORKSPACE =
       new PageWorkspace(KernelChoice.ofThisProcess().kernels());
   private static final String KINDS = "dev.kvasir.cache.StoredSequences#kinds";
   private static final int KIND_AT = 5;
@@ -39,7 +39,7 @@ class StoredFormContractTest {
   private long arenasBefore;
 
   @BeforeAll
-  static void makeWhatAllShare() {
+  static void createSharedTables() {
     assertThat(StoredSequences.kinds()).isNotEmpty();
   }
 
@@ -56,19 +56,19 @@ class StoredFormContractTest {
   }
 
   @Test
-  void everyMethodIsHeldToThis() {
-    Set<QuantizationMethod> held = new HashSet<>();
-    ContractSpecs.specs().forEach(spec -> held.add(CacheSpec.parse(spec).method()));
-    assertThat(held).containsExactlyInAnyOrderElementsOf(MethodRegistry.all());
+  void everyMethodIsCovered() {
+    Set<QuantizationMethod> covered = new HashSet<>();
+    ContractSpecs.specs().forEach(spec -> covered.add(CacheSpec.parse(spec).method()));
+    assertThat(covered).containsExactlyInAnyOrderElementsOf(MethodRegistry.all());
   }
 
-  /** Numbers in files that exist belong to one class each, for ever. */
+  /** Kind numbers in existing files belong to one class each, forever. */
   @Test
   void everyNumberStandsForOneKind() {
     Map<Integer, Class<?>> pages = new TreeMap<>();
     Map<Integer, Class<?>> states = new TreeMap<>();
     StoredSequences.kinds()
-        .filter(kind -> !kind.spec().startsWith("toy")) // which is in no file
+        .filter(kind -> !kind.spec().startsWith("toy")) // never stored in files
         .forEach(
             kind -> {
               try (QuantizedSequence sequence = StoredSequences.begin(kind)) {
@@ -76,7 +76,7 @@ class StoredFormContractTest {
                 Page page = sequence.page(0, 0);
                 assertOwn(pages, page.serialize(), page.getClass());
                 byte[] state = sequence.codec().serializeState();
-                if (state[KIND_AT] != 0) { // which is the empty state of any method
+                if (state[KIND_AT] != 0) { // 0 is the empty state of any method
                   assertOwn(states, state, sequence.codec().getClass());
                 }
               }
@@ -98,7 +98,7 @@ class StoredFormContractTest {
             "VqllmPage",
             "LatentPage",
             "MeadPage",
-            "TokenPage");
+            "TokenIdPage");
     assertThat(states.values().stream().map(Class::getSimpleName))
         .containsExactly(
             "PatternkvSequence",
@@ -106,9 +106,9 @@ class StoredFormContractTest {
             "PmkvqSequence",
             "RankedSequence",
             "LatentSequence",
-            "ShrinkingLatentSequence",
+            "RequantizingLatentSequence",
             "MeadSequence",
-            "ShrinkingMeadSequence");
+            "RequantizingMeadSequence");
   }
 
   private static void assertOwn(Map<Integer, Class<?>> kinds, byte[] form, Class<?> type) {
@@ -134,48 +134,48 @@ class StoredFormContractTest {
     }
   }
 
-  /** The one that was stored goes first: what was read must not depend on it. */
+  /** The original continues first, since the restored one must not depend on it. */
   @ParameterizedTest
-  @MethodSource(KINDS + "ThatPackQuickly")
-  void whatFollowsHasTheSameBitsAsIfItHadNeverStopped(ShapedSpec kind) {
-    assertGoesOn(kind, 0);
-    if (StoredSequences.seesQueries(kind)) { // or nothing would tell the second from the first
-      assertGoesOn(kind, 5);
+  @MethodSource(KINDS + "ThatQuantizeQuickly")
+  void aRestoredSequenceContinuesBitIdentically(ShapedSpec kind) {
+    assertContinues(kind, 0);
+    if (StoredSequences.observesQueries(kind)) { // otherwise both trials are alike
+      assertContinues(kind, 5);
     }
   }
 
   /**
-   * @param beyond tokens that it has seen and not sealed when it stops
+   * @param beyond tokens observed but not quantized when it stops
    */
-  private static void assertGoesOn(ShapedSpec kind, int beyond) {
+  private static void assertContinues(ShapedSpec kind, int beyond) {
     SequenceSnapshot middle;
     SequenceSnapshot whole;
     SequenceSnapshot cut;
     try (QuantizedSequence sequence = StoredSequences.filled(kind)) {
       sequence.observeBeyond(beyond);
       middle = sequence.snapshot();
-      goOn(sequence);
+      continueWith(sequence);
       whole = sequence.snapshot();
       sequence.truncate(sequence.blockCount() / 2);
-      goOn(sequence);
+      continueWith(sequence);
       cut = sequence.snapshot();
     }
     try (QuantizedSequence read = StoredSequences.resume(kind, middle)) {
-      goOn(read);
+      continueWith(read);
       StoredSequences.assertSameBytes(read.snapshot(), whole);
       read.truncate(read.blockCount() / 2);
-      goOn(read);
+      continueWith(read);
       StoredSequences.assertSameBytes(read.snapshot(), cut);
     }
   }
 
-  private static void goOn(QuantizedSequence sequence) {
+  private static void continueWith(QuantizedSequence sequence) {
     sequence.grow(1);
     sequence.requantize();
     sequence.grow(2);
   }
 
-  /** Pages that were put away while their sequence lives on. */
+  /** Pages that were stored while their sequence still exists. */
   @ParameterizedTest
   @MethodSource(KINDS)
   void aPageComesBackToTheSequenceThatItCameFrom(ShapedSpec kind) {
@@ -199,17 +199,20 @@ class StoredFormContractTest {
     for (int head = 0; head < shape.kvHeads(); head++) {
       int kvHead = head;
       assertThat(
-              expanded(shape.keyDim(), out -> found.dequantizeKeys(ROOM, kvHead, Page.TOKENS, out)))
+              expanded(
+                  shape.keyDim(), out -> found.dequantizeKeys(WORKSPACE, kvHead, Page.TOKENS, out)))
           .isEqualTo(
               expanded(
-                  shape.keyDim(), out -> expected.dequantizeKeys(ROOM, kvHead, Page.TOKENS, out)));
+                  shape.keyDim(),
+                  out -> expected.dequantizeKeys(WORKSPACE, kvHead, Page.TOKENS, out)));
       assertThat(
               expanded(
-                  shape.valueDim(), out -> found.dequantizeValues(ROOM, kvHead, Page.TOKENS, out)))
+                  shape.valueDim(),
+                  out -> found.dequantizeValues(WORKSPACE, kvHead, Page.TOKENS, out)))
           .isEqualTo(
               expanded(
                   shape.valueDim(),
-                  out -> expected.dequantizeValues(ROOM, kvHead, Page.TOKENS, out)));
+                  out -> expected.dequantizeValues(WORKSPACE, kvHead, Page.TOKENS, out)));
     }
   }
 
@@ -219,13 +222,13 @@ class StoredFormContractTest {
     return out;
   }
 
-  /** What a few query rows get of a walk over all pages of a head: scores, then what is mixed. */
+  /** Returns the scores and accumulators of a few query rows over all pages of a head. */
   private static float[][] attended(CacheShape shape, QuantizedSequence sequence, int layer) {
     int rows = 3;
     PageReaders readers =
         new PageReaders(KernelChoice.ofThisProcess().kernels(), shape.keyDim(), shape.valueDim());
     float[] queries = SnapshotAssertions.wholeNumbers(rows * shape.keyDim());
-    float[] mixed = new float[rows * shape.valueDim()];
+    float[] accumulator = new float[rows * shape.valueDim()];
     int head = shape.kvHeads() - 1;
     float[] scores = new float[rows * Page.TOKENS];
     float[] sum = new float[scores.length];
@@ -234,12 +237,12 @@ class StoredFormContractTest {
       Page page = sequence.page(layer, block);
       PageReader reader = page.reader(readers);
       reader.score(page, head, queries, rows, scores);
-      reader.accumulate(page, head, scores, rows, mixed);
+      reader.accumulate(page, head, scores, rows, accumulator);
       for (int i = 0; i < sum.length; i++) {
         sum[i] += scores[i];
       }
     }
-    readers.endPass(rows, mixed);
-    return new float[][] {sum, mixed};
+    readers.endPass(rows, accumulator);
+    return new float[][] {sum, accumulator};
   }
 }

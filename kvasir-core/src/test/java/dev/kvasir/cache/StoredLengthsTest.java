@@ -10,7 +10,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Wherever a sequence is cut into two lives, it goes on with the bits of one. */
+/** A sequence that is stored and restored at any length continues bit-identically. */
 class StoredLengthsTest {
   private static final CacheShape SHAPE = new CacheShape(2, 1, 16);
   private static final int TRIALS = 10;
@@ -45,9 +45,10 @@ class StoredLengthsTest {
     try (KvCache cache = spec.newCache(SHAPE)) {
       append(cache, first, step);
       SnapshotBytes stored = SnapshotBytes.of(cache.snapshot());
-      try (MappedSnapshot lent = new MappedSnapshot(stored);
-          KvCache read = spec.restore(SHAPE, CacheContext.unknown(), lent)) {
-        // With old pages a sequence that was stored is another one, which goes on as itself.
+      try (MappedSnapshot mapped = new MappedSnapshot(stored);
+          KvCache read = spec.restore(SHAPE, CacheContext.unknown(), mapped)) {
+        // With cold blocks a stored sequence differs from the original, so the restored one is
+        // compared.
         KvCache whole =
             spec.config().cacheConfig(SHAPE, CacheContext.unknown()).coldBlocks().isPresent()
                 ? spec.restore(SHAPE, CacheContext.unknown(), stored)
@@ -64,7 +65,7 @@ class StoredLengthsTest {
     }
   }
 
-  /** Vectors by their positions. */
+  /** Appends vectors that depend on their positions. */
   private static void append(KvCache cache, int tokens, int step) {
     int end = cache.length() + tokens;
     while (cache.length() < end) {

@@ -22,45 +22,45 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
-/** Sequences of every method that packs, to be stored. */
+/** Sequences of every quantizing method, to be stored. */
 final class StoredSequences {
   static final CacheShape SHAPE = new CacheShape(2, 2, 20);
 
-  /** Made once for all tests, and so never freed. */
-  private static final Map<CacheShape, CacheContext> HOSTS = new ConcurrentHashMap<>();
+  /** Created once for all tests and never freed. */
+  private static final Map<CacheShape, CacheContext> CONTEXTS = new ConcurrentHashMap<>();
 
   private static final Map<ShapedSpec, SequenceSnapshot> STORED = new ConcurrentHashMap<>();
 
-  /** Values that are narrower than keys. */
+  /** Values narrower than keys. */
   private static final CacheShape TWO_WIDTHS = new CacheShape(2, 2, 24, 12);
 
   /** Values that are the first channels of keys. */
   private static final CacheShape LATENT = new CacheShape(2, 1, 36, 28, ValueOrigin.IN_KEYS);
 
-  /** More channels than a byte of an order tells apart. */
+  /** More channels than a byte of a channel order can number. */
   private static final CacheShape LARGE = new CacheShape(2, 1, 272, 256);
 
-  /** Sequences may be as long where a budget asks for it. */
+  /** Maximum length of sequences whose budget depends on it. */
   private static final int LONGEST = 1200;
 
   private StoredSequences() {}
 
-  /** Arenas of what is never freed. */
+  /** Returns the arenas that are never freed. */
   static int tables() {
-    return HOSTS.size();
+    return CONTEXTS.size();
   }
 
-  /** Bytes of what is never freed. */
+  /** Returns the bytes that are never freed. */
   static long tableBytes() {
-    return HOSTS.values().stream()
+    return CONTEXTS.values().stream()
         .mapToLong(context -> context.tables().orElseThrow().bytes())
         .sum();
   }
 
-  /** All that pack, and what needs a profile. */
+  /** All quantizing specs, including those that need a profile. */
   static Stream<String> specs() {
     return Stream.concat(
-        ContractSpecs.specs().filter(spec -> packs(new ShapedSpec(SHAPE, spec))),
+        ContractSpecs.specs().filter(spec -> quantizes(new ShapedSpec(SHAPE, spec))),
         Stream.of(
             "kivi:2,widths=profile",
             "kvtuner:3,widths=profile",
@@ -78,23 +78,23 @@ final class StoredSequences {
             ContractSpecs.quickSpecs().map(spec -> new ShapedSpec(LARGE, spec)),
             ContractSpecs.latentSpecs().map(spec -> new ShapedSpec(LATENT, spec)))
         .flatMap(some -> some)
-        .filter(StoredSequences::packs);
+        .filter(StoredSequences::quantizes);
   }
 
-  /** Without those whose codes are searched for seconds a page, and independently of others. */
-  static Stream<ShapedSpec> kindsThatPackQuickly() {
-    return kinds().filter(ContractSpecs::packsQuickly);
+  /** Excludes methods that search codes for seconds per page, independently of other pages. */
+  static Stream<ShapedSpec> kindsThatQuantizeQuickly() {
+    return kinds().filter(ContractSpecs::quantizesQuickly);
   }
 
-  /** Whether tokens leave something in a sequence before they are sealed. */
-  static boolean seesQueries(ShapedSpec kind) {
+  /** Returns whether tokens change a sequence before they are quantized. */
+  static boolean observesQueries(ShapedSpec kind) {
     try (QuantizedSequence sequence = begin(kind)) {
       return sequence.codec().observesQueries();
     }
   }
 
-  private static boolean packs(ShapedSpec kind) {
-    return codec(kind.spec(), kind.shape(), host(kind.shape())).isPresent();
+  private static boolean quantizes(ShapedSpec kind) {
+    return codec(kind.spec(), kind.shape(), context(kind.shape())).isPresent();
   }
 
   static PageCodec method(ShapedSpec kind) {
@@ -106,18 +106,18 @@ final class StoredSequences {
   }
 
   static PageCodec method(String spec, CacheShape shape) {
-    return codec(spec, shape, host(shape)).orElseThrow();
+    return codec(spec, shape, context(shape)).orElseThrow();
   }
 
   private static Optional<PageCodec> codec(String spec, CacheShape shape, CacheContext context) {
     return CacheSpec.parse(spec).config().cacheConfig(shape, context).codec();
   }
 
-  private static CacheContext host(CacheShape shape) {
-    return HOSTS.computeIfAbsent(shape, StoredSequences::newHost);
+  private static CacheContext context(CacheShape shape) {
+    return CONTEXTS.computeIfAbsent(shape, StoredSequences::newContext);
   }
 
-  private static CacheContext newHost(CacheShape shape) {
+  private static CacheContext newContext(CacheShape shape) {
     int channels = shape.layers() * shape.kvHeads() * shape.keyDim();
     float[] factors = new float[channels];
     for (int i = 0; i < channels; i++) {
@@ -152,7 +152,7 @@ final class StoredSequences {
     return QuantizedSequence.begin(kind.shape(), method(kind));
   }
 
-  /** Runs of several blocks and of few, and pages that have shrunk. */
+  /** Quantizes long and short runs of blocks, and requantizes pages. */
   static QuantizedSequence filled(String spec) {
     return filled(new ShapedSpec(SHAPE, spec));
   }
@@ -166,7 +166,7 @@ final class StoredSequences {
     return sequence;
   }
 
-  /** What is left of a filled sequence. */
+  /** Returns the serialized form of a filled sequence. */
   static SequenceSnapshot stored(ShapedSpec kind) {
     return STORED.computeIfAbsent(
         kind,

@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * A sequence without a cache: blocks of made-up vectors, the same at the same positions, sealed by
- * a codec, stored and read again.
+ * A sequence without a cache. A codec quantizes, serializes and restores blocks of synthetic
+ * vectors, which are the same at the same positions.
  */
 public final class QuantizedSequence implements AutoCloseable {
   private static final int TOKENS = Page.TOKENS;
-  private static final int FIRST = 3; // as if there were sinks
+  private static final int FIRST = 3; // simulates attention sinks
 
-  /** What is left of a sequence when its process ends. */
+  /** The persistent state of a sequence. */
   public record SequenceSnapshot(byte[] state, List<List<byte[]>> blocks) {}
 
   private final CacheShape shape;
@@ -66,7 +66,7 @@ public final class QuantizedSequence implements AutoCloseable {
     return FIRST + block * TOKENS;
   }
 
-  /** Seals blocks in one run, as many as a codec wants together or so many times as many. */
+  /** Quantizes {@code times} groups of blocks in one batch. */
   public void grow(int times) {
     int first = blocks.size();
     int end = first + times * method.blocksPerGroup();
@@ -82,12 +82,12 @@ public final class QuantizedSequence implements AutoCloseable {
     }
   }
 
-  /** Sees tokens that are not sealed yet. */
+  /** Observes tokens that are not quantized yet. */
   public void observeBeyond(int tokens) {
     observe(position(blocks.size()), position(blocks.size()) + tokens);
   }
 
-  /** Makes pages that are to come narrower, and those of the first block, where they shrink. */
+  /** Lowers the level of new pages and of the first block, if the codec supports it. */
   public void requantize() {
     if (!(codec instanceof RequantizingSequence requantizing)) {
       return;
@@ -103,7 +103,7 @@ public final class QuantizedSequence implements AutoCloseable {
     }
   }
 
-  /** Keeps the first blocks, and some tokens of the next that will be another's. */
+  /** Keeps the first blocks, and some tokens of the next one, which will differ. */
   public void truncate(int kept) {
     while (blocks.size() > kept) {
       blocks.removeLast().forEach(Page::close);
@@ -120,7 +120,7 @@ public final class QuantizedSequence implements AutoCloseable {
     }
   }
 
-  /** The vectors of a block from its first position on. */
+  /** The vectors of consecutive blocks. */
   private final class SyntheticBatch implements QuantizationBatch {
     private final int first;
     private final int count;
@@ -147,7 +147,7 @@ public final class QuantizedSequence implements AutoCloseable {
     }
   }
 
-  /** (kvHeads, tokens, keyDim or valueDim). */
+  /** Returns vectors (kvHeads, tokens, keyDim or valueDim). */
   private float[] vectors(int layer, int block, int side) {
     int width = side == 0 ? shape.keyDim() : shape.valueDim();
     int count = shape.kvHeads() * TOKENS * width;

@@ -14,12 +14,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Against plain arrays of all that was told, and the bytes that are live. */
+/** Compares the statistics with plain arrays, and their size with the allocated bytes. */
 class ResidualTokenStatsTest {
   private static final int LAYERS = 2;
   private static final int KV_HEADS = 3;
-  private static final int PLACES = 40;
-  private static final long USUAL_BYTES = 4 * PLACES * (1 + 2 * LAYERS * KV_HEADS);
+  private static final int CAPACITY = 40;
+  private static final long BASE_BYTES = 4 * CAPACITY * (1 + 2 * LAYERS * KV_HEADS);
 
   private long bytesBefore;
   private ResidualTokenStats tokens;
@@ -27,86 +27,87 @@ class ResidualTokenStatsTest {
   @BeforeEach
   void begin() {
     bytesBefore = CountedArena.liveBytes();
-    tokens = new ResidualTokenStats(LAYERS, KV_HEADS, PLACES, MemoryPool.unlimited());
+    tokens = new ResidualTokenStats(LAYERS, KV_HEADS, CAPACITY, MemoryPool.unlimited());
   }
 
   @AfterEach
-  void everyByteIsGivenBack() {
+  void everyByteIsFreed() {
     tokens.close();
     assertThat(CountedArena.liveBytes()).isEqualTo(bytesBefore);
   }
 
-  private void give(int layer, int kvHead, int from, int... weights) {
+  private void observe(int layer, int kvHead, int from, int... weights) {
     tokens.observeAttention(layer, kvHead, from, weights, weights.length);
   }
 
-  private static int[] received(ResidualTokenStats of, int layer, int kvHead, int from, int count) {
+  private static int[] attentionMass(
+      ResidualTokenStats of, int layer, int kvHead, int from, int count) {
     int[] out = new int[count];
     of.attentionMass(layer, kvHead, from, count, out);
     return out;
   }
 
-  private int[] received(int from, int count) {
-    return received(tokens, 0, 0, from, count);
+  private int[] attentionMass(int from, int count) {
+    return attentionMass(tokens, 0, 0, from, count);
   }
 
   @Test
-  void whatNobodyToldIsZero() {
+  void unobservedTokensAreZero() {
     assertThat(tokens.tokenId(5)).isZero();
-    assertThat(received(3, 2)).containsOnly(0);
+    assertThat(attentionMass(3, 2)).containsOnly(0);
     tokens.observeToken(7, 70);
     assertThat(tokens.tokenId(7)).isEqualTo(70);
     assertThat(tokens.tokenId(6)).isZero();
     assertThat(tokens.tokenId(8)).isZero();
-    assertThat(received(6, 3)).containsOnly(0);
+    assertThat(attentionMass(6, 3)).containsOnly(0);
   }
 
   @Test
-  void whatIsGivenCountsWhenItsStepDoes() {
-    give(0, 0, 4, 1, 2);
-    give(0, 0, 5, 10, 20);
-    give(1, 2, 4, 7, 7);
-    assertThat(received(4, 3)).containsOnly(0);
+  void attentionCountsOnceItsStepIsCommitted() {
+    observe(0, 0, 4, 1, 2);
+    observe(0, 0, 5, 10, 20);
+    observe(1, 2, 4, 7, 7);
+    assertThat(attentionMass(4, 3)).containsOnly(0);
     tokens.commit(7);
-    assertThat(received(4, 3)).containsExactly(1, 12, 20);
-    assertThat(received(tokens, 1, 2, 4, 2)).containsExactly(7, 7);
-    assertThat(received(tokens, 1, 1, 4, 2)).containsOnly(0);
+    assertThat(attentionMass(4, 3)).containsExactly(1, 12, 20);
+    assertThat(attentionMass(tokens, 1, 2, 4, 2)).containsExactly(7, 7);
+    assertThat(attentionMass(tokens, 1, 1, 4, 2)).containsOnly(0);
   }
 
   @Test
-  void aStepThatIsBrokenOffLeavesNothing() {
-    give(0, 0, 0, 1);
+  void anAbortedStepLeavesNothing() {
+    observe(0, 0, 0, 1);
     tokens.commit(1);
-    give(0, 0, 0, 5, 5);
-    give(0, 0, 0, 6, 6, 6);
+    observe(0, 0, 0, 5, 5);
+    observe(0, 0, 0, 6, 6, 6);
     tokens.observeToken(1, 11);
-    give(0, 0, 0, 100, 200);
+    observe(0, 0, 0, 100, 200);
     tokens.commit(2);
-    assertThat(received(0, 3)).containsExactly(101, 200, 0);
+    assertThat(attentionMass(0, 3)).containsExactly(101, 200, 0);
   }
 
   @Test
-  void aStepThatIsBrokenOffLeavesNothingForOneWithoutQueries() {
-    give(0, 0, 0, 1);
+  void anAbortedStepLeavesNothingForAStepWithoutQueries() {
+    observe(0, 0, 0, 1);
     tokens.commit(1);
-    give(0, 0, 0, 5, 5, 5);
+    observe(0, 0, 0, 5, 5, 5);
     tokens.commit(2);
-    assertThat(received(0, 3)).containsExactly(1, 0, 0);
+    assertThat(attentionMass(0, 3)).containsExactly(1, 0, 0);
   }
 
   @Test
-  void sumsStayAtTheLargestNumber() {
-    give(0, 0, 0, Integer.MAX_VALUE);
+  void sumsSaturate() {
+    observe(0, 0, 0, Integer.MAX_VALUE);
     tokens.commit(1);
-    give(0, 0, 0, 3, Integer.MAX_VALUE);
-    give(0, 0, 1, Integer.MAX_VALUE, 1);
+    observe(0, 0, 0, 3, Integer.MAX_VALUE);
+    observe(0, 0, 1, Integer.MAX_VALUE, 1);
     tokens.commit(3);
-    assertThat(received(0, 3)).containsExactly(Integer.MAX_VALUE, Integer.MAX_VALUE, 1);
+    assertThat(attentionMass(0, 3)).containsExactly(Integer.MAX_VALUE, Integer.MAX_VALUE, 1);
   }
 
-  /** Tokens come in steps of any size, blocks are forgotten, ends are cut. */
+  /** Steps have any size, blocks are dropped and sequences truncated. */
   @Test
-  void whateverComesAndGoesTheSumsAreThoseOfPlainArrays() {
+  void sumsEqualThoseOfPlainArrays() {
     Random random = new Random(5);
     int[] ids = new int[4000];
     int[][] sums = new int[LAYERS * KV_HEADS][4000];
@@ -130,8 +131,8 @@ class ResidualTokenStatsTest {
       }
       length += step;
       tokens.commit(length);
-      while (length - first >= PLACES) {
-        first += PLACES / 2;
+      while (length - first >= CAPACITY) {
+        first += CAPACITY / 2;
         tokens.dropBefore(first);
       }
       if (random.nextInt(20) == 0) {
@@ -143,147 +144,148 @@ class ResidualTokenStatsTest {
         }
         length = kept;
       }
-      assertThat(tokens.bytes()).isEqualTo(USUAL_BYTES);
-      assertThat(CountedArena.liveBytes() - bytesBefore).isEqualTo(USUAL_BYTES);
+      assertThat(tokens.bytes()).isEqualTo(BASE_BYTES);
+      assertThat(CountedArena.liveBytes() - bytesBefore).isEqualTo(BASE_BYTES);
       for (int position = first; position < length + 5; position++) {
         assertThat(tokens.tokenId(position)).isEqualTo(ids[position]);
       }
       for (int head = 0; head < sums.length; head++) {
-        assertThat(received(tokens, head / KV_HEADS, head % KV_HEADS, first, length + 5 - first))
+        assertThat(
+                attentionMass(tokens, head / KV_HEADS, head % KV_HEADS, first, length + 5 - first))
             .containsExactly(Arrays.copyOfRange(sums[head], first, length + 5));
       }
     }
   }
 
   @Test
-  void memoryGrowsWhileTokensAreHeldBackAndShrinksWhenTheyArePacked() {
-    for (int position = 0; position < 10 * PLACES; position++) {
+  void memoryGrowsWhileQuantizationIsDeferredAndShrinksAfterwards() {
+    for (int position = 0; position < 10 * CAPACITY; position++) {
       tokens.observeToken(position, position);
-      give(0, 0, position, position);
+      observe(0, 0, position, position);
       tokens.commit(position + 1);
       assertThat(tokens.bytes()).isEqualTo(CountedArena.liveBytes() - bytesBefore);
       assertThat(tokens.bytes())
           .isLessThan(
-              2 * ResidualTokenStats.bytesFor(LAYERS, KV_HEADS, Math.max(PLACES, position + 1)));
+              2 * ResidualTokenStats.bytesFor(LAYERS, KV_HEADS, Math.max(CAPACITY, position + 1)));
     }
     assertThat(tokens.tokenId(3)).isEqualTo(3);
-    tokens.dropBefore(9 * PLACES);
-    assertThat(tokens.bytes()).isEqualTo(USUAL_BYTES);
+    tokens.dropBefore(9 * CAPACITY);
+    assertThat(tokens.bytes()).isEqualTo(BASE_BYTES);
     assertThat(tokens.tokenId(3)).isZero();
-    assertThat(tokens.tokenId(9 * PLACES)).isEqualTo(9 * PLACES);
-    assertThat(received(10 * PLACES - 1, 1)).containsExactly(10 * PLACES - 1);
+    assertThat(tokens.tokenId(9 * CAPACITY)).isEqualTo(9 * CAPACITY);
+    assertThat(attentionMass(10 * CAPACITY - 1, 1)).containsExactly(10 * CAPACITY - 1);
   }
 
   @Test
-  void withoutMemoryForLessItKeepsWhatItHas() {
-    long twice = 2 * USUAL_BYTES;
-    MemoryPool pool = new MemoryPool(3 * USUAL_BYTES);
-    try (ResidualTokenStats held = new ResidualTokenStats(LAYERS, KV_HEADS, PLACES, pool)) {
+  void withoutMemoryToShrinkItKeepsTheLargerBuffer() {
+    long twice = 2 * BASE_BYTES;
+    MemoryPool pool = new MemoryPool(3 * BASE_BYTES);
+    try (ResidualTokenStats held = new ResidualTokenStats(LAYERS, KV_HEADS, CAPACITY, pool)) {
       held.observeToken(0, 1);
-      held.observeToken(PLACES, 2);
+      held.observeToken(CAPACITY, 2);
       assertThat(held.bytes()).isEqualTo(twice);
       pool.acquire(1);
-      held.dropBefore(PLACES);
+      held.dropBefore(CAPACITY);
       assertThat(held.bytes()).isEqualTo(twice);
-      assertThat(held.tokenId(PLACES)).isEqualTo(2);
+      assertThat(held.tokenId(CAPACITY)).isEqualTo(2);
       pool.release(1);
-      held.dropBefore(PLACES);
-      assertThat(held.bytes()).isEqualTo(USUAL_BYTES);
-      assertThat(held.tokenId(PLACES)).isEqualTo(2);
+      held.dropBefore(CAPACITY);
+      assertThat(held.bytes()).isEqualTo(BASE_BYTES);
+      assertThat(held.tokenId(CAPACITY)).isEqualTo(2);
     }
   }
 
   @Test
-  void tokensThatWereForgottenAreUnknownUntilTheyAreToldAgain() {
+  void droppedTokensAreUnknownUntilObservedAgain() {
     for (int position = 0; position < 30; position++) {
       tokens.observeToken(position, 100 + position);
-      give(0, 0, position, 1);
+      observe(0, 0, position, 1);
     }
     tokens.commit(30);
     tokens.dropBefore(20);
     tokens.truncate(10);
     assertThat(tokens.tokenId(9)).isZero();
     tokens.observeToken(10, 5);
-    give(0, 0, 8, 3, 4, 5);
+    observe(0, 0, 8, 3, 4, 5);
     tokens.commit(11);
     assertThat(tokens.tokenId(9)).isZero();
     assertThat(tokens.tokenId(10)).isEqualTo(5);
-    assertThat(received(7, 5)).containsExactly(0, 3, 4, 5, 0);
+    assertThat(attentionMass(7, 5)).containsExactly(0, 3, 4, 5, 0);
   }
 
   @Test
-  void whatLaterTokensGaveStaysWhenTheyAreForgotten() {
-    give(0, 0, 0, 1);
-    give(0, 0, 0, 2, 3);
+  void attentionOfTruncatedTokensRemains() {
+    observe(0, 0, 0, 1);
+    observe(0, 0, 0, 2, 3);
     tokens.commit(2);
     tokens.truncate(1);
-    assertThat(received(0, 2)).containsExactly(3, 0);
+    assertThat(attentionMass(0, 2)).containsExactly(3, 0);
   }
 
   @Test
   void forksShareMemoryUntilOneOfThemWrites() {
     tokens.observeToken(0, 1);
-    give(0, 0, 0, 1);
+    observe(0, 0, 0, 1);
     tokens.commit(1);
     try (ResidualTokenStats fork = tokens.fork()) {
-      assertThat(CountedArena.liveBytes() - bytesBefore).isEqualTo(USUAL_BYTES);
+      assertThat(CountedArena.liveBytes() - bytesBefore).isEqualTo(BASE_BYTES);
       fork.observeToken(1, 2);
       tokens.observeToken(1, 3);
       fork.observeAttention(0, 0, 0, new int[] {10, 10}, 2);
       fork.commit(2);
-      assertThat(CountedArena.liveBytes() - bytesBefore).isEqualTo(2 * USUAL_BYTES);
+      assertThat(CountedArena.liveBytes() - bytesBefore).isEqualTo(2 * BASE_BYTES);
       assertThat(fork.tokenId(1)).isEqualTo(2);
       assertThat(tokens.tokenId(1)).isEqualTo(3);
-      assertThat(received(fork, 0, 0, 0, 2)).containsExactly(11, 10);
-      assertThat(received(0, 2)).containsExactly(1, 0);
+      assertThat(attentionMass(fork, 0, 0, 0, 2)).containsExactly(11, 10);
+      assertThat(attentionMass(0, 2)).containsExactly(1, 0);
     }
   }
 
   @Test
-  void whatIsStoredIsReadBackWithoutWhatIsPending() {
+  void serializedStateExcludesPendingAttention() {
     tokens.observeToken(30, 5);
     tokens.observeToken(31, 6);
-    give(1, 1, 30, 8, 9);
+    observe(1, 1, 30, 8, 9);
     tokens.commit(32);
     tokens.observeToken(32, 7);
-    give(1, 1, 30, 1, 1, 1);
-    ByteBuffer stored = stored();
-    assertThat(stored.remaining()).isEqualTo(8 + 2 * 4 * (1 + LAYERS * KV_HEADS));
-    try (ResidualTokenStats read = read(stored)) {
-      assertThat(stored.hasRemaining()).isFalse();
+    observe(1, 1, 30, 1, 1, 1);
+    ByteBuffer serialized = serialized();
+    assertThat(serialized.remaining()).isEqualTo(8 + 2 * 4 * (1 + LAYERS * KV_HEADS));
+    try (ResidualTokenStats read = read(serialized)) {
+      assertThat(serialized.hasRemaining()).isFalse();
       assertThat(read.tokenId(30)).isEqualTo(5);
       assertThat(read.tokenId(31)).isEqualTo(6);
       assertThat(read.tokenId(32)).isZero();
-      assertThat(received(read, 1, 1, 30, 3)).containsExactly(8, 9, 0);
+      assertThat(attentionMass(read, 1, 1, 30, 3)).containsExactly(8, 9, 0);
       assertThat(read.serializedBytes()).isEqualTo(tokens.serializedBytes());
       assertThat(read.bytes()).isEqualTo(tokens.bytes());
     }
   }
 
   @Test
-  void whatCannotHaveBeenStoredIsRefused() {
+  void invalidBytesAreRejected() {
     tokens.observeToken(3, 5);
-    give(0, 0, 3, 8);
+    observe(0, 0, 3, 8);
     tokens.commit(4);
-    assertThatThrownBy(() -> read(stored().putInt(0, -1)))
+    assertThatThrownBy(() -> read(serialized().putInt(0, -1)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage("a stored state has position -1; expected 0 or more");
-    assertThatThrownBy(() -> read(stored().putInt(4, 2)))
+    assertThatThrownBy(() -> read(serialized().putInt(4, 2)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage("a stored state has 2 tokens from position 3 on in 28 bytes");
-    assertThatThrownBy(() -> read(stored().putInt(4, -2)))
+    assertThatThrownBy(() -> read(serialized().putInt(4, -2)))
         .isInstanceOf(InvalidInputException.class);
-    assertThatThrownBy(() -> read(stored().putInt(0, Integer.MAX_VALUE)))
+    assertThatThrownBy(() -> read(serialized().putInt(0, Integer.MAX_VALUE)))
         .isInstanceOf(InvalidInputException.class);
-    assertThatThrownBy(() -> read(stored().putInt(8, -7)))
+    assertThatThrownBy(() -> read(serialized().putInt(8, -7)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage("a stored state has a token of -7; expected 0 or more");
-    assertThatThrownBy(() -> read(stored().putInt(12, -7)))
+    assertThatThrownBy(() -> read(serialized().putInt(12, -7)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage("a stored state has received attention of -7; expected 0 or more");
   }
 
-  private ByteBuffer stored() {
+  private ByteBuffer serialized() {
     ByteBuffer out = ByteBuffer.allocate((int) tokens.serializedBytes());
     tokens.write(out.order(ByteOrder.LITTLE_ENDIAN));
     assertThat(out.hasRemaining()).isFalse();
@@ -291,6 +293,6 @@ class ResidualTokenStatsTest {
   }
 
   private static ResidualTokenStats read(ByteBuffer in) {
-    return ResidualTokenStats.read(LAYERS, KV_HEADS, PLACES, MemoryPool.unlimited(), in);
+    return ResidualTokenStats.read(LAYERS, KV_HEADS, CAPACITY, MemoryPool.unlimited(), in);
   }
 }

@@ -7,38 +7,39 @@ import java.nio.ByteOrder;
 import java.util.HexFormat;
 import java.util.zip.CRC32C;
 
-/** Byte forms as tests look at them. */
+/** Assertions and data for snapshots. */
 public final class SnapshotAssertions {
   private static final int CHECKSUM_BYTES = 4;
 
   private SnapshotAssertions() {}
 
   /**
-   * A form is a promise to files that exist: these bytes must never change. The checksum holds
-   * those between the first and the last to the letter too.
+   * Asserts the exact bytes of a snapshot. Files in this format exist, so the bytes must never
+   * change. The checksum covers those that are not listed.
    *
-   * @param begin its first bytes in hexadecimal digits, with spaces wherever they help
-   * @param checksum its last bytes
+   * @param begin the first bytes in hexadecimal digits, spaces ignored
+   * @param checksum the last bytes
    */
-  public static void assertBytes(byte[] form, int bytes, String checksum, String... begin) {
+  public static void assertBytes(byte[] snapshot, int bytes, String checksum, String... begin) {
     String expected = String.join("", begin).replace(" ", "");
     HexFormat hex = HexFormat.of();
-    assertThat(hex.formatHex(form, 0, expected.length() / 2)).isEqualTo(expected);
-    assertThat(form).hasSize(bytes);
-    assertThat(hex.formatHex(form, form.length - CHECKSUM_BYTES, form.length)).isEqualTo(checksum);
+    assertThat(hex.formatHex(snapshot, 0, expected.length() / 2)).isEqualTo(expected);
+    assertThat(snapshot).hasSize(bytes);
+    assertThat(hex.formatHex(snapshot, snapshot.length - CHECKSUM_BYTES, snapshot.length))
+        .isEqualTo(checksum);
   }
 
-  /** Makes the checksum right again, as if the form had been written so. */
-  public static byte[] withChecksum(byte[] form) {
+  /** Corrects the checksum of a modified snapshot. */
+  public static byte[] withChecksum(byte[] snapshot) {
     CRC32C checksum = new CRC32C();
-    checksum.update(form, 0, form.length - CHECKSUM_BYTES);
-    ByteBuffer.wrap(form)
+    checksum.update(snapshot, 0, snapshot.length - CHECKSUM_BYTES);
+    ByteBuffer.wrap(snapshot)
         .order(ByteOrder.LITTLE_ENDIAN)
-        .putInt(form.length - CHECKSUM_BYTES, (int) checksum.getValue());
-    return form;
+        .putInt(snapshot.length - CHECKSUM_BYTES, (int) checksum.getValue());
+    return snapshot;
   }
 
-  /** Vectors of whole numbers, which come out the same on every machine. */
+  /** Returns vectors of integers, which are the same on every machine. */
   public static float[] wholeNumbers(int count) {
     float[] x = new float[count];
     for (int i = 0; i < count; i++) {

@@ -5,7 +5,9 @@ import dev.kvasir.codec.oscar.SyntheticRotations;
 import dev.kvasir.codec.vqllm.SyntheticResidualCodebooks;
 import dev.kvasir.profile.Profile;
 
-/** All that methods ask a profile for, but codebooks of commvq, which take their time. */
+/**
+ * Synthetic profile parts of all methods except commvq, whose codebooks take too long to create.
+ */
 public final class SyntheticProfileParts {
   private SyntheticProfileParts() {}
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Prompts of a machine that is made up: what rows take is known, and no clock is asked. */
+/** Prompts on a simulated machine with known row times; no clock is used. */
 class JitWarmupTest {
   private static final int LONG = 8192;
   private static final long SINGLE = 1_500_000;
@@ -13,7 +13,7 @@ class JitWarmupTest {
   private final JitWarmup jitWarmup = new JitWarmup();
   private long singleNanos;
 
-  /** Reads a prompt as a loop does, and answers how many of its rows were single ones. */
+  /** Prefills a prompt like the scheduler and returns how many of its rows were single ones. */
   private int singleRows(int tokens, int slowness) {
     int single = 0;
     for (int past = 0; past < tokens; ) {
@@ -34,23 +34,23 @@ class JitWarmupTest {
   }
 
   @Test
-  void theFirstLongPromptIsOneAndNoOther() {
+  void onlyTheFirstLongPromptWarmsUp() {
     assertThat(singleRows(LONG, 1)).isEqualTo(256);
     assertThat(singleRows(LONG, 1)).isZero();
   }
 
   @Test
-  void aShortPromptIsNone() {
+  void aShortPromptDoesNotWarmUp() {
     assertThat(singleRows(1024 + Request.PREFILL_STEP - 1, 1)).isZero();
   }
 
   @Test
-  void theShortestHasOneRow() {
+  void theShortestPromptHasOneRow() {
     assertThat(singleRows(1024 + Request.PREFILL_STEP, 1)).isEqualTo(1);
   }
 
   @Test
-  void nothingIsRehearsedThatRanBefore() {
+  void decodingReplacesWarmup() {
     for (int step = 0; step < 200; step++) {
       jitWarmup.recordDecode(8);
       jitWarmup.recordStep(SINGLE);
@@ -59,7 +59,7 @@ class JitWarmupTest {
     assertThat(singleRows(LONG, 1)).isEqualTo(56);
   }
 
-  /** Large models have little to gain by it, and each of their rows takes its time. */
+  /** Large models gain little from it, and each of their rows takes long. */
   @Test
   void itTakesABoundedTime() {
     assertThat(singleRows(LONG, 200)).isLessThan(5);

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Steps of a machine that is made up: what they take is known, and no clock is asked. */
+/** Steps on a simulated machine with known times; no clock is used. */
 class PrefillBudgetTest {
   private static final int STEPS = 2000;
   private static final int PROMPT = 2048;
@@ -16,33 +16,33 @@ class PrefillBudgetTest {
   private final PrefillBudget prefillBudget = new PrefillBudget();
   private final Random random = new Random(7);
   private int plainSteps;
-  private int past; // of the prompt that is being read
+  private int past; // of the prompt in prefill
 
-  /** What a step takes. */
+  /** Returns the time of a step. */
   private interface Machine {
-    double nanos(int decoding, int reading, int past);
+    double nanos(int decoding, int promptRows, int past);
   }
 
   private int plan(int decoding, int rows, long late, double free) {
     prefillBudget.plan(decoding, rows, late, free);
-    int reading = prefillBudget.rowsFor(past);
-    prefillBudget.add(reading, past);
-    return reading;
+    int promptRows = prefillBudget.rowsFor(past);
+    prefillBudget.add(promptRows, past);
+    return promptRows;
   }
 
   /**
-   * Reads prompts of some length one after another beside sequences that decode. Answers what steps
-   * with prompts took, after the pace had as many to learn from.
+   * Prefills prompts one after another next to decoding requests. Returns the times of steps with
+   * prompts, after as many others to learn from.
    */
   private double[] run(int decoding, int promptTokens, Machine machine) {
     double[] times = new double[STEPS];
     plainSteps = 0;
     for (int i = -STEPS; i < STEPS; ) {
-      int reading = plan(decoding, decoding, 0, 1);
-      double nanos = machine.nanos(decoding, reading, past);
+      int promptRows = plan(decoding, decoding, 0, 1);
+      double nanos = machine.nanos(decoding, promptRows, past);
       prefillBudget.recordStep((long) nanos);
-      past = (past + reading) % promptTokens;
-      if (reading == 0) {
+      past = (past + promptRows) % promptTokens;
+      if (promptRows == 0) {
         plainSteps++;
       } else {
         if (i >= 0) {
@@ -54,14 +54,14 @@ class PrefillBudgetTest {
     return times;
   }
 
-  /** Has learned what steps take, and seen just now what is usual. */
+  /** Lets the budget learn the costs of steps, with a recent usual time. */
   private void learn() {
     run(1, PROMPT, (rows, more, _) -> 1000.0 * (20 + rows + more));
-    int reading;
+    int promptRows;
     do {
-      reading = plan(1, 1, 0, 1);
-      prefillBudget.recordStep(21_000 + 1000 * reading);
-    } while (reading > 0);
+      promptRows = plan(1, 1, 0, 1);
+      prefillBudget.recordStep(21_000 + 1000 * promptRows);
+    } while (promptRows > 0);
   }
 
   private static double at(double share, double[] values) {
@@ -80,7 +80,7 @@ class PrefillBudgetTest {
     assertThat(at(1, times) / usual).isLessThan(2.2 + oneRow);
   }
 
-  /** The last rows of a prompt cost five times what the first ones do. */
+  /** The last rows of a prompt cost five times as much as the first ones. */
   @Test
   void noStepIsLongWhereAttentionIsMostOfARow() {
     double[] times =
@@ -100,31 +100,31 @@ class PrefillBudgetTest {
   }
 
   @Test
-  void whatWasLearnedOfASlowMachineIsForgottenOnAFastOne() {
+  void costsOfASlowMachineAreForgottenOnAFastOne() {
     run(1, PROMPT, (rows, more, _) -> 50_000.0 * (3 + 10 * (rows + more)));
     double[] times = run(1, PROMPT, (rows, more, _) -> 1000.0 * (40 + rows + more));
     assertThat(at(0.5, times) / 41_000).isBetween(1.7, 2.1);
   }
 
   @Test
-  void promptsAreReadOnWhereEvenOneRowIsTooMany() {
+  void promptsProgressEvenIfOneRowIsTooMany() {
     assertThat(run(1, PROMPT, (_, more, _) -> 1000.0 * (more == 0 ? 1 : 100 * more)))
         .containsOnly(100_000);
   }
 
   @Test
-  void fewStepsGoWithoutPromptsThatWait() {
+  void waitingPromptsMissFewSteps() {
     run(4, PROMPT, (rows, more, _) -> 1000.0 * (10 + rows + more));
     assertThat(plainSteps).isBetween(2 * STEPS / 40, 2 * STEPS / 30);
   }
 
   @Test
-  void aWholeStepIsReadWhereNobodyWaits() {
+  void aWholeStepIsPrefilledIfNothingDecodes() {
     assertThat(plan(0, 0, 0, 1)).isEqualTo(256);
   }
 
   @Test
-  void whoeverIsLateAlreadyHasTheNextStepToItself() {
+  void aLateRequestGetsAStepWithoutPrompts() {
     learn();
     assertThat(plan(1, 1, 30_000, 1)).isZero();
     prefillBudget.recordStep(21_000);
@@ -132,7 +132,7 @@ class PrefillBudgetTest {
   }
 
   @Test
-  void aStepWithoutThoseWhoWaitIsCountedInTheirNextOne() {
+  void promptOnlyStepsCountAgainstTheNextDecodeStep() {
     learn();
     assertThat(plan(1, 0, 0, 1)).isPositive();
     prefillBudget.recordStep(35_000);
@@ -140,7 +140,7 @@ class PrefillBudgetTest {
   }
 
   @Test
-  void promptsWaitWhileHalfOfTheProcessorsPackButNotForever() {
+  void promptsWaitWhileHalfOfTheProcessorsQuantizeButNotForever() {
     learn();
     assertThat(plan(1, 1, 0, 0.9)).isPositive();
     prefillBudget.recordStep(40_000);

@@ -3,7 +3,7 @@ package dev.kvasir.format;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 
-/** What the current thread has allocated on the heap so far. */
+/** The heap bytes that the current thread has allocated. */
 final class AllocatedBytes {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 

@@ -11,7 +11,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** What holds for every quantized type, whatever the bytes. */
+/** Properties of every quantized type, for any bytes. */
 class BlockLayoutPropertyTest {
   private static final byte CODE_CANARY = 99;
   private static final float CANARY = 1e30f;
@@ -37,9 +37,10 @@ class BlockLayoutPropertyTest {
     }
   }
 
-  /** So a matrix may keep the parts of scales instead of floats. */
+  /** A matrix may store the parts of scales instead of floats. */
   @Property(seed = "20260105")
-  void scalesAreMadeOfTheirParts(@ForAll("quantized") GgmlType type, @ForAll long contents) {
+  void scalesEqualTheProductOfTheirParts(
+      @ForAll("quantized") GgmlType type, @ForAll long contents) {
     byte[] block = RandomBlocks.of(type, 1, contents);
     MemorySegment source = MemorySegment.ofArray(block);
     BlockLayout layout = type.layout();
@@ -86,7 +87,8 @@ class BlockLayoutPropertyTest {
   }
 
   @Property(tries = 200, seed = "20260104")
-  void severalBlocksUnpackAsEachDoes(@ForAll("quantized") GgmlType type, @ForAll long contents) {
+  void severalBlocksUnpackLikeSingleOnes(
+      @ForAll("quantized") GgmlType type, @ForAll long contents) {
     int blocks = 3;
     byte[] bytes = RandomBlocks.of(type, blocks, contents);
     BlockLayout layout = type.layout();
@@ -112,7 +114,7 @@ class BlockLayoutPropertyTest {
   }
 
   @Property(seed = "20260103")
-  void unpackingWritesItsOwnPartOfTheArraysOnly(
+  void unpackingWritesOnlyItsRangeOfTheArrays(
       @ForAll("quantized") GgmlType type, @ForAll long contents) {
     byte[] block = RandomBlocks.of(type, 1, contents);
     BlockLayout layout = type.layout();

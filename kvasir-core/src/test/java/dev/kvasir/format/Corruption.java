@@ -7,11 +7,11 @@ import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
 import net.jqwik.api.RandomDistribution;
 
-/** One thing that can go wrong with a file. Positions wrap around, so any number is one. */
+/** A modification of a file. Positions wrap around, so any number is valid. */
 sealed interface Corruption {
   byte[] applyTo(byte[] file);
 
-  /** Other bits in one byte. */
+  /** Changes bits of one byte. */
   record Flip(int position, int bits) implements Corruption {
     @Override
     public byte[] applyTo(byte[] file) {
@@ -23,7 +23,7 @@ sealed interface Corruption {
     }
   }
 
-  /** The end is gone. */
+  /** Removes the end. */
   record Truncate(int length) implements Corruption {
     @Override
     public byte[] applyTo(byte[] file) {
@@ -31,7 +31,7 @@ sealed interface Corruption {
     }
   }
 
-  /** Bytes that were not there; all behind them moves. */
+  /** Inserts bytes. */
   record Insert(int position, List<Byte> bytes) implements Corruption {
     @Override
     public byte[] applyTo(byte[] file) {
@@ -42,7 +42,7 @@ sealed interface Corruption {
     }
   }
 
-  /** A few bytes are gone. */
+  /** Deletes bytes. */
   record Delete(int position, int length) implements Corruption {
     @Override
     public byte[] applyTo(byte[] file) {
@@ -53,7 +53,7 @@ sealed interface Corruption {
     }
   }
 
-  /** Another 64-bit number, as counts, lengths and offsets are. */
+  /** Overwrites a 64-bit number, such as a count, length or offset. */
   record Overwrite(int position, long value) implements Corruption {
     @Override
     public byte[] applyTo(byte[] file) {
@@ -83,7 +83,7 @@ sealed interface Corruption {
     return insertions(Arbitraries.bytes(), 16);
   }
 
-  /** Characters that mean something in JSON. */
+  /** Inserts characters with a meaning in JSON. */
   static Arbitrary<Corruption> jsonInsertions() {
     Arbitrary<Character> characters = Arbitraries.chars().with("{}[]:,\"\\0123456789-.eEnul ");
     return insertions(characters.map(c -> (byte) c.charValue()), 2);

@@ -13,14 +13,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
-/** What ggml decodes from a block, Kvasir decodes too; the README beside the files says more. */
+/** Compares decoded blocks with ggml's; the README next to the files has the details. */
 class GgmlGoldenTest {
   private static final int VALUES = 512;
   private static final int SWEPT_BLOCKS = 4096;
 
   @ParameterizedTest
   @EnumSource(mode = Mode.EXCLUDE, names = "F32")
-  void decodesExactlyWhatTheReferenceDecodes(GgmlType type) throws IOException {
+  void decodesExactlyLikeTheReference(GgmlType type) throws IOException {
     String name = type.name().toLowerCase(Locale.ROOT);
     byte[] blocks = resource(name + ".blocks");
     ByteBuffer wanted = ByteBuffer.wrap(resource(name + ".f32")).order(ByteOrder.LITTLE_ENDIAN);
@@ -31,7 +31,7 @@ class GgmlGoldenTest {
     type.decode(MemorySegment.ofArray(blocks), 0, VALUES, decoded, 0);
 
     for (int i = 0; i < VALUES; i++) {
-      // == and not equals: a zero may differ in sign where a bias is folded into the minimum.
+      // Compare with ==: a zero may differ in sign if a bias is part of the minimum.
       float expected = wanted.getFloat();
       assertThat(decoded[i] == expected)
           .as("value %d is %s, the reference has %s", i, decoded[i], expected)
@@ -51,7 +51,7 @@ class GgmlGoldenTest {
     assertThat(lines.lines()).contains("%s %016x".formatted(type, hash(decoded)));
   }
 
-  /** FNV-1a of little-endian floats, of which a zero has no sign. */
+  /** Returns the FNV-1a hash of little-endian floats, with zeros unsigned. */
   private static long hash(float[] values) {
     long hash = 0xcbf29ce484222325L;
     for (float value : values) {

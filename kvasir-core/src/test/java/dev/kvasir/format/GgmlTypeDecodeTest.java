@@ -47,8 +47,8 @@ class GgmlTypeDecodeTest {
 
   @ParameterizedTest
   @EnumSource
-  void decodingStaysInsideItsPartOfTheTarget(GgmlType type) {
-    byte[] block = new byte[3 + 2 * type.blockBytes()]; // 3 bytes in: nothing is aligned
+  void decodingStaysInsideItsRangeOfTheTarget(GgmlType type) {
+    byte[] block = new byte[3 + 2 * type.blockBytes()]; // 3 bytes in: unaligned
     int values = 2 * type.blockLength();
     float[] target = new float[values + 12];
     Arrays.fill(target, CANARY);
@@ -107,7 +107,7 @@ class GgmlTypeDecodeTest {
     return withoutNegativeZero(target);
   }
 
-  /** Where a bias is folded into the minimum, a zero can come out with either sign. */
+  /** If a bias is part of the minimum, a zero may have either sign. */
   private static float[] withoutNegativeZero(float[] values) {
     float[] result = values.clone();
     for (int i = 0; i < result.length; i++) {

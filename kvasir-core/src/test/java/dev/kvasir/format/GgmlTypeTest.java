@@ -83,7 +83,7 @@ class GgmlTypeTest {
     "Q1_0, 32, 4, true",
     "Q2_0, 32, 4, true"
   })
-  void quantizedTypesTellTheirGroups(
+  void quantizedTypesReportTheirGroups(
       GgmlType type, int groupLength, int codeBits, boolean hasMinimums) {
     BlockLayout layout = type.layout();
     assertThat(layout.groupLength()).isEqualTo(groupLength);
@@ -128,7 +128,7 @@ class GgmlTypeTest {
 
   @ParameterizedTest
   @EnumSource(
-      names = {"F32", "F16", "BF16", "Q8_0", "Q8_K"}) // the types of 8 bits a value and more
+      names = {"F32", "F16", "BF16", "Q8_0", "Q8_K"}) // types with at least 8 bits per value
   void bytesBeyondALongAreRefused(GgmlType type) {
     long mostBlocks = Long.MAX_VALUE / type.blockBytes();
     long most = mostBlocks * type.blockLength();

@@ -22,7 +22,7 @@ class GgufFileTest {
   }
 
   @Test
-  void aFileOfNothingHoldsNothing() {
+  void anEmptyFileHasNoTensors() {
     try (GgufFile file = InMemoryFiles.gguf(new GgufWriter().bytes())) {
       assertThat(file.name()).isEqualTo("tiny.gguf");
       assertThat(file.metadata().keys()).isEmpty();
@@ -32,7 +32,7 @@ class GgufFileTest {
   }
 
   @Test
-  void shapesAreTurnedOutermostFirst() {
+  void shapesAreReversedToOutermostFirst() {
     float[] values = {1, 2, 3, 4, 5, 6};
     try (GgufFile file =
         InMemoryFiles.gguf(new GgufWriter().floats("w", values, 3, 2, 1).bytes())) {

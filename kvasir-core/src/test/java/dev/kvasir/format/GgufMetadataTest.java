@@ -89,7 +89,7 @@ class GgufMetadataTest {
   }
 
   @Test
-  void whatIsAbsentIsEmptyUntilItIsRequired() {
+  void anAbsentValueIsEmptyUntilItIsRequired() {
     GgufMetadata metadata = read(new GgufWriter());
     assertThat(metadata.value("x")).isEmpty();
     assertThat(metadata.integer("x")).isEmpty();
@@ -132,7 +132,7 @@ class GgufMetadataTest {
   }
 
   @Test
-  void aLongValueIsCutInTheSentenceThatRefusesIt() {
+  void aLongValueIsTruncatedInItsErrorMessage() {
     GgufMetadata metadata = read(new GgufWriter().put("s", "x\u001b[2J\n".repeat(10_000)));
     assertThat(refusal(metadata, m -> m.integer("s"))).hasSizeLessThan(200);
   }

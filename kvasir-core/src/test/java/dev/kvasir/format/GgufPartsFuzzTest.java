@@ -19,14 +19,14 @@ import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 
 /**
- * Whatever one part of a split model holds, the whole is refused with a sentence that names a part,
- * or all of its tensors can be read.
+ * For any content of one part, a split model is rejected with an error that names a part, or all
+ * its tensors are readable.
  */
 class GgufPartsFuzzTest {
   private static final int PARTS = 3;
-  private static final long MOST_ALLOCATED_BYTES = 1 << 20;
-  private static final List<byte[]> HONEST =
-      IntStream.range(0, PARTS).mapToObj(GgufPartsFuzzTest::honest).toList();
+  private static final long MAX_ALLOCATED_BYTES = 1 << 20;
+  private static final List<byte[]> VALID =
+      IntStream.range(0, PARTS).mapToObj(GgufPartsFuzzTest::valid).toList();
 
   private static Path folder;
 
@@ -34,7 +34,7 @@ class GgufPartsFuzzTest {
   static void makeFolder() throws IOException {
     folder = Files.createTempDirectory("parts");
     writeAll();
-    GgufFile.open(part(0)).close(); // loads classes, which is not the files' fault
+    GgufFile.open(part(0)).close(); // loads classes before memory is measured
   }
 
   @AfterContainer
@@ -52,26 +52,26 @@ class GgufPartsFuzzTest {
       @ForAll("edits") List<Corruption> edits)
       throws IOException {
     writeAll();
-    Files.write(part(edited), Corruption.all(edits, HONEST.get(edited)));
+    Files.write(part(edited), Corruption.all(edits, VALID.get(edited)));
     readOrRefuse(part(given));
   }
 
   @Property(seed = "4722", tries = 500)
-  void partsInAnyPlaceAreReadOrRefused(
+  void partsInAnyOrderAreReadOrRefused(
       @ForAll @IntRange(max = PARTS - 1) int given,
       @ForAll @IntRange(max = PARTS) int first,
       @ForAll @IntRange(max = PARTS) int second,
       @ForAll @IntRange(max = PARTS) int third)
       throws IOException {
-    int[] places = {first, second, third};
+    int[] order = {first, second, third};
     for (int index = 0; index < PARTS; index++) {
       Files.deleteIfExists(part(index));
-      if (places[index] < PARTS) {
-        Files.write(part(index), HONEST.get(places[index]));
+      if (order[index] < PARTS) {
+        Files.write(part(index), VALID.get(order[index]));
       }
     }
-    boolean honest = first == 0 && second == 1 && third == 2;
-    assertThat(readOrRefuse(part(given))).isEqualTo(honest);
+    boolean valid = first == 0 && second == 1 && third == 2;
+    assertThat(readOrRefuse(part(given))).isEqualTo(valid);
   }
 
   @Provide
@@ -89,13 +89,13 @@ class GgufPartsFuzzTest {
   private static boolean readOrRefuse(Path given) {
     long before = AllocatedBytes.bytes();
     try (GgufFile opened = GgufFile.open(given)) {
-      assertThat(AllocatedBytes.bytes() - before).isLessThan(MOST_ALLOCATED_BYTES);
+      assertThat(AllocatedBytes.bytes() - before).isLessThan(MAX_ALLOCATED_BYTES);
       for (Tensor tensor : opened.tensors()) {
         assertThat(tensor.toFloats()).hasSize((int) tensor.values());
       }
       return true;
     } catch (InvalidInputException refusal) {
-      assertThat(AllocatedBytes.bytes() - before).isLessThan(MOST_ALLOCATED_BYTES);
+      assertThat(AllocatedBytes.bytes() - before).isLessThan(MAX_ALLOCATED_BYTES);
       assertThat(refusal.getMessage()).hasSizeLessThan(1_000);
       assertThat(refusal.getMessage().chars().anyMatch(Character::isISOControl)).isFalse();
       assertThat(Stream.of(0, 1, 2)).anyMatch(i -> refusal.getMessage().startsWith(part(i) + ": "));
@@ -105,7 +105,7 @@ class GgufPartsFuzzTest {
 
   private static void writeAll() throws IOException {
     for (int index = 0; index < PARTS; index++) {
-      Files.write(part(index), HONEST.get(index));
+      Files.write(part(index), VALID.get(index));
     }
   }
 
@@ -113,7 +113,7 @@ class GgufPartsFuzzTest {
     return folder.resolve(GgufWriter.partName(index, PARTS));
   }
 
-  private static byte[] honest(int index) {
+  private static byte[] valid(int index) {
     return new GgufWriter()
         .part(index, PARTS, 2 * PARTS)
         .floats("a" + index, new float[] {1, 2, 3, 4}, 2, 2)

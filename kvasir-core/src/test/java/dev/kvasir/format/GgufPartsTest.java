@@ -15,11 +15,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A model in several files is one model, or a sentence says which file is wrong. */
+/** Reading of split models, and errors that name the faulty file. */
 class GgufPartsTest {
   @TempDir Path folder;
 
-  /** Tensors a to c, one in each part; the last part has an alignment of its own. */
+  /** Writes tensors a to c, one per part; the last part has a different alignment. */
   @BeforeEach
   void writeParts() {
     write(0, new GgufWriter().put("general.name", "tiny").part(0, 3, 3), "a");
@@ -41,7 +41,7 @@ class GgufPartsTest {
   }
 
   @Test
-  void aNeighbourWhoseNameBeginsTheSameIsNoPart() throws IOException {
+  void aFileWithTheSamePrefixIsNotAPart() throws IOException {
     Path alone = Files.writeString(folder.resolve("tiny-vision.gguf"), "");
     Files.writeString(folder.resolve("tiny-00001-of-00004.gguf"), "");
     assertThat(GgufFile.parts(part(1))).containsExactly(part(0), part(1), part(2));
@@ -59,7 +59,7 @@ class GgufPartsTest {
   }
 
   @Test
-  void aFirstPartMayHoldMetadataAlone() {
+  void theFirstPartMayContainOnlyMetadata() {
     write(0, new GgufWriter().part(0, 2, 1));
     Path first = rename(part(0), partName(0, 2));
     new GgufWriter()
@@ -73,15 +73,15 @@ class GgufPartsTest {
 
   @Test
   void onlyTheFirstPartNeedsTheNumberOfTensors() {
-    write(1, place(1, 3), "b");
+    write(1, partWriter(1, 3), "b");
     GgufFile.open(part(0)).close();
-    write(0, place(0, 3), "a");
+    write(0, partWriter(0, 3), "a");
     assertThat(refusal(2, 0)).isEqualTo("'split.tensors.count' is missing; expected an integer");
   }
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
-  void aFileThatPartsWereJoinedToIsWhole(int count) {
+  void aMergedFileIsComplete(int count) {
     write(0, new GgufWriter().put("split.count", GgufValue.uint16(count)), "a");
     try (GgufFile file = GgufFile.open(part(0))) {
       assertThat(file.tensors()).hasSize(1);
@@ -140,7 +140,7 @@ class GgufPartsTest {
     assertThat(refusal(1, 0)).isEqualTo("'split.tensors.count' is 3; its 3 parts hold 4 tensors");
     write(1, new GgufWriter().part(1, 3, 3));
     assertThat(refusal(1, 0)).isEqualTo("'split.tensors.count' is 3; its 3 parts hold 2 tensors");
-    write(0, place(0, 3).put("split.tensors.count", GgufValue.int32(-3)), "a");
+    write(0, partWriter(0, 3).put("split.tensors.count", GgufValue.int32(-3)), "a");
     assertThat(refusal(0, 0)).isEqualTo("'split.tensors.count' is -3; expected 0 to 2147483647");
   }
 
@@ -161,7 +161,7 @@ class GgufPartsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"model.gguf", "tiny-2-of-3.gguf", "-00002-of-00003.gguf", "tiny-00002"})
-  void aPartWhoseNameDoesNotTellTheOthersIsRefused(String name) {
+  void aPartWithoutAPartNameIsRefused(String name) {
     Path file = rename(part(1), name);
     assertThat(refusalNaming(file, file))
         .isEqualTo(
@@ -173,7 +173,7 @@ class GgufPartsTest {
     return folder.resolve(partName(index, 3));
   }
 
-  private static GgufWriter place(int index, int count) {
+  private static GgufWriter partWriter(int index, int count) {
     return new GgufWriter()
         .put("split.no", GgufValue.uint16(index))
         .put("split.count", GgufValue.uint16(count));
@@ -194,7 +194,9 @@ class GgufPartsTest {
     }
   }
 
-  /** The sentence about one part when another is opened, after which nothing is mapped. */
+  /**
+   * Returns the error about one part when another is opened, and checks that nothing stays mapped.
+   */
   private String refusal(int given, int named) {
     String sentence = refusalNaming(part(given), part(named));
     try {

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What no honest GGUF file says; {@link GgufTensorRefusalTest} has what it says of tensors. */
+/** Rejection of invalid GGUF files; {@link GgufTensorRefusalTest} covers tensors. */
 class GgufRefusalTest {
   private static final byte[] NO_PAIRS = new GgufWriter().bytes(); // padded to 32 bytes
 
@@ -156,7 +156,7 @@ class GgufRefusalTest {
   }
 
   @Test
-  void namesFromTheFileNeitherBreakTheSentenceNorDrownIt() {
+  void namesFromTheFileAreShortenedInMessages() {
     String name = "\u001b[31m\r\n\u2028\u202e".repeat(1_000);
     assertThat(refusalOfGguf(new GgufWriter().put(name, 1).put(name, 1).bytes()))
         .hasSizeLessThan(200)
@@ -164,7 +164,7 @@ class GgufRefusalTest {
     assertThat(refusalOfGguf(new GgufWriter().entry(name, 0, 0, 0).bytes())).hasSizeLessThan(200);
   }
 
-  /** A file with one pair, whose key is "k". */
+  /** Returns a file with one pair, whose key is "k". */
   private static byte[] file(GgufValue value) {
     return new GgufWriter().put("k", value).bytes();
   }

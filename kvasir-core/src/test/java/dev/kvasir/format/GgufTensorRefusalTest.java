@@ -8,7 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What no honest GGUF file says of its tensors. */
+/** Rejection of GGUF files with invalid tensors. */
 class GgufTensorRefusalTest {
   private static final int F32 = GgmlType.F32.wireNumber();
 

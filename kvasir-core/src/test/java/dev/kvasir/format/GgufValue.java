@@ -1,8 +1,8 @@
 package dev.kvasir.format;
 
 /**
- * A metadata value as a GGUF file holds it: the number of its type, and its bytes. The constructor
- * takes anything, so that tests can write what no honest file holds.
+ * A GGUF metadata value: the number of its type, and its bytes. The constructor accepts anything,
+ * so that tests can write invalid files.
  */
 public record GgufValue(int type, byte[] bytes) {
   static final int STRING = 8;
@@ -57,7 +57,7 @@ public record GgufValue(int type, byte[] bytes) {
     return new GgufValue(12, new LittleEndianBytes().int64(bits).toArray());
   }
 
-  /** Elements of one type, of which there is at least one; they may be arrays themselves. */
+  /** Returns an array of at least one element, all of one type; elements may be arrays. */
   public static GgufValue array(GgufValue first, GgufValue... others) {
     LittleEndianBytes elements = new LittleEndianBytes().raw(first.bytes);
     for (GgufValue other : others) {
@@ -70,7 +70,7 @@ public record GgufValue(int type, byte[] bytes) {
     return arrayOf(first.type, 1 + others.length, elements.toArray());
   }
 
-  /** An array that says it has {@code count} elements, whatever its bytes hold. */
+  /** Returns an array with a declared count of {@code count}, regardless of its bytes. */
   static GgufValue arrayOf(int elementType, long count, byte... elements) {
     LittleEndianBytes bytes = new LittleEndianBytes().int32(elementType).int64(count).raw(elements);
     return new GgufValue(ARRAY, bytes.toArray());

@@ -6,8 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Writes small GGUF files. {@link #put} and {@link #tensor} write honest ones; {@link #entry} and
- * {@link #data} write whatever they are told.
+ * Writes small GGUF files. {@link #put} and {@link #tensor} write valid ones; {@link #entry} and
+ * {@link #data} write anything.
  */
 public final class GgufWriter {
   static final int VERSION_AT = 4;
@@ -28,7 +28,7 @@ public final class GgufWriter {
     return this;
   }
 
-  /** Says the alignment in the metadata, and keeps it; to be called before the first tensor. */
+  /** Sets the alignment and writes it to the metadata; call it before adding tensors. */
   GgufWriter alignment(int alignment) {
     this.alignment = alignment;
     return put("general.alignment", GgufValue.uint32(alignment));
@@ -56,24 +56,24 @@ public final class GgufWriter {
     return put(key, GgufValue.bool(value));
   }
 
-  /** Says that it is one of several files, with the types that real ones use. */
+  /** Writes the metadata of one part of a split model, with the types of real files. */
   public GgufWriter part(int index, int count, int tensorsInAll) {
     return put("split.no", GgufValue.uint16(index))
         .put("split.count", GgufValue.uint16(count))
         .put("split.tensors.count", GgufValue.int32(tensorsInAll));
   }
 
-  /** The file's name among several: {@code tiny-00002-of-00003.gguf} for index 1. */
+  /** Returns the name of a part: {@code tiny-00002-of-00003.gguf} for index 1. */
   public static String partName(int index, int count) {
     return "tiny-%05d-of-%05d.gguf".formatted(index + 1, count);
   }
 
-  /** A tensor whose shape is told outermost first, as {@link Tensor#layout()} tells it. */
+  /** Adds a tensor with a shape in the order of {@link Tensor#shape()}: outermost first. */
   public GgufWriter tensor(String name, GgmlType type, byte[] bytes, long... shape) {
     return tensor(name, type.wireNumber(), bytes, shape);
   }
 
-  /** A tensor of the type that files give that number. */
+  /** Adds a tensor with a wire number as its type. */
   public GgufWriter tensor(String name, int type, byte[] bytes, long... shape) {
     long[] sizes = new long[shape.length];
     for (int i = 0; i < shape.length; i++) {
@@ -83,12 +83,12 @@ public final class GgufWriter {
     return entry(name, type, data.size(), sizes).data(bytes);
   }
 
-  /** An F32 tensor. */
+  /** Adds an F32 tensor. */
   public GgufWriter floats(String name, float[] values, long... shape) {
     return tensor(name, GgmlType.F32, LittleEndianBytes.ofFloats(values), shape);
   }
 
-  /** What the head says of a tensor, with its sizes as they lie in the file: innermost first. */
+  /** Adds a header entry, with sizes in the order of the file: innermost first. */
   GgufWriter entry(String name, int type, long offset, long... sizes) {
     entries.string(name).int32(sizes.length);
     for (long size : sizes) {
@@ -104,7 +104,7 @@ public final class GgufWriter {
     return this;
   }
 
-  /** The file; nothing follows the last tensor, so that each missing byte is missed. */
+  /** Returns the file; nothing follows the last tensor, so every missing byte is detected. */
   public byte[] bytes() {
     LittleEndianBytes file = new LittleEndianBytes();
     file.raw((byte) 'G', (byte) 'G', (byte) 'U', (byte) 'F').int32(version);

@@ -5,12 +5,12 @@ import java.nio.ByteOrder;
 import java.util.Random;
 
 /**
- * A block of random codes and scales, written byte after byte in the order of the file (the code
- * under test walks the values instead), with the values it stands for, worked out in double.
+ * A block of random codes and scales, written in byte order (the code under test iterates over
+ * values), with its values computed in double.
  *
- * <p>A double holds every value exactly: the finest step of an f16 is 2^-24, the largest magnitude
- * is 65504 * 63 * 31 &lt; 2^27, and 24 + 27 &lt; 53. So casting it to float is the one rounding
- * that a decoder may make.
+ * <p>A double holds every value exactly: the smallest step of an f16 is 2^-24, the largest
+ * magnitude is 65504 * 63 * 31 &lt; 2^27, and 24 + 27 &lt; 53. The cast to float is therefore the
+ * only rounding that a decoder may do.
  */
 record HandmadeBlock(byte[] bytes, float[] values) {
   private static final int[] IQ4_NL_LEVELS = {
@@ -180,7 +180,7 @@ record HandmadeBlock(byte[] bytes, float[] values) {
       }
     }
 
-    /** Two bits of four codes a byte, the codes 32 apart. */
+    /** Writes two bits of four codes per byte, the codes 32 apart. */
     void crumbs(int bit) {
       for (int half = 0; half < 256; half += 128) {
         for (int l = half; l < half + 32; l++) {
@@ -193,7 +193,7 @@ record HandmadeBlock(byte[] bytes, float[] values) {
       }
     }
 
-    /** One bit of eight codes a byte, the codes 32 apart. */
+    /** Writes one bit of eight codes per byte, the codes 32 apart. */
     void runBits(int bit) {
       for (int l = 0; l < 32; l++) {
         int b = 0;

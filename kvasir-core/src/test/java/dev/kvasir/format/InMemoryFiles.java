@@ -8,7 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Files that never see a disk: opened from their bytes, or refused with a sentence. */
+/** Opens files in memory, or returns their error messages. */
 public final class InMemoryFiles {
   private InMemoryFiles() {}
 
@@ -40,7 +40,7 @@ public final class InMemoryFiles {
     return catchThrowable(() -> safetensors(file).close());
   }
 
-  /** The sentence after the name of the file or a place in it, which every refusal begins with. */
+  /** Returns the error message after its prefix, the name of the file or a location in it. */
   public static String refusal(String fileName, Throwable thrown) {
     assertThat(thrown).isInstanceOf(InvalidInputException.class);
     assertThat(thrown.getMessage()).startsWith(fileName + ": ").doesNotEndWith(".");

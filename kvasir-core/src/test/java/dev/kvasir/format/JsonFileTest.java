@@ -33,7 +33,7 @@ class JsonFileTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"null", "absent"})
-  void nullIsAsGoodAsAbsent(String key) {
+  void nullCountsAsAbsent(String key) {
     JsonFile json = parse("{'null': null}");
     assertThat(json.has(key)).isFalse();
     assertThat(json.element(key)).isEmpty();
@@ -76,7 +76,7 @@ class JsonFileTest {
         "{'b': [{'a': 1, 'a': 1}]} | 'a' appears twice in one JSON object",
         "[]               | holds an array; expected a JSON object"
       })
-  void whatIsNotStrictJsonIsRefused(String json, String sentence) {
+  void nonStrictJsonIsRefused(String json, String sentence) {
     assertThat(refusal(() -> parse(json))).isEqualTo(sentence);
   }
 

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/** Bytes that grow at their end, little-endian, and can be overwritten to make them lie. */
+/** A growing little-endian buffer, with overwrites to make files invalid. */
 public final class LittleEndianBytes {
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
@@ -26,7 +26,7 @@ public final class LittleEndianBytes {
     return int32((int) value).int32((int) (value >> 32));
   }
 
-  /** A 64-bit length and that many bytes of UTF-8. */
+  /** Appends a 64-bit length and that many bytes of UTF-8. */
   LittleEndianBytes string(String value) {
     byte[] utf8 = value.getBytes(StandardCharsets.UTF_8);
     return int64(utf8.length).raw(utf8);
@@ -37,7 +37,7 @@ public final class LittleEndianBytes {
     return this;
   }
 
-  /** Zeros up to the next multiple of {@code alignment}. */
+  /** Appends zeros up to the next multiple of {@code alignment}. */
   LittleEndianBytes padTo(int alignment) {
     while (bytes.size() % alignment != 0) {
       bytes.write(0);
@@ -53,21 +53,21 @@ public final class LittleEndianBytes {
     return bytes.toByteArray();
   }
 
-  /** A copy of {@code file} with another 32-bit number at {@code offset}. */
+  /** Returns a copy of {@code file} with another 32-bit number at {@code offset}. */
   static byte[] withInt32(byte[] file, int offset, int value) {
     byte[] copy = file.clone();
     ByteBuffer.wrap(copy).order(ByteOrder.LITTLE_ENDIAN).putInt(offset, value);
     return copy;
   }
 
-  /** A copy of {@code file} with another 64-bit number at {@code offset}. */
+  /** Returns a copy of {@code file} with another 64-bit number at {@code offset}. */
   static byte[] withInt64(byte[] file, int offset, long value) {
     byte[] copy = file.clone();
     ByteBuffer.wrap(copy).order(ByteOrder.LITTLE_ENDIAN).putLong(offset, value);
     return copy;
   }
 
-  /** Floats as they lie in a file. */
+  /** Returns the bytes of floats. */
   public static byte[] ofFloats(float... values) {
     ByteBuffer buffer = ByteBuffer.allocate(4 * values.length).order(ByteOrder.LITTLE_ENDIAN);
     for (float value : values) {

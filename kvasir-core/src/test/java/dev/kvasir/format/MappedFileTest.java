@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What both kinds of files owe the disk they lie on. */
+/** Mapping and errors of both file formats. */
 class MappedFileTest {
   @TempDir Path folder;
 
@@ -57,7 +57,7 @@ class MappedFileTest {
 
   @ParameterizedTest
   @EnumSource
-  void aTensorIsDeadOnceItsFileIsClosed(Kind kind) throws IOException {
+  void aTensorIsInvalidAfterItsFileIsClosed(Kind kind) throws IOException {
     Path file = Files.write(folder.resolve("tiny"), kind.tiny);
     TensorSource opened = kind.open.apply(file);
     Tensor tensor = opened.require("w", 2);

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What this process has mapped, as Linux tells it; elsewhere the asking test is skipped. */
+/** Checks the memory mappings of this process on Linux; elsewhere the calling test is skipped. */
 public final class Mappings {
   private static final Path MAPS = Path.of("/proc/self/maps");
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Experts of gpt-oss, as bytes of its checkpoint. */
+/** Experts of gpt-oss in the layout of its checkpoint. */
 class Mxfp4PairTest {
   private static final int EXPERTS = 3;
   private static final int ROWS = 4;
@@ -36,7 +36,7 @@ class Mxfp4PairTest {
     }
   }
 
-  /** Values 2j and 2j + 1 of a group are the low and the high half of its byte j. */
+  /** Values 2j and 2j + 1 of a group are the low and the high half of byte j. */
   private float value(int expert, int row, int column) {
     int group = (expert * ROWS + row) * GROUPS + column / 32;
     int pair = blocks[group * 16 + column % 32 / 2];
@@ -63,7 +63,7 @@ class Mxfp4PairTest {
 
   @ParameterizedTest
   @CsvSource({"0, 2", "1, 2", "2, 3", "3, 1"})
-  void rowsOfTwoMatricesInOneAreToldApart(int firstRow, int step) {
+  void interleavedRowsOfTwoMatricesAreSeparated(int firstRow, int step) {
     write("model.safetensors", true, true);
     try (SafetensorsFolder weights = SafetensorsFolder.open(folder)) {
       Mxfp4Pair pair = weights.findMxfp4("down_proj").orElseThrow();
@@ -76,7 +76,7 @@ class Mxfp4PairTest {
   }
 
   @Test
-  void aPairMayLieInTwoShards() throws IOException {
+  void aPairMaySpanTwoShards() throws IOException {
     write("one.safetensors", true, false);
     write("two.safetensors", false, true);
     Files.writeString(
@@ -91,7 +91,7 @@ class Mxfp4PairTest {
   }
 
   @Test
-  void halfAPairIsNone() {
+  void halfAPairIsNotFound() {
     write("model.safetensors", true, false);
     try (SafetensorsFolder weights = SafetensorsFolder.open(folder)) {
       assertThat(weights.findMxfp4("down_proj")).isEmpty();

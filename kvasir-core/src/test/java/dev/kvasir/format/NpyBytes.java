@@ -2,11 +2,11 @@ package dev.kvasir.format;
 
 import java.nio.charset.StandardCharsets;
 
-/** Files of arrays made by hand, so that they can be wrong in any way. */
+/** Builds npy files by hand, so that they can be invalid in any way. */
 final class NpyBytes {
   private NpyBytes() {}
 
-  /** A file of the given version, its header exactly {@code header}. */
+  /** Returns a file of the given version with exactly this header. */
   static byte[] file(int major, String header, byte... data) {
     byte[] text = header.getBytes(major < 3 ? StandardCharsets.ISO_8859_1 : StandardCharsets.UTF_8);
     LittleEndianBytes file = new LittleEndianBytes().raw(NpyHeader.MAGIC).int8(major).int8(0);
@@ -23,7 +23,7 @@ final class NpyBytes {
         .formatted(descr, fortranOrder, shape);
   }
 
-  /** Floats of that shape in version 1.0. */
+  /** Returns floats of this shape in version 1.0. */
   static byte[] floats(String shape, float... values) {
     return file(1, header("'<f4'", "False", shape), LittleEndianBytes.ofFloats(values));
   }

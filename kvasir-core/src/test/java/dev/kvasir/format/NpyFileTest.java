@@ -137,8 +137,8 @@ class NpyFileTest {
 
   @Property(seed = "4719", tries = 4_000)
   void editedFilesAreReadOrRefused(@ForAll("edits") List<Corruption> edits) {
-    byte[] honest = NpyBytes.floats("(1, 2, 3)", 1, 2, 3, 4, 5, 6);
-    byte[] edited = Corruption.all(edits, honest);
+    byte[] valid = NpyBytes.floats("(1, 2, 3)", 1, 2, 3, 4, 5, 6);
+    byte[] edited = Corruption.all(edits, valid);
     long before = AllocatedBytes.bytes();
     try (NpyFile file = InMemoryFiles.npy(edited)) {
       assertThat(file.tensor().data().byteSize()).isEqualTo(4 * file.tensor().values());

@@ -15,9 +15,9 @@ import org.junit.jupiter.api.io.TempDir;
 class NpyWriterTest {
   @TempDir Path folder;
 
-  /** What numpy 2.4 writes for {@code numpy.save(file, numpy.zeros((8, 300, 64), "f4"))}. */
+  /** The output of numpy 2.4 for {@code numpy.save(file, numpy.zeros((8, 300, 64), "f4"))}. */
   @Test
-  void theHeadIsThatOfNumpy() {
+  void theHeaderEqualsNumpys() {
     String text = "{'descr': '<f4', 'fortran_order': False, 'shape': (8, 300, 64), }";
     String head = "\u0093NUMPY\u0001\0v\0" + text + " ".repeat(52) + "\n";
     assertThat(NpyWriter.header(8, 300, 64))
@@ -30,7 +30,7 @@ class NpyWriterTest {
   @Test
   void valuesInAnyOrderAreReadBack() {
     Path file = folder.resolve("a.npy");
-    float[] values = new float[3 * 20_001]; // more than a buffer at once
+    float[] values = new float[3 * 20_001]; // larger than a buffer
     Random random = new Random(3);
     for (int i = 0; i < values.length; i++) {
       values[i] = random.nextFloat();
@@ -47,7 +47,7 @@ class NpyWriterTest {
   }
 
   @Test
-  void whatNeverComesIsZeroAndAnEmptyArrayHasAFile() {
+  void missingValuesAreZeroAndAnEmptyArrayHasAFile() {
     try (NpyWriter some = NpyWriter.create(folder.resolve("some.npy"), 4);
         NpyWriter none = NpyWriter.create(folder.resolve("none.npy"), 2, 0, 3)) {
       some.write(1, new float[] {5}, 0, 1);
@@ -81,7 +81,7 @@ class NpyWriterTest {
   }
 
   @Test
-  void aPlaceThatCannotBeWrittenIsNamed() throws IOException {
+  void aPathThatCannotBeWrittenIsNamed() throws IOException {
     Path missing = folder.resolve("no").resolve("a.npy");
     assertThat(
             InMemoryFiles.refusal(

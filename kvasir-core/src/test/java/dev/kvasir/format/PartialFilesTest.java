@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class PartialFilesTest {
-  /** Greater than any process has. */
-  private static final long NOBODY = 999_999_999L;
+  /** Greater than any process id. */
+  private static final long UNUSED_PID = 999_999_999L;
 
   @TempDir Path folder;
   private Path file;
@@ -30,31 +30,31 @@ class PartialFilesTest {
   }
 
   @Test
-  void whatAKilledProcessLeftGoesWithTheNextWrite() throws IOException {
-    Path left = part("tale.session", NOBODY, Duration.ofMinutes(2));
-    Path ofAnother = part("other.session", NOBODY, Duration.ofMinutes(2));
+  void theNextWriteRemovesAbandonedFiles() throws IOException {
+    Path abandoned = part("tale.session", UNUSED_PID, Duration.ofMinutes(2));
+    Path ofAnother = part("other.session", UNUSED_PID, Duration.ofMinutes(2));
     AtomicFile.write(file, "whole");
-    assertThat(left).doesNotExist();
+    assertThat(abandoned).doesNotExist();
     assertThat(ofAnother).exists();
     assertThat(file).hasContent("whole");
   }
 
   @Test
-  void whatIsBeingWrittenStays() throws IOException {
+  void aFileBeingWrittenStays() throws IOException {
     long own = ProcessHandle.current().pid();
-    Path lately = part("tale.session", NOBODY, Duration.ofSeconds(5));
+    Path lately = part("tale.session", UNUSED_PID, Duration.ofSeconds(5));
     Path begunBefore = part("other.session", own, Duration.ofDays(400));
     Path notAPart = Files.writeString(folder.resolve(".tale.session.x.part"), "");
     Files.setLastModifiedTime(notAPart, FileTime.fromMillis(0));
     AtomicFile.write(file, "whole");
     assertThat(lately).exists();
     assertThat(notAPart).exists();
-    // Written before this process began: by another one of its number.
+    // Written before this process started: by an earlier one with the same id.
     assertThat(PartialFiles.abandoned(folder)).containsExactly(begunBefore);
   }
 
   @Test
-  void aFolderThatIsNoneHasNone() {
+  void aMissingFolderHasNoAbandonedFiles() {
     assertThat(PartialFiles.abandoned(folder.resolve("missing"))).isEmpty();
   }
 }

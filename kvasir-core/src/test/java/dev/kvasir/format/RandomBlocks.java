@@ -1,8 +1,8 @@
 package dev.kvasir.format;
 
 /**
- * Blocks of random bytes, the same as tools/type-goldens makes of the same seed. Of every scale
- * that is a float the highest bit of the exponent is cleared, so all are finite.
+ * Blocks of random bytes, identical to those of tools/type-goldens for the same seed. The highest
+ * exponent bit of every float scale is cleared, so all are finite.
  */
 final class RandomBlocks {
   private RandomBlocks() {}
@@ -22,7 +22,7 @@ final class RandomBlocks {
     return bytes;
   }
 
-  /** The bytes of a block that have the upper bits of an exponent. */
+  /** Returns the bytes of a block with the upper bits of an exponent. */
   private static int[] exponents(GgmlType type) {
     return switch (type) {
       case F32, F16, BF16 -> throw new IllegalArgumentException(type + " has no blocks");

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a file says of its size is no reason to allocate it. */
+/** A declared size alone must not cause an allocation. */
 class ReaderAllocationTest {
   private static final int MEBIBYTE = 1 << 20;
   private static final long[] LIES = {
@@ -49,16 +49,16 @@ class ReaderAllocationTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
-  void aLyingArrayOfAnyTypeTakesNoMoreThanTheFileCouldHold(int elementType) {
+  void anArrayWithAFalseLengthTakesNoMoreThanTheFileCouldContain(int elementType) {
     for (long count = 1; count <= 2_048; count += 5) {
       GgufValue lie = GgufValue.arrayOf(elementType, count, new byte[900]);
       assertThat(allocatedByOpening(new GgufWriter().put("k", lie).bytes())).isLessThan(MEBIBYTE);
     }
   }
 
-  /** Messages must not be built, key and all, for each element that is read well. */
+  /** Messages must not be built for every element that is read successfully. */
   @Test
-  void aLongKeyOfManyArraysIsNotPaidForByEachOfThem() {
+  void aLongKeyIsNotCopiedForEachOfManyArrays() {
     int arrays = 20_000;
     byte[] elements = new byte[12 * arrays]; // each: type 0, no elements
     String key = "k".repeat(250_000);
@@ -68,7 +68,7 @@ class ReaderAllocationTest {
   }
 
   @Test
-  void aSparseFileCannotAskForTheHeap() throws IOException {
+  void aSparseFileCannotFillTheHeap() throws IOException {
     byte[] head = new GgufWriter().put("k", GgufValue.arrayOf(0, Integer.MAX_VALUE)).bytes();
     Path file = folder.resolve("sparse.gguf");
     try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
@@ -84,7 +84,7 @@ class ReaderAllocationTest {
   }
 
   @Test
-  void aHeadThatGoesOnForTooLongIsRefused() {
+  void anOverlongHeaderIsRefused() {
     int most = 64 * MEBIBYTE;
     int stringAt = GgufWriter.FIRST_PAIR_AT + 9 + 4 + 8;
     LittleEndianBytes length = new LittleEndianBytes().int64(most - 4 - stringAt);

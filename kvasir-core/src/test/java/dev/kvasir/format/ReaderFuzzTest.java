@@ -19,23 +19,23 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
 /**
- * Whatever the bytes are, a reader either refuses them with a sentence or hands out tensors and
- * metadata that can all be read; and it takes little memory to find out.
+ * For any bytes, a reader either rejects them with a message or returns fully readable tensors and
+ * metadata, with little memory.
  */
 class ReaderFuzzTest {
-  private static final long MOST_ALLOCATED_BYTES = 1 << 20;
+  private static final long MAX_ALLOCATED_BYTES = 1 << 20;
 
   enum Kind {
     GGUF(gguf(), InMemoryFiles::gguf),
     SAFETENSORS(safetensors(), InMemoryFiles::safetensors);
 
-    private final byte[] honest;
+    private final byte[] valid;
     private final Function<byte[], TensorSource> open;
 
-    Kind(byte[] honest, Function<byte[], TensorSource> open) {
-      this.honest = honest;
+    Kind(byte[] valid, Function<byte[], TensorSource> open) {
+      this.valid = valid;
       this.open = open;
-      open.apply(honest).close(); // loads classes, which is not the file's fault
+      open.apply(valid).close(); // loads classes before memory is measured
     }
   }
 
@@ -45,46 +45,46 @@ class ReaderFuzzTest {
   }
 
   @Property(seed = "4712", tries = 3_000)
-  void noiseBehindAnHonestBeginningIsReadOrRefused(
+  void noiseAfterAValidPrefixIsReadOrRefused(
       @ForAll Kind kind, @ForAll("truncations") List<Corruption> truncation, @ForAll byte[] noise) {
     LittleEndianBytes file = new LittleEndianBytes();
-    readOrRefuse(kind, file.raw(Corruption.all(truncation, kind.honest)).raw(noise).toArray());
+    readOrRefuse(kind, file.raw(Corruption.all(truncation, kind.valid)).raw(noise).toArray());
   }
 
   @Property(seed = "4713", tries = 4_000)
   void flippedBytesAreReadOrRefused(@ForAll Kind kind, @ForAll("flips") List<Corruption> edits) {
-    readOrRefuse(kind, Corruption.all(edits, kind.honest));
+    readOrRefuse(kind, Corruption.all(edits, kind.valid));
   }
 
   @Property(seed = "4714", tries = 2_000)
   void truncatedFilesAreReadOrRefused(
       @ForAll Kind kind, @ForAll("truncations") List<Corruption> edits) {
-    readOrRefuse(kind, Corruption.all(edits, kind.honest));
+    readOrRefuse(kind, Corruption.all(edits, kind.valid));
   }
 
   @Property(seed = "4715", tries = 3_000)
   void insertedBytesAreReadOrRefused(
       @ForAll Kind kind, @ForAll("insertions") List<Corruption> edits) {
-    readOrRefuse(kind, Corruption.all(edits, kind.honest));
+    readOrRefuse(kind, Corruption.all(edits, kind.valid));
   }
 
   @Property(seed = "4716", tries = 4_000)
   void overwrittenNumbersAreReadOrRefused(
       @ForAll Kind kind, @ForAll("overwrites") List<Corruption> edits) {
-    readOrRefuse(kind, Corruption.all(edits, kind.honest));
+    readOrRefuse(kind, Corruption.all(edits, kind.valid));
   }
 
   @Property(seed = "4717", tries = 3_000)
   void severalEditsAreReadOrRefused(@ForAll Kind kind, @ForAll("edits") List<Corruption> edits) {
-    readOrRefuse(kind, Corruption.all(edits, kind.honest));
+    readOrRefuse(kind, Corruption.all(edits, kind.valid));
   }
 
   @Property(seed = "4718", tries = 4_000)
-  void editedJsonUnderAnHonestLengthIsReadOrRefused(@ForAll("jsonEdits") List<Corruption> edits) {
-    byte[] honest = Kind.SAFETENSORS.honest;
-    int dataAt = 8 + ByteBuffer.wrap(honest).order(LITTLE_ENDIAN).getInt(0);
-    byte[] json = Corruption.all(edits, Arrays.copyOfRange(honest, 8, dataAt));
-    byte[] data = Arrays.copyOfRange(honest, dataAt, honest.length);
+  void editedJsonWithAValidLengthIsReadOrRefused(@ForAll("jsonEdits") List<Corruption> edits) {
+    byte[] valid = Kind.SAFETENSORS.valid;
+    int dataAt = 8 + ByteBuffer.wrap(valid).order(LITTLE_ENDIAN).getInt(0);
+    byte[] json = Corruption.all(edits, Arrays.copyOfRange(valid, 8, dataAt));
+    byte[] data = Arrays.copyOfRange(valid, dataAt, valid.length);
     readOrRefuse(Kind.SAFETENSORS, SafetensorsWriter.file(new String(json, UTF_8), data));
   }
 
@@ -130,7 +130,7 @@ class ReaderFuzzTest {
   private static void readOrRefuse(Kind kind, byte[] file) {
     long before = AllocatedBytes.bytes();
     try (TensorSource opened = kind.open.apply(file)) {
-      assertThat(AllocatedBytes.bytes() - before).isLessThan(MOST_ALLOCATED_BYTES);
+      assertThat(AllocatedBytes.bytes() - before).isLessThan(MAX_ALLOCATED_BYTES);
       opened.tensors().forEach(ReaderFuzzTest::readWhole);
       if (opened instanceof GgufFile gguf) {
         gguf.metadata().keys().forEach(key -> ask(gguf.metadata(), key));
@@ -139,7 +139,7 @@ class ReaderFuzzTest {
         readPair(weights);
       }
     } catch (InvalidInputException refusal) {
-      assertThat(AllocatedBytes.bytes() - before).isLessThan(MOST_ALLOCATED_BYTES);
+      assertThat(AllocatedBytes.bytes() - before).isLessThan(MAX_ALLOCATED_BYTES);
       assertThat(refusal.getMessage()).startsWith("tiny.").hasSizeLessThan(500);
       assertThat(refusal.getMessage().chars().anyMatch(Character::isISOControl)).isFalse();
     }
@@ -162,7 +162,7 @@ class ReaderFuzzTest {
     }
   }
 
-  /** Every question about every key is answered or refused. */
+  /** Reads a key with every accessor, each of which returns a value or an error. */
   private static void ask(GgufMetadata metadata, String key) {
     assertThat(metadata.value(key)).isPresent();
     List<Consumer<String>> questions =

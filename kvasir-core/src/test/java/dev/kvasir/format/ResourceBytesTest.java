@@ -31,20 +31,20 @@ class ResourceBytesTest {
   }
 
   @Test
-  void anEntryThatIsStoredAsItIsIsMapped() throws IOException {
+  void anUncompressedEntryIsMapped() throws IOException {
     Path jar = jar("a comment at the end", ZipEntry.STORED);
     check(inside(jar, "in/stored"), true);
     check(inside(jar, "last"), true);
   }
 
   @Test
-  void anEntryThatIsCompressedIsRead() throws IOException {
+  void aCompressedEntryIsRead() throws IOException {
     check(inside(jar("", ZipEntry.DEFLATED), "last"), false);
   }
 
-  /** Whatever the bytes are, nothing outside the file is touched and nothing is made up. */
+  /** For any bytes, reads stay inside the file and return only its content. */
   @Test
-  void aDamagedFileHasNoEntryOrBytesOfItsOwn() throws IOException {
+  void aDamagedFileHasNoEntryOrOnlyItsOwnBytes() throws IOException {
     byte[] good = Files.readAllBytes(jar("", ZipEntry.STORED));
     Random random = new Random(7);
     for (int i = 0; i < 2_000; i++) {

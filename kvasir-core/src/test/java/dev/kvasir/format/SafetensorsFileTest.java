@@ -65,7 +65,7 @@ class SafetensorsFileTest {
   }
 
   @Test
-  void aTensorOfAnotherDtypeIsRefusedOnlyWhenAskedFor() {
+  void anUnsupportedDtypeIsRefusedOnlyOnAccess() {
     byte[] written =
         new SafetensorsWriter()
             .tensor("ids", "I64", new byte[16], 2)

@@ -82,7 +82,7 @@ class SafetensorsFolderTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"../w", "/etc/passwd", "sub/w", "sub\\\\w", "", " ", "w\\u0000", "w\\ud800"})
-  void aShardThatIsNoNeighbourIsRefused(String name) throws IOException {
+  void aShardOutsideTheFolderIsRefused(String name) throws IOException {
     Path index = index("{\"weight_map\": {\"a\": \"%s\"}}".formatted(name));
     Throwable thrown = catchThrowable(() -> SafetensorsFolder.open(folder));
     assertThat(InMemoryFiles.refusal(index + " 'weight_map'", thrown))
@@ -109,7 +109,7 @@ class SafetensorsFolderTest {
       delimiter = '|',
       textBlock =
           """
-          fp8                | FP8, 8-bit floats with scales beside them
+          fp8                | FP8, 8-bit floats with separate scales
           awq                | AWQ, packed 4-bit integers
           gptq               | GPTQ, packed integers of 2 to 8 bits
           bitsandbytes       | bitsandbytes, packed 4-bit or 8-bit numbers
@@ -139,7 +139,7 @@ class SafetensorsFolderTest {
   }
 
   @Test
-  void packedIntegersAreKnownByTheNamesOfTheirTensors() {
+  void packedIntegersAreDetectedByTensorNames() {
     new SafetensorsWriter()
         .floats("model.layers.0.mlp.up_proj.scales", new float[] {1}, 1)
         .tensor("model.layers.0.mlp.up_proj.qweight", "I32", new byte[4], 1)
@@ -164,7 +164,7 @@ class SafetensorsFolderTest {
   }
 
   @Test
-  void eightBitFloatsAreRefusedWithWhatToUseInstead() {
+  void eightBitFloatsAreRefusedWithAdvice() {
     new SafetensorsWriter()
         .tensor("w", "F8_E4M3", new byte[4], 4)
         .writeTo(folder.resolve("model.safetensors"));

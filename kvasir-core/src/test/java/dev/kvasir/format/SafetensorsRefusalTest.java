@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What no honest safetensors file says. */
+/** Rejection of invalid safetensors files. */
 class SafetensorsRefusalTest {
   @Test
   void aFileThatEndsAfterAnyByteButItsLastIsRefused() {
@@ -67,7 +67,7 @@ class SafetensorsRefusalTest {
   }
 
   @Test
-  void badJsonIsRefusedWithItsPlace() {
+  void badJsonIsRefusedWithItsPosition() {
     assertThat(refusalOfSafetensors(SafetensorsWriter.file("{\"w\": }")))
         .isEqualTo("is not valid JSON: expected value at line 1 column 7");
   }
@@ -155,7 +155,7 @@ class SafetensorsRefusalTest {
   }
 
   @Test
-  void namesFromTheFileNeitherBreakTheSentenceNorDrownIt() {
+  void namesFromTheFileAreShortenedInMessages() {
     String name = "\\u001b\\n\\u2028".repeat(1_000);
     String header = "{\"%s\": {\"dtype\": [\"%s\"]}}".formatted(name, name);
     assertThat(refusalOfSafetensors(SafetensorsWriter.file(header)))
@@ -168,7 +168,7 @@ class SafetensorsRefusalTest {
         .formatted(dtype, shape, offsets);
   }
 
-  /** How tensor 'w' is refused in a file with 16 bytes of data. */
+  /** Returns the error for tensor 'w' in a file with 16 bytes of data. */
   private static String refusalOfEntry(String entry) {
     byte[] file = SafetensorsWriter.file("{\"w\": %s}".formatted(entry), new byte[16]);
     return InMemoryFiles.refusal(

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Writes small safetensors files: honest ones, and with {@link #file} whatever it is told. */
+/** Writes small safetensors files: valid ones, and with {@link #file} any content. */
 public final class SafetensorsWriter {
   private final JsonObject header = new JsonObject();
   private final LittleEndianBytes data = new LittleEndianBytes();
@@ -38,7 +38,7 @@ public final class SafetensorsWriter {
     return this;
   }
 
-  /** An F32 tensor. */
+  /** Adds an F32 tensor. */
   public SafetensorsWriter floats(String name, float[] values, long... shape) {
     return tensor(name, "F32", LittleEndianBytes.ofFloats(values), shape);
   }
@@ -55,7 +55,7 @@ public final class SafetensorsWriter {
     }
   }
 
-  /** Any text as the header, padded with spaces as the format asks, and any data after it. */
+  /** Returns a file with any header, padded with spaces as the format requires, and any data. */
   static byte[] file(String header, byte... data) {
     byte[] utf8 = header.getBytes(StandardCharsets.UTF_8);
     LittleEndianBytes padded = new LittleEndianBytes().raw(utf8);

@@ -8,12 +8,12 @@ import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Rows of a tensor are a tensor. */
+/** Row slices of tensors. */
 class TensorRowsTest {
   private final Random random = new Random(5);
 
   @Test
-  void rowsAreTheNumbersThatTheWholeHasThere() {
+  void rowsEqualThoseOfTheWholeTensor() {
     for (GgmlType type : new GgmlType[] {GgmlType.F32, GgmlType.F16, GgmlType.Q8_0}) {
       Tensor whole = tensor(type, 6, 64);
       Tensor part = whole.rows(2, 5);
@@ -46,7 +46,7 @@ class TensorRowsTest {
     byte[] bytes = new byte[(int) type.bytesFor(values)];
     random.nextBytes(bytes);
     for (int i = 0; i < bytes.length; i++) {
-      bytes[i] &= (byte) 0x3F; // numbers, whatever the type
+      bytes[i] &= (byte) 0x3F; // finite for every type
     }
     return new Tensor("some", type, shape, MemorySegment.ofArray(bytes));
   }

@@ -4,7 +4,7 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.nio.charset.StandardCharsets;
 
-/** The texts of a grammar, read byte by byte. */
+/** The texts that a grammar accepts, parsed byte by byte. */
 final class AcceptedTexts {
   private final ParserStates states;
 
@@ -16,7 +16,7 @@ final class AcceptedTexts {
     return new AcceptedTexts(grammar);
   }
 
-  /** Of a schema in JSON that may have single quotes. */
+  /** Returns the texts of a schema in JSON with optional single quotes. */
   static AcceptedTexts ofSchema(String schema) {
     return of(JsonGrammar.of(schema(schema)));
   }

@@ -8,7 +8,7 @@ class JsonGrammarTest {
   private AcceptedTexts texts;
 
   @Test
-  void membersComeInTheOrderOfTheSchemaAndOptionalOnesMayBeLeftOut() {
+  void membersFollowTheOrderOfTheSchemaAndOptionalOnesMayBeOmitted() {
     texts =
         AcceptedTexts.ofSchema(
             "{'type': 'object', 'properties': {'a': {'type': 'null'}, 'b': {'type': 'null'}, 'c':"
@@ -20,7 +20,7 @@ class JsonGrammarTest {
   }
 
   @Test
-  void oneSpaceMayFollowACommaOrAColonAndNoneMayStandElsewhere() {
+  void oneSpaceMayFollowACommaOrAColonOnly() {
     texts = AcceptedTexts.of(JsonGrammar.anyObject());
     assertHas("{\"a\": [1, 2,3], \"b\":{}}");
     assertHasNot("{ }", " {}", "{} ", "{\"a\" :1}", "{\"a\":  1}", "{\"a\":\n1}", "{\"a\":[1 ,2]}");
@@ -34,7 +34,7 @@ class JsonGrammarTest {
   }
 
   @Test
-  void otherMembersHaveOtherNames() {
+  void additionalMembersHaveOtherNames() {
     texts =
         AcceptedTexts.ofSchema(
             "{'properties': {'ab': {'type': 'null'}, 'a': {'type': 'null'}}, 'required': ['z'],"
@@ -45,7 +45,7 @@ class JsonGrammarTest {
   }
 
   @Test
-  void arraysHaveTheirFirstItemsThenOthers() {
+  void arraysHavePrefixItemsThenOthers() {
     texts =
         AcceptedTexts.ofSchema(
             "{'prefixItems': [{'type': 'null'}, {'type': 'boolean'}], 'items': {'type':"
@@ -74,7 +74,7 @@ class JsonGrammarTest {
   }
 
   @Test
-  void halfAPairAndWhatMustBeEscapedIsNoString() {
+  void unpairedSurrogatesAndUnescapedControlsAreInvalid() {
     texts = AcceptedTexts.ofSchema("{'type': 'string'}");
     assertHas("\"\\ud7ff\\ue000\"", "\"\\/\\b\\f\"", "\"\u007F\"");
     assertHasNot("\"\\ud83d\"", "\"\\ud83d\\u0041\"", "\"\\ude00\"", "\"\\x\"", "\"\\u12g4\"");
@@ -85,7 +85,7 @@ class JsonGrammarTest {
   }
 
   @Test
-  void formatsAreHeldTo() {
+  void formatsAreEnforced() {
     texts = AcceptedTexts.ofSchema("{'format': 'date'}");
     assertHas("\"2024-02-29\"", "\"2000-02-29\"", "\"1999-12-31\"");
     assertHasNot("\"2023-02-29\"", "\"1900-02-29\"", "\"2024-04-31\"", "\"2024-13-01\"");
@@ -97,7 +97,7 @@ class JsonGrammarTest {
   }
 
   @Test
-  void valuesThatAreNamedAreWrittenAsTheyAre() {
+  void enumAndConstValuesAreWrittenAsTheyAre() {
     texts =
         AcceptedTexts.ofSchema(
             "{'enum': ['a\\n', 1.50, null, {'x': [1, 'y']}], 'type': ['string', 'number', 'object']}");
@@ -109,7 +109,7 @@ class JsonGrammarTest {
   }
 
   @Test
-  void alternativesHoldWithWhatStandsBesideThem() {
+  void alternativesAreMergedWithSiblingKeywords() {
     texts =
         AcceptedTexts.ofSchema(
             "{'type': 'object', 'properties': {'k': {'type': 'string'}}, 'required': ['k'],"
@@ -139,7 +139,7 @@ class JsonGrammarTest {
   }
 
   @Test
-  void aSchemaMayNameItself() {
+  void aSchemaMayBeRecursive() {
     texts =
         AcceptedTexts.ofSchema(
             "{'definitions': {'list': {'anyOf': [{'type': 'null'}, {'type': 'object',"
@@ -153,7 +153,7 @@ class JsonGrammarTest {
   }
 
   @Test
-  void nestingIsBoundedAndWhatBeginsCanEnd() {
+  void nestingIsBoundedAndEveryPrefixCanBeCompleted() {
     texts = AcceptedTexts.ofSchema("{'type': 'array', 'items': {'$ref': '#'}}");
     int deep = 0;
     while (texts.hasPrefix("[".repeat(deep + 1))) {
@@ -167,7 +167,7 @@ class JsonGrammarTest {
   }
 
   @Test
-  void alternativesThatBeginAlikeDoNotDoubleForEver() {
+  void alternativesWithACommonPrefixDoNotGrowExponentially() {
     texts =
         AcceptedTexts.ofSchema(
             "{'anyOf': [{'type': 'array', 'items': {'$ref': '#'}}, {'type': 'array', 'minItems': 1,"

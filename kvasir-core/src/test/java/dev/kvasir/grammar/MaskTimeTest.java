@@ -11,7 +11,7 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Prints what masks of a large vocabulary take; nothing is asserted of time. */
+/** Prints the time to compute masks for a large vocabulary; it asserts no times. */
 class MaskTimeTest {
   private static final int TOKENS = 150_000;
   private static final int ROUNDS = 31;
@@ -34,24 +34,24 @@ class MaskTimeTest {
     return JsonGrammar.of(AcceptedTexts.schema(schema));
   }
 
-  private static void print(String what, Grammar grammar, String begun, Tokenizer tokenizer) {
+  private static void print(String what, Grammar grammar, String prefix, Tokenizer tokenizer) {
     float[] logits = new float[tokenizer.vocabularySize()];
     List<Long> fresh = new ArrayList<>();
-    List<Long> kept = new ArrayList<>();
+    List<Long> cached = new ArrayList<>();
     for (int round = 0; round < ROUNDS; round++) {
       TokenGrammar over = grammar.forTokenizer(tokenizer);
       TokenConstraint constraint = over.constraint();
-      for (byte value : begun.getBytes(StandardCharsets.UTF_8)) {
+      for (byte value : prefix.getBytes(StandardCharsets.UTF_8)) {
         constraint.accept(SyntheticTokenizer.FIRST_BYTE + value);
       }
       fresh.add(nanos(() -> constraint.mask(logits, 0, logits.length)));
       for (int again = 0; again < 50; again++) {
-        kept.add(nanos(() -> constraint.mask(logits, 0, logits.length)));
+        cached.add(nanos(() -> constraint.mask(logits, 0, logits.length)));
       }
     }
     System.out.printf(
-        "%-24s fresh %6.2f ms, first fresh %6.2f ms, kept %6.1f us%n",
-        what, median(fresh) / 1e6, fresh.getFirst() / 1e6, median(kept) / 1e3);
+        "%-24s fresh %6.2f ms, first fresh %6.2f ms, cached %6.1f us%n",
+        what, median(fresh) / 1e6, fresh.getFirst() / 1e6, median(cached) / 1e3);
   }
 
   private static long median(List<Long> times) {
@@ -64,7 +64,7 @@ class MaskTimeTest {
     return System.nanoTime() - start;
   }
 
-  /** Made-up words, half of them after a space, a tenth in characters of three bytes. */
+  /** Returns synthetic words, half of them after a space, a tenth with 3-byte characters. */
   private static List<byte[]> words() {
     Random random = new Random(1);
     Set<String> words = new LinkedHashSet<>();

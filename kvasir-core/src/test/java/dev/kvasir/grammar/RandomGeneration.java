@@ -8,10 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/**
- * Generates by chance: any token that may come, and after a while one on the shortest way to an
- * end.
- */
+/** Generates random allowed tokens, and after a while those on the shortest path to the end. */
 final class RandomGeneration {
   private static final int LONG = 200;
 
@@ -30,7 +27,7 @@ final class RandomGeneration {
     this.shortest = new ShortestPath(grammar.automaton());
   }
 
-  /** The ids of a whole text, without the token that ended it. */
+  /** Returns the ids of a complete text, without the end-of-text token. */
   int[] ids() {
     TokenConstraint constraint = grammar.constraint();
     parserState = grammar.start();

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RegexParserTest {
-  /** All texts of up to four of these. */
+  /** The test uses all texts of up to four of these. */
   private static final List<String> LETTERS = List.of("a", "b", "1", "-", "\"", "\n", "\u00E9");
 
   private static List<String> texts() {
@@ -57,7 +57,7 @@ class RegexParserTest {
         "\\n"
       })
   void aStringIsInThePatternWhereJavaFindsIt(String java) {
-    // Java's $ also stands before a last line end, ours and ECMA's does not.
+    // Java's $ also matches before a final line end; ours and ECMA's does not.
     String pattern = java.replace("\\Z", "$");
     Pattern expected = Pattern.compile(java.replace("\\Z", "\\z").replace("^$", "^\\z"));
     AcceptedTexts texts =
@@ -104,7 +104,7 @@ class RegexParserTest {
         "\\cA",
         "{2}"
       })
-  void whatIsNotRegularOrNotAPatternIsRefused(String pattern) {
+  void nonRegularAndInvalidPatternsAreRefused(String pattern) {
     assertThatThrownBy(() -> RegexParser.read(pattern, "#/properties/a"))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageStartingWith("the pattern '%s' at #/properties/a has ", pattern)
@@ -114,14 +114,14 @@ class RegexParserTest {
   }
 
   @Test
-  void groupsInEachOtherAreBounded() {
+  void nestedGroupsAreBounded() {
     String deep = "(".repeat(100_000) + ")".repeat(100_000);
     assertThatThrownBy(() -> RegexParser.read(deep, "#"))
         .hasMessageContaining("has more than 50 groups in each other");
   }
 
   @Test
-  void repetitionsOfRepetitionsTakeNoMoreThanTheirSum() {
+  void nestedRepetitionsTakeNoMoreThanTheirSum() {
     AcceptedTexts many =
         AcceptedTexts.ofSchema("{'type': 'string', 'pattern': '^(((a{90}){90}){90}){90}$'}");
     assertThat(many.hasPrefix("\"" + "a".repeat(2000))).isTrue();

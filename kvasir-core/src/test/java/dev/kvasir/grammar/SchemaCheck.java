@@ -14,9 +14,7 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/**
- * Whether a value holds to a schema, by the words of JSON Schema and knowing nothing of grammars.
- */
+/** A JSON Schema validator, independent of grammars. */
 final class SchemaCheck {
   private final JsonObject root;
 

@@ -9,16 +9,16 @@ import java.math.BigDecimal;
 import java.util.List;
 import java.util.Random;
 
-/** Makes up schemas, each with a value that holds to it. */
+/** Generates random schemas, each with a valid value. */
 final class SchemaGenerator {
-  /** A schema and a value of it. */
+  /** A schema and a valid value. */
   record SchemaWithValue(JsonObject schema, JsonElement value) {}
 
   private static final List<String> STRINGS =
       List.of(
           "", "a", "\"quoted\"", "back\\slash", "\u00FC\u4E2D\uD83D\uDE00", "two\nlines", "\u0001");
 
-  /** Patterns, each with a string that it is found in. */
+  /** Patterns, each with a matching string. */
   private static final List<List<String>> PATTERNS =
       List.of(
           List.of("^[a-z]{2,4}$", "abc"),
@@ -35,7 +35,7 @@ final class SchemaGenerator {
     this.random = new Random(seed);
   }
 
-  /** With a rule that calls itself, which the rest may name. */
+  /** Generates a schema with a recursive definition that its parts may reference. */
   SchemaWithValue make() {
     SchemaWithValue example = schema(3);
     JsonObject definitions = new JsonObject();

@@ -19,11 +19,11 @@ import java.util.Random;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 
-/** Schemas by chance: what is generated holds to them, and what holds to them can be generated. */
+/** Random schemas: generated texts are valid, and valid texts can be generated. */
 class SchemaPropertyTest {
   private static final Tokenizer TOKENIZER = SyntheticTokenizer.of(tokens());
 
-  /** Some that JSON has often, some that cut characters in two, some by chance. */
+  /** Returns common JSON tokens, tokens that split characters, and random ones. */
   private static List<byte[]> tokens() {
     List<byte[]> tokens = new ArrayList<>();
     for (String text :
@@ -77,7 +77,7 @@ class SchemaPropertyTest {
   }
 
   @Property(tries = 400, seed = "3")
-  void whatIsGeneratedHoldsToItsSchema(@ForAll long seed) throws IOException {
+  void generatedTextsAreValid(@ForAll long seed) throws IOException {
     SchemaGenerator.SchemaWithValue example = new SchemaGenerator(seed).make();
     RandomGeneration walk = new RandomGeneration(JsonGrammar.of(example.schema()), TOKENIZER, seed);
     for (int text = 0; text < 5; text++) {
@@ -89,7 +89,7 @@ class SchemaPropertyTest {
   }
 
   @Property(tries = 1000, seed = "4")
-  void whatHoldsToASchemaCanBeGenerated(@ForAll long seed) {
+  void validTextsCanBeGenerated(@ForAll long seed) {
     SchemaGenerator.SchemaWithValue example = new SchemaGenerator(seed).make();
     assertThat(new SchemaCheck(example.schema()).isValid(example.value())).isTrue();
     assertThat(
@@ -104,7 +104,7 @@ class SchemaPropertyTest {
     assertThat(parsed(json).isJsonObject()).isTrue();
   }
 
-  /** Refuses bytes that are no UTF-8. */
+  /** Rejects invalid UTF-8. */
   private static String decoded(int[] ids) throws CharacterCodingException {
     java.io.ByteArrayOutputStream bytes = new java.io.ByteArrayOutputStream();
     for (int id : ids) {

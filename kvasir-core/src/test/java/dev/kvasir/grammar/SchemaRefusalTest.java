@@ -29,7 +29,7 @@ class SchemaRefusalTest {
         "propertys",
         "nullable"
       })
-  void anUnknownAssertionIsRefusedByNameAndPlace(String keyword) {
+  void anUnknownAssertionIsRefusedByNameAndPointer(String keyword) {
     String schema =
         "{'type': 'object', 'properties': {'a/b': {'items': {'%s': true}}}}".formatted(keyword);
     assertRefused(
@@ -64,18 +64,18 @@ class SchemaRefusalTest {
         "{'items': [{}]} | the schema's 'items' at # is [{}]; expected a schema; items one by one are 'prefixItems'",
         "{'$ref': 'other.json'} | the schema's '$ref' at # is \"other.json\"; expected '#', '#/$defs/NAME' or '#/definitions/NAME' of the same schema",
         "{'$ref': '#/$defs/a'} | the schema's '$ref' at # is \"#/$defs/a\"; expected '#', '#/$defs/NAME' or '#/definitions/NAME' of the same schema",
-        "{'enum': ['a'], 'minLength': 3} | the schema's 'enum' or 'const' at # has other assertions beside it; expected 'type' at the most",
+        "{'enum': ['a'], 'minLength': 3} | the schema's 'enum' or 'const' at # has other assertions next to it; expected 'type' at the most",
         "{'enum': ['a'], 'type': 'null'} | the schema at # leaves no value; expected one in its 'enum' or 'const' that has its type",
         "{'enum': []} | the schema at # leaves no value; expected one in its 'enum' or 'const' that has its type",
         "{'pattern': 'a', 'maxLength': 3} | the string at # has several of a length, a pattern and a format; expected one",
-        "{'anyOf': [{}], 'oneOf': [{}]} | the schema's 'oneOf' at # is [{}]; expected no 'anyOf' beside it",
+        "{'anyOf': [{}], 'oneOf': [{}]} | the schema's 'oneOf' at # is [{}]; expected no 'anyOf' next to it",
         "{'properties': {'a': {}}, 'required': ['b']} | the schema's 'required' at # is [\"b\"]; expected names in its 'properties' alone",
         "{'properties': {'a': 3}} | the schema at #/properties/a is no object; expected one, or true or false",
         "{'allOf': [{'pattern': 'a'}, {'pattern': 'b'}]} | the schemas that have to hold together at # differ in 'pattern', which cannot be merged; expected it in one of them",
         "{'allOf': [{'properties': {'a': {}}, 'additionalProperties': false}, {'properties': {'b': {}}}]} | the schemas that have to hold together at # differ in 'additionalProperties', which cannot be merged; expected it in one of them",
         "{'$defs': {'a': {'allOf': [{'$ref': '#/$defs/a'}]}}, 'allOf': [{'$ref': '#/$defs/a'}]} | the schema's '$ref' at #/$defs/a/allOf/0 leads back to itself; expected a value in between",
       })
-  void whatIsWrongIsSaidInASentence(String schema, String sentence) {
+  void errorsAreOneSentence(String schema, String sentence) {
     assertRefused(schema, sentence);
   }
 

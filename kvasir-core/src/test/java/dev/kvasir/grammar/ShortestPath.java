@@ -2,12 +2,12 @@ package dev.kvasir.grammar;
 
 import java.util.Arrays;
 
-/** How many bytes a text lacks at the least. */
+/** The minimum number of bytes that complete a text. */
 final class ShortestPath {
   private static final int UNREACHABLE = 1 << 24;
 
   private final Automaton automaton;
-  private final int[] remaining; // (states), to the end of their rule
+  private final int[] remaining; // (states), bytes to the end of the rule
 
   ShortestPath(Automaton automaton) {
     this.automaton = automaton;

@@ -33,7 +33,7 @@ class TokenGrammarTest {
   }
 
   @Test
-  void aCallOfAToolIsALiteralAValueAndALiteral() {
+  void aToolCallIsALiteralAValueAndALiteral() {
     AcceptedTexts texts = AcceptedTexts.of(CALL);
     String call = "<call>\n{\"name\": \"f\", \"arguments\": {\"x\": 5}}\n</call>";
     assertThat(texts.contains(call)).isTrue();
@@ -50,7 +50,7 @@ class TokenGrammarTest {
   }
 
   @Test
-  void atTheEndOnlyWhatEndsATextMayCome() {
+  void atTheEndOnlyEndTokensAreAllowed() {
     Tokenizer tokenizer = tokens("yes", "ye", "s!", "no");
     TokenConstraint constraint =
         Grammar.choice(Grammar.literal("yes"), Grammar.literal("yes!"))
@@ -72,7 +72,7 @@ class TokenGrammarTest {
   }
 
   @Test
-  void aTokenThatMayNotComeIsRefused() {
+  void aForbiddenTokenIsRefused() {
     TokenConstraint constraint = Grammar.literal("a").forTokenizer(tokens("ab")).constraint();
     for (int token :
         new int[] {-1, SyntheticTokenizer.SPECIAL, SyntheticTokenizer.END, 300, 1 << 20}) {
@@ -84,7 +84,7 @@ class TokenGrammarTest {
   }
 
   @Test
-  void aMaskIsWhatTokensSayOneByOne() {
+  void aMaskEqualsThatOfSingleTokens() {
     Random random = new Random(3);
     List<byte[]> made = new ArrayList<>();
     for (int i = 0; i < 400; i++) {
@@ -130,7 +130,7 @@ class TokenGrammarTest {
   }
 
   @Test
-  void aCharacterMayBeSpreadOverTokensAndIsNeverLeftInHalf() {
+  void aCharacterMaySpanTokensAndIsNeverIncomplete() {
     byte[] smile = "\uD83D\uDE00".getBytes(StandardCharsets.UTF_8);
     Tokenizer tokenizer =
         SyntheticTokenizer.of(
@@ -154,7 +154,7 @@ class TokenGrammarTest {
   }
 
   @Test
-  void aSamplerPicksWhatTheGrammarAllowsWhateverTheModelWants() {
+  void aSamplerFollowsTheGrammarAgainstTheModel() {
     Tokenizer tokenizer = tokens("<call>", "</call>", "{\"name\"");
     TokenGrammar grammar = CALL.forTokenizer(tokenizer);
     for (int seed = 0; seed < 20; seed++) {
@@ -197,7 +197,7 @@ class TokenGrammarTest {
   }
 
   @Test
-  void whatIsKeptIsForgottenAtABoundAndTextsGoOn() {
+  void theCacheIsBoundedAndGenerationContinues() {
     Grammar grammar =
         JsonGrammar.of(AcceptedTexts.schema("{'type': 'string', 'maxLength': 40000}"));
     TokenConstraint constraint = grammar.forTokenizer(tokens("aa")).constraint();

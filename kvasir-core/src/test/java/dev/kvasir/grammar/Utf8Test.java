@@ -17,7 +17,7 @@ class Utf8Test {
     int b = random.nextInt(1 << 7 + random.nextInt(14)) % 0x110000;
     CodePoints points = CodePoints.range(Math.min(a, b), Math.max(a, b));
     if (points.isEmpty()) {
-      return; // surrogates alone
+      return; // only surrogates
     }
     AcceptedTexts texts = AcceptedTexts.of(new Grammar(JsonExpressions.characterClass(points)));
     IntStream near = IntStream.of(a - 1, a, a + 1, b - 1, b, b + 1);
@@ -53,7 +53,7 @@ class Utf8Test {
   }
 
   @Test
-  void setsAreWhatTheyAreMadeOf() {
+  void setOperationsMatchTheirDefinition() {
     CodePoints letters = CodePoints.range('a', 'f').or(CodePoints.range('d', 'k'));
     assertThat(letters.ranges()).containsExactly(new CodePoints.Range('a', 'k'));
     assertThat(letters.minus(CodePoints.of("cd")).ranges())

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Every row of every group is what it is alone, and nothing else is touched. */
+/** Every row of every group gets the result it gets alone, and nothing else is written. */
 class GroupedProductsTest {
   private static final long SEED = 7;
   private static final int COLUMNS = 96;
@@ -31,12 +31,16 @@ class GroupedProductsTest {
 
   @ParameterizedTest
   @CsvSource({"1, 1", "1, 8", "2, 8", "3, 30", "2, 100"})
-  void aRowIsWhatItIsAlone(int crewSize, int rows) {
+  void aRowIsWhatItIsAlone(int poolSize, int rows) {
     Matrix[] matrices = {
-      coded(50, 8), dense(Precision.F32, 33), coded(16, 4), dense(Precision.BF16, 7), coded(200, 4)
+      quantized(50, 8),
+      dense(Precision.F32, 33),
+      quantized(16, 4),
+      dense(Precision.BF16, 7),
+      quantized(200, 4)
     };
     float[] x = floats(rows * COLUMNS);
-    try (WorkerPool workers = new WorkerPool(crewSize)) {
+    try (WorkerPool workers = new WorkerPool(poolSize)) {
       GroupedProducts products = new GroupedProducts(new ScalarKernels(), workers);
       for (int round = 0; round < 10; round++) {
         products.begin(x, rows, COLUMNS);
@@ -50,7 +54,7 @@ class GroupedProductsTest {
 
   private record Group(Matrix matrix, int first, int end, float[] out) {}
 
-  /** Rows in runs of any length, some of which nobody wants and others several. */
+  /** Runs of rows of any length; some rows are in no run and others in several. */
   private List<Group> groups(Matrix[] matrices, int rows) {
     List<Group> groups = new ArrayList<>();
     for (int first = 0; first < rows; ) {
@@ -89,14 +93,14 @@ class GroupedProductsTest {
     try (WorkerPool workers = new WorkerPool(1)) {
       GroupedProducts products = new GroupedProducts(new ScalarKernels(), workers);
       products.begin(floats(3 * COLUMNS), 3, COLUMNS);
-      assertThatThrownBy(() -> products.add(coded(16, 8), 2, 4, new float[64]))
+      assertThatThrownBy(() -> products.add(quantized(16, 8), 2, 4, new float[64]))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessage(
               "rows 2 to 4 with a matrix of 96 columns; expected some of 3 rows and 96 columns");
     }
   }
 
-  private Matrix coded(int rows, int bits) {
+  private Matrix quantized(int rows, int bits) {
     QuantizedWeights matrix = new QuantizedWeights(arena, rows, COLUMNS, bits, 32, true);
     ReferenceWeights.random(matrix, random);
     return matrix;

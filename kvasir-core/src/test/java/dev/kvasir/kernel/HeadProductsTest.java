@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A matrix for each head gives what it gives to the rows of that head alone. */
+/** The matrix of a head gives the same result as a product with the rows of that head alone. */
 class HeadProductsTest {
   private static final int HEADS = 5;
 
@@ -41,7 +41,7 @@ class HeadProductsTest {
   void everyHeadIsMultipliedByItsOwnMatrix(int rows, int codeBits, int columns, int outs) {
     List<Matrix> matrices = new ArrayList<>();
     for (int head = 0; head < HEADS; head++) {
-      matrices.add(codeBits == 0 ? dense(outs, columns) : coded(codeBits, outs, columns));
+      matrices.add(codeBits == 0 ? dense(outs, columns) : quantized(codeBits, outs, columns));
     }
     int stride = columns + 3;
     int outStride = outs + 5;
@@ -68,7 +68,7 @@ class HeadProductsTest {
     return new DenseMatrix(Precision.F32, rows, columns, data);
   }
 
-  private QuantizedWeights coded(int bits, int rows, int columns) {
+  private QuantizedWeights quantized(int bits, int rows, int columns) {
     QuantizedWeights matrix = new QuantizedWeights(arena, rows, columns, bits, 32, false);
     for (int tile = 0; tile < matrix.tiles(); tile++) {
       int count = Math.min(QuantizedWeights.TILE_ROWS, rows - tile * QuantizedWeights.TILE_ROWS);

@@ -30,14 +30,14 @@ class KMeansTest {
   }
 
   @Test
-  void theSameVectorsGiveTheSameCentres() {
+  void theSameVectorsGiveTheSameCentroids() {
     float[] vectors = around(new float[][] {new float[DEPTH]}, 1);
     assertThat(KMeans.centroids(new ScalarKernels(), vectors, COUNT, DEPTH, 32))
         .isEqualTo(KMeans.centroids(new ScalarKernels(), vectors.clone(), COUNT, DEPTH, 32));
   }
 
   @Test
-  void asManyCentresAsVectorsAreTheVectors() {
+  void asManyCentroidsAsVectorsAreTheVectors() {
     float[] vectors = around(new float[][] {new float[DEPTH]}, 1);
     float[] few = Arrays.copyOf(vectors, 5 * DEPTH);
     float[] centres = KMeans.centroids(new ScalarKernels(), few, 5, DEPTH, 5);
@@ -48,7 +48,7 @@ class KMeansTest {
   }
 
   @Test
-  void vectorsThatAreAllEqualAreTheirOwnCentre() {
+  void equalVectorsAreTheirOwnCentroid() {
     float[] vectors = new float[20 * DEPTH];
     Arrays.fill(vectors, 1.5f);
     assertThat(KMeans.centroids(new ScalarKernels(), vectors, 20, DEPTH, 4)).containsOnly(1.5f);
@@ -76,7 +76,7 @@ class KMeansTest {
   }
 
   @Test
-  void aVectorIsToldTheCentreNextToIt() {
+  void aVectorIsAssignedToTheNearestCentroid() {
     float[] centres = new float[3 * DEPTH];
     Arrays.fill(centres, DEPTH, 2 * DEPTH, 1);
     Arrays.fill(centres, 2 * DEPTH, 3 * DEPTH, -1);

@@ -20,7 +20,7 @@ class KernelChoiceTest {
 
   @TempDir Path folder;
 
-  /** Kernels that can tell their name and nothing else. */
+  /** Kernels that only implement their name. */
   private static Kernels named(String name) {
     return (Kernels)
         Proxy.newProxyInstance(
@@ -29,8 +29,8 @@ class KernelChoiceTest {
             (proxy, method, arguments) -> name);
   }
 
-  /** Offers kernels that can run. */
-  public static final class Willing implements KernelProvider {
+  /** A provider of kernels that can run. */
+  public static final class AvailableProvider implements KernelProvider {
     @Override
     public String name() {
       return "willing";
@@ -47,8 +47,8 @@ class KernelChoiceTest {
     }
   }
 
-  /** Offers kernels that cannot run here. */
-  public static final class Refusing implements KernelProvider {
+  /** A provider of kernels that cannot run here. */
+  public static final class UnavailableProvider implements KernelProvider {
     @Override
     public String name() {
       return "refusing";
@@ -61,7 +61,7 @@ class KernelChoiceTest {
 
     @Override
     public Kernels create() {
-      throw new AssertionError("a provider that refuses is not asked");
+      throw new AssertionError("an unavailable provider is not used");
     }
   }
 
@@ -78,36 +78,36 @@ class KernelChoiceTest {
   }
 
   @Test
-  void plainJavaCanBeAskedForThoughOthersAreThere() throws Exception {
-    KernelChoice choice = choose("java", Willing.class);
+  void plainJavaCanBeRequestedThoughOthersAreAvailable() throws Exception {
+    KernelChoice choice = choose("java", AvailableProvider.class);
     assertThat(choice.kernels()).isInstanceOf(ScalarKernels.class);
     assertThat(choice.reason()).isEqualTo("chosen because -Dkvasir.kernels=java was given");
   }
 
   @Test
   void theFirstThatCanRunIsTaken() throws Exception {
-    KernelChoice choice = choose(null, Refusing.class, Willing.class);
+    KernelChoice choice = choose(null, UnavailableProvider.class, AvailableProvider.class);
     assertThat(choice.kernels().name()).isEqualTo("willing");
     assertThat(choice.reason()).isEqualTo("the fastest that can run here");
   }
 
   @Test
-  void oneThatIsAskedForServes() throws Exception {
-    KernelChoice choice = choose("willing", Refusing.class, Willing.class);
+  void aRequestedProviderIsUsed() throws Exception {
+    KernelChoice choice = choose("willing", UnavailableProvider.class, AvailableProvider.class);
     assertThat(choice.kernels().name()).isEqualTo("willing");
     assertThat(choice.reason()).isEqualTo("chosen because -Dkvasir.kernels=willing was given");
   }
 
   @Test
-  void aRefusalIsToldWithTheFallback() throws Exception {
-    KernelChoice choice = choose(null, Refusing.class);
+  void theFallbackReportsWhyAProviderIsUnavailable() throws Exception {
+    KernelChoice choice = choose(null, UnavailableProvider.class);
     assertThat(choice.kernels()).isInstanceOf(ScalarKernels.class);
     assertThat(choice.reason()).isEqualTo("refusing refused: a flag is missing; add --flag");
   }
 
   @Test
-  void askingForWhatRefusesIsRefusedWithItsSentence() {
-    assertThatThrownBy(() -> choose("refusing", Willing.class, Refusing.class))
+  void requestingAnUnavailableProviderFailsWithItsReason() {
+    assertThatThrownBy(() -> choose("refusing", AvailableProvider.class, UnavailableProvider.class))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
             "-Dkvasir.kernels=refusing cannot be had:"
@@ -115,8 +115,8 @@ class KernelChoiceTest {
   }
 
   @Test
-  void askingForTheUnknownIsRefusedWithTheKnown() {
-    assertThatThrownBy(() -> choose("cuda", Willing.class, Refusing.class))
+  void requestingAnUnknownProviderFailsWithTheKnownOnes() {
+    assertThatThrownBy(() -> choose("cuda", AvailableProvider.class, UnavailableProvider.class))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage("-Dkvasir.kernels=cuda is unknown; known are java, willing, refusing");
     assertThatThrownBy(() -> choose(""))
@@ -124,8 +124,8 @@ class KernelChoiceTest {
         .hasMessage("-Dkvasir.kernels= is unknown; known are java");
   }
 
-  /** Chooses while the class path offers these providers, in this order. */
-  private KernelChoice choose(String wanted, Class<?>... providers) throws IOException {
+  /** Chooses with these providers on the class path, in this order. */
+  private KernelChoice choose(String requested, Class<?>... providers) throws IOException {
     StringBuilder names = new StringBuilder();
     for (Class<?> provider : providers) {
       names.append(provider.getName()).append('\n');
@@ -139,7 +139,7 @@ class KernelChoiceTest {
     try (URLClassLoader loader = new URLClassLoader(path, getClass().getClassLoader())) {
       thread.setContextClassLoader(loader);
       return KernelChoice.choose(
-          Optional.ofNullable(wanted)
+          Optional.ofNullable(requested)
               .map(name -> new KernelRequest(name, "-Dkvasir.kernels=" + name)));
     } finally {
       thread.setContextClassLoader(before);

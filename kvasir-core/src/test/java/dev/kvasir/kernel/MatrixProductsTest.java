@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Products against the same in double precision, within what coding the activations may cost. */
+/** Products agree with double precision, within the error of quantizing the activations. */
 @Tag("contract")
 class MatrixProductsTest {
   private static final long SEED = 5;
@@ -26,7 +26,7 @@ class MatrixProductsTest {
 
   /** A matrix and its values. */
   private record Known(Matrix matrix, double[][] values) {
-    boolean isCoded() {
+    boolean isQuantized() {
       return matrix instanceof QuantizedWeights;
     }
   }
@@ -38,17 +38,17 @@ class MatrixProductsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
-  void oneToThreeMatricesOfAnyKindAreMultiplied(int crewSize) {
+  void oneToThreeMatricesOfAnyKindAreMultiplied(int poolSize) {
     List<Known> kinds =
         List.of(
-            coded(50, 8, 32, false),
+            quantized(50, 8, 32, false),
             dense(Precision.F32, 33),
-            coded(16, 4, 32, true),
+            quantized(16, 4, 32, true),
             dense(Precision.BF16, 1),
-            coded(17, 8, 16, false),
+            quantized(17, 8, 16, false),
             dense(Precision.F16, 48),
-            coded(1, 4, 16, true));
-    try (WorkerPool workers = new WorkerPool(crewSize)) {
+            quantized(1, 4, 16, true));
+    try (WorkerPool workers = new WorkerPool(poolSize)) {
       MatrixProducts products = new MatrixProducts(new ScalarKernels(), workers);
       for (int rows = 1; rows <= 20; rows++) {
         float[] x = gaussian(rows * COLUMNS);
@@ -93,14 +93,14 @@ class MatrixProductsTest {
       for (int output = 0; output < outputs; output++) {
         double exact = 0;
         double sizes = 0;
-        double coding = 0;
+        double quantization = 0;
         for (int i = 0; i < COLUMNS; i++) {
           double weight = known.values()[output][i];
           exact += weight * x[row * COLUMNS + i];
           sizes += Math.abs(weight * x[row * COLUMNS + i]);
-          coding += Math.abs(weight) * halfStep(x, row * COLUMNS, i);
+          quantization += Math.abs(weight) * halfStep(x, row * COLUMNS, i);
         }
-        double bound = sizes * COLUMNS * 0x1p-23 + (known.isCoded() ? coding * 1.001 : 0);
+        double bound = sizes * COLUMNS * 0x1p-23 + (known.isQuantized() ? quantization * 1.001 : 0);
         assertThat((double) out[row * outputs + output])
             .as("seed %d, %s, row %d of %d, output %d", SEED, known.matrix(), row, rows, output)
             .isCloseTo(exact, within(bound));
@@ -108,7 +108,7 @@ class MatrixProductsTest {
     }
   }
 
-  /** Half the step that the activations of a column's group are coded in. */
+  /** Half the quantization step of the activations in a column's group. */
   private static double halfStep(float[] x, int at, int column) {
     int start = column / QuantizedActivations.GROUP * QuantizedActivations.GROUP;
     double largest = 0;
@@ -118,13 +118,13 @@ class MatrixProductsTest {
     return largest / 127 / 2;
   }
 
-  private Known coded(int rows, int bits, int group, boolean hasMinimums) {
+  private Known quantized(int rows, int bits, int group, boolean hasMinimums) {
     QuantizedWeights matrix = new QuantizedWeights(arena, rows, COLUMNS, bits, group, hasMinimums);
-    ReferenceWeights laid = ReferenceWeights.random(matrix, random);
+    ReferenceWeights reference = ReferenceWeights.random(matrix, random);
     double[][] values = new double[rows][COLUMNS];
     for (int row = 0; row < rows; row++) {
       for (int column = 0; column < COLUMNS; column++) {
-        values[row][column] = laid.value(matrix, row, column);
+        values[row][column] = reference.value(matrix, row, column);
       }
     }
     return new Known(matrix, values);
@@ -140,7 +140,7 @@ class MatrixProductsTest {
     return new Known(new DenseMatrix(precision, rows, COLUMNS, data), values);
   }
 
-  /** Stores a value and answers what is left of it. */
+  /** Stores a value and returns it as rounded. */
   private static float store(MemorySegment data, int index, Precision precision, float value) {
     ValueLayout.OfShort half = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     switch (precision) {

@@ -29,7 +29,7 @@ class QuantizedActivationsTest {
     row.quantize(0, x, 0);
     for (int i = 0; i < COLUMNS; i++) {
       double step = row.scales()[i / QuantizedActivations.GROUP];
-      // The sum of a code and 128.5 has 16 bits after the point: a tie may fall either way.
+      // The sum of a code and 128.5 has 16 fractional bits, so a tie may round either way.
       assertThat(row.codes()[i] * step)
           .as("seed %d, column %d", SEED, i)
           .isCloseTo(x[i], within(step * 0.50005));
@@ -37,7 +37,7 @@ class QuantizedActivationsTest {
   }
 
   @Test
-  void theLargestOfAGroupIsCodedAs127() {
+  void theLargestOfAGroupGetsCode127() {
     for (int sign : new int[] {-1, 1}) {
       float[] x = gaussian(COLUMNS, 1);
       x[40] = 100f * sign;
@@ -86,10 +86,10 @@ class QuantizedActivationsTest {
     assertThat(codes).isEqualTo(other.codes());
   }
 
-  /** Numbers so small that 127 divided by them is infinite. */
+  /** Values so small that 127 divided by them is infinite. */
   @ParameterizedTest
   @ValueSource(floats = {Float.MIN_VALUE, 1e-44f, 1e-39f, Float.MIN_NORMAL, 1e-37f, 3e-37f, 4e-37f})
-  void numbersTooSmallToDivideByAreStillCodedWithinAStep(float tiny) {
+  void numbersTooSmallToDivideByAreStillQuantizedWithinAStep(float tiny) {
     float[] x = new float[COLUMNS];
     for (int i = 0; i < 32; i++) {
       x[i] = tiny * (i % 3 - 1);
@@ -103,7 +103,7 @@ class QuantizedActivationsTest {
   }
 
   @Test
-  void theLargestFloatIsCoded() {
+  void theLargestFloatIsQuantized() {
     float[] x = new float[COLUMNS];
     x[3] = Float.MAX_VALUE;
     x[4] = -Float.MAX_VALUE;
@@ -114,7 +114,7 @@ class QuantizedActivationsTest {
     assertThat(row.sums()[0]).isZero();
   }
 
-  /** A damaged activation must not come out of a product as a harmless number. */
+  /** A corrupt activation must not become a harmless number in a product. */
   @ParameterizedTest
   @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY})
   void aNumberThatIsNotFiniteSpoilsItsGroupAndNoOther(float bad) {

@@ -87,7 +87,7 @@ class QuantizedWeightsTest {
   }
 
   @Test
-  void compactScalesTakeTheBytesOfTheirForm() {
+  void compactScalesTakeTheBytesOfTheirFormat() {
     // Of 256 columns of a row: Q8_0, Q4_0, Q4_1, Q4_K, Q6_K and Q3_K.
     assertRowBytes(8, 32, new ScaleFormat(ScaleEncoding.HALVES, false, 0), 8 * 34);
     assertRowBytes(4, 32, new ScaleFormat(ScaleEncoding.HALVES, false, -8), 8 * 18);
@@ -142,7 +142,7 @@ class QuantizedWeightsTest {
   }
 
   @Test
-  void whatAFormCannotHoldIsRefused() {
+  void whatAFormatCannotHoldIsRefused() {
     assertThatThrownBy(() -> halves(0).setTile(0, 1, new byte[64], new float[] {1, 0.1f}, null))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("a scale of 0.1; expected a half's");
@@ -160,7 +160,7 @@ class QuantizedWeightsTest {
         .hasMessage("minimums are either stored or computed, not both");
     SuperBlockScales products = new SuperBlockScales(new short[1], new byte[2]);
     assertThatThrownBy(() -> halves(0).setTile(0, 1, new byte[64], products, null))
-        .hasMessage("scales are not kept as products");
+        .hasMessage("scales are not stored as products");
   }
 
   private QuantizedWeights halves(int minimumFactor) {

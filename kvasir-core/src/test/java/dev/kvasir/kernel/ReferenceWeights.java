@@ -2,7 +2,7 @@ package dev.kvasir.kernel;
 
 import java.util.Random;
 
-/** What was laid into a coded matrix, in plain arrays. */
+/** The contents of quantized weights, in plain arrays. */
 record ReferenceWeights(
     byte[][] codes, // (rows, columns)
     float[][] scales, // (rows, groups)
@@ -47,7 +47,7 @@ record ReferenceWeights(
     }
   }
 
-  /** The value that a code stands for. */
+  /** Returns the value of a code. */
   double value(QuantizedWeights matrix, int row, int column) {
     int group = column / matrix.groupLength();
     double minimum = matrix.hasMinimums() ? minimums[row][group] : 0;

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Sums over rounded weights are the dot products that they stand for. */
+/** Sums with quantized operands approximate the dot products. */
 class ScalarDotsTest {
   private static final long SEED = 11;
   private static final double FLOATS = 1e-6;
@@ -24,24 +24,24 @@ class ScalarDotsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {4, 20, 64, 80, 96, 128, 256, 576, 1024})
-  void randomCodesAndWeights(int entries) {
+  void randomCodesAndWeights(int depth) {
     for (int bits : new int[] {1, 2, 3, 4, 5, 8}) {
-      WordLayout layout = new WordLayout(48, entries, bits);
+      WordLayout layout = new WordLayout(48, depth, bits);
       for (int heads = 1; heads <= QuantizedOperand.MAX_HEADS; heads += 3) {
-        assertCloseToDotProducts(layout, randomCodes(layout), randomWeights(heads * entries));
+        assertCloseToDotProducts(layout, randomCodes(layout), randomWeights(heads * depth));
       }
     }
   }
 
-  /** Every code and every digit at its largest. */
+  /** Every code and every byte of the operand at its largest. */
   @Test
   void theLargestSumsDoNotOverflow() {
     for (int bits = 1; bits <= 8; bits++) {
-      int entries = QuantizedOperand.MAX_DEPTH;
-      WordLayout layout = new WordLayout(32, entries, bits);
-      byte[] codes = new byte[32 * entries];
+      int depth = QuantizedOperand.MAX_DEPTH;
+      WordLayout layout = new WordLayout(32, depth, bits);
+      byte[] codes = new byte[32 * depth];
       Arrays.fill(codes, (byte) ((1 << bits) - 1));
-      float[] weights = new float[entries];
+      float[] weights = new float[depth];
       Arrays.fill(weights, 0.1f);
       assertCloseToDotProducts(layout, codes, weights);
       Arrays.fill(weights, -0.1f);
@@ -52,7 +52,7 @@ class ScalarDotsTest {
   }
 
   @Test
-  void digitsStandForTheNearestInteger() {
+  void bytesRepresentTheNearestInteger() {
     QuantizedOperand operand = new QuantizedOperand(1, 256);
     for (int round = 0; round < 200; round++) {
       float[] x = randomWeights(256);
@@ -71,7 +71,7 @@ class ScalarDotsTest {
     }
   }
 
-  /** The unit follows the largest weight, so only the bound in units holds for all the others. */
+  /** The unit follows the largest weight, so for the others only the bound in units holds. */
   @Test
   void weightsOfVeryDifferentSizes() {
     WordLayout layout = new WordLayout(128, 128, 2);
@@ -84,9 +84,9 @@ class ScalarDotsTest {
       for (boolean exact : new boolean[] {false, true}) {
         float[] found = dots(layout, codes, weights, exact);
         double unit = weights(weights, 1, exact).unit(0);
-        for (int lane = 0; lane < 128; lane++) {
-          double expected = dot(layout, codes, weights, 0, lane);
-          assertThat((double) found[lane])
+        for (int column = 0; column < 128; column++) {
+          double expected = dot(layout, codes, weights, 0, column);
+          assertThat((double) found[column])
               .as("seed %d", SEED)
               .isCloseTo(expected, within(bound(layout, unit) + FLOATS * Math.abs(expected)));
         }
@@ -120,7 +120,7 @@ class ScalarDotsTest {
     }
   }
 
-  /** Weights far below the unit of one that outweighs them all count with the middle code. */
+  /** Weights far below the unit of a dominating one count with the middle code. */
   @Test
   void theMidpointKeepsWhatRoundingWouldLose() {
     WordLayout layout = new WordLayout(128, 256, 2);
@@ -131,16 +131,16 @@ class ScalarDotsTest {
     float[] found = dots(layout, codes, weights, false);
     double withMidpoint = 0;
     double without = 0;
-    for (int lane = 0; lane < 128; lane++) {
-      double exact = dot(layout, codes, weights, 0, lane);
-      double lost = exact - codes[lane];
-      withMidpoint += Math.pow(found[lane] - exact, 2);
+    for (int column = 0; column < 128; column++) {
+      double exact = dot(layout, codes, weights, 0, column);
+      double lost = exact - codes[column];
+      withMidpoint += Math.pow(found[column] - exact, 2);
       without += lost * lost;
     }
     assertThat(withMidpoint).isLessThan(without / 50);
   }
 
-  /** What independent errors leave: far less than the bound that always holds. */
+  /** Independent errors are far smaller than the bound that always holds. */
   @Test
   void errorsOfFastWeightsAverageOut() {
     WordLayout layout = new WordLayout(128, 128, 2);
@@ -150,12 +150,12 @@ class ScalarDotsTest {
       byte[] codes = randomCodes(layout);
       float[] weights = randomWeights(128);
       float[] found = dots(layout, codes, weights, false);
-      for (int lane = 0; lane < 128; lane++) {
-        squares += Math.pow(found[lane] - dot(layout, codes, weights, 0, lane), 2);
+      for (int column = 0; column < 128; column++) {
+        squares += Math.pow(found[column] - dot(layout, codes, weights, 0, column), 2);
         units += Math.pow(weights(weights, 1, false).unit(0), 2);
       }
     }
-    // Each of 128 entries has a rounding error of variance 1/12, and its code, around the middle,
+    // Each of 128 weights has a rounding error of variance 1/12, and its code, around the middle,
     // one of 5/4.
     double expected = Math.sqrt(128 / 12.0 * 5 / 4);
     assertThat(Math.sqrt(squares / units)).isBetween(0.8 * expected, 1.2 * expected);
@@ -174,9 +174,9 @@ class ScalarDotsTest {
     Arrays.fill(some, 1);
     kernels.addDots(layout, codes, 5, 4, 7, operand, RowBlock.of(some, 3, 60, 2, 48));
     for (int head = 0; head < 2; head++) {
-      for (int lane = 0; lane < 60; lane++) {
-        float expected = lane < 48 ? 1 + all[head * 112 + 64 + lane] : 1;
-        assertThat(some[3 + head * 60 + lane]).isEqualTo(expected);
+      for (int column = 0; column < 60; column++) {
+        float expected = column < 48 ? 1 + all[head * 112 + 64 + column] : 1;
+        assertThat(some[3 + head * 60 + column]).isEqualTo(expected);
       }
     }
   }
@@ -189,10 +189,10 @@ class ScalarDotsTest {
   @Test
   void sizesThatDoNotFitAreRefused() {
     assertThatThrownBy(() -> new QuantizedOperand(9, 128)).hasMessageContaining("heads is 9");
-    assertThatThrownBy(() -> new QuantizedOperand(8, 1028)).hasMessageContaining("entries is 1028");
+    assertThatThrownBy(() -> new QuantizedOperand(8, 1028)).hasMessageContaining("depth is 1028");
     QuantizedOperand operand = new QuantizedOperand(2, 64);
     assertThatThrownBy(() -> operand.begin(3, 64, false)).hasMessageContaining("heads is 3");
-    assertThatThrownBy(() -> operand.begin(2, 128, false)).hasMessageContaining("entries is 128");
+    assertThatThrownBy(() -> operand.begin(2, 128, false)).hasMessageContaining("depth is 128");
     operand.begin(2, 30, false);
     assertThatThrownBy(() -> operand.requireDepth(64)).hasMessageContaining("are for 32");
   }
@@ -209,9 +209,9 @@ class ScalarDotsTest {
         }
         int levels = (1 << layout.bits()) - 1;
         double bound = bound(layout, operand.unit(head)) + FLOATS * levels * magnitude;
-        for (int lane = 0; lane < layout.columns(); lane++) {
-          double expected = dot(layout, codes, weights, head, lane);
-          assertThat((double) found[head * layout.columns() + lane])
+        for (int column = 0; column < layout.columns(); column++) {
+          double expected = dot(layout, codes, weights, head, column);
+          assertThat((double) found[head * layout.columns() + column])
               .as("seed %d, %s, exact %b", SEED, layout, exact)
               .isCloseTo(expected, within(bound));
         }
@@ -219,24 +219,25 @@ class ScalarDotsTest {
     }
   }
 
-  /** Half a unit of every entry, times how far a code can be from the middle. */
+  /** Half a unit of every weight, times the largest distance of a code from the middle. */
   private static double bound(WordLayout layout, double unit) {
     return 0.5 * unit * layout.rows() * ((1 << layout.bits()) - 1) / 2.0;
   }
 
-  private static double dot(WordLayout layout, byte[] codes, float[] weights, int head, int lane) {
+  private static double dot(
+      WordLayout layout, byte[] codes, float[] weights, int head, int column) {
     double sum = 0;
     for (int e = 0; e < layout.rows(); e++) {
-      int code = codes[e * layout.columns() + lane] & 0xFF;
+      int code = codes[e * layout.columns() + column] & 0xFF;
       sum += (double) weights[head * layout.rows() + e] * code;
     }
     return sum;
   }
 
   private QuantizedOperand weights(float[] x, int heads, boolean exact) {
-    int entries = x.length / heads;
-    QuantizedOperand operand = new QuantizedOperand(heads, entries);
-    kernels.quantizeOperand(RowBlock.of(x, heads, entries), exact, operand);
+    int depth = x.length / heads;
+    QuantizedOperand operand = new QuantizedOperand(heads, depth);
+    kernels.quantizeOperand(RowBlock.of(x, heads, depth), exact, operand);
     return operand;
   }
 
@@ -251,7 +252,7 @@ class ScalarDotsTest {
     return out;
   }
 
-  /** Of shape (entries, lanes). */
+  /** Of shape (rows, columns). */
   private byte[] randomCodes(WordLayout layout) {
     byte[] codes = new byte[layout.rows() * layout.columns()];
     for (int i = 0; i < codes.length; i++) {

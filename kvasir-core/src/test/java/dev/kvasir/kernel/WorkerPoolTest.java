@@ -46,12 +46,12 @@ class WorkerPoolTest {
 
   @ParameterizedTest
   @ValueSource(ints = {2, 3})
-  void thousandsOfPiecesFollowEachOther(int size) {
+  void thousandsOfTasksFollowEachOther(int size) {
     int[] sums = new int[7];
     int rounds = 5_000;
     try (WorkerPool workers = new WorkerPool(size)) {
       for (int round = 0; round < rounds; round++) {
-        // Plain writes: a finished piece must be visible to whoever does the next one.
+        // Plain writes: the results of a task must be visible to the workers of the next one.
         workers.run((part, worker) -> sums[part]++, sums.length);
       }
     }
@@ -101,7 +101,7 @@ class WorkerPoolTest {
   }
 
   @Test
-  void aPartMayRunAPieceOfItsOwn() {
+  void aPartMayRunATaskOfItsOwn() {
     try (WorkerPool workers = new WorkerPool(3)) {
       AtomicInteger done = new AtomicInteger();
       workers.run((part, worker) -> workers.run((p, w) -> done.incrementAndGet(), 5), 7);
@@ -111,7 +111,7 @@ class WorkerPoolTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
-  void whatAPartThrowsReachesTheCallerAndTheCrewWorksOn(int size) {
+  void whatAPartThrowsReachesTheCallerAndThePoolWorksOn(int size) {
     try (WorkerPool workers = new WorkerPool(size)) {
       for (int bad = 0; bad < 20; bad++) {
         int badPart = bad;
@@ -137,7 +137,7 @@ class WorkerPoolTest {
   }
 
   @Test
-  void workersSleepWhenIdleAndWakeForTheNextPiece() {
+  void workersSleepWhenIdleAndWakeForTheNextTask() {
     Set<Thread> before = workers();
     try (WorkerPool workers = new WorkerPool(3)) {
       Set<Thread> ours = workers();
@@ -173,13 +173,13 @@ class WorkerPoolTest {
     for (Thread thread : ours) {
       thread.join();
     }
-    // A step that was under way when another thread closed the crew still ends.
+    // A step that was in progress when another thread closed the pool still completes.
     assertThat(timesDone(workers, 10)).containsOnly(1);
     workers.close();
   }
 
   @Test
-  void aCrewOfNobodyIsRefused() {
+  void aPoolWithoutThreadsIsRefused() {
     assertThatThrownBy(() -> new WorkerPool(0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("size is 0; expected at least 1");

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class CountedArenaTest {
   @Test
-  void bytesAreCountedWhereTheyAreTakenAndGivenBack() {
+  void bytesAreCountedUntilTheArenaIsClosed() {
     long arenasBefore = CountedArena.liveArenas();
     long bytesBefore = CountedArena.liveBytes();
     CountedArena arena = new CountedArena();
@@ -58,7 +58,7 @@ class CountedArenaTest {
   }
 
   @Test
-  void whatCannotBeHadIsNotCounted() {
+  void failedAllocationsAreNotCounted() {
     long before = CountedArena.liveBytes();
     try (CountedArena arena = new CountedArena()) {
       assertThatThrownBy(() -> arena.allocate(1L << 60)).isInstanceOf(OutOfMemoryError.class);
@@ -69,7 +69,7 @@ class CountedArenaTest {
   }
 
   @Test
-  void manyThreadsMayTakeFromOneArena() {
+  void manyThreadsMayAllocateFromOneArena() {
     try (CountedArena arena = new CountedArena()) {
       IntStream.rangeClosed(1, 500).parallel().forEach(arena::allocate);
       assertThat(arena.bytes()).isEqualTo(500L * 501 / 2);

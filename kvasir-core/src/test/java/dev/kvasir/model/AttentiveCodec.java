@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Packs as the toy method does, and wants to know all that can be known of tokens before.
+ * Quantizes like the toy method, and observes everything that a codec can observe before.
  *
- * @param toy what packs
- * @param queries of which a token's received attention counts
- * @param tokens that are not packed at the most
- * @param readsPromptsPacked whether a prompt's rows compute as those of a single token do
- * @param begun the sequences that it has begun
+ * @param toy codec that quantizes
+ * @param queries number of queries whose attention to a token counts
+ * @param tokens most unquantized tokens
+ * @param prefersQuantizedPrefill whether prompt rows are computed like those of a single token
+ * @param begun sequences created so far
  */
 record AttentiveCodec(
     PageCodec toy,
@@ -29,10 +29,10 @@ record AttentiveCodec(
     List<AttentiveSequence> begun)
     implements PageCodec {
   /**
-   * @param toySpec of the toy method
+   * @param toySpec spec of the toy method
    */
   static CacheConfig settings(
-      CacheShape shape, String toySpec, int queries, boolean readsPromptsPacked) {
+      CacheShape shape, String toySpec, int queries, boolean prefersQuantizedPrefill) {
     CacheConfig toy = CacheSpec.parse(toySpec).config().cacheConfig(shape);
     PageCodec codec =
         new AttentiveCodec(
@@ -40,7 +40,7 @@ record AttentiveCodec(
             shape,
             queries,
             toy.sinks() + toy.window() + Page.TOKENS,
-            readsPromptsPacked,
+            prefersQuantizedPrefill,
             new ArrayList<>());
     return new CacheConfig(toy.precision(), toy.sinks(), toy.window(), Optional.of(codec));
   }

@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Remembers what it knew of each block when it was packed. */
+/** Records what it knew of each block when it was quantized. */
 final class AttentiveSequence implements SequenceCodec {
-  /** Looks on while a step runs, from any thread. */
+  /** Observes a running step, from any thread. */
   interface AttentionListener {
     void query(int layer, int position, float[] queries, int at);
 
@@ -42,12 +42,15 @@ final class AttentiveSequence implements SequenceCodec {
     listener = other;
   }
 
-  /** For each block and layer: position, ids, and what each KV head's tokens have received. */
+  /**
+   * Returns for each block and layer: position, ids, and attention received by each KV head's
+   * tokens.
+   */
   List<String> packed() {
     return packed;
   }
 
-  /** The same of any tokens that are not packed. */
+  /** Returns the same for any unquantized tokens. */
   String known(int layer, int position, int count) {
     StringBuilder known = new StringBuilder("layer %d at %d:".formatted(layer, position));
     for (int i = 0; i < count; i++) {

@@ -28,9 +28,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A sequence that fails in a batch fails alone. */
+/** Tests that a sequence that fails in a batch fails alone. */
 class BatchFailureIsolationTest {
-  /** A token whose embedding a test makes no number. */
+  /** A token whose embedding a test sets to NaN. */
   private static final int NO_NUMBER = 3;
 
   @TempDir private Path folder;
@@ -54,7 +54,7 @@ class BatchFailureIsolationTest {
     workers.close();
   }
 
-  /** Packs nothing, because packing always fails. */
+  /** A codec whose quantization always fails. */
   private static final class Refusing implements StatelessCodec {
     boolean refuses = true;
 
@@ -115,7 +115,7 @@ class BatchFailureIsolationTest {
   }
 
   @Test
-  void oneThatIsFullDoesNotKeepOthersFromTheirStep() {
+  void aFullSequenceDoesNotStopOthers() {
     try (KvCache full = newCache("pmkvq:2,budget=80KiB");
         KvCache other = newCache("fp16")) {
       fill(full, full.capacity());
@@ -133,7 +133,7 @@ class BatchFailureIsolationTest {
   }
 
   @Test
-  void oneWhosePackingFailsHasItsTokensAndMayTryAgain() {
+  void afterFailedQuantizationASequenceKeepsItsTokensAndMayRetry() {
     Refusing codec = new Refusing();
     CacheConfig settings = new CacheConfig(Precision.F16, 0, 0, Optional.of(codec));
     try (KvCache first = newCache("fp16");
@@ -156,7 +156,7 @@ class BatchFailureIsolationTest {
   }
 
   @Test
-  void oneWhoseKeysCannotBeStoredFailsAlone() {
+  void aSequenceWithInvalidKeysFailsAlone() {
     engine.close();
     tiny.tensors.computeIfPresent(
         "model.embed_tokens.weight", (name, tensor) -> tensor.withRow(NO_NUMBER, Float.NaN));
@@ -176,7 +176,7 @@ class BatchFailureIsolationTest {
   }
 
   @Test
-  void passesOfACrowdAreNotKept() throws InterruptedException {
+  void passesOfABurstAreNotRetained() throws InterruptedException {
     int crowd = 12;
     CountDownLatch done = new CountDownLatch(crowd);
     for (int i = 0; i < crowd; i++) {

@@ -34,9 +34,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A neighbour changes nothing: the logits of a sequence are the same bits alone and in any batch,
- * whatever sequences arrive, fork, forget and leave beside it, and in however many parts its
- * prompts are read.
+ * Tests that the logits of a sequence are bit-identical alone and in any batch. Other sequences may
+ * arrive, fork, truncate and leave, and prompts may be read in any number of parts.
  */
 @Tag("contract")
 class BatchIsolationTest {
@@ -45,27 +44,28 @@ class BatchIsolationTest {
 
   private static final Sizes WIDE = Sizes.of("llama").withType(GgmlType.Q8_0);
 
-  /** With heads as large, but less between them: what differs by method is the attention. */
+  /** Same heads with fewer hidden channels: methods differ in attention only. */
   private static final Sizes NARROW = WIDE.withWidth(64);
 
   @TempDir private Path folder;
 
-  /** What a sequence does next. */
+  /** An operation of a sequence. */
   private sealed interface Operation {
     /** Reads tokens in one step. */
     record Read(int[] tokens) implements Operation {}
 
-    /** Forgets all but the first so many of a thousand parts of its tokens. */
-    record Forget(int thousandths) implements Operation {}
+    /** Truncates to that many thousandths of its tokens. */
+    record Truncate(int thousandths) implements Operation {}
   }
 
   /**
-   * What a sequence does in its life.
+   * The operations of a sequence.
    *
-   * @param parent whose past it begins with; -1 for none
-   * @param parentDeeds that the parent has done by then
+   * @param parent sequence that it forks from; -1 for none
+   * @param parentOperations operations that the parent has completed by then
    */
-  private record History(String spec, int parent, int parentDeeds, List<Operation> deeds) {}
+  private record History(
+      String spec, int parent, int parentOperations, List<Operation> operations) {}
 
   static Stream<String> specs() {
     return Stream.of(
@@ -123,11 +123,11 @@ class BatchIsolationTest {
         "quarot:2,window=40",
         "mead:2,window=40"
       })
-  void andSoTheyAreWhereValuesAreOfAnotherWidthThanKeys(String spec) {
+  void alsoWithValuesOfAnotherWidthThanKeys(String spec) {
     check(NARROW.withHeads(8, 2, 48, 32), List.of(spec), 2);
   }
 
-  /** What layers hold depends on nobody else, nor what can be kept of a sequence that is cut. */
+  /** The contents of layers depend on no other sequence, nor does truncation. */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -140,27 +140,27 @@ class BatchIsolationTest {
         "mead:2,window=40",
         "pmkvq:2,budget=pool,window=0"
       })
-  void andSoTheyAreWhereLayersHoldAWindow(String spec) {
+  void alsoWithSlidingWindows(String spec) {
     check(NARROW, List.of(spec), 6, 190);
   }
 
-  /** Whoever comes along goes to other experts, or to the same. */
+  /** Tokens of other sequences use the same or other experts. */
   @ParameterizedTest
   @CsvSource({"qwen2moe, Q8_0", "qwen3moe, F32"})
-  void andSoTheyAreWhereTokensChooseExperts(String family, GgmlType type) {
+  void alsoWithExperts(String family, GgmlType type) {
     check(Sizes.of(family).withType(type).withWidth(64), List.of("fp16", "kivi:2"), 5);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"gemma2", "gemma3"})
-  void andSoTheyAreWhereLayersDifferAndScoresAreCapped(String family) {
+  void alsoWithDifferentLayersAndSoftCaps(String family) {
     Sizes sizes = Sizes.of(family).withType(GgmlType.Q8_0).withWidth(64);
     check(sizes, List.of("kivi:2,window=40", "patternkv:2", "fp16", "pmkvq:2"), 6);
   }
 
   @ParameterizedTest
   @ValueSource(longs = {3, 4})
-  void kindsOfCachesMayBeMixedInABatch(long seed) {
+  void cacheTypesMayDifferInABatch(long seed) {
     check(WIDE, List.of("kivi:2,window=40", "patternkv:2", "commvq:1", "fp16", "pmkvq:2"), seed);
   }
 
@@ -173,7 +173,7 @@ class BatchIsolationTest {
         "mixkvq,high=2.8,mid=2,window=40,rotary=16",
         "pmkvq:2"
       })
-  void andSoTheyAreOfLatents(String spec) {
+  void alsoWithLatentAttention(String spec) {
     Sizes sizes = TinyLatent.sizes(12).withType(GgmlType.Q8_0).withWidth(64).withHeads(12, 1, 8);
     LatentConfig latent = new LatentConfig(64, 16, 32, 32, 32);
     check(TinyLatent.split(sizes, latent, 5), List.of(spec), 5, 0);
@@ -184,7 +184,7 @@ class BatchIsolationTest {
   }
 
   /**
-   * @param window that all layers look back; 0 without one
+   * @param window sliding window of all layers; 0 for none
    */
   private void check(Sizes sizes, List<String> specs, long seed, int window) {
     check(new TinyModel(sizes, seed), specs, seed, window);
@@ -197,7 +197,7 @@ class BatchIsolationTest {
     if (window > 0) {
       tiny.say("attention.sliding_window", window);
     }
-    List<History> lives = histories(specs, random);
+    List<History> histories = histories(specs, random);
     try (WorkerPool workers = new WorkerPool(2);
         HostEngine engine =
             HostEngine.load(
@@ -211,11 +211,11 @@ class BatchIsolationTest {
           shape.hasValuesInKeys()
               ? Profile.empty("none")
               : SyntheticProfileParts.addTo(SyntheticCodebooks.profile(shape, 1, 2), shape);
-      List<List<float[]>> together = together(engine, profile, lives, random);
-      for (int i = 0; i < lives.size(); i++) {
-        List<float[]> alone = alone(engine, profile, lives, i);
+      List<List<float[]>> together = together(engine, profile, histories, random);
+      for (int i = 0; i < histories.size(); i++) {
+        List<float[]> alone = alone(engine, profile, histories, i);
         assertThat(together.get(i))
-            .as("logits of %s, seed %d", lives.get(i).spec, seed)
+            .as("logits of %s, seed %d", histories.get(i).spec, seed)
             .usingElementComparator((a, b) -> Arrays.equals(a, b) ? 0 : 1)
             .containsExactlyElementsOf(alone);
       }
@@ -224,69 +224,75 @@ class BatchIsolationTest {
   }
 
   private static List<History> histories(List<String> specs, Random random) {
-    List<History> lives = new ArrayList<>();
+    List<History> histories = new ArrayList<>();
     for (int i = 0; i < SEQUENCES; i++) {
       int parent = i > 0 && random.nextBoolean() ? random.nextInt(i) : -1;
-      String spec = parent < 0 ? specs.get(i % specs.size()) : lives.get(parent).spec;
-      int deedsBefore = parent < 0 ? 0 : random.nextInt(lives.get(parent).deeds.size() + 1);
-      lives.add(new History(spec, parent, deedsBefore, operations(random)));
+      String spec = parent < 0 ? specs.get(i % specs.size()) : histories.get(parent).spec;
+      int operationsBefore =
+          parent < 0 ? 0 : random.nextInt(histories.get(parent).operations.size() + 1);
+      histories.add(new History(spec, parent, operationsBefore, operations(random)));
     }
-    return lives;
+    return histories;
   }
 
-  /** Prompts long enough to be packed, single tokens as they are generated, and some forgetting. */
+  /**
+   * Returns prompts long enough to be quantized, single tokens as in generation, and some
+   * truncation.
+   */
   private static List<Operation> operations(Random random) {
-    List<Operation> deeds = new ArrayList<>();
+    List<Operation> operations = new ArrayList<>();
     int prompts = 1 + random.nextInt(2);
     for (int prompt = 0; prompt < prompts; prompt++) {
       int length = random.nextBoolean() ? 1 + random.nextInt(12) : 100 + random.nextInt(160);
-      deeds.add(new Operation.Read(tokens(length, random)));
+      operations.add(new Operation.Read(tokens(length, random)));
       for (int i = random.nextInt(6); i > 0; i--) {
-        deeds.add(new Operation.Read(tokens(1, random)));
+        operations.add(new Operation.Read(tokens(1, random)));
       }
       if (random.nextInt(3) == 0) {
-        deeds.add(new Operation.Forget(random.nextInt(1000)));
+        operations.add(new Operation.Truncate(random.nextInt(1000)));
       }
     }
-    return deeds;
+    return operations;
   }
 
   private static int[] tokens(int count, Random random) {
     return IntStream.range(0, count).map(i -> random.nextInt(50)).toArray();
   }
 
-  private static KvCache newCache(HostEngine engine, Profile profile, History life) {
-    return engine.newCache(CacheSpec.parse(life.spec), Optional.of(profile), CONTEXT);
+  private static KvCache newCache(HostEngine engine, Profile profile, History history) {
+    return engine.newCache(CacheSpec.parse(history.spec), Optional.of(profile), CONTEXT);
   }
 
-  /** The logits after each step of a sequence that nobody shares a step with. */
+  /** Returns the logits after each step of a sequence that is alone in its batches. */
   private static List<float[]> alone(
-      HostEngine engine, Profile profile, List<History> lives, int index) {
+      HostEngine engine, Profile profile, List<History> histories, int index) {
     List<float[]> logits = new ArrayList<>();
-    try (KvCache cache = past(engine, profile, lives, index)) {
-      for (Operation deed : lives.get(index).deeds) {
-        doAlone(engine, cache, deed).ifPresent(logits::add);
+    try (KvCache cache = past(engine, profile, histories, index)) {
+      for (Operation operation : histories.get(index).operations) {
+        doAlone(engine, cache, operation).ifPresent(logits::add);
       }
     }
     return logits;
   }
 
-  /** What a sequence begins with. */
-  private static KvCache past(HostEngine engine, Profile profile, List<History> lives, int index) {
-    History life = lives.get(index);
-    if (life.parent < 0) {
-      return newCache(engine, profile, life);
+  /** Returns the initial cache of a sequence. */
+  private static KvCache past(
+      HostEngine engine, Profile profile, List<History> histories, int index) {
+    History history = histories.get(index);
+    if (history.parent < 0) {
+      return newCache(engine, profile, history);
     }
-    try (KvCache parent = past(engine, profile, lives, life.parent)) {
-      for (Operation deed : lives.get(life.parent).deeds.subList(0, life.parentDeeds)) {
-        doAlone(engine, parent, deed);
+    try (KvCache parent = past(engine, profile, histories, history.parent)) {
+      for (Operation operation :
+          histories.get(history.parent).operations.subList(0, history.parentOperations)) {
+        doAlone(engine, parent, operation);
       }
       return parent.fork();
     }
   }
 
-  private static Optional<float[]> doAlone(HostEngine engine, KvCache cache, Operation deed) {
-    return switch (deed) {
+  private static Optional<float[]> doAlone(HostEngine engine, KvCache cache, Operation operation) {
+    return switch (operation) {
       case Operation.Read read -> {
         Batch batch = new Batch();
         for (int i = 0; i < read.tokens.length; i++) {
@@ -295,7 +301,7 @@ class BatchIsolationTest {
         engine.forward(batch);
         yield Optional.of(Logits.row(batch, 0));
       }
-      case Operation.Forget forget -> {
+      case Operation.Truncate forget -> {
         cache.truncate(cache.length() * forget.thousandths / 1000);
         yield Optional.empty();
       }
@@ -304,25 +310,25 @@ class BatchIsolationTest {
 
   /** A sequence among others. */
   private static final class Member {
-    final History life;
+    final History history;
     final List<float[]> logits = new ArrayList<>();
     KvCache cache; // null before it arrives
-    int done; // deeds
-    int stepBegin; // of the step at hand
+    int done; // operations
+    int stepBegin; // of the current step
     int logitIndex;
 
-    Member(History life) {
-      this.life = life;
+    Member(History history) {
+      this.history = history;
     }
 
     boolean isOver() {
-      return done == life.deeds.size();
+      return done == history.operations.size();
     }
   }
 
   private static List<List<float[]>> together(
-      HostEngine engine, Profile profile, List<History> lives, Random random) {
-    List<Member> members = lives.stream().map(Member::new).toList();
+      HostEngine engine, Profile profile, List<History> histories, Random random) {
+    List<Member> members = histories.stream().map(Member::new).toList();
     Batch batch = new Batch();
     try {
       while (!members.stream().allMatch(Member::isOver)) {
@@ -345,16 +351,19 @@ class BatchIsolationTest {
     }
   }
 
-  /** A parent waits for those that begin with its past, before it goes on from there. */
+  /**
+   * Returns whether a member joins the step. A parent waits for those that fork from it at this
+   * point.
+   */
   private static boolean takesPart(List<Member> members, Member member, Random random) {
     boolean isAwaited =
         members.stream()
             .anyMatch(
                 child ->
                     child.cache == null
-                        && child.life.parent >= 0
-                        && members.get(child.life.parent) == member
-                        && child.life.parentDeeds == member.done);
+                        && child.history.parent >= 0
+                        && members.get(child.history.parent) == member
+                        && child.history.parentOperations == member.done);
     return !isAwaited && random.nextInt(4) > 0;
   }
 
@@ -364,12 +373,12 @@ class BatchIsolationTest {
       if (member.cache != null) {
         continue;
       }
-      History life = member.life;
-      if (life.parent < 0 && random.nextBoolean()) {
-        member.cache = newCache(engine, profile, life);
-      } else if (life.parent >= 0) {
-        Member parent = members.get(life.parent);
-        if (parent.cache != null && parent.done == life.parentDeeds) {
+      History history = member.history;
+      if (history.parent < 0 && random.nextBoolean()) {
+        member.cache = newCache(engine, profile, history);
+      } else if (history.parent >= 0) {
+        Member parent = members.get(history.parent);
+        if (parent.cache != null && parent.done == history.parentOperations) {
           member.cache = parent.cache.fork();
         }
       }
@@ -378,8 +387,8 @@ class BatchIsolationTest {
   }
 
   private static void act(Member member, Batch batch, List<Member> stepping, Random random) {
-    switch (member.life.deeds.get(member.done)) {
-      case Operation.Forget forget -> {
+    switch (member.history.operations.get(member.done)) {
+      case Operation.Truncate forget -> {
         member.cache.truncate(member.cache.length() * forget.thousandths / 1000);
         member.done++;
         member.stepBegin = member.cache.length();

@@ -20,15 +20,15 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What files of families that differ in norms, windows, ropes and scales are understood as. */
+/** Tests the configuration of families that differ in norms, windows, RoPE and scales. */
 class DenseConfigTest {
   private static final long SEED = 7;
 
   @TempDir Path folder;
 
-  /** As the smaller of the models that also see are published. */
+  /** As the smaller multimodal models are published. */
   @Test
-  void aGemmaThatAlsoSeesSaysLittleOfItsText() {
+  void aMultimodalGemmaStatesLittleOfItsText() {
     ModelConfig config =
         config(
             """
@@ -58,7 +58,7 @@ class DenseConfigTest {
   }
 
   @Test
-  void newerFilesSayForEachKindOfLayerHowItTurns() {
+  void newerFilesStateRopeForEachLayerType() {
     ModelConfig config =
         config(
             """
@@ -78,7 +78,7 @@ class DenseConfigTest {
   }
 
   @Test
-  void capsOfGemmaTwoHoldUnlessTheFileSaysNone() {
+  void capsOfGemma2ApplyUnlessTheFileStatesNone() {
     String sizes =
         """
         {"model_type": "gemma2", "hidden_size": 64, "intermediate_size": 64, "vocab_size": 50,
@@ -93,7 +93,7 @@ class DenseConfigTest {
   }
 
   @Test
-  void someLayersKnowNoPositions() {
+  void someLayersHaveNoRope() {
     TinyModel model = new TinyModel(Sizes.of("smollm3"), SEED);
     JsonArray turning = new JsonArray();
     turning.add(0);
@@ -113,7 +113,7 @@ class DenseConfigTest {
   }
 
   @Test
-  void yarnLengthensWhatItStretches() {
+  void yarnScalesQueries() {
     TinyModel model = new TinyModel(Sizes.of("qwen2"), SEED);
     model.say("rope.scaling.type", GgufValue.string("yarn"));
     model.say("rope.scaling.factor", GgufValue.float32(4));
@@ -142,17 +142,17 @@ class DenseConfigTest {
         .isEqualTo(new Yarn(4, 128, 16, 1, false));
   }
 
-  /** Fast pairs are left alone, slow ones are stretched, and in between both count. */
+  /** Fast pairs are unchanged, slow ones are scaled, and those between are interpolated. */
   @Test
-  void yarnBlendsBetweenFastAndSlowPairs() {
+  void yarnInterpolatesBetweenFastAndSlowPairs() {
     float[] plain = RopeFrequencies.unscaled(10_000, 64);
     float[] found = new Yarn(4, 4096, 32, 1, true).of(10_000, 64);
     for (int i = 0; i < plain.length; i++) {
-      double turns = 4096 * plain[i] / (2 * Math.PI);
+      double periods = 4096 * plain[i] / (2 * Math.PI);
       double stretching = plain[i] / found[i];
-      if (turns > 45) {
+      if (periods > 45) {
         assertThat(stretching).isEqualTo(1, within(1e-6));
-      } else if (turns < 0.7) {
+      } else if (periods < 0.7) {
         assertThat(stretching).isEqualTo(4, within(1e-5));
       } else {
         assertThat(stretching).isBetween(1.0, 4.0);
@@ -161,7 +161,7 @@ class DenseConfigTest {
   }
 
   @Test
-  void longRopeGoesByTheTokensThatAModelIsUsedFor() {
+  void longRopeDependsOnTheContextLength() {
     TinyModel model = new TinyModel(Sizes.of("phi3"), SEED);
     model.json.addProperty("original_max_position_embeddings", 128);
     model.json.add(
@@ -188,7 +188,7 @@ class DenseConfigTest {
   }
 
   @Test
-  void numbersThatAreSaidForEachLayerMayBeTheSame() {
+  void perLayerValuesMayBeEqual() {
     TinyModel model = new TinyModel(Sizes.of("gemma3"), SEED);
     model.say("feed_forward_length", GgufValue.array(GgufValue.uint32(64), GgufValue.uint32(64)));
     model.say(
@@ -207,7 +207,7 @@ class DenseConfigTest {
   }
 
   @Test
-  void aPatternOfAnotherNumberOfLayersIsRefused() {
+  void aPatternForAnotherLayerCountIsRejected() {
     TinyModel model = new TinyModel(Sizes.of("gemma3"), SEED);
     model.say("attention.sliding_window_pattern", GgufValue.array(GgufValue.bool(true)));
     assertThatThrownBy(() -> gguf(model))
@@ -217,7 +217,7 @@ class DenseConfigTest {
   }
 
   @Test
-  void scalesThatLeaveNothingAreRefused() {
+  void invalidScalesAreRejected() {
     TinyModel model = new TinyModel(Sizes.of("granite"), SEED);
     model.say("logit_scale", GgufValue.float32(0));
     assertThatThrownBy(() -> gguf(model))
@@ -233,7 +233,7 @@ class DenseConfigTest {
   }
 
   @Test
-  void factorsOfAnotherNumberOfPairsAreRefused() {
+  void factorsForAnotherPairCountAreRejected() {
     TinyModel model = new TinyModel(Sizes.of("phi3"), SEED);
     model.json.add(
         "rope_scaling",
@@ -244,9 +244,9 @@ class DenseConfigTest {
         .hasMessageEndingWith("'short_factor' has 2 entries; expected 4");
   }
 
-  /** Each number is one that others have, and together they turn by infinity. */
+  /** Each number is valid, but together they give an infinite angle. */
   @Test
-  void anglesThatAreNoNumbersAreRefused() {
+  void infiniteAnglesAreRejected() {
     TinyModel model = new TinyModel(Sizes.of("llama"), SEED);
     model.say("rope.freq_base", GgufValue.float32(1e-30f));
     model.say("rope.scaling.type", GgufValue.string("linear"));

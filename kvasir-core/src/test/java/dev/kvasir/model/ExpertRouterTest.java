@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Experts are chosen and weighed as by sorting them, in double precision. */
+/** Tests selection and weights of experts against sorting in double precision. */
 class ExpertRouterTest {
   private static final int COUNT = 24;
   private static final int USED = 5;
@@ -40,7 +40,7 @@ class ExpertRouterTest {
 
   @ParameterizedTest
   @MethodSource("routings")
-  void theBestAreChosenAndWeighed(Routing routing) {
+  void theBestAreSelectedAndWeighted(Routing routing) {
     for (int round = 0; round < 50; round++) {
       for (boolean corrected : new boolean[] {false, true}) {
         float[] logits = floats(COUNT, 2);
@@ -92,14 +92,14 @@ class ExpertRouterTest {
 
   private static Integer[] best(double[] candidates, Groups groups) {
     int size = COUNT / groups.count();
-    List<Integer> kept =
+    List<Integer> selectedGroups =
         sorted(
                 groups.count(),
                 group -> judged(candidates, group * size, size, groups.scoresPerGroup()))
             .limit(groups.used())
             .toList();
     return sorted(COUNT, i -> candidates[i])
-        .filter(i -> kept.contains(i / size))
+        .filter(i -> selectedGroups.contains(i / size))
         .limit(USED)
         .toArray(Integer[]::new);
   }
@@ -118,7 +118,7 @@ class ExpertRouterTest {
   }
 
   @Test
-  void ofEqualsTheFirstAreChosen() {
+  void ofEqualScoresTheFirstAreSelected() {
     int[] chosen = new int[USED];
     float[] weights = new float[USED];
     choose(Routing.softmax(true), new float[COUNT], NONE, chosen, weights, 0);
@@ -126,10 +126,10 @@ class ExpertRouterTest {
     assertThat(weights).containsOnly(0.2f);
   }
 
-  /** The row is lost, but it must not take others along. */
+  /** The row is lost, but it must not affect others. */
   @ParameterizedTest
   @MethodSource("routings")
-  void numbersThatAreNoneStillChooseDifferentExperts(Routing routing) {
+  void nansStillSelectDifferentExperts(Routing routing) {
     for (float odd : new float[] {Float.NaN, Float.NEGATIVE_INFINITY, Float.POSITIVE_INFINITY}) {
       for (int count : new int[] {1, 7, COUNT}) {
         float[] logits = floats(COUNT, 1);

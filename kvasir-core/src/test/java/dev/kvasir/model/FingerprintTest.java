@@ -16,7 +16,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Keys of the same weights that turn otherwise are other keys: what was learned of them is too. */
+/**
+ * Tests that models with the same weights but other RoPE settings have other fingerprints, since
+ * profiles depend on them.
+ */
 class FingerprintTest {
   @TempDir Path folder;
 
@@ -27,9 +30,9 @@ class FingerprintTest {
     workers.close();
   }
 
-  /** Profiles are made out to it, so it must stay what it is. */
+  /** Profiles are bound to the fingerprint, so it must not change. */
   @Test
-  void aModelWhoseAnglesAreNotStretchedKeepsItsName() {
+  void unscaledRopeKeepsTheFingerprint() {
     String plain = ofGguf(tiny());
     assertThat(plain).isEqualTo("aeb6d4f3454f3249a2042d1cd166c3bf");
     for (float factor : new float[] {0, 1}) {
@@ -43,7 +46,7 @@ class FingerprintTest {
 
   /** The same tensors may be few wide heads or many narrow ones. */
   @Test
-  void headsOfOtherWidthsAreAnotherName() {
+  void otherHeadSizesChangeTheFingerprint() {
     TinyModel many = new TinyModel(Sizes.of("llama").withHeads(4, 2, 8, 4), 1);
     TinyModel few = new TinyModel(Sizes.of("llama").withHeads(4, 2, 8, 4), 1);
     few.say("attention.head_count", 2);
@@ -53,9 +56,9 @@ class FingerprintTest {
     assertThat(ofGguf(few)).isNotEqualTo(ofGguf(many));
   }
 
-  /** How latents are cut is in the shapes of their tensors; how far scores lie apart is not. */
+  /** Tensor shapes state the sizes of latents, but not the query scale. */
   @Test
-  void latentsWhoseScoresAreStretchedOtherwiseAreAnotherName() {
+  void otherLatentQueryScalesChangeTheFingerprint() {
     Set<String> names = new HashSet<>();
     for (float multiplier : new float[] {0, 0.05f, 0.1f}) {
       TinyModel model = TinyLatent.trained(TinyLatent.sizes(4), TinyLatent.SMALL, 1);
@@ -68,7 +71,7 @@ class FingerprintTest {
   }
 
   @Test
-  void anotherScalingIsAnotherName() {
+  void otherRopeScalingChangesTheFingerprint() {
     Set<String> names = new HashSet<>();
     names.add(ofGguf(tiny()));
     for (float factor : new float[] {2, 4}) {
@@ -95,7 +98,7 @@ class FingerprintTest {
   }
 
   @Test
-  void anotherChoiceOfExpertsIsAnotherName() {
+  void otherRoutingChangesTheFingerprint() {
     Set<String> names = new HashSet<>();
     for (int used = 1; used <= 3; used++) {
       TinyModel model = new TinyModel(Sizes.of("qwen3moe"), 43);
@@ -112,9 +115,9 @@ class FingerprintTest {
     assertThat(names).hasSize(2);
   }
 
-  /** Of the same tensors a file may say other factors, and other layers that turn. */
+  /** A file may state other factors, or other layers with RoPE, for the same tensors. */
   @Test
-  void otherScalesAndLengthsAreOtherNames() {
+  void otherScalesAndMagnitudesChangeTheFingerprint() {
     Set<String> names = new HashSet<>();
     for (float scale : new float[] {1, 2, 4}) {
       TinyModel model = new TinyModel(Sizes.of("granite"), 43);

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tensors that lie elsewhere than a plain decoder's are the same tensors. */
+/** Tests that fused and renamed tensors are the same as separate ones. */
 class FusedTensorsTest {
   private static final long SEED = 11;
 
@@ -40,8 +40,8 @@ class FusedTensorsTest {
   @EnumSource(
       value = GgmlType.class,
       names = {"F32", "F16", "Q8_0"})
-  void projectionsThatAreOneTensorAreThoseThatAreSeveral(GgmlType type) {
-    Sizes sizes = Sizes.of("phi3").withType(type).withHeads(4, 1, 24); // no whole tiles of rows
+  void fusedProjectionsEqualSeparateOnes(GgmlType type) {
+    Sizes sizes = Sizes.of("phi3").withType(type).withHeads(4, 1, 24); // not whole row tiles
     TinyModel several = new TinyModel(sizes, SEED);
     TinyModel one = fused(new TinyModel(sizes, SEED), "blk.%d.attn_qkv", "blk.%d.ffn_up");
     assertThat(logits(gguf(one, "one"))).isEqualTo(logits(gguf(several, "several")));
@@ -51,7 +51,7 @@ class FusedTensorsTest {
   @EnumSource(
       value = GgmlType.class,
       names = {"F32", "Q8_0"})
-  void bytesOfPiecesAreForetold(GgmlType type) {
+  void bytesOfSlicesAreEstimated(GgmlType type) {
     Sizes sizes = Sizes.of("phi3").withType(type).withHeads(4, 1, 24);
     TinyModel model = fused(new TinyModel(sizes, SEED), "blk.%d.attn_qkv", "blk.%d.ffn_up");
     Path written = model.writeGguf(folder.resolve("tiny.gguf"));
@@ -63,7 +63,7 @@ class FusedTensorsTest {
   }
 
   @Test
-  void foldersHaveThemUnderOtherNames() {
+  void foldersUseOtherNames() {
     TinyModel several = new TinyModel(Sizes.of("phi3"), SEED);
     String layer = "model.layers.%d.";
     TinyModel one =
@@ -75,7 +75,7 @@ class FusedTensorsTest {
   }
 
   @Test
-  void aFusedTensorOfAnotherShapeIsRefused() {
+  void aFusedTensorOfAnotherShapeIsRejected() {
     TinyModel model =
         fused(new TinyModel(Sizes.of("phi3"), SEED), "blk.%d.attn_qkv", "blk.%d.ffn_up");
     TinyTensor right = model.tensors.get("blk.1.attn_qkv.weight");
@@ -85,10 +85,10 @@ class FusedTensorsTest {
         .hasMessageEndingWith("tensor 'blk.1.attn_qkv.weight' has shape 63 x 32; expected 64 x 32");
   }
 
-  /** Either place of the word is in use. */
+  /** Both places of the infix are in use. */
   @ParameterizedTest
   @ValueSource(strings = {"language_model.model.", "model.language_model."})
-  void aModelThatAlsoSeesHasItsDecoderUnderAnotherName(String prefix) {
+  void aMultimodalModelPrefixesItsDecoder(String prefix) {
     TinyModel plain = new TinyModel(Sizes.of("llama").withTied(), SEED);
     TinyModel model = new TinyModel(Sizes.of("llama").withTied(), SEED);
     Map<String, TinyTensor> tensors = Map.copyOf(model.tensors);
@@ -103,8 +103,8 @@ class FusedTensorsTest {
   }
 
   /**
-   * @param heads what queries, keys and values are called together, with a layer to be filled in
-   * @param gates what gate and up projection are called together
+   * @param heads name of the fused query, key and value tensor, with a placeholder for the layer
+   * @param gates name of the fused gate and up projection
    */
   private static TinyModel fused(TinyModel model, String heads, String gates) {
     for (int layer = 0; layer < model.sizes.layers(); layer++) {

@@ -33,12 +33,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The decoder against one written from the definitions, on small random models. */
+/** Tests the decoder against one written from the definitions, on small random models. */
 @Tag("contract")
 class HostEngineTest {
   private static final long SEED = 41;
 
-  /** Logits are about 1 in size; sums in floats and halves that round apart cost this much. */
+  /** Logits are about 1 in size; rounding of float sums and of halves costs this much. */
   private static final double CLOSE = 1e-3;
 
   private static final int[] TOKENS = {3, 14, 15, 9, 26, 5, 35, 8, 9, 7, 9, 32};
@@ -91,7 +91,7 @@ class HostEngineTest {
 
   @ParameterizedTest
   @MethodSource("modelsOfTwoWidths")
-  void everyFamilyAgreesWhereValuesAreOfAnotherWidthThanKeys(Sizes sizes) {
+  void everyFamilyAgreesWithValuesOfAnotherWidthThanKeys(Sizes sizes) {
     TinyModel model = new TinyModel(sizes, SEED);
     assertClose(logits(gguf(model)), new NaiveDecoder(model).logits(TOKENS), CLOSE);
   }
@@ -111,7 +111,7 @@ class HostEngineTest {
     TinyModel model = new TinyModel(Sizes.of("llama").withType(type), SEED);
     double[][] expected = new NaiveDecoder(model).logits(TOKENS);
     try (HostEngine decoder = gguf(model)) {
-      // An activation near the middle of two steps may be rounded to the other one.
+      // An activation near a rounding boundary may round the other way.
       double bound = type.isFloat() ? CLOSE : 100 * CLOSE;
       assertClose(inOneStep(decoder, TOKENS), expected, bound);
       assertClose(tokenByToken(decoder, TOKENS), expected, bound);
@@ -123,7 +123,7 @@ class HostEngineTest {
 
   @ParameterizedTest
   @EnumSource
-  void everyTypeOfWeightAgreesCloselyWhereNoActivationIsNearTheMiddleOfTwoSteps(GgmlType type) {
+  void everyTypeOfWeightAgreesCloselyAwayFromRoundingBoundaries(GgmlType type) {
     assertThat(LongStream.range(SEED, SEED + 12).boxed())
         .anyMatch(seed -> farthest(type, seed) <= CLOSE);
   }
@@ -168,7 +168,7 @@ class HostEngineTest {
 
   @ParameterizedTest
   @CsvSource({"1", "2", "3", "5", "11", "12", "100"})
-  void aSlidingWindowHidesWhatIsFartherBack(int window) {
+  void aSlidingWindowHidesEarlierTokens(int window) {
     TinyModel model = new TinyModel(Sizes.of("mistral"), SEED);
     model.window = window;
     model.say("attention.sliding_window", window);
@@ -181,14 +181,14 @@ class HostEngineTest {
   @Test
   void llama3ScalingAgreesAsARuleAndAsDivisors() {
     TinyModel model = new TinyModel(Sizes.of("llama").withHeads(2, 1, 16), SEED);
-    // Wavelengths of 6 to 353 positions: some kept, some blended, some stretched.
+    // Wavelengths of 6 to 353 positions: some unchanged, some interpolated, some scaled.
     double context = 64;
     model.ropeDivisors = new double[8];
     for (int i = 0; i < 8; i++) {
       double wavelength = 2 * Math.PI * Math.pow(TinyModel.ROPE_BASE, 2.0 * i / 16);
       double smooth = (context / wavelength - 1) / (4 - 1);
-      double kept = wavelength < context / 4 ? 1 : wavelength > context ? 0 : smooth;
-      model.ropeDivisors[i] = 1 / (kept + (1 - kept) / 8);
+      double unscaled = wavelength < context / 4 ? 1 : wavelength > context ? 0 : smooth;
+      model.ropeDivisors[i] = 1 / (unscaled + (1 - unscaled) / 8);
     }
     assertThat(model.ropeDivisors).contains(1, 8);
     assertThat(Arrays.stream(model.ropeDivisors)).anyMatch(divisor -> divisor > 1 && divisor < 8);
@@ -199,7 +199,7 @@ class HostEngineTest {
   }
 
   @Test
-  void linearScalingAgreesWhereverItIsWritten() {
+  void linearScalingAgreesUnderEveryKey() {
     TinyModel plain = new TinyModel(Sizes.of("llama"), SEED);
     TinyModel model = new TinyModel(Sizes.of("llama"), SEED);
     model.ropeDivisors = new double[4];
@@ -218,7 +218,7 @@ class HostEngineTest {
     assertClose(logits(huggingFace(plain)), expected, CLOSE);
   }
 
-  /** Files from before the type had a key name the factor alone, or by its older name. */
+  /** Older files state only the factor, or use its older name. */
   @ParameterizedTest
   @CsvSource({"rope.scaling.factor", "rope.scale_linear"})
   void aFactorWithoutATypeIsLinear(String key) {
@@ -229,7 +229,7 @@ class HostEngineTest {
     model.ropeDivisors = null;
     model.say(key, GgufValue.float32(4));
     assertClose(logits(gguf(model)), expected, CLOSE);
-    model.say(key, GgufValue.float32(0)); // older files say so for none
+    model.say(key, GgufValue.float32(0)); // older files use 0 for none
     assertClose(logits(gguf(model)), new NaiveDecoder(model).logits(TOKENS), CLOSE);
   }
 
@@ -245,16 +245,17 @@ class HostEngineTest {
 
   @ParameterizedTest
   @MethodSource("models")
-  void aPromptInOneStepIsAPromptTokenByToken(Sizes sizes) {
+  void aPromptInOneStepEqualsTokenByToken(Sizes sizes) {
     try (HostEngine decoder = gguf(new TinyModel(sizes, SEED))) {
       float[][] expected = tokenByToken(decoder, TOKENS);
-      // The order of sums differs, and a key between two halves may be stored as either of them.
+      // The order of sums differs, and a key near a rounding boundary of halves may round either
+      // way.
       assertClose(inOneStep(decoder, TOKENS), doubles(expected), 1e-4);
     }
   }
 
   @Test
-  void rowsOfThreeSequencesInOneStepAreWhatEachIsAlone() {
+  void threeSequencesInOneStepEqualEachAlone() {
     int[][] texts = {{1, 2, 3, 4, 5}, {40}, {9, 8, 7}};
     try (HostEngine decoder = gguf(new TinyModel(Sizes.of("qwen3"), SEED));
         KvCache a = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape());
@@ -265,7 +266,7 @@ class HostEngineTest {
       for (int round = 0; round < 3; round++) {
         batch.clear();
         for (int s = 0; s < 3; s++) {
-          // The first step reads the texts, those after it one token each, as generation does.
+          // The first step reads the texts, later ones one token each, as in generation.
           int[] step = round == 0 ? texts[s] : new int[] {10 * s + round};
           for (int token : step) {
             batch.add(caches[s], token, true);
@@ -291,7 +292,7 @@ class HostEngineTest {
   }
 
   @Test
-  void onlyTheWantedRowsHaveLogits() {
+  void onlyRequestedRowsHaveLogits() {
     try (HostEngine decoder = gguf(new TinyModel(Sizes.of("llama"), SEED));
         KvCache cache = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape())) {
       float[][] all = inOneStep(decoder, TOKENS);
@@ -336,7 +337,7 @@ class HostEngineTest {
   }
 
   @Test
-  void aTokenOrAPositionThatTheModelDoesNotHaveIsRefused() {
+  void anInvalidTokenOrPositionIsRejected() {
     TinyModel model = new TinyModel(Sizes.of("llama"), SEED);
     model.say("context_length", 4);
     try (HostEngine decoder = gguf(model);
@@ -363,7 +364,7 @@ class HostEngineTest {
   }
 
   @Test
-  void useAfterCloseIsToldAsSuch() {
+  void useAfterCloseFails() {
     HostEngine decoder = gguf(new TinyModel(Sizes.of("llama"), SEED));
     decoder.close();
     decoder.close();
@@ -380,7 +381,7 @@ class HostEngineTest {
     return TinyEngine.ofFolder(model.writeFolder(folder.resolve("tiny")), workers);
   }
 
-  /** The logits of {@link #NOMINAL_TOKENS}; closes the decoder. */
+  /** Returns the logits of {@link #TOKENS}; closes the decoder. */
   private static float[][] logits(HostEngine decoder) {
     return ofLoaded(decoder, TOKENS);
   }

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Latent attention against heads whose keys and values are made of the latents, as models train.
+ * Tests latent attention against per-head keys and values computed from latents, as in training.
  */
 @Tag("contract")
 class LatentModelTest {
@@ -56,7 +56,7 @@ class LatentModelTest {
 
   @ParameterizedTest
   @MethodSource("latents")
-  void everyFormOfFileAgreesWithTheDefinition(LatentConfig latent) {
+  void everyFileLayoutAgreesWithTheDefinition(LatentConfig latent) {
     TinyModel trained = TinyLatent.trained(TinyLatent.sizes(5), latent, SEED);
     double[][] expected = new NaiveDecoder(trained).logits(TOKENS);
     assertClose(ofLoaded(gguf(trained), TOKENS), expected, CLOSE);
@@ -72,7 +72,7 @@ class LatentModelTest {
     assertClose(ofLoaded(gguf(model), tokens), new NaiveDecoder(model).logits(tokens), CLOSE);
   }
 
-  /** Codes lose what rounding of activations loses; turned around, they lose a little more. */
+  /** Quantized weights lose what rounding of activations loses; transposed ones a little more. */
   @ParameterizedTest
   @EnumSource(
       value = GgmlType.class,
@@ -80,7 +80,7 @@ class LatentModelTest {
   void everyTypeOfWeightAgrees(GgmlType type) {
     Sizes sizes = TinyLatent.sizes(8).withType(type);
     assertAgrees(type, TinyLatent.trained(sizes, TinyLatent.CODED, SEED));
-    if (type != GgmlType.Q6_K) { // heads of 64 channels are no whole block
+    if (type != GgmlType.Q6_K) { // heads of 64 channels are not whole blocks
       assertAgrees(type, TinyLatent.split(sizes, TinyLatent.CODED, SEED));
     }
   }
@@ -96,7 +96,7 @@ class LatentModelTest {
   }
 
   @Test
-  void weightsAreForetoldAndCounted() {
+  void weightBytesAreEstimatedAndCounted() {
     for (GgmlType type : new GgmlType[] {GgmlType.F32, GgmlType.BF16, GgmlType.Q8_0}) {
       Sizes sizes = TinyLatent.sizes(8).withType(type);
       for (TinyModel model :
@@ -105,15 +105,15 @@ class LatentModelTest {
             TinyLatent.split(sizes, TinyLatent.CODED, SEED)
           }) {
         Path written = model.writeGguf(folder.resolve("tiny.gguf"));
-        long foretold;
+        long estimated;
         try (GgufFile file = GgufFile.open(written)) {
-          foretold = TensorPlan.of(ModelConfig.of(file), file).loadedBytes();
+          estimated = TensorPlan.of(ModelConfig.of(file), file).loadedBytes();
         }
         try (HostEngine decoder = gguf(model)) {
-          assertThat(decoder.weightBytes()).isEqualTo(foretold);
+          assertThat(decoder.weightBytes()).isEqualTo(estimated);
         }
         long stored = model.tensors.values().stream().mapToLong(t -> t.bytes().length).sum();
-        assertThat(type.isFloat() ? stored : foretold).isEqualTo(foretold);
+        assertThat(type.isFloat() ? stored : estimated).isEqualTo(estimated);
       }
     }
     TinyModel model = TinyLatent.trained(TinyLatent.sizes(3), TinyLatent.SMALL, SEED);
@@ -126,7 +126,7 @@ class LatentModelTest {
   }
 
   @Test
-  void whatFilesSayIsFoundAgain() {
+  void theConfigurationIsReadBack() {
     TinyModel model = TinyLatent.split(TinyLatent.sizes(5), TinyLatent.SMALL, SEED);
     try (HostEngine decoder = gguf(model)) {
       ModelConfig config = decoder.config();
@@ -140,12 +140,12 @@ class LatentModelTest {
       assertThatThrownBy(() -> config.requirePlain("calibration"))
           .isInstanceOf(InvalidInputException.class)
           .hasMessageEndingWith(
-              "calibration knows keys and values of heads; this is a deepseek2 model, which attends"
-                  + " to latent vectors");
+              "calibration requires multi-head attention; this is a deepseek2 model, which uses"
+                  + " latent attention");
       assertThatThrownBy(config::rotation)
-          .hasMessageEndingWith("latent vectors do not turn; this is made for one rotation of all");
+          .hasMessageEndingWith("latent vectors have no RoPE; one RoPE for all layers is required");
       assertThatThrownBy(() -> decoder.weights().layers().getFirst().multiHead())
-          .hasMessage("this layer attends to latent vectors; expected keys and values of heads");
+          .hasMessage("this layer uses latent attention; expected multi-head attention");
     }
   }
 

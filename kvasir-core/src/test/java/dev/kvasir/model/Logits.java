@@ -8,7 +8,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import java.util.Arrays;
 
-/** What an engine says after each token of a text that has a cache of its own. */
+/** Logits of an engine after each token of a text, with a cache per text. */
 final class Logits {
   private Logits() {}
 
@@ -27,7 +27,7 @@ final class Logits {
     }
   }
 
-  /** The same of an engine that is closed afterwards. */
+  /** Returns the same for an engine that is closed afterwards. */
   static float[][] ofLoaded(HostEngine loaded, int[] tokens) {
     try (loaded) {
       return inOneStep(loaded, tokens);
@@ -78,9 +78,9 @@ final class Logits {
   }
 
   /**
-   * Holds the root mean square of a token's differences to a bound. An activation that lies between
-   * two codes may round either way, by the order of a sum before it; what that changes is many
-   * times the usual difference in a few logits, and little in all of them together.
+   * Bounds the root mean square of a token's differences. An activation near a rounding boundary
+   * may round either way, depending on the order of a preceding sum. That changes a few logits by
+   * many times the typical difference, but little on average.
    */
   static void assertCloseOnAverage(float[][] found, double[][] expected, double bound) {
     assertThat(found.length).isEqualTo(expected.length);

@@ -19,9 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Whatever a file says of a model is taken or refused by one sentence, and nothing else happens.
- */
+/** Tests that any metadata is either accepted or rejected with one sentence. */
 class MalformedConfigTest {
   private static final List<GgufValue> VALUES =
       List.of(
@@ -125,13 +123,10 @@ class MalformedConfigTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"gemma3", "phi3", "granite", "smollm3"})
-  void whateverMetadataSays(String family) {
+  void anyMetadataIsAcceptedOrRejected(String family) {
     TinyModel model = new TinyModel(Sizes.of(family), 3);
     model.say("attention.sliding_window", 16);
-    model
-        .tensors
-        .keySet()
-        .removeIf(name -> !name.contains("embed")); // the others are not asked for
+    model.tensors.keySet().removeIf(name -> !name.contains("embed")); // the others are not needed
     Map<String, GgufValue> right = Map.copyOf(model.metadata);
     for (String key : GGUF_KEYS) {
       for (GgufValue value : VALUES) {
@@ -139,7 +134,7 @@ class MalformedConfigTest {
         model.metadata.putAll(right);
         model.say(key, value);
         Path file = model.writeGguf(folder.resolve("odd.gguf"));
-        checkTakenOrRefused(() -> gguf(file), "%s: %s %s".formatted(family, key, value));
+        checkAcceptedOrRejected(() -> gguf(file), "%s: %s %s".formatted(family, key, value));
       }
     }
   }
@@ -152,7 +147,7 @@ class MalformedConfigTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"gemma3", "phi3", "granite", "smollm3"})
-  void whateverJsonSays(String family) throws IOException {
+  void anyJsonIsAcceptedOrRejected(String family) throws IOException {
     JsonObject right = new TinyModel(Sizes.of(family), 3).json;
     right.remove("hidden_act");
     right.addProperty("sliding_window", 16);
@@ -162,7 +157,7 @@ class MalformedConfigTest {
         JsonElement odd = JsonParser.parseString(value);
         json.add(key, odd);
         Files.writeString(folder.resolve("config.json"), json.toString());
-        checkTakenOrRefused(
+        checkAcceptedOrRejected(
             () -> ModelConfig.of(folder), "%s: %s %s".formatted(family, key, value));
       }
     }
@@ -172,8 +167,8 @@ class MalformedConfigTest {
     ModelConfig read();
   }
 
-  /** What is taken must also be what layers can ask of it. */
-  private static void checkTakenOrRefused(Reading reading, String what) {
+  /** Whatever is accepted must also serve the queries of layers. */
+  private static void checkAcceptedOrRejected(Reading reading, String what) {
     Throwable thrown =
         catchThrowable(
             () -> {

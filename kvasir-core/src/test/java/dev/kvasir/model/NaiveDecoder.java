@@ -3,9 +3,9 @@ package dev.kvasir.model;
 import dev.kvasir.attention.NaiveAttention;
 
 /**
- * A decoder as the papers define it: a whole sequence at once, in double precision, with no thought
- * of speed. Only what is done to numbers on purpose is copied: a cache rounds keys and values to
- * halves, and activations are rounded to 127 steps a side where weights are codes.
+ * A decoder as the papers define it: a whole sequence at once, in double precision, without
+ * optimization. It copies only deliberate rounding: caches round keys and values to halves, and
+ * activations are rounded to 127 steps a side for quantized weights.
  */
 final class NaiveDecoder {
   private final TinyModel model;
@@ -16,7 +16,7 @@ final class NaiveDecoder {
     this.sizes = model.sizes;
   }
 
-  /** The logits after each token. */
+  /** Returns the logits after each token. */
   double[][] logits(int... tokens) {
     double[][] x = new double[tokens.length][];
     double[] embedding = weights("model.embed_tokens.weight");
@@ -41,7 +41,7 @@ final class NaiveDecoder {
     double[][] queries = project(at + "self_attn.q_proj", x);
     double[][] keys = project(at + "self_attn.k_proj", x);
     double[][] values = project(at + "self_attn.v_proj", x);
-    double[][] mixed = new double[x.length][sizes.queryHeads() * sizes.valueDim()];
+    double[][] attentionOutput = new double[x.length][sizes.queryHeads() * sizes.valueDim()];
     for (int head = 0; head < sizes.queryHeads(); head++) {
       int kvHead = head / (sizes.queryHeads() / sizes.kvHeads());
       double[][] q = rotated(head(queries, head, sizes.keyDim(), at + "self_attn.q_norm.weight"));
@@ -50,14 +50,14 @@ final class NaiveDecoder {
       double[][] v = halves(head(values, kvHead, sizes.valueDim(), "none"));
       for (int t = 0; t < x.length; t++) {
         double[] out = NaiveAttention.attend(q[t], k, v, t, model.window);
-        System.arraycopy(out, 0, mixed[t], head * sizes.valueDim(), out.length);
+        System.arraycopy(out, 0, attentionOutput[t], head * sizes.valueDim(), out.length);
       }
     }
-    return project(at + "self_attn.o_proj", mixed);
+    return project(at + "self_attn.o_proj", attentionOutput);
   }
 
   private double[][] feedForward(String at, double[][] x) {
-    return model.hasExperts() ? new NaiveExperts(model).mixed(at, x, this) : gated(at, x);
+    return model.hasExperts() ? new NaiveExperts(model).combined(at, x, this) : gated(at, x);
   }
 
   double[][] gated(String at, double[][] x) {
@@ -71,7 +71,7 @@ final class NaiveDecoder {
     return project(at + "down_proj", gate);
   }
 
-  /** One head of every token, normalized where the model has a norm of that name. */
+  /** Returns one head of every token, normalized if the model has a norm of that name. */
   private double[][] head(double[][] all, int head, int width, String norm) {
     double[][] found = new double[all.length][width];
     for (int t = 0; t < all.length; t++) {
@@ -83,16 +83,16 @@ final class NaiveDecoder {
   private double[][] rotated(double[][] head) {
     double[] frequencies = model.frequencies();
     int half = frequencies.length;
-    double[][] turned = new double[head.length][2 * half];
+    double[][] rotated = new double[head.length][2 * half];
     for (int t = 0; t < head.length; t++) {
       for (int i = 0; i < half; i++) {
         double cos = Math.cos(t * frequencies[i]);
         double sin = Math.sin(t * frequencies[i]);
-        turned[t][i] = head[t][i] * cos - head[t][i + half] * sin;
-        turned[t][i + half] = head[t][i + half] * cos + head[t][i] * sin;
+        rotated[t][i] = head[t][i] * cos - head[t][i + half] * sin;
+        rotated[t][i + half] = head[t][i + half] * cos + head[t][i] * sin;
       }
     }
-    return turned;
+    return rotated;
   }
 
   static double[][] halves(double[][] x) {
@@ -120,10 +120,10 @@ final class NaiveDecoder {
     return out;
   }
 
-  /** Every row through a matrix, and its bias where there is one. */
+  /** Projects every row and adds the bias, if there is one. */
   double[][] project(String name, double[][] x) {
     double[] matrix = weights(name + ".weight");
-    double[][] rounded = model.tensors.get(name + ".weight").type().isFloat() ? x : coded(x);
+    double[][] rounded = model.tensors.get(name + ".weight").type().isFloat() ? x : quantized(x);
     int columns = x[0].length;
     int rows = matrix.length / columns;
     double[] bias =
@@ -141,8 +141,8 @@ final class NaiveDecoder {
     return out;
   }
 
-  private static double[][] coded(double[][] x) {
-    double[][] coded = new double[x.length][x[0].length];
+  private static double[][] quantized(double[][] x) {
+    double[][] quantized = new double[x.length][x[0].length];
     for (int t = 0; t < x.length; t++) {
       for (int start = 0; start < x[t].length; start += 32) {
         double largest = Double.MIN_NORMAL; // zeros stay zeros
@@ -150,11 +150,11 @@ final class NaiveDecoder {
           largest = Math.max(largest, Math.abs(x[t][i]));
         }
         for (int i = start; i < start + 32; i++) {
-          coded[t][i] = Math.rint(x[t][i] * 127 / largest) * largest / 127;
+          quantized[t][i] = Math.rint(x[t][i] * 127 / largest) * largest / 127;
         }
       }
     }
-    return coded;
+    return quantized;
   }
 
   double[] weights(String name) {

@@ -5,9 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/**
- * A mixture of experts from its definition: every expert of every token, most of them for nothing.
- */
+/** A mixture of experts from its definition: it computes every expert for every token. */
 final class NaiveExperts {
   private final TinyModel model;
 
@@ -15,7 +13,7 @@ final class NaiveExperts {
     this.model = model;
   }
 
-  double[][] mixed(String at, double[][] x, NaiveDecoder decoder) {
+  double[][] combined(String at, double[][] x, NaiveDecoder decoder) {
     double[][] logits = decoder.project(at + "gate", x);
     double[][] out = new double[x.length][x[0].length];
     for (int expert = 0; expert < TinyModel.EXPERTS; expert++) {

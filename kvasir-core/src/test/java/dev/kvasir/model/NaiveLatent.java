@@ -5,9 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Attention to latents as models train it: every head's keys and values are made of the latents,
- * and heads attend as they do anywhere. What is rounded is what a cache holds, latents and turned
- * channels.
+ * Latent attention as in training: keys and values of every head are computed from the latents,
+ * then attend as usual. Only what a cache stores is rounded: latents and rotary channels.
  */
 final class NaiveLatent {
   private final NaiveDecoder decoder;
@@ -25,23 +24,23 @@ final class NaiveLatent {
     double[][] queries = queries(at, x);
     double[][] compressed = decoder.project(at + "kv_a_proj_with_mqa", x);
     double[][] latents = decoder.normed(part(compressed, 0, latent.rank()), latentNorm(at));
-    double[][] turned = turned(part(compressed, latent.rank(), latent.rotary()));
+    double[][] rotated = rotated(part(compressed, latent.rank(), latent.rotary()));
     NaiveDecoder.halves(latents);
-    NaiveDecoder.halves(turned);
+    NaiveDecoder.halves(rotated);
     int heads = model.sizes.queryHeads();
-    double[][] mixed = new double[x.length][heads * latent.output()];
+    double[][] attentionOutput = new double[x.length][heads * latent.output()];
     for (int head = 0; head < heads; head++) {
       double[][] plain = part(queries, head * latent.headDim(), latent.nonRotary());
-      int turning = head * latent.headDim() + latent.nonRotary();
-      double[][] q = beside(plain, turned(part(queries, turning, latent.rotary())));
-      double[][] k = beside(made(latents, at, head, true), turned);
-      double[][] v = made(latents, at, head, false);
+      int rotaryAt = head * latent.headDim() + latent.nonRotary();
+      double[][] q = concatenated(plain, rotated(part(queries, rotaryAt, latent.rotary())));
+      double[][] k = concatenated(projected(latents, at, head, true), rotated);
+      double[][] v = projected(latents, at, head, false);
       for (int t = 0; t < x.length; t++) {
         double[] out = NaiveAttention.attend(q[t], k, v, t, model.window);
-        System.arraycopy(out, 0, mixed[t], head * latent.output(), out.length);
+        System.arraycopy(out, 0, attentionOutput[t], head * latent.output(), out.length);
       }
     }
-    return decoder.project(at + "o_proj", mixed);
+    return decoder.project(at + "o_proj", attentionOutput);
   }
 
   private static String latentNorm(String at) {
@@ -56,8 +55,8 @@ final class NaiveLatent {
     return decoder.project(at + "q_b_proj", decoder.normed(low, at + "q_a_layernorm.weight"));
   }
 
-  /** A head's keys without what turns, or its values, of every latent. */
-  private double[][] made(double[][] latents, String at, int head, boolean keys) {
+  /** Returns a head's non-rotary keys, or its values, of every latent. */
+  private double[][] projected(double[][] latents, String at, int head, boolean keys) {
     int width = keys ? latent.nonRotary() : latent.output();
     double[][] out = new double[latents.length][width];
     for (int t = 0; t < latents.length; t++) {
@@ -86,17 +85,17 @@ final class NaiveLatent {
     return known.computeIfAbsent(name, decoder::weights);
   }
 
-  /** Neighbours turn together. */
-  private double[][] turned(double[][] x) {
-    double[][] turned = new double[x.length][latent.rotary()];
+  /** Applies interleaved RoPE. */
+  private double[][] rotated(double[][] x) {
+    double[][] rotated = new double[x.length][latent.rotary()];
     for (int t = 0; t < x.length; t++) {
       for (int i = 0; i < latent.rotary(); i += 2) {
         double angle = t * Math.pow(TinyModel.ROPE_BASE, -1.0 * i / latent.rotary());
-        turned[t][i] = x[t][i] * Math.cos(angle) - x[t][i + 1] * Math.sin(angle);
-        turned[t][i + 1] = x[t][i + 1] * Math.cos(angle) + x[t][i] * Math.sin(angle);
+        rotated[t][i] = x[t][i] * Math.cos(angle) - x[t][i + 1] * Math.sin(angle);
+        rotated[t][i + 1] = x[t][i + 1] * Math.cos(angle) + x[t][i] * Math.sin(angle);
       }
     }
-    return turned;
+    return rotated;
   }
 
   private static double[][] part(double[][] x, int from, int count) {
@@ -107,7 +106,7 @@ final class NaiveLatent {
     return part;
   }
 
-  private static double[][] beside(double[][] left, double[][] right) {
+  private static double[][] concatenated(double[][] left, double[][] right) {
     double[][] both = new double[left.length][left[0].length + right[0].length];
     for (int t = 0; t < left.length; t++) {
       System.arraycopy(left[t], 0, both[t], 0, left[t].length);

@@ -11,13 +11,13 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Holds what a sequence is told against a softmax over its whole past, with the keys that attention
- * sees, in double precision.
+ * Checks the attention that a sequence observes against a softmax over its whole past, computed in
+ * double precision from the keys that attention uses.
  */
 final class PlainAttention implements AttentiveSequence.AttentionListener {
   private static final double UNITS = 1 << 18;
 
-  /** Beside what rounding each head leaves: floats have scores, and their sums, to 24 bits. */
+  /** Tolerance in addition to the rounding of each head: scores and sums are 24-bit floats. */
   private static final double CLOSE = 2;
 
   private final Kernels kernels = new ScalarKernels();
@@ -40,7 +40,7 @@ final class PlainAttention implements AttentiveSequence.AttentionListener {
     return errors;
   }
 
-  /** Weights that were held against those of a plain softmax. */
+  /** Returns the number of weights that were checked. */
   int checked() {
     return checked.get();
   }
@@ -78,7 +78,7 @@ final class PlainAttention implements AttentiveSequence.AttentionListener {
     return first;
   }
 
-  /** Weights of all positions up to one, in units. */
+  /** Returns the weights of all positions up to one, in units. */
   private double[] expected(int layer, int kvHead, int position) {
     float[][] keys = keys(layer, kvHead, position);
     float[] query = queries.get(layer + " " + position);
@@ -105,13 +105,13 @@ final class PlainAttention implements AttentiveSequence.AttentionListener {
 
   private float[][] keys(int layer, int kvHead, int position) {
     float[][] keys = new float[position + 1][shape.keyDim()];
-    float[] room = new float[KvCache.TOKENS_PER_PAGE * shape.keyDim()];
+    float[] scratch = new float[KvCache.TOKENS_PER_PAGE * shape.keyDim()];
     for (int block = 0; block <= cache.blockOf(position); block++) {
       int first = cache.firstPosition(block);
       int tokens = Math.min(position + 1, cache.firstPosition(block + 1)) - first;
-      cache.expandKeys(kernels, layer, kvHead, block, tokens, room);
+      cache.expandKeys(kernels, layer, kvHead, block, tokens, scratch);
       for (int t = 0; t < tokens; t++) {
-        System.arraycopy(room, t * shape.keyDim(), keys[first + t], 0, shape.keyDim());
+        System.arraycopy(scratch, t * shape.keyDim(), keys[first + t], 0, shape.keyDim());
       }
     }
     return keys;

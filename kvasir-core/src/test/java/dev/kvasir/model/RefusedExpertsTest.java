@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A mixture that cannot be run is answered with one sentence, and nothing stays open. */
+/** Tests that unsupported mixtures are rejected with one sentence and leave nothing open. */
 class RefusedExpertsTest {
   @TempDir Path folder;
 
@@ -51,7 +51,7 @@ class RefusedExpertsTest {
   }
 
   @Test
-  void fewerExpertsThanAreSaidAreRefused() {
+  void fewerExpertsThanStatedAreRejected() {
     TinyModel model = tiny("qwen3moe");
     model.say("expert_count", 7);
     model.json.addProperty("num_experts", 7);
@@ -75,7 +75,7 @@ class RefusedExpertsTest {
         "expert_feed_forward_length | moe_intermediate_size | 2000000000 | has vectors of"
             + " 6000000000 channels; expected at most 16777215"
       })
-  void sizesThatNoMixtureHasAreRefused(String key, String property, int value, String sentence) {
+  void invalidSizesAreRejected(String key, String property, int value, String sentence) {
     TinyModel model = tiny("qwen2moe");
     model.say(key, value);
     model.json.addProperty(property, value);
@@ -84,7 +84,7 @@ class RefusedExpertsTest {
   }
 
   @Test
-  void aMixtureWithoutItsNumbersIsRefused() {
+  void aMixtureWithoutSizesIsRejected() {
     TinyModel model = tiny("qwen3moe");
     model.metadata.remove("qwen3moe.expert_used_count");
     model.json.remove("num_experts_per_tok");
@@ -93,7 +93,7 @@ class RefusedExpertsTest {
   }
 
   @Test
-  void layersWithoutExpertsBetweenOthersAreRefused() {
+  void denseLayersBetweenOthersAreRejected() {
     TinyModel model = tiny("qwen3moe");
     model.json.addProperty("decoder_sparse_step", 2);
     assertThat(ofFolder(model)).isEqualTo("'decoder_sparse_step' is 2; only 1 is supported");
@@ -107,9 +107,9 @@ class RefusedExpertsTest {
                 + " supported");
   }
 
-  /** Names for all of them would take more memory than the file has bytes. */
+  /** The names of all of them would take more memory than the file has bytes. */
   @Test
-  void aMillionLayersThatTheFileDoesNotHaveAreRefusedAtOnce() {
+  void aMillionMissingLayersAreRejectedAtOnce() {
     TinyModel model = tiny("qwen3moe");
     model.say("block_count", 1_000_000);
     model.json.addProperty("num_hidden_layers", 1_000_000);
@@ -118,7 +118,7 @@ class RefusedExpertsTest {
   }
 
   @Test
-  void groupsMustHoldTheExpertsThatAreChosen() {
+  void groupsMustContainTheSelectedExperts() {
     assertThat(routing(new Groups(5, 2, 2)))
         .isEqualTo("x: has 5 groups of experts; expected a divisor of its 8 experts");
     assertThat(routing(new Groups(4, 5, 2)))
@@ -133,17 +133,15 @@ class RefusedExpertsTest {
   }
 
   @Test
-  void whatIsMadeForOneFeedForwardPartRefusesExperts() {
+  void denseOnlyCallersRejectExperts() {
     try (HostEngine engine = load(tiny("qwen3moe"))) {
       assertThat(catchThrowable(() -> engine.config().requirePlain("calibration")))
           .isInstanceOf(InvalidInputException.class)
           .hasMessageEndingWith(
-              "calibration knows decoders with one feed-forward part a layer; this is a mixture of"
-                  + " 6 experts");
+              "calibration requires dense feed-forward layers; this is a mixture of 6 experts");
       assertThat(catchThrowable(() -> engine.weights().layers().getFirst().gated()))
           .isInstanceOf(InvalidInputException.class)
-          .hasMessage(
-              "this layer is a mixture of experts; expected a feed-forward part of one gate");
+          .hasMessage("this layer is a mixture of experts; expected a gated feed-forward layer");
     }
   }
 
@@ -164,7 +162,7 @@ class RefusedExpertsTest {
     return sentence(catchThrowable(() -> TinyEngine.ofFolder(written, workers).close()));
   }
 
-  /** Without the file that it begins with. */
+  /** Returns the message without the file name. */
   private static String sentence(Throwable thrown) {
     assertThat(thrown).isInstanceOf(InvalidInputException.class);
     return thrown.getMessage().substring(thrown.getMessage().indexOf(": ") + 2);

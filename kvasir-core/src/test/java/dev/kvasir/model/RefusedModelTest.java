@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A model that cannot be run is answered with one sentence, and nothing stays open. */
+/** Tests that unsupported models are rejected with one sentence and leave nothing open. */
 class RefusedModelTest {
   private static final long SEED = 43;
 
@@ -47,7 +47,7 @@ class RefusedModelTest {
   void aMissingTensorIsNamed(String architecture) throws IOException {
     for (String name : tensorsOf(architecture)) {
       if (name.equals("lm_head.weight")) {
-        continue; // the embedding takes its place
+        continue; // the embedding replaces it
       }
       TinyModel model = new TinyModel(Sizes.of(architecture), SEED);
       model.tensors.remove(name);
@@ -74,7 +74,7 @@ class RefusedModelTest {
       model.tensors.put(name, right.withShape(shape));
       assertThat(refusalOfFolder(model)).startsWith("tensor '%s' has shape ".formatted(name));
       if (shape.length == 2) {
-        // Turned around; the same number of values.
+        // Transposed; the same number of values.
         model.tensors.put(name, right.withShape(right.shape()[1], right.shape()[0], 1));
         assertThat(refusalOfFolder(model)).startsWith("tensor '%s' has shape ".formatted(name));
         assertThat(refusalOfGguf(model))
@@ -84,7 +84,7 @@ class RefusedModelTest {
   }
 
   @Test
-  void anOutputThatIsSaidToBeItsOwnMustBeThere() throws IOException {
+  void anUntiedOutputMustBePresent() throws IOException {
     TinyModel model = tiny();
     model.tensors.remove("lm_head.weight");
     model.json.addProperty("tie_word_embeddings", false);
@@ -96,7 +96,7 @@ class RefusedModelTest {
   }
 
   @Test
-  void anUnknownArchitectureIsNamedWithTheKnown() throws IOException {
+  void anUnknownArchitectureIsNamedWithTheSupportedOnes() throws IOException {
     TinyModel model = new TinyModel(Sizes.of("mamba"), SEED);
     String known =
         Arrays.stream(Architecture.values())
@@ -110,7 +110,7 @@ class RefusedModelTest {
   }
 
   @Test
-  void aMixtureOfExpertsInAFamilyWithoutIsRefused() throws IOException {
+  void aMixtureOfExpertsInADenseFamilyIsRejected() throws IOException {
     TinyModel model = new TinyModel(Sizes.of("qwen3"), SEED);
     model.say("expert_count", 8);
     model.say("expert_used_count", 2);
@@ -129,7 +129,7 @@ class RefusedModelTest {
         "attention.head_count_kv | num_key_value_heads     | KV heads",
         "context_length          | max_position_embeddings | context length"
       })
-  void sizesOfZeroAreRefused(String ggufKey, String jsonKey, String what) throws IOException {
+  void sizesOfZeroAreRejected(String ggufKey, String jsonKey, String what) throws IOException {
     TinyModel model = tiny();
     model.say(ggufKey, 0);
     model.json.addProperty(jsonKey, 0);
@@ -139,7 +139,7 @@ class RefusedModelTest {
   }
 
   @Test
-  void headsOfNoSizeAreRefused() throws IOException {
+  void headsOfSizeZeroAreRejected() throws IOException {
     TinyModel model = tiny();
     model.say("attention.key_length", 0);
     model.say("attention.value_length", 0);
@@ -148,9 +148,9 @@ class RefusedModelTest {
     assertThat(refusalOfConfig(model)).isEqualTo("head size is 0; expected at least 1");
   }
 
-  /** Products of sizes that wrap around to small numbers. */
+  /** Products of sizes that overflow to small numbers. */
   @Test
-  void headsOfMoreChannelsThanAnyModelHasAreRefused() throws IOException {
+  void overflowingHeadSizesAreRejected() throws IOException {
     TinyModel model = tiny();
     model.say("attention.head_count", 1 << 16);
     model.say("attention.key_length", 1 << 16);
@@ -162,10 +162,10 @@ class RefusedModelTest {
     assertThat(refusalOfConfig(model)).isEqualTo(sentence);
   }
 
-  /** What is made of them would not fit an array, though they fit an int themselves. */
+  /** Arrays of these sizes would overflow, though the sizes fit an int. */
   @ParameterizedTest
   @CsvSource({"embedding_length, hidden_size", "feed_forward_length, intermediate_size"})
-  void vectorsWiderThanAnyPageHoldsAreRefused(String ggufKey, String jsonKey) throws IOException {
+  void vectorsWiderThanAPageAreRejected(String ggufKey, String jsonKey) throws IOException {
     TinyModel model = tiny();
     model.say(ggufKey, 1 << 24);
     model.json.addProperty(jsonKey, 1 << 24);
@@ -175,7 +175,7 @@ class RefusedModelTest {
   }
 
   @Test
-  void moreHeadsThanABlockCountsAreRefused() throws IOException {
+  void tooManyHeadsAreRejected() throws IOException {
     TinyModel model = tiny();
     model.say("block_count", 1 << 22);
     model.json.addProperty("num_hidden_layers", 1 << 22);
@@ -185,7 +185,7 @@ class RefusedModelTest {
   }
 
   @Test
-  void headsThatDoNotShareEvenlyAreRefused() throws IOException {
+  void headsThatDoNotDivideEvenlyAreRejected() throws IOException {
     TinyModel model = tiny();
     model.say("attention.head_count_kv", 3);
     model.json.addProperty("num_key_value_heads", 3);
@@ -195,14 +195,14 @@ class RefusedModelTest {
   }
 
   @Test
-  void valueHeadsOfNoSizeAreRefused() throws IOException {
+  void valueHeadsOfSizeZeroAreRejected() throws IOException {
     TinyModel model = tiny();
     model.say("attention.value_length", 0);
     assertThat(refusalOfGguf(model)).isEqualTo("value head size is 0; expected at least 1");
   }
 
   @Test
-  void valueHeadsThatTheTensorsDoNotHaveAreRefused() throws IOException {
+  void valueHeadSizesThatContradictTensorsAreRejected() throws IOException {
     TinyModel model = tiny();
     model.say("attention.value_length", 16);
     assertThat(refusalOfGguf(model)).contains("attn_v").contains("16 x 32").contains("32 x 32");
@@ -210,7 +210,7 @@ class RefusedModelTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 7, 10})
-  void channelsThatCannotTurnAreRefused(int dimensions) throws IOException {
+  void invalidRotaryChannelsAreRejected(int dimensions) throws IOException {
     TinyModel model = tiny();
     model.say("rope.dimension_count", dimensions);
     model.json.addProperty("partial_rotary_factor", dimensions / 8.0);
@@ -221,14 +221,14 @@ class RefusedModelTest {
   }
 
   @Test
-  void anotherActivationIsRefused() throws IOException {
+  void anotherActivationIsRejected() throws IOException {
     TinyModel model = tiny();
     model.json.addProperty("hidden_act", "gelu");
     assertThat(refusalOfConfig(model)).isEqualTo("'hidden_act' is 'gelu'; only silu is supported");
   }
 
   @Test
-  void anUnsupportedRopeScalingIsRefused() throws IOException {
+  void anUnsupportedRopeScalingIsRejected() throws IOException {
     TinyModel model = tiny();
     model.say("rope.scaling.type", GgufValue.string("su"));
     assertThat(refusalOfGguf(model))
@@ -243,7 +243,7 @@ class RefusedModelTest {
   }
 
   @Test
-  void aRopeScalingWithoutItsNumbersIsRefused() throws IOException {
+  void aRopeScalingWithoutParametersIsRejected() throws IOException {
     TinyModel model = tiny();
     JsonObject scaling = new JsonObject();
     scaling.addProperty("rope_type", "llama3");
@@ -259,7 +259,7 @@ class RefusedModelTest {
   }
 
   @Test
-  void aRopeScalingThatStopsOrReversesTimeIsRefused() throws IOException {
+  void aNonPositiveRopeScalingIsRejected() throws IOException {
     TinyModel model = tiny();
     model.say("rope.scaling.type", GgufValue.string("linear"));
     model.say("rope.scaling.factor", GgufValue.float32(-2));
@@ -277,7 +277,7 @@ class RefusedModelTest {
   }
 
   @Test
-  void divisorsOfAnotherNumberOfPairsAreRefused() throws IOException {
+  void divisorsForAnotherPairCountAreRejected() throws IOException {
     TinyModel model = tiny();
     model.ropeDivisors = new double[] {1, 1, 1};
     assertThat(refusalOfGguf(model))
@@ -285,7 +285,7 @@ class RefusedModelTest {
   }
 
   @Test
-  void aRopeBaseOrAnEpsilonThatIsNotPositiveIsRefused() throws IOException {
+  void aNonPositiveRopeBaseOrEpsilonIsRejected() throws IOException {
     TinyModel model = tiny();
     model.say("rope.freq_base", GgufValue.float32(0));
     model.json.addProperty("rope_theta", 0);
@@ -300,7 +300,7 @@ class RefusedModelTest {
   }
 
   @Test
-  void layerTypesOfAnotherNumberOfLayersAreRefused() throws IOException {
+  void layerTypesForAnotherLayerCountAreRejected() throws IOException {
     TinyModel model = new TinyModel(Sizes.of("mistral"), SEED);
     model.json.addProperty("sliding_window", 4);
     JsonArray types = new JsonArray();
@@ -311,7 +311,7 @@ class RefusedModelTest {
 
   @ParameterizedTest
   @CsvSource({"Q8_0, 0, scale", "Q4_1, 0, scale", "Q4_1, 2, minimum"})
-  void aBlockWithoutAFiniteScaleIsRefused(GgmlType type, int at, String what) throws IOException {
+  void aBlockWithoutAFiniteScaleIsRejected(GgmlType type, int at, String what) throws IOException {
     TinyModel model = tiny();
     String name = "model.layers.1.mlp.up_proj.weight";
     TinyTensor zeros = model.tensors.get(name);
@@ -346,17 +346,18 @@ class RefusedModelTest {
       delimiter = '|',
       value = {
         "attention.kv_lora_rank | 0 | the rank of keys and values is 0; expected at least 1",
-        "rope.dimension_count | 20 | channels of a head that do not turn is 0; expected at least 1",
+        "rope.dimension_count | 20 | the number of non-rotary channels of a head is 0; expected at"
+            + " least 1",
         "rope.dimension_count | 7 | rotates 7 channels of a head; expected an even number up to 31",
-        "attention.value_length_mla | 0 | channels of a head's output is 0; expected at least 1",
+        "attention.value_length_mla | 0 | the number of output channels of a head is 0; expected at"
+            + " least 1",
         "attention.kv_lora_rank | 2147483647 | has latents of 2147483647 channels and heads of 20"
             + " and 10; expected at most 2147483647 weights a head",
         "nextn_predict_layers | 2 | layers is 0; expected at least 1",
         "attention.temperature_scale | 1 | scales its queries by their positions; that is not"
             + " supported"
       })
-  void sizesOfLatentsThatCannotBeAreRefused(String key, int value, String sentence)
-      throws IOException {
+  void invalidLatentSizesAreRejected(String key, int value, String sentence) throws IOException {
     TinyModel model = latent(TinyLatent.SMALL);
     model.say(key, value);
     assertThat(refusalOfGguf(model)).isEqualTo(sentence);
@@ -367,7 +368,7 @@ class RefusedModelTest {
   }
 
   @Test
-  void aCodeThatIsNoHalfCannotBeTurnedAround() throws IOException {
+  void aWeightOutsideHalfPrecisionCannotBeTransposed() throws IOException {
     Sizes sizes = TinyLatent.sizes(4).withType(GgmlType.Q8_0).withHeads(4, 1, 8);
     TinyModel model = TinyLatent.trained(sizes, TinyLatent.CODED, SEED);
     String name = "model.layers.1.self_attn.kv_b_proj.weight";
@@ -377,7 +378,7 @@ class RefusedModelTest {
     model.tensors.put(name, new TinyTensor(GgmlType.Q8_0, blocks, model.tensors.get(name).shape()));
     assertThat(refusalOfGguf(model))
         .startsWith("tensor 'blk.1.attn_kv_b.weight' has a weight of ")
-        .endsWith("; expected at most 65504 where codes become halves");
+        .endsWith("; expected at most 65504 for half precision");
   }
 
   private static TinyModel tiny() {
@@ -398,7 +399,7 @@ class RefusedModelTest {
                 (done, inAll) -> {}));
   }
 
-  /** The sentence about what config.json says. */
+  /** Returns the message about config.json. */
   private String refusalOfConfig(TinyModel model) throws IOException {
     return refusalOfFolder(model, "config.json");
   }

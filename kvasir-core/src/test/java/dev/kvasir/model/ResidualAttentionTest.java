@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a method is told of tokens before it packs them. */
+/** Tests what a codec observes of tokens before it quantizes them. */
 @Tag("contract")
 class ResidualAttentionTest {
   private static final long SEED = 19;
@@ -36,10 +36,10 @@ class ResidualAttentionTest {
   private static final int ALL = Integer.MAX_VALUE;
   private static final Sizes SIZES = Sizes.of("llama").withHeads(8, 2, 16);
 
-  /** A token whose embedding a test makes no number. */
+  /** A token whose embedding a test sets to NaN. */
   private static final int NO_NUMBER = 49;
 
-  /** Steps of a sequence: prompts that are packed in part, and single tokens. */
+  /** Steps of a sequence: prompts that are quantized in part, and single tokens. */
   private static final int[] STEPS = {150, 1, 1, 1, 37, 1, 1, 200, 1, 1};
 
   @TempDir private Path folder;
@@ -65,14 +65,14 @@ class ResidualAttentionTest {
     engine = TinyEngine.ofGguf(model.writeGguf(folder.resolve("tiny.gguf")), workers);
   }
 
-  /** A sequence whose codec lies open. */
+  /** A sequence with access to its codec. */
   private record Attentive(KvCache cache, AttentiveSequence codec) implements AutoCloseable {
     @Override
     public void close() {
       cache.close();
     }
 
-    /** What is known of all that is not packed. */
+    /** Returns what is known of all unquantized tokens. */
     List<String> known(int layers) {
       List<String> known = new ArrayList<>(codec.packed());
       for (int layer = 0; layer < layers; layer++) {
@@ -89,9 +89,9 @@ class ResidualAttentionTest {
     return new Attentive(cache, codec.begun().getLast());
   }
 
-  private CacheConfig settings(String toySpec, int queries, boolean readsPromptsPacked) {
+  private CacheConfig settings(String toySpec, int queries, boolean prefersQuantizedPrefill) {
     CacheShape shape = engine.config().cacheShape();
-    return AttentiveCodec.settings(shape, toySpec, queries, readsPromptsPacked);
+    return AttentiveCodec.settings(shape, toySpec, queries, prefersQuantizedPrefill);
   }
 
   private Attentive open() {
@@ -128,7 +128,7 @@ class ResidualAttentionTest {
     "100, 3, 3, 'toy,window=40', F16",
     "100, 20, 1, 'toy,window=40', F16",
   })
-  void weightsAreThoseOfASoftmaxOverTheWholePast(
+  void weightsEqualASoftmaxOverTheWholePast(
       int queries, int queryHeads, int kvHeads, String spec, Precision precision) {
     load(new TinyModel(SIZES.withHeads(queryHeads, kvHeads, 16), SEED));
     CacheConfig settings = settings(spec, queries, false);
@@ -159,12 +159,12 @@ class ResidualAttentionTest {
     }
   }
 
-  /** More than a span of pages, so that sums of walks are merged. */
+  /** More than one KV split, so that partial sums are merged. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void weightsAreRightAfterALongPast(boolean readsPromptsPacked) {
+  void weightsAreRightAfterALongPast(boolean prefersQuantizedPrefill) {
     load(new TinyModel(SIZES, SEED));
-    try (Attentive sequence = open(settings("toy,window=40", 128, readsPromptsPacked))) {
+    try (Attentive sequence = open(settings("toy,window=40", 128, prefersQuantizedPrefill))) {
       step(sequence.cache, tokens(2100));
       PlainAttention plain =
           new PlainAttention(sequence.cache, engine.config().attentionShape(), ALL, 128);
@@ -178,7 +178,7 @@ class ResidualAttentionTest {
   }
 
   @Test
-  void idsAreThoseOfTheBlockThatIsPacked() {
+  void idsAreThoseOfTheQuantizedBlock() {
     load(new TinyModel(SIZES, SEED));
     int[] tokens = tokens(Arrays.stream(STEPS).sum());
     try (Attentive sequence = open()) {
@@ -198,13 +198,13 @@ class ResidualAttentionTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
-  void whatIsKnownIsTheSameInAnyPartsAndAnyBatch(long seed) {
+  void observationsDoNotDependOnChunksAndBatches(long seed) {
     load(new TinyModel(SIZES, SEED));
     int[] tokens = tokens(Arrays.stream(STEPS).sum());
     int layers = engine.config().layers();
     try (Attentive alone = open();
         Attentive together = open();
-        Attentive neighbour = open(settings("toy,window=10", 77, false));
+        Attentive companion = open(settings("toy,window=10", 77, false));
         KvCache other = engine.newCache(CacheSpec.parse("kivi:2"), Optional.empty(), CONTEXT)) {
       readInSteps(alone.cache, tokens);
       Random parts = new Random(seed);
@@ -215,7 +215,7 @@ class ResidualAttentionTest {
         while (together.cache.length() < stepBegin + count) {
           int most = stepBegin + count - together.cache.length();
           batch.clear();
-          addSome(batch, neighbour.cache, parts);
+          addSome(batch, companion.cache, parts);
           batch.beginChunk(together.cache, stepBegin, stepBegin + count);
           for (int i = 1 + parts.nextInt(most); i > 0; i--) {
             batch.add(together.cache, tokens[next++], false);
@@ -236,7 +236,7 @@ class ResidualAttentionTest {
   }
 
   @Test
-  void aStepThatIsBrokenOffLeavesNothing() {
+  void anAbortedStepLeavesNothing() {
     TinyModel model = new TinyModel(SIZES, SEED);
     model.tensors.computeIfPresent(
         "model.embed_tokens.weight", (name, tensor) -> tensor.withRow(NO_NUMBER, Float.NaN));
@@ -264,7 +264,7 @@ class ResidualAttentionTest {
   }
 
   @Test
-  void aForkKnowsWhatItsOriginKnewAndGoesOnByItself() {
+  void aForkInheritsStatisticsAndContinuesIndependently() {
     load(new TinyModel(SIZES, SEED));
     int[] tokens = tokens(130);
     try (Attentive sequence = open();
@@ -281,9 +281,9 @@ class ResidualAttentionTest {
     }
   }
 
-  /** While packing is held back everything is kept, and no more than usual afterwards. */
+  /** While quantization is deferred everything is retained, and no more than usual afterwards. */
   @Test
-  void memoryIsWhatItWasOncePackingIsNoLongerHeldBack() {
+  void memoryIsFreedAfterDeferredQuantization() {
     load(new TinyModel(SIZES, SEED));
     try (Attentive sequence = open()) {
       long usual = sequence.cache.bytes().tables();

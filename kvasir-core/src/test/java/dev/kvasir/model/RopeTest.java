@@ -19,7 +19,7 @@ class RopeTest {
   private final Random random = new Random(SEED);
 
   @Test
-  void plainFrequenciesFallGeometrically() {
+  void unscaledFrequenciesFallGeometrically() {
     float[] found = new RopeFrequencies.Unscaled().of(BASE, 8);
     assertThat(found).hasSize(4);
     double[] expected = {1, 0.1, 0.01, 0.001};
@@ -28,34 +28,34 @@ class RopeTest {
     }
   }
 
-  /** A page's position and a token's place on the page make up the token's position. */
+  /** A page's position plus an index on the page is the token's position. */
   @ParameterizedTest
   @EnumSource(RopeLayout.class)
-  void turningToAPageAndAlongItIsTurningToEachPosition(RopeLayout layout) {
+  void pageRotationPlusIndexRotationIsPositionRotation(RopeLayout layout) {
     int headDim = 12;
     int stride = headDim + 3;
     Rope rope = new Rope(layout, new RopeFrequencies.Unscaled().of(BASE, 8));
     float[] x = gaussian(5 * stride);
-    float[] turned = x.clone();
-    rope.rotate(turned, 1, stride, 5, 384);
-    rope.rotateConsecutive(turned, 1, stride, 5);
+    float[] rotated = x.clone();
+    rope.rotate(rotated, 1, stride, 5, 384);
+    rope.rotateConsecutive(rotated, 1, stride, 5);
     for (int i = 0; i < 5; i++) {
       float[] expected = rotate(rope, x, 1 + i * stride, 1, headDim, 384 + i);
       for (int d = 1 + i * stride; d < (i + 1) * stride; d++) {
-        assertThat(turned[d]).isCloseTo(expected[d], within(1e-4f));
+        assertThat(rotated[d]).isCloseTo(expected[d], within(1e-4f));
       }
     }
-    rope.rotate(turned, 1, stride, 5, -384);
-    rope.unrotateConsecutive(turned, 1, stride, 5);
+    rope.rotate(rotated, 1, stride, 5, -384);
+    rope.unrotateConsecutive(rotated, 1, stride, 5);
     for (int d = 0; d < x.length; d++) {
-      assertThat(turned[d]).isCloseTo(x[d], within(1e-6f));
+      assertThat(rotated[d]).isCloseTo(x[d], within(1e-6f));
     }
   }
 
-  /** Rows in a table's order turn as vectors do, and channels that do not turn stay. */
+  /** Rows in table order are rotated like vectors, and non-rotary channels are unchanged. */
   @ParameterizedTest
   @EnumSource(RopeLayout.class)
-  void aTableTurnsAsTheRopeDoes(RopeLayout layout) {
+  void aTableRotatesAsTheRopeDoes(RopeLayout layout) {
     int headDim = 40;
     Rope rope = new Rope(layout, new RopeFrequencies.Unscaled().of(BASE, 24));
     RopeTable table = rope.table(headDim);
@@ -64,9 +64,9 @@ class RopeTest {
     float[] rows = new float[2 * table.width()];
     table.toPairOrder(x, 0, 2, rows, 0);
     table.rotate(new ScalarKernels(), rows, 0, 2, 77);
-    float[] turned = rotate(rope, x, 0, 2, headDim, 77);
+    float[] rotated = rotate(rope, x, 0, 2, headDim, 77);
     float[] expected = new float[rows.length];
-    table.toPairOrder(turned, 0, 2, expected, 0);
+    table.toPairOrder(rotated, 0, 2, expected, 0);
     for (int i = 0; i < rows.length; i++) {
       assertThat(rows[i]).isCloseTo(expected[i], within(1e-5f));
     }
@@ -77,31 +77,31 @@ class RopeTest {
     }
   }
 
-  /** Room for a turn is used again and again, and what lay there counts for nothing. */
+  /** A rotation is reused, and its previous contents do not matter. */
   @ParameterizedTest
   @EnumSource(RopeLayout.class)
-  void rowsTurnToAPositionAsTheRopeDoes(RopeLayout layout) {
+  void rowsRotateToAPositionAsTheRopeDoes(RopeLayout layout) {
     int headDim = 40;
     Rope rope = new Rope(layout, new RopeFrequencies.Unscaled().of(BASE, 24));
     RopeTable table = rope.table(headDim);
-    RopeRotation turn = new RopeRotation(table);
+    RopeRotation rotation = new RopeRotation(table);
     for (int position : new int[] {512, 128, -384}) {
       float[] x = gaussian(2 * headDim);
       float[] rows = new float[2 * table.width()];
       table.toPairOrder(x, 0, 2, rows, 0);
-      turn.rotate(new ScalarKernels(), rows, 2, rope, position);
-      float[] turned = rotate(rope, x, 0, 2, headDim, position);
+      rotation.rotate(new ScalarKernels(), rows, 2, rope, position);
+      float[] rotated = rotate(rope, x, 0, 2, headDim, position);
       float[] expected = new float[rows.length];
-      table.toPairOrder(turned, 0, 2, expected, 0);
+      table.toPairOrder(rotated, 0, 2, expected, 0);
       for (int i = 0; i < rows.length; i++) {
         assertThat(rows[i]).isCloseTo(expected[i], within(1e-5f));
       }
     }
   }
 
-  /** More positions than a rope keeps the angles of. */
+  /** More positions than are cached. */
   @Test
-  void aPositionTurnsAlikeHoweverManyOthersWereTurnedTo() {
+  void cacheEvictionDoesNotChangeARotation() {
     int headDim = 8;
     Rope rope = new Rope(RopeLayout.HALVES, new RopeFrequencies.Unscaled().of(BASE, headDim));
     for (int round = 0; round < 2; round++) {
@@ -116,13 +116,13 @@ class RopeTest {
 
   @ParameterizedTest
   @EnumSource(RopeLayout.class)
-  void everyPairTurnsByItsOwnAngle(RopeLayout layout) {
+  void everyPairRotatesByItsOwnAngle(RopeLayout layout) {
     int headDim = 12;
     int heads = 3;
     Rope rope = new Rope(layout, new RopeFrequencies.Unscaled().of(BASE, headDim));
     for (int position : new int[] {0, 1, 17, 4000}) {
       float[] x = gaussian(heads * headDim + 2);
-      float[] turned = rotate(rope, x, 1, heads, headDim, position);
+      float[] rotated = rotate(rope, x, 1, heads, headDim, position);
       for (int head = 0; head < heads; head++) {
         for (int pair = 0; pair < headDim / 2; pair++) {
           int a = 1 + head * headDim + (layout == RopeLayout.HALVES ? pair : 2 * pair);
@@ -132,18 +132,18 @@ class RopeTest {
           double sin = Math.sin(angle);
           // The angle is a float: at position 4000 its last bit is 2.4e-4.
           double bound = 1e-6 + 1e-6 * position;
-          assertThat((double) turned[a])
+          assertThat((double) rotated[a])
               .as("seed %d, position %d, pair %d", SEED, position, pair)
               .isCloseTo(x[a] * cos - x[b] * sin, within(bound));
-          assertThat((double) turned[b]).isCloseTo(x[a] * sin + x[b] * cos, within(bound));
+          assertThat((double) rotated[b]).isCloseTo(x[a] * sin + x[b] * cos, within(bound));
         }
       }
-      assertThat(turned[0]).isEqualTo(x[0]);
-      assertThat(turned[x.length - 1]).isEqualTo(x[x.length - 1]);
+      assertThat(rotated[0]).isEqualTo(x[0]);
+      assertThat(rotated[x.length - 1]).isEqualTo(x[x.length - 1]);
     }
   }
 
-  /** What rotary embedding is for: a score depends on the distance alone. */
+  /** The purpose of RoPE: a score depends on the distance only. */
   @ParameterizedTest
   @EnumSource(RopeLayout.class)
   void aScoreDependsOnlyOnTheDistance(RopeLayout layout) {
@@ -157,18 +157,18 @@ class RopeTest {
 
   @ParameterizedTest
   @EnumSource(RopeLayout.class)
-  void channelsBeyondTheRotatedOnesStay(RopeLayout layout) {
+  void nonRotaryChannelsAreUnchanged(RopeLayout layout) {
     int headDim = 16;
     int turning = 6;
     Rope rope = new Rope(layout, new RopeFrequencies.Unscaled().of(BASE, turning));
     assertThat(rope.pairs()).isEqualTo(3);
     float[] x = gaussian(2 * headDim);
-    float[] turned = rotate(rope, x, 0, 2, headDim, 5);
+    float[] rotated = rotate(rope, x, 0, 2, headDim, 5);
     for (int i = 0; i < x.length; i++) {
       if (i % headDim < turning) {
-        assertThat(turned[i]).isNotEqualTo(x[i]);
+        assertThat(rotated[i]).isNotEqualTo(x[i]);
       } else {
-        assertThat(turned[i]).isEqualTo(x[i]);
+        assertThat(rotated[i]).isEqualTo(x[i]);
       }
     }
   }
@@ -183,7 +183,7 @@ class RopeTest {
   }
 
   @Test
-  void divisorsAreTakenOneByOne() {
+  void divisorsApplyPerPair() {
     float[] plain = new RopeFrequencies.Unscaled().of(BASE, 6);
     float[] divided = new RopeFrequencies.PerPairFactors(new float[] {1, 2, 8}).of(BASE, 6);
     assertThat(divided).containsExactly(plain[0], plain[1] / 2, plain[2] / 8);
@@ -201,39 +201,39 @@ class RopeTest {
     double high = 4;
     double context = 8192;
     float[] found = new RopeFrequencies.Llama3(factor, low, high, context).of(base, 128);
-    int kept = 0;
-    int blended = 0;
-    int stretched = 0;
+    int unscaled = 0;
+    int interpolated = 0;
+    int scaled = 0;
     for (int i = 0; i < 64; i++) {
       double frequency = 1 / Math.pow(base, 2.0 * i / 128);
       double wavelength = 2 * Math.PI / frequency;
       double expected;
       if (wavelength < context / high) {
         expected = frequency;
-        kept++;
+        unscaled++;
       } else if (wavelength > context / low) {
         expected = frequency / factor;
-        stretched++;
+        scaled++;
       } else {
         double smooth = (context / wavelength - low) / (high - low);
         expected = (1 - smooth) * frequency / factor + smooth * frequency;
-        blended++;
+        interpolated++;
       }
       assertThat((double) found[i])
           .as("frequency %d", i)
           .isCloseTo(expected, within(1e-6 * expected));
     }
-    assertThat(new int[] {kept, blended, stretched}).doesNotContain(0);
+    assertThat(new int[] {unscaled, interpolated, scaled}).doesNotContain(0);
   }
 
   private static float[] rotate(
       Rope rope, float[] x, int at, int heads, int headDim, int position) {
-    float[] turned = x.clone();
+    float[] rotated = x.clone();
     float[] cosines = new float[rope.pairs() + 1];
     float[] sines = new float[rope.pairs() + 1];
     rope.angles(position, cosines, sines, 1);
-    rope.rotate(turned, at, heads, headDim, cosines, sines, 1);
-    return turned;
+    rope.rotate(rotated, at, heads, headDim, cosines, sines, 1);
+    return rotated;
   }
 
   private static double dot(float[] a, float[] b) {

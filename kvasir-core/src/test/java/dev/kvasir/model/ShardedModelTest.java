@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A model in three files is the model in one file, bit by bit. */
+/** Tests that a model in three files is bit-identical to the model in one file. */
 class ShardedModelTest {
   private static final int[] TOKENS = {3, 14, 15, 9, 26, 5, 35, 8, 9, 7, 9, 32};
 

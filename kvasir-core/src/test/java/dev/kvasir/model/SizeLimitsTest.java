@@ -12,13 +12,13 @@ import dev.kvasir.model.ModelConfig.OutputWeights;
 import dev.kvasir.model.ModelConfig.RopeSettings;
 import org.junit.jupiter.api.Test;
 
-/** Sizes that fit an int each and whose product does not are answered with a sentence. */
+/** Tests that sizes whose product overflows an int are rejected with a sentence. */
 class SizeLimitsTest {
   private static final int WIDE = 1 << 22;
   private static final int VOCABULARY = 1 << 24;
 
   @Test
-  void aBatchHasAsManyRowsAsAnArrayHolds() {
+  void aBatchIsLimitedToTheRowsOfAnArray() {
     assertThatCode(() -> SizeLimits.check(config(), batch(511, 0))).doesNotThrowAnyException();
     assertThatThrownBy(() -> SizeLimits.check(config(), batch(512, 0)))
         .isInstanceOf(IllegalArgumentException.class)
@@ -26,7 +26,7 @@ class SizeLimitsTest {
   }
 
   @Test
-  void aBatchWantsAsManyLogitsAsAnArrayHolds() {
+  void logitsAreLimitedToTheSizeOfAnArray() {
     assertThatCode(() -> SizeLimits.check(config(), batch(200, 127))).doesNotThrowAnyException();
     assertThatThrownBy(() -> SizeLimits.check(config(), batch(200, 128)))
         .isInstanceOf(IllegalArgumentException.class)
@@ -34,7 +34,7 @@ class SizeLimitsTest {
   }
 
   @Test
-  void aCacheCountsItsVectorsAndChannelsInInts() {
+  void cacheSizesAreLimitedToInts() {
     assertThatCode(() -> new CacheShape(1, 8_388_607, 1)).doesNotThrowAnyException();
     assertThatThrownBy(() -> new CacheShape(65_536, 65_536, 1))
         .isInstanceOf(InvalidInputException.class)

@@ -35,29 +35,28 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A step that packs nothing takes nothing from the heap, in any of the threads that work on it. It
- * runs on Java kernels: a call of a native function takes something until it is compiled.
+ * Tests that a step without quantization allocates nothing, in any of its threads. It runs on Java
+ * kernels: a native call allocates until it is compiled.
  */
 @Tag("allocation")
 class StepAllocationTest {
   private static final Sizes FEW_HEADS = Sizes.of("llama");
   private static final int CONTEXT = 2304;
 
-  /** Behind the window of every method lies a packed page, and no block ends soon after it. */
+  /** After the window of every method there is a quantized page, and no block ends soon after. */
   private static final int PROMPT = 300;
 
-  /** More than a span of pages, so that walks are merged. */
+  /** More than one KV split, so that partial results are merged. */
   private static final int LONG_PROMPT = 2200;
 
   private static final int PROMPT_STEP = 64;
   private static final int STEPS = 4;
 
   /**
-   * What is not linked or compiled yet may allocate, and so may a workspace when it is first
-   * needed. The best of many rounds counts: so many that the compiler has met what happens once a
-   * step.
+   * Code that is not linked or compiled may allocate, and so may a workspace on first use. The best
+   * of many rounds counts: enough for the compiler to see what happens once a step.
    */
-  private static final int MOST_ROUNDS = 1000;
+  private static final int MAX_ROUNDS = 1000;
 
   @TempDir Path folder;
 
@@ -120,7 +119,7 @@ class StepAllocationTest {
 
   @ParameterizedTest
   @MethodSource("specs")
-  void aTokenOfOneSequenceTakesNothingFromTheHeap(String spec) {
+  void aTokenOfOneSequenceAllocatesNothing(String spec) {
     load(FEW_HEADS);
     try (KvCache cache = newCache(spec, PROMPT)) {
       assertThat(leastBytes(1, cache)).as(spec).isZero();
@@ -130,14 +129,14 @@ class StepAllocationTest {
   @Tag("thorough")
   @ParameterizedTest
   @MethodSource("specs")
-  void andSoDoForksOfEveryCache(String spec) {
-    tokensOfForksTakeNothingFromTheHeap(spec);
+  void norDoForksOfEveryCache(String spec) {
+    tokensOfForksAllocateNothing(spec);
   }
 
   @ParameterizedTest
   @ValueSource(
       strings = {"fp16", "kivi:2,sinks=5", "mixkvq,high=1.2,mid=0.8", "commvq:1", "mead:2"})
-  void tokensOfForksTakeNothingFromTheHeap(String spec) {
+  void tokensOfForksAllocateNothing(String spec) {
     load(FEW_HEADS);
     try (KvCache cache = newCache(spec, PROMPT);
         KvCache fork = cache.fork();
@@ -146,10 +145,10 @@ class StepAllocationTest {
     }
   }
 
-  /** Pages and weights are expanded for so many rows. */
+  /** Pages and weights are dequantized for that many rows. */
   @ParameterizedTest
   @MethodSource("specs")
-  void aPromptThatGoesOnTakesNothingFromTheHeap(String spec) {
+  void aContinuedPromptAllocatesNothing(String spec) {
     load(FEW_HEADS);
     try (KvCache cache = newCache(spec, PROMPT)) {
       assertThat(leastBytes(10, cache)).as(spec).isZero();
@@ -158,7 +157,7 @@ class StepAllocationTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"fp16", "kivi:2", "patternkv:2", "commvq:1"})
-  void aTokenAfterALongPastTakesNothingFromTheHeap(String spec) {
+  void aTokenAfterALongPastAllocatesNothing(String spec) {
     load(FEW_HEADS);
     try (KvCache cache = newCache(spec, LONG_PROMPT)) {
       assertThat(leastBytes(1, cache)).as(spec).isZero();
@@ -166,7 +165,7 @@ class StepAllocationTest {
   }
 
   @Test
-  void queryHeadsThatWalkInGroupsTakeNothingFromTheHeap() {
+  void groupedQueryHeadsAllocateNothing() {
     load(FEW_HEADS.withHeads(16, 1, 8));
     try (KvCache cache = newCache("kivi:2", PROMPT)) {
       assertThat(leastBytes(1, cache)).isZero();
@@ -174,7 +173,7 @@ class StepAllocationTest {
   }
 
   @Test
-  void weightsOfCodesTakeNothingFromTheHeap() {
+  void quantizedWeightsAllocateNothing() {
     load(FEW_HEADS.withType(GgmlType.Q8_0));
     try (KvCache cache = newCache("kivi:2", PROMPT)) {
       assertThat(leastBytes(1, cache)).as("a token").isZero();
@@ -184,7 +183,7 @@ class StepAllocationTest {
 
   @ParameterizedTest
   @CsvSource({"qwen2moe, Q8_0", "qwen3moe, F16"})
-  void expertsTakeNothingFromTheHeap(String family, GgmlType type) {
+  void expertsAllocateNothing(String family, GgmlType type) {
     load(Sizes.of(family).withType(type));
     try (KvCache cache = newCache("kivi:2", PROMPT)) {
       assertThat(leastBytes(1, cache)).as("a token").isZero();
@@ -199,13 +198,13 @@ class StepAllocationTest {
   @Tag("thorough")
   @ParameterizedTest
   @CsvSource({"qwen2moe, F16", "qwen3moe, Q8_0"})
-  void andSoDoExpertsOfOtherTypes(String family, GgmlType type) {
-    expertsTakeNothingFromTheHeap(family, type);
+  void norDoExpertsOfOtherTypes(String family, GgmlType type) {
+    expertsAllocateNothing(family, type);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"gemma2", "gemma3"})
-  void layersThatDifferAndCapsTakeNothingFromTheHeap(String family) {
+  void differentLayersAndSoftCapsAllocateNothing(String family) {
     load(Sizes.of(family));
     try (KvCache cache = newCache("kivi:2", PROMPT)) {
       assertThat(leastBytes(1, cache)).as("a token").isZero();
@@ -214,7 +213,7 @@ class StepAllocationTest {
   }
 
   @Test
-  void whatTokensReceiveTakesNothingFromTheHeap() {
+  void observedAttentionAllocatesNothing() {
     load(FEW_HEADS);
     CacheShape shape = engine.config().cacheShape();
     CacheConfig settings = AttentiveCodec.settings(shape, "toy", Page.TOKENS, false);
@@ -235,13 +234,13 @@ class StepAllocationTest {
         "mixkvq,high=1.2,mid=0.8",
         "pmkvq:2,budget=4bits"
       })
-  void andSoItDoesWithOtherCaches(String spec) {
-    attentionToLatentsTakesNothingFromTheHeap(spec);
+  void norDoesItWithOtherCaches(String spec) {
+    latentAttentionAllocatesNothing(spec);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"kivi:4,rotary=16", "pmkvq:2,budget=pool"})
-  void attentionToLatentsTakesNothingFromTheHeap(String spec) {
+  void latentAttentionAllocatesNothing(String spec) {
     Sizes sizes = TinyLatent.sizes(12).withType(GgmlType.Q8_0).withWidth(64).withHeads(12, 1, 8);
     load(TinyLatent.split(sizes, new LatentConfig(64, 16, 32, 32, 32), 41));
     try (KvCache cache = newCache(spec, PROMPT)) {
@@ -262,7 +261,7 @@ class StepAllocationTest {
     nameThreads();
   }
 
-  /** Each waits for all others, so that none does two of the parts. */
+  /** Each waits for all others, so that no thread runs two of the tasks. */
   private void nameThreads() {
     CyclicBarrier all = new CyclicBarrier(workers.size());
     workers.run(
@@ -309,13 +308,13 @@ class StepAllocationTest {
         .with("pmkvq/smoothing", factors, shape.layers(), shape.kvHeads(), shape.headDim());
   }
 
-  /** What some steps take, in the best round. */
+  /** Returns the bytes that some steps allocate, in the best round. */
   private long leastBytes(int tokens, KvCache... caches) {
     int length = caches[0].length();
     Batch batch = new Batch();
-    step(batch, tokens, caches); // a fork takes a block of its own
+    step(batch, tokens, caches); // a fork allocates its own block
     long least = Long.MAX_VALUE;
-    for (int round = 0; round < MOST_ROUNDS && least > 0; round++) {
+    for (int round = 0; round < MAX_ROUNDS && least > 0; round++) {
       for (KvCache cache : caches) {
         cache.truncate(length);
       }

@@ -7,7 +7,7 @@ import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.MemoryPool;
 import java.nio.file.Path;
 
-/** Small models on the kernels of this process, with as much memory as they want. */
+/** Loads small models with the kernels of this process and unlimited memory. */
 final class TinyEngine {
   private TinyEngine() {}
 
@@ -20,7 +20,7 @@ final class TinyEngine {
         GgufFile.open(file), kernels, workers, MemoryPool.unlimited(), (done, inAll) -> {});
   }
 
-  /** As Hugging Face lays it out. */
+  /** Loads a Hugging Face folder. */
   static HostEngine ofFolder(Path folder, WorkerPool workers) {
     return ofFolder(folder, KernelChoice.ofThisProcess().kernels(), workers);
   }

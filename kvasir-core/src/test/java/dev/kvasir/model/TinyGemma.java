@@ -4,15 +4,15 @@ import dev.kvasir.format.GgufValue;
 import java.util.Random;
 
 /**
- * What a small random decoder needs to be one of Gemma's: norms behind the parts of a layer, local
- * layers that turn otherwise, and caps. Tensors have the names of GGUF.
+ * Turns a small random decoder into a Gemma: post-norms, local layers with other RoPE settings, and
+ * caps. Tensors have GGUF names.
  */
 final class TinyGemma {
   static final int WINDOW = 24;
 
   private TinyGemma() {}
 
-  /** Of two layers the first is local. */
+  /** Adds the tensors; the first of two layers is local. */
   static void complete(TinyModel model, Random random) {
     TinyModel.Sizes sizes = model.sizes;
     for (int layer = 0; layer < sizes.layers(); layer++) {

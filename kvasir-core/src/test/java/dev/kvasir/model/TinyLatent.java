@@ -4,27 +4,29 @@ import dev.kvasir.format.GgmlType;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.util.Random;
 
-/** Small random decoders that attend to latents, as each kind of file holds them. */
+/** Small random decoders with latent attention, in the layout of each file format. */
 final class TinyLatent {
-  /** As DeepSeek-V2-Lite, made small. */
+  /** A small DeepSeek-V2-Lite. */
   static final LatentConfig SMALL = new LatentConfig(24, 8, 12, 10, 0);
 
-  /** Of whole blocks of codes. */
+  /** Sizes that are whole quantization blocks. */
   static final LatentConfig CODED = new LatentConfig(256, 32, 64, 32, 0);
 
   private TinyLatent() {}
 
-  /** Sizes of a model that is no larger than its tests need. */
+  /** Returns the smallest sizes that tests need. */
   static Sizes sizes(int queryHeads) {
     return Sizes.of("deepseek2").withHeads(queryHeads, 1, 8);
   }
 
-  /** With one tensor of all heads' keys and values, as models train and older files are. */
+  /**
+   * Creates a model with one tensor for all heads' keys and values, as in training and older files.
+   */
   static TinyModel trained(Sizes sizes, LatentConfig latent, long seed) {
     return of(sizes, latent, true, seed);
   }
 
-  /** With a matrix of each head to the latent and one back. */
+  /** Creates a model with a matrix per head to the latent and one back. */
   static TinyModel split(Sizes sizes, LatentConfig latent, long seed) {
     return of(sizes, latent, false, seed);
   }

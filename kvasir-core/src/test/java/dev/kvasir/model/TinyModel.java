@@ -17,17 +17,17 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /**
- * A small random decoder: its sizes, its tensors under the names of Hugging Face, and the files
- * that hold them. What files say of it lies open to be changed into a lie.
+ * A small random decoder: its sizes, its tensors under Hugging Face names, and its files. Tests may
+ * change the metadata, also to invalid values.
  */
 final class TinyModel {
-  static final float EPSILON = 0.02f; // so large that a wrong one shows
-  static final double ROPE_BASE = 100; // so small that every pair turns
+  static final float EPSILON = 0.02f; // large enough to reveal a wrong value
+  static final double ROPE_BASE = 100; // small enough to rotate every pair
   static final int CONTEXT = 512;
   static final int EXPERTS = 6;
   static final int EXPERTS_USED = 3;
 
-  /** The sizes that a test may choose. */
+  /** Sizes that a test may choose. */
   record Sizes(
       String architecture,
       int layers,
@@ -44,7 +44,7 @@ final class TinyModel {
       return new Sizes(architecture, 2, 32, 64, 4, 2, 8, 8, 50, false, GgmlType.F32);
     }
 
-    /** Hidden channels, and as many of the feed-forward part. */
+    /** Returns sizes with that many hidden and feed-forward channels. */
     Sizes withWidth(int channels) {
       return new Sizes(
           architecture,
@@ -84,7 +84,7 @@ final class TinyModel {
           type);
     }
 
-    /** Every matrix of that type; columns are then multiples of 256. */
+    /** Returns sizes with matrices of that type; columns are then multiples of 256. */
     Sizes withType(GgmlType other) {
       return new Sizes(architecture, 2, 256, 256, 8, 2, 32, 32, 50, tied, other);
     }
@@ -95,16 +95,19 @@ final class TinyModel {
   final Map<String, GgufValue> metadata = new LinkedHashMap<>();
   final JsonObject json = new JsonObject();
 
-  /** Divisors of the rotary frequencies, which GGUF files carry as a tensor. */
+  /** Divisors of the RoPE frequencies, a tensor in GGUF files. */
   double[] ropeDivisors;
 
-  /** How its layers attend to latents, where they do. */
+  /** Sizes of latent attention; null for none. */
   LatentConfig latent;
 
-  /** Converters leave the shared expert's gate a row, and quantizers make it a vector. */
+  /**
+   * Whether the shared expert's gate is a row, as converters write it, or a vector, as quantizers
+   * do.
+   */
   boolean convertedAsRow;
 
-  /** Positions that a token sees. */
+  /** Sliding window. */
   int window = Integer.MAX_VALUE;
 
   TinyModel(Sizes sizes, long seed) {
@@ -162,7 +165,7 @@ final class TinyModel {
     matrix(at + "down_proj", sizes.hidden, sizes.feedForward, random);
   }
 
-  /** Routers are never coded. */
+  /** Routers are never quantized. */
   private void makeExperts(String at, Random random) {
     tensors.put(at + "gate.weight", TinyTensor.matrix(GgmlType.F32, EXPERTS, sizes.hidden, random));
     for (int expert = 0; expert < EXPERTS; expert++) {
@@ -204,7 +207,7 @@ final class TinyModel {
     }
   }
 
-  /** A pair of the metadata, under the name of the architecture. */
+  /** Sets metadata with the architecture as prefix. */
   void say(String key, GgufValue value) {
     metadata.put(sizes.architecture + "." + key, value);
   }
@@ -235,7 +238,7 @@ final class TinyModel {
     }
   }
 
-  /** What a position adds to the angle of each pair of channels. */
+  /** Returns the angle that a position adds to each channel pair. */
   double[] frequencies() {
     double[] frequencies = new double[sizes.keyDim / 2];
     for (int i = 0; i < frequencies.length; i++) {
@@ -263,7 +266,7 @@ final class TinyModel {
     return writer.writeTo(file);
   }
 
-  /** As so many files, the first of which has the metadata. */
+  /** Writes that many files; the first has the metadata. */
   List<Path> writeParts(Path folder, int count) {
     List<String> names = List.copyOf(tensors.keySet());
     List<Path> files = new ArrayList<>();
@@ -283,7 +286,7 @@ final class TinyModel {
 
   private void put(String name, GgufWriter writer) {
     if (name.contains(".experts.") && !name.contains(".experts.0.")) {
-      return; // lies with the first
+      return; // is in the first file
     }
     TinyTensor laid = asConverted(name, tensors.get(name));
     writer.tensor(ggufName(name), laid.type(), laid.bytes(), laid.shape());
@@ -344,7 +347,7 @@ final class TinyModel {
         .replace("mlp.down_proj", "ffn_down");
   }
 
-  /** A folder as Hugging Face lays it out; its tensors must be floats. */
+  /** Writes a Hugging Face folder; its tensors must be floats. */
   Path writeFolder(Path folder) {
     SafetensorsWriter writer = new SafetensorsWriter();
     tensors.forEach(

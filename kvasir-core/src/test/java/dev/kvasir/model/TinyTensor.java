@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Random numbers as a file stores them, and the floats that they stand for.
+ * Random numbers as stored in a file, and their float values.
  *
  * @param shape outermost dimension first
  */
 record TinyTensor(GgmlType type, byte[] bytes, long[] shape) {
-  /** A matrix whose products keep the size of what they multiply. */
+  /** Returns a matrix whose products preserve magnitudes. */
   static TinyTensor matrix(GgmlType type, int rows, int columns, Random random) {
     double size = 1 / Math.sqrt(columns);
     ByteBuffer out =
@@ -42,8 +42,8 @@ record TinyTensor(GgmlType type, byte[] bytes, long[] shape) {
   }
 
   /**
-   * Codes may be any bits; a scale makes values of the wanted size of them, and where there is a
-   * minimum, it puts zero in their middle.
+   * Writes a scale that gives random codes the requested size. A minimum, if any, centers them at
+   * zero.
    */
   private static void putScale(ByteBuffer out, int at, GgmlType type, double size) {
     switch (type) {
@@ -81,7 +81,7 @@ record TinyTensor(GgmlType type, byte[] bytes, long[] shape) {
     putHalf(out, at + 2, scale * minimumInScales);
   }
 
-  /** Into the upper nibbles of four shorts. */
+  /** Writes a half to the upper nibbles of four shorts. */
   private static void scatterHalf(ByteBuffer out, int at, double value) {
     int bits = Float.floatToFloat16((float) value);
     for (int i = 0; i < 4; i++) {
@@ -90,7 +90,7 @@ record TinyTensor(GgmlType type, byte[] bytes, long[] shape) {
     }
   }
 
-  /** Numbers around {@code middle}, in full precision. */
+  /** Returns numbers around {@code middle}, in full precision. */
   static TinyTensor vector(int length, double middle, Random random) {
     ByteBuffer out = ByteBuffer.allocate(4 * length).order(ByteOrder.LITTLE_ENDIAN);
     while (out.hasRemaining()) {
@@ -99,7 +99,7 @@ record TinyTensor(GgmlType type, byte[] bytes, long[] shape) {
     return new TinyTensor(GgmlType.F32, out.array(), new long[] {length});
   }
 
-  /** The same with one number throughout a row of a matrix in full precision. */
+  /** Returns a copy with one number throughout a row of a full-precision matrix. */
   TinyTensor withRow(int row, float value) {
     byte[] changed = bytes.clone();
     ByteBuffer out = ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN);
@@ -119,8 +119,8 @@ record TinyTensor(GgmlType type, byte[] bytes, long[] shape) {
   }
 
   /**
-   * The rows of each head as conversion to GGUF orders them for families that rotate neighbours:
-   * the two halves of a head, one row of each in turn.
+   * Returns the rows of each head in the order of GGUF conversion for interleaved RoPE: the two
+   * halves of a head, one row of each in turn.
    */
   TinyTensor withNeighbouringHalves(int heads) {
     int rows = (int) shape[0];
@@ -135,7 +135,7 @@ record TinyTensor(GgmlType type, byte[] bytes, long[] shape) {
     return new TinyTensor(type, reordered, shape);
   }
 
-  /** Matrices one after another, as GGUF holds experts. */
+  /** Stacks matrices, as GGUF stores experts. */
   static TinyTensor stacked(List<TinyTensor> parts) {
     TinyTensor first = parts.getFirst();
     ByteBuffer out = ByteBuffer.allocate(parts.size() * first.bytes.length);
@@ -152,7 +152,7 @@ record TinyTensor(GgmlType type, byte[] bytes, long[] shape) {
     return new TinyTensor(type, new byte[(int) type.bytesFor(values)], other);
   }
 
-  /** The same bytes as another shape of as many values. */
+  /** Returns the same bytes with another shape of as many values. */
   TinyTensor as(long... other) {
     return new TinyTensor(type, bytes, other);
   }

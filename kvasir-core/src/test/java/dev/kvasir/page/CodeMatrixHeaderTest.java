@@ -15,7 +15,7 @@ class CodeMatrixHeaderTest {
   private static final int T = PageSize.TOKENS;
 
   /** One of each kind, in the order of their numbers. */
-  static List<CodeMatrix> grids() {
+  static List<CodeMatrix> matrices() {
     return List.of(
         new Bf16Codes(3, T),
         new WideCodes(T, 20, false, 16),
@@ -29,20 +29,20 @@ class CodeMatrixHeaderTest {
         new LloydMaxCodes(20, T, 3, true));
   }
 
-  /** Numbers in files that exist never change, nor are they given away again. */
+  /** Numbers in existing files never change and are not reused. */
   @Test
   void everyKindHasItsOwnNumber() {
-    assertThat(grids())
+    assertThat(matrices())
         .extracting(matrix -> matrix.header().kind())
         .containsExactly(3, 6, 7, 8, 9, 10, 11, 12, 20, 21);
-    Stream<Class<?>> known = grids().stream().map(Object::getClass);
+    Stream<Class<?>> known = matrices().stream().map(Object::getClass);
     assertThat(known.distinct())
         .containsExactlyInAnyOrder(CodeMatrix.class.getPermittedSubclasses());
   }
 
   @ParameterizedTest
-  @MethodSource("grids")
-  void aBlockIsReadAsItDescribesItself(CodeMatrix matrix) {
+  @MethodSource("matrices")
+  void aMatrixIsReadAsItDescribesItself(CodeMatrix matrix) {
     ByteBuffer bytes = ByteBuffer.allocate(CodeMatrixHeader.BYTES);
     matrix.header().write(bytes);
     CodeMatrix read = CodeMatrixHeader.read(bytes.flip()).matrix();
@@ -52,8 +52,8 @@ class CodeMatrixHeaderTest {
   }
 
   @Test
-  void whatNoBlockSaysOfItselfIsRefused() {
-    for (int kind : new int[] {0, 1, 2, 4, 5, 13}) { // 1, 2, 4 and 5 had their codes in bit planes
+  void headersOfNoMatrixAreRefused() {
+    for (int kind : new int[] {0, 1, 2, 4, 5, 13}) { // 1, 2, 4 and 5 are retired
       assertThatThrownBy(() -> new CodeMatrixHeader(kind, 2, 20, T, 0).matrix())
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining(
@@ -61,13 +61,13 @@ class CodeMatrixHeaderTest {
     }
     for (CodeMatrixHeader wrong :
         Arrays.asList(
-            new CodeMatrixHeader(3, 15, 20, T, 0), // halves have 16 bits
-            new CodeMatrixHeader(10, 2, 20, T, 32), // a scale for each lane has no groups
-            new CodeMatrixHeader(9, 2, 20, T, 256), // a group is no larger than the grid
+            new CodeMatrixHeader(3, 15, 20, T, 0), // bfloat16 has 16 bits
+            new CodeMatrixHeader(10, 2, 20, T, 32), // per-column scales have no groups
+            new CodeMatrixHeader(9, 2, 20, T, 256), // a group is no larger than the matrix
             new CodeMatrixHeader(9, 9, 20, T, 128),
             new CodeMatrixHeader(9, 2, 0, T, 128),
             new CodeMatrixHeader(6, 16, 20, T, 0),
-            new CodeMatrixHeader(8, 2, T, 20, 0))) { // values in keys have no bits of their own
+            new CodeMatrixHeader(8, 2, T, 20, 0))) { // values in keys have no bits
       assertThatThrownBy(wrong::matrix).isInstanceOf(IllegalArgumentException.class);
     }
   }

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class LloydMaxCodesTest {
   private static final int TOKENS = 128;
 
-  /** Max's table of 1960, for a deviation of one. */
+  /** Max's table of 1960, for a standard deviation of one. */
   @Test
   void levelsOfManyDimensionsAreThoseOfANormalDistribution() {
     float unit = (float) Math.sqrt(1024);
@@ -36,7 +36,7 @@ class LloydMaxCodesTest {
     }
   }
 
-  /** The share of a random vector's square that is lost, as Max has it. */
+  /** The fraction of a random vector's square that is lost, from Max's table. */
   @ParameterizedTest
   @CsvSource({"1, 0.363", "2, 0.117", "3, 0.0345", "4, 0.0095"})
   void randomVectorsLoseWhatTheLevelsPromise(int bits, double loss) {

@@ -38,28 +38,28 @@ class WordLayoutTest {
     for (int bits = 1; bits <= 8; bits++) {
       assertThat(new WordLayout(128, 64, bits).bytes()).isEqualTo(128 * 64 * bits / 8);
     }
-    // Half a quad of single bits takes half a byte a lane.
+    // Half a quad of single bits takes half a byte per column.
     assertThat(new WordLayout(128, 4 * 5, 1).bytes()).isEqualTo(128 * 3);
   }
 
-  /** The picture in the class comment, by hand: 32 lanes, 40 entries, 3 bits. */
+  /** The diagram in the class comment, by hand: 32 columns, 40 rows, 3 bits. */
   @Test
-  void bitsLieWhereTheDiagramSays() {
+  void bitsAreWhereTheDiagramSays() {
     WordLayout layout = new WordLayout(32, 40, 3);
     byte[] codes = new byte[32 * 40];
-    codes[25 * 32 + 18] = 0b111; // lane 2 of the second tile
+    codes[25 * 32 + 18] = 0b111; // column 2 of the second tile
     codes[38 * 32 + 18] = 0b110;
     byte[] packed = new byte[layout.bytes()];
     layout.pack(new CodeScratch(), codes, MemorySegment.ofArray(packed), 0);
     byte[] expected = new byte[layout.bytes()];
     int tile = 16 * (10 + 5);
     // Ten quads of two bits: two words of four quads, and two quads that fill none.
-    expected[tile + 64 + 4 * 2 + 1] = 0b0011_0000; // entry 25 is 1 of quad 2 of word 1
-    expected[tile + 2 * 64 + 16 + 2] = 0b0010_0000; // entry 38 is 2 of the last quad
+    expected[tile + 64 + 4 * 2 + 1] = 0b0011_0000; // row 25 is 1 of quad 2 of word 1
+    expected[tile + 2 * 64 + 16 + 2] = 0b0010_0000; // row 38 is 2 of the last quad
     // And of one bit: a word of eight quads, and two quads that fill none.
     int ones = tile + 16 * 10;
-    expected[ones + 4 * 2 + 1] = 0b0100_0000; // entry 25 is 1 of quad 6
-    expected[ones + 64 + 2] = 0b0100_0000; // entry 38 is the sixth of the last eight
+    expected[ones + 4 * 2 + 1] = 0b0100_0000; // row 25 is 1 of quad 6
+    expected[ones + 64 + 2] = 0b0100_0000; // row 38 is the sixth of the last eight
     assertThat(packed).isEqualTo(expected);
   }
 
@@ -72,8 +72,8 @@ class WordLayoutTest {
 
   @Test
   void sizesThatDoNotFitAreRefused() {
-    assertThatThrownBy(() -> new WordLayout(24, 64, 2)).hasMessageContaining("lanes is 24");
-    assertThatThrownBy(() -> new WordLayout(32, 6, 2)).hasMessageContaining("entries is 6");
+    assertThatThrownBy(() -> new WordLayout(24, 64, 2)).hasMessageContaining("columns is 24");
+    assertThatThrownBy(() -> new WordLayout(32, 6, 2)).hasMessageContaining("rows is 6");
     assertThatThrownBy(() -> new WordLayout(32, 64, 9)).hasMessageContaining("bits is 9");
   }
 }

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Profiles beyond what an array, or an int, counts. Their files are sparse: holes take no room on a
- * disk, and no test reads them.
+ * Profiles larger than an array or an int can count. Their files are sparse: holes take no disk
+ * space, and no test reads them.
  */
 class LargeProfileTest {
   /** Halves of codebooks: five gibibytes, more of them than an array holds. */
@@ -35,7 +35,7 @@ class LargeProfileTest {
   @TempDir private Path folder;
 
   @Test
-  void numbersBeyondTwoGibibytesAreReadWhereTheyLie() throws IOException {
+  void numbersBeyondTwoGibibytesAreReadInPlace() throws IOException {
     Profile profile = Profile.open(large());
     assertThat(profile.parts()).containsExactly("large", "small");
     assertThat(profile.slice("large/rows", 0, 2, SHAPE)).containsExactly(1, 0);
@@ -89,9 +89,9 @@ class LargeProfileTest {
     }
   }
 
-  /** Two gibibytes are not needed for it: what stays mapped is larger than 64 MiB. */
+  /** Any file above 64 MiB stays mapped, so this one needs no two gibibytes. */
   @Test
-  void aProfileThatIsReadWhereItLiesMayBeWrittenOver() throws IOException {
+  void aMappedProfileMayBeOverwritten() throws IOException {
     long values = 17L << 20;
     Path file = folder.resolve("p.profile");
     try (SparseFile sparse = new SparseFile(file)) {
@@ -135,7 +135,7 @@ class LargeProfileTest {
     return head.putLong(padded.length()).put(padded.getBytes(StandardCharsets.US_ASCII)).array();
   }
 
-  /** Holes but for the first, a middle and the last half, and two floats behind them. */
+  /** Creates holes except for the first, a middle and the last half, and two floats after them. */
   private Path large() throws IOException {
     Path file = folder.resolve("large.profile");
     byte[] head = head();
@@ -150,7 +150,7 @@ class LargeProfileTest {
     return file;
   }
 
-  /** Takes bytes without looking at them, for they may be holes. */
+  /** Counts bytes without reading them, since they may be holes. */
   private static final class CountingChannel implements WritableByteChannel {
     private final ByteBuffer head = ByteBuffer.allocate(LargeProfileTest.head().length);
     private long dataBytes;

@@ -39,7 +39,7 @@ class ProfileTest {
   }
 
   @Test
-  void numbersOfAFormerNameAreReadByTheNameOfToday() {
+  void formerNamesAreMappedToCurrentOnes() {
     Path file = folder.resolve("p.safetensors");
     Profile.empty("abc").with("pmkvq/widths", new float[] {2, 4}, 2).write(file);
     Profile read = Profile.open(file);
@@ -70,19 +70,19 @@ class ProfileTest {
   }
 
   @Test
-  void numbersComeAndGoInPieces() {
-    float[][] pieces = {{1, 2}, {}, {3, 1e-3f, 0, -7}};
+  void numbersAreReadAndWrittenInChunks() {
+    float[][] chunks = {{1, 2}, {}, {3, 1e-3f, 0, -7}};
     Profile profile =
         Profile.empty("abc")
-            .with("a/floats", Stream.of(pieces), 2, 3)
-            .withHalves("a/halves", Stream.of(pieces), 2, 3);
+            .with("a/floats", Stream.of(chunks), 2, 3)
+            .withHalves("a/halves", Stream.of(chunks), 2, 3);
     float half = Float.float16ToFloat(Float.floatToFloat16(1e-3f));
     assertThat(profile.floats("a/floats", 2, 3)).containsExactly(1, 2, 3, 1e-3f, 0, -7);
     assertThat(profile.floats("a/halves", 2, 3)).containsExactly(1, 2, 3, half, 0, -7);
     assertThat(profile.slice("a/floats", 1, 3, 2, 3)).containsExactly(2, 3, 1e-3f);
     assertThat(profile.slice("a/halves", 3, 3, 2, 3)).containsExactly(half, 0, -7);
     for (long columns : new long[] {2, 4}) {
-      assertThatThrownBy(() -> profile.with("a/floats", Stream.of(pieces), 2, columns))
+      assertThatThrownBy(() -> profile.with("a/floats", Stream.of(chunks), 2, columns))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessage("'a/floats' of shape 2 x %d has other than %d numbers", columns, 2 * columns);
     }

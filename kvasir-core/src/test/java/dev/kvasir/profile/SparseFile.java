@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;
 
-/** A long file of which a few bytes are written; the others are zeros that no disk holds. */
+/** A long file with a few written bytes; the others are holes that read as zeros. */
 final class SparseFile implements Closeable {
   private final RandomAccessFile file;
 

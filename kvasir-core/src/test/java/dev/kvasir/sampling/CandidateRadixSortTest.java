@@ -10,10 +10,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class CandidateRadixSortTest {
-  /** One order for all sizes in turn, as a sampler keeps one for all its picks. */
+  /** One instance sorts all sizes in turn, as in a sampler. */
   @ParameterizedTest
   @CsvSource({"0, 1", "1, 1", "2, 8", "100, 8", "100, 32", "5000, 12", "5000, 32", "300, 1"})
-  void keysComeByTheirUpperHalvesAndEqualOnesAsTheyWere(int count, int bits) {
+  void sortsByTheUpperHalfAndIsStable(int count, int bits) {
     Random random = new Random(count);
     CandidateRadixSort order = new CandidateRadixSort();
     for (int size : new int[] {count, count / 2, count}) {

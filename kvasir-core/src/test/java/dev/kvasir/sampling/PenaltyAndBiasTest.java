@@ -36,7 +36,7 @@ class PenaltyAndBiasTest {
         new Sampler(GREEDY.withRepetitionPenalty(2).withPresencePenalty(1).withFrequencyPenalty(1));
     sampler.markSeen(0);
     assertThat(change(sampler, 4, 3)).containsExactly(2, 3);
-    // The generated one is divided first.
+    // The repetition penalty is applied first.
     assertThat(change(sampler, 4, 3)).containsExactly(2, -0.5f);
   }
 
@@ -49,7 +49,7 @@ class PenaltyAndBiasTest {
   }
 
   @Test
-  void whatABiasMayBeIsSaid() {
+  void aBadBiasIsRefused() {
     assertThatThrownBy(() -> GREEDY.withLogitBias(Map.of(3, 100.5f)))
         .hasMessage("the logit bias of token 3 is 100.5; expected -100 to 100");
     assertThatThrownBy(() -> GREEDY.withLogitBias(Map.of(3, Float.NaN)))
@@ -80,7 +80,7 @@ class PenaltyAndBiasTest {
   }
 
   @Test
-  void aConstraintComesAfterBiasAndLearnsWhatCame() {
+  void aConstraintFollowsTheBiasAndSeesEveryToken() {
     Alternating constraint = new Alternating();
     Sampler sampler = new Sampler(GREEDY.withLogitBias(Map.of(0, 100f)), constraint);
     assertThat(change(sampler, 1, 2, 3, 4)).containsExactly(101, NO, 3, NO);
@@ -97,7 +97,7 @@ class PenaltyAndBiasTest {
   }
 
   @Test
-  void likelihoodsAreTheModelsOwn() {
+  void logprobsAreTheModelsOwn() {
     SamplingOptions options =
         GREEDY.withLogitBias(Map.of(0, 90f)).withTemperature(0.3).withPresencePenalty(2);
     Sampler sampler = new Sampler(options, new Alternating(), OptionalInt.of(3));
@@ -105,15 +105,15 @@ class PenaltyAndBiasTest {
       (float) Math.log(0.1), (float) Math.log(0.4), (float) Math.log(0.1), (float) Math.log(0.4)
     };
     sampler.sample(logits, 0, 4);
-    TokenLogprob told = sampler.lastLogprob();
-    assertThat(told.token()).isZero();
-    assertThat(told.logprob()).isCloseTo(Math.log(0.1), within(1e-6));
-    assertThat(told.top()).extracting(TokenLogprob.Alternative::token).containsExactly(1, 3, 0);
-    assertThat(told.top().get(1).logprob()).isCloseTo(Math.log(0.4), within(1e-6));
+    TokenLogprob logprob = sampler.lastLogprob();
+    assertThat(logprob.token()).isZero();
+    assertThat(logprob.logprob()).isCloseTo(Math.log(0.1), within(1e-6));
+    assertThat(logprob.top()).extracting(TokenLogprob.Alternative::token).containsExactly(1, 3, 0);
+    assertThat(logprob.top().get(1).logprob()).isCloseTo(Math.log(0.4), within(1e-6));
   }
 
   @Test
-  void asManyAlternativesAreToldAsAreWantedAndThere() {
+  void alternativesAreLimitedByRequestAndVocabulary() {
     for (int top : new int[] {0, 1, 5, 20}) {
       Sampler sampler = new Sampler(GREEDY, TokenConstraint.NONE, OptionalInt.of(top));
       change(sampler, 1, 2, 3, 4, 5, 6, 7);
@@ -122,14 +122,14 @@ class PenaltyAndBiasTest {
     }
     for (int bad : new int[] {-1, 21}) {
       assertThatThrownBy(() -> new Sampler(GREEDY, TokenConstraint.NONE, OptionalInt.of(bad)))
-          .hasMessage("top likelihoods are " + bad + "; expected 0 to 20");
+          .hasMessage("top logprobs are " + bad + "; expected 0 to 20");
     }
     assertThatThrownBy(() -> new Sampler(GREEDY).lastLogprob())
-        .hasMessage("this sampler was not asked for likelihoods");
+        .hasMessage("this sampler does not record logprobs");
   }
 
   @Test
-  void penaltiesAndBiasTakeNothingFromTheHeapOnceTheirRoomIsThere() {
+  void penaltiesAndBiasDoNotAllocateAfterWarmUp() {
     Random random = new Random(1);
     float[] logits = new float[3000];
     SamplingOptions options =
@@ -150,14 +150,14 @@ class PenaltyAndBiasTest {
     return logits;
   }
 
-  /** Even and odd tokens in turns. */
+  /** Allows even and odd tokens alternately. */
   private static final class Alternating implements TokenConstraint {
-    private int turn;
+    private int parity;
     private int last = -1;
 
     @Override
     public void mask(float[] logits, int at, int vocabulary) {
-      for (int i = 1 - turn; i < vocabulary; i += 2) {
+      for (int i = 1 - parity; i < vocabulary; i += 2) {
         logits[at + i] = NO;
       }
     }
@@ -165,7 +165,7 @@ class PenaltyAndBiasTest {
     @Override
     public void accept(int token) {
       last = token;
-      turn = 1 - turn;
+      parity = 1 - parity;
     }
   }
 }

@@ -21,11 +21,11 @@ class SamplerTest {
 
   private static final int DRAWS = 100_000;
 
-  /** Logits whose probabilities are .5, .3, .1, .05 and .05, in another order. */
+  /** Logits with probabilities .5, .3, .1, .05 and .05, in another order. */
   private static final float[] FIVE = logs(0.05, 0.3, 0.5, 0.05, 0.1);
 
   @Test
-  void greedyTakesTheLikeliestAndTheFirstOfEquals() {
+  void greedyTakesTheMostLikelyTokenAndTheFirstInATie() {
     assertThat(pick(SamplingOptions.greedy(), 1, 5, 3)).isEqualTo(1);
     assertThat(pick(SamplingOptions.greedy(), 1, 5, 5, 5)).isEqualTo(1);
     assertThat(pick(SamplingOptions.greedy(), -3, -2, -9)).isEqualTo(1);
@@ -34,7 +34,7 @@ class SamplerTest {
   }
 
   @Test
-  void onlyWhoChangesNoLogitTakesTheLikeliestAsItComes() {
+  void aSamplerIsGreedyOnlyIfItModifiesNoLogits() {
     SamplingOptions greedy = SamplingOptions.greedy();
     assertThat(new Sampler(greedy).isGreedy()).isTrue();
     assertThat(new Sampler(greedy).sampleGreedy(7)).isEqualTo(7);
@@ -79,16 +79,16 @@ class SamplerTest {
   }
 
   @Test
-  void topKKeepsTheKLikeliest() {
+  void topKKeepsTheKMostLikely() {
     assertDistribution(RANDOM.withTopK(1), FIVE, 0, 0, 1, 0, 0);
     assertDistribution(RANDOM.withTopK(2), FIVE, 0, 0.3, 0.5, 0, 0);
-    // Of the two at .05 the first is kept.
+    // Of two tokens at .05, the first stays.
     assertDistribution(RANDOM.withTopK(4), FIVE, 0.05, 0.3, 0.5, 0, 0.1);
     assertDistribution(RANDOM.withTopK(100), FIVE, 0.05, 0.3, 0.5, 0.05, 0.1);
   }
 
   @Test
-  void topPKeepsTheLikeliestUntilTheyReachP() {
+  void topPKeepsTheMostLikelyUpToP() {
     assertDistribution(RANDOM.withTopP(1e-9), FIVE, 0, 0, 1, 0, 0);
     assertDistribution(RANDOM.withTopP(0.49), FIVE, 0, 0, 1, 0, 0);
     assertDistribution(RANDOM.withTopP(0.51), FIVE, 0, 0.3, 0.5, 0, 0);
@@ -97,7 +97,7 @@ class SamplerTest {
   }
 
   @Test
-  void minPDropsWhatIsLessThanItsShareOfTheLikeliest() {
+  void minPDropsTokensBelowItsFractionOfTheMostLikely() {
     assertDistribution(RANDOM.withMinP(0.5), FIVE, 0, 0.3, 0.5, 0, 0);
     assertDistribution(RANDOM.withMinP(0.19), FIVE, 0, 0.3, 0.5, 0, 0.1);
     assertDistribution(RANDOM.withMinP(0.21), FIVE, 0, 0.3, 0.5, 0, 0);
@@ -106,21 +106,21 @@ class SamplerTest {
   }
 
   @Test
-  void minPKeepsAllThatAreAsLikelyAsTheLikeliest() {
+  void minPKeepsAllTies() {
     float[] tied = {3, 7, 7, 1, 7};
     assertDistribution(RANDOM.withMinP(1), tied, 0, 1, 1, 0, 1);
   }
 
   @Test
-  void topPIsTakenOfWhatTopKLeaves() {
-    // Of .5 and .3 the first has .625.
+  void topPAppliesAfterTopK() {
+    // Of .5 and .3, the first has .625.
     assertDistribution(RANDOM.withTopK(2).withTopP(0.62), FIVE, 0, 0, 1, 0, 0);
     assertDistribution(RANDOM.withTopK(2).withTopP(0.63), FIVE, 0, 0.3, 0.5, 0, 0);
   }
 
   @Test
   void minPComesAfterTopPAndDoesNotChangeItsShares() {
-    // Top-p keeps .5, .3 and .1; min-p lets all of them pass.
+    // Top-p keeps .5, .3 and .1; min-p keeps all of them.
     assertDistribution(RANDOM.withTopP(0.85).withMinP(0.15), FIVE, 0, 0.3, 0.5, 0, 0.1);
     assertDistribution(RANDOM.withTopP(0.85).withMinP(0.25), FIVE, 0, 0.3, 0.5, 0, 0);
   }
@@ -132,15 +132,15 @@ class SamplerTest {
     Sampler sampler = new Sampler(options);
     sampler.markSeen(1);
     sampler.markSeen(2);
-    sampler.markSeen(1); // seen twice counts once
-    sampler.markSeen(1_000_000); // not of this vocabulary
+    sampler.markSeen(1); // a repeated token counts once
+    sampler.markSeen(1_000_000); // outside the vocabulary
     float[] changed = logits.clone();
     sampler.sample(changed, 0, 4);
     assertThat(changed).containsExactly(1, 1, -2, -2);
   }
 
   @Test
-  void whatWasPickedIsSeen() {
+  void sampledTokensCountAsSeen() {
     Sampler sampler = new Sampler(SamplingOptions.greedy().withRepetitionPenalty(2));
     assertThat(sampler.sample(new float[] {3, 2, 1.9f}, 0, 3)).isZero();
     assertThat(sampler.sample(new float[] {3, 2, 1.9f}, 0, 3)).isEqualTo(1);
@@ -157,7 +157,7 @@ class SamplerTest {
       sampler.markSeen(0);
       counts[sampler.sample(new float[] {2, 0.5f}, 0, 2)]++;
     }
-    // Logits of 1 and .5, doubled.
+    // Logits 1 and .5, doubled.
     assertCounts(options, counts, Math.exp(2), Math.exp(1));
   }
 
@@ -169,7 +169,7 @@ class SamplerTest {
   }
 
   @Test
-  void tokensWithoutAChanceAreNeverDrawn() {
+  void impossibleTokensAreNeverDrawn() {
     float no = Float.NEGATIVE_INFINITY;
     float[] logits = {no, 0, no, 1, no};
     assertDistribution(RANDOM, logits, 0, 1, 0, Math.E, 0);
@@ -181,23 +181,23 @@ class SamplerTest {
     Random shuffle = new Random(SEED);
     int size = 500;
     float[] logits = new float[size];
-    int[] places = new int[size];
+    int[] permutation = new int[size];
     for (int i = 0; i < size; i++) {
       logits[i] = (float) (3 * shuffle.nextGaussian());
-      places[i] = i;
+      permutation[i] = i;
     }
     for (int i = size - 1; i > 0; i--) {
       int j = shuffle.nextInt(i + 1);
-      int kept = places[i];
-      places[i] = places[j];
-      places[j] = kept;
+      int swapped = permutation[i];
+      permutation[i] = permutation[j];
+      permutation[j] = swapped;
     }
     float[] shuffled = new float[size];
     for (int i = 0; i < size; i++) {
-      shuffled[places[i]] = logits[i];
+      shuffled[permutation[i]] = logits[i];
     }
     SamplingOptions options = RANDOM.withTopK(100).withTopP(0.9).withMinP(0.001);
-    int[] expected = Arrays.stream(picks(options, logits, 300)).map(i -> places[i]).toArray();
+    int[] expected = Arrays.stream(picks(options, logits, 300)).map(i -> permutation[i]).toArray();
     assertThat(picks(options, shuffled, 300)).isEqualTo(expected);
   }
 
@@ -205,17 +205,17 @@ class SamplerTest {
   void aHugeVocabularyIsDrawnFrom() {
     float[] logits = new float[300_000];
     Arrays.fill(logits, -20);
-    logits[299_999] = 0; // beside 300,000 times exp(-20): 6e-4
+    logits[299_999] = 0; // versus 300,000 times exp(-20): 6e-4
     Sampler sampler = new Sampler(RANDOM);
-    int likeliest = 0;
+    int hits = 0;
     for (int draw = 0; draw < 20; draw++) {
-      likeliest += sampler.sample(logits, 0, logits.length) == 299_999 ? 1 : 0;
+      hits += sampler.sample(logits, 0, logits.length) == 299_999 ? 1 : 0;
     }
-    assertThat(likeliest).isGreaterThanOrEqualTo(19);
+    assertThat(hits).isGreaterThanOrEqualTo(19);
   }
 
   @Test
-  void aPickTakesNothingFromTheHeapOnceItsRoomIsThere() {
+  void samplingDoesNotAllocateAfterWarmUp() {
     Random random = new Random(SEED);
     float[] logits = new float[3000];
     for (int i = 0; i < logits.length; i++) {
@@ -227,8 +227,8 @@ class SamplerTest {
   }
 
   /**
-   * Bytes of the heap that a thread takes when it does something fifty times: the least of many
-   * rounds, since a method that is compiled or gives up what it was compiled to may take some.
+   * Returns the heap bytes that a thread allocates in fifty runs: the minimum of many rounds, since
+   * compilation and deoptimization may allocate.
    */
   static long leastBytes(Runnable something) {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -257,13 +257,13 @@ class SamplerTest {
   @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY})
   void oneDamagedLogitIsEnoughToRefuse(float damaged) {
     for (SamplingOptions options : new SamplingOptions[] {SamplingOptions.greedy(), RANDOM}) {
-      for (int place = 0; place < 3; place++) {
+      for (int index = 0; index < 3; index++) {
         float[] logits = {1, 2, 3};
-        logits[place] = damaged;
+        logits[index] = damaged;
         assertThatThrownBy(() -> pick(options, logits))
             .isInstanceOf(IllegalStateException.class)
             .hasMessage(
-                "the model gave token %d a logit of %s: its weights are damaged", place, damaged);
+                "the model gave token %d a logit of %s: its weights are damaged", index, damaged);
       }
     }
   }
@@ -271,7 +271,7 @@ class SamplerTest {
   private static float[] logs(double... probabilities) {
     float[] logits = new float[probabilities.length];
     for (int i = 0; i < logits.length; i++) {
-      logits[i] = (float) (Math.log(probabilities[i]) + 2.5); // a shift changes nothing
+      logits[i] = (float) (Math.log(probabilities[i]) + 2.5); // a constant offset has no effect
     }
     return logits;
   }
@@ -298,7 +298,7 @@ class SamplerTest {
     assertCounts(options, counts, weights);
   }
 
-  /** Pearson's chi-square, at most five of its standard deviations above its mean. */
+  /** Asserts that Pearson's chi-square is at most five standard deviations above its mean. */
   private static void assertCounts(SamplingOptions options, int[] counts, double... weights) {
     double total = Arrays.stream(weights).sum();
     double distance = 0;

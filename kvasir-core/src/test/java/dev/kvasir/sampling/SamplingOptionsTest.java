@@ -32,7 +32,7 @@ class SamplingOptionsTest {
   }
 
   @Test
-  void whatIsUsualDrawsASeedThatCanBeTyped() {
+  void theDefaultsDrawASeedThatCanBeTyped() {
     SamplingOptions usual = SamplingOptions.defaults();
     assertThat(usual.withSeed(0))
         .isEqualTo(new SamplingOptions(1, 0, 0, Map.of(), 0.9, 0, 1, 0.05, 0));

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Blocks that are read where they lie in a file. */
+/** Blocks that are read in place in a mapped file. */
 class MappedBlocksTest {
   private static final CacheShape SHAPE = new CacheShape(2, 2, 16);
   private static final int TOKENS = 4 + 3 * 128 + 50;
@@ -91,14 +91,14 @@ class MappedBlocksTest {
     }
   }
 
-  private static List<String> pieces(KvCache cache) {
+  private static List<String> parts(KvCache cache) {
     CacheSnapshot snapshot = cache.snapshot();
-    List<String> pieces = new ArrayList<>();
+    List<String> parts = new ArrayList<>();
     for (int i = 0; i < snapshot.blocks(); i++) {
-      pieces.add(HexFormat.of().formatHex(snapshot.block(i)));
+      parts.add(HexFormat.of().formatHex(snapshot.block(i)));
     }
-    pieces.add(HexFormat.of().formatHex(snapshot.residual()));
-    return pieces;
+    parts.add(HexFormat.of().formatHex(snapshot.residual()));
+    return parts;
   }
 
   private static boolean isMapped(Path file) throws IOException {
@@ -117,7 +117,7 @@ class MappedBlocksTest {
         "patternkv:2,rope=static,window=0",
         "mixkvq,high=1.9,mid=1.7,salience=error,window=0"
       })
-  void aSessionGoesOnFromAFileThatIsGone(String typed) throws IOException {
+  void aSessionContinuesAfterItsFileIsDeleted(String typed) throws IOException {
     assumeTrue(Files.exists(MAPS), "what is mapped can be seen on Linux alone");
     CacheSpec spec = CacheSpec.parse(typed);
     long before = CountedArena.liveBytes();
@@ -133,19 +133,19 @@ class MappedBlocksTest {
         assertThat(Files.readString(MAPS)).contains(moved.toRealPath().toString());
         assertThat(read.bytes()).isEqualTo(copied.bytes());
         Files.delete(moved);
-        assertThat(pieces(read)).isEqualTo(pieces(copied));
+        assertThat(parts(read)).isEqualTo(parts(copied));
         append(read, 300, 6);
         append(copied, 300, 6);
-        assertThat(pieces(read)).isEqualTo(pieces(copied));
+        assertThat(parts(read)).isEqualTo(parts(copied));
       }
     }
     assertThat(Files.readString(MAPS)).doesNotContain(name.toString());
     assertThat(CountedArena.liveBytes()).isEqualTo(before);
   }
 
-  /** Of what a page leaves with its sequence a damaged one would leave something too. */
+  /** Stateful sequences would otherwise learn from a damaged page. */
   @Test
-  void whatASequenceLearnsFromIsCheckedWhenItIsOpened() throws IOException {
+  void statefulSequencesAreCheckedWhenOpened() throws IOException {
     CacheSpec spec = CacheSpec.parse("patternkv:2,rope=static,window=0");
     long before = CountedArena.liveBytes();
     Path file;
@@ -165,9 +165,9 @@ class MappedBlocksTest {
     Files.write(file, bytes);
   }
 
-  /** The file's last part has the window, which is in blocks of the cache now. */
+  /** The file's last part has the residual window, which is copied into blocks of the cache. */
   @Test
-  void whatWasReadOfTheFileIsLeftToTheCollector() throws Exception {
+  void theSnapshotIsGarbageCollected() throws Exception {
     CacheSpec spec = CacheSpec.parse("kivi:2,window=0");
     try (KvCache cache = filled(spec)) {
       Path file = saved(spec, cache);
@@ -181,14 +181,14 @@ class MappedBlocksTest {
           Thread.sleep(10);
         }
         assertThat(sequence.get()).isNull();
-        assertThat(pieces(read)).isEqualTo(pieces(cache));
+        assertThat(parts(read)).isEqualTo(parts(cache));
       }
     }
   }
 
-  /** The first step is the last for which the file is needed as a whole. */
+  /** The whole file is needed only until the first step. */
   @Test
-  void aFileOfWhichNothingIsLeftIsUnmapped() throws IOException {
+  void anUnusedFileIsUnmapped() throws IOException {
     assumeTrue(Files.exists(MAPS), "what is mapped can be seen on Linux alone");
     CacheSpec spec = CacheSpec.parse("kivi:2,window=0,sinks=4");
     try (KvCache cache = filled(spec)) {
@@ -201,10 +201,10 @@ class MappedBlocksTest {
     }
   }
 
-  /** Others may need the memory of a session before its first step. */
+  /** Other sequences may need the memory of a session before its first step. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void pagesBecomeNarrowerForOthersOnlyWhereTheyAreWhole(boolean damaged) throws IOException {
+  void onlyIntactPagesAreRequantizedForOthers(boolean damaged) throws IOException {
     CacheSpec spec = CacheSpec.parse("pmkvq:2,budget=pool,window=0");
     Path file;
     try (KvCache cache = filled(spec)) {
@@ -232,11 +232,11 @@ class MappedBlocksTest {
     assertThat(pool.usedBytes()).isZero();
   }
 
-  /** Nothing is computed with a block before all of them were found whole, by whatever way. */
+  /** No operation computes with a block before all blocks have been checked. */
   @ParameterizedTest
   @ValueSource(
       strings = {"fp16", "kivi:2,window=0", "mixkvq,high=1.9,mid=1.7,salience=error,window=0"})
-  void whatIsDamagedIsRefusedBeforeItIsComputedWith(String typed) throws IOException {
+  void damageIsRejectedBeforeComputation(String typed) throws IOException {
     CacheSpec spec = CacheSpec.parse(typed);
     long before = CountedArena.liveBytes();
     Path file;
@@ -275,20 +275,20 @@ class MappedBlocksTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"fp16", "kivi:2,window=0", "pmkvq:2,budget=1MiB,window=0"})
-  void whoWritesToABlockHasACopy(String typed) throws IOException {
+  void writingToABlockCopiesIt(String typed) throws IOException {
     CacheSpec spec = CacheSpec.parse(typed);
     try (KvCache cache = filled(spec)) {
       Path file = saved(spec, cache);
       byte[] bytes = Files.readAllBytes(file);
-      List<String> pieces = pieces(cache);
+      List<String> parts = parts(cache);
       try (KvCache read = restored(spec, file);
           KvCache fork = read.fork()) {
         read.truncate(200);
         cache.truncate(200);
         append(read, 100, 8);
         append(cache, 100, 8);
-        assertThat(pieces(read)).isEqualTo(pieces(cache));
-        assertThat(pieces(fork)).isEqualTo(pieces);
+        assertThat(parts(read)).isEqualTo(parts(cache));
+        assertThat(parts(fork)).isEqualTo(parts);
       }
       assertThat(file).hasBinaryContent(bytes);
     }

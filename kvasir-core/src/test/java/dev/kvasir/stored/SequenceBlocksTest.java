@@ -12,7 +12,7 @@ class SequenceBlocksTest {
   private static final Identity IDENTITY = new Identity("w", "m", "kivi:2", "", 0, "");
   private static final int[] TOKENS = IntStream.range(0, 4 * 128).toArray();
 
-  /** Blocks of one byte, their index; remembers which of them were made. */
+  /** Blocks of one byte, their index; records which of them were serialized. */
   private static final class Counted implements CacheSnapshot {
     private final List<Integer> made = new ArrayList<>();
 
@@ -44,7 +44,7 @@ class SequenceBlocksTest {
   }
 
   @Test
-  void whatWasPutBeforeIsNotMadeAgainAndChangesNoName() {
+  void existingBlocksAreNotSerializedAgain() {
     List<String> all = SequenceBlocks.write(IDENTITY, TOKENS, new Counted(), (name, block) -> {});
     Counted grown = new Counted();
     List<String> put = new ArrayList<>();

@@ -98,9 +98,9 @@ class SessionFileTest {
     }
   }
 
-  /** As docs/format.md has it, to the letter. */
+  /** The bytes documented in docs/format.md. */
   @Test
-  void everyPartIsWrittenDown() throws IOException {
+  void everyPartHasTheDocumentedBytes() throws IOException {
     ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
     assertThat(bytes.getLong()).isEqualTo(0x313053534553564bL); // KVSESS01
     byte[] block = part(bytes);
@@ -128,7 +128,7 @@ class SessionFileTest {
   }
 
   @Test
-  void theRestIsWrittenDown() {
+  void theResidualHasTheDocumentedBytes() {
     try (KvCache cache = filled()) {
       SnapshotAssertions.assertBytes(
           cache.snapshot().block(0),
@@ -177,7 +177,7 @@ class SessionFileTest {
     assertRefused(Arrays.copyOf(good, good.length + 1), "a byte more");
   }
 
-  /** A file anew: some file systems write one to the disk that is cut and filled again. */
+  /** Writes a new file, since some file systems flush one that is truncated and refilled. */
   private void assertRefused(byte[] bytes, String what) throws IOException {
     Files.deleteIfExists(folder.resolve("bad"));
     Path bad = Files.write(folder.resolve("bad"), bytes);
@@ -188,7 +188,7 @@ class SessionFileTest {
         .doesNotContain("\n");
   }
 
-  /** Blocks may be checked as late as this, before anything is computed. */
+  /** Blocks may be checked as late as this, before any computation. */
   private static void beginStep(Path path) {
     try (KvCache cache = restored(path)) {
       cache.reserve(TOKENS + 1);
@@ -222,17 +222,17 @@ class SessionFileTest {
 
   @Test
   void aTimeThatIsNoneIsRefused() {
-    byte[] form;
+    byte[] sequenceBytes;
     try (KvCache cache = filled()) {
-      form = sequence(tokens(), List.of(), cache.snapshot()).toBytes();
+      sequenceBytes = sequence(tokens(), List.of(), cache.snapshot()).toBytes();
     }
-    ByteBuffer bytes = ByteBuffer.wrap(form).order(ByteOrder.LITTLE_ENDIAN);
+    ByteBuffer bytes = ByteBuffer.wrap(sequenceBytes).order(ByteOrder.LITTLE_ENDIAN);
     int at = 0;
     while (bytes.getLong(at) != 1_800_000_000L) {
       at++;
     }
     bytes.putLong(at, Long.MAX_VALUE);
-    assertThatThrownBy(() -> StoredSequence.read(SnapshotAssertions.withChecksum(form)))
+    assertThatThrownBy(() -> StoredSequence.read(SnapshotAssertions.withChecksum(sequenceBytes)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("which is no time");
   }

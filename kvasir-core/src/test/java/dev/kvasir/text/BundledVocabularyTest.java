@@ -25,7 +25,7 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
 import org.junit.jupiter.api.Test;
 
-/** The bundled model's vocabulary: byte-level, so every text comes back as it went in. */
+/** The byte-level vocabulary of the bundled model, which round-trips every text. */
 class BundledVocabularyTest {
   static final Path MODEL =
       Path.of("../kvasir-mini/src/main/resources/dev/kvasir/mini/kvasir-mini-q8_0.gguf");
@@ -112,12 +112,12 @@ class BundledVocabularyTest {
   }
 
   @Property(tries = 500, seed = "7")
-  void anyTextComesBack(@ForAll("texts") String text) {
+  void anyTextRoundTrips(@ForAll("texts") String text) {
     assertThat(TOKENIZER.decode(TOKENIZER.encode(text))).isEqualTo(text);
   }
 
   @Property(tries = 300, seed = "11")
-  void aStreamOfAnyTextHoldsBackHalfCharacters(@ForAll("texts") String text) {
+  void aStreamBuffersIncompleteCharacters(@ForAll("texts") String text) {
     TextStream stream = TOKENIZER.stream(false);
     StringBuilder pushed = new StringBuilder();
     for (int id : TOKENIZER.encode(text.replace('\uFFFD', '?'))) {
@@ -143,7 +143,7 @@ class BundledVocabularyTest {
         .filter(text -> StandardCharsets.UTF_8.newEncoder().canEncode(text));
   }
 
-  /** The first 257 ids are single bytes: most sequences of them are no UTF-8. */
+  /** The first 257 ids are single bytes: most sequences of them are invalid UTF-8. */
   @Provide
   Arbitrary<int[]> ids() {
     return Arbitraries.frequencyOf(

@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Writes GGUF metadata without tensors and reads it back, for vocabularies made up in a test. */
+/** Writes GGUF metadata without tensors and reads it back, for synthetic vocabularies. */
 final class GgufMetadataWriter {
   private static final int INT32 = 5;
   private static final int FLOAT32 = 6;
@@ -23,7 +23,7 @@ final class GgufMetadataWriter {
   private final Map<String, Object> pairs = new LinkedHashMap<>();
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
-  /** The value is an Integer, Boolean, String, int[], float[] or String[]. */
+  /** Adds a value: an Integer, Boolean, String, int[], float[] or String[]. */
   GgufMetadataWriter with(String key, Object value) {
     pairs.put(key, value);
     return this;

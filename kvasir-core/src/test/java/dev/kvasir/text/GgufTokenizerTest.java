@@ -105,7 +105,7 @@ class GgufTokenizerTest {
   }
 
   @Test
-  void wholeWordsGoBeforeMergesWhereTheModelSaysSo() {
+  void wholeWordsPrecedeMergesIfTheModelIgnoresMerges() {
     GgufMetadataWriter head = head("<s>").with("tokenizer.ggml.merges", new String[] {"a b"});
     assertThat(head.tokenizer().encode("abab", false)).containsExactly(256, 256);
     head.with("tokenizer.ggml.bos_token_id", FIRST_SPECIAL).with("tokenizer.ggml.pre", "llama-bpe");

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class HuggingFaceTokenizerTest {
-  /** Cuts at 4 tokens if the library were let to, and puts <s> first. */
+  /** A tokenizer that declares truncation to 4 tokens, and puts <s> first. */
   private static final String TOKENIZER =
       """
       {"version": "1.0",

@@ -18,14 +18,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Texts are cut as llama.cpp cuts them; tools/split-goldens wrote down how. */
+/** Compares splits with those of llama.cpp, recorded by tools/split-goldens. */
 class PreTokenizerTest {
-  /** Of models that embed texts, or that are not read. */
-  private static final Set<String> LEFT_OUT = Set.of("afmoe", "granite-embed-multi-97m");
+  /** Pre-tokenizers of embedding models and of unsupported models. */
+  private static final Set<String> UNSUPPORTED = Set.of("afmoe", "granite-embed-multi-97m");
 
   /**
-   * Where the models' own patterns tell letters by case or count marks as letters, llama.cpp's
-   * regular expressions cannot.
+   * Patterns that depend on case or count marks as letters, which llama.cpp's regular expressions
+   * cannot.
    */
   private static final Set<String> BY_CASE =
       Set.of("gpt-4o", "kimi-k2", "tekken", "tiny_aya", "youtu");
@@ -48,7 +48,7 @@ class PreTokenizerTest {
   @ParameterizedTest
   @MethodSource("names")
   void wordsAreThoseOfTheReference(String name) throws IOException {
-    if (LEFT_OUT.contains(name)) {
+    if (UNSUPPORTED.contains(name)) {
       assertThatThrownBy(() -> PreTokenizer.named("test.gguf", name))
           .isInstanceOf(InvalidInputException.class);
       return;
@@ -69,7 +69,7 @@ class PreTokenizerTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"gpt-4o", "kimi-k2", "tekken", "tiny_aya", "youtu"})
-  void caseThatRisesBeginsAWordAndMarksBelongToTheirLetters(String name) {
+  void aCapitalStartsAWordAndMarksBelongToTheirLetters(String name) {
     try (SplitWords words = words(name)) {
       assertThat(words.of("HelloWorld XMLHttpRequest ABCdefGHI"))
           .containsExactly("Hello", "World", " XMLHttp", "Request", " ABCdef", "GHI");

@@ -23,7 +23,7 @@ class PromptTemplateTest {
   }
 
   @Test
-  void aRefusalIsBadInputAndCannotMoveTheCursor() {
+  void aRejectionIsBadInputWithoutControlCharacters() {
     PromptTemplate template =
         PromptTemplate.parse("{{ raise_exception('no \\u001b[31musers') }}", "chat.jinja");
     assertThatThrownBy(() -> template.render(Map.of()))

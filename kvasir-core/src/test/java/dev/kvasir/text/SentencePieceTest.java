@@ -19,14 +19,14 @@ import net.jqwik.api.constraints.StringLength;
 import org.junit.jupiter.api.Test;
 
 /**
- * A vocabulary of our own: unknown, BOS, EOS, the 256 bytes, then pieces with falling scores. The
- * expected ids were worked out by hand, merge by merge.
+ * A synthetic vocabulary: unknown, BOS, EOS, the 256 bytes, then pieces with falling scores. The
+ * expected ids were derived by hand, merge by merge.
  */
 class SentencePieceTest {
   private static final int BYTES = 3;
   private static final int PIECES = BYTES + 256;
 
-  /** In order of id; the score is the negative of what follows the colon. */
+  /** In order of id; the score is the negative of the number after the colon. */
   private static final List<String> SCORED =
       List.of(
           "_t:0", "he:1", "_the:2", "in:3", "er:4", "_a:5", "bc:6", "ab:6", "_:50", "t:51", "h:52",
@@ -83,7 +83,8 @@ class SentencePieceTest {
   }
 
   /**
-   * Gemma's: what users defined, such as runs of line ends and spaces, and no space before text.
+   * Returns a vocabulary like Gemma's: user-defined tokens, such as runs of line ends and spaces,
+   * and no space before text.
    */
   private static Tokenizer withUserDefined(String... texts) {
     Map<String, Float> pieces = pieces();
@@ -147,7 +148,7 @@ class SentencePieceTest {
   }
 
   @Test
-  void whatUsersDefinedIsFoundBeforeAnythingMergesTheLongestFirst() {
+  void userDefinedTokensMatchBeforeMergingLongestFirst() {
     Tokenizer tokenizer = withUserDefined("\n\n", "\n\n\n", "  ", "<b>");
     int first = id("s") + 1;
     int[] ids = tokenizer.encode("in\n\n\n\nthe   a<b>in", false);
@@ -166,7 +167,7 @@ class SentencePieceTest {
   }
 
   @Test
-  void phi3TakesTheSpaceAfterASpecialTokenAlong() {
+  void phi3StripsTheSpaceAfterASpecialToken() {
     Tokenizer tokenizer = head().with("general.name", "Phi-3 mini").tokenizer();
     assertThat(tokenizer.encode("</s>\n the", false)).containsExactly(2, id("_the"));
     assertThat(tokenizer.encode("<s> the", false)).containsExactly(1, id("_"), id("_the"));
@@ -182,7 +183,7 @@ class SentencePieceTest {
     assertThat(tokenizer.chatTemplate()).hasValue("{{ messages }}");
   }
 
-  /** Few letters, many pieces and only three scores: ties and competing readings abound. */
+  /** Few letters, many pieces and only three scores cause many ties and ambiguities. */
   @Property(tries = 500, seed = "17")
   void segmentsAsTheRuleSaysForAnyVocabulary(
       @ForAll @IntRange(max = 100_000) int vocabularySeed,
@@ -205,7 +206,7 @@ class SentencePieceTest {
     assertThat(found).isEqualTo(mergeOneByOne(text, pieces));
   }
 
-  /** The rule itself: search all neighbours, merge the best, start over. */
+  /** Implements the rule directly: search all pairs, merge the best, repeat. */
   private static List<String> mergeOneByOne(String text, Map<String, Float> pieces) {
     List<String> symbols = new ArrayList<>(text.isEmpty() ? List.of() : List.of(text.split("")));
     while (true) {

@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The words into which a pre-tokenizer cuts text, seen through a vocabulary of single bytes. */
+/** Splits text into the words of a pre-tokenizer, by a vocabulary of single bytes. */
 final class SplitWords implements AutoCloseable {
   private final TokenizersLibrary library = NativeTokenizers.library();
   private final String[] tokens;

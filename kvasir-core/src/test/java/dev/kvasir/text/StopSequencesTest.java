@@ -9,7 +9,7 @@ class StopSequencesTest {
   private final StopSequences stop = new StopSequences(List.of("\nUser:"));
 
   @Test
-  void textIsCutBeforeThePhraseHoweverItIsSplit() {
+  void textIsCutBeforeTheStopSequenceHoweverItIsSplit() {
     assertThat(stop.push("Yes.\n")).isEqualTo("Yes.");
     assertThat(stop.push("Us")).isEmpty();
     assertThat(stop.push("er: and")).isEmpty();
@@ -19,7 +19,7 @@ class StopSequencesTest {
   }
 
   @Test
-  void whatOnlyLookedLikeThePhraseComesLater() {
+  void aPartialMatchIsReturnedLater() {
     assertThat(stop.push("a\nUse")).isEqualTo("a");
     assertThat(stop.push("ful\n\n")).isEqualTo("\nUseful\n");
     assertThat(stop.push("User")).isEmpty();

@@ -8,8 +8,8 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * Tokenizers that decode and cannot encode: a token that ends texts, a special one, the 256 bytes,
- * then those that a test wants.
+ * Tokenizers that can decode but not encode: an end-of-text token, a special one, the 256 bytes,
+ * then those of the test.
  */
 public final class SyntheticTokenizer {
   public static final int END = 0;
@@ -42,14 +42,14 @@ public final class SyntheticTokenizer {
         Optional.empty());
   }
 
-  /** The 256 bytes in order. */
+  /** Returns the 256 bytes in order. */
   static String[] bytes() {
     String[] texts = new String[256];
     Arrays.setAll(texts, value -> String.valueOf(character(value)));
     return texts;
   }
 
-  /** What byte-level vocabularies write for a byte. */
+  /** Returns the byte-level character of a byte. */
   private static char character(int value) {
     if (isPrintable(value)) {
       return (char) value;

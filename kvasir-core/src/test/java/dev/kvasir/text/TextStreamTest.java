@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class TextStreamTest {
-  /** Ids 0 to 255 are the bytes, 256 a word, 257 a special token. */
+  /** Ids 0 to 255 are the bytes, 256 is a word, 257 a special token. */
   private static final Vocabulary VOCABULARY = vocabulary();
 
   private static Vocabulary vocabulary() {
@@ -35,7 +35,7 @@ class TextStreamTest {
   }
 
   @Test
-  void halfACharacterIsReplacedOnceTheNextTokenTellsThatItStaysHalf() {
+  void anIncompleteCharacterIsReplacedAfterTheNextToken() {
     TextStream stream = new TextStream(VOCABULARY, false);
     assertThat(stream.push(0xE2)).isEmpty();
     assertThat(stream.push(0x96)).isEmpty();

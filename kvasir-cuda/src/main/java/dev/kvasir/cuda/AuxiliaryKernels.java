@@ -1,8 +1,8 @@
 package dev.kvasir.cuda;
 
 /**
- * What the attention of a format does beside reading pages: tables that are made before, sums that
- * are finished after. Its launches belong to those of the step and may be recorded with them.
+ * Kernels that a format runs before and after attention, such as score tables and final sums. Their
+ * launches are part of the step and may be captured with it.
  */
 interface AuxiliaryKernels extends AutoCloseable {
   AuxiliaryKernels NONE =
@@ -12,35 +12,35 @@ interface AuxiliaryKernels extends AutoCloseable {
       };
 
   /**
-   * One launch of attention.
+   * Arguments of one attention launch.
    *
-   * @param offsets of the layer's own pages
-   * @param queries halves on the device // (sequences, queryHeads, headDim)
-   * @param outputs like them
+   * @param offsets offsets of the layer's pages
+   * @param queries device address of halves // (sequences, queryHeads, headDim)
+   * @param outputs device address of halves, shaped like the queries
    */
   record Call(PageTable table, LayerOffsets offsets, long queries, long outputs) {}
 
-  /** Numbers of a head that blocks leave to be added up. */
+  /** Returns the number of partial sums per head that thread blocks write for merging. */
   default int accumulatorSize(int headDim) {
     return headDim;
   }
 
-  /** A batch is shared out anew; launches that follow are for it. */
+  /** Prepares for the launches of a newly planned batch. */
   default void plan(PageTable table, SplitPlan splitPlan) {}
 
-  /** What attention is told to read beside pages. */
+  /** Returns the address of tables that attention reads in addition to pages. */
   default long tableAddress(int layer) {
     return 0;
   }
 
-  /** What attention is told to write beside outputs. */
+  /** Returns the address of memory that attention uses in addition to its outputs. */
   default long workspaceAddress() {
     return 0;
   }
 
   default void prologue(CudaStream stream, Call call) {}
 
-  /** Rows of prompts are about to attend, at once and without what is planned here. */
+  /** Called before prompt chunks attend, which run outside the planned batch. */
   default void observePrefill(CudaStream stream, PrefillChunks chunks, Call call) {}
 
   default void epilogue(CudaStream stream, Call call) {}

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Pages of every width that a sequence's may shrink to, and what makes pages narrower. Level 0 is
- * pages of halves; each further one has codes of half as many bits.
+ * Page pools by bit width, and the kernels that requantize between them. Level 0 holds fp16 pages;
+ * each further level has half as many bits.
  */
 final class BitWidthPools {
   private static final int THREADS = 256;
@@ -23,7 +23,7 @@ final class BitWidthPools {
   private final KernelModule module;
 
   /**
-   * @param packed by level, from 1 on
+   * @param packed pools by level, from level 1 on
    */
   BitWidthPools(
       KernelModule module,
@@ -42,12 +42,12 @@ final class BitWidthPools {
     return level == 0 ? fp16Pool : packed.get(level - 1);
   }
 
-  /** From a page of a level to that of the next layer, so many layers on. */
+  /** Returns the offset from the first layer's pages of a level to those of another layer. */
   long offset(int level, int layer) {
     return layer * at(level).layerStride();
   }
 
-  /** Numbers of the widest codes among so many packed pages' bytes. */
+  /** Returns the code bytes of a packed page in all layers. */
   long codeBytes(int level) {
     return 2L
         * layers
@@ -55,15 +55,16 @@ final class BitWidthPools {
         * new PackedPage(PmkvqFormat.BITS[level], shape.headDim()).codeBytes();
   }
 
-  /** Codes full pages of halves to a level, as if they had never been wider. */
+  /** Quantizes full fp16 pages directly to a level, as if they had never been wider. */
   void quantize(PageOperations operations, long[] from, long[] to, int level) {
     quantize(operations, "born", from, to, level);
   }
 
   /**
-   * Makes pages narrower: those of halves by way of the codes of 16 bits that they stand for.
+   * Requantizes pages to a narrower level. Fp16 pages are first rounded to the 16-bit codes that
+   * they stand for.
    *
-   * @param from whole blocks
+   * @param from pages of whole blocks
    */
   void requantize(PageOperations operations, long[] from, int fromLevel, long[] to, int toLevel) {
     if (fromLevel == 0) {
@@ -92,14 +93,14 @@ final class BitWidthPools {
         });
   }
 
-  /** Makes halves of packed pages again, as attention takes them. */
+  /** Dequantizes packed pages to the numbers that attention computes with. */
   void dequantize(PageOperations operations, long[] to, long[] from, int level) {
     PageQuantizer.LayerStrides all = strides(level);
     operations.runOnPairs(
         to, from, (stream, pages, pairs) -> dequantize(stream, pages, pairs, level, all));
   }
 
-  /** The same of one layer, to pages of halves that no other one has. */
+  /** Dequantizes packed pages of one layer, to fp16 pages that all layers share. */
   void dequantizeLayer(CudaStream stream, int pages, long pairs, int level, int layer) {
     dequantize(stream, pages, pairs, level, strides(level).only(layer));
   }

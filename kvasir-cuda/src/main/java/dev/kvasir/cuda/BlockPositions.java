@@ -1,6 +1,6 @@
 package dev.kvasir.cuda;
 
-/** Packing asks where a block begins, and nothing else: there is nothing to keep. */
+/** Tables that supply the position of each block for quantization and store nothing. */
 final class BlockPositions implements SequenceTables {
   static final BlockPositions INSTANCE = new BlockPositions();
 
@@ -17,8 +17,8 @@ final class BlockPositions implements SequenceTables {
   public void reserve(int blocks) {}
 
   @Override
-  public long[] quantizationMetadata(int position, long[] halves) {
-    long[] positions = new long[halves.length / BLOCK_PAGES];
+  public long[] quantizationMetadata(int position, long[] fp16) {
+    long[] positions = new long[fp16.length / BLOCK_PAGES];
     for (int block = 0; block < positions.length; block++) {
       positions[block] = position + (long) block * BLOCK_PAGES * Fp16Page.TOKENS;
     }
@@ -28,7 +28,7 @@ final class BlockPositions implements SequenceTables {
   @Override
   public void useDummy(int position) {}
 
-  /** Packed pages know their positions. */
+  /** Packed pages store their positions. */
   @Override
   public long[] dequantizationMetadata(int blocks) {
     return SequencePages.NONE;

@@ -4,17 +4,19 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What the caches of one kind have in common on a device: where their pages come from, and what
- * moves them. All work goes into one stream, by whoever holds its lock; nobody who does asks for
- * memory, since others may have to give some back for it.
+ * Device resources shared by all caches of one configuration: page pools and kernels. All work goes
+ * into one stream, under one lock. The lock's owner must not allocate memory, since others may need
+ * the lock to free some.
  *
- * @param halves where tokens begin
- * @param packed where they go to; null where nothing is packed
- * @param tables where sequences have what they need beside pages; null where they need nothing
- * @param widths pages of all widths, where they shrink; null else
- * @param wider channels of keys that pages have elsewhere; null where they have none
- * @param moves what it takes to pack, to unpack and to copy
- * @param prompts attention of many rows of a sequence; empty where rows are attended to one by one
+ * @param fp16Pool pages for new tokens
+ * @param packedPool pages for quantized tokens; null if nothing is quantized or pages are
+ *     requantized
+ * @param tablePool pages for sequence tables; null if the format has none
+ * @param widthPools pages of all widths; null unless the format requantizes
+ * @param wideChannels key channels stored outside pages; null if there are none
+ * @param operations quantizes, dequantizes and copies pages
+ * @param prefillAttention attention of many rows of a sequence; empty if rows are attended one by
+ *     one
  */
 record CacheResources(
     DeviceCacheConfig cacheConfig,
@@ -32,23 +34,23 @@ record CacheResources(
     return cacheConfig.format().isQuantized();
   }
 
-  /** Whether a page of halves is taken with the one that it will be packed to. */
+  /** Returns whether every fp16 page has a packed page reserved for it. */
   boolean reservesPacked() {
     return packedPool != null;
   }
 
-  /** Bytes of so many pages of halves, with what is set aside to pack them. */
+  /** Returns the bytes of fp16 pages together with their reserved packed pages. */
   long bytes(int pages) {
     return pages
         * (fp16Pool.totalPageBytes() + (reservesPacked() ? packedPool.totalPageBytes() : 0));
   }
 
-  /** Of a page of tables in all layers. */
+  /** Returns the bytes of a table page in all layers. */
   long tableBytes() {
     return tablePool == null ? 0 : tablePool.totalPageBytes();
   }
 
-  /** Where a layer's pages lie. */
+  /** Returns the offsets of a layer's pages. */
   LayerOffsets offsets(int layer) {
     return new LayerOffsets(
         layer,
@@ -61,12 +63,12 @@ record CacheResources(
         widthPools == null ? 0 : widthPools.offset(3, layer));
   }
 
-  /** Whether rows of prompts read packed pages as halves, which they are made before. */
+  /** Returns whether prefill reads dequantized copies of packed pages. */
   boolean dequantizesForPrefill() {
     return prefillAttention.isPresent() && prefillAttention.get().dequantizes();
   }
 
-  /** Makes halves of the pages of one layer that are listed. */
+  /** Dequantizes the listed pages of one layer. */
   void dequantize(CudaStream stream, DequantizedPages listed, int layer) {
     if (widthPools == null) {
       dequantize(
@@ -77,11 +79,11 @@ record CacheResources(
       return;
     }
     for (int level = 1; level < PmkvqFormat.BITS.length; level++) {
-      int its = level;
+      int current = level;
       dequantize(
           listed,
           level - 1,
-          (pages, pairs) -> widthPools.dequantizeLayer(stream, pages, pairs, its, layer));
+          (pages, pairs) -> widthPools.dequantizeLayer(stream, pages, pairs, current, layer));
     }
   }
 
@@ -95,7 +97,7 @@ record CacheResources(
     }
   }
 
-  /** Does something to pages, in the order of the stream. */
+  /** Runs work that submits to the stream, under the lock. */
   void submit(Runnable work) {
     lock.lock();
     try {

@@ -6,14 +6,14 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 
 /**
- * 64 tokens of one KV head as indices of codebook rows, two of six bits for each stage of keys and
- * of values, with a scale for each token. Keys lie by token, as a lane adds one up from all sets of
- * rows; values by set, as a lane has sets of its own.
+ * The layout of a page of codebook indices: 64 tokens of one KV head. Each stage of keys and of
+ * values has two 6-bit row indices, and each token has a scale. Keys are stored by token, since a
+ * lane sums all row sets of a token. Values are stored by set, since a lane handles its own sets.
  *
  * <pre>
  * key words     (words, 64 tokens)   bit 31                                  0
  *                                    | - - |  4  |  3  |  2  |  1  |  0  |     five indices of a word,
- *                                    | scale, 16 bits  | - - |  1  |  0  |     and the last one
+ *                                    | scale, 16 bits  | - - |  1  |  0  |     and the last word
  * value words   (4 times 16 tokens, 3, sets): 16 indices in 96 bits
  * value scales  (64) halves
  * position      u32, of the first token
@@ -21,7 +21,7 @@ import java.lang.foreign.MemorySegment;
  * bytes = 256 * words + 96 * stages + 132, up to a multiple of 64
  * </pre>
  *
- * @param stages of keys, and as many of values
+ * @param stages number of stages of keys, and of values
  */
 record CodebookPage(int stages) {
   static final int TOKENS = Fp16Page.TOKENS;
@@ -33,16 +33,16 @@ record CodebookPage(int stages) {
   private static final int ALIGNMENT = 64;
   private static final int MASK = (1 << INDEX_BITS) - 1;
 
-  /** Of rows: first ones and second ones of each stage. */
+  /** Returns the number of row sets: two per stage. */
   int sets() {
     return 2 * stages;
   }
 
-  /** Of a token's keys; the scale is in the upper half of the last one. */
+  /** Returns the words per token of keys; the last one has the scale in its upper half. */
   int keyWords() {
     int last = sets() % WORD_INDICES;
-    boolean hasRoom = last > 0 && last * INDEX_BITS <= Integer.SIZE - SCALE_BITS;
-    return Math.ceilDiv(sets(), WORD_INDICES) + (hasRoom ? 0 : 1);
+    boolean fitsScale = last > 0 && last * INDEX_BITS <= Integer.SIZE - SCALE_BITS;
+    return Math.ceilDiv(sets(), WORD_INDICES) + (fitsScale ? 0 : 1);
   }
 
   private int valuesAt() {
@@ -61,7 +61,7 @@ record CodebookPage(int stages) {
     return Math.ceilDiv(positionAt() + Integer.BYTES, ALIGNMENT) * ALIGNMENT;
   }
 
-  /** The first of six bits, counted from the beginning of the page. */
+  /** Returns the first of the six bits of a key index, counted from the start of the page. */
   int keyBit(int token, int set) {
     return keyWordAt(token, set / WORD_INDICES) * Byte.SIZE + INDEX_BITS * (set % WORD_INDICES);
   }
@@ -74,7 +74,7 @@ record CodebookPage(int stages) {
     return keyWordAt(token, keyWords() - 1) + Short.BYTES;
   }
 
-  /** One of six bits: those of an index may lie in two words. */
+  /** Returns one of the six bits of a value index, which may span two words. */
   int valueBit(int token, int set, int bit) {
     int within = INDEX_BITS * (token % GROUP) + bit;
     int word = token / GROUP * GROUP_WORDS + within / Integer.SIZE;
@@ -114,12 +114,12 @@ record CodebookPage(int stages) {
     return page.get(JAVA_INT_UNALIGNED, positionAt());
   }
 
-  /** Sets an index in a page whose bits are zero there. */
+  /** Sets an index whose bits are zero. */
   void putKeyIndex(MemorySegment page, int token, int set, int index) {
     orBits(page, keyBit(token, set), index);
   }
 
-  /** Sets an index in a page whose bits are zero there. */
+  /** Sets an index whose bits are zero. */
   void putValueIndex(MemorySegment page, int token, int set, int index) {
     for (int i = 0; i < INDEX_BITS; i++) {
       orBits(page, valueBit(token, set, i), index >>> i & 1);
@@ -132,8 +132,8 @@ record CodebookPage(int stages) {
   }
 
   /**
-   * @param keyScale a half
-   * @param valueScale a half
+   * @param keyScale fp16 bits
+   * @param valueScale fp16 bits
    */
   void putScales(MemorySegment page, int token, short keyScale, short valueScale) {
     page.set(JAVA_SHORT_UNALIGNED, keyScaleAt(token), keyScale);

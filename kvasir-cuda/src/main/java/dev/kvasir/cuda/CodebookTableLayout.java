@@ -10,21 +10,21 @@ import dev.kvasir.kernel.RopeTable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The codebooks of one KV head as attention on a device reads them.
+ * The layout of the codebooks of one KV head as device attention reads them.
  *
  * <pre>
- * keys     (stages, 64) times 128 signed bytes, first rows alone: second ones are those turned by
- *          a quarter
+ * keys     (stages, 64) times 128 signed bytes, first rows only: second rows are first rows rotated
+ *          by a quarter turn
  *          (4 quads) times (units, x and y of the mean) as halves, headDim / 8 pairs each
  *          f32 factor
- * values   (bins / 16 + 1) times (headDim / 16) chunks, as values of 16 tokens lie in a page of halves
+ * values   (bins / 16 + 1) times (headDim / 16) chunks, as values of 16 tokens in an fp16 page
  * </pre>
  *
- * A row of keys has for each quad of a warp 16 bytes, x and y of eight pairs; with 128 channels
- * they are followed by those of eight further pairs of each, with 64 by the same again: two tokens
- * that a warp reads at once take different halves. Units are divided by a power of two, which
- * scales are multiplied by, so that both are halves of ordinary size. Bins are (sets / 8, 64 rows,
- * 8 sets); the first row behind them is the mean.
+ * A row of keys has 16 bytes for each quad of a warp: x and y of eight pairs. With 128 channels the
+ * next eight pairs of each quad follow. With 64 channels the same bytes are repeated, so that two
+ * tokens that a warp reads at once use different halves. Units are divided by a power of two, and
+ * scales are multiplied by it, so that both fit the range of halves. Bins are (sets / 8, 64 rows, 8
+ * sets); the row after the last bin is the mean.
  */
 record CodebookTableLayout(int headDim, int stages) {
   private static final int ROWS = Int8Codebooks.CODEWORDS;
@@ -39,7 +39,7 @@ record CodebookTableLayout(int headDim, int stages) {
     return headDim / 2 / QUADS;
   }
 
-  /** Bytes of a key table that all tokens share: rows, units and means. */
+  /** Returns the bytes of a key table that all tokens share: rows, units and means. */
   int sharedKeyBytes() {
     return factorAt();
   }
@@ -68,17 +68,19 @@ record CodebookTableLayout(int headDim, int stages) {
     return (bins() / TILE + 1) * tileBytes();
   }
 
-  /** Bytes of bins that a warp sums weights in, with its room for the weights of a page. */
+  /** Returns the bytes of a warp's bins, which sum weights, and of its weights of a page. */
   int warpBytes() {
     return (bins() + Fp16Page.TOKENS) * QUADS * Float.BYTES;
   }
 
-  /** Where a row of a set has its sum of weights, and where it lies among rows of values. */
+  /**
+   * Returns the bin that sums the weights of a row; it is also the row's index in the value table.
+   */
   static int bin(int set, int row) {
     return (set / BIN_SETS * ROWS + row) * BIN_SETS + set % BIN_SETS;
   }
 
-  /** Where the number of a row lies in a value table. */
+  /** Returns the byte offset of an element in a value table. */
   int valueAt(int bin, int channel) {
     int column = bin % TILE;
     int row = channel % (headDim / 2);
@@ -91,7 +93,7 @@ record CodebookTableLayout(int headDim, int stages) {
         + Short.BYTES * (bin % 2);
   }
 
-  /** Lays a head's rows of keys out, in memory of zeros. */
+  /** Writes the key rows of a head to zeroed memory. */
   void putKeys(Int8Codebooks codebooks, MemorySegment to) {
     int pairs = codebooks.pairs();
     for (int stage = 0; stage < stages; stage++) {
@@ -120,7 +122,7 @@ record CodebookTableLayout(int headDim, int stages) {
     return (byte) (fixed - Int8Codebooks.ZERO_POINT);
   }
 
-  /** The pair whose bytes lie at a place of a row. */
+  /** Returns the pair stored at a byte of a row. */
   private int pairAt(int at) {
     int half = at / 64;
     int quad = at % 64 / 16;
@@ -128,7 +130,7 @@ record CodebookTableLayout(int headDim, int stages) {
     return quad * quadPairs() + chunk + at % 16 / 2;
   }
 
-  /** A power of two that the largest unit is half of at least, and not more than. */
+  /** Returns the power of two that is greater than the largest unit and at most twice as large. */
   private static float factor(float[] units) {
     float largest = 0;
     for (float unit : units) {
@@ -142,7 +144,7 @@ record CodebookTableLayout(int headDim, int stages) {
   }
 
   /**
-   * Lays a head's rows of values out, in memory of zeros.
+   * Writes the value rows of a head to zeroed memory.
    *
    * @param rows halves // (sets, 64, headDim)
    */
@@ -165,14 +167,14 @@ record CodebookTableLayout(int headDim, int stages) {
     return (headDim / 32 | 1) * 64;
   }
 
-  /** Bytes of {@link #putRope}. */
+  /** Returns the bytes written by {@link #putRope}. */
   int ropeBytes() {
     return Fp16Page.TOKENS * ropeStride();
   }
 
   /**
-   * Cosines and sines of places on a page as halves, as lanes read them: (64 tokens, headDim / 32,
-   * 4 quads) times four cosines and four sines.
+   * Writes cosines and sines of token indices in a page, as halves in lane order: (64 tokens,
+   * headDim / 32, 4 quads) times four cosines and four sines.
    */
   void putRope(RopeTable table, MemorySegment to) {
     for (int token = 0; token < Fp16Page.TOKENS; token++) {

@@ -11,7 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** The codebooks of a model's caches, each made for the first who asks. */
+/** The codebooks of a model by cache specification and profile, created on first use. */
 final class CommvqCodebookCache implements AutoCloseable {
   private final ModelConfig config;
   private final ModelTables tables = new ModelTables();
@@ -24,7 +24,7 @@ final class CommvqCodebookCache implements AutoCloseable {
   }
 
   /**
-   * @throws dev.kvasir.error.InvalidInputException where the profile has no codebooks for it
+   * @throws dev.kvasir.error.InvalidInputException if the profile has no codebooks for the cache
    */
   synchronized CommvqCodebooks of(CacheSpec spec, Optional<Profile> profile) {
     return cached.computeIfAbsent(new Key(profile, spec), any -> load(spec, profile));
@@ -42,7 +42,7 @@ final class CommvqCodebookCache implements AutoCloseable {
         codec.codebooks().orElseThrow(), settings.sinks(), config.contextLength(), codec.beam());
   }
 
-  /** Bytes that codebooks of a format take on a device. */
+  /** Returns the bytes that the codebooks of a format take on a device. */
   long bytes(PageFormat format) {
     return format instanceof CommvqFormat commvq
         ? DeviceCodebooks.bytes(

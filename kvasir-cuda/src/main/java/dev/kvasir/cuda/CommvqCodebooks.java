@@ -3,24 +3,24 @@ package dev.kvasir.cuda;
 import dev.kvasir.codec.commvq.ModelCodebooks;
 
 /**
- * What pages of codebook rows mean in a model: its codebooks, and how codes are searched for. Pages
- * of one model and settings are one kind. On a device it is there once, from the first who asks
- * until attention closes it.
+ * The codebooks of a model and the settings of the search for codes. Caches with the same instance
+ * share their device resources. The codebooks are uploaded once, on first use, and freed when
+ * attention is closed.
  */
 public final class CommvqCodebooks {
-  /** Sums that a device carries along in the search for codes. */
+  /** Maximum beam width of the search on a device. */
   static final int MAX_BEAM = 4;
 
   private final ModelCodebooks codebooks;
   private final int firstPosition;
   private final int positions;
   private final int beam;
-  private DeviceCodebooks onDevice; // null until it is asked for, and when it is closed
+  private DeviceCodebooks onDevice; // null before the first use and after close
 
   /**
-   * @param firstPosition of packed tokens: as many as there are sinks
-   * @param positions that a sequence has at the most
-   * @param beam sums that are carried along in the search
+   * @param firstPosition position of the first quantized token: the number of sinks
+   * @param positions maximum length of a sequence
+   * @param beam beam width of the search
    */
   public CommvqCodebooks(ModelCodebooks codebooks, int firstPosition, int positions, int beam) {
     this.codebooks = codebooks;

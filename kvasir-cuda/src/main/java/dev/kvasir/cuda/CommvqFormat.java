@@ -7,18 +7,18 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * Indices of codebook rows: {@link CodebookPage}. Attention is two kernels: scores of keys, which
- * are added up from their rows ({@link CommvqScoreKernels}), and outputs, for which weights are
- * summed by row.
+ * CommVQ: indices of codebook rows, as in {@link CodebookPage}. Attention runs two kernels. The
+ * first computes scores of keys from their rows ({@link CommvqScoreKernels}); the second computes
+ * outputs, for which weights are summed by row.
  *
- * @param bits for each channel, about: 1 or 2
- * @param model null for whoever asks for sizes only
+ * @param bits approximate bits per channel: 1 or 2
+ * @param codebooks null if only sizes are needed
  */
 public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements PageFormat {
-  /** Bits that there are kernels for. */
+  /** Bit widths with kernels. */
   static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2));
 
-  /** That the registers of its kernel allow. */
+  /** Limit set by the registers of the kernel. */
   private static final int MAX_WARPS = 12;
 
   @Override
@@ -34,7 +34,7 @@ public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements PageF
     return new CodebookTableLayout(headDim, CommvqProfile.stages(bits, headDim));
   }
 
-  /** Refuses a device whose blocks have less shared memory than codebooks take there. */
+  /** Rejects a device whose thread blocks have too little shared memory for the codebooks. */
   void requireSharedMemory(Device device, int bytes) {
     if (bytes > device.sharedMemoryBytes()) {
       throw new DeviceException(
@@ -48,7 +48,7 @@ public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements PageF
     return page(headDim).bytes();
   }
 
-  /** Pages are not brought to shared memory, but every warp has bins there. */
+  /** Returns the bytes of a warp's bins; pages are not copied to shared memory. */
   @Override
   public int unitBytes(int headDim) {
     return layout(headDim).warpBytes();

@@ -8,16 +8,16 @@ import dev.kvasir.kernel.PartialSums;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Packs pages to indices of codebook rows, to the bits of the host's search: three launches for a
- * block of 128 tokens, of all layers.
+ * Quantizes pages to codebook indices with the same bits as the search on the host. Each block of
+ * 128 tokens takes three launches for all layers.
  *
- * <p>Their argument, with the offsets of encode.cuh:
+ * <p>Their argument, with the offsets in encode.cuh:
  *
  * <pre>
- *  0 u64 pairs           32 u64 searched tables   64 u64 vectors    96 u32 first position   112 u32 lanes
- *  8 u64 position        40 u64 places            72 u64 lengths   100 u32 turn pages
- * 16 u64 half stride     48 u64 page turns        80 u64 fits      104 u32 KV heads
- * 24 u64 packed stride   56 u64 order             88 u64 codes     108 u32 beam
+ *  0 u64 pairs           32 u64 search tables   64 u64 vectors    96 u32 first position   112 u32 lanes
+ *  8 u64 position        40 u64 block RoPE      72 u64 lengths   100 u32 RoPE pages
+ * 16 u64 fp16 stride     48 u64 page RoPE       80 u64 fits      104 u32 KV heads
+ * 24 u64 packed stride   56 u64 pair order      88 u64 codes     108 u32 beam
  * </pre>
  */
 final class CommvqPageQuantizer implements PageQuantizer {
@@ -40,16 +40,16 @@ final class CommvqPageQuantizer implements PageQuantizer {
   private final Launch prepare;
   private final Launch search;
   private final Launch write;
-  private final DequantizeKernel unpack;
-  private DeviceMemory vectors; // null until there is something to pack
+  private final DequantizeKernel dequantize;
+  private DeviceMemory vectors; // null until first needed
   private DeviceMemory lengths;
   private DeviceMemory fits;
   private DeviceMemory codes;
-  private int layers; // that there is room for
+  private int layers; // capacity of the buffers
 
   CommvqPageQuantizer(
       KernelModule module, CudaStream stream, CommvqFormat format, AttentionShape shape) {
-    HeadBlocks.of(format, shape); // refuses heads without kernels
+    HeadBlocks.of(format, shape); // rejects heads without kernels
     this.format = format;
     this.context = module.context();
     this.stream = stream;
@@ -58,15 +58,17 @@ final class CommvqPageQuantizer implements PageQuantizer {
     this.stages = format.page(headDim).stages();
     String names = "%s_d%d".formatted(format.kernelName(), headDim);
     this.prepare = new Launch(module.kernel("prepare_" + names), ARGUMENT_BYTES).block(headDim / 2);
-    Kernel searching = module.kernel("search_" + names);
+    Kernel searchKernel = module.kernel("search_" + names);
     format.requireSharedMemory(context.device(), searchSharedBytes());
-    searching.allowSharedBytes(searchSharedBytes());
-    this.search = new Launch(searching, ARGUMENT_BYTES).block(THREADS).shared(searchSharedBytes());
+    searchKernel.allowSharedBytes(searchSharedBytes());
+    this.search =
+        new Launch(searchKernel, ARGUMENT_BYTES).block(THREADS).shared(searchSharedBytes());
     this.write = new Launch(module.kernel("write_" + names), ARGUMENT_BYTES).block(THREADS);
-    this.unpack = new DequantizeKernel(module.kernel("unpack_" + names), kvHeads, UNPACKING_BYTES);
+    this.dequantize =
+        new DequantizeKernel(module.kernel("unpack_" + names), kvHeads, UNPACKING_BYTES);
   }
 
-  /** As SearchMemory in encode.cuh. */
+  /** Returns the size of SearchMemory in encode.cuh. */
   private int searchSharedBytes() {
     int vectorsOfBlock = SEARCH_TOKENS * CommvqCodebooks.MAX_BEAM;
     int rowBytes = (headDim + 4) * Float.BYTES;
@@ -77,7 +79,7 @@ final class CommvqPageQuantizer implements PageQuantizer {
         + vectorsOfBlock * 2 * ROWS * Float.BYTES;
   }
 
-  /** The position of a block. */
+  /** Returns 1: the position of the block. */
   @Override
   public int metadataLongs() {
     return 1;
@@ -132,7 +134,7 @@ final class CommvqPageQuantizer implements PageQuantizer {
     return format.codebooks().open(context, stream);
   }
 
-  /** Kept for as long as the context. */
+  /** Grows the buffers, which live as long as the context. */
   private void ensureCapacity(int count) {
     if (count <= layers) {
       return;
@@ -150,7 +152,7 @@ final class CommvqPageQuantizer implements PageQuantizer {
   @Override
   public void dequantize(CudaStream into, int pages, long pairs, long metadata, LayerStrides all) {
     DeviceCodebooks books = codebooks();
-    Launch launch = unpack.prepare(pages, pairs, all);
+    Launch launch = dequantize.prepare(pages, pairs, all);
     int at = launch.offset(1);
     MemorySegment arguments = launch.arguments();
     arguments.set(JAVA_LONG, at, books.keysAddress(0));

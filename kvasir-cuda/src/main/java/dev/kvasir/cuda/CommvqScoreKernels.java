@@ -10,26 +10,26 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Scores of keys that are sums of codebook rows, as weights for the kernel of outputs: for each
- * page and up to four heads 64 times four halves, held against the largest score of their 16
- * tokens, and those largest.
+ * Computes scores of keys that are sums of codebook rows, as weights for the output kernel. A
+ * record holds 64 times four fp16 weights of a page for up to four heads. They are relative to the
+ * maximum score of their 16 tokens; the maxima follow.
  *
- * <p>Its argument, with the offsets of commvq.cuh:
+ * <p>Its argument, with the offsets in commvq.cuh:
  *
  * <pre>
  *  0 u64 sequences   32 u64 key tables    64 u64 packed offset   80 u32 heads            96 u32 pages per split
- *  8 u64 entries     40 u64 place turns   72 f32 scale           84 u32 head blocks     100 u32 scored blocks
- * 16 u64 queries     48 u64 page turns    76 u32 sharing         88 u32 first position
- * 24 u64 records     56 u64 order                                92 u32 turn pages
+ *  8 u64 entries     40 u64 token RoPE    72 f32 scale           84 u32 head blocks     100 u32 scored blocks
+ * 16 u64 queries     48 u64 page RoPE     76 u32 sharing         88 u32 first position
+ * 24 u64 records     56 u64 pair order                           92 u32 RoPE pages
  * </pre>
  */
 final class CommvqScoreKernels implements AuxiliaryKernels {
   private static final int ARGUMENT_BYTES = 104;
-  private static final int WARPS = 12; // that its registers allow
+  private static final int WARPS = 12; // limited by registers
   private static final int SCORED_HEADS = 8;
   private static final int RECORD_BYTES = Fp16Page.TOKENS * 4 * Short.BYTES + 4 * 4 * Float.BYTES;
 
-  /** Rows begin at a multiple of this, so that an index is put beside an address by bits. */
+  /** Alignment of rows, so that an index can be combined with the address by bit operations. */
   private static final int ROWS_ALIGNMENT = 8192;
 
   private final CudaContext context;
@@ -75,7 +75,7 @@ final class CommvqScoreKernels implements AuxiliaryKernels {
     argument.set(JAVA_INT, 100, scoredBlocks);
   }
 
-  /** Graphs that were recorded before keep the records that they had. */
+  /** Keeps smaller records allocated, because captured graphs still use them. */
   @Override
   public void plan(PageTable table, SplitPlan splitPlan) {
     long bytes = (long) table.entries() * recordsPerEntry * RECORD_BYTES;
@@ -94,7 +94,7 @@ final class CommvqScoreKernels implements AuxiliaryKernels {
     return records.isEmpty() ? 0 : records.getLast().address();
   }
 
-  /** Rows of values. */
+  /** Returns the address of the value rows. */
   @Override
   public long tableAddress(int layer) {
     return codebooks.valuesAddress(layer);

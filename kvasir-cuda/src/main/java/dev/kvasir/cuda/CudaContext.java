@@ -14,9 +14,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A device that this process computes on. A thread enters it before it calls anything that belongs
- * to it; the one that opens it has entered it. Its memory goes with it; streams, modules and graphs
- * are to be closed before.
+ * A CUDA context: one device used by this process. A thread must {@link #enter} the context before
+ * it calls anything that belongs to it; the opening thread has entered it. Closing frees all of its
+ * memory. Streams, modules and graphs must be closed first.
  */
 public final class CudaContext implements AutoCloseable {
   private static final MethodHandle RETAIN =
@@ -40,7 +40,9 @@ public final class CudaContext implements AutoCloseable {
   }
 
   /**
-   * @throws DeviceException where there is no device
+   * Opens the first device.
+   *
+   * @throws DeviceException if there is no device
    */
   public static CudaContext open() {
     return open(Device.first());
@@ -58,7 +60,7 @@ public final class CudaContext implements AutoCloseable {
     }
   }
 
-  /** Makes it the one that calls of this thread belong to. */
+  /** Makes this context current for the calling thread. */
   public void enter() {
     try {
       Driver.check((int) ENTER.invokeExact(handle), "cuCtxSetCurrent");
@@ -71,7 +73,7 @@ public final class CudaContext implements AutoCloseable {
     return device;
   }
 
-  /** Waits until all that was asked of the device is done, and tells what went wrong with it. */
+  /** Waits for all submitted work and throws if any of it failed. */
   public void synchronize() {
     try {
       Driver.check((int) SYNCHRONIZE.invokeExact(), "cuCtxSynchronize");
@@ -80,7 +82,7 @@ public final class CudaContext implements AutoCloseable {
     }
   }
 
-  /** Bytes of the device that nobody has taken, other processes included. */
+  /** Returns the free bytes of the device, which other processes share. */
   public long freeBytes() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment free = arena.allocate(JAVA_LONG);
@@ -92,15 +94,15 @@ public final class CudaContext implements AutoCloseable {
     }
   }
 
-  /** Bytes that were taken by {@link #allocate} and not given back. */
+  /** Returns the bytes allocated by {@link #allocate} and not yet freed. */
   public long allocatedBytes() {
     return allocatedBytes.get();
   }
 
   /**
-   * Takes memory of the device, which holds anything.
+   * Allocates uninitialized device memory.
    *
-   * @throws DeviceException where there is not as much
+   * @throws DeviceException if the device has too little free memory
    */
   public DeviceMemory allocate(long bytes) {
     return DeviceMemory.allocate(this, bytes);
@@ -116,7 +118,7 @@ public final class CudaContext implements AutoCloseable {
     allocatedBytes.addAndGet(-memory.bytes());
   }
 
-  /** Gives back what is still taken, such as that of something which could not be made whole. */
+  /** Frees all memory still allocated, including that of partially built objects. */
   @Override
   public void close() {
     if (closed) {

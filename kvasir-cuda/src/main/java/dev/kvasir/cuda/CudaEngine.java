@@ -22,14 +22,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
 /**
- * A decoder on a device. Steps from several threads come one after another, and so does whatever
- * else is done to pages: all of it goes into one stream, under one lock.
+ * A decoder on a CUDA device. Steps from several threads and all other page operations run one
+ * after another, in one stream and under one lock.
  *
- * <p>How attention is shared out depends on a whole batch, and with it the order of its sums: a
- * neighbour may change the last bits of a sequence, which it never does on the processor.
+ * <p>The split of attention depends on the whole batch, and so does the order of its sums. Other
+ * sequences of a batch may therefore change the last bits of a result, unlike on the CPU.
  */
 public final class CudaEngine implements DecoderEngine {
-  /** Rows of a step at the most; others follow in another one. */
+  /** Maximum rows of a step; larger batches take several. */
   public static final int MAX_ROWS = 256;
 
   private final ModelConfig config;
@@ -53,7 +53,7 @@ public final class CudaEngine implements DecoderEngine {
   }
 
   /**
-   * @throws DeviceException if there is not as much memory as it takes; none is taken then
+   * @throws DeviceException if there is too little memory; none stays allocated then
    */
   static CudaEngine open(Device device, EngineProvider.LoadRequest request) {
     ModelConfig config = request.config();
@@ -66,9 +66,9 @@ public final class CudaEngine implements DecoderEngine {
   }
 
   /**
-   * One with random weights, to measure with.
+   * Opens an engine with random weights for benchmarks.
    *
-   * @throws InvalidInputException for a type that a device has no kernels for
+   * @throws InvalidInputException if there are no kernels for the type
    */
   public static CudaEngine random(Device device, ModelConfig config, GgmlType type) {
     if (WeightFormat.of(type).isEmpty()) {
@@ -133,7 +133,7 @@ public final class CudaEngine implements DecoderEngine {
     return deviceContext.memory();
   }
 
-  /** Bytes of the device that are taken, for whatever purpose. */
+  /** Returns the allocated bytes of the device. */
   public long bytes() {
     return deviceContext.bytes();
   }
@@ -155,11 +155,11 @@ public final class CudaEngine implements DecoderEngine {
     return DeviceCacheConfig.of(spec, profile, commvq -> codebooks.of(commvq, profile));
   }
 
-  /** An empty cache of a kind. */
+  /** Creates an empty cache. */
   public DeviceCache newCache(DeviceCacheConfig cacheConfig) {
     if (cacheConfig.format().requantizes()) {
       throw new DeviceException(
-          "pages of '%s' shrink under a budget; expected a cache that has one"
+          "pages of '%s' are requantized under a budget; expected a cache that has one"
               .formatted(cacheConfig.format()));
     }
     return new DeviceCache(resources(cacheConfig), config.cacheShape());
@@ -184,10 +184,12 @@ public final class CudaEngine implements DecoderEngine {
   public KvCache restoreCache(
       CacheSpec spec, Optional<Profile> profile, int contextLimit, CacheSnapshot snapshot) {
     throw new InvalidInputException(
-        "a session that was stored cannot go on on a device; expected the device cpu");
+        "a stored session cannot continue on a device; expected the device cpu");
   }
 
-  /** A block waits for the window behind it, and for the end of a prompt's step. */
+  /**
+   * Includes fp16 pages that wait for the residual window to fill and for a prompt's step to end.
+   */
   @Override
   public long maxBytes(CacheSpec spec, CacheContext context, int tokens, int stepTokens) {
     CacheResources resources =
@@ -196,34 +198,38 @@ public final class CudaEngine implements DecoderEngine {
                 spec, context.profile(), commvq -> codebooks.of(commvq, context.profile())));
     int all = Math.ceilDiv(tokens, Fp16Page.TOKENS);
     if (!resources.reservesPacked()) {
-      long halves = resources.bytes(all + 1 + resources.cacheConfig().sinkPages());
+      long fp16Bytes = resources.bytes(all + 1 + resources.cacheConfig().sinkPages());
       return spec.budgetBytes(config.cacheShape(), context)
-          .map(budget -> Math.min(halves, maxBytesFor(budget, resources)))
-          .orElse(halves);
+          .map(budget -> Math.min(fp16Bytes, maxBytesFor(budget, resources)))
+          .orElse(fp16Bytes);
     }
     int block = SequencePages.BLOCK_PAGES * Fp16Page.TOKENS;
     int unpacked =
         Math.ceilDiv(resources.cacheConfig().window() + block + stepTokens, Fp16Page.TOKENS) + 1;
-    int halves = resources.cacheConfig().sinkPages() + Math.min(all + 1, unpacked);
+    int fp16Pages = resources.cacheConfig().sinkPages() + Math.min(all + 1, unpacked);
     return (all + 1) * resources.packedPool().totalPageBytes()
-        + halves * resources.fp16Pool().totalPageBytes()
+        + fp16Pages * resources.fp16Pool().totalPageBytes()
         + resources.cacheConfig().format().tablePages(tokens / block) * resources.tableBytes()
         + wideChannelBytes(spec, context, resources, tokens / block);
   }
 
-  /** Of channels that pages have elsewhere; what is usual, where a profile says it. */
+  /**
+   * Returns the bytes of channels stored outside pages; uses typical shares if the profile has
+   * them.
+   */
   private static long wideChannelBytes(
       CacheSpec spec, CacheContext context, CacheResources resources, int blocks) {
-    if (!(resources.cacheConfig().format() instanceof MixkvqFormat mixed)) {
+    if (!(resources.cacheConfig().format() instanceof MixkvqFormat mixkvq)) {
       return 0;
     }
     MixkvqConfig plan = MixkvqConfig.of(new SpecText(spec.text()));
-    long block = resources.wideChannels().estimatedBytes(plan.shares(context, mixed.thresholds()));
+    long block = resources.wideChannels().estimatedBytes(plan.shares(context, mixkvq.thresholds()));
     return Math.ceilDiv(blocks * block, WideChannels.EXTENT_BYTES) * WideChannels.EXTENT_BYTES;
   }
 
   /**
-   * Scales for 32 numbers are a third more at two bits; sinks and what is filled have whole pages.
+   * Adds a third of the budget, since scales for 32 numbers take a third more at 2 bits. Sinks and
+   * the block being filled have whole pages.
    */
   private static long maxBytesFor(long budget, CacheResources resources) {
     int pagesInPart = resources.cacheConfig().sinkPages() + SequencePages.BLOCK_PAGES;
@@ -258,8 +264,8 @@ public final class CudaEngine implements DecoderEngine {
   }
 
   /**
-   * Nobody else suffers where one finds no memory. It is taken without the lock, which those who
-   * give some back for it may need; a pool that was closed meanwhile refuses.
+   * Reserves memory for a sequence; only that sequence fails if there is none. This runs without
+   * the lock, which sequences that free memory may need. A closed pool throws.
    */
   private static void reserve(Batch batch, int sequence) {
     try {
@@ -286,7 +292,7 @@ public final class CudaEngine implements DecoderEngine {
     }
   }
 
-  /** Runs a step whose kernels wait for each other; microseconds of each part, by its name. */
+  /** Runs a step without overlap and returns the microseconds of its parts by name. */
   public Map<String, Double> profileStep(Batch batch) {
     try (StepProfiler clock = new StepProfiler()) {
       decoder.setListener(clock);
@@ -297,7 +303,7 @@ public final class CudaEngine implements DecoderEngine {
     }
   }
 
-  /** Fills pages with numbers of any kind, to measure with. */
+  /** Fills all pages with random numbers for benchmarks. */
   public void fillRandom() {
     lock.lock();
     try {

@@ -9,7 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** A moment in a stream, by the device's clock. */
+/** A CUDA event: a point in a stream with a device timestamp. */
 public final class CudaEvent implements AutoCloseable {
   private static final MethodHandle CREATE = Driver.function("cuEventCreate", ADDRESS, JAVA_INT);
   private static final MethodHandle DESTROY = Driver.function("cuEventDestroy_v2", JAVA_LONG);
@@ -20,7 +20,7 @@ public final class CudaEvent implements AutoCloseable {
   private static final MethodHandle ELAPSED =
       Driver.function("cuEventElapsedTime", ADDRESS, JAVA_LONG, JAVA_LONG);
 
-  /** A node of the graph, and not only a dependency of what follows. */
+  /** The event is a node of the graph, not only a dependency of later nodes. */
   private static final int EXTERNAL = 1;
 
   private final long handle;
@@ -30,7 +30,7 @@ public final class CudaEvent implements AutoCloseable {
     this.handle = handle;
   }
 
-  /** Of the context that this thread has entered. */
+  /** Creates an event in the context that this thread has entered. */
   public static CudaEvent open() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment at = arena.allocate(JAVA_LONG);
@@ -45,7 +45,7 @@ public final class CudaEvent implements AutoCloseable {
     return handle;
   }
 
-  /** Happens when the stream has done what it was given so far. */
+  /** Records the event after all work submitted to the stream so far. */
   public void record(CudaStream stream) {
     try {
       Driver.check((int) RECORD.invokeExact(handle, stream.handle()), "cuEventRecord");
@@ -54,7 +54,10 @@ public final class CudaEvent implements AutoCloseable {
     }
   }
 
-  /** The same as a part of the graph that the stream records, whenever that is done. */
+  /**
+   * Records the event as a node of the graph being captured; every launch of the graph records it
+   * again.
+   */
   void recordInGraph(CudaStream stream) {
     try {
       Driver.check(
@@ -73,7 +76,7 @@ public final class CudaEvent implements AutoCloseable {
     }
   }
 
-  /** From an earlier event to this one; both have happened. */
+  /** Returns the microseconds from an earlier event to this one. Both must have completed. */
   public double microsSince(CudaEvent earlier) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment millis = arena.allocate(JAVA_FLOAT);

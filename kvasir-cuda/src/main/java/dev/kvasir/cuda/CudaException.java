@@ -1,10 +1,13 @@
 package dev.kvasir.cuda;
 
-/** A call of the driver failed: which one, and CUDA's own name and sentence for why. */
+/**
+ * Thrown when a driver call fails. The message holds the call and CUDA's error name and
+ * description.
+ */
 public final class CudaException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** Of {@code cuMemAlloc}: less memory is free than was asked for. */
+  /** Returned by {@code cuMemAlloc} if too little memory is free. */
   static final int OUT_OF_MEMORY = 2;
 
   private final int code;
@@ -14,7 +17,7 @@ public final class CudaException extends RuntimeException {
     this.code = code;
   }
 
-  /** CUDA's number of the error. */
+  /** Returns CUDA's error code. */
   public int code() {
     return code;
   }

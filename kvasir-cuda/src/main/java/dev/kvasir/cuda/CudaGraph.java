@@ -7,7 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** Launches that were recorded once, to be done again with one call. */
+/** A CUDA graph: a captured sequence of launches that one call repeats. */
 public final class CudaGraph implements AutoCloseable {
   private static final MethodHandle INSTANTIATE =
       Driver.function("cuGraphInstantiateWithFlags", ADDRESS, JAVA_LONG, JAVA_LONG);
@@ -22,7 +22,7 @@ public final class CudaGraph implements AutoCloseable {
     this.handle = handle;
   }
 
-  /** Takes what was recorded, which is then of no use. */
+  /** Instantiates a captured graph and destroys the captured handle. */
   static CudaGraph instantiate(long recorded) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment at = arena.allocate(JAVA_LONG);

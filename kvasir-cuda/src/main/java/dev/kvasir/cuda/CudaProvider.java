@@ -5,7 +5,7 @@ import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.model.EngineProvider;
 import java.util.Optional;
 
-/** Engines on NVIDIA's cards. */
+/** Provides engines on NVIDIA GPUs. */
 public final class CudaProvider implements EngineProvider {
   @Override
   public String device() {
@@ -21,8 +21,8 @@ public final class CudaProvider implements EngineProvider {
   public void check(LoadRequest request) {
     GgufWeightSource.check(request.file(), request.config());
     HeadBlocks.of(PageFormat.FP16, request.config().attentionShape());
-    for (CacheSpec kind : request.cacheSpecs()) {
-      HeadBlocks.of(DeviceCacheConfig.of(kind).format(), request.config().attentionShape());
+    for (CacheSpec spec : request.cacheSpecs()) {
+      HeadBlocks.of(DeviceCacheConfig.of(spec).format(), request.config().attentionShape());
     }
   }
 

@@ -8,11 +8,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** Work for a device, done in order. */
+/** A CUDA stream: a queue of work that the device runs in order. */
 public final class CudaStream implements AutoCloseable {
   private static final int NON_BLOCKING = 1;
 
-  /** Other threads may go on allocating while this one records. */
+  /** Other threads may allocate while this thread captures. */
   private static final int THREAD_LOCAL = 1;
 
   private static final MethodHandle CREATE = Driver.function("cuStreamCreate", ADDRESS, JAVA_INT);
@@ -32,7 +32,7 @@ public final class CudaStream implements AutoCloseable {
     this.handle = handle;
   }
 
-  /** Of the context that this thread has entered. */
+  /** Creates a stream in the context that this thread has entered. */
   public static CudaStream open() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment at = arena.allocate(JAVA_LONG);
@@ -47,7 +47,7 @@ public final class CudaStream implements AutoCloseable {
     return handle;
   }
 
-  /** Waits until everything is done, and tells what went wrong with it. */
+  /** Waits for all submitted work and throws if any of it failed. */
   public void synchronize() {
     try {
       Driver.check((int) SYNCHRONIZE.invokeExact(handle), "cuStreamSynchronize");
@@ -56,7 +56,7 @@ public final class CudaStream implements AutoCloseable {
     }
   }
 
-  /** What comes after is not begun before the event has happened. */
+  /** Delays later work until the event has completed. */
   public void await(CudaEvent event) {
     try {
       Driver.check((int) AWAIT.invokeExact(handle, event.handle(), 0), "cuStreamWaitEvent");
@@ -65,7 +65,7 @@ public final class CudaStream implements AutoCloseable {
     }
   }
 
-  /** Records what is put into this stream meanwhile instead of doing it. */
+  /** Captures the work submitted to this stream instead of running it. */
   public CudaGraph capture(Runnable work) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment at = arena.allocate(JAVA_LONG);

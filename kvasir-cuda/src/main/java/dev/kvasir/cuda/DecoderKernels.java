@@ -10,8 +10,8 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * The kernels of a decoder's step beside attention. They wait for each other: let in early, while
- * the one ahead ends, whole steps were measured to take longer.
+ * The kernels of a decoder step other than attention. Each waits for the previous one: with
+ * programmatic dependent launch, whole steps take longer.
  */
 final class DecoderKernels {
   private static final int ROW_THREADS = 1024;
@@ -56,7 +56,7 @@ final class DecoderKernels {
     rotate.arguments().set(JAVA_INT, 88, epsilon);
   }
 
-  /** The first of a step. */
+  /** Looks up the embeddings, as the first kernel of a step. */
   void embed(StackedMatrices embedding, long tokens, int rows, DeviceMemory x) {
     DeviceMatrix matrix = embedding.parts().getFirst();
     Launch launch = embed.get(matrix.format());
@@ -70,8 +70,8 @@ final class DecoderKernels {
   }
 
   /**
-   * @param update that is added first; null for none
-   * @param rowOf which rows, on the device; 0 for all
+   * @param update added to {@code x} first; null for none
+   * @param rowOf device address of row indices; 0 for all rows
    */
   void normalize(
       DeviceMemory x,
@@ -125,10 +125,10 @@ final class DecoderKernels {
   }
 
   /**
-   * Biases, rotation, queries to halves, keys and values to their pages.
+   * Adds biases, applies RoPE, and writes queries as halves and keys and values to their pages.
    *
-   * @param positions on the device, a u32 for each row
-   * @param places on the device, as {@link KvAppendKernel#append} wants them
+   * @param positions device address of a u32 per row
+   * @param slots device address, as in {@link KvAppendKernel#append}
    */
   void rotate(
       DeviceMemory projected,

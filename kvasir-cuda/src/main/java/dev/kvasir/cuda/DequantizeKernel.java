@@ -6,11 +6,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A kernel that makes halves of packed pages again. Its first argument, with the offsets of
- * store.cuh:
+ * A kernel that dequantizes packed pages. Its first argument, with the offsets in store.cuh:
  *
  * <pre>
- * 0 u64 pairs   8 u64 half stride   16 u64 packed stride   24 u32 first layer
+ * 0 u64 pairs   8 u64 fp16 stride   16 u64 packed stride   24 u32 first layer
  * </pre>
  */
 final class DequantizeKernel {
@@ -21,7 +20,7 @@ final class DequantizeKernel {
   private final int kvHeads;
 
   /**
-   * @param further bytes of each argument behind the first one
+   * @param further size of each argument after the first
    */
   DequantizeKernel(Kernel kernel, int kvHeads, int... further) {
     int[] arguments = new int[further.length + 1];
@@ -31,7 +30,7 @@ final class DequantizeKernel {
     this.kvHeads = kvHeads;
   }
 
-  /** With its further arguments still to be set. */
+  /** Returns the launch; the caller sets further arguments. */
   Launch prepare(int pages, long pairs, PageQuantizer.LayerStrides layers) {
     MemorySegment argument = launch.arguments();
     argument.set(JAVA_LONG, 0, pairs);

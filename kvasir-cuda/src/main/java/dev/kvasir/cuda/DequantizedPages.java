@@ -9,19 +9,18 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Packed pages of prompts as halves, of one layer at a time: so many rows read a page that it is
- * unpacked once for all of them, and the next layer's pages take its place. Pages are listed for a
- * step, one list for each width of theirs:
+ * Workspace for fp16 copies of packed pages during prefill, one layer at a time. Many rows read
+ * each page, so it is dequantized once for all of them; the next layer reuses the memory. A step
+ * lists its pages by bit width:
  *
  * <pre>
- * lists  (3 widths) pairs as {@link PageQuantizer} has them, then what blocks have beside them
+ * lists  (3 widths) pairs as in {@link PageQuantizer}, then the metadata of blocks
  * </pre>
  *
- * Lists are filled up with zeros to a power of two, so that steps of about the same length are one
- * graph.
+ * Lists are padded with zeros to a power of two, so that steps of similar length share a graph.
  */
 final class DequantizedPages implements AutoCloseable {
-  /** Of one layer; 131,072 tokens with eight KV heads of 128 channels. */
+  /** Limit for one layer: 131,072 tokens with eight KV heads of 128 channels. */
   private static final long MAX_BYTES = 512L << 20;
 
   private static final int WIDTHS = PmkvqFormat.BITS.length - 1;
@@ -35,10 +34,10 @@ final class DequantizedPages implements AutoCloseable {
   private final MemorySegment lists;
   private final DeviceMemory deviceLists;
   private final long[][] pairs; // by width
-  private final int[] counts; // of pages, by width
+  private final int[] counts; // pages by width
   private final long[] metadata;
   private int metadataCount;
-  private DeviceMemory fp16; // null until there is something to unpack
+  private DeviceMemory fp16; // null until first needed
   private int used;
 
   DequantizedPages(CudaContext context, ModelConfig config) {
@@ -58,19 +57,19 @@ final class DequantizedPages implements AutoCloseable {
     return (long) config.kvHeads() * new Fp16Page(config.headDim()).bytes();
   }
 
-  /** Whole blocks. */
+  /** Returns the maximum number of pages, a multiple of the block size. */
   private static int maxPages(ModelConfig config) {
     int block = SequencePages.BLOCK_PAGES;
     int ofContext = block * Math.ceilDiv(config.contextLength(), block * Fp16Page.TOKENS);
     return (int) Math.min(ofContext, MAX_BYTES / pageBytes(config) / block * block);
   }
 
-  /** That it may come to take. */
+  /** Returns the maximum memory that this workspace can take. */
   static long maxBytes(ModelConfig config) {
     return maxPages(config) * pageBytes(config);
   }
 
-  /** Makes room for so many pages, where they are not too many and there is memory for them. */
+  /** Grows the workspace if the pages are within the limit and memory is available. */
   void ensureCapacity(int pages) {
     if (used > 0) {
       throw new IllegalStateException("%d pages are in use".formatted(used));
@@ -84,16 +83,16 @@ final class DequantizedPages implements AutoCloseable {
       release();
       fp16 = more;
     } catch (DeviceException _) {
-      // rows of longer texts are attended to one by one
+      // rows of longer sequences are attended one by one
     }
   }
 
-  /** Pages that there is room for. */
+  /** Returns the number of pages that fit. */
   int capacity() {
     return fp16 == null ? 0 : (int) (fp16.bytes() / pageBytes);
   }
 
-  /** Of it, what is still free. */
+  /** Returns the number of pages that still fit. */
   int remaining() {
     return capacity() - used;
   }
@@ -105,9 +104,9 @@ final class DequantizedPages implements AutoCloseable {
   }
 
   /**
-   * Lists a packed page; where its halves will lie.
+   * Lists a packed page and returns the address of its fp16 copy.
    *
-   * @param width 0 for pages of the only one there is, or of the widest
+   * @param width 0 for the only or the widest packed width
    */
   long add(int width, long packed) {
     long to = fp16.address() + used++ * pageBytes;
@@ -117,7 +116,7 @@ final class DequantizedPages implements AutoCloseable {
     return to;
   }
 
-  /** What the blocks of pages that are listed have beside them. */
+  /** Adds the metadata of the listed blocks. */
   void addMetadata(long[] longs) {
     System.arraycopy(longs, 0, metadata, metadataCount, longs.length);
     metadataCount += longs.length;
@@ -128,7 +127,7 @@ final class DequantizedPages implements AutoCloseable {
     return pages == 0 ? 0 : Math.min(maxPages, powerOfTwo);
   }
 
-  /** Pages of a width that a kernel goes through, those behind the last one included. */
+  /** Returns the number of listed pages of a width, including padding. */
   int grid(int width) {
     return padded(counts[width]);
   }
@@ -137,18 +136,19 @@ final class DequantizedPages implements AutoCloseable {
     return (long) Long.BYTES * width * PAIR_LONGS * maxPages;
   }
 
-  /** On the device. */
+  /** Returns the device address of the page pairs of a width. */
   long pairsAddress(int width) {
     return deviceLists.address() + listAt(width);
   }
 
-  /** On the device. */
+  /** Returns the device address of the block metadata. */
   long metadataAddress() {
     return pairsAddress(WIDTHS);
   }
 
   /**
-   * By width: what a graph of a step depends on; all else is in lists, which stay where they are.
+   * Returns the grid size by width. A captured graph depends on nothing else, since the lists keep
+   * their addresses.
    */
   List<Integer> grids() {
     return used == 0 ? List.of() : Arrays.stream(counts).map(this::padded).boxed().toList();

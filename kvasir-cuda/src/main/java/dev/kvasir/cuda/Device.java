@@ -12,13 +12,13 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * A card.
+ * A CUDA device.
  *
- * @param number among the devices of this process
- * @param generation its compute capability, 90 for 9.0
- * @param multiprocessors how many blocks can run at once that leave no room for a second one
- * @param sharedBytes the most that a block can have of shared memory
- * @param cacheBytes of its second cache
+ * @param ordinal index among the devices of this process
+ * @param computeCapability 90 for 9.0
+ * @param multiprocessors number of streaming multiprocessors
+ * @param sharedMemoryBytes maximum shared memory of a thread block
+ * @param l2CacheBytes size of the L2 cache
  */
 public record Device(
     int ordinal,
@@ -28,7 +28,7 @@ public record Device(
     int sharedMemoryBytes,
     long l2CacheBytes,
     long memoryBytes) {
-  /** What is asked of a device, by CUDA's numbers. */
+  /** Attribute numbers of the CUDA driver API. */
   private static final int MULTIPROCESSORS = 16;
 
   private static final int CACHE_BYTES = 38;
@@ -39,7 +39,7 @@ public record Device(
 
   private static final int NO_DEVICE = 100;
 
-  /** What there is, or why there is none. */
+  /** The devices of this process, or the reason why there are none. */
   private record DetectedDevices(List<Device> devices, String unavailableReason) {
     static final DetectedDevices INSTANCE = find();
 
@@ -63,18 +63,20 @@ public record Device(
     }
   }
 
-  /** All devices that there are; none where {@link #refusal} says why. */
+  /** Returns all devices. The list is empty if {@link #unavailableReason} is present. */
   public static List<Device> all() {
     return DetectedDevices.INSTANCE.devices();
   }
 
-  /** Why there is no device, as a sentence; empty if there is one. */
+  /** Returns why there is no device, as a sentence; empty if there is one. */
   public static Optional<String> unavailableReason() {
     return Optional.ofNullable(DetectedDevices.INSTANCE.unavailableReason());
   }
 
   /**
-   * @throws DeviceException where there is none
+   * Returns the first device.
+   *
+   * @throws DeviceException if there is none
    */
   public static Device first() {
     if (all().isEmpty()) {
@@ -83,7 +85,6 @@ public record Device(
     return all().getFirst();
   }
 
-  /** What the driver says. */
   private static final class DriverCalls {
     private static final MethodHandle INIT = Driver.function("cuInit", JAVA_INT);
     private static final MethodHandle COUNT = Driver.function("cuDeviceGetCount", ADDRESS);

@@ -5,19 +5,19 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Rows that products take, in tiles of eight rows by 32 columns: codes with a scale and a sum for
- * 32 of them, by the rule of the host's; halves too where weights are no codes. weights.cuh says
- * how they lie.
+ * Quantized activations for GEMM, in tiles of eight rows by 32 columns. Each 32 codes have a scale
+ * and a sum, rounded like those on the host. Halves are added if any weights are halves. The layout
+ * is in weights.cuh.
  *
- * @param halves null where nobody reads them
+ * @param halves null if no weights are halves
  */
 record DeviceActivations(
     DeviceMemory codes, DeviceMemory scales, DeviceMemory sums, DeviceMemory halves)
     implements AutoCloseable {
-  /** Of the addresses, as an argument. */
+  /** Bytes of the four addresses, as a kernel argument. */
   static final int BYTES = 32;
 
-  /** Products read as many rows as their blocks take, also behind the last one. */
+  /** GEMM blocks read whole tiles, also beyond the last row. */
   private static final int ROW_STEP = 32;
 
   private static final int GROUP = 32;

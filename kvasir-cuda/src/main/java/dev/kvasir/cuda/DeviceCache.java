@@ -17,9 +17,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one sequence remembers, on a device. Tokens are halves at first; blocks of 128, as the host
- * packs them, are packed when a window of tokens follows them. The engine alone appends and
- * attends; nobody else sees a vector.
+ * The KV cache of one sequence on a device. Tokens are stored as fp16 first. Blocks of 128 tokens,
+ * as on the host, are quantized once they leave the residual window. Only the engine appends and
+ * attends; vectors are not accessible from the host.
  */
 public final class DeviceCache implements KvCache {
   private static final int TOKENS = SequencePages.TOKENS;
@@ -100,7 +100,7 @@ public final class DeviceCache implements KvCache {
     length += positions;
   }
 
-  /** Holds so many tokens more, whatever their pages hold, to measure with. */
+  /** Appends tokens without writing their pages, for benchmarks. */
   public void appendDummy(int tokens) {
     for (int left = tokens; left > 0; left -= Math.min(left, BLOCK_PAGES * TOKENS)) {
       int some = Math.min(left, BLOCK_PAGES * TOKENS);
@@ -125,7 +125,7 @@ public final class DeviceCache implements KvCache {
     return quantizableBlocks() > 0;
   }
 
-  /** Blocks that have left the window. */
+  /** Returns the number of blocks that have left the residual window. */
   private int quantizableBlocks() {
     if (!resources.quantizes() || quantizationDeferred) {
       return 0;
@@ -282,11 +282,10 @@ public final class DeviceCache implements KvCache {
 
   private static InvalidInputException unreachable(String what) {
     return new InvalidInputException(
-        "a cache on a device cannot be %s by the host; expected one on the processor"
-            .formatted(what));
+        "a cache on a device cannot be %s by the host; expected one on the CPU".formatted(what));
   }
 
-  /** The device's time is not the host's. */
+  /** Returns zero: device time is not measured. */
   @Override
   public QuantizationTime quantizationTime() {
     return new QuantizationTime(0, 0, 0);
@@ -300,7 +299,7 @@ public final class DeviceCache implements KvCache {
       return new CacheBytes(0, 0, window, sinks, 0);
     }
     long codes = codeBytes();
-    long ahead =
+    long reserved =
         pages.reservedPages() == 0
             ? 0
             : pages.reservedPages() * resources.packedPool().totalPageBytes();
@@ -309,10 +308,10 @@ public final class DeviceCache implements KvCache {
         pages.packedBytes() - codes,
         window,
         sinks,
-        ahead + pages.tablePages() * resources.tableBytes());
+        reserved + pages.tablePages() * resources.tableBytes());
   }
 
-  /** Of packed pages. */
+  /** Returns the code bytes of packed pages. */
   private long codeBytes() {
     long perPage =
         TOKENS * shape.valuesPerToken() * resources.cacheConfig().format().bits() / Byte.SIZE;
@@ -323,12 +322,12 @@ public final class DeviceCache implements KvCache {
   public List<CacheRun> runs() {
     List<CacheRun> runs = new ArrayList<>();
     double values = (double) TOKENS * shape.valuesPerToken();
-    double halves = Byte.SIZE * resources.fp16Pool().totalPageBytes() / values;
+    double fp16Bits = Byte.SIZE * resources.fp16Pool().totalPageBytes() / values;
     int sinks = Math.min(length, resources.cacheConfig().sinks());
     if (sinks > 0) {
       double bits =
           Byte.SIZE * pages.sinkPages() * resources.fp16Pool().totalPageBytes() * TOKENS / values;
-      runs.add(new CacheRun(sinks, halves, bits / sinks, CacheRun.Kind.SINKS));
+      runs.add(new CacheRun(sinks, fp16Bits, bits / sinks, CacheRun.Kind.SINKS));
     }
     int packed = pages.packedTokens();
     if (packed > 0) {
@@ -338,7 +337,7 @@ public final class DeviceCache implements KvCache {
               packed, bits * codeBytes(), bits * pages.packedBytes(), CacheRun.Kind.PAGES));
     }
     if (length > sinks + packed) {
-      runs.add(new CacheRun(length - sinks - packed, halves, halves, CacheRun.Kind.WINDOW));
+      runs.add(new CacheRun(length - sinks - packed, fp16Bits, fp16Bits, CacheRun.Kind.WINDOW));
     }
     return runs;
   }

@@ -22,37 +22,39 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * How the sequences of a kind of cache lie on a device.
+ * The configuration of a KV cache on a device.
  *
- * @param format of older tokens
- * @param group numbers that share a scale: tokens of a key's channel, channels of a token's value
- * @param window of tokens that stay halves
- * @param sinks the first tokens, which stay halves for good
+ * @param format format of tokens outside the residual window
+ * @param group group size of a scale: tokens per key channel, channels per token's value
+ * @param window residual window: recent tokens that stay fp16
+ * @param sinks attention sinks: first tokens, which always stay fp16
  */
 public record DeviceCacheConfig(PageFormat format, int group, int window, int sinks) {
   public static final DeviceCacheConfig FP16 = new DeviceCacheConfig(PageFormat.FP16, 0, 0, 0);
 
-  /** Pages of halves that sinks take. */
+  /** Returns the number of fp16 pages for sinks. */
   int sinkPages() {
     return Math.ceilDiv(sinks, Fp16Page.TOKENS);
   }
 
-  /** The same of a cache whose profile is not known yet. */
+  /** Returns the configuration of a cache whose profile is not known yet. */
   public static DeviceCacheConfig of(CacheSpec spec) {
     return estimated(spec, Optional.empty(), any -> null);
   }
 
   /**
-   * @param profile that the cache was given
-   * @param codebooks of a cache whose pages are made of their rows
-   * @throws DeviceException for a kind that there are no kernels for
+   * Returns the configuration of a cache.
+   *
+   * @param profile profile of the cache
+   * @param codebooks supplies the codebooks of a CommVQ cache
+   * @throws DeviceException if there are no kernels for the cache
    */
   static DeviceCacheConfig of(
       CacheSpec spec, Optional<Profile> profile, Function<CacheSpec, CommvqCodebooks> codebooks) {
     return of(spec, profile, codebooks, plan -> plan.requireThresholds(contextWith(profile)));
   }
 
-  /** The same where thresholds that a profile lacks do not matter yet. */
+  /** Returns the configuration for estimates, where thresholds may be missing from the profile. */
   static DeviceCacheConfig estimated(
       CacheSpec spec, Optional<Profile> profile, Function<CacheSpec, CommvqCodebooks> codebooks) {
     return of(
@@ -74,64 +76,64 @@ public record DeviceCacheConfig(PageFormat format, int group, int window, int si
     SpecText text = new SpecText(spec.text());
     return switch (text.name()) {
       case "fp16" -> {
-        refuseKeysOfAll(spec, text);
+        rejectSharedKeys(spec, text);
         yield FP16;
       }
       case "kivi" -> {
-        refuseKeysOfAll(spec, text);
+        rejectSharedKeys(spec, text);
         yield kivi(spec, text);
       }
       case "commvq" -> {
-        refuseKeysOfAll(spec, text);
+        rejectSharedKeys(spec, text);
         yield commvq(spec, text, codebooks);
       }
       case "pmkvq" -> {
-        refuseKeysOfAll(spec, text);
+        rejectSharedKeys(spec, text);
         yield pmkvq(spec, text, profile);
       }
       case "patternkv" -> {
-        refuseKeysOfAll(spec, text);
+        rejectSharedKeys(spec, text);
         yield patternkv(spec, text);
       }
       case "mixkvq" -> {
-        refuseKeysOfAll(spec, text);
+        rejectSharedKeys(spec, text);
         yield mixkvq(spec, text, thresholds);
       }
       default ->
           throw new DeviceException(
-              "the cache '%s' cannot lie on a device; expected fp16, kivi, commvq, mixkvq, patternkv or pmkvq there, or --device cpu"
+              "the cache '%s' is not supported on a device; expected fp16, kivi, commvq, mixkvq, patternkv or pmkvq there, or --device cpu"
                   .formatted(spec));
     };
   }
 
-  /** Those that methods have beside their own. */
-  private static void refuseKeysOfAll(CacheSpec spec, SpecText text) {
+  /** Rejects keys that all methods share. */
+  private static void rejectSharedKeys(CacheSpec spec, SpecText text) {
     if (text.has(LatentQuantizationConfig.KEY)) {
       throw new DeviceException(
-          "the cache '%s' has a width for channels that turn behind a latent; on a device keys have none"
+          "the cache '%s' has a width for rotary channels of latent keys; a device has no latent keys"
               .formatted(spec));
     }
     if (text.has(ColdBlockConfig.KEY)) {
       throw new DeviceException(
-          "the cache '%s' stores old pages with fewer bits; pages of a device are not stored"
+          "the cache '%s' stores cold blocks with fewer bits; pages of a device are not stored"
               .formatted(spec));
     }
   }
 
   private static DeviceCacheConfig kivi(CacheSpec spec, SpecText text) {
     UniformOptions options = UniformOptions.of(text, "widths");
-    refuseOtherWidths(spec, options);
+    rejectOtherWidths(spec, options);
     if (text.choice("widths", LayerWidths.Source.SAME) != LayerWidths.Source.SAME) {
       throw new DeviceException(
           "the cache '%s' has widths of a profile; on a device expected the same in all layers"
               .formatted(spec));
     }
-    refuseFastLookups(spec, text, options.operandPrecision());
+    rejectFastOperands(spec, text, options.operandPrecision());
     PageFormat format = options.keyBits() == 2 ? PageFormat.KIVI2 : PageFormat.KIVI4;
     return new DeviceCacheConfig(format, options.group(), options.window(), options.sinks());
   }
 
-  /** How keys are read is the device's business: all ways see the same ones. */
+  /** Ignores how keys are read: all variants read the same keys. */
   private static DeviceCacheConfig commvq(
       CacheSpec spec, SpecText text, Function<CacheSpec, CommvqCodebooks> codebooks) {
     CommvqConfig plan = CommvqConfig.of(text);
@@ -152,11 +154,11 @@ public record DeviceCacheConfig(PageFormat format, int group, int window, int si
   private static DeviceCacheConfig patternkv(CacheSpec spec, SpecText text) {
     PatternkvConfig plan = PatternkvConfig.of(text);
     UniformOptions options = plan.options();
-    refuseOtherWidths(spec, options);
-    refuseFastLookups(spec, text, options.operandPrecision());
+    rejectOtherWidths(spec, options);
+    rejectFastOperands(spec, text, options.operandPrecision());
     if (plan.rotatesPatterns()) {
       throw new DeviceException(
-          "the cache '%s' has patterns of keys that turn; on a device expected rope=static"
+          "the cache '%s' has key patterns that rotate; on a device expected rope=static"
               .formatted(spec));
     }
     if (plan.choice() != PatternChoice.RANGE || !plan.keyPatterns() || !plan.valuePatterns()) {
@@ -175,13 +177,13 @@ public record DeviceCacheConfig(PageFormat format, int group, int window, int si
 
   private static DeviceCacheConfig pmkvq(CacheSpec spec, SpecText text, Optional<Profile> profile) {
     PmkvqConfig plan = PmkvqConfig.of(text);
-    refuseFastLookups(spec, text, plan.operandPrecision());
+    rejectFastOperands(spec, text, plan.operandPrecision());
     if (plan.keyScales() != KeyScaleAxis.CHANNEL
         || plan.shift() != RightShift.EQUIVALENT
         || plan.initialWidth() != InitialWidth.NARROW
         || plan.isPooled()) {
       throw new DeviceException(
-          "the cache '%s' has keys by token, another shift, pages that are born wide or the pool's budget; on a device expected none of these"
+          "the cache '%s' has keys by token, another shift, pages that start wide or the pool's budget; on a device expected none of these"
               .formatted(spec));
     }
     if (plan.usesProfileWidths(profile)) {
@@ -195,7 +197,7 @@ public record DeviceCacheConfig(PageFormat format, int group, int window, int si
   private static DeviceCacheConfig mixkvq(
       CacheSpec spec, SpecText text, Function<MixkvqConfig, Thresholds> thresholds) {
     MixkvqConfig plan = MixkvqConfig.of(text);
-    refuseFastLookups(spec, text, plan.operandPrecision());
+    rejectFastOperands(spec, text, plan.operandPrecision());
     PageFormat format =
         new MixkvqFormat(
             thresholds.apply(plan),
@@ -205,7 +207,7 @@ public record DeviceCacheConfig(PageFormat format, int group, int window, int si
     return new DeviceCacheConfig(format, plan.group(), plan.window(), plan.sinks());
   }
 
-  private static void refuseOtherWidths(CacheSpec spec, UniformOptions options) {
+  private static void rejectOtherWidths(CacheSpec spec, UniformOptions options) {
     if (options.keyBits() != options.valueBits()
         || options.keyBits() != 2 && options.keyBits() != 4) {
       throw new DeviceException(
@@ -214,7 +216,7 @@ public record DeviceCacheConfig(PageFormat format, int group, int window, int si
     }
   }
 
-  private static void refuseFastLookups(
+  private static void rejectFastOperands(
       CacheSpec spec, SpecText text, OperandPrecision operandPrecision) {
     if (operandPrecision != OperandPrecision.EXACT) {
       throw new DeviceException(

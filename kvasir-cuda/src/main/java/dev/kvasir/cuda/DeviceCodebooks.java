@@ -17,18 +17,18 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * The codebooks of a model on a device, as attention reads them and as codes are searched for, with
- * the turns of positions.
+ * The codebooks of a model on a device, in the forms that attention and the code search read, with
+ * RoPE tables.
  *
  * <pre>
- * keys         (layers, kvHeads) of {@link CodebookTables}
- * values       (layers, kvHeads) of {@link CodebookTables}
- * searched     (layers, keys and values, kvHeads) times f32
- *                (stages, 2, 64, headDim) rows; (stages, second 64, first 64) squares; (headDim) mean
- * place turns  {@link CodebookTables#putRope}
- * places       (128, headDim / 2) f32 cosine and sine of a place in a block
- * page turns   (pages, headDim / 2) f32 cosine and sine of a page's first position
- * order        (2, headDim / 2) u16 channels of pairs
+ * keys           (layers, kvHeads) of {@link CodebookTableLayout}
+ * values         (layers, kvHeads) of {@link CodebookTableLayout}
+ * search tables  (layers, keys and values, kvHeads) times f32
+ *                  (stages, 2, 64, headDim) rows; (stages, second 64, first 64) squares; (headDim) mean
+ * token RoPE     {@link CodebookTableLayout#putRope}
+ * block RoPE     (128, headDim / 2) f32 cosine and sine of a token index in a block
+ * page RoPE      (pages, headDim / 2) f32 cosine and sine of a page's first position
+ * pair order     (2, headDim / 2) u16 channels of pairs
  * </pre>
  */
 final class DeviceCodebooks implements AutoCloseable {
@@ -52,8 +52,8 @@ final class DeviceCodebooks implements AutoCloseable {
   private final DeviceMemory pairOrder;
 
   /**
-   * @param firstPosition of a sequence's first packed page
-   * @param positions that pages may begin at, all of them together
+   * @param firstPosition position of a sequence's first packed page
+   * @param positions number of positions that the page RoPE table covers
    */
   DeviceCodebooks(
       CudaContext context,
@@ -89,7 +89,7 @@ final class DeviceCodebooks implements AutoCloseable {
     }
   }
 
-  /** Bytes that the codebooks of a model take on a device, without the turns of positions. */
+  /** Returns the bytes that the codebooks of a model take on a device, without RoPE tables. */
   static long bytes(int layers, int kvHeads, int headDim, int stages) {
     CodebookTableLayout layout = new CodebookTableLayout(headDim, stages);
     long searched = 2L * searchFloats(headDim, stages) * Float.BYTES;
@@ -141,7 +141,7 @@ final class DeviceCodebooks implements AutoCloseable {
     }
   }
 
-  /** A layer that is the one before it again is copied. */
+  /** Uploads all layers; a layer with the codebooks of the previous one is copied on the device. */
   private void uploadTables() {
     for (int layer = 0; layer < layers(); layer++) {
       if (layer > 0 && source.layers().get(layer) == source.layers().get(layer - 1)) {
@@ -221,7 +221,7 @@ final class DeviceCodebooks implements AutoCloseable {
     }
   }
 
-  /** What becomes of a one when it is turned to a position. */
+  /** Rotates unit vectors to the first position of each page to get cosines and sines. */
   private void putPageRope(Rotation rotation, MemorySegment to) {
     int half = headDim / 2;
     int[] channels = rotation.pairOrder(headDim);
@@ -249,12 +249,12 @@ final class DeviceCodebooks implements AutoCloseable {
     }
   }
 
-  /** Of a layer's first KV head. */
+  /** Returns the address for a layer's first KV head. */
   long keysAddress(int layer) {
     return keys.address() + (long) layer * kvHeads() * layout.keyBytes();
   }
 
-  /** Of a layer's first KV head. */
+  /** Returns the address for a layer's first KV head. */
   long valuesAddress(int layer) {
     return values.address() + (long) layer * kvHeads() * layout.valueBytes();
   }
@@ -283,7 +283,7 @@ final class DeviceCodebooks implements AutoCloseable {
     return firstPosition;
   }
 
-  /** Pages whose first positions there are turns of. */
+  /** Returns the number of pages that the page RoPE table covers. */
   int ropePages() {
     return ropePages;
   }

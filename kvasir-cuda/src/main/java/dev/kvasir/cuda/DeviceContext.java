@@ -12,19 +12,18 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What an engine has of a device: its context, its stream, and all that was taken there, in pages
- * and otherwise.
+ * Everything an engine holds on a device: CUDA context, stream, kernels, pools and other memory.
  */
 final class DeviceContext implements AutoCloseable {
-  /** Of the device, for the driver, graphs, and kinds of pages that come later. */
+  /** Left free for the driver, graphs and later cache configurations. */
   private static final long RESERVED_BYTES = 512L << 20;
 
   private final CudaContext context;
   private final KernelModule module;
   private final CudaStream stream;
   private final ReentrantLock lock = new ReentrantLock();
-  private final List<AutoCloseable> owned = new ArrayList<>(); // in the order in which it was
-  private final Map<String, PagePool> pools = new HashMap<>(); // by what lies there
+  private final List<AutoCloseable> owned = new ArrayList<>(); // in order of creation
+  private final Map<String, PagePool> pools = new HashMap<>(); // by content
   private final Map<DeviceCacheConfig, CacheResources> resourcesByConfig = new HashMap<>();
   private ModelConfig config;
   private MemoryPool memory;
@@ -59,7 +58,7 @@ final class DeviceContext implements AutoCloseable {
     context.enter();
   }
 
-  /** Brings the weights of a file, which {@link GgufWeightSource#verify} has let pass. */
+  /** Uploads the weights of a file that {@link GgufWeightSource#check} has accepted. */
   DeviceWeights loadWeights(GgufFile file, ModelConfig model, LoadProgress progress) {
     long bytes = GgufWeightSource.bytes(file, model);
     long free = context.freeBytes();
@@ -80,16 +79,16 @@ final class DeviceContext implements AutoCloseable {
   }
 
   /**
-   * From now on there are pages, in what is left of the device.
+   * Creates the memory pool for caches from what is left of the device.
    *
-   * @param mostBytes that they may take
+   * @param maxBytes limit of the pool
    */
   void openCacheMemory(ModelConfig model, long maxBytes, int rows) {
     long leftFree = RESERVED_BYTES + DequantizedPages.maxBytes(model);
     long free = context.freeBytes() - leftFree;
     if (free < 1) {
       throw new DeviceException(
-          "%s has %,d bytes free beside the weights; expected more than %,d"
+          "%s has %,d bytes free after loading the weights; expected more than %,d"
               .formatted(device().name(), context.freeBytes(), leftFree));
     }
     config = model;
@@ -105,7 +104,7 @@ final class DeviceContext implements AutoCloseable {
     return context.allocatedBytes();
   }
 
-  /** Where sequences of a kind have their pages. */
+  /** Returns the resources of a cache configuration, created on first use. */
   CacheResources resources(DeviceCacheConfig cacheConfig) {
     lock.lock();
     try {
@@ -152,7 +151,7 @@ final class DeviceContext implements AutoCloseable {
         packedPool,
         tablePool,
         format.requantizes() ? newWidthPools(fp16Pool) : null,
-        format instanceof MixkvqFormat mixed ? newWideChannels(mixed) : null,
+        format instanceof MixkvqFormat mixkvq ? newWideChannels(mixkvq) : null,
         operations,
         attention,
         PrefillAttention.of(module, format, config.attentionShape()),
@@ -181,7 +180,7 @@ final class DeviceContext implements AutoCloseable {
   }
 
   /**
-   * @param headBytes of a page of one KV head
+   * @param headBytes bytes of a page of one KV head
    */
   private PagePool pool(String name, int headBytes) {
     long pageBytes = (long) config.kvHeads() * headBytes;
@@ -189,7 +188,7 @@ final class DeviceContext implements AutoCloseable {
         name, any -> own(new PagePool(context, memory, config.layers(), pageBytes)));
   }
 
-  /** Pages that say where something else lies stay as they were packed. */
+  /** Fills pages with random numbers, except those that hold addresses. */
   void fillRandom() {
     context.enter();
     pools.forEach(
@@ -207,7 +206,7 @@ final class DeviceContext implements AutoCloseable {
 
   @Override
   public void close() {
-    owned.add(context::enter); // the last is the first
+    owned.add(context::enter); // closed in reverse order, so this runs first
     Resources.closeAll(owned);
   }
 }

@@ -11,29 +11,29 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A decoder whose weights lie on a device: a step of up to some rows runs there whole. Rows are
- * added, run, and what came of them is read; what changes from step to step, tokens, positions and
- * pages, is brought there before. Steps of a shape that comes again are graphs.
+ * A decoder whose weights are on a device. A step of up to {@code maxRows} rows runs there as a
+ * whole: rows are added, run, and their results read. Tokens, positions and page tables are
+ * uploaded before each step. Steps with a recurring shape run as CUDA graphs.
  *
- * <p>Several rows of a sequence in one step, a part of a prompt, see each other as they should. A
- * few are sequences of their own to attention, with the same pages and another end; many are a run,
- * which reads its pages once ({@link PrefillAttention}). Runs come behind all others.
+ * <p>Several rows of a sequence in one step, a prompt chunk, attend to each other causally. A few
+ * rows are separate sequences to attention, with the same pages and different ends. Many rows form
+ * a chunk, which reads its pages once ({@link PrefillAttention}). Chunks come after all other rows.
  *
- * <p>Products are the host's sums of integers, and packing has the host's bits; what differs is the
- * order of float sums and halves where queries and outputs of attention go through memory.
+ * <p>Matrix products are the same integer sums as on the host, and quantization gives the same
+ * bits. The order of float sums differs, and queries and attention outputs are stored as halves.
  */
 final class DeviceDecoder implements AutoCloseable {
-  /** Inputs of a row: its place, its token, its position, and a row that logits are wanted of. */
+  /** Inputs of a row: slot, token, position, and the index of a row with logits. */
   private static final int INPUT_BYTES = 20;
 
-  /** Entries of the table of a step: 256 rows of 131,072 tokens. */
+  /** Page table entries of a step: 256 rows of 131,072 tokens. */
   private static final int MAX_ENTRIES = 1 << 19;
 
   private final ModelConfig config;
   private final int maxRows;
   private final CudaContext context;
   private final CudaStream stream;
-  private final List<AutoCloseable> owned = new ArrayList<>(); // in the order in which it was
+  private final List<AutoCloseable> owned = new ArrayList<>(); // in order of creation
   private final Arena arena = own(Arena.ofShared());
   private final DeviceWeights weights;
   private final DecoderKernels kernels;
@@ -46,20 +46,20 @@ final class DeviceDecoder implements AutoCloseable {
   private final DeviceMemory update; // (rows, hidden)
   private final DeviceMemory projected; // (rows, heads, headDim) of queries, keys and values
   private final DeviceMemory queries; // (rows, queryHeads, headDim) halves
-  private final DeviceMemory attentionOutput; // the same
+  private final DeviceMemory attentionOutput; // (rows, queryHeads, headDim) halves
   private final DeviceMemory gateAndUp; // (rows, 2 * feedForward)
   private final DeviceMemory logits; // (rows, vocabulary)
   private final DeviceMemory argmaxTokens; // (rows)
-  private final DeviceActivations hiddenActivations; // (rows, hidden), or of a head's outputs
+  private final DeviceActivations hiddenActivations; // (rows, max of hidden and attention output)
   private final DeviceActivations feedForwardActivations; // (rows, feedForward)
 
-  private final long[] slots; // of rows
+  private final long[] slots; // by row
   private final int[] tokens;
   private final int[] positions;
-  private final int[] logitRows; // rows whose logits are wanted
-  private final MemorySegment inputs; // all of these
+  private final int[] logitRows; // rows with logits
+  private final MemorySegment inputs; // slots, tokens, positions, rows with logits
   private final DeviceMemory deviceInputs;
-  private final MemorySegment hostRow; // logits of a row, or the likeliest tokens of all
+  private final MemorySegment hostRow; // logits of a row, or argmax tokens of all
 
   private CacheResources resources;
   private int rows;
@@ -67,8 +67,8 @@ final class DeviceDecoder implements AutoCloseable {
   private StepTimingListener listener = StepTimingListener.NONE;
 
   /**
-   * @param weights closed with it
-   * @param mostRows of a step
+   * @param weights closed with the decoder
+   * @param maxRows maximum rows of a step
    */
   DeviceDecoder(
       CudaContext context,
@@ -125,12 +125,12 @@ final class DeviceDecoder implements AutoCloseable {
     return weights.bytes();
   }
 
-  /** Lets somebody see where the time of a step goes. */
+  /** Sets the listener that times the parts of a step. */
   void setListener(StepTimingListener by) {
     listener = by;
   }
 
-  /** Begins a step of sequences of one kind. */
+  /** Starts a step of sequences that share their resources. */
   void begin(CacheResources cacheResources) {
     resources = cacheResources;
     table.clear();
@@ -140,23 +140,23 @@ final class DeviceDecoder implements AutoCloseable {
     logitRowCount = 0;
   }
 
-  /** Whether a row of a sequence of so many pages still fits. */
-  boolean fits(int itsPages) {
-    return rows < maxRows && table.entries() + itsPages <= MAX_ENTRIES;
+  /** Returns whether a row of a sequence with a number of pages still fits. */
+  boolean fits(int pageCount) {
+    return rows < maxRows && table.entries() + pageCount <= MAX_ENTRIES;
   }
 
-  /** Makes room to unpack as many pages as a run of a step has, where there is memory for it. */
+  /** Grows the dequantization workspace for the sequence's pages, if memory is available. */
   void reserveForChunk(SequencePages sequence) {
     dequantized.ensureCapacity(sequence.quantizedPages());
   }
 
-  /** Whether a sequence's rows can be a run, in a part of a step at the least. */
+  /** Returns whether the rows of a sequence can form a chunk in some part of a step. */
   boolean canChunk(SequencePages sequence) {
     return !resources.dequantizesForPrefill()
         || sequence.quantizedPages() <= dequantized.capacity();
   }
 
-  /** Whether they can in this part. */
+  /** Returns whether they can form a chunk in the current part. */
   boolean canChunkNow(SequencePages sequence) {
     return !resources.dequantizesForPrefill()
         || sequence.quantizedPages() <= dequantized.remaining();
@@ -169,14 +169,14 @@ final class DeviceDecoder implements AutoCloseable {
   /**
    * Adds a row whose position is reserved.
    *
-   * @param wanted whether its logits are
+   * @param wanted whether to compute its logits
    */
   void add(SequencePages sequence, int token, int position, boolean wanted) {
     sequence.addTo(table, position + 1);
     addRow(sequence, token, position, wanted);
   }
 
-  /** Begins a run of so many rows, which are added to it next. */
+  /** Starts a chunk; its rows are added next. */
   void beginChunk(SequencePages sequence, int position, int count) {
     int firstEntry = table.entries();
     int firstTable =
@@ -189,7 +189,7 @@ final class DeviceDecoder implements AutoCloseable {
     chunks.add(rows, count, position, firstEntry, sequence.quantizedPages(), sinks, firstTable);
   }
 
-  /** Adds a row to the run that was begun last. */
+  /** Adds a row to the current chunk. */
   void addRow(SequencePages sequence, int token, int position, boolean wanted) {
     slots[rows] = sequence.slot(position);
     tokens[rows] = token;
@@ -216,7 +216,7 @@ final class DeviceDecoder implements AutoCloseable {
     return 16L * maxRows;
   }
 
-  /** Runs the step, without waiting for it. */
+  /** Submits the step without waiting for it. */
   void run() {
     MemorySegment.copy(slots, 0, inputs, JAVA_LONG, 0, rows);
     MemorySegment.copy(tokens, 0, inputs, JAVA_INT, tokensAt(), rows);
@@ -236,7 +236,7 @@ final class DeviceDecoder implements AutoCloseable {
     }
   }
 
-  /** Waits for the step, since its graph goes. */
+  /** Runs the step and waits for it, because its graph is discarded. */
   private void runProfiled() {
     try (CudaGraph once = stream.capture(this::launch)) {
       once.launch(stream);
@@ -258,7 +258,7 @@ final class DeviceDecoder implements AutoCloseable {
         dequantized.grids());
   }
 
-  /** Of the longest run, for each KV head. */
+  /** Returns the thread blocks of the longest chunk per KV head. */
   private int chunkBlocks() {
     return chunks.count() == 0
         ? 0
@@ -343,7 +343,7 @@ final class DeviceDecoder implements AutoCloseable {
     }
   }
 
-  /** Waits for the step; the likeliest tokens of rows whose logits are wanted. */
+  /** Waits for the step and returns the argmax tokens of rows with logits. */
   int[] argmaxTokens() {
     if (logitRowCount > 0) {
       argmaxTokens.download(stream, 0, hostRow, (long) logitRowCount * Integer.BYTES);
@@ -354,7 +354,7 @@ final class DeviceDecoder implements AutoCloseable {
     return found;
   }
 
-  /** Logits of a row by their index. */
+  /** Reads the logits of a row by its index among rows with logits. */
   void logits(int index, float[] out, int at) {
     int columns = config.vocabulary();
     logits.download(stream, 4L * index * columns, hostRow, 4L * columns);

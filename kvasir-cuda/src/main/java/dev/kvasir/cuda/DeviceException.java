@@ -2,7 +2,10 @@ package dev.kvasir.cuda;
 
 import dev.kvasir.error.InvalidInputException;
 
-/** What a device cannot do for this process, as a sentence for people; nothing has changed. */
+/**
+ * Thrown when a device cannot do what was requested. The message is for users; no state has
+ * changed.
+ */
 public final class DeviceException extends InvalidInputException {
   private static final long serialVersionUID = 1L;
 

@@ -8,11 +8,11 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * Products of rows with weights: up to 32 rows share one reading of them. A block takes 32 outputs,
- * which reads rows half as often as 16; those are for matrices so small that most multiprocessors
- * would have no block.
+ * Multiplies activations with weights. Up to 32 rows share one read of the weights. A block
+ * computes 32 outputs, which halves the reads of activations compared with 16. It computes 16 for
+ * small matrices, which would leave most multiprocessors without a block.
  *
- * <p>Their argument, with the offsets of products.cuh:
+ * <p>Its argument, with the offsets in products.cuh:
  *
  * <pre>
  *  0 u64 codes      24 u64 codes of rows   40 u64 sums     56 u64 out     68 u32 columns
@@ -25,10 +25,10 @@ final class DeviceGemm {
   private static final int ARGUMENT_BYTES = 80;
   private static final int ROWS_AT = 24;
 
-  /** Eights of rows that a block takes. */
+  /** Possible rows of a block, in units of eight. */
   private static final int[] COLUMNS = {1, 2, 4};
 
-  private static final int MOST_TILES = 2;
+  private static final int MAX_TILES = 2;
 
   private final CudaStream stream;
   private final int fewBlocks;
@@ -43,11 +43,13 @@ final class DeviceGemm {
     }
   }
 
-  /** By eights of rows and tiles, of which one row of eight has one. // (3, 2) */
+  /**
+   * Returns launches by units of eight rows and by tiles; one unit allows one tile only. // (3, 2)
+   */
   private static Launch[][] launches(KernelModule module, WeightFormat format) {
-    Launch[][] all = new Launch[COLUMNS.length][MOST_TILES];
+    Launch[][] all = new Launch[COLUMNS.length][MAX_TILES];
     for (int i = 0; i < COLUMNS.length; i++) {
-      for (int tiles = 1; tiles <= Math.min(COLUMNS[i], MOST_TILES); tiles++) {
+      for (int tiles = 1; tiles <= Math.min(COLUMNS[i], MAX_TILES); tiles++) {
         String name =
             "multiply_%s_columns%d_tiles%d".formatted(format.kernelName(), COLUMNS[i], tiles);
         all[i][tiles - 1] = new Launch(module.kernel(name), ARGUMENT_BYTES).block(THREADS);
@@ -75,7 +77,7 @@ final class DeviceGemm {
       size++;
     }
     int rowBlocks = Math.ceilDiv(count, 8 * COLUMNS[size]);
-    int tiles = Math.min(COLUMNS[size], MOST_TILES);
+    int tiles = Math.min(COLUMNS[size], MAX_TILES);
     if (rowBlocks * outputBlocks(matrix, tiles) < fewBlocks) {
       tiles = 1;
     }

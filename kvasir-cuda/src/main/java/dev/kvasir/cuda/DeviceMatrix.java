@@ -9,11 +9,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * Weights on a device, in tiles that are operands of matrix instructions. Rows are filled up with
- * zeros to a multiple of 32.
+ * A weight matrix on a device, in tiles that are operands of matrix instructions. Rows are padded
+ * with zeros to a multiple of 32.
  *
- * @param scales null where a kind has none
- * @param minimums null where a kind has none
+ * @param scales null if the format has none
+ * @param minimums null if the format has none
  */
 record DeviceMatrix(
     WeightFormat format,
@@ -26,7 +26,7 @@ record DeviceMatrix(
   private static final int ROW_STEP = 32;
 
   /**
-   * @throws InvalidInputException for types that there are no kernels for
+   * @throws InvalidInputException if there are no kernels for the tensor's type
    */
   static WeightFormat format(String file, Tensor tensor) {
     return WeightFormat.of(tensor.type())
@@ -37,7 +37,7 @@ record DeviceMatrix(
                         .formatted(file, tensor.name(), tensor.type())));
   }
 
-  /** Matrices of one kind and width, one below the other. */
+  /** Uploads matrices of one format and width, stacked vertically. */
   static DeviceMatrix of(
       CudaContext context, CudaStream stream, WeightFormat format, List<Tensor> stacked) {
     int columns = (int) stacked.getFirst().shape()[1];
@@ -68,7 +68,7 @@ record DeviceMatrix(
     return tiles * (columns / WeightFormat.COLUMNS);
   }
 
-  /** That a matrix takes on a device. */
+  /** Returns the bytes of a matrix on a device. */
   static long bytes(WeightFormat format, int rows, int columns) {
     return chunks(rows, columns)
         * (format.codeBytes() + format.scaleBytes() + format.minimumBytes());
@@ -90,7 +90,7 @@ record DeviceMatrix(
     return bytes == 0 ? null : context.allocate(bytes);
   }
 
-  /** Any of a type, the same 32 rows again and again, to measure with. */
+  /** Returns a random matrix for benchmarks; the same 32 rows repeat. */
   static DeviceMatrix random(
       CudaContext context, CudaStream stream, GgmlType type, int rows, int columns) {
     WeightFormat format = WeightFormat.of(type).orElseThrow();
@@ -111,14 +111,14 @@ record DeviceMatrix(
     }
   }
 
-  /** Where the weights lie, as the first of a launch's arguments. */
+  /** Writes the addresses of the weights as the first launch arguments. */
   void set(MemorySegment arguments) {
     arguments.set(JAVA_LONG, 0, codes.address());
     arguments.set(JAVA_LONG, 8, address(scales));
     arguments.set(JAVA_LONG, 16, address(minimums));
   }
 
-  /** On the device; 0 for what there is none of. */
+  /** Returns the device address; 0 for null. */
   static long address(DeviceMemory memory) {
     return memory == null ? 0 : memory.address();
   }

@@ -10,7 +10,7 @@ import java.lang.invoke.MethodHandle;
 import java.util.Random;
 import java.util.function.BiConsumer;
 
-/** Memory of a device, counted by its context; closing gives it back. */
+/** A block of device memory, counted by its context and freed by {@link #close}. */
 public final class DeviceMemory implements AutoCloseable {
   private static final MethodHandle ALLOCATE = Driver.function("cuMemAlloc_v2", ADDRESS, JAVA_LONG);
   private static final MethodHandle FREE = Driver.function("cuMemFree_v2", JAVA_LONG);
@@ -45,7 +45,7 @@ public final class DeviceMemory implements AutoCloseable {
       int result = (int) ALLOCATE.invokeExact(at, bytes);
       if (result == CudaException.OUT_OF_MEMORY) {
         throw new DeviceException(
-            "%s has %,d bytes free; %,d were asked for"
+            "%s has %,d bytes free; %,d were requested"
                 .formatted(context.device().name(), context.freeBytes(), bytes));
       }
       Driver.check(result, "cuMemAlloc of %,d bytes".formatted(bytes));
@@ -57,7 +57,7 @@ public final class DeviceMemory implements AutoCloseable {
     }
   }
 
-  /** Where it begins, for kernels; a multiple of 256. */
+  /** Returns the device address, a multiple of 256. */
   public long address() {
     return address;
   }
@@ -67,20 +67,21 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /**
-   * Copies from outside the heap, in the order of a stream; the source stays as it is until then.
+   * Copies from off-heap memory, asynchronously in stream order. The source must not change until
+   * the copy has run.
    */
   public void upload(CudaStream stream, long offset, MemorySegment source, long count) {
     check(offset, count);
     uploadTo(stream, address + offset, source, count);
   }
 
-  /** Copies to memory outside the heap, in the order of a stream. */
+  /** Copies to off-heap memory, asynchronously in stream order. */
   public void download(CudaStream stream, long offset, MemorySegment target, long count) {
     check(offset, count);
     downloadFrom(stream, target, address + offset, count);
   }
 
-  /** Copies all of another memory of the device. */
+  /** Copies the whole source into this memory at an offset. */
   public void copy(CudaStream stream, long offset, DeviceMemory source) {
     check(offset, source.bytes);
     try {
@@ -92,7 +93,7 @@ public final class DeviceMemory implements AutoCloseable {
     }
   }
 
-  /** Copies within the device, from anywhere to anywhere. */
+  /** Copies between two device addresses. */
   static void copy(CudaStream stream, long to, long from, long count) {
     try {
       Driver.check((int) COPY.invokeExact(to, from, count, stream.handle()), "cuMemcpyDtoDAsync");
@@ -101,7 +102,7 @@ public final class DeviceMemory implements AutoCloseable {
     }
   }
 
-  /** Copies from outside the heap to anywhere in the device. */
+  /** Copies from off-heap memory to a device address. */
   static void uploadTo(CudaStream stream, long to, MemorySegment source, long count) {
     try {
       Driver.check(
@@ -112,7 +113,7 @@ public final class DeviceMemory implements AutoCloseable {
     }
   }
 
-  /** Copies from anywhere in the device to memory outside the heap. */
+  /** Copies from a device address to off-heap memory. */
   static void downloadFrom(CudaStream stream, MemorySegment target, long from, long count) {
     try {
       Driver.check(
@@ -123,7 +124,6 @@ public final class DeviceMemory implements AutoCloseable {
     }
   }
 
-  /** Sets every byte. */
   public void fill(CudaStream stream, byte value) {
     try {
       Driver.check(
@@ -133,7 +133,7 @@ public final class DeviceMemory implements AutoCloseable {
     }
   }
 
-  /** Sets bytes anywhere in the device to zero. */
+  /** Sets bytes at a device address to zero. */
   static void clear(CudaStream stream, long from, long count) {
     try {
       Driver.check(
@@ -143,7 +143,10 @@ public final class DeviceMemory implements AutoCloseable {
     }
   }
 
-  /** Fills it with numbers below two, to measure with: no byte makes a half infinite. */
+  /**
+   * Fills the memory with random bytes for benchmarks. Every fp16 number among them is below two,
+   * so none is infinite.
+   */
   public void fillRandom(CudaStream stream) {
     fillRepeating(
         stream,
@@ -156,7 +159,7 @@ public final class DeviceMemory implements AutoCloseable {
         });
   }
 
-  /** Fills it with copies of some bytes, the last one cut off. */
+  /** Fills the memory with copies of a byte pattern; the last copy may be cut off. */
   void fillRepeating(CudaStream stream, int count, BiConsumer<byte[], Random> maker) {
     byte[] part = new byte[count];
     maker.accept(part, new Random(1));
@@ -172,7 +175,7 @@ public final class DeviceMemory implements AutoCloseable {
 
   private void check(long offset, long count) {
     if (closed) {
-      throw new IllegalStateException("the memory was given back");
+      throw new IllegalStateException("the memory was freed");
     }
     if (offset < 0 || count < 0 || offset > bytes - count) {
       throw new IndexOutOfBoundsException(

@@ -3,9 +3,9 @@ package dev.kvasir.cuda;
 import dev.kvasir.codec.mixkvq.QuerySpan;
 
 /**
- * What a sequence's queries look at, summed on the device by {@link QueryMagnitudeKernels}. There
- * are two sums for each channel: one counts, and the other is zero and counts from the first query
- * on that comes after packing, as {@code QueryMagnitudes} has it.
+ * The query magnitudes of a sequence, summed on the device by {@link QueryMagnitudeKernels}. Each
+ * channel has two sums. One is active; the other is zero and becomes active with the first query
+ * after a quantization, as in {@code QueryMagnitudes} on the host.
  *
  * <pre>
  * page  (kvHeads, 2, headDim) u64, in units of 2^-20
@@ -17,10 +17,10 @@ final class DeviceQueryMagnitudes {
   private final CacheResources resources;
   private final QuerySpan span;
   private long page = NONE;
-  private boolean second; // whether the second sum is the one that counts
-  private int tokens; // that have been counted
+  private boolean second; // whether the second sum is active
+  private int tokens; // number of summed tokens
   private int firstPosition = Integer.MAX_VALUE;
-  private boolean used; // by what was packed: the next query may begin anew
+  private boolean used; // by a quantization: the next query may start a new sum
 
   DeviceQueryMagnitudes(CacheResources resources, QuerySpan span) {
     this.resources = resources;
@@ -48,7 +48,7 @@ final class DeviceQueryMagnitudes {
     resources.submit(() -> resources.operations().clearTable(allocated));
   }
 
-  /** The query of a token is about to be added. */
+  /** Counts a token whose query is about to be added. */
   void observeQuery(int position) {
     if (used && span == QuerySpan.WINDOW) {
       second = !second;
@@ -65,12 +65,12 @@ final class DeviceQueryMagnitudes {
     used = false;
   }
 
-  /** Of the first layer. */
+  /** Returns the address in the first layer. */
   long address() {
     return page;
   }
 
-  /** Which of two sums counts. */
+  /** Returns the index of the active sum. */
   int activeSum() {
     return second ? 1 : 0;
   }
@@ -79,7 +79,7 @@ final class DeviceQueryMagnitudes {
     return tokens;
   }
 
-  /** A block is packed by what was seen; the queries after it are the next window's. */
+  /** Marks the sums as used by a quantization. Later queries belong to the next window. */
   void markUsed() {
     used = true;
   }
@@ -103,7 +103,7 @@ final class DeviceQueryMagnitudes {
     return fork;
   }
 
-  /** Sums cannot be taken apart: they go once all of their tokens have gone. */
+  /** Drops the sums once all of their tokens are dropped; single tokens cannot be subtracted. */
   void truncate(int length) {
     if (length == 0) {
       reset();

@@ -6,14 +6,15 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * One step of a batch on a device: in as many parts as there are kinds of pages, and as rows need.
- * Rows of a sequence stay in their order, so those of a later part find the earlier ones.
+ * One step of a batch on a device. It runs in several parts if sequences have different cache
+ * configurations or rows do not fit. Rows of a sequence stay in order, so later parts see earlier
+ * ones.
  */
 final class DeviceStep {
   private final DeviceDecoder decoder;
   private final Batch batch;
   private final int[] logitsOf; // index of a row's logits, -1 for none
-  private final int[] logitIndices; // indices of the part at hand
+  private final int[] logitIndices; // indices of the current part
   private int logitCount;
 
   DeviceStep(DeviceDecoder decoder, Batch batch, int vocabulary) {
@@ -29,20 +30,20 @@ final class DeviceStep {
   }
 
   void run() {
-    Set<CacheResources> kinds = new LinkedHashSet<>();
+    Set<CacheResources> distinct = new LinkedHashSet<>();
     for (int i = 0; i < batch.sequences(); i++) {
       if (!batch.hasFailed(i)) {
-        kinds.add(cache(i).resources());
+        distinct.add(cache(i).resources());
       }
     }
-    kinds.forEach(this::run);
+    distinct.forEach(this::run);
   }
 
   private DeviceCache cache(int sequence) {
     return (DeviceCache) batch.cache(sequence);
   }
 
-  /** Rows that are attended to one by one come before runs. */
+  /** Adds rows that attend one by one before chunks. */
   private void run(CacheResources cacheResources) {
     begin(cacheResources);
     reserveForChunks(cacheResources);
@@ -118,7 +119,7 @@ final class DeviceStep {
     }
   }
 
-  /** Whether a row's logits are wanted; notes where they go. */
+  /** Returns whether a row's logits are wanted and records their index. */
   private boolean noteLogits(int row) {
     boolean hasLogits = logitsOf[row] >= 0;
     if (hasLogits) {
@@ -138,7 +139,10 @@ final class DeviceStep {
     }
   }
 
-  /** A row whose logits are no numbers has no likeliest token; whoever picks one will say so. */
+  /**
+   * Reports a row's result. A row whose logits are NaN has no argmax; the sampler then rejects its
+   * logits.
+   */
   private void report(int row, int index, int likeliest) {
     if (batch.argmaxSuffices(index) && likeliest >= 0) {
       batch.setArgmax(index, likeliest);

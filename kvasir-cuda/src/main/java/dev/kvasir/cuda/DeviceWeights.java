@@ -8,11 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * All weights of a decoder on a device. Products with the same rows are one.
+ * All weights of a decoder on a device. Matrices with the same input are stacked.
  *
- * @param output the embedding itself where the two are tied
- * @param frequencies by which pairs of channels turn from a position to the next
- * @param source what the memory belongs to
+ * @param output the embedding itself if the two are tied
+ * @param frequencies RoPE frequencies of channel pairs
+ * @param source owner of the memory
  */
 record DeviceWeights(
     StackedMatrices embedding,
@@ -24,10 +24,10 @@ record DeviceWeights(
     implements AutoCloseable {
   /**
    * @param projections of queries, keys and values
-   * @param bias of the three together, null where there is none
-   * @param queryNorm of every query head, null where heads are not normalized
-   * @param keyNorm like it
-   * @param gateAndUp the two matrices of the feed-forward network that rows meet first
+   * @param bias of the three projections; null if there is none
+   * @param queryNorm of every query head; null if heads are not normalized
+   * @param keyNorm of every key head; null if heads are not normalized
+   * @param gateAndUp the first two matrices of the feed-forward network
    */
   record Layer(
       DeviceMemory attentionNorm,
@@ -40,7 +40,7 @@ record DeviceWeights(
       StackedMatrices gateAndUp,
       StackedMatrices down) {}
 
-  /** Those of a GGUF file, which {@link GgufWeightSource#verify} has let pass. */
+  /** Loads the weights of a GGUF file that {@link GgufWeightSource#check} has accepted. */
   static DeviceWeights of(
       CudaContext context,
       CudaStream stream,
@@ -50,7 +50,7 @@ record DeviceWeights(
     return of(new GgufWeightSource(context, stream, file, config), config, progress);
   }
 
-  /** Any of a type, to measure with. */
+  /** Creates random weights of a type for benchmarks. */
   static DeviceWeights random(
       CudaContext context, CudaStream stream, ModelConfig config, GgmlType type) {
     return of(new RandomWeightSource(context, stream, config, type), config, (done, inAll) -> {});
@@ -93,7 +93,7 @@ record DeviceWeights(
     return source.has(name) ? source.vector(name) : null;
   }
 
-  /** Whether any are multiplied as halves. */
+  /** Returns whether any weights are halves. */
   boolean hasHalves() {
     return output.hasHalves()
         || layers.stream()
@@ -105,7 +105,6 @@ record DeviceWeights(
                         || layer.down().hasHalves());
   }
 
-  /** Of the device. */
   long bytes() {
     return source.bytes();
   }

@@ -14,11 +14,11 @@ import java.lang.invoke.MethodHandles;
 import java.util.Optional;
 
 /**
- * CUDA's driver, the one library that comes with the card: no toolkit is needed. Its functions are
- * constants of the classes that call them. Handles are longs throughout, which is what they are to
- * every machine that CUDA runs on, so that a call takes nothing from the heap.
+ * The CUDA driver library, which is installed with the card; no toolkit is needed. Classes that
+ * call its functions hold them as constants. Handles are longs on every platform that CUDA
+ * supports, so calls allocate nothing on the heap.
  */
-@SuppressWarnings("restricted") // calling it is what it is for
+@SuppressWarnings("restricted") // native access is the purpose of this class
 final class Driver {
   private static final String LIBRARY = "libcuda.so.1";
   private static final Linker LINKER = Linker.nativeLinker();
@@ -26,7 +26,7 @@ final class Driver {
 
   private Driver() {}
 
-  /** What there is, or why there is none. */
+  /** The loaded library, or the reason why it is not available. */
   private record LoadedDriver(SymbolLookup symbols, String unavailableReason) {
     static final LoadedDriver INSTANCE = find();
 
@@ -43,14 +43,14 @@ final class Driver {
     }
   }
 
-  /** Why no call can be made; empty if calls can be made. */
+  /** Returns why no call can be made; empty if calls can be made. */
   static Optional<String> unavailableReason() {
     return Optional.ofNullable(LoadedDriver.INSTANCE.unavailableReason());
   }
 
   /**
-   * A function that returns an error code. Where there is no driver, or one without that function,
-   * calls of it throw a {@link DeviceException}.
+   * Returns a handle to a driver function that returns an error code. If the driver or the function
+   * is missing, the handle throws a {@link DeviceException}.
    */
   static MethodHandle function(String name, MemoryLayout... arguments) {
     FunctionDescriptor type = FunctionDescriptor.of(JAVA_INT, arguments);
@@ -65,14 +65,14 @@ final class Driver {
   }
 
   private static MethodHandle throwing(FunctionDescriptor type, String sentence) {
-    MethodHandle refusal =
+    MethodHandle thrower =
         MethodHandles.throwException(int.class, DeviceException.class)
             .bindTo(new DeviceException(sentence));
-    return MethodHandles.dropArguments(refusal, 0, type.toMethodType().parameterList());
+    return MethodHandles.dropArguments(thrower, 0, type.toMethodType().parameterList());
   }
 
   /**
-   * @throws CudaException unless the call went well
+   * @throws CudaException if the result is an error code
    */
   static void check(int result, String call) {
     if (result != 0) {
@@ -84,7 +84,10 @@ final class Driver {
     return new CudaException(call, result, Errors.name(result), Errors.description(result));
   }
 
-  /** A call throws nothing; what comes is a mistake in how it was called. */
+  /**
+   * Wraps what a native call threw. Native functions throw nothing, so this means the call itself
+   * was wrong.
+   */
   static RuntimeException unexpected(Throwable e) {
     if (e instanceof Error error) {
       throw error;
@@ -92,7 +95,7 @@ final class Driver {
     return e instanceof RuntimeException known ? known : new IllegalStateException(e);
   }
 
-  /** CUDA's words for its errors. */
+  /** CUDA's error names and descriptions. */
   private static final class Errors {
     private static final MethodHandle NAME = function("cuGetErrorName", JAVA_INT, ADDRESS);
     private static final MethodHandle SENTENCE = function("cuGetErrorString", JAVA_INT, ADDRESS);

@@ -2,7 +2,7 @@ package dev.kvasir.cuda;
 
 import dev.kvasir.attention.AttentionShape;
 
-/** Nothing is packed. A warp takes 16 tokens at a time. */
+/** Unquantized fp16 pages. A warp reads 16 tokens at a time. */
 record Fp16Format() implements PageFormat {
   @Override
   public int bits() {

@@ -1,8 +1,8 @@
 package dev.kvasir.cuda;
 
 /**
- * 64 tokens of one KV head in halves, in the order in which lanes of a warp hold them as operands
- * of matrix instructions: 16 bytes of a lane, chunks of 32 lanes.
+ * The layout of an fp16 page: 64 tokens of one KV head, in the order in which the lanes of a warp
+ * hold matrix operands. A lane has 16 bytes of each chunk of 32 lanes.
  *
  * <pre>
  * page   4 tiles of 16 tokens
@@ -12,13 +12,13 @@ package dev.kvasir.cuda;
  * key    row = token % 8; word = token / 8 + 2 * (channel % 16 / 8); quad = channel % 8 / 2
  * value  row = channel % 8; word = upper half of the channels + 2 * (token / 8); quad = token % 8 / 2
  *
- * bytes = 64 tokens * headDim * 2 sides * 2
+ * bytes = 64 tokens * headDim * 2 (keys and values) * 2
  * </pre>
  *
- * with tokens counted within their tile.
+ * Token indices are relative to the tile.
  */
 public record Fp16Page(int headDim) {
-  /** Tokens of a page. */
+  /** Tokens per page. */
   public static final int TOKENS = 64;
 
   static final int TILE_TOKENS = 16;
@@ -37,7 +37,7 @@ public record Fp16Page(int headDim) {
     return TILE_TOKENS * headDim * Short.BYTES;
   }
 
-  /** Where a token's number lies in the page. */
+  /** Returns the byte offset of a key element. */
   public int keyOffset(int token, int channel) {
     int row = token % TILE_TOKENS;
     int column = channel % 16;
@@ -47,7 +47,7 @@ public record Fp16Page(int headDim) {
         + Short.BYTES * (channel % 2);
   }
 
-  /** Where a token's number lies in the page. */
+  /** Returns the byte offset of a value element. */
   public int valueOffset(int token, int channel) {
     int column = token % TILE_TOKENS;
     int row = channel % (headDim / 2);

@@ -10,13 +10,13 @@ import dev.kvasir.model.WindowPattern;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The weights of a GGUF file, which is not needed any more once they are on the device. */
+/** Loads weights from a GGUF file, which is not needed once they are on the device. */
 final class GgufWeightSource extends WeightSource {
   private static final List<String> WITH_BIAS = List.of("attn_q", "attn_k", "attn_v");
   private static final List<String> WITHOUT_BIAS =
       List.of("attn_output", "ffn_gate", "ffn_up", "ffn_down");
 
-  private final String file; // as messages name it
+  private final String file; // as named in messages
   private final TensorPlan plan;
 
   GgufWeightSource(CudaContext context, CudaStream stream, GgufFile file, ModelConfig config) {
@@ -26,13 +26,13 @@ final class GgufWeightSource extends WeightSource {
   }
 
   /**
-   * Refuses what the host does, tensors that are missing or have another shape, and what there are
-   * no kernels for, before anything is brought.
+   * Rejects what the host rejects, such as tensors that are missing or misshapen, and what has no
+   * kernels. Nothing is uploaded.
    */
   static void check(GgufFile file, ModelConfig config) {
     config.requirePlain("a device");
     TensorPlan plan = TensorPlan.of(config, file);
-    plan.loadedBytes(); // for its refusals
+    plan.loadedBytes(); // throws if tensors are invalid
     for (int layer = 0; layer < config.layers(); layer++) {
       if (config.windows().of(layer) != WindowPattern.UNBOUNDED) {
         throw new InvalidInputException(
@@ -49,7 +49,7 @@ final class GgufWeightSource extends WeightSource {
     }
   }
 
-  /** Refuses a layer with a tensor that nothing on a device would read. */
+  /** Rejects a layer with a tensor that the device would ignore. */
   static void checkLayer(TensorSource file, int layer) {
     String name = "blk.%d.".formatted(layer);
     if (file.find(name + "attn_qkv.weight").isPresent()) {
@@ -96,8 +96,8 @@ final class GgufWeightSource extends WeightSource {
   }
 
   /**
-   * That the weights of a file, which {@link #verify} has let pass, take on a device; where
-   * matrices become one, up to 31 rows of zeros less for each.
+   * Returns the device bytes of the weights of a file that {@link #check} has accepted. Stacking
+   * matrices saves up to 31 padding rows for each of them.
    */
   static long bytes(GgufFile file, ModelConfig config) {
     TensorPlan plan = TensorPlan.of(config, file);
@@ -114,13 +114,13 @@ final class GgufWeightSource extends WeightSource {
         : tensor.values() * Float.BYTES;
   }
 
-  /** Head norms, biases and an output of its own are those that the host would read too. */
+  /** Head norms, biases and a separate output are present if the host would read them too. */
   @Override
   boolean has(String name) {
     return plan.find(name).isPresent();
   }
 
-  /** Those that follow each other and are of one kind become one. */
+  /** Stacks consecutive tensors of one format into one matrix. */
   @Override
   StackedMatrices loadMatrix(CudaContext context, CudaStream stream, List<String> names) {
     List<Tensor> tensors = names.stream().map(plan::require).toList();

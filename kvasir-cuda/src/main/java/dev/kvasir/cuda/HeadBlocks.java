@@ -6,32 +6,32 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * How the query heads that share a KV head are shared out to blocks.
+ * The partition of the query heads that share a KV head into thread blocks.
  *
- * @param blocks for each KV head; all of them read its pages
- * @param heads of a block at the most
- * @param sets of four heads that a packed page is multiplied with, 0 for pages of halves
+ * @param blocks thread blocks per KV head; each of them reads its pages
+ * @param heads maximum query heads per block
+ * @param sets sets of four heads that a packed page is multiplied with; 0 for fp16 pages
  */
 record HeadBlocks(int blocks, int heads, int sets) {
-  /** Channels of a head that there are kernels for. */
+  /** Head dimensions with kernels. */
   static final SortedSet<Integer> HEAD_DIMS = new TreeSet<>(Set.of(64, 96, 128, 256));
 
-  /** Those of formats that have kernels for the commonest heads alone. */
+  /** Head dimensions of formats that only support common heads. */
   static final SortedSet<Integer> COMMON_HEAD_DIMS = new TreeSet<>(Set.of(64, 128));
 
   /** Columns of a matrix operand. */
   static final int MAX_HEADS = 8;
 
-  /** Heads that stand in those columns twice. */
+  /** Heads per set; each takes two of those columns. */
   static final int SET_HEADS = 4;
 
-  /** Channels whose outputs take half of a warp's registers for one set. */
+  /** Head dimension at which the outputs of one set take half of a warp's registers. */
   static final int WIDE_HEAD_DIM = 256;
 
   static final int MAX_WARPS = 16;
 
   /**
-   * @throws DeviceException for heads that there are no kernels for
+   * @throws DeviceException if there are no kernels for the heads
    */
   static HeadBlocks of(PageFormat format, AttentionShape shape) {
     if (!format.headDims().contains(shape.keyDim()) || shape.keyDim() != shape.valueDim()) {
@@ -45,7 +45,7 @@ record HeadBlocks(int blocks, int heads, int sets) {
     return new HeadBlocks(blocks, heads, format.isQuantized() ? Math.ceilDiv(heads, SET_HEADS) : 0);
   }
 
-  /** That a block's registers allow. */
+  /** Returns the maximum number of warps per block, limited by registers. */
   int maxWarps(PageFormat format, int headDim) {
     boolean wide = sets == 2 || sets == 1 && headDim == WIDE_HEAD_DIM;
     return Math.min(format.maxWarps(), wide ? MAX_WARPS / 2 : MAX_WARPS);

@@ -7,8 +7,8 @@ import dev.kvasir.format.SixBitScales;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Scales of super-blocks as they lie on a device, those of 16 rows by 256 columns together: first
- * the halves of all rows, then what each of eight chunks of 32 columns has.
+ * The layout of super-block scales on a device, for 16 rows by 256 columns: the halves of all rows,
+ * then the scales of each of eight chunks of 32 columns.
  *
  * <pre>
  * Q4_K, Q5_K   (16 rows, 2) halves, of scales and of minimums
@@ -28,18 +28,18 @@ final class KQuantScales {
   private static final int SIGNED_HALVES = TILE_ROWS * 2;
   private static final int SIGNED_CHUNK = TILE_ROWS * 2;
 
-  /** Of 16 super-blocks with scales and minimums of 6 bits. */
+  /** Bytes of 16 super-blocks with 6-bit scales and minimums. */
   static final int PAIR_BYTES = PAIR_HALVES + GROUPS * PAIR_CHUNK;
 
-  /** Of 16 super-blocks with signed bytes as scales. */
+  /** Bytes of 16 super-blocks with signed bytes as scales. */
   static final int SIGNED_BYTES = SIGNED_HALVES + GROUPS * SIGNED_CHUNK;
 
   private KQuantScales() {}
 
   /**
-   * Those of a block of Q4_K or Q5_K.
+   * Writes the scales of a block of Q4_K or Q5_K.
    *
-   * @param to where those of its 16 rows are zeros but for other rows
+   * @param to offset of the 16 super-blocks; the bits of this row must be zero
    */
   static void writePairs(MemorySegment source, long block, MemorySegment target, long to, int row) {
     copyHalf(source, block, target, to + row * 4);
@@ -55,7 +55,7 @@ final class KQuantScales {
     }
   }
 
-  /** Those of a block of Q6_K. */
+  /** Writes the scales of a block of Q6_K. */
   static void writeSigned(
       MemorySegment source, long block, MemorySegment target, long to, int row) {
     copyHalf(source, block + 208, target, to + row * 2);

@@ -5,9 +5,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.invoke.MethodHandle;
 
-/** A function that a device runs; valid as long as its module. */
+/** A kernel function, valid as long as its module. */
 public final class Kernel {
-  private static final int MOST_DYNAMIC_SHARED_BYTES = 8;
+  private static final int MAX_DYNAMIC_SHARED_BYTES = 8;
 
   private static final MethodHandle SET_ATTRIBUTE =
       Driver.function("cuFuncSetAttribute", JAVA_LONG, JAVA_INT, JAVA_INT);
@@ -28,11 +28,11 @@ public final class Kernel {
     return handle;
   }
 
-  /** Lets launches ask for so much shared memory; without this, 48 KiB are the most. */
+  /** Raises the dynamic shared memory limit of the kernel, which is 48 KiB by default. */
   public void allowSharedBytes(int bytes) {
     try {
       Driver.check(
-          (int) SET_ATTRIBUTE.invokeExact(handle, MOST_DYNAMIC_SHARED_BYTES, bytes),
+          (int) SET_ATTRIBUTE.invokeExact(handle, MAX_DYNAMIC_SHARED_BYTES, bytes),
           "cuFuncSetAttribute of %s: %,d bytes of shared memory".formatted(name, bytes));
     } catch (Throwable e) {
       throw Driver.unexpected(e);

@@ -10,9 +10,9 @@ import java.util.stream.Collectors;
 import java.util.zip.GZIPInputStream;
 
 /**
- * What the compiled kernels were when they were built, a line each: {@code SHA-256 name}. The line
- * of {@code sources} is the hash of all sources in the order of their names, {@code *.cu} and then
- * {@code *.cuh}; that of {@code nvcc} is the version that compiled them.
+ * SHA-256 hashes of the compiled kernels, one line each: {@code SHA-256 name}. The line {@code
+ * sources} is the hash of all sources in name order, {@code *.cu} before {@code *.cuh}. The line
+ * {@code nvcc} holds the compiler version.
  */
 record KernelHashes(Map<String, String> byName) {
   private static final String RESOURCE = "hashes";
@@ -26,9 +26,9 @@ record KernelHashes(Map<String, String> byName) {
   }
 
   /**
-   * The bytes of a compiled file, out of its compression.
+   * Returns the decompressed bytes of a compiled file.
    *
-   * @throws DeviceException if it is missing, or is not what was built
+   * @throws DeviceException if the file is missing or its hash differs
    */
   byte[] verified(String name) {
     byte[] bytes = resource(name);

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.Comparator;
 
 /**
- * The kernels as they were compiled beforehand. Machine code of a generation runs on later ones
- * with the same first digit; for all others the driver compiles PTX, which takes seconds.
+ * A precompiled kernel image. Machine code for one compute capability also runs on later ones with
+ * the same major version. For other devices the driver compiles PTX, which takes seconds.
  */
 enum KernelImage {
   AMPERE("sm_80.cubin.gz", 80),
@@ -22,9 +22,9 @@ enum KernelImage {
   }
 
   /**
-   * The best there is for a card.
+   * Returns the best image for a device.
    *
-   * @throws DeviceException if it is too old for all of them
+   * @throws DeviceException if the device is older than all images
    */
   static KernelImage of(Device device) {
     if (device.computeCapability() < PORTABLE.computeCapability) {
@@ -47,7 +47,7 @@ enum KernelImage {
     return file;
   }
 
-  /** What the driver takes; text ends with a zero. */
+  /** Returns the image as the driver expects it; PTX text ends with a zero byte. */
   byte[] bytes() {
     byte[] image = KernelHashes.read().verified(file);
     return this == PORTABLE ? Arrays.copyOf(image, image.length + 1) : image;

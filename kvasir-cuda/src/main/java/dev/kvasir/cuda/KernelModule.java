@@ -8,9 +8,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** The kernels of this module, loaded into a context. */
+/** The kernels of Kvasir, loaded into a CUDA context. */
 public final class KernelModule implements AutoCloseable {
-  /** Images are padded by nobody, and the driver wants them aligned. */
+  /** The driver expects aligned images. */
   private static final long IMAGE_ALIGNMENT = 16;
 
   private static final MethodHandle LOAD = Driver.function("cuModuleLoadData", ADDRESS, ADDRESS);

@@ -3,8 +3,8 @@ package dev.kvasir.cuda;
 import dev.kvasir.attention.AttentionShape;
 
 /**
- * Codes with a scale and a zero for some of them, keys by channel and values by token: {@link
- * PackedPage}.
+ * KIVI: uniform codes with a scale and a zero per group, keys per channel and values per token, as
+ * in {@link PackedPage}.
  *
  * @param bits 2 or 4
  */
@@ -19,7 +19,7 @@ record KiviFormat(int bits) implements PageFormat {
     return new PackedPage(bits, headDim).bytes();
   }
 
-  /** Outputs of two sets of wide heads have no room in registers. */
+  /** Limits wide heads to one set, since the outputs of two sets do not fit in registers. */
   @Override
   public int maxHeads(int headDim) {
     return headDim == HeadBlocks.WIDE_HEAD_DIM ? HeadBlocks.SET_HEADS : HeadBlocks.MAX_HEADS;

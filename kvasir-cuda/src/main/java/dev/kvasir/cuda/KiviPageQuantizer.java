@@ -3,16 +3,16 @@ package dev.kvasir.cuda;
 import dev.kvasir.attention.AttentionShape;
 
 /**
- * Packs pages to uniform codes, to the bits of the host's codec of the same groups. Scales are
- * stored for 32 numbers also where more share one.
+ * Quantizes pages to uniform codes with the same bits as the host codec for the same groups. A
+ * scale is stored for every 32 numbers, even if a larger group shares it.
  */
 public final class KiviPageQuantizer implements PageQuantizer {
   private static final int THREADS = 256;
 
   private final int kvHeads;
   private final int keyGroup;
-  private final Launch pack;
-  private final DequantizeKernel unpack;
+  private final Launch quantize;
+  private final DequantizeKernel dequantize;
 
   /**
    * @param keyGroup tokens that share a channel's scale: 32, 64, or 128, which are the two pages of
@@ -21,24 +21,24 @@ public final class KiviPageQuantizer implements PageQuantizer {
    */
   public KiviPageQuantizer(
       KernelModule module, PageFormat format, AttentionShape shape, int keyGroup, int valueGroup) {
-    HeadBlocks.of(format, shape); // refuses heads without kernels
+    HeadBlocks.of(format, shape); // rejects heads without kernels
     check(keyGroup, valueGroup);
     this.kvHeads = shape.kvHeads();
     this.keyGroup = keyGroup;
     String names = "%s_d%d".formatted(format.kernelName(), shape.headDim());
     int sharedBytes = sharedBytes(shape.headDim());
-    Kernel packing = module.kernel("pack_" + names);
-    packing.allowSharedBytes(sharedBytes);
-    this.pack =
-        new Launch(packing, Long.BYTES, Long.BYTES, Long.BYTES, Integer.BYTES, Integer.BYTES)
+    Kernel quantizeKernel = module.kernel("pack_" + names);
+    quantizeKernel.allowSharedBytes(sharedBytes);
+    this.quantize =
+        new Launch(quantizeKernel, Long.BYTES, Long.BYTES, Long.BYTES, Integer.BYTES, Integer.BYTES)
             .block(THREADS)
             .shared(sharedBytes)
             .argument(3, keyGroup)
             .argument(4, valueGroup);
-    this.unpack = new DequantizeKernel(module.kernel("unpack_" + names), kvHeads);
+    this.dequantize = new DequantizeKernel(module.kernel("unpack_" + names), kvHeads);
   }
 
-  /** Rows of halves, and a scale and a zero for 32 of them. */
+  /** Returns the shared memory for rows of halves, with a scale and a zero for every 32. */
   static int sharedBytes(int headDim) {
     return Fp16Page.TOKENS * headDim * 2 + Fp16Page.TOKENS * headDim / 32 * 4;
   }
@@ -63,7 +63,8 @@ public final class KiviPageQuantizer implements PageQuantizer {
       throw new IllegalArgumentException(
           "pages is %d; expected pairs of them, which share scales".formatted(pages));
     }
-    pack.grid(pages, kvHeads, layers.count())
+    quantize
+        .grid(pages, kvHeads, layers.count())
         .argument(0, pairs)
         .argument(1, layers.fp16Stride())
         .argument(2, layers.packedStride())
@@ -73,6 +74,6 @@ public final class KiviPageQuantizer implements PageQuantizer {
   @Override
   public void dequantize(
       CudaStream stream, int pages, long pairs, long metadata, LayerStrides layers) {
-    unpack.prepare(pages, pairs, layers).on(stream);
+    dequantize.prepare(pages, pairs, layers).on(stream);
   }
 }

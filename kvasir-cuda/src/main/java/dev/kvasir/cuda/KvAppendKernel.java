@@ -2,13 +2,13 @@ package dev.kvasir.cuda;
 
 import dev.kvasir.attention.AttentionShape;
 
-/** Brings new keys and values to their pages: a launch without a wait. */
+/** Writes new keys and values to their fp16 pages. Launches are asynchronous. */
 public final class KvAppendKernel {
   private final int kvHeads;
   private final Launch append;
 
   public KvAppendKernel(KernelModule module, AttentionShape shape) {
-    HeadBlocks.of(PageFormat.FP16, shape); // refuses heads without kernels
+    HeadBlocks.of(PageFormat.FP16, shape); // rejects heads without kernels
     this.kvHeads = shape.kvHeads();
     this.append =
         new Launch(
@@ -21,11 +21,11 @@ public final class KvAppendKernel {
   }
 
   /**
-   * @param places on the device, a u64 for each row: the address of its page, of the first KV head,
-   *     and in the lower six bits its token there
-   * @param layerOffset from those pages to the layer's own
-   * @param keys on the device, halves // (rows, kvHeads, headDim)
-   * @param values like them
+   * @param slots device address of a u64 per row: the page address of the first KV head, with the
+   *     token's index in the lower six bits
+   * @param layerOffset offset from those pages to the layer's pages
+   * @param keys device address of halves // (rows, kvHeads, headDim)
+   * @param values device address of halves, shaped like the keys
    */
   public void append(
       CudaStream stream, int rows, long slots, long layerOffset, long keys, long values) {

@@ -9,12 +9,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * A kernel with its arguments and its grid, prepared once: launching takes nothing from the heap.
- * What is set counts for launches after it. Not for several threads at once.
+ * A reusable kernel launch: a kernel with its arguments and grid. Launching allocates nothing on
+ * the heap. Settings apply to later launches. Not thread-safe.
  *
  * <pre>
  * CUlaunchConfig     u32 grid x, y, z; u32 block x, y, z; u32 shared bytes; u32 -;
- *                    u64 stream; u64 attributes; u32 number of them
+ *                    u64 stream; u64 attributes; u32 number of attributes
  * CUlaunchAttribute  u32 id; u32 -; 64 bytes of value
  * </pre>
  */
@@ -28,7 +28,7 @@ public final class Launch {
   private static final int ATTRIBUTE_BYTES = 72;
   private static final int ATTRIBUTE_VALUE = 8;
 
-  /** The kernel may begin before the one ahead of it has ended. */
+  /** Lets the kernel start before the previous one has ended. */
   private static final int PROGRAMMATIC_SERIALIZATION = 6;
 
   private static final MethodHandle LAUNCH =
@@ -36,12 +36,12 @@ public final class Launch {
 
   private final Kernel kernel;
   private final MemorySegment config;
-  private final MemorySegment arguments; // one after another, each aligned to 8
-  private final MemorySegment argumentPointers; // of the arguments
+  private final MemorySegment arguments; // consecutive, each aligned to 8 bytes
+  private final MemorySegment argumentPointers;
   private final int[] offsets;
 
   /**
-   * @param argumentBytes of each argument
+   * @param argumentBytes size of each argument
    */
   public Launch(Kernel kernel, int... argumentBytes) {
     this.kernel = kernel;
@@ -86,8 +86,8 @@ public final class Launch {
   }
 
   /**
-   * Whether it may begin before the kernel ahead of it has ended, which it then waits for by
-   * itself: programmatic dependent launch. Cards before 9.0 have no such thing.
+   * Sets whether the kernel may start before the previous one has ended (programmatic dependent
+   * launch). The kernel itself then waits for the previous one. Requires compute capability 9.0.
    */
   public Launch programmaticDependent(boolean early) {
     config.set(JAVA_INT, ATTRIBUTE_COUNT, early ? 1 : 0);
@@ -104,12 +104,12 @@ public final class Launch {
     return this;
   }
 
-  /** Where an argument begins among {@link #arguments}. */
+  /** Returns the offset of an argument within {@link #arguments}. */
   int offset(int index) {
     return offsets[index];
   }
 
-  /** The bytes of all arguments, the first one at the beginning. */
+  /** Returns the memory of all arguments, in order. */
   MemorySegment arguments() {
     return arguments;
   }

@@ -7,9 +7,9 @@ import dev.kvasir.codec.mixkvq.Thresholds;
 import java.util.SortedSet;
 
 /**
- * Channels of keys in tiers by what queries look at, values in two bits: {@link MixkvqPage}.
+ * MixKVQ: key channels in precision tiers by salience, values in 2 bits, as in {@link MixkvqPage}.
  *
- * @param blocksTogether blocks that have their tiers in common
+ * @param blocksPerRun number of consecutive blocks that share their tiers
  */
 public record MixkvqFormat(
     Thresholds thresholds, Salience salience, QuerySpan span, int blocksPerRun)
@@ -47,13 +47,16 @@ public record MixkvqFormat(
     return HeadBlocks.SET_HEADS;
   }
 
-  /** A block's tiers come of the queries since the last one was packed: it must be the host's. */
+  /**
+   * Returns false: the tiers of a block depend on the queries since the previous quantization, so
+   * both must happen when they do on the host.
+   */
   @Override
   public boolean isQuantizedByPosition() {
     return false;
   }
 
-  /** Queries of four heads as halves. */
+  /** Returns the size of the queries of four heads as halves. */
   @Override
   public int blockBytes() {
     return HeadBlocks.SET_HEADS * HeadBlocks.COMMON_HEAD_DIMS.last() * Short.BYTES;
@@ -76,7 +79,7 @@ public record MixkvqFormat(
     return observesQueries() ? new QueryMagnitudeKernels(module, shape) : AuxiliaryKernels.NONE;
   }
 
-  /** Of sums that count and of those that will be next. */
+  /** Returns the size of the active query sums and of the next ones. */
   @Override
   public int tableBytes(int headDim) {
     return observesQueries() ? 2 * headDim * Long.BYTES : 0;
@@ -98,11 +101,11 @@ public record MixkvqFormat(
   }
 
   /**
-   * Lets random pages have wider channels, which are random too, to measure with.
+   * Gives random pages wide channels, which are random too, for benchmarks.
    *
-   * @param pages one after another
-   * @param bytes of them
-   * @return where their wider channels lie
+   * @param pages consecutive pages
+   * @param bytes size of the pages
+   * @return the memory of the wide channels
    */
   public static DeviceMemory dummyWideChannels(
       KernelModule module, CudaStream stream, int headDim, DeviceMemory pages, long bytes) {

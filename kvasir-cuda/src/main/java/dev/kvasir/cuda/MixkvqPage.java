@@ -9,31 +9,32 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * 64 tokens of one KV head as codes of two bits, with channels of keys that are wider elsewhere.
+ * The layout of a MixKVQ page: 64 tokens of one KV head as 2-bit codes. Wide key channels, of 4
+ * bits or bf16, are stored elsewhere.
  *
  * <pre>
- * page    keys of a {@link PackedPage} of two bits, wider channels zero | header | values of it
+ * page    keys of a {@link PackedPage} of 2 bits, wide channels zero | header | values of it
  *
- * header  u64 where wider channels lie; u32 how many have four bits; u32 how many are kept;
- *         bytes: channels of four bits, zeros up to a multiple of 16, channels that are kept
+ * header  u64 address of wide channels; u32 number of 4-bit channels; u32 number of bf16 channels;
+ *         bytes: 4-bit channels, zeros up to a multiple of 16, bf16 channels
  *         bytes = headDim + 64
  *
- * wider   for 16 channels of four bits each  codes 512 | scales 64 | zeros 64
+ * wide    for 16 channels of 4 bits each  codes 512 | scales 64 | zeros 64
  *           code   lane 4 * (token % 8) + channel % 8 / 2; word token % 32 / 8; half channel % 2;
  *                  field token / 32 + 2 * (channel / 8)
  *           scale  (2 groups of tokens, 4 quads, 2 eights of channels, 2)
  *           zero   (4 quads, 2 eights of channels, 2 groups of tokens, 2)
- *         for each channel that is kept       (2 groups of tokens, 8 rows, 4 tiles) brain halves
- *         bytes = 640 * ceil(mid / 16) + 128 * kept
+ *         for each bf16 channel           (2 groups of tokens, 8 rows, 4 tiles) bf16
+ *         bytes = 640 * ceil(mid / 16) + 128 * bf16
  * </pre>
  *
- * with channels counted within their 16.
+ * Channel indices are relative to their 16.
  */
 record MixkvqPage(int headDim) {
   static final int BITS = 2;
   static final int MID_BITS = 4;
 
-  /** Channels of four bits that are multiplied together. */
+  /** Number of 4-bit channels that are multiplied together. */
   static final int STEP = 16;
 
   static final int CHANNELS_AT = 16;
@@ -43,12 +44,17 @@ record MixkvqPage(int headDim) {
   static final int BF16_BYTES = Fp16Page.TOKENS * Short.BYTES;
   private static final int GROUP = 32;
 
-  /** Of so many channels of four bits and so many that are kept. */
+  /**
+   * Returns the bytes of wide channels.
+   *
+   * @param mid number of 4-bit channels
+   * @param bf16 number of bf16 channels
+   */
   static int wideBytes(int mid, int bf16) {
     return STEP_BYTES * Math.ceilDiv(mid, STEP) + BF16_BYTES * bf16;
   }
 
-  /** Of codes alone. */
+  /** Returns the code bytes of wide channels. */
   static int wideCodeBytes(int mid, int bf16) {
     return Fp16Page.TOKENS * mid * MID_BITS / Byte.SIZE + BF16_BYTES * bf16;
   }
@@ -65,7 +71,7 @@ record MixkvqPage(int headDim) {
     return codes().bytes() + headerBytes();
   }
 
-  /** Where wider channels lie on the device. */
+  /** Returns the device address of the wide channels. */
   long wideAddress(MemorySegment page) {
     return page.get(JAVA_LONG_UNALIGNED, codes().keyBytes());
   }
@@ -94,7 +100,7 @@ record MixkvqPage(int headDim) {
     return Byte.toUnsignedInt(page.get(JAVA_BYTE, codes().keyBytes() + CHANNELS_AT + (long) index));
   }
 
-  /** The codes of two bits as a page without wider channels has them. */
+  /** Returns the 2-bit codes as a page without wide channels. */
   MemorySegment withoutWideChannels(MemorySegment page) {
     int keyBytes = codes().keyBytes();
     MemorySegment both = Arena.ofAuto().allocate(codes().bytes(), 16);
@@ -104,7 +110,11 @@ record MixkvqPage(int headDim) {
     return both;
   }
 
-  /** Of a channel of four bits by its place among them. */
+  /**
+   * Returns the code of a 4-bit channel.
+   *
+   * @param place index among the 4-bit channels
+   */
   static int midCode(MemorySegment wide, int token, int place) {
     int within = place % STEP;
     int lane = 4 * (token % 8) + within % 8 / 2;
@@ -132,9 +142,9 @@ record MixkvqPage(int headDim) {
   }
 
   /**
-   * A brain half of a channel that is kept.
+   * Returns an element of a bf16 channel, as bf16 bits.
    *
-   * @param mid channels of four bits before them
+   * @param mid number of preceding 4-bit channels
    */
   static short bf16(MemorySegment wide, int mid, int token, int place) {
     int row = token % 8 + 8 * (token / GROUP);
@@ -142,7 +152,7 @@ record MixkvqPage(int headDim) {
     return wide.get(JAVA_SHORT_UNALIGNED, at);
   }
 
-  /** What attention takes the keys of a page for. // (64, headDim) */
+  /** Returns the dequantized keys of a page. // (64, headDim) */
   float[] keys(MemorySegment page, MemorySegment wide) {
     float[] keys = new float[Fp16Page.TOKENS * headDim];
     for (int i = 0; i < keys.length; i++) {

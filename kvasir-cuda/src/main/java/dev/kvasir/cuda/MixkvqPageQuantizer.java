@@ -3,15 +3,15 @@ package dev.kvasir.cuda;
 import dev.kvasir.attention.AttentionShape;
 
 /**
- * Packs pages whose channels were divided into tiers ({@link TierAssignments}), to the bits of the
- * host's codec.
+ * Quantizes pages by the tiers of their channels ({@link TierAssignments}), with the same bits as
+ * the host codec.
  */
 final class MixkvqPageQuantizer implements PageQuantizer {
   private static final int THREADS = 256;
 
   private final AttentionShape shape;
-  private final Launch pack;
-  private final DequantizeKernel unpack;
+  private final Launch quantize;
+  private final DequantizeKernel dequantize;
 
   MixkvqPageQuantizer(
       KernelModule module,
@@ -19,23 +19,23 @@ final class MixkvqPageQuantizer implements PageQuantizer {
       AttentionShape shape,
       int keyGroup,
       int valueGroup) {
-    HeadBlocks.of(format, shape); // refuses heads without kernels
+    HeadBlocks.of(format, shape); // rejects heads without kernels
     KiviPageQuantizer.check(keyGroup, valueGroup);
     this.shape = shape;
     String names = "%s_d%d".formatted(format.kernelName(), shape.headDim());
     int sharedBytes = KiviPageQuantizer.sharedBytes(shape.headDim());
-    Kernel packing = module.kernel("pack_" + names);
-    packing.allowSharedBytes(sharedBytes);
-    this.pack =
-        new Launch(packing, 8, 8, 8, 8, Integer.BYTES, Integer.BYTES)
+    Kernel quantizeKernel = module.kernel("pack_" + names);
+    quantizeKernel.allowSharedBytes(sharedBytes);
+    this.quantize =
+        new Launch(quantizeKernel, 8, 8, 8, 8, Integer.BYTES, Integer.BYTES)
             .block(THREADS)
             .shared(sharedBytes)
             .argument(4, keyGroup)
             .argument(5, valueGroup);
-    this.unpack = new DequantizeKernel(module.kernel("unpack_" + names), shape.kvHeads());
+    this.dequantize = new DequantizeKernel(module.kernel("unpack_" + names), shape.kvHeads());
   }
 
-  /** Of one layer. */
+  /** Returns the metadata longs per block of one layer. */
   @Override
   public int metadataLongs() {
     return shape.kvHeads() * TierAssignments.headLongs(shape.headDim());
@@ -49,7 +49,8 @@ final class MixkvqPageQuantizer implements PageQuantizer {
   @Override
   public void quantize(
       CudaStream stream, int pages, long pairs, long metadata, LayerStrides layers) {
-    pack.grid(pages, shape.kvHeads(), layers.count())
+    quantize
+        .grid(pages, shape.kvHeads(), layers.count())
         .argument(0, pairs)
         .argument(1, metadata)
         .argument(2, layers.fp16Stride())
@@ -60,6 +61,6 @@ final class MixkvqPageQuantizer implements PageQuantizer {
   @Override
   public void dequantize(
       CudaStream stream, int pages, long pairs, long metadata, LayerStrides layers) {
-    unpack.prepare(pages, pairs, layers).on(stream);
+    dequantize.prepare(pages, pairs, layers).on(stream);
   }
 }

@@ -6,9 +6,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What a sequence has beside pages of {@link MixkvqFormat}: sums of its queries, and extents with
- * the wider channels of its packed blocks. Extents are filled one after another, by blocks that
- * follow each other; each block holds those that it has something in.
+ * The tables of a sequence in {@link MixkvqFormat}: sums of query magnitudes, and extents with the
+ * wide channels of its packed blocks. Consecutive blocks fill extents one after another. Each block
+ * holds a reference to the extents that it uses.
  */
 final class MixkvqTables implements SequenceTables {
   private static final long NONE = 0;
@@ -16,16 +16,16 @@ final class MixkvqTables implements SequenceTables {
   private final CacheResources resources;
   private final MixkvqFormat format;
   private final WideChannels wideChannels;
-  private final DeviceQueryMagnitudes magnitudes; // null where queries do not matter
-  private final List<Block> blocks; // that are packed
-  private long open = NONE; // the extent that is being filled
-  private int filled; // bytes of it
+  private final DeviceQueryMagnitudes magnitudes; // null if salience ignores queries
+  private final List<Block> blocks; // the packed blocks
+  private long open = NONE; // the extent being filled
+  private int filled; // used bytes of the open extent
   private boolean dummy;
 
   /**
    * A packed block.
    *
-   * @param codeBytes of its wider channels
+   * @param codeBytes code bytes of its wide channels
    */
   private record Block(long[] extents, long codeBytes) {}
 
@@ -68,13 +68,13 @@ final class MixkvqTables implements SequenceTables {
     }
   }
 
-  /** Nothing has changed where there is no memory for wider channels. */
+  /** Leaves everything unchanged if there is no memory for wide channels. */
   @Override
-  public long[] quantizationMetadata(int position, long[] halves) {
+  public long[] quantizationMetadata(int position, long[] fp16) {
     Tiers[][] tiers =
         dummy
-            ? TierAssignments.dummy(halves.length / SequencePages.BLOCK_PAGES, wideChannels)
-            : wideChannels.assignTiers(resources, halves, magnitudes);
+            ? TierAssignments.dummy(fp16.length / SequencePages.BLOCK_PAGES, wideChannels)
+            : wideChannels.assignTiers(resources, fp16, magnitudes);
     TierAssignments plans = new TierAssignments(wideChannels, tiers.length);
     int before = blocks.size();
     long openBefore = open;
@@ -114,7 +114,7 @@ final class MixkvqTables implements SequenceTables {
     }
   }
 
-  /** Room for a piece, in an extent that the block then holds. */
+  /** Allocates bytes in an extent and makes the block hold the extent. */
   private long place(int bytes, List<Long> held) {
     if (open == NONE || filled + bytes > WideChannels.EXTENT_BYTES) {
       open = wideChannels.extents().allocate(1)[0];
@@ -134,7 +134,7 @@ final class MixkvqTables implements SequenceTables {
     dummy = true;
   }
 
-  /** Pages say where their wider channels are. */
+  /** Returns no metadata: pages store the addresses of their wide channels. */
   @Override
   public long[] dequantizationMetadata(int count) {
     return SequencePages.NONE;
@@ -159,7 +159,7 @@ final class MixkvqTables implements SequenceTables {
     return blocks.stream().mapToLong(Block::codeBytes).sum();
   }
 
-  /** The fork begins an extent of its own. */
+  /** Forks the tables; the fork starts a new extent. */
   @Override
   public SequenceTables fork() {
     MixkvqTables fork =
@@ -189,7 +189,7 @@ final class MixkvqTables implements SequenceTables {
       for (long extent : blocks.removeLast().extents()) {
         wideChannels.extents().release(extent);
       }
-      open = NONE; // it may have gone
+      open = NONE; // the open extent may be released
     }
   }
 }

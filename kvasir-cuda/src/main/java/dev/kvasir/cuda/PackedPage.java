@@ -6,9 +6,9 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 
 /**
- * 64 tokens of one KV head as codes of two, four or eight bits, with a scale and a zero for 32:
- * keys by channel over 32 tokens, values by token over 32 channels. Codes are fragments of matrix
- * operands as a mask leaves them; docs/gpu.md draws them.
+ * The layout of a packed page: 64 tokens of one KV head as codes of 2, 4 or 8 bits. Each group of
+ * 32 has a scale and a zero: keys per channel over 32 tokens, values per token over 32 channels. A
+ * mask extracts fragments of matrix operands from the code words; docs/gpu.md shows them.
  *
  * <pre>
  * key codes     headDim * 8 * bits
@@ -21,9 +21,9 @@ import java.lang.foreign.MemorySegment;
  * bytes = headDim * (16 * bits + 12) + 256 * pairs
  * </pre>
  *
- * Value codes of a lane lie for 8 channels of the lower half of the head and 8 of the upper one;
- * the pair of their groups of 32 is one of {@code headDim / 64}, or of three with 96 channels,
- * where a group is met by two others and its scales are stored twice.
+ * A lane holds value codes of 8 channels in the lower half of the head and 8 in the upper half.
+ * Their two groups of 32 form one of {@code headDim / 64} pairs. With 96 channels there are three
+ * pairs: each group is in two of them, so its scales are stored twice.
  */
 public record PackedPage(int bits, int headDim) {
   private static final int TOKENS = Fp16Page.TOKENS;
@@ -57,7 +57,7 @@ public record PackedPage(int bits, int headDim) {
     return 256 * pairs();
   }
 
-  /** The first bit of a key's code, counted from the beginning of the page. */
+  /** Returns the first bit of a key's code, counted from the start of the page. */
   int keyCodeBit(int token, int channel) {
     int row = token % 8;
     int tile = token % GROUP / 8;
@@ -68,7 +68,7 @@ public record PackedPage(int bits, int headDim) {
     return codeBit(0, index, lane, field(register, tile % 2), channel % 2);
   }
 
-  /** The first bit of a value's code. */
+  /** Returns the first bit of a value's code, counted from the start of the page. */
   int valueCodeBit(int token, int channel) {
     int upper = channel / (headDim / 2);
     int tile = channel % (headDim / 2) / 8;
@@ -78,12 +78,12 @@ public record PackedPage(int bits, int headDim) {
     return codeBit(keyBytes(), index, lane, field(register, tile % 2), token % 2);
   }
 
-  /** Upper channels meet the two groups of tokens in the other order. */
+  /** Upper channels take the two groups of tokens in reverse order. */
   private static int valueStep(int token, int upper) {
     return 2 * (token / GROUP ^ upper) + token % GROUP / 16;
   }
 
-  /** Two tiles share a word of two-bit codes; with eight bits half a tile has one. */
+  /** Two tiles share a word of 2-bit codes; with 8 bits a word holds half a tile. */
   private int field(int register, int odd) {
     return switch (bits) {
       case 2 -> register % 2 + 2 * odd + 4 * (register / 2);
@@ -92,7 +92,7 @@ public record PackedPage(int bits, int headDim) {
     };
   }
 
-  /** Of a fragment among its step's. */
+  /** Returns the word of a fragment within its step. */
   private int word(int tile, int register) {
     return switch (bits) {
       case 2 -> tile / 2;
@@ -102,7 +102,7 @@ public record PackedPage(int bits, int headDim) {
   }
 
   /**
-   * @param index of a word among those of its lane
+   * @param index index of a word within its lane
    */
   private int codeBit(int at, int index, int lane, int field, int half) {
     int word = Fp16Page.CHUNK_BYTES * (index / 4) + 16 * lane + Integer.BYTES * (index % 4);
@@ -159,13 +159,13 @@ public record PackedPage(int bits, int headDim) {
     return page.get(JAVA_SHORT_UNALIGNED, at);
   }
 
-  /** What attention takes a key's number for. */
+  /** Returns the dequantized key element. */
   public float key(MemorySegment page, int token, int channel) {
     return key(page, token, channel, 1);
   }
 
   /**
-   * @param unit what a scale is multiplied by to be a step
+   * @param unit factor from a stored scale to a quantization step
    */
   float key(MemorySegment page, int token, int channel, float unit) {
     return expanded(
@@ -176,13 +176,13 @@ public record PackedPage(int bits, int headDim) {
         unit);
   }
 
-  /** What attention takes a value's number for. */
+  /** Returns the dequantized value element. */
   public float value(MemorySegment page, int token, int channel) {
     return value(page, token, channel, 1);
   }
 
   /**
-   * @param unit what a scale is multiplied by to be a step
+   * @param unit factor from a stored scale to a quantization step
    */
   float value(MemorySegment page, int token, int channel, float unit) {
     return expanded(

@@ -4,117 +4,117 @@ import dev.kvasir.attention.AttentionShape;
 import java.util.SortedSet;
 
 /**
- * How a sequence's older pages lie on a device, and what packs and reads them. Its newest tokens
- * are halves in any case, and so are its sinks. A format says here what its kernels take; {@link
- * DeviceCacheConfig} says which caches it serves.
+ * The format of a sequence's older pages on a device, with the kernels that quantize and read them.
+ * Sinks and the residual window are always fp16. A format describes what its kernels need; {@link
+ * DeviceCacheConfig} maps caches to formats.
  */
 public sealed interface PageFormat
     permits CommvqFormat, Fp16Format, MixkvqFormat, PatternkvFormat, KiviFormat, PmkvqFormat {
-  /** Halves. */
+  /** Unquantized fp16. */
   PageFormat FP16 = new Fp16Format();
 
-  /** Codes of four bits, keys by channel and values by token. */
+  /** 4-bit codes, keys per channel and values per token. */
   PageFormat KIVI4 = new KiviFormat(4);
 
-  /** Codes of two bits. */
+  /** 2-bit codes, keys per channel and values per token. */
   PageFormat KIVI2 = new KiviFormat(2);
 
-  /** Of a number's code. */
+  /** Returns the bits of a code. */
   int bits();
 
   default boolean isQuantized() {
     return true;
   }
 
-  /** Whether pages become narrower when they are packed already. */
+  /** Returns whether packed pages may be requantized to fewer bits. */
   default boolean requantizes() {
     return false;
   }
 
-  /** Blocks that are packed together. */
+  /** Returns the number of consecutive blocks that are quantized together. */
   default int blocksPerRun() {
     return 1;
   }
 
-  /** As kernels are named. */
+  /** Returns the format's part of kernel names. */
   String kernelName();
 
-  /** Bytes of 64 tokens of one KV head. */
+  /** Returns the bytes of a page: 64 tokens of one KV head. */
   int pageBytes(int headDim);
 
-  /** Bytes that a warp takes at a time. */
+  /** Returns the bytes that a warp reads at a time. */
   default int unitBytes(int headDim) {
     return pageBytes(headDim);
   }
 
-  /** Units of a page. */
+  /** Returns the number of such units per page. */
   default int pageUnits() {
     return 1;
   }
 
-  /** Channels of a head that there are kernels for. */
+  /** Returns the head dimensions with kernels. */
   default SortedSet<Integer> headDims() {
     return HeadBlocks.HEAD_DIMS;
   }
 
-  /** Query heads that a block takes at the most. */
+  /** Returns the maximum number of query heads per thread block. */
   int maxHeads(int headDim);
 
-  /** Whether many rows of a prompt read packed pages as they are; else those are unpacked first. */
+  /** Returns whether prefill reads packed pages directly; otherwise they are dequantized first. */
   default boolean prefillReadsPacked() {
     return false;
   }
 
-  /** Whether such a cache is packed by position alone, at multiples of 256 tokens. */
+  /** Returns whether quantization depends on positions alone, at multiples of 256 tokens. */
   default boolean isQuantizedByPosition() {
     return true;
   }
 
-  /** Shared memory of a warp beside its ring. */
+  /** Returns the shared memory of a warp, without its ring buffer. */
   default int warpBytes() {
     return 0;
   }
 
-  /** Shared memory of a block beside that of its warps. */
+  /** Returns the shared memory of a block, without that of its warps. */
   default int blockBytes() {
     return 0;
   }
 
-  /** Warps of a block that its registers allow. */
+  /** Returns the maximum number of warps per block, limited by registers. */
   default int maxWarps() {
     return HeadBlocks.MAX_WARPS;
   }
 
   /**
-   * What packs pages to this format; null where nothing is packed.
+   * Creates the quantizer of this format; null if nothing is quantized.
    *
-   * @param kind whose groups they have
+   * @param cacheConfig supplies the group sizes
    */
   PageQuantizer newQuantizer(
       KernelModule module, CudaStream stream, DeviceCacheConfig cacheConfig, AttentionShape shape);
 
-  /** What attention takes beside pages. */
+  /** Creates the kernels that run before and after attention. */
   default AuxiliaryKernels newAuxiliaryKernels(
       KernelModule module, CudaStream stream, AttentionShape shape, int maxSequences) {
     return AuxiliaryKernels.NONE;
   }
 
-  /** Bytes of a page of tables that a sequence has beside its pages, of one KV head; 0 for none. */
+  /** Returns the bytes of a table page of one KV head; 0 if the format has no tables. */
   default int tableBytes(int headDim) {
     return 0;
   }
 
-  /** Pages of tables that a sequence of so many blocks has at the most. */
+  /** Returns the maximum number of table pages of a sequence. */
   default int tablePages(int blocks) {
     return 0;
   }
 
-  /** What is in a page of tables at the most. */
+  /** Returns the maximum number of entries in a table page. */
   default int tableEntries() {
     return 0;
   }
 
-  /** What a new sequence has beside its pages. */
+  /** Creates the tables of a new sequence. */
   default SequenceTables newTables(CacheResources resources) {
     return SequenceTables.NONE;
   }

@@ -5,24 +5,24 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Packs, unpacks and copies pages of all layers, in the order of a stream. */
+/** Quantizes, dequantizes and copies pages of all layers, in stream order. */
 final class PageOperations implements AutoCloseable {
-  /** Pages at a time. */
+  /** Pages per launch. */
   private static final int MAX_PAGES = 256;
 
   private static final long[] NOTHING = {};
 
   private final CudaContext context;
   private final CudaStream stream;
-  private final PageQuantizer quantizer; // null where nothing is packed
+  private final PageQuantizer quantizer; // null if nothing is quantized
   private final PageQuantizer.LayerStrides layers;
-  private final long fp16PageBytes; // of a page in a layer
+  private final long fp16PageBytes; // of one layer
   private final long tableBytes;
-  private final int metadataLongs; // of a block
+  private final int metadataLongs; // per block
   private final Arena arena = Arena.ofShared();
-  private final MemorySegment lists; // pairs, then what blocks have beside them
+  private final MemorySegment lists; // pairs, then the metadata of blocks
   private final DeviceMemory deviceLists;
-  private boolean closed; // under the lock
+  private boolean closed; // guarded by the lock
 
   PageOperations(
       CudaContext context,
@@ -44,9 +44,9 @@ final class PageOperations implements AutoCloseable {
   }
 
   /**
-   * Makes the device the one that this thread calls.
+   * Makes the device current for the calling thread.
    *
-   * @throws IllegalStateException where its engine is closed
+   * @throws IllegalStateException if the engine is closed
    */
   void enter() {
     if (closed) {
@@ -55,40 +55,44 @@ final class PageOperations implements AutoCloseable {
     context.enter();
   }
 
-  /** What is done to some pages that are listed on the device. */
+  /** A kernel launch for pages listed on the device. */
   private interface PageTask {
     void launch(
         CudaStream stream, int pages, long pairs, long metadata, PageQuantizer.LayerStrides layers);
   }
 
-  /** What is done to pairs of pages that are listed on the device. */
+  /** A kernel launch for page pairs listed on the device. */
   interface PagePairTask {
     void launch(CudaStream stream, int pages, long pairs);
   }
 
-  /** Does something to pages, two by two those of a block. */
+  /** Runs a task on pairs of pages; two consecutive pairs are a block. */
   void runOnPairs(long[] from, long[] to, PagePairTask work) {
     inChunks(
         from, to, NOTHING, (on, pages, pairs, metadata, strides) -> work.launch(on, pages, pairs));
   }
 
   /**
-   * @param halves full pages, two by two those of a block
-   * @param packed where they go
-   * @param beside what each block takes beside its pages
+   * Quantizes full fp16 pages.
+   *
+   * @param fp16 source pages, two consecutive ones per block
+   * @param packed target pages
+   * @param metadata metadata of each block
    */
   void quantize(long[] fp16, long[] packed, long[] metadata) {
     inChunks(fp16, packed, metadata, quantizer::quantize);
   }
 
   /**
-   * @param halves where they go
+   * Dequantizes packed pages.
+   *
+   * @param fp16 target pages
    */
   void dequantize(long[] fp16, long[] packed, long[] metadata) {
     inChunks(fp16, packed, metadata, quantizer::dequantize);
   }
 
-  /** Unpacks pages of one layer that are listed on the device. */
+  /** Dequantizes listed pages of one layer. */
   void dequantizeLayer(CudaStream into, int pages, long pairs, long metadata, int layer) {
     quantizer.dequantize(into, pages, pairs, metadata, layers.only(layer));
   }
@@ -105,14 +109,14 @@ final class PageOperations implements AutoCloseable {
       int firstBlock = from / SequencePages.BLOCK_PAGES;
       MemorySegment.copy(
           metadata, firstBlock * longs, lists, JAVA_LONG, 2L * Long.BYTES * count, blocks * longs);
-      // Memory that is not pinned has been read when the call returns.
+      // Pageable memory has been read when the call returns.
       deviceLists.upload(stream, 0, lists, Long.BYTES * (2L * count + blocks * longs));
       long pairs = deviceLists.address();
       work.launch(stream, count, pairs, pairs + 2L * Long.BYTES * count, layers);
     }
   }
 
-  /** Copies a page of halves in all layers. */
+  /** Copies an fp16 page in all layers. */
   void copy(long from, long to) {
     for (int layer = 0; layer < layers.count(); layer++) {
       long offset = layer * layers.fp16Stride();
@@ -120,7 +124,7 @@ final class PageOperations implements AutoCloseable {
     }
   }
 
-  /** Copies a page of tables in all layers. */
+  /** Copies a table page in all layers. */
   void copyTable(long from, long to) {
     for (int layer = 0; layer < layers.count(); layer++) {
       long offset = layer * layers.tableStride();
@@ -128,7 +132,7 @@ final class PageOperations implements AutoCloseable {
     }
   }
 
-  /** Sets a page of tables to zero in all layers. */
+  /** Sets a table page to zero in all layers. */
   void clearTable(long table) {
     for (int layer = 0; layer < layers.count(); layer++) {
       DeviceMemory.clear(stream, table + layer * layers.tableStride(), tableBytes);
@@ -139,12 +143,12 @@ final class PageOperations implements AutoCloseable {
     return layers.count();
   }
 
-  /** Brings a layer's page of tables from outside the heap. */
+  /** Uploads a table page of one layer from off-heap memory. */
   void uploadTable(MemorySegment from, long to, int layer) {
     DeviceMemory.uploadTo(stream, to + layer * layers.tableStride(), from, tableBytes);
   }
 
-  /** Reads a layer's pages of halves, one after another, and waits for them. */
+  /** Downloads fp16 pages of one layer, consecutively, and waits for them. */
   void download(long[] fp16, int first, int count, int layer, MemorySegment to) {
     for (int i = 0; i < count; i++) {
       long from = fp16[first + i] + layer * layers.fp16Stride();

@@ -9,16 +9,17 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Pages of one size on a device, of all layers: what is taken is a page of every layer, named by
- * the address of the first one's. Memory of the device is taken and given back in slabs, all of one
- * size, so that layers lie equally far apart in each:
+ * A pool of equally sized device pages. An allocated page spans all layers and is named by its
+ * address in the first layer. Device memory is allocated and freed in slabs of one size, so the
+ * stride between layers is constant:
  *
  * <pre>
  * slab  (layers, 64 pages, kvHeads) pages of a head
  * </pre>
  *
- * Pages are counted by the sequences that hold them. Bytes of pages are taken from the pool of all
- * sequences beforehand and without the lock: who yields there comes back here.
+ * Pages are reference-counted by the sequences that hold them. Their bytes are taken from the
+ * shared memory pool first and without the lock, because reclaiming memory there can release pages
+ * here.
  */
 final class PagePool implements AutoCloseable {
   static final int SLAB_PAGES = 64;
@@ -31,11 +32,10 @@ final class PagePool implements AutoCloseable {
   private final Deque<Slab> open = new ArrayDeque<>(); // those with free pages
   private boolean closed;
 
-  /** Some pages of every layer. */
   private static final class Slab {
     final DeviceMemory memory;
-    final int[] refCounts = new int[SLAB_PAGES]; // of each page
-    final int[] free = new int[SLAB_PAGES]; // numbers of pages, a stack
+    final int[] refCounts = new int[SLAB_PAGES]; // by page
+    final int[] free = new int[SLAB_PAGES]; // page numbers, a stack
     int freeCount = SLAB_PAGES;
 
     Slab(DeviceMemory memory) {
@@ -47,8 +47,8 @@ final class PagePool implements AutoCloseable {
   }
 
   /**
-   * @param bytes that pages are taken from
-   * @param pageBytes of all KV heads in a layer
+   * @param bytes budget that pages are taken from
+   * @param pageBytes bytes of a page in one layer, all KV heads
    */
   PagePool(CudaContext context, MemoryPool bytes, int layers, long pageBytes) {
     this.context = context;
@@ -57,29 +57,28 @@ final class PagePool implements AutoCloseable {
     this.pageBytes = pageBytes;
   }
 
-  /** From a layer's page to the next layer's. */
+  /** Returns the byte distance between the pages of consecutive layers. */
   long layerStride() {
     return SLAB_PAGES * pageBytes;
   }
 
-  /** Of a page in one layer, of all KV heads. */
+  /** Returns the bytes of a page in one layer, all KV heads. */
   long pageBytes() {
     return pageBytes;
   }
 
-  /** Of a page in all layers. */
+  /** Returns the bytes of a page in all layers. */
   long totalPageBytes() {
     return layers * pageBytes;
   }
 
   /**
-   * Takes pages, each with one holder.
+   * Allocates pages with a reference count of one. Nothing changes if it throws.
    *
-   * @throws dev.kvasir.memory.MemoryFullException where the pool of all sequences has not as many
-   *     bytes
-   * @throws DeviceException where the device has not
-   * @throws IllegalStateException where the pool is closed: a step takes its pages before it has
-   *     the lock, so whoever closes the engine may come between; nothing has changed in any case
+   * @throws dev.kvasir.memory.MemoryFullException if the shared memory pool has too few bytes
+   * @throws DeviceException if the device has too little memory
+   * @throws IllegalStateException if the pool is closed; a step allocates before it holds the lock,
+   *     so the engine may be closed in between
    */
   long[] allocate(int count) {
     bytes.acquire(count * totalPageBytes());
@@ -130,7 +129,7 @@ final class PagePool implements AutoCloseable {
     return slab.memory.address() + page * pageBytes;
   }
 
-  /** Another sequence holds a page too. */
+  /** Adds a reference to a page. */
   synchronized void retain(long address) {
     Map.Entry<Long, Slab> found = slabs.floorEntry(address);
     found.getValue().refCounts[number(found, address)]++;
@@ -145,7 +144,7 @@ final class PagePool implements AutoCloseable {
     return (int) ((address - slab.getKey()) / pageBytes);
   }
 
-  /** One who held a page does no more. */
+  /** Drops a reference to a page and frees it with the last one. */
   void release(long address) {
     if (dropReference(address)) {
       bytes.release(totalPageBytes());
@@ -155,7 +154,7 @@ final class PagePool implements AutoCloseable {
   private synchronized boolean dropReference(long address) {
     Map.Entry<Long, Slab> found = slabs.floorEntry(address);
     if (found == null) {
-      return false; // all went with the engine, before this sequence
+      return false; // the engine was closed before this sequence
     }
     Slab slab = found.getValue();
     int page = number(found, address);
@@ -170,14 +169,15 @@ final class PagePool implements AutoCloseable {
       open.remove(slab);
       slabs.remove(found.getKey());
       context.enter();
-      slab.memory.close(); // waits for what the device still does with it
+      slab.memory.close(); // waits for pending device work
     }
     return true;
   }
 
   /**
-   * Fills all slabs with numbers below two, to measure with: no byte makes a half infinite. All
-   * have those of the first, since a full card would wait for random ones longer than for steps.
+   * Fills all slabs with random numbers below two, for benchmarks: no fp16 number is infinite. All
+   * slabs copy the first one, since generating random bytes for a full card would take longer than
+   * the steps.
    */
   synchronized void fillRandom(CudaStream stream) {
     if (slabs.isEmpty()) {
@@ -193,7 +193,7 @@ final class PagePool implements AutoCloseable {
     stream.synchronize();
   }
 
-  /** Pages that somebody holds. */
+  /** Returns the number of allocated pages. */
   synchronized int allocated() {
     int count = 0;
     for (Slab slab : slabs.values()) {

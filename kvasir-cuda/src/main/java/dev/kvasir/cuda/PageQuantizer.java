@@ -1,60 +1,61 @@
 package dev.kvasir.cuda;
 
 /**
- * Packs full pages of halves, and makes halves of packed ones again; launches without a wait.
+ * Quantizes full fp16 pages and dequantizes packed ones. Launches are asynchronous.
  *
- * <p>Pairs lie on the device, two u64 for each page: the address of the page of halves, and that of
- * the packed one, both of the first layer and KV head. Two pages that follow each other are a
- * block.
+ * <p>Pairs are two u64 per page on the device: the addresses of the fp16 page and of the packed
+ * page, both of the first layer and KV head. Two consecutive pages are a block.
  */
 public interface PageQuantizer extends AutoCloseable {
   /**
-   * How pages of layers lie: those of the next one so many bytes further.
+   * A range of layers and the byte distances between the pages of consecutive layers.
    *
-   * @param first of those that are meant
-   * @param count of them
-   * @param halfStride of pages of halves
-   * @param packedStride of packed ones
-   * @param tableStride of tables that a sequence has beside its pages
+   * @param first first layer
+   * @param count number of layers
+   * @param fp16Stride distance between fp16 pages
+   * @param packedStride distance between packed pages
+   * @param tableStride distance between table pages
    */
   record LayerStrides(int first, int count, long fp16Stride, long packedStride, long tableStride) {
     public static final LayerStrides ONE = new LayerStrides(1, 0, 0, 0);
 
-    /** All of them. */
-    public LayerStrides(int count, long halfStride, long packedStride, long tableStride) {
-      this(0, count, halfStride, packedStride, tableStride);
+    /** Describes all layers. */
+    public LayerStrides(int count, long fp16Stride, long packedStride, long tableStride) {
+      this(0, count, fp16Stride, packedStride, tableStride);
     }
 
-    /** One of them, whose halves lie where those of any other would. */
+    /** Returns the strides of one layer; all layers share its fp16 pages. */
     LayerStrides only(int layer) {
       return new LayerStrides(layer, 1, 0, packedStride, tableStride);
     }
   }
 
-  /** Longs that a block takes beside its pairs: where tables of its sequence lie. */
+  /** Returns the number of metadata longs per block, such as addresses of its sequence's tables. */
   default int metadataLongs() {
     return 0;
   }
 
-  /** The same with so many layers, where each of them takes its own. */
+  /** Returns the number of metadata longs per block in all layers. */
   default int metadataLongs(int layers) {
     return metadataLongs();
   }
 
   /**
-   * @param pairs on the device
-   * @param beside on the device, {@link #metadataLongs} for each block
+   * Quantizes pages.
+   *
+   * @param pairs device address
+   * @param metadata device address, {@link #metadataLongs} for each block
    */
   void quantize(CudaStream stream, int pages, long pairs, long metadata, LayerStrides layers);
 
-  /** Gives back what it has taken to pack with. */
+  /** Frees the memory used for quantization. */
   @Override
   default void close() {}
 
   /**
-   * As attention takes packed pages; halves are written, but for pairs of zeros.
+   * Dequantizes pages to the numbers that attention computes with. Pairs of zeros are skipped.
    *
-   * @param beside on the device, where unpacking takes anything
+   * @param metadata device address, used if the format needs it
    */
   void dequantize(CudaStream stream, int pages, long pairs, long metadata, LayerStrides layers);
 }

@@ -7,22 +7,21 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Which pages the sequences of a batch have, on the device. Packed pages of a sequence come before
- * those of halves; keys carry their positions, so attention asks for no other order. The last page
- * is the one that the step's own token is written to, and all others are final before a step
- * begins.
+ * The page table of a batch, on the device. Packed pages of a sequence precede its fp16 pages. Keys
+ * carry their positions, so attention needs no further order. A step writes its own token to the
+ * last page; all other pages are final before the step.
  *
  * <pre>
- * sequence  u32 first entry; u32 packed pages; u32 pages of halves; u32 pages of tables
+ * sequence  u32 first entry; u32 packed pages; u32 fp16 pages; u32 table pages
  * entry     u64 address of the page of the first KV head, a multiple of 64 | tokens in it - 1
- *           (of tables: whatever is counted there)
+ *           (table pages: number of table entries - 1)
  * </pre>
  *
- * Pages of further KV heads follow that of the first. It is filled in arrays and copied at once:
- * code that is not compiled yet takes microseconds for each access to memory outside the heap.
+ * Pages of further KV heads follow that of the first. The table is filled in arrays and copied at
+ * once, because each off-heap access takes microseconds in interpreted code.
  */
 public final class PageTable implements AutoCloseable {
-  /** Of a sequence. */
+  /** Fields per sequence. */
   private static final int FIELDS = 4;
 
   private static final int PACKED_PAGES = 1;
@@ -33,8 +32,8 @@ public final class PageTable implements AutoCloseable {
   private final int maxEntries;
   private final Arena arena = Arena.ofShared();
   private final MemorySegment all; // sequences, then entries
-  private final int[] sequences; // (sequences, 4), as they are brought
-  private final int[] narrowPages; // of sequences whose pages shrink
+  private final int[] sequences; // (sequences, 4), as uploaded
+  private final int[] narrowPages; // by sequence, if pages are requantized
   private final long[] entries;
   private final DeviceMemory memory;
   private int sequenceCount;
@@ -54,52 +53,52 @@ public final class PageTable implements AutoCloseable {
     return (long) Integer.BYTES * sequences.length;
   }
 
-  /** Forgets all sequences. */
+  /** Removes all sequences. */
   public void clear() {
     sequenceCount = 0;
     entryCount = 0;
   }
 
   /**
-   * Adds a sequence whose pages are known as entries of full pages: a copy, where one call for each
-   * page would take longer than the step.
+   * Adds a sequence from entries of full pages. One copy replaces a call per page, which would take
+   * longer than the step.
    *
    * @param full addresses with 63 in their lower bits, packed pages first
-   * @param lastTokens that the last page of halves has in it
-   * @param tables entries of what the sequence has beside its pages
+   * @param lastTokens tokens in the last fp16 page
+   * @param tables entries of the sequence's table pages
    */
-  void addSequence(long[] full, int packedPages, int halfPages, int lastTokens, long[] tables) {
+  void addSequence(long[] full, int packedPages, int fp16Pages, int lastTokens, long[] tables) {
     addSequence();
     sequences[FIELDS * (sequenceCount - 1) + PACKED_PAGES] = packedPages;
-    sequences[FIELDS * (sequenceCount - 1) + FP16_PAGES] = halfPages;
-    addEntries(full, packedPages + halfPages, lastTokens);
+    sequences[FIELDS * (sequenceCount - 1) + FP16_PAGES] = fp16Pages;
+    addEntries(full, packedPages + fp16Pages, lastTokens);
     for (long table : tables) {
       addEntry(table & -Fp16Page.TOKENS, (int) (table & Fp16Page.TOKENS - 1) + 1, TABLE_PAGES);
     }
   }
 
   /**
-   * The same of pages that shrink.
+   * Adds a sequence whose pages are requantized.
    *
-   * @param narrow those of four bits, then those of two
+   * @param narrow 4-bit pages, then 2-bit pages
    */
   void addSequence(
       long[] full,
       int packedPages,
-      int halfPages,
+      int fp16Pages,
       int lastTokens,
       long[] narrow,
-      int fours,
-      int twos) {
-    addSequence(full, packedPages, halfPages, lastTokens, narrow);
-    sequences[FIELDS * (sequenceCount - 1) + TABLE_PAGES] = fours | twos << 16;
-    narrowPages[sequenceCount - 1] = fours + twos;
+      int fourBitPages,
+      int twoBitPages) {
+    addSequence(full, packedPages, fp16Pages, lastTokens, narrow);
+    sequences[FIELDS * (sequenceCount - 1) + TABLE_PAGES] = fourBitPages | twoBitPages << 16;
+    narrowPages[sequenceCount - 1] = fourBitPages + twoBitPages;
   }
 
   /**
-   * Adds pages of no sequence, for whoever counts them by itself.
+   * Adds pages that belong to no sequence; the caller counts them.
    *
-   * @param lastTokens that the last page has in it
+   * @param lastTokens tokens in the last page
    */
   void addEntries(long[] full, int count, int lastTokens) {
     if (entryCount + count > maxEntries) {
@@ -110,7 +109,7 @@ public final class PageTable implements AutoCloseable {
     entries[entryCount - 1] = full[count - 1] & -Fp16Page.TOKENS | lastTokens - 1;
   }
 
-  /** Adds what those pages have beside them; the number of the first entry. */
+  /** Adds table entries for those pages and returns the index of the first. */
   int addTables(long[] tables) {
     if (entryCount + tables.length > maxEntries) {
       throw new IllegalStateException("the table is full: %d pages".formatted(maxEntries));
@@ -120,7 +119,7 @@ public final class PageTable implements AutoCloseable {
     return entryCount - tables.length;
   }
 
-  /** Begins another sequence, which pages are then added to. */
+  /** Starts another sequence; pages are added to it next. */
   public void addSequence() {
     if (sequenceCount == maxSequences) {
       throw new IllegalStateException("the table is full: %d sequences".formatted(maxSequences));
@@ -135,13 +134,13 @@ public final class PageTable implements AutoCloseable {
 
   public void addPacked(long address) {
     if (fp16Pages(sequenceCount - 1) > 0) {
-      throw new IllegalStateException("packed pages come before those of halves");
+      throw new IllegalStateException("packed pages come before fp16 pages");
     }
     addEntry(address, Fp16Page.TOKENS, PACKED_PAGES);
   }
 
   /**
-   * @param tokens that are in it, the first ones of the page
+   * @param tokens number of tokens in the page
    */
   public void addFp16(long address, int tokens) {
     if (tokens < 1 || tokens > Fp16Page.TOKENS) {
@@ -151,9 +150,9 @@ public final class PageTable implements AutoCloseable {
   }
 
   /**
-   * Adds what the sequence has beside its pages, when it has all of those.
+   * Adds a table page to the sequence, after all of its other pages.
    *
-   * @param count of what is in it, up to 64
+   * @param count number of table entries in the page, up to 64
    */
   public void addTable(long address, int count) {
     addEntry(address, count, TABLE_PAGES);
@@ -165,7 +164,7 @@ public final class PageTable implements AutoCloseable {
     }
     if ((address & Fp16Page.TOKENS - 1) != 0) {
       throw new IllegalArgumentException(
-          "a page lies at %x; expected a multiple of 64".formatted(address));
+          "a page is at %x; expected a multiple of 64".formatted(address));
     }
     entries[entryCount++] = address | tokens - 1;
     sequences[FIELDS * (sequenceCount - 1) + counter]++;
@@ -175,7 +174,7 @@ public final class PageTable implements AutoCloseable {
     return sequenceCount;
   }
 
-  /** Of all sequences. */
+  /** Returns the number of entries of all sequences. */
   int entries() {
     return entryCount;
   }
@@ -192,7 +191,7 @@ public final class PageTable implements AutoCloseable {
     return packedPages(sequence) + fp16Pages(sequence) + narrowPages[sequence];
   }
 
-  /** Brings it to the device, in the order of a stream. */
+  /** Uploads the table, in stream order. */
   public void upload(CudaStream stream) {
     MemorySegment.copy(sequences, 0, all, JAVA_INT, 0, FIELDS * sequenceCount);
     MemorySegment.copy(entries, 0, all, JAVA_LONG, sequenceBytes(), entryCount);

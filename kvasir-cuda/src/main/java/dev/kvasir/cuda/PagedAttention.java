@@ -8,20 +8,20 @@ import dev.kvasir.attention.AttentionShape;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Attention of one query for each sequence of a batch, in one layer. Queries and outputs are halves
- * // (sequences, queryHeads, headDim). A batch is {@link #plan planned} when its table changes its
- * shape, and then attended to any number of times, also in a graph: how many pages a sequence has
- * is read from the table by the device.
+ * Attention of one query per sequence of a batch, in one layer. Queries and outputs are halves //
+ * (sequences, queryHeads, headDim). A batch is {@link #plan planned} when the shape of its table
+ * changes. It can then be attended any number of times, also in a graph, because the device reads
+ * page counts from the table.
  *
- * <p>Its argument, with the offsets of attention.cuh:
+ * <p>Its argument, with the offsets in attention.cuh:
  *
  * <pre>
- *  0 u64 sequences   32 u64 part outputs   64 u64 half offset   80 u32 heads
+ *  0 u64 sequences   32 u64 part outputs   64 u64 fp16 offset   80 u32 heads
  *  8 u64 entries     40 u64 part sums      72 f32 scale         84 u32 head blocks
  * 16 u64 queries     48 u64 arrivals       76 u32 sharing       88 u32 pages per split
  * 24 u64 outputs     56 u64 packed offset                       92 u32 stages
  *                                                               96 u32 early
- * 104 u64 tables     112 u64 collected     120 u64 four offset     128 u64 two offset
+ * 104 u64 tables     112 u64 workspace     120 u64 4-bit offset    128 u64 2-bit offset
  * </pre>
  */
 public final class PagedAttention implements AutoCloseable {
@@ -46,7 +46,7 @@ public final class PagedAttention implements AutoCloseable {
   private SplitPlan splitPlan;
 
   /**
-   * @throws DeviceException for a shape that there is no kernel for
+   * @throws DeviceException if there is no kernel for the shape
    */
   public PagedAttention(
       KernelModule module,
@@ -80,7 +80,7 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_LONG, 104, auxiliary.tableAddress(0));
   }
 
-  /** What products are multiplied by: weights are powers of two. */
+  /** Returns the factor of dot products; softmax uses powers of two. */
   static float scale(AttentionShape shape) {
     return (float) (LOG2_E / Math.sqrt(shape.headDim()));
   }
@@ -89,12 +89,12 @@ public final class PagedAttention implements AutoCloseable {
     return shape;
   }
 
-  /** Blocks of a sequence that is not split. */
+  /** Returns the number of thread blocks of an unsplit sequence. */
   private int rows() {
     return shape.kvHeads() * blocks.blocks();
   }
 
-  /** Decides how a batch is shared out, by the lengths of its sequences. */
+  /** Plans how a batch is split into thread blocks, by the lengths of its sequences. */
   public void plan(PageTable batch) {
     int longest = 0;
     for (int s = 0; s < batch.sequences(); s++) {
@@ -152,7 +152,7 @@ public final class PagedAttention implements AutoCloseable {
     }
   }
 
-  /** Attends to another layer's pages from now on. */
+  /** Selects the layer whose pages are attended from now on. */
   public void selectLayer(LayerOffsets layer) {
     offsets = layer;
     argument.set(JAVA_LONG, 56, layer.packed());
@@ -163,10 +163,10 @@ public final class PagedAttention implements AutoCloseable {
   }
 
   /**
-   * Puts the batch that was planned into a stream.
+   * Launches attention for the planned batch.
    *
-   * @param early whether it may begin before the kernel ahead of it in the stream has ended; packed
-   *     pages are final by then, while those of halves may still be written
+   * @param early whether the kernel may start before the previous one in the stream has ended;
+   *     packed pages are final by then, while fp16 pages may still be written
    */
   public void attend(CudaStream stream, long queries, long outputs, boolean early) {
     boolean overlapped = early && device.computeCapability() >= 90;
@@ -179,24 +179,24 @@ public final class PagedAttention implements AutoCloseable {
     auxiliary.epilogue(stream, call);
   }
 
-  /** Lets what attention has beside pages see rows of prompts, which are read elsewhere. */
+  /** Passes prompt chunks to the auxiliary kernels; {@link PrefillAttention} attends them. */
   void observePrefill(CudaStream stream, PrefillChunks chunks, AuxiliaryKernels.Call call) {
     auxiliary.observePrefill(stream, chunks, call);
   }
 
   /**
-   * How a batch is shared out to blocks and warps.
+   * How a batch is split into blocks and warps.
    *
-   * @param collected what is written beside outputs, where it lies
+   * @param workspace address of what the kernel writes in addition to its outputs
    */
   record LaunchPlan(Tiling tiling, SplitPlan splitPlan, long workspace) {}
 
-  /** Of the batch that was planned. */
+  /** Returns the plan of the batch. */
   LaunchPlan launchPlan() {
     return new LaunchPlan(tiling, splitPlan, auxiliary.workspaceAddress());
   }
 
-  /** How the batch was cut, for people. */
+  /** Returns a description of the plan for users. */
   public String describePlan() {
     return "%s, %d warps of %d stages, %d splits of %d pages"
         .formatted(

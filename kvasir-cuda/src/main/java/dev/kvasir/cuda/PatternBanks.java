@@ -3,29 +3,29 @@ package dev.kvasir.cuda;
 import java.util.Arrays;
 
 /**
- * The patterns of one sequence. The first blocks to be packed are mined for patterns together, on
- * the host; every later one adds a pattern of its own, on the device, before it is packed. What is
- * known here is where they lie and which blocks brought them, as {@code PatternkvSequence} has it.
+ * The patterns of one sequence. The host mines patterns from the first quantized blocks together.
+ * Every later block adds one pattern on the device, before it is quantized. This class tracks the
+ * addresses of patterns and the blocks that added them, like {@code PatternkvSequence} on the host.
  */
 final class PatternBanks implements SequenceTables {
   private static final int BLOCK = SequencePages.BLOCK_PAGES * Fp16Page.TOKENS;
   private static final int MAX_PATTERNS =
-      PatternPage.MAX_PATTERNS - 1; // one says that there is none
+      PatternPage.MAX_PATTERNS - 1; // one index means no pattern
 
   private final CacheResources resources;
   private final PatternkvFormat format;
   private long[] banks = {};
-  private int mined; // patterns
-  private int minedAt; // position of the first block that was mined
-  private int covered; // blocks before this position have had their chance to add patterns
-  private int[] addedAt = {}; // positions of blocks that brought one each, in order
+  private int mined; // number of patterns
+  private int minedAt; // position of the first mined block
+  private int covered; // blocks before this position cannot add patterns any more
+  private int[] addedAt = {}; // positions of blocks that added a pattern, in order
 
   PatternBanks(CacheResources resources, PatternkvFormat format) {
     this.resources = resources;
     this.format = format;
   }
 
-  /** Pages for as many patterns as so many blocks have at the most. */
+  /** Returns the number of pages for the maximum number of patterns. */
   static int banks(PatternkvFormat format, int blocks) {
     if (blocks == 0) {
       return 0;
@@ -54,10 +54,10 @@ final class PatternBanks implements SequenceTables {
   }
 
   @Override
-  public long[] quantizationMetadata(int position, long[] halves) {
-    int blocks = halves.length / SequencePages.BLOCK_PAGES;
+  public long[] quantizationMetadata(int position, long[] fp16) {
+    int blocks = fp16.length / SequencePages.BLOCK_PAGES;
     if (mined == 0) {
-      PatternMiner mine = new PatternMiner(resources, halves);
+      PatternMiner mine = new PatternMiner(resources, fp16);
       int found = Math.min(format.patterns(), mine.samples());
       mine.mineInto(found, banks);
       mined = found;
@@ -81,7 +81,7 @@ final class PatternBanks implements SequenceTables {
     }
   }
 
-  /** Lets a block add a pattern where it may; its index, or 256 for none. */
+  /** Adds a pattern for a block if possible and returns its index, or 256 if none was added. */
   private int cover(int position) {
     if (position < covered) {
       return PatternPage.MAX_PATTERNS;

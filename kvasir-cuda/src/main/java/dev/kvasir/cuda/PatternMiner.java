@@ -11,45 +11,44 @@ import java.lang.foreign.MemorySegment;
 import java.util.stream.IntStream;
 
 /**
- * Finds the patterns of a sequence's first blocks, once a sequence: samples of their keys and
- * values are read back from the device, layer by layer, the host's k-means finds their centres, and
- * those are brought to the device.
+ * Mines the patterns of a sequence's first blocks, once per sequence. It downloads samples of their
+ * keys and values layer by layer, clusters them by k-means on the host, and uploads the centroids.
  */
 final class PatternMiner {
-  /** Vectors of a head at the most; of longer runs, every so-manieth one, as on the host. */
+  /** Maximum vectors per head; longer sequences are sampled at a fixed stride, as on the host. */
   private static final int MAX_SAMPLES = 4096;
 
-  /** Pages that are read back at a time. */
+  /** Pages per download. */
   private static final int PAGES = 32;
 
   private static final int TOKENS = Fp16Page.TOKENS;
 
   private final CacheResources resources;
   private final AttentionShape shape;
-  private final long[] halves;
+  private final long[] fp16;
   private final Fp16Page layout;
   private final int step;
   private final int samples;
 
   /**
-   * @param halves pages of the blocks
+   * @param fp16 fp16 pages of the blocks
    */
-  PatternMiner(CacheResources resources, long[] halves) {
+  PatternMiner(CacheResources resources, long[] fp16) {
     this.resources = resources;
     this.shape = resources.attention().shape();
-    this.halves = halves;
+    this.fp16 = fp16;
     this.layout = new Fp16Page(shape.headDim());
-    int tokens = TOKENS * halves.length;
+    int tokens = TOKENS * fp16.length;
     this.step = Math.ceilDiv(tokens, MAX_SAMPLES);
     this.samples = Math.ceilDiv(tokens, step);
   }
 
-  /** Vectors of a head that patterns are found among. */
+  /** Returns the number of sampled vectors per head. */
   int samples() {
     return samples;
   }
 
-  /** Finds so many patterns for every head and leaves them in bank pages. */
+  /** Mines patterns for every head and writes them to bank pages. */
   void mineInto(int count, long[] banks) {
     try (Arena arena = Arena.ofShared()) {
       MemorySegment pages = arena.allocate(PAGES * resources.fp16Pool().pageBytes(), 16);
@@ -67,13 +66,13 @@ final class PatternMiner {
     }
   }
 
-  /** Of each head its keys, then its values. */
+  /** Returns the keys and then the values of each head. */
   private float[][] sampled(MemorySegment pages, int layer) {
     float[][] vectors = new float[2 * shape.kvHeads()][samples * shape.headDim()];
-    for (int first = 0; first < halves.length; first += PAGES) {
+    for (int first = 0; first < fp16.length; first += PAGES) {
       int from = first;
-      int count = Math.min(PAGES, halves.length - first);
-      resources.submit(() -> resources.operations().download(halves, from, count, layer, pages));
+      int count = Math.min(PAGES, fp16.length - first);
+      resources.submit(() -> resources.operations().download(fp16, from, count, layer, pages));
       for (int page = 0; page < count; page++) {
         sample(pages, page, (first + page) * TOKENS, vectors);
       }

@@ -7,25 +7,25 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * 64 tokens of one KV head as codes of what they differ from patterns by, and a byte for each key
- * and each value that says which pattern.
+ * The layout of a PatternKV page: 64 tokens of one KV head as codes of their residuals from
+ * patterns. A byte per key and per value names the pattern.
  *
  * <pre>
- * keys of a {@link PackedPage} | 64 patterns of keys | values of it | 64 patterns of values
+ * keys of a {@link PackedPage} | 64 key labels | values of it | 64 value labels
  *
  * bank   32 patterns of keys, then 32 of values, rows of headDim halves
  * </pre>
  */
 record PatternPage(int bits, int headDim) {
-  /** No pattern. */
+  /** Label for no pattern. */
   static final int NONE = 255;
 
-  /** Of a bank page. */
+  /** Patterns per bank page. */
   static final int BANK_PATTERNS = 32;
 
   static final int MAX_BANKS = 8;
 
-  /** With {@link #NO_ROW}, which is none. */
+  /** Maximum number of labels, including {@link #NONE}. */
   static final int MAX_PATTERNS = BANK_PATTERNS * MAX_BANKS;
 
   private static final int TOKENS = Fp16Page.TOKENS;
@@ -34,7 +34,7 @@ record PatternPage(int bits, int headDim) {
     return 2 * BANK_PATTERNS * headDim * Short.BYTES;
   }
 
-  /** Where a pattern begins in a bank page of one KV head. */
+  /** Returns the byte offset of a pattern in a bank page of one KV head. */
   static int patternAt(int headDim, int side, int pattern) {
     return (side * BANK_PATTERNS + pattern % BANK_PATTERNS) * headDim * Short.BYTES;
   }
@@ -47,7 +47,7 @@ record PatternPage(int bits, int headDim) {
     return codes().bytes() + 2 * TOKENS;
   }
 
-  /** Where the pattern of a token's key or value is said. */
+  /** Returns the byte offset of the label of a token's key or value. */
   int labelAt(int side, int token) {
     return token + (side == 0 ? codes().keyBytes() : bytes() - TOKENS);
   }
@@ -56,7 +56,7 @@ record PatternPage(int bits, int headDim) {
     return Byte.toUnsignedInt(page.get(JAVA_BYTE, labelAt(side, token)));
   }
 
-  /** The codes as a page without patterns has them. */
+  /** Returns the codes as a page without labels. */
   MemorySegment residuals(MemorySegment page) {
     int keyBytes = codes().keyBytes();
     MemorySegment both = Arena.ofAuto().allocate(codes().bytes(), 16);
@@ -65,7 +65,7 @@ record PatternPage(int bits, int headDim) {
     return both;
   }
 
-  /** A number of a pattern. */
+  /** Returns an element of a pattern. */
   float pattern(MemorySegment bank, int side, int pattern, int channel) {
     long at = patternAt(headDim, side, pattern) + (long) Short.BYTES * channel;
     return Float.float16ToFloat(bank.get(JAVA_SHORT_UNALIGNED, at));

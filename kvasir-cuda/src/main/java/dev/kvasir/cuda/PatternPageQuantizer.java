@@ -3,17 +3,17 @@ package dev.kvasir.cuda;
 import dev.kvasir.attention.AttentionShape;
 
 /**
- * Packs pages to patterns and codes, to the bits of the host's codec: adds the pattern that a block
- * brings, chooses for each key and value, and packs what is left.
+ * Quantizes pages to patterns and residual codes, with the same bits as the host codec. It adds the
+ * new pattern of a block, picks a pattern for each key and value, and quantizes the residuals.
  *
- * <p>Beside its pages a block has, as BlockBank of patterns.cuh:
+ * <p>Metadata of a block, as BlockBank in patterns.cuh:
  *
  * <pre>
- * u64 (8) bank pages; u32 patterns; u32 the one that it brings, 256 for none
+ * u64 (8) bank pages; u32 patterns; u32 index of the new pattern, 256 for none
  * </pre>
  */
 final class PatternPageQuantizer implements PageQuantizer {
-  /** Of a block. */
+  /** Longs per block. */
   static final int METADATA_LONGS = PatternPage.MAX_BANKS + 1;
 
   private static final int THREADS = 256;
@@ -21,8 +21,8 @@ final class PatternPageQuantizer implements PageQuantizer {
   private final int kvHeads;
   private final Launch grow;
   private final Launch label;
-  private final Launch pack;
-  private final DequantizeKernel unpack;
+  private final Launch quantize;
+  private final DequantizeKernel dequantize;
 
   PatternPageQuantizer(
       KernelModule module,
@@ -30,7 +30,7 @@ final class PatternPageQuantizer implements PageQuantizer {
       AttentionShape shape,
       int keyGroup,
       int valueGroup) {
-    HeadBlocks.of(format, shape); // refuses heads without kernels
+    HeadBlocks.of(format, shape); // rejects heads without kernels
     KiviPageQuantizer.check(keyGroup, valueGroup);
     this.kvHeads = shape.kvHeads();
     String names = "%s_d%d".formatted(format.kernelName(), shape.headDim());
@@ -39,16 +39,16 @@ final class PatternPageQuantizer implements PageQuantizer {
         new Launch(module.kernel("label_" + names), 8, 8, 8, 8, 8, Double.BYTES)
             .block(THREADS)
             .argument(5, Double.doubleToRawLongBits(format.largestRatio(shape.headDim())));
-    Kernel packing = module.kernel("pack_" + names);
+    Kernel quantizeKernel = module.kernel("pack_" + names);
     int sharedBytes = KiviPageQuantizer.sharedBytes(shape.headDim());
-    packing.allowSharedBytes(sharedBytes);
-    this.pack =
-        new Launch(packing, 8, 8, 8, 8, 8, Integer.BYTES, Integer.BYTES)
+    quantizeKernel.allowSharedBytes(sharedBytes);
+    this.quantize =
+        new Launch(quantizeKernel, 8, 8, 8, 8, 8, Integer.BYTES, Integer.BYTES)
             .block(THREADS)
             .shared(sharedBytes)
             .argument(5, keyGroup)
             .argument(6, valueGroup);
-    this.unpack = new DequantizeKernel(module.kernel("unpack_" + names), kvHeads, 8, 8);
+    this.dequantize = new DequantizeKernel(module.kernel("unpack_" + names), kvHeads, 8, 8);
   }
 
   @Override
@@ -66,13 +66,13 @@ final class PatternPageQuantizer implements PageQuantizer {
     int blocks = pages / SequencePages.BLOCK_PAGES;
     launch(grow, stream, blocks, 2 * layers.count(), pairs, metadata, layers);
     launch(label, stream, pages, 2 * layers.count(), pairs, metadata, layers);
-    launch(pack, stream, pages, layers.count(), pairs, metadata, layers);
+    launch(quantize, stream, pages, layers.count(), pairs, metadata, layers);
   }
 
   @Override
   public void dequantize(
       CudaStream stream, int pages, long pairs, long metadata, LayerStrides layers) {
-    unpack
+    dequantize
         .prepare(pages, pairs, layers)
         .argument(1, metadata)
         .argument(2, layers.tableStride())

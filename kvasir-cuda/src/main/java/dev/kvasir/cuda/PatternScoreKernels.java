@@ -8,14 +8,14 @@ import dev.kvasir.attention.AttentionShape;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Scores of queries with patterns of keys, before attention, and patterns of values, weighed, after
- * it. Attention leaves what codes have come to and the weights of patterns beside it.
+ * Computes dot products of queries and key patterns before attention, and adds weighted value
+ * patterns after it. Attention writes the sums of codes and the weights of patterns in between.
  *
- * <p>Its argument, with the offsets of patterns.cuh:
+ * <p>Its argument, with the offsets in patterns.cuh:
  *
  * <pre>
- *  0 u64 sequences   16 u64 queries   32 u64 scores   48 u64 offset   60 u32 sharing
- *  8 u64 entries     24 u64 outputs   40 u64 mixed    56 f32 scale
+ *  0 u64 sequences   16 u64 queries   32 u64 scores         48 u64 offset   60 u32 sharing
+ *  8 u64 entries     24 u64 outputs   40 u64 accumulators   56 f32 scale
  * </pre>
  */
 final class PatternScoreKernels implements AuxiliaryKernels {
@@ -35,7 +35,7 @@ final class PatternScoreKernels implements AuxiliaryKernels {
     this.scores = module.context().allocate(heads * PatternPage.MAX_PATTERNS * Float.BYTES);
     this.accumulators =
         module.context().allocate(heads * accumulatorSize(shape.headDim()) * Float.BYTES);
-    scores.fill(stream, (byte) 0); // also where no pattern is: pages to measure with name any
+    scores.fill(stream, (byte) 0); // all entries: dummy pages may use any label
     this.score = launch(module.kernel("score_patterns_d" + shape.headDim()));
     this.add = launch(module.kernel("add_patterns_d" + shape.headDim()));
   }

@@ -5,16 +5,16 @@ import dev.kvasir.codec.patternkv.FlatteningGate;
 import java.util.SortedSet;
 
 /**
- * Codes of what keys and values differ from patterns by: {@link PatternPage}. Patterns are a
- * sequence's own, mined by the host, and stand still.
+ * PatternKV: codes of the residuals of keys and values from patterns, as in {@link PatternPage}.
+ * The host mines the patterns of each sequence; they are not rotated.
  *
  * @param bits 2 or 4
- * @param patterns mined from the first blocks
- * @param grows whether every further block adds one
- * @param alpha how likely a pattern may widen a value's error; 1 where it always may
+ * @param patterns number of patterns mined from the first blocks
+ * @param grows whether every further block adds a pattern
+ * @param alpha allowed probability that a pattern widens a value's error; 1 for no limit
  */
 record PatternkvFormat(int bits, int patterns, boolean grows, double alpha) implements PageFormat {
-  /** Of a query with all patterns, or of weights of all: four heads of 256 floats. */
+  /** Size of a table of scores or of weights: four heads of 256 floats. */
   static final int TABLE_BYTES = PatternPage.MAX_PATTERNS * HeadBlocks.SET_HEADS * Float.BYTES;
 
   private static final int MAX_WARPS = 12;
@@ -34,14 +34,15 @@ record PatternkvFormat(int bits, int patterns, boolean grows, double alpha) impl
     return HeadBlocks.COMMON_HEAD_DIMS;
   }
 
-  /** A warp's table of weights is for as many. */
+  /** Limited by the size of a warp's weight table. */
   @Override
   public int maxHeads(int headDim) {
     return HeadBlocks.SET_HEADS;
   }
 
   /**
-   * A block brings a pattern that those after it have too: it must be packed when the host's is.
+   * Returns false: later blocks use the pattern that a block adds, so it must be quantized when it
+   * is on the host.
    */
   @Override
   public boolean isQuantizedByPosition() {
@@ -63,7 +64,7 @@ record PatternkvFormat(int bits, int patterns, boolean grows, double alpha) impl
     return MAX_WARPS;
   }
 
-  /** Of a value's range that may be left at the most. */
+  /** Returns the largest allowed ratio of a residual's range to a value's range. */
   double largestRatio(int headDim) {
     return alpha < 1 ? FlatteningGate.largestRatio(headDim, alpha) : Double.POSITIVE_INFINITY;
   }

@@ -4,21 +4,22 @@ import dev.kvasir.attention.AttentionShape;
 import java.util.SortedSet;
 
 /**
- * Codes that shrink from 16 bits on. Pages of 16 bits are halves as they came; of 8, 4 and 2 bits
- * they are {@link PackedPage}, with scales that are a third of a range at any width.
+ * PM-KVQ: codes that are requantized from 16 bits down. 16-bit pages are unchanged fp16 pages.
+ * Pages of 8, 4 and 2 bits are {@link PackedPage}s, whose scales are a third of the range at any
+ * width.
  */
 record PmkvqFormat() implements PageFormat {
-  /** Bits of a code by level; those of the first are halves. */
+  /** Bits of a code by level; the first level is fp16. */
   static final int[] BITS = {16, 8, 4, 2};
 
   private static final int MAX_WARPS = 12;
 
-  /** What a scale is multiplied by to be a step. */
+  /** Returns the factor from a stored scale to a quantization step. */
   static float unit(int bits) {
     return 3f / ((1 << bits) - 1);
   }
 
-  /** Of the widest codes. */
+  /** Returns the bits of the widest codes. */
   @Override
   public int bits() {
     return BITS[1];
@@ -29,7 +30,7 @@ record PmkvqFormat() implements PageFormat {
     return "widths";
   }
 
-  /** Of the widest codes. */
+  /** Returns the bytes of a page of the widest codes. */
   @Override
   public int pageBytes(int headDim) {
     return new PackedPage(bits(), headDim).bytes();

@@ -8,19 +8,19 @@ import dev.kvasir.attention.AttentionShape;
 import java.util.Optional;
 
 /**
- * Attention of parts of prompts, in one layer: many rows of a sequence at once, each to all tokens
- * up to itself. Pages are read once for 64 queries. Packed ones become halves on the way, or have
- * become halves before ({@link DequantizedPages}).
+ * Attention of prompt chunks in one layer: many rows of a sequence at once, each up to its own
+ * position. A page is read once for 64 queries. Packed pages are dequantized on the fly or
+ * beforehand ({@link DequantizedPages}).
  *
- * <p>Its argument, with the offsets of prompt.cuh:
+ * <p>Its argument, with the offsets in prompt.cuh:
  *
  * <pre>
- *  0 u64 runs      16 u64 queries   32 u64 packed offset   48 f32 scale     56 u32 query heads
- *  8 u64 entries   24 u64 outputs   40 u64 half offset     52 u32 sharing
+ *  0 u64 chunks    16 u64 queries   32 u64 packed offset   48 f32 scale     56 u32 query heads
+ *  8 u64 entries   24 u64 outputs   40 u64 fp16 offset     52 u32 sharing
  * </pre>
  */
 final class PrefillAttention {
-  /** Fewer rows are attended to faster one by one, where their past is shared out to all blocks. */
+  /** Fewer rows are faster one by one, where each row's history is split across all blocks. */
   static final int MIN_ROWS = 16;
 
   private static final int ARGUMENT_BYTES = 64;
@@ -45,7 +45,7 @@ final class PrefillAttention {
     launch.arguments().set(JAVA_INT, 56, shape.queryHeads());
   }
 
-  /** Empty for heads that there are no kernels for. */
+  /** Returns attention for heads with kernels; empty otherwise. */
   static Optional<PrefillAttention> of(
       KernelModule module, PageFormat format, AttentionShape shape) {
     return shape.headDim() < HeadBlocks.WIDE_HEAD_DIM
@@ -53,19 +53,18 @@ final class PrefillAttention {
         : Optional.empty();
   }
 
-  /** Whether packed pages are to be unpacked before. */
+  /** Returns whether packed pages are dequantized beforehand. */
   boolean dequantizes() {
     return dequantizes;
   }
 
-  /** Blocks that so many rows of a run take for each KV head. */
+  /** Returns the number of thread blocks per KV head for rows of a chunk. */
   int blocks(int rows) {
     return Math.ceilDiv(rows * shape.queriesPerKvHead(), BLOCK_QUERIES);
   }
 
   /**
-   * @param runs on the device, as {@link PrefillChunks} lays them out
-   * @param blocks of the longest run
+   * @param blocks thread blocks of the longest chunk
    */
   void attend(
       CudaStream stream,

@@ -6,12 +6,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Which rows of a step are parts of prompts, on the device:
+ * The rows of a step that are chunks of prompts, on the device:
  *
  * <pre>
- * run  u32 first row; u32 rows; u32 position of the first; u32 first entry of the table;
- *      u32 packed pages, which those of halves follow; u32 sinks, which the first of those have;
- *      u32 first entry of its tables; u32 -
+ * chunk  u32 first row; u32 rows; u32 position of the first; u32 first entry of the table;
+ *        u32 packed pages, which fp16 pages follow; u32 sinks, in the first of those fp16 pages;
+ *        u32 first entry of its tables; u32 -
  * </pre>
  */
 final class PrefillChunks implements AutoCloseable {
@@ -56,7 +56,7 @@ final class PrefillChunks implements AutoCloseable {
     return count;
   }
 
-  /** Of the longest. */
+  /** Returns the number of rows of the longest chunk. */
   int maxRows() {
     return maxRows;
   }

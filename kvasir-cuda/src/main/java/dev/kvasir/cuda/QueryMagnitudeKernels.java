@@ -7,14 +7,14 @@ import dev.kvasir.attention.AttentionShape;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Counts queries where they attend: each adds its magnitude, channel by channel, to the sums of its
- * sequence ({@link DeviceQueryMagnitudes}).
+ * Adds the magnitude of each attending query, channel by channel, to the sums of its sequence
+ * ({@link DeviceQueryMagnitudes}).
  *
- * <p>Its argument, with the offsets of mixed.cuh:
+ * <p>Its argument, with the offsets in mixed.cuh:
  *
  * <pre>
  *  0 u64 sequences   16 u64 entries   32 u64 offset
- *  8 u64 runs        24 u64 queries   40 u32 sharing
+ *  8 u64 chunks      24 u64 queries   40 u32 sharing
  * </pre>
  */
 final class QueryMagnitudeKernels implements AuxiliaryKernels {

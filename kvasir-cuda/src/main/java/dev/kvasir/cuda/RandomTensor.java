@@ -7,7 +7,7 @@ import dev.kvasir.format.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
 
-/** Weights of any type that mean some numbers of no sense, to measure and to test with. */
+/** Tensors of any type with random numbers, for benchmarks and tests. */
 final class RandomTensor {
   private RandomTensor() {}
 
@@ -33,7 +33,7 @@ final class RandomTensor {
     };
   }
 
-  /** Where a block has floating-point numbers. */
+  /** Returns the offsets of floating-point numbers within a block. */
   private static int[] halves(GgmlType type) {
     return switch (type) {
       case Q4_1, Q5_1, Q4_K, Q5_K -> new int[] {0, 2};

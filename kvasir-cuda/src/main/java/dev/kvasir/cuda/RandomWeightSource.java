@@ -5,7 +5,7 @@ import dev.kvasir.model.ModelConfig;
 import java.util.Arrays;
 import java.util.List;
 
-/** Weights of a model's sizes and no sense: steps take as long as with others. */
+/** Random weights with the sizes of a model; steps take as long as with real ones. */
 final class RandomWeightSource extends WeightSource {
   private final ModelConfig config;
   private final GgmlType type; // of all matrices

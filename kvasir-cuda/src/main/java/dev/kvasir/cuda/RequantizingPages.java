@@ -6,16 +6,17 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 
 /**
- * The pages of a sequence that shrink under its budget, as the host's do: {@link PageWidths} says
- * how far, and here it is done. A block that is packed to 16 bits stays in its pages of halves.
+ * Pages of a sequence that are requantized under its budget, like those on the host. {@link
+ * PageWidths} decides the widths; this class applies them. A block of 16 bits stays in its fp16
+ * pages.
  *
- * <p>In tables: pages of 8 bits, sinks, those of 16 bits, other halves, then pages of 4 and of 2
- * bits.
+ * <p>Order in page tables: 8-bit pages, sinks, 16-bit blocks, other fp16 pages, then 4-bit and
+ * 2-bit pages.
  */
 final class RequantizingPages extends SequencePages {
   private final BitWidthPools pools;
   private final PageWidths widths;
-  private int[] levels = {}; // of packed blocks, as their pages are
+  private int[] levels = {}; // by packed block, as its pages are stored
 
   RequantizingPages(CacheResources resources, PageWidths widths) {
     super(resources);
@@ -70,8 +71,8 @@ final class RequantizingPages extends SequencePages {
   }
 
   /**
-   * Takes pages of a level for a block and fills them; none where there is no memory for them: then
-   * the block stays as it is, until it is to shrink again.
+   * Allocates and fills the pages of a block at a level. Returns no pages if memory is missing; the
+   * block then stays as it is until the next attempt.
    */
   private long[] filledPages(int level, Consumer<long[]> filling) {
     long[] allocated;
@@ -89,7 +90,7 @@ final class RequantizingPages extends SequencePages {
     }
   }
 
-  /** Block by block, so that no more than one lies beside its narrower self. */
+  /** Requantizes one block at a time, so that at most one block is stored twice. */
   private void requantize() {
     for (int block = 0; block < levels.length; block++) {
       if (levels[block] < widths.level(block)) {
@@ -114,7 +115,7 @@ final class RequantizingPages extends SequencePages {
     }
   }
 
-  /** The level of a packed page. */
+  /** Returns the width level of a packed page. */
   int level(int page) {
     return levels[page / BLOCK_PAGES];
   }
@@ -135,7 +136,7 @@ final class RequantizingPages extends SequencePages {
   @Override
   void addTo(PageTable table, int tokens) {
     long[] all = new long[pages()];
-    int at = addHalves(all, add(all, 0, 1));
+    int at = addFp16(all, add(all, 0, 1));
     int used =
         tokens <= sinkTokens
             ? Math.ceilDiv(tokens, TOKENS)
@@ -146,7 +147,7 @@ final class RequantizingPages extends SequencePages {
         all, count(1), used - count(1), lastTokens(tokens), narrow, count(2), count(3));
   }
 
-  /** Blocks of halves are older than other halves, and are seen whole as codes are. */
+  /** Lists 16-bit blocks before other fp16 pages: they are older, and every row sees them whole. */
   @Override
   long[] dequantizedEntries(DequantizedPages dequantized) {
     long[] all = new long[pages()];
@@ -156,12 +157,12 @@ final class RequantizingPages extends SequencePages {
         all[at++] = dequantized.add(level(page) - 1, packed[page]) | TOKENS - 1;
       }
     }
-    addHalves(all, at);
+    addFp16(all, at);
     return all;
   }
 
-  /** Sinks, blocks of 16 bits, then other halves; the entry behind them. */
-  private int addHalves(long[] entries, int at) {
+  /** Adds sinks, 16-bit blocks, then other fp16 pages, and returns the next free index. */
+  private int addFp16(long[] entries, int at) {
     System.arraycopy(sinkEntries(), 0, entries, at, sinks.length);
     int next = add(entries, at + sinks.length, 0);
     for (long page : fp16) {
@@ -170,7 +171,7 @@ final class RequantizingPages extends SequencePages {
     return next;
   }
 
-  /** Behind the sinks may be packed ones of halves, which are full. */
+  /** Sinks may be followed by 16-bit blocks, whose pages are full. */
   @Override
   int lastTokens(int tokens) {
     return tokens == fp16Start() && count(0) > 0 ? TOKENS : super.lastTokens(tokens);
@@ -213,7 +214,7 @@ final class RequantizingPages extends SequencePages {
     for (long page : from) {
       resources.fp16Pool().retain(page);
     }
-    fp16 = from; // as they came
+    fp16 = from; // unchanged fp16 pages
     return true;
   }
 

@@ -6,11 +6,17 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 
-/** Gives back what was taken, the last first; what fails keeps nothing else from being given. */
+/**
+ * Closes groups of resources in reverse order. A failure does not stop the others from being
+ * closed.
+ */
 final class Resources {
   private Resources() {}
 
-  /** Leaves the list empty; throws what failed first, with the others as suppressed. */
+  /**
+   * Closes all resources, last first, and empties the list. Throws the first failure; later ones
+   * are added as suppressed.
+   */
   static void closeAll(List<AutoCloseable> resources) {
     List<AutoCloseable> lastFirst = List.copyOf(resources).reversed();
     resources.clear();
@@ -19,18 +25,18 @@ final class Resources {
       failure = closed(each, failure);
     }
     if (failure != null) {
-      throw Driver.unexpected(failure); // none of them throws a checked one
+      throw Driver.unexpected(failure); // none of them throws a checked exception
     }
   }
 
-  /** The same of a few, in the order of arguments; null for none. */
+  /** Closes resources in argument order, skipping nulls. */
   static void closeAll(AutoCloseable... resources) {
     List<AutoCloseable> present = new ArrayList<>(Arrays.asList(resources).reversed());
     present.removeIf(Objects::isNull);
     closeAll(present);
   }
 
-  /** An arena that may be closed again. */
+  /** Returns a resource that closes the arena once and ignores further calls. */
   static AutoCloseable closeOnce(Arena arena) {
     return () -> {
       if (arena.scope().isAlive()) {
@@ -39,12 +45,14 @@ final class Resources {
     };
   }
 
-  /** Closes what a failure has left half made, and does not hide that failure by another one. */
+  /**
+   * Closes a partially built resource after a failure. A further failure is added as suppressed.
+   */
   static void closeAfter(Throwable failure, AutoCloseable resource) {
     closed(resource, failure);
   }
 
-  /** The failure before, or else that of closing this. */
+  /** Closes a resource and returns the earlier failure, or its own if there was none. */
   private static Throwable closed(AutoCloseable each, Throwable earlier) {
     try {
       each.close();

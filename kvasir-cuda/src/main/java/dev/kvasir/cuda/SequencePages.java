@@ -4,22 +4,22 @@ import dev.kvasir.memory.MemoryFullException;
 import java.util.Arrays;
 
 /**
- * The pages of one sequence, in the order of its tokens. Sinks have pages of halves of their own,
- * the last of them filled in part: all behind them is as it would be without, and a block begins
- * where a page does. Behind packed pages are those of halves, each with a page that is set aside
- * for it to be packed to: what was let in can always be packed.
+ * The pages of one sequence, in token order. Attention sinks have fp16 pages of their own, the last
+ * of them partially filled, so that every block starts at a page boundary. Packed pages follow,
+ * then fp16 pages. Each fp16 page has a packed page reserved for it, so accepted tokens can always
+ * be quantized.
  *
  * <pre>
  * position  0       sinks               sinks + 64 * packed           length
- *           | sinks | packed ... packed | halves ... halves, the last filling |
+ *           | sinks | packed ... packed | fp16 ... fp16, the last filling |
  * </pre>
  *
- * In tables packed pages come first, then sinks, then other halves.
+ * In page tables, packed pages come first, then sinks, then other fp16 pages.
  */
 sealed class SequencePages permits RequantizingPages {
   static final int TOKENS = Fp16Page.TOKENS;
 
-  /** Pages that are packed together: a page of the host. */
+  /** Device pages per block; a block is one page on the host. */
   static final int BLOCK_PAGES = 2;
 
   static final long[] NONE = {};
@@ -30,8 +30,8 @@ sealed class SequencePages permits RequantizingPages {
   long[] packed = NONE;
   long[] fp16 = NONE;
   private final SequenceTables tables;
-  private long[] reserved = NONE; // empty where nothing is packed
-  long[] fullEntries; // null until it is asked for
+  private long[] reserved = NONE; // empty if nothing is quantized
+  long[] fullEntries; // null until first needed
 
   SequencePages(CacheResources resources) {
     this(resources, resources.cacheConfig().format().newTables(resources));
@@ -43,12 +43,12 @@ sealed class SequencePages permits RequantizingPages {
     this.sinkTokens = resources.cacheConfig().sinks();
   }
 
-  /** Tokens that are packed. */
+  /** Returns the number of quantized tokens. */
   int packedTokens() {
     return TOKENS * packed.length;
   }
 
-  /** Where tokens begin that are neither sinks nor packed. */
+  /** Returns the first position that is neither a sink nor quantized. */
   int fp16Start() {
     return sinkTokens + packedTokens();
   }
@@ -57,22 +57,22 @@ sealed class SequencePages permits RequantizingPages {
     return packed.length;
   }
 
-  /** Those of them that are codes. */
+  /** Returns the number of packed pages that hold codes. */
   int quantizedPages() {
     return packed.length;
   }
 
-  /** Where one of them lies. */
+  /** Returns the address of a packed page. */
   long packedPage(int page) {
     return packed[page];
   }
 
-  /** Of what it has beside pages, as tables name them. */
+  /** Returns the entries of its table pages, as a {@link PageTable} stores them. */
   long[] tableEntries() {
     return tables.entries();
   }
 
-  /** Of sinks and of others. */
+  /** Returns the number of fp16 pages, including sinks. */
   int fp16Pages() {
     return sinks.length + fp16.length;
   }
@@ -85,24 +85,27 @@ sealed class SequencePages permits RequantizingPages {
     return packed.length + fp16Pages();
   }
 
-  /** Of what it has beside them. */
+  /** Returns the number of allocated table pages. */
   int tablePages() {
     return tables.pages();
   }
 
-  /** Pages that are set aside to pack to. */
+  /** Returns the number of packed pages reserved for quantization. */
   int reservedPages() {
     return reserved.length;
   }
 
-  /** Tokens that there are pages for. */
+  /** Returns the number of tokens that have pages. */
   int allocatedTokens() {
     return sinks.length < resources.cacheConfig().sinkPages()
         ? TOKENS * sinks.length
         : fp16Start() + TOKENS * fp16.length;
   }
 
-  /** The page of a position that is not packed and, in the lower bits, its place there. */
+  /**
+   * Returns the page address of a position that is not quantized, with its index in the page in the
+   * lower bits.
+   */
   long slot(int position) {
     if (position < sinkTokens) {
       return sinks[position / TOKENS] | position % TOKENS;
@@ -111,7 +114,7 @@ sealed class SequencePages permits RequantizingPages {
     return fp16[within / TOKENS] | within % TOKENS;
   }
 
-  /** Adds what a token attends to that has so many before it and itself. */
+  /** Adds the sequence to a table, as seen by the last of its first {@code tokens} tokens. */
   void addTo(PageTable table, int tokens) {
     tables.observeQuery(tokens - 1);
     int pages = pagesOf(tokens);
@@ -120,13 +123,13 @@ sealed class SequencePages permits RequantizingPages {
   }
 
   /**
-   * Adds all pages that rows of a prompt attend to, to those of no sequence of the table: codes
-   * come first, then sinks, then other halves.
+   * Adds all pages that a prompt chunk attends to, outside the table's sequences. Codes come first,
+   * then sinks, then other fp16 pages.
    *
-   * @param from the position of the first row
-   * @param to that behind the last one
-   * @param expanded where codes become halves; null where they are read as they are
-   * @return the entry of what it has beside pages
+   * @param from position of the first row
+   * @param to position after the last row
+   * @param dequantized where codes are dequantized; null if they are read as they are
+   * @return the index of the first table entry
    */
   int addChunkTo(PageTable table, int from, int to, DequantizedPages dequantized) {
     for (int position = from; position < to; position++) {
@@ -146,21 +149,24 @@ sealed class SequencePages permits RequantizingPages {
     return all;
   }
 
-  /** That hold any of so many tokens, of which those behind packed ones are some. */
+  /** Returns the number of pages that hold the first tokens; these include all packed ones. */
   private int pagesOf(int tokens) {
     return tokens <= sinkTokens
         ? Math.ceilDiv(tokens, TOKENS)
         : packed.length + sinks.length + Math.ceilDiv(tokens - fp16Start(), TOKENS);
   }
 
-  /** In the last of those pages. */
+  /** Returns the number of tokens in the last of those pages. */
   int lastTokens(int tokens) {
     boolean endsWithSinks = tokens <= sinkTokens || sinkTokens > 0 && tokens == fp16Start();
     return (endsWithSinks ? Math.min(tokens, sinkTokens) - 1 : tokens - sinkTokens - 1) % TOKENS
         + 1;
   }
 
-  /** All pages as entries of a table that are as full as they will be; made when they change. */
+  /**
+   * Returns table entries of all pages, each as full as it can be. The entries are cached until
+   * pages change.
+   */
   private long[] fullEntries() {
     if (fullEntries == null) {
       fullEntries = Arrays.copyOf(packed, pages());
@@ -173,7 +179,7 @@ sealed class SequencePages permits RequantizingPages {
     return fullEntries;
   }
 
-  /** The last of them is filled in part. */
+  /** Returns table entries of the sinks; the last page may be partially filled. */
   long[] sinkEntries() {
     long[] entries = sinks.clone();
     for (int i = 0; i < entries.length; i++) {
@@ -182,64 +188,64 @@ sealed class SequencePages permits RequantizingPages {
     return entries;
   }
 
-  /** Tokens that fit at the most. */
+  /** Returns the maximum number of tokens. */
   int capacity() {
     return Integer.MAX_VALUE;
   }
 
   /**
-   * Tokens of a step that fit.
+   * Returns how many tokens of a step fit.
    *
-   * @param held whether packing waits
+   * @param deferred whether quantization is deferred
    */
   int maxStep(int length, int tokens, boolean deferred) {
     return tokens;
   }
 
-  /** Of packed pages. */
+  /** Returns the bytes of packed pages and their extra memory. */
   long packedBytes() {
     return packed.length * resources.packedPool().totalPageBytes() + tables.extraBytes();
   }
 
   /**
-   * Of codes alone.
+   * Returns the bytes of codes alone.
    *
-   * @param perPage in all layers
+   * @param perPage code bytes of a page in all layers
    */
   long codeBytes(long perPage) {
     return packed.length * perPage + tables.extraCodeBytes();
   }
 
   /**
-   * Takes pages for positions up to {@code end}, and a page of its own for the first of them where
-   * that is a fork's too; all or none of them.
+   * Allocates pages for positions up to {@code end}. If a fork shares the page of the first new
+   * position, that page is copied. Allocates everything or nothing.
    */
   void reserve(int length, int end, boolean deferred) {
     tables.reserve(Math.max(0, end - sinkTokens) / (BLOCK_PAGES * TOKENS));
     int missingSinks = Math.ceilDiv(Math.min(end, sinkTokens), TOKENS) - sinks.length;
     int missing = Math.ceilDiv(end - fp16Start(), TOKENS) - fp16.length;
     int newSinks = Math.max(0, missingSinks);
-    int newHalves = Math.max(0, missing);
+    int newFp16 = Math.max(0, missing);
     boolean copies =
         end > length && length < allocatedTokens() && resources.fp16Pool().isShared(page(length));
-    if (newSinks + newHalves == 0 && !copies) {
+    if (newSinks + newFp16 == 0 && !copies) {
       return;
     }
-    long[] allocated = allocate(newSinks + newHalves + (copies ? 1 : 0), newHalves);
+    long[] allocated = allocate(newSinks + newFp16 + (copies ? 1 : 0), newFp16);
     if (copies) {
       copyOrRelease(page(length), allocated);
       replace(length, allocated[allocated.length - 1]);
     }
     fullEntries = null;
     sinks = concat(sinks, allocated, 0, newSinks);
-    fp16 = concat(fp16, allocated, newSinks, newHalves);
+    fp16 = concat(fp16, allocated, newSinks, newFp16);
   }
 
   private long page(int position) {
     return slot(position) & -TOKENS;
   }
 
-  /** Holds another page in the place of one that a fork has too. */
+  /** Replaces a page shared with a fork by its own copy. */
   private void replace(int position, long own) {
     long shared = page(position);
     if (position < sinkTokens) {
@@ -256,7 +262,7 @@ sealed class SequencePages permits RequantizingPages {
     return all;
   }
 
-  /** Copies a page to the last of those that were taken, which all go back where that fails. */
+  /** Copies a page to the last allocated one; releases all of them on failure. */
   private void copyOrRelease(long shared, long[] allocated) {
     try {
       resources.submit(() -> resources.operations().copy(shared, allocated[allocated.length - 1]));
@@ -267,12 +273,13 @@ sealed class SequencePages permits RequantizingPages {
     }
   }
 
-  /** Takes pages of halves, and sets others aside behind those that are. */
-  private long[] allocate(int count, int aside) {
+  /** Allocates fp16 pages and reserves packed pages for {@code reservedCount} of them. */
+  private long[] allocate(int count, int reservedCount) {
     long[] allocated = resources.fp16Pool().allocate(count);
-    if (resources.reservesPacked() && aside > 0) {
+    if (resources.reservesPacked() && reservedCount > 0) {
       try {
-        reserved = concat(reserved, resources.packedPool().allocate(aside), 0, aside);
+        reserved =
+            concat(reserved, resources.packedPool().allocate(reservedCount), 0, reservedCount);
       } catch (RuntimeException | Error e) {
         release(resources.fp16Pool(), allocated);
         throw e;
@@ -281,15 +288,14 @@ sealed class SequencePages permits RequantizingPages {
     return allocated;
   }
 
-  /** Lets pages be packed that nothing was learned from, to measure with. */
+  /** Uses dummy tables for quantization, for benchmarks. */
   void useDummyTables() {
     tables.useDummy(fp16Start());
   }
 
   /**
-   * Packs the first pages of halves behind the sinks, whole blocks. They stay as they are, until
-   * they are to be packed again, where there is no memory for what they take elsewhere than in
-   * pages.
+   * Quantizes the first fp16 pages after the sinks, in whole blocks. If memory for extra data is
+   * missing, the pages stay fp16 until the next attempt.
    */
   void quantize(int pages) {
     long[] from = Arrays.copyOf(fp16, pages);
@@ -304,7 +310,7 @@ sealed class SequencePages permits RequantizingPages {
     replaceByPacked(pages);
   }
 
-  /** Holds the pages that were set aside in the place of the first pages of halves. */
+  /** Replaces the first fp16 pages by their reserved packed pages. */
   void replaceByPacked(int pages) {
     long[] from = Arrays.copyOf(fp16, pages);
     fullEntries = null;
@@ -315,8 +321,8 @@ sealed class SequencePages permits RequantizingPages {
   }
 
   /**
-   * Forgets what lies behind so many tokens; answers how many are left. A block that is cut becomes
-   * halves again, or is forgotten where there is no memory for them.
+   * Drops all tokens after the first {@code tokens} and returns how many remain. A partially
+   * dropped block becomes fp16 again, or is dropped if memory is missing.
    */
   int truncate(int tokens) {
     fullEntries = null;
@@ -346,9 +352,10 @@ sealed class SequencePages permits RequantizingPages {
   }
 
   /**
-   * Whether there is memory for what is cut; a failure of the device leaves no pages behind.
+   * Dequantizes a partially dropped block. Returns false if memory is missing; a device failure
+   * leaves no pages allocated.
    *
-   * @param firstPage of those that are cut, among packed ones
+   * @param firstPage index of the first page among packed ones
    */
   boolean dequantize(long[] from, int firstPage) {
     try {
@@ -395,7 +402,7 @@ sealed class SequencePages permits RequantizingPages {
     }
   }
 
-  /** The same pages for another sequence, of those that hold any of so many tokens. */
+  /** Returns a sequence that shares the pages of the first {@code tokens} tokens. */
   SequencePages fork(int tokens) {
     SequencePages fork = new SequencePages(resources, tables.fork());
     try {

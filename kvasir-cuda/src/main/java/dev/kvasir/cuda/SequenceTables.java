@@ -1,8 +1,8 @@
 package dev.kvasir.cuda;
 
 /**
- * What one sequence has beside its pages, in pages of tables: what its packed pages were packed
- * with, and are read with.
+ * The quantization tables of one sequence, stored in table pages: data that its packed pages are
+ * quantized and read with.
  */
 interface SequenceTables {
   SequenceTables NONE =
@@ -18,7 +18,7 @@ interface SequenceTables {
         public void reserve(int blocks) {}
 
         @Override
-        public long[] quantizationMetadata(int position, long[] halves) {
+        public long[] quantizationMetadata(int position, long[] fp16) {
           return NOTHING;
         }
 
@@ -44,58 +44,60 @@ interface SequenceTables {
         public void truncate(int tokens, int blocks) {}
       };
 
-  /** That are taken. */
+  /** Returns the number of allocated table pages. */
   int pages();
 
   /**
-   * Takes what so many blocks may need, packed ones included; all or nothing.
+   * Allocates what {@code blocks} blocks may need, including packed ones. Allocates everything or
+   * nothing.
    *
-   * @throws dev.kvasir.memory.MemoryFullException where there is not as much
+   * @throws dev.kvasir.memory.MemoryFullException if there is too little memory
    */
   void reserve(int blocks);
 
   /**
-   * Learns from blocks that are about to be packed; answers what each takes beside its pages, as
-   * {@link PageQuantizer#metadataLongs} has it. Without the lock.
+   * Prepares blocks for quantization and returns their metadata, {@link
+   * PageQuantizer#metadataLongs} for each block. Called without the lock.
    *
-   * @throws dev.kvasir.memory.MemoryFullException where there is no memory for what they take
-   *     elsewhere than in pages; nothing has changed then
-   * @param position of the first one
-   * @param halves their pages
+   * @throws dev.kvasir.memory.MemoryFullException if there is no memory for extra data; nothing has
+   *     changed then
+   * @param position position of the first block
+   * @param fp16 their fp16 pages
    */
-  long[] quantizationMetadata(int position, long[] halves);
+  long[] quantizationMetadata(int position, long[] fp16);
 
-  /** A token's query is about to attend, in all layers. */
+  /** Called before a token's query attends, once for all layers. */
   default void observeQuery(int position) {}
 
-  /** Bytes that its packed blocks take elsewhere than in pages. */
+  /** Returns the bytes that packed blocks take outside pages. */
   default long extraBytes() {
     return 0;
   }
 
-  /** Of codes alone. */
+  /** Returns the bytes of codes outside pages. */
   default long extraCodeBytes() {
     return 0;
   }
 
-  /** Has learned whatever it may from blocks at a position, to measure with. */
+  /** Initializes the tables with dummy data at a position, for benchmarks. */
   void useDummy(int position);
 
-  /** The same of blocks that are packed already. */
+  /** Returns the metadata of blocks that are already quantized. */
   long[] dequantizationMetadata(int blocks);
 
   /**
-   * As a {@link PageTable} names them: addresses, and in the lower bits what is in each, less one.
+   * Returns the entries for a {@link PageTable}: addresses with the number of table entries less
+   * one in the lower bits.
    */
   long[] entries();
 
-  /** A copy, since both may go on in their own ways. */
+  /** Returns an independent copy. */
   SequenceTables fork();
 
   /**
-   * Forgets what was learned of blocks that do not end within so many tokens.
+   * Drops data of blocks that do not end within the first {@code tokens} tokens.
    *
-   * @param blocks that there are still pages for
+   * @param blocks number of blocks that still have pages
    */
   void truncate(int tokens, int blocks);
 }

@@ -1,21 +1,21 @@
 package dev.kvasir.cuda;
 
 /**
- * How sequences are shared out to blocks.
+ * How sequences are split into thread blocks (split-KV).
  *
- * @param splits of a sequence at the most
- * @param pagesPerSplit a sequence has as many splits as it takes with so many pages each
+ * @param splits maximum splits of a sequence
+ * @param pagesPerSplit pages of every split but the last
  */
 record SplitPlan(int splits, int pagesPerSplit) {
-  /** What a block costs beside its rounds, in rounds: its beginning, and merging its output. */
+  /** Fixed cost of a block in rounds: startup and merging its output. */
   private static final int BLOCK_ROUNDS = 1;
 
   /**
-   * The fewest rounds of warps, one wave of blocks after another.
+   * Returns the plan with the fewest rounds of warps over all waves of blocks.
    *
-   * @param rows blocks of a sequence that is not split: KV heads, or parts of their query heads
+   * @param rows thread blocks of an unsplit sequence: KV heads, or parts of their query heads
    * @param slots blocks that run at once
-   * @param warpPages pages that a block's warps take in a round
+   * @param warpPages pages that the warps of a block read per round
    */
   static SplitPlan of(PageTable table, int rows, int slots, double warpPages) {
     int longest = 1;
@@ -35,7 +35,10 @@ record SplitPlan(int splits, int pagesPerSplit) {
     return new SplitPlan(best, Math.ceilDiv(longest, best));
   }
 
-  /** Two waves of blocks, or a block for each row: what memory for partial outputs is taken for. */
+  /**
+   * Returns the maximum number of splits: two waves of blocks, but at least one block per row.
+   * Memory for partial outputs is sized for this.
+   */
   static int maxSplits(int sequences, int rows, int slots) {
     return Math.max(1, 2 * slots / Math.max(1, sequences * rows));
   }

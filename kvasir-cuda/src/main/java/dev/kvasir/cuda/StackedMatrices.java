@@ -2,9 +2,9 @@ package dev.kvasir.cuda;
 
 import java.util.List;
 
-/** Matrices of one width, one below the other, that the same rows are multiplied with. */
+/** Vertically stacked matrices of one width, multiplied with the same activations. */
 record StackedMatrices(List<DeviceMatrix> parts) implements AutoCloseable {
-  /** Outputs of all. */
+  /** Returns the number of rows of all matrices. */
   int rows() {
     return parts.stream().mapToInt(DeviceMatrix::rows).sum();
   }

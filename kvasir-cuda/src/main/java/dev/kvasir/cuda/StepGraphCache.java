@@ -7,22 +7,23 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Steps that are done again, as graphs. To record one takes longer than to launch its kernels one
- * by one, so a shape is recorded when it comes twice in a row; those used last are kept.
+ * A cache of CUDA graphs for recurring steps. Capturing takes longer than launching the kernels one
+ * by one, so a shape is captured when it occurs twice in a row. The least recently used graph is
+ * evicted.
  */
 final class StepGraphCache implements AutoCloseable {
   private static final int MAX_GRAPHS = 16;
 
   /**
-   * What a graph is good for.
+   * The parameters that a captured graph depends on.
    *
-   * @param outRows rows whose logits are wanted
-   * @param singles rows that are attended to one by one: one more of them and one fewer of a run
-   *     leave all else here as it is
-   * @param cut how attention of single rows is shared out; null where there are none
-   * @param runs parts of prompts
-   * @param runBlocks of the longest one
-   * @param expanded how many packed pages become halves for them, by width
+   * @param logitRows number of rows with logits
+   * @param decodeRows rows that attend one by one; one more of them and one fewer of a chunk leave
+   *     all other parameters equal
+   * @param launchPlan plan for the attention of these rows; null if there are none
+   * @param chunks number of prompt chunks
+   * @param chunkBlocks thread blocks of the longest chunk
+   * @param dequantized number of packed pages dequantized for the chunks, by width
    */
   record Shape(
       DeviceCacheConfig cacheConfig,

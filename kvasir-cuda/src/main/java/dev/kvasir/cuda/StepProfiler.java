@@ -5,7 +5,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The parts of a step by the device's clock, within a graph: no launch waits for the host. */
+/**
+ * Times the parts of a step with device events inside a graph, so that no launch waits for the
+ * host.
+ */
 final class StepProfiler implements StepTimingListener, AutoCloseable {
   private record Mark(String part, CudaEvent event) {}
 
@@ -23,7 +26,7 @@ final class StepProfiler implements StepTimingListener, AutoCloseable {
     event.recordInGraph(stream);
   }
 
-  /** Of each part, all its occurrences together; the step has been waited for. */
+  /** Returns the total microseconds of each part. The step must have completed. */
   Map<String, Double> micros() {
     Map<String, Double> sums = new LinkedHashMap<>();
     for (int i = 1; i < marks.size(); i++) {

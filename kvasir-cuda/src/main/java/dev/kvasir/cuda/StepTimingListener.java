@@ -1,6 +1,6 @@
 package dev.kvasir.cuda;
 
-/** Told when a part of a step has been put into the stream. */
+/** Called when a part of a step has been submitted to the stream. */
 interface StepTimingListener {
   StepTimingListener NONE =
       new StepTimingListener() {

@@ -4,21 +4,21 @@ import dev.kvasir.codec.mixkvq.Tiers;
 import java.util.Arrays;
 
 /**
- * How the channels of some blocks are divided, as the packing kernel of mixed.cuh reads it.
+ * The tiers of the key channels of some blocks, as the quantization kernel in mixed.cuh reads them.
  *
  * <pre>
  * (blocks, layers, kvHeads) times
- *   u64  where wider channels of the first page go; of the second
- *   u32  channels of four bits; channels that are kept
- *   u8   (headDim + 16) channels, as the header of a {@link MixkvqPage} has them
+ *   u64  address for wide channels of the first page; of the second
+ *   u32  number of 4-bit channels; number of bf16 channels
+ *   u8   (headDim + 16) channels, as in the header of a {@link MixkvqPage}
  * </pre>
  */
 final class TierAssignments {
-  private static final int PLACES = SequencePages.BLOCK_PAGES;
-  private static final int SIZES = PLACES;
+  private static final int ADDRESSES = SequencePages.BLOCK_PAGES;
+  private static final int SIZES = ADDRESSES;
   private static final int CHANNELS = SIZES + 1;
 
-  /** One channel in so many, of tiers to measure with. */
+  /** In dummy tiers, one channel in this many has the tier. */
   static final int DUMMY_MID = 4;
 
   static final int DUMMY_BF16 = 64;
@@ -32,7 +32,7 @@ final class TierAssignments {
   }
 
   /**
-   * @param heads of all layers
+   * @param heads KV heads of all layers
    */
   TierAssignments(int heads, int headDim, int blocks) {
     this.heads = heads;
@@ -40,7 +40,7 @@ final class TierAssignments {
     this.longs = new long[blocks * heads * headLongs];
   }
 
-  /** Of one head. */
+  /** Returns the longs of one head. */
   static int headLongs(int headDim) {
     return CHANNELS + (headDim + MixkvqPage.STEP) / Long.BYTES;
   }
@@ -73,7 +73,9 @@ final class TierAssignments {
     return (block * heads + head) * headLongs;
   }
 
-  /** Tiers to measure with: a quarter of all channels has four bits, one in 64 is kept. */
+  /**
+   * Returns dummy tiers for benchmarks: a quarter of all channels has 4 bits, one in 64 is bf16.
+   */
   static Tiers[][] dummy(int blocks, WideChannels wideChannels) {
     int dim = wideChannels.headDim();
     int[] order = new int[dim];

@@ -1,27 +1,25 @@
 package dev.kvasir.cuda;
 
-/**
- * How a block of attention is cut: its warps, and the units that each of them has on the way at the
- * same time.
- */
+/** The tiling of an attention block: its warps, and the number of units that each has in flight. */
 record Tiling(int warps, int stages) {
-  /** What a kernel's variables take of shared memory beside its rings. */
+  /** Static shared memory of a kernel, outside its ring buffers. */
   private static final int OWN_SHARED_BYTES = 2304;
 
-  /** Units are many if sixteen warps go round so often. */
+  /** Number of units from which on all warps are used. */
   private static final int MANY = 64;
 
   private static final int FEW_WARPS = 8;
 
-  /** From this size on as many are on the way with eight warps as memory can bring. */
+  /** From this size on, eight warps keep enough bytes in flight to saturate memory. */
   private static final int LARGE_UNIT_BYTES = 8192;
 
   /**
-   * Many units: as many warps as there are slots for, with a second slot each if there is room;
-   * more of them gained nothing on an H200. Few: eight warps, so that each has one or two.
+   * Returns the tiling for a number of units. Many units: as many warps as fit, with a second stage
+   * each if possible; more stages gained nothing on an H200. Few units: eight warps, so that each
+   * has one or two.
    *
-   * @param units of a block, at the most
-   * @param mostWarps that the kernel's registers allow
+   * @param maxWarps limit set by the kernel's registers
+   * @param units maximum units of a block
    */
   static Tiling of(PageFormat format, int headDim, int maxWarps, int sharedBytes, int units) {
     int unit = format.unitBytes(headDim);
@@ -37,7 +35,7 @@ record Tiling(int warps, int stages) {
       int maxWarps, int available, int unit, int warpBytes, int maxStages) {
     int warps = Math.min(maxWarps, available / (unit + warpBytes));
     if (warps > 4) {
-      warps -= warps % 4; // as many for each of a multiprocessor's four schedulers
+      warps -= warps % 4; // the same number for each of a multiprocessor's four schedulers
     }
     return new Tiling(warps, Math.min((available / warps - warpBytes) / unit, maxStages));
   }

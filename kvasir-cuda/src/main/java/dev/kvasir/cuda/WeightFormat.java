@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * How weights lie on a device, in chunks of 16 rows by 32 columns; weights.cuh has the same. A lane
- * of a warp holds columns 4q to 4q + 3 and sixteen further of the rows r and r + 8:
+ * The format of weights on a device, in chunks of 16 rows by 32 columns, as in weights.cuh. A lane
+ * of a warp holds columns 4q to 4q + 3 and the same plus 16, of rows r and r + 8:
  *
  * <pre>
  * lane = 4 * (row % 8) + column % 16 / 4; word = row % 16 / 8 + 2 * (column % 32 / 16)
@@ -22,27 +22,27 @@ import java.util.Optional;
  * scales           (16 rows), or for 16 columns (2, 16 rows); minimums like them
  * </pre>
  *
- * <p>Those of super-blocks lie as {@link KQuantScales} says. Kinds that are stored as in a file
- * take as many bytes here as there.
+ * <p>Scales of super-blocks are laid out by {@link KQuantScales}. Formats stored as in the file
+ * take the same number of bytes.
  */
 enum WeightFormat {
-  /** Q8_0 as it is stored: a half for 32 codes. */
+  /** Q8_0 as stored: a half for 32 codes. */
   BYTES(512, 32, 0),
-  /** Q4_0 as it is stored: a half for 32 codes of 4 bits, which are signed here. */
+  /** Q4_0 as stored: a half for 32 codes of 4 bits, which are signed here. */
   NIBBLES(256, 32, 0),
-  /** Q4_K as it is stored, scales of eight chunks together. */
+  /** Q4_K as stored, with the scales of eight chunks together. */
   SUPER4(256, KQuantScales.PAIR_BYTES / 8, 0),
-  /** Q5_K as it is stored. */
+  /** Q5_K as stored. */
   SUPER5(256 + 64, KQuantScales.PAIR_BYTES / 8, 0),
-  /** Q6_K as it is stored. */
+  /** Q6_K as stored. */
   SUPER6(256 + 128, KQuantScales.SIGNED_BYTES / 8, 0),
-  /** Codes of 8 bits with a float and a minimum for 32: Q5_0, Q5_1 and the like. */
+  /** Codes of 8 bits with a float scale and minimum for 32: Q5_0, Q5_1 and similar types. */
   GROUPS8(512, 64, 64),
-  /** Codes of 4 bits with a float and a minimum for 32: Q4_1 and the like. */
+  /** Codes of 4 bits with a float scale and minimum for 32: Q4_1 and similar types. */
   GROUPS4(256, 64, 64),
-  /** Codes of 8 bits with a float for 16. */
+  /** Codes of 8 bits with a float scale for 16. */
   SIXTEENS(512, 128, 0),
-  /** F16, and BF16 where it is exact enough. */
+  /** F16, and BF16 converted to F16 if it is in range. */
   HALVES(1024, 0, 0);
 
   static final int TILE_ROWS = 16;
@@ -60,7 +60,7 @@ enum WeightFormat {
     this.minimumBytes = minimumBytes;
   }
 
-  /** Empty for types that there are no kernels for. */
+  /** Returns the format of a type; empty if there are no kernels for it. */
   static Optional<WeightFormat> of(GgmlType type) {
     return switch (type) {
       case Q8_0 -> Optional.of(BYTES);
@@ -81,68 +81,68 @@ enum WeightFormat {
     return layout.hasMinimums() ? Optional.empty() : Optional.of(SIXTEENS);
   }
 
-  /** Bytes of a chunk's codes. */
+  /** Returns the bytes of a chunk's codes. */
   int codeBytes() {
     return codeBytes;
   }
 
-  /** Bytes of a chunk's scales; 0 where there are none. */
+  /** Returns the bytes of a chunk's scales; 0 if there are none. */
   int scaleBytes() {
     return scaleBytes;
   }
 
-  /** Bytes of a chunk's minimums; 0 where there are none. */
+  /** Returns the bytes of a chunk's minimums; 0 if there are none. */
   int minimumBytes() {
     return minimumBytes;
   }
 
-  /** As kernels are named. */
+  /** Returns the format's part of kernel names. */
   String kernelName() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** Where the code of a place lies among a chunk's, of 8 bits each. */
+  /** Returns the byte of an 8-bit code within its chunk. */
   static int byteOf(int row, int column) {
     int lane = 4 * (row % 8) + column % 16 / 4;
     int word = row % TILE_ROWS / 8 + 2 * (column % COLUMNS / 16);
     return 16 * lane + 4 * word + column % 4;
   }
 
-  /** The byte that has a place's nibble. */
+  /** Returns the byte of a nibble within its chunk. */
   static int nibbleOf(int row, int column) {
     int wide = byteOf(row, column);
     return wide / 16 * 8 + wide % 16 / 8 * 4 + wide % 4;
   }
 
-  /** How far up in its byte a nibble lies. */
+  /** Returns the shift of a nibble within its byte. */
   static int nibbleShift(int row) {
     return 4 * (row % TILE_ROWS / 8);
   }
 
-  /** The byte that has a place's fifth bit. */
+  /** Returns the byte of a fifth bit within its chunk. */
   static int fifthBitOf(int row, int column) {
     int wide = byteOf(row, column);
     return NIBBLE_BYTES + wide / 32 * 4 + wide % 4;
   }
 
-  /** How far up in its byte a fifth bit lies. */
+  /** Returns the shift of a fifth bit within its byte. */
   static int fifthBitShift(int row, int column) {
     int wide = byteOf(row, column);
     return wide % 32 / 16 * 4 + wide % 16 / 4;
   }
 
-  /** The byte that has the lower two of a place's six bits. */
+  /** Returns the byte of the lower two of six bits within its chunk. */
   static int lowerBitsOf(int row, int column) {
     int wide = byteOf(row, column);
     return NIBBLE_BYTES + wide / 16 * 4 + wide % 4;
   }
 
-  /** How far up in their byte they lie. */
+  /** Returns the shift of the lower two bits within their byte. */
   static int lowerBitsShift(int row, int column) {
     return byteOf(row, column) % 16 / 4 * 2;
   }
 
-  /** Where a half lies, in halves. */
+  /** Returns the index of a half within its chunk. */
   static int halfOf(int row, int column) {
     int lane = 4 * (row % 8) + column % 8 / 2;
     int word = row % TILE_ROWS / 8 + 2 * (column % 16 / 8);

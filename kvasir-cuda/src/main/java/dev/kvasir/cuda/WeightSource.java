@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Brings tensors to a device, by the names that GGUF files have for them, and owns them there. */
+/** Uploads tensors to a device, by their names in GGUF files, and owns their memory. */
 abstract sealed class WeightSource implements AutoCloseable
     permits GgufWeightSource, RandomWeightSource {
   private final CudaContext context;
@@ -22,7 +22,7 @@ abstract sealed class WeightSource implements AutoCloseable
 
   abstract boolean has(String name);
 
-  /** Matrices of one width, one below the other. */
+  /** Loads matrices of one width, stacked vertically. */
   final StackedMatrices matrix(String... names) {
     StackedMatrices made = loadMatrix(context, stream, List.of(names));
     owned.add(made);
@@ -32,7 +32,7 @@ abstract sealed class WeightSource implements AutoCloseable
 
   abstract StackedMatrices loadMatrix(CudaContext context, CudaStream stream, List<String> names);
 
-  /** Vectors one after another. */
+  /** Loads vectors, concatenated. */
   abstract DeviceMemory vector(String... names);
 
   final DeviceMemory floats(float[] numbers) {
@@ -47,7 +47,7 @@ abstract sealed class WeightSource implements AutoCloseable
     return memory;
   }
 
-  /** Of all that it has brought. */
+  /** Returns the bytes of all uploaded tensors. */
   final long bytes() {
     return bytes;
   }

@@ -12,7 +12,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.stream.IntStream;
 
-/** A matrix in the order of a device, before it is brought there. */
+/** A weight matrix in device order, in host memory before the upload. */
 final class WeightTiles implements AutoCloseable {
   private static final int TILE_ROWS = WeightFormat.TILE_ROWS;
   private static final int GROUP = WeightFormat.COLUMNS;
@@ -25,7 +25,7 @@ final class WeightTiles implements AutoCloseable {
   private final MemorySegment minimums;
 
   /**
-   * @param chunks of 16 rows by 32 columns
+   * @param chunks number of chunks of 16 rows by 32 columns
    */
   WeightTiles(WeightFormat format, int columns, long chunks) {
     this.format = format;
@@ -47,7 +47,10 @@ final class WeightTiles implements AutoCloseable {
     return minimums;
   }
 
-  /** Lays a tensor's rows down, from a row of the matrix on; rows of a tile share bytes. */
+  /**
+   * Writes the rows of a tensor from a row of the matrix on. Threads write whole tiles, since rows
+   * of a tile share bytes.
+   */
   void write(Tensor tensor, int firstRow) {
     int rows = (int) tensor.shape()[0];
     int firstTile = firstRow / TILE_ROWS;
@@ -65,7 +68,7 @@ final class WeightTiles implements AutoCloseable {
             });
   }
 
-  /** Room for a row in the form that all types share. */
+  /** Scratch arrays for a row in a form common to all types. */
   private final class Row {
     private final byte[] rowCodes = new byte[columns];
     private final float[] rowScales = new float[columns / 16];
@@ -103,7 +106,7 @@ final class WeightTiles implements AutoCloseable {
       }
     }
 
-    /** That a block of 32 begins with. */
+    /** Copies the scale at the start of a block of 32. */
     private void writeHalfScale(Tensor tensor, long block, long chunk, int to) {
       scales.set(
           JAVA_SHORT_UNALIGNED,
@@ -212,7 +215,10 @@ final class WeightTiles implements AutoCloseable {
     }
   }
 
-  /** Small numbers lose what is below 2^-24; large ones have no half. */
+  /**
+   * Converts bf16 to fp16. Small numbers lose what is below 2^-24; numbers out of range are
+   * rejected.
+   */
   private static short halfOf(Tensor tensor, short brain) {
     float number = Float.intBitsToFloat(brain << 16);
     if (!(Math.abs(number) <= 65504)) {

@@ -11,15 +11,15 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * What all sequences of {@link MixkvqFormat} have in common beside their pages: memory for channels
- * that are wider, in extents of one size, and what decides which they are. The device finds how
- * salient channels are, the host divides them.
+ * Resources shared by all sequences of {@link MixkvqFormat}: memory for wide channels in extents of
+ * one size, and the salience kernel. The device computes the salience of channels; the host assigns
+ * tiers.
  */
 final class WideChannels implements AutoCloseable {
-  /** Holds several of the largest pieces, 128 channels that are kept. */
+  /** Fits several of the largest pieces, 128 bf16 channels. */
   static final int EXTENT_BYTES = 1 << 16;
 
-  /** That are judged at a time: whole runs of one, two, three or four blocks. */
+  /** Blocks per launch: whole runs of one, two, three or four blocks. */
   private static final int MAX_BLOCKS = 12;
 
   private final MixkvqFormat format;
@@ -29,7 +29,7 @@ final class WideChannels implements AutoCloseable {
   private final Launch computeSalience;
   private final Arena arena = Arena.ofShared();
   private final DeviceMemory deviceSaliences; // (runs, layers, kvHeads, headDim)
-  private final MemorySegment saliences; // as they are read back, under the lock
+  private final MemorySegment saliences; // as downloaded, guarded by the lock
 
   WideChannels(
       KernelModule module,
@@ -54,7 +54,7 @@ final class WideChannels implements AutoCloseable {
     return extents;
   }
 
-  /** Heads of all layers. */
+  /** Returns the number of KV heads of all layers. */
   int heads() {
     return layers * shape.kvHeads();
   }
@@ -63,15 +63,15 @@ final class WideChannels implements AutoCloseable {
     return shape.headDim();
   }
 
-  /** Of all keys of a token. */
+  /** Returns the key channels of a token in all layers. */
   private int channels() {
     return heads() * shape.headDim();
   }
 
   /**
-   * Bytes of a block's wider channels.
+   * Returns the bytes of a block's wide channels.
    *
-   * @param shares of channels that usually are; all are kept where nobody knows
+   * @param shares usual shares of wide channels; if unknown, all channels count as bf16
    */
   long estimatedBytes(Optional<TierShares> shares) {
     int dim = shape.headDim();
@@ -81,18 +81,18 @@ final class WideChannels implements AutoCloseable {
   }
 
   /**
-   * Divides the channels of blocks that are about to be packed; waits for the device.
+   * Assigns tiers to the channels of blocks before quantization; waits for the device.
    *
-   * @param halves pages of whole runs
-   * @param sums what queries look at; null where that does not matter
-   * @return by block // (blocks, layers * kvHeads)
+   * @param fp16 fp16 pages of whole runs
+   * @param magnitudes query magnitudes; null if salience ignores queries
+   * @return tiers by block // (blocks, layers * kvHeads)
    */
-  Tiers[][] assignTiers(CacheResources resources, long[] halves, DeviceQueryMagnitudes magnitudes) {
-    Tiers[][] tiers = new Tiers[halves.length / SequencePages.BLOCK_PAGES][];
+  Tiers[][] assignTiers(CacheResources resources, long[] fp16, DeviceQueryMagnitudes magnitudes) {
+    Tiers[][] tiers = new Tiers[fp16.length / SequencePages.BLOCK_PAGES][];
     for (int block = 0; block < tiers.length; block += MAX_BLOCKS) {
       int count = Math.min(MAX_BLOCKS, tiers.length - block);
       int first = block * SequencePages.BLOCK_PAGES;
-      long[] part = Arrays.copyOfRange(halves, first, first + count * SequencePages.BLOCK_PAGES);
+      long[] part = Arrays.copyOfRange(fp16, first, first + count * SequencePages.BLOCK_PAGES);
       float[] salience = new float[count / format.blocksPerRun() * channels()];
       resources.submit(() -> computeSalience(resources, part, magnitudes, salience));
       assignTiers(salience, tiers, block, count);
@@ -113,7 +113,7 @@ final class WideChannels implements AutoCloseable {
   }
 
   /**
-   * @param judged saliences // (runs, layers, kvHeads, headDim)
+   * @param salience output // (runs, layers, kvHeads, headDim)
    */
   private void computeSalience(
       CacheResources resources, long[] part, DeviceQueryMagnitudes magnitudes, float[] salience) {

@@ -18,13 +18,13 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** The bundled model on either side, what it reads, and how far two answers are apart. */
+/** The bundled model on host and device, its test prompt, and the divergence of logits. */
 final class BundledModel {
   private static final String BUNDLED = "/dev/kvasir/mini/kvasir-mini-q8_0.gguf";
 
   private BundledModel() {}
 
-  /** Two thousand tokens of a novel. */
+  /** Returns two thousand tokens of a novel. */
   static int[] prose() throws IOException {
     try (InputStream in = BundledModel.class.getResourceAsStream("prose.tokens")) {
       String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
@@ -32,7 +32,7 @@ final class BundledModel {
     }
   }
 
-  /** Appends tokens in one step; logits of the last one. */
+  /** Appends tokens in one step and returns the logits of the last one. */
   static float[] logits(DecoderEngine engine, KvCache cache, int... tokens) {
     Batch batch = new Batch();
     for (int i = 0; i < tokens.length; i++) {
@@ -51,19 +51,21 @@ final class BundledModel {
         (done, all) -> {});
   }
 
-  /** The file of the bundled model. */
+  /** Returns the file of the bundled model. */
   static byte[] bytes() throws IOException {
     try (InputStream in = Model.class.getResourceAsStream(BUNDLED)) {
       return in.readAllBytes();
     }
   }
 
-  /** The bundled model with weights of its first norm that are up and down by 2^-12 in turns. */
+  /**
+   * Returns the bundled model with the weights of its first norm scaled by 1 ± 2^-12 alternately.
+   */
   private static GgufFile nudged() throws IOException {
     byte[] bytes = bytes();
     GgufFile file = GgufFile.of("nudged", MemorySegment.ofArray(bytes), Arena.ofShared());
     MemorySegment norm = file.find("blk.0.attn_norm.weight").orElseThrow().data();
-    // A segment over an array has the place in it as its address.
+    // The address of a segment over an array is the offset in it.
     MemorySegment weights = MemorySegment.ofArray(bytes).asSlice(norm.address(), norm.byteSize());
     for (long at = 0; at < weights.byteSize(); at += Float.BYTES) {
       float weight = weights.get(JAVA_FLOAT_UNALIGNED, at);
@@ -72,7 +74,7 @@ final class BundledModel {
     return file;
   }
 
-  /** Kullback-Leibler, of softmax. */
+  /** Returns the Kullback-Leibler divergence of two softmaxes. */
   static double divergence(float[] wanted, float[] found) {
     int count = wanted.length;
     double[] p = softmaxLogs(wanted, count);

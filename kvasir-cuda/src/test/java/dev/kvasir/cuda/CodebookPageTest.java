@@ -13,13 +13,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every index has bits of its own, and so has every scale. */
+/** Every index and every scale has bits of its own. */
 class CodebookPageTest {
   private static final int TOKENS = CodebookPage.TOKENS;
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 5, 11, 21})
-  void indicesAndScalesHaveBitsOfTheirOwn(int stages) {
+  void indicesAndScalesDoNotOverlap(int stages) {
     CodebookPage page = new CodebookPage(stages);
     BitSet taken = new BitSet();
     for (int token = 0; token < TOKENS; token++) {
@@ -49,13 +49,13 @@ class CodebookPageTest {
 
   @ParameterizedTest
   @CsvSource({"5, 1408", "11, 2496", "21, 4480"})
-  void pagesOfTheKernelsTakeSoManyBytes(int stages, int bytes) {
+  void pageBytesMatchTheKernels(int stages, int bytes) {
     assertThat(new CodebookPage(stages).bytes()).isEqualTo(bytes);
   }
 
   @ParameterizedTest
   @ValueSource(ints = {5, 11, 21})
-  void whatIsPutIsFound(int stages) {
+  void writtenIndicesAndScalesAreReadBack(int stages) {
     CodebookPage page = new CodebookPage(stages);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment bytes = arena.allocate(page.bytes());
@@ -82,7 +82,7 @@ class CodebookPageTest {
   }
 
   @Test
-  void rowsOfValuesHavePlacesOfTheirOwn() {
+  void valueRowsDoNotOverlap() {
     CodebookTableLayout tables = new CodebookTableLayout(64, 5);
     Set<Integer> places = new HashSet<>();
     for (int bin = 0; bin < tables.bins() + 16; bin++) {

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Pages of codebook rows on a device: packed as the host packs, and attended to. */
+/** CommVQ pages on a device: quantized like on the host, and attended. */
 @NeedsDevice
 class CommvqDeviceTest {
   private static final double MOST_ERROR = 3e-3;
@@ -77,7 +77,7 @@ class CommvqDeviceTest {
       this.store = new KvAppendKernel(device.module, shape);
     }
 
-    /** Packed pages from a number of pages on, halves before them and behind. */
+    /** Adds fp16 pages, packed pages from {@code firstPage} on, and fp16 pages. */
     void add(int firstPage, int packedPages, int recent) {
       int before = sinks;
       int count = before + packedPages * TOKENS + recent;
@@ -94,8 +94,8 @@ class CommvqDeviceTest {
         }
         table.addPacked(device.upload(bytes).address());
       }
-      addHalves(key, value, 0, before);
-      addHalves(key, value, before + packedPages * TOKENS, recent);
+      addFp16(key, value, 0, before);
+      addFp16(key, value, before + packedPages * TOKENS, recent);
       keys.add(key);
       values.add(value);
     }
@@ -112,12 +112,12 @@ class CommvqDeviceTest {
       layout.putPosition(page, position);
     }
 
-    /** What a page stands for, as the host reads it. */
+    /** Dequantizes a page as the host does. */
     private void expand(MemorySegment page, int head, float[] key, float[] value, int at) {
       expandPage(books, shape, layout, page, head, key, value, at);
     }
 
-    private void addHalves(float[][] key, float[][] value, int from, int tokens) {
+    private void addFp16(float[][] key, float[][] value, int from, int tokens) {
       int dim = shape.headDim();
       int width = shape.kvHeads() * dim;
       for (int first = 0; first < tokens; first += TOKENS) {
@@ -192,7 +192,7 @@ class CommvqDeviceTest {
     }
   }
 
-  /** Keys turned to their positions and values, in floats. */
+  /** Writes rotated keys and values of a page as floats. */
   private static void expandPage(
       ModelCodebooks books,
       AttentionShape shape,
@@ -257,7 +257,7 @@ class CommvqDeviceTest {
     "2, 64, 3, 3, 0",
     "1, 64, 18, 2, 16"
   })
-  void pagesAreAttendedToAsInDoublePrecision(
+  void attentionMatchesDoublePrecision(
       int bits, int headDim, int queryHeads, int kvHeads, int sinks) {
     AttentionShape shape = new AttentionShape(queryHeads, kvHeads, headDim);
     RopeLayout ropes = sinks == 0 ? RopeLayout.INTERLEAVED : RopeLayout.HALVES;
@@ -324,7 +324,7 @@ class CommvqDeviceTest {
     "1, 64, 1, 16",
     "1, 128, 3, 0"
   })
-  void blocksArePackedToTheBitsOfTheHost(int bits, int headDim, int beam, int position) {
+  void quantizationMatchesTheHostBitByBit(int bits, int headDim, int beam, int position) {
     int kvHeads = 3;
     int layers = 2;
     AttentionShape shape = new AttentionShape(kvHeads, kvHeads, headDim);
@@ -391,7 +391,7 @@ class CommvqDeviceTest {
     } finally {
       memory.release();
     }
-    checkUnpacked(books, shape, layout, found, again);
+    checkDequantized(books, shape, layout, found, again);
   }
 
   private void checkIndices(
@@ -422,8 +422,8 @@ class CommvqDeviceTest {
     assertThat(others).as("indices and scales that are not the host's").isZero();
   }
 
-  /** Of the first layer: halves of what pages stand for. */
-  private static void checkUnpacked(
+  /** Compares dequantized fp16 pages of the first layer. */
+  private static void checkDequantized(
       ModelCodebooks books,
       AttentionShape shape,
       CodebookPage layout,

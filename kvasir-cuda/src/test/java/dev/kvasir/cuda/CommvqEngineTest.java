@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The bundled model and its codebooks on a device, against the host. */
+/** The bundled model and its codebooks on a device, compared with the host. */
 @NeedsDevice
 class CommvqEngineTest {
   private static final Optional<Profile> PROFILE = Model.bundledProfile();
@@ -46,7 +46,7 @@ class CommvqEngineTest {
   }
 
   @AfterEach
-  void closingGivesAllMemoryBack() {
+  void closingFreesAllMemory() {
     if (engine != null) {
       assertThat(engine.memory().usedBytes()).as("bytes of pages that nobody holds").isZero();
       engine.close();
@@ -56,16 +56,16 @@ class CommvqEngineTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"commvq:1", "commvq:2"})
-  void logitsDifferFromTheHostsNoMoreThanRoundingMakesThem(String spec) throws IOException {
-    new HostComparison(engine, PROFILE).goesOnAsTheHostDoes(spec, 0, 2000, (with, cache) -> {});
+  void logitsMatchTheHostUpToRounding(String spec) throws IOException {
+    new HostComparison(engine, PROFILE).checkDivergence(spec, 0, 2000, (with, cache) -> {});
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"commvq:1", "commvq:2,sinks=0"})
-  void aTextGoesOnAfterAPromptAsOnTheHost(String spec) throws IOException {
+  void decodingAfterAPromptMatchesTheHost(String spec) throws IOException {
     int[] prose = BundledModel.prose();
     new HostComparison(engine, PROFILE)
-        .goesOnAsTheHostDoes(
+        .checkDivergence(
             spec,
             900,
             400,
@@ -77,10 +77,10 @@ class CommvqEngineTest {
   }
 
   @Test
-  void aTextThatIsCutGoesOnFromThereAsOnTheHost() throws IOException {
+  void decodingAfterTruncationMatchesTheHost() throws IOException {
     int[] prose = BundledModel.prose();
     new HostComparison(engine, PROFILE)
-        .goesOnAsTheHostDoes(
+        .checkDivergence(
             "commvq:1",
             301,
             400,
@@ -91,7 +91,7 @@ class CommvqEngineTest {
   }
 
   @Test
-  void forksGoOnAsIfEachHadReadAllByItself() throws IOException {
+  void forksMatchIndependentCaches() throws IOException {
     int[] tokens = Arrays.copyOf(BundledModel.prose(), 700);
     try (KvCache first = cache("commvq:1");
         KvCache second = cache("commvq:1")) {
@@ -108,7 +108,7 @@ class CommvqEngineTest {
   }
 
   @Test
-  void withoutCodebooksOneSentenceSaysHowToGetThem() {
+  void missingCodebooksAreExplained() {
     assertThatThrownBy(() -> engine.newCache(CacheSpec.parse("commvq:1"), Optional.empty(), 100))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("needs codebooks")

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The engine of devices against the host's, and against itself, with the bundled model. */
+/** The CUDA engine compared with the host's and with itself, on the bundled model. */
 @NeedsDevice
 class CudaEngineTest {
   private static final int TOKENS = 2000;
@@ -55,7 +55,7 @@ class CudaEngineTest {
   }
 
   @AfterEach
-  void closingGivesAllMemoryBack() {
+  void closingFreesAllMemory() {
     if (engine != null) {
       assertThat(engine.memory().usedBytes()).as("bytes of pages that nobody holds").isZero();
       engine.close();
@@ -80,11 +80,11 @@ class CudaEngineTest {
         "patternkv:2,rope=static,sinks=16",
         "mixkvq,high=4.208,mid=2.238"
       })
-  void logitsDifferFromTheHostsNoMoreThanRoundingMakesThem(String spec) throws IOException {
-    goesOnAsTheHostDoes(spec, 0, TOKENS, (with, cache) -> {});
+  void logitsMatchTheHostUpToRounding(String spec) throws IOException {
+    checkDivergence(spec, 0, TOKENS, (with, cache) -> {});
   }
 
-  /** A step of a prompt has 256 rows and is packed at its end. */
+  /** A prompt step has 256 rows and is quantized at its end. */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -100,9 +100,9 @@ class CudaEngineTest {
         "mixkvq,high=4.208,mid=2.238",
         "mixkvq,high=4.208,mid=2.238,sinks=16"
       })
-  void aTextGoesOnAfterAPromptAsOnTheHost(String spec) throws IOException {
+  void decodingAfterAPromptMatchesTheHost(String spec) throws IOException {
     int[] prose = BundledModel.prose();
-    goesOnAsTheHostDoes(
+    checkDivergence(
         spec,
         900,
         400,
@@ -123,33 +123,33 @@ class CudaEngineTest {
         "patternkv:2,rope=static,sinks=16",
         "mixkvq,high=4.208,mid=2.238"
       })
-  void aTextThatIsCutGoesOnFromThereAsOnTheHost(String spec) throws IOException {
+  void decodingAfterTruncationMatchesTheHost(String spec) throws IOException {
     int[] prose = BundledModel.prose();
-    goesOnAsTheHostDoes(
+    checkDivergence(
         spec,
         301,
         400,
         (with, cache) -> {
           logits(with, cache, Arrays.copyOf(prose, 700));
-          cache.truncate(301); // in the midst of a packed block
+          cache.truncate(301); // in the middle of a packed block
           assertThat(cache.length()).isEqualTo(301);
         });
   }
 
-  private void goesOnAsTheHostDoes(
+  private void checkDivergence(
       String spec, int from, int count, BiConsumer<DecoderEngine, KvCache> past)
       throws IOException {
-    new HostComparison(engine, Optional.empty()).goesOnAsTheHostDoes(spec, from, count, past);
+    new HostComparison(engine, Optional.empty()).checkDivergence(spec, from, count, past);
   }
 
   @Test
-  void partsOfPromptsShareAStepWithSingleTokens() throws IOException {
+  void promptChunksShareAStepWithDecodeRows() throws IOException {
     int[] prose = BundledModel.prose();
     try (KvCache one = cache("kivi:2");
         KvCache other = cache("kivi:2");
         KvCache single = cache("kivi:2")) {
       Batch batch = new Batch();
-      for (int i = 0; i < 300; i++) { // more than a step has rows
+      for (int i = 0; i < 300; i++) { // more rows than a step has
         batch.add(one, prose[i], false);
       }
       batch.add(single, prose[0], true);
@@ -169,21 +169,21 @@ class CudaEngineTest {
   }
 
   /**
-   * Both have 24 rows, five with logits, and two pages for each single token. Of 2000 tokens none
-   * is further than 0.012 from the host's by rounding alone.
+   * Both steps have 24 rows, five with logits, and two pages for each decode row. By rounding
+   * alone, none of 2000 tokens differs from the host by more than 0.012.
    */
   @ParameterizedTest
   @ValueSource(strings = {"fp16", "kivi:2"})
-  void fiveSinglesAndARunOf19AreNotTheGraphOfFourAndARunOf20(String spec) throws IOException {
+  void graphsDistinguishDecodeRowsFromChunkRows(String spec) throws IOException {
     int[] prose = BundledModel.prose();
     List<KvCache> singles = new ArrayList<>();
     try {
       for (int i = 0; i < 5; i++) {
         singles.add(afterText(spec, prose, i));
       }
-      stepBesideRun(spec, singles.subList(0, 4), prose, 20);
-      stepBesideRun(spec, singles.subList(0, 4), prose, 20); // recorded
-      Batch last = stepBesideRun(spec, singles, prose, 19);
+      stepWithChunk(spec, singles.subList(0, 4), prose, 20);
+      stepWithChunk(spec, singles.subList(0, 4), prose, 20); // captured
+      Batch last = stepWithChunk(spec, singles, prose, 19);
       for (int i = 0; i < 5; i++) {
         try (KvCache alone = afterText(spec, prose, i)) {
           float[] wanted = {};
@@ -200,7 +200,7 @@ class CudaEngineTest {
     }
   }
 
-  /** A hundred tokens from another place each, in two pages with what follows. */
+  /** Reads a hundred tokens from different offsets; with the next ones they take two pages. */
   private KvCache afterText(String spec, int[] prose, int number) {
     KvCache cache = cache(spec);
     logits(engine, cache, Arrays.copyOfRange(prose, 100 * number, 100 * number + 100));
@@ -211,8 +211,8 @@ class CudaEngineTest {
     return prose[100 * number + cache.length()];
   }
 
-  /** The run has logits where the singles are four. */
-  private Batch stepBesideRun(String spec, List<KvCache> singles, int[] prose, int rows) {
+  /** The chunk has logits if there are four decode rows. */
+  private Batch stepWithChunk(String spec, List<KvCache> singles, int[] prose, int rows) {
     try (KvCache run = cache(spec)) {
       Batch batch = new Batch();
       for (int i = 0; i < singles.size(); i++) {
@@ -227,7 +227,7 @@ class CudaEngineTest {
   }
 
   @Test
-  void theLikeliestTokenIsThatOfTheLargestLogit() {
+  void argmaxIsTheLargestLogit() {
     try (KvCache one = cache("fp16");
         KvCache like = cache("fp16")) {
       float[] found = logits(engine, one, 5, 6, 7);
@@ -254,7 +254,7 @@ class CudaEngineTest {
         "patternkv:2,rope=static,sinks=16",
         "mixkvq,high=4.208,mid=2.238"
       })
-  void forksGoOnAsIfEachHadReadAllByItself(String spec) {
+  void forksMatchIndependentCaches(String spec) {
     int[] tokens = random(700);
     try (KvCache first = cache(spec);
         KvCache second = cache(spec)) {
@@ -286,7 +286,7 @@ class CudaEngineTest {
         "pmkvq:2,budget=4MiB",
         "mixkvq,high=4.208,mid=2.238"
       })
-  void aTextThatIsForgottenTakesNothing(String spec) {
+  void truncatedCachesTakeNoMemory(String spec) {
     try (KvCache cache = cache(spec)) {
       logits(engine, cache, random(700));
       cache.truncate(0);
@@ -297,14 +297,14 @@ class CudaEngineTest {
   }
 
   @Test
-  void aBlockThatIsCutBecomesWhatAttentionSawOfIt() {
+  void aTruncatedBlockKeepsItsDequantizedNumbers() {
     int[] tokens = random(700);
     try (KvCache cut = cache("kivi:2,group=32,window=0");
         KvCache whole = cache("kivi:2,group=32,window=0")) {
       logits(engine, cut, tokens);
       logits(engine, whole, Arrays.copyOf(tokens, 640));
       assertThat(((DeviceCache) whole).pages().packedTokens()).isEqualTo(640);
-      cut.truncate(639); // in the midst of a block, which is halves from now on
+      cut.truncate(639); // in the middle of a block, which becomes fp16 again
       assertThat(((DeviceCache) cut).pages().packedTokens()).isEqualTo(512);
       whole.truncate(639);
       assertThat(logits(engine, cut, 3)).isEqualTo(logits(engine, whole, 3));
@@ -312,7 +312,7 @@ class CudaEngineTest {
   }
 
   @Test
-  void kindsOfPagesShareABatch() {
+  void cacheConfigurationsShareABatch() {
     try (KvCache halves = cache("fp16");
         KvCache packed = cache("kivi:2");
         KvCache alone = cache("kivi:2")) {
@@ -330,7 +330,7 @@ class CudaEngineTest {
   }
 
   @Test
-  void whoFindsNoMemoryIsRefusedAndOthersGoOn() {
+  void onlySequencesWithoutMemoryFail() {
     long page;
     try (KvCache one = cache("fp16")) {
       logits(engine, one, 1);
@@ -359,9 +359,9 @@ class CudaEngineTest {
     }
   }
 
-  /** All channels are kept, which is five extents for a block of the bundled model. */
+  /** All channels are bf16, which takes five extents for a block of the bundled model. */
   @Test
-  void whereThereIsNoMemoryForWiderChannelsABlockStaysHalves() {
+  void blocksStayFp16WithoutMemoryForWideChannels() {
     CacheSpec kind = CacheSpec.parse("mixkvq,high=0.000001,mid=0.000001,sinks=0,window=0");
     long unpacked;
     try (KvCache one = cache(kind.text())) {
@@ -381,12 +381,11 @@ class CudaEngineTest {
   }
 
   @Test
-  void whatLiesOnADeviceIsNotStored() {
+  void deviceCachesAreNotStored() {
     try (KvCache cache = cache("kivi:2")) {
       assertThatThrownBy(cache::snapshot)
           .isInstanceOf(InvalidInputException.class)
-          .hasMessage(
-              "a cache on a device cannot be stored by the host; expected one on the processor");
+          .hasMessage("a cache on a device cannot be stored by the host; expected one on the CPU");
     }
   }
 

@@ -11,12 +11,11 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Sequences of random keys and values on a device, appended and packed there: sinks in a page of
- * halves, then packed pages, then tokens in halves. Memory is all NaN beforehand, and pages lie in
- * no order.
+ * Sequences of random keys and values on a device: sinks in an fp16 page, then packed pages, then
+ * fp16 tokens. Memory is NaN beforehand, and pages are in random order.
  */
 final class DeviceBatch {
-  /** Of one sequence. */
+  /** Token counts of one sequence. */
   record Tokens(int sinks, int packed, int recent) {
     static Tokens halves(int count) {
       return new Tokens(0, 0, count);
@@ -40,9 +39,9 @@ final class DeviceBatch {
   private final DeviceMemory packedPages;
   private final long[][] halfPlaces; // by sequence, in order; of all tokens
   private final long[][] packedPlaces;
-  private PageQuantizer quantizer; // once pages are packed
-  private long packings; // on the device, once pages are packed
-  private int packingCount;
+  private PageQuantizer quantizer; // set once pages are quantized
+  private long pairs; // device address, set once pages are quantized
+  private int pairCount;
 
   DeviceBatch(
       DeviceFixture device,
@@ -56,18 +55,18 @@ final class DeviceBatch {
     this.sequences = sequences;
     this.random = new Random(seed);
     this.store = new KvAppendKernel(device.module, shape);
-    int halves = sequences.stream().mapToInt(DeviceBatch::halfPageCount).sum();
+    int halves = sequences.stream().mapToInt(DeviceBatch::fp16PageCount).sum();
     int packed = sequences.stream().mapToInt(each -> each.packed() / Fp16Page.TOKENS).sum();
     this.table = device.own(new PageTable(device.context, sequences.size(), Math.max(halves, 1)));
-    this.halfPages = device.memory((long) halves * halfBytes());
+    this.halfPages = device.memory((long) halves * fp16Bytes());
     this.packedPages = device.memory(Math.max(1, packed) * packedBytes());
     halfPages.fill(device.stream, (byte) 0xFF);
     packedPages.fill(device.stream, (byte) 0xFF);
     this.halfPlaces =
         places(
             halfPages,
-            halfBytes(),
-            sequences.stream().mapToInt(DeviceBatch::halfPageCount).toArray());
+            fp16Bytes(),
+            sequences.stream().mapToInt(DeviceBatch::fp16PageCount).toArray());
     this.packedPlaces =
         places(
             packedPages,
@@ -79,7 +78,7 @@ final class DeviceBatch {
     device.stream.synchronize();
   }
 
-  private static int halfPageCount(Tokens tokens) {
+  private static int fp16PageCount(Tokens tokens) {
     return pages(tokens.sinks()) + pages(tokens.packed()) + pages(tokens.recent());
   }
 
@@ -87,7 +86,7 @@ final class DeviceBatch {
     return Math.ceilDiv(tokens, Fp16Page.TOKENS);
   }
 
-  private long halfBytes() {
+  private long fp16Bytes() {
     return (long) shape.kvHeads() * new Fp16Page(shape.headDim()).bytes();
   }
 
@@ -112,7 +111,7 @@ final class DeviceBatch {
     return places;
   }
 
-  /** Random rows with channels of different spread, through the kernel. */
+  /** Appends random rows, with channels of different spread, through the kernel. */
   private void append(int sequence) {
     int count = sequences.get(sequence).count();
     int width = shape.kvHeads() * shape.headDim();
@@ -139,7 +138,7 @@ final class DeviceBatch {
         device.upload(halves(both[1])).address());
   }
 
-  /** A token's page, of the first KV head, and in the lower bits its place there. */
+  /** Returns the page address of the first KV head, with the token's index in the lower bits. */
   long halfPlace(int sequence, int token) {
     Tokens tokens = sequences.get(sequence);
     int page = token < tokens.sinks() ? 0 : pages(tokens.sinks());
@@ -153,45 +152,44 @@ final class DeviceBatch {
     return segment;
   }
 
-  /** Packs what is to be packed, and makes the table. */
+  /** Quantizes the packed tokens and builds the page table. */
   DeviceBatch quantized(int keyGroup, int valueGroup) {
-    List<Long> packings = new ArrayList<>();
+    List<Long> pairs = new ArrayList<>();
     for (int s = 0; s < sequences.size(); s++) {
       Tokens tokens = sequences.get(s);
       table.addSequence();
       int first = pages(tokens.sinks());
       for (int page = 0; page < tokens.packed() / Fp16Page.TOKENS; page++) {
-        packings.add(halfPlaces[s][first + page]);
-        packings.add(packedPlaces[s][page]);
+        pairs.add(halfPlaces[s][first + page]);
+        pairs.add(packedPlaces[s][page]);
         table.addPacked(packedPlaces[s][page]);
       }
-      addHalves(s, 0, tokens.sinks());
-      addHalves(s, first + tokens.packed() / Fp16Page.TOKENS, tokens.recent());
+      addFp16(s, 0, tokens.sinks());
+      addFp16(s, first + tokens.packed() / Fp16Page.TOKENS, tokens.recent());
     }
-    if (!packings.isEmpty()) {
-      MemorySegment list = device.host(8L * packings.size());
-      for (int i = 0; i < packings.size(); i++) {
-        list.setAtIndex(JAVA_LONG, i, packings.get(i));
+    if (!pairs.isEmpty()) {
+      MemorySegment list = device.host(8L * pairs.size());
+      for (int i = 0; i < pairs.size(); i++) {
+        list.setAtIndex(JAVA_LONG, i, pairs.get(i));
       }
-      this.packings = device.upload(list).address();
-      this.packingCount = packings.size() / 2;
+      this.pairs = device.upload(list).address();
+      this.pairCount = pairs.size() / 2;
       quantizer = new KiviPageQuantizer(device.module, format, shape, keyGroup, valueGroup);
-      quantizer.quantize(
-          device.stream, packingCount, this.packings, 0, PageQuantizer.LayerStrides.ONE);
+      quantizer.quantize(device.stream, pairCount, this.pairs, 0, PageQuantizer.LayerStrides.ONE);
     }
     table.upload(device.stream);
     device.stream.synchronize();
     return this;
   }
 
-  /** Makes halves of all packed pages again, where they were before. */
+  /** Dequantizes all packed pages to their original addresses. */
   void dequantize() {
     halfPages.fill(device.stream, (byte) 0xFF);
-    quantizer.dequantize(device.stream, packingCount, packings, 0, PageQuantizer.LayerStrides.ONE);
+    quantizer.dequantize(device.stream, pairCount, pairs, 0, PageQuantizer.LayerStrides.ONE);
     device.stream.synchronize();
   }
 
-  private void addHalves(int sequence, int page, int tokens) {
+  private void addFp16(int sequence, int page, int tokens) {
     for (int left = tokens; left > 0; left -= Fp16Page.TOKENS) {
       table.addFp16(halfPlaces[sequence][page++], Math.min(left, Fp16Page.TOKENS));
     }
@@ -201,7 +199,7 @@ final class DeviceBatch {
     return device.download(halfPages);
   }
 
-  /** The packed pages of a sequence, in order, each of all KV heads. */
+  /** Returns the packed pages of a sequence, in order, each of all KV heads. */
   List<MemorySegment> packedPages(int sequence) {
     MemorySegment all = device.download(packedPages);
     List<MemorySegment> pages = new ArrayList<>();

@@ -18,10 +18,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which kinds of caches a device has pages for. */
+/** Which caches a device supports. */
 class DeviceCacheConfigTest {
   @Test
-  void specsAreReadAsTheHostReadsThem() {
+  void specsAreParsedLikeOnTheHost() {
     assertThat(DeviceCacheConfig.of(CacheSpec.parse("fp16"))).isEqualTo(DeviceCacheConfig.FP16);
     assertThat(DeviceCacheConfig.of(CacheSpec.parse("kivi:2")))
         .isEqualTo(new DeviceCacheConfig(PageFormat.KIVI2, 128, 128, 0));
@@ -54,7 +54,7 @@ class DeviceCacheConfigTest {
                 0));
   }
 
-  /** Else a text's blocks would be packed at other lengths than the host's. */
+  /** Otherwise blocks would be quantized at other lengths than on the host. */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -67,7 +67,7 @@ class DeviceCacheConfigTest {
         "mixkvq,high=3,mid=2,queries=sequence,residual=256",
         "mixkvq,high=3,mid=2,salience=error"
       })
-  void tokensArePackedWhenTheHostPacksThem(String text) {
+  void tokensAreQuantizedWhenTheHostQuantizesThem(String text) {
     CacheSpec spec = CacheSpec.parse(text);
     CacheContext heads = CacheContext.unknown().withQueryHeads(4);
     try (KvCache host = spec.newCache(new CacheShape(1, 2, 64), heads)) {
@@ -80,31 +80,31 @@ class DeviceCacheConfigTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "patternkv:2 | the cache 'patternkv:2' has patterns of keys that turn; on a device expected rope=static",
+        "patternkv:2 | the cache 'patternkv:2' has key patterns that rotate; on a device expected rope=static",
         "patternkv:2,rope=static,choice=peaks | the cache 'patternkv:2,rope=static,choice=peaks' has patterns of one side, or chosen otherwise than by range; on a device expected both, by range",
         "patternkv:3,rope=static | the cache 'patternkv:3,rope=static' has 3 bits for keys and 3 for values; on a device expected 2 or 4 for both",
         "commvq:3 | the cache 'commvq:3' has codebooks of 3 bits; on a device expected 1 or 2",
         "commvq:1,beam=8 | the cache 'commvq:1,beam=8' has a beam of 8; on a device expected at most 4",
-        "pmkvq:2,budget=1MiB,shift=direct | the cache 'pmkvq:2,budget=1MiB,shift=direct' has keys by token, another shift, pages that are born wide or the pool's budget; on a device expected none of these",
+        "pmkvq:2,budget=1MiB,shift=direct | the cache 'pmkvq:2,budget=1MiB,shift=direct' has keys by token, another shift, pages that start wide or the pool's budget; on a device expected none of these",
         "pmkvq:2,budget=1MiB,widths=profile | the cache 'pmkvq:2,budget=1MiB,widths=profile' has widths of a profile; on a device expected widths=same",
-        "rotatekv:2 | the cache 'rotatekv:2' cannot lie on a device; expected fp16, kivi, commvq, mixkvq, patternkv or pmkvq there, or --device cpu",
-        "fp32 | the cache 'fp32' cannot lie on a device; expected fp16, kivi, commvq, mixkvq, patternkv or pmkvq there, or --device cpu",
+        "rotatekv:2 | the cache 'rotatekv:2' is not supported on a device; expected fp16, kivi, commvq, mixkvq, patternkv or pmkvq there, or --device cpu",
+        "fp32 | the cache 'fp32' is not supported on a device; expected fp16, kivi, commvq, mixkvq, patternkv or pmkvq there, or --device cpu",
         "mixkvq,lookup=fast | the cache 'mixkvq,lookup=fast' has lookup=fast; on a device expected exact",
         "kivi:3 | the cache 'kivi:3' has 3 bits for keys and 3 for values; on a device expected 2 or 4 for both",
         "kivi:2,v=4 | the cache 'kivi:2,v=4' has 2 bits for keys and 4 for values; on a device expected 2 or 4 for both",
         "kivi:2,widths=profile | the cache 'kivi:2,widths=profile' has widths of a profile; on a device expected the same in all layers",
-        "fp16,rotary=8 | the cache 'fp16,rotary=8' has a width for channels that turn behind a latent; on a device keys have none",
-        "kivi:4,rotary=16 | the cache 'kivi:4,rotary=16' has a width for channels that turn behind a latent; on a device keys have none",
-        "kivi:4,stored=2@4096 | the cache 'kivi:4,stored=2@4096' stores old pages with fewer bits; pages of a device are not stored",
+        "fp16,rotary=8 | the cache 'fp16,rotary=8' has a width for rotary channels of latent keys; a device has no latent keys",
+        "kivi:4,rotary=16 | the cache 'kivi:4,rotary=16' has a width for rotary channels of latent keys; a device has no latent keys",
+        "kivi:4,stored=2@4096 | the cache 'kivi:4,stored=2@4096' stores cold blocks with fewer bits; pages of a device are not stored",
         "kivi:2,lookup=fast | the cache 'kivi:2,lookup=fast' has lookup=fast; on a device expected exact"
       })
-  void othersAreRefusedByASentence(String spec, String sentence) {
+  void unsupportedSpecsAreRejected(String spec, String sentence) {
     assertThatThrownBy(() -> DeviceCacheConfig.of(CacheSpec.parse(spec)))
         .isInstanceOf(DeviceException.class)
         .hasMessage(sentence);
   }
 
-  /** Before a profile is known a kind can be told; a cache needs its thresholds. */
+  /** A configuration can be estimated without a profile; a cache needs its thresholds. */
   @Test
   void tiersNeedThresholds() {
     CacheSpec spec = CacheSpec.parse("mixkvq");

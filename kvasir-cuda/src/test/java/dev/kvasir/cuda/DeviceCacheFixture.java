@@ -13,7 +13,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Caches of one kind on a device without an engine: rows are appended to all layers as given. */
+/**
+ * Caches of one configuration on a device without an engine. Rows are appended to all layers as
+ * given.
+ */
 final class DeviceCacheFixture {
   final CacheResources resources;
   private final DeviceFixture device;
@@ -88,13 +91,13 @@ final class DeviceCacheFixture {
     return new DeviceCache(resources, cacheShape());
   }
 
-  /** One whose pages shrink. */
+  /** Creates a cache whose pages are requantized. */
   DeviceCache newCache(PageWidths widths) {
     return new DeviceCache(resources, cacheShape(), new RequantizingPages(resources, widths));
   }
 
   /**
-   * Appends rows to a cache here and to the host's.
+   * Appends rows to a device cache and to a host cache.
    *
    * @param rows by layer and side, halves // (count, kvHeads, headDim)
    */
@@ -143,7 +146,7 @@ final class DeviceCacheFixture {
     return floats;
   }
 
-  /** Bytes of the device from an address on. */
+  /** Downloads bytes from a device address. */
   MemorySegment read(long address, long bytes) {
     MemorySegment target = device.host(bytes);
     DeviceMemory.downloadFrom(device.stream, target, address, bytes);
@@ -151,7 +154,7 @@ final class DeviceCacheFixture {
     return target;
   }
 
-  /** A layer's outputs of a query to a whole sequence, halves of the device as floats. */
+  /** Returns a layer's outputs of a query to a whole sequence, as floats. */
   float[] attend(DeviceCache cache, int layer, short[] queries) {
     try (PageTable table =
         new PageTable(device.context, 1, cache.pages().pages() + cache.pages().tablePages())) {
@@ -161,7 +164,7 @@ final class DeviceCacheFixture {
     }
   }
 
-  /** The same of a token in all layers, which counts it once. */
+  /** Returns the outputs of all layers for one token, which is counted once. */
   float[][] attend(DeviceCache cache, short[][] queries) {
     try (PageTable table =
         new PageTable(device.context, 1, cache.pages().pages() + cache.pages().tablePages())) {

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A device with all that a test needs of it; a test that opens one is marked with {@link
+ * An open device with everything a test needs. Tests that open one are marked with {@link
  * NeedsDevice}.
  */
 final class DeviceFixture implements AutoCloseable {
@@ -28,7 +28,7 @@ final class DeviceFixture implements AutoCloseable {
     return new DeviceFixture();
   }
 
-  /** Closed with the device, before it. */
+  /** Registers a resource that is closed before the device. */
   <T extends AutoCloseable> T own(T each) {
     owned.add(each);
     return each;

@@ -19,13 +19,13 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Products of rows, as the host's codes mean them, with weights of every type, and rows of weights
- * one by one, against double precision.
+ * Products of quantized activations with weights of every type, and embedding rows, compared with
+ * double precision.
  */
 class DeviceGemmTest extends DeviceTestCase {
-  private static final int COLUMNS = 768; // three of its groups of columns for a warp
+  private static final int COLUMNS = 768; // three groups of columns per warp
 
-  /** Integers are the host's, so only sums of floats round; one code off by one shows. */
+  /** Integer sums match the host, so only float sums round; a code off by one shows. */
   private static final double EXACT = 1e-4;
 
   static Stream<Arguments> products() {
@@ -34,17 +34,16 @@ class DeviceGemmTest extends DeviceTestCase {
             type ->
                 Stream.concat(
                     Stream.of(1, 8, 13, 32, 75).map(count -> Arguments.of(type, count, 80)),
-                    // So many outputs that a block takes two tiles of them.
+                    // Enough outputs that a block takes two tiles of them.
                     Stream.of(13, 32).map(count -> Arguments.of(type, count, 5000))));
   }
 
   @ParameterizedTest
   @MethodSource("products")
-  void productsAreThoseOfTheNumbersThatRowsAndWeightsStandFor(
-      GgmlType type, int count, int outputs) {
+  void productsMatchDequantizedOperands(GgmlType type, int count, int outputs) {
     Tensor tensor = RandomTensor.of(type, outputs, COLUMNS, 5);
     WeightFormat format = WeightFormat.of(type).orElseThrow();
-    // The second part lies beside the first in every row.
+    // The second part follows the first in every row.
     Tensor other = RandomTensor.of(GgmlType.Q8_0, 48, COLUMNS, 6);
     StackedMatrices stack =
         device.own(
@@ -60,17 +59,17 @@ class DeviceGemmTest extends DeviceTestCase {
     DeviceMemory out = device.memory(4L * count * stack.rows());
     kernels.multiply(stack, rows, count, out);
     MemorySegment found = device.download(out);
-    float[] coded = coded(x);
+    float[] dequantized = dequantized(x);
     if (format == WeightFormat.HALVES) {
       check(found, x, tensor, 0, stack.rows(), 1e-2);
     } else {
-      check(found, coded, tensor, 0, stack.rows(), EXACT);
+      check(found, dequantized, tensor, 0, stack.rows(), EXACT);
     }
-    check(found, coded, other, outputs, stack.rows(), EXACT);
+    check(found, dequantized, other, outputs, stack.rows(), EXACT);
   }
 
-  /** What the host's codes of rows stand for. */
-  private static float[] coded(float[] x) {
+  /** Returns the dequantized activations of the host. */
+  private static float[] dequantized(float[] x) {
     dev.kvasir.kernel.QuantizedActivations activations =
         new dev.kvasir.kernel.QuantizedActivations();
     int count = x.length / COLUMNS;
@@ -93,7 +92,7 @@ class DeviceGemmTest extends DeviceTestCase {
     }
   }
 
-  /** Halves on the device, and what they are. */
+  /** Uploads random halves and returns their values in {@code x}. */
   private DeviceMemory random(float[] x) {
     Random random = new Random(9);
     MemorySegment halves = device.host(2L * x.length);
@@ -106,7 +105,7 @@ class DeviceGemmTest extends DeviceTestCase {
   }
 
   /**
-   * @param bound of what a product is off, by its length
+   * @param bound maximum error, relative to the length
    */
   private static void check(
       MemorySegment found, float[] x, Tensor tensor, int first, int stride, double bound) {
@@ -125,12 +124,12 @@ class DeviceGemmTest extends DeviceTestCase {
         most = Math.max(most, Math.abs(off) / Math.sqrt(length));
       }
     }
-    assertThat(most).isLessThan(bound); // no number is no less
+    assertThat(most).isLessThan(bound); // also fails for NaN
   }
 
   @ParameterizedTest
   @MethodSource("dev.kvasir.cuda.WeightTilesTest#types")
-  void rowsOfAnEmbeddingAreItsNumbers(GgmlType type) {
+  void embeddingRowsAreDequantized(GgmlType type) {
     int hidden = 512;
     Tensor tensor = RandomTensor.of(type, 80, hidden, 5);
     WeightFormat format = WeightFormat.of(type).orElseThrow();

@@ -8,10 +8,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 
-/** Memory of a device is counted, and given back. */
+/** Device memory is counted and freed. */
 class DeviceMemoryTest extends DeviceTestCase {
   @Test
-  void whatIsCopiedToItComesBack() {
+  void uploadedBytesAreDownloaded() {
     MemorySegment source = device.host(1000);
     for (int i = 0; i < 1000; i++) {
       source.set(JAVA_BYTE, i, (byte) (7 * i));
@@ -23,7 +23,7 @@ class DeviceMemoryTest extends DeviceTestCase {
   }
 
   @Test
-  void itIsCountedUntilItIsClosed() {
+  void memoryIsCountedUntilItIsClosed() {
     long free = device.context.freeBytes();
     try (DeviceMemory memory = device.context.allocate(512 << 20)) {
       assertThat(device.context.allocatedBytes()).isEqualTo(memory.bytes());
@@ -34,7 +34,7 @@ class DeviceMemoryTest extends DeviceTestCase {
   }
 
   @Test
-  void whatIsLeftIsGivenBackWithItsContext() {
+  void closingTheContextFreesItsMemory() {
     CudaContext other = CudaContext.open(device.context.device());
     other.allocate(1 << 20);
     assertThat(other.allocatedBytes()).isEqualTo(1 << 20);
@@ -43,18 +43,18 @@ class DeviceMemoryTest extends DeviceTestCase {
   }
 
   @Test
-  void moreThanThereIsIsRefusedAndNothingHasChanged() {
+  void oversizedAllocationsFailWithoutEffect() {
     long wanted = device.context.device().memoryBytes() + 1;
     assertThatThrownBy(() -> device.context.allocate(wanted))
         .isInstanceOf(DeviceException.class)
         .hasMessageContaining(device.context.device().name())
-        .hasMessageContaining("bytes free; %,d were asked for".formatted(wanted));
+        .hasMessageContaining("bytes free; %,d were requested".formatted(wanted));
     assertThat(device.context.allocatedBytes()).isZero();
     device.context.allocate(1 << 20).close();
   }
 
   @Test
-  void bytesBehindItsEndAreNotTouched() {
+  void copiesBeyondTheEndAreRejected() {
     DeviceMemory memory = device.memory(100);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment source = arena.allocate(200);
@@ -65,7 +65,7 @@ class DeviceMemoryTest extends DeviceTestCase {
   }
 
   @Test
-  void aCallThatFailsIsNamedWithCudasOwnWords() {
+  void failedCallsReportCudasErrorName() {
     assertThatThrownBy(() -> device.module.kernel("no_such_kernel"))
         .isInstanceOf(CudaException.class)
         .hasMessage(
@@ -74,7 +74,7 @@ class DeviceMemoryTest extends DeviceTestCase {
   }
 
   @Test
-  void kernelsRunFromEveryImageThatFitsTheCard() {
+  void kernelsRunFromEveryCompatibleImage() {
     try (KernelModule portable = KernelModule.load(device.context, KernelImage.PORTABLE)) {
       new Launch(portable.kernel("nothing")).on(device.stream);
       device.stream.synchronize();

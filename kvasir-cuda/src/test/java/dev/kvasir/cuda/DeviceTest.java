@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class DeviceTest {
   @Test
-  void whereThereIsNoneOneSentenceSaysWhy() {
+  void aMissingDeviceIsExplained() {
     assumeTrue(Device.unavailableReason().isPresent(), "there is a device");
     assertThat(Device.all()).isEmpty();
     assertThatThrownBy(CudaContext::open)
@@ -21,7 +21,7 @@ class DeviceTest {
 
   @Test
   @NeedsDevice
-  void whereThereIsOneItIsDescribed() {
+  void aDeviceIsDescribed() {
     Device device = Device.first();
     assertThat(device.name()).isNotBlank();
     assertThat(device.computeCapability()).isGreaterThanOrEqualTo(50);
@@ -41,18 +41,18 @@ class DeviceTest {
     "103, PORTABLE",
     "120, PORTABLE"
   })
-  void aCardGetsTheCodeOfItsGeneration(int generation, KernelImage image) {
-    assertThat(KernelImage.of(device(generation))).isEqualTo(image);
+  void imagesMatchTheComputeCapability(int computeCapability, KernelImage image) {
+    assertThat(KernelImage.of(device(computeCapability))).isEqualTo(image);
   }
 
   @Test
-  void aCardThatIsTooOldIsRefused() {
+  void oldDevicesAreRejected() {
     assertThatThrownBy(() -> KernelImage.of(device(75)))
         .isInstanceOf(DeviceException.class)
         .hasMessage("Some Card is of generation 7.5; expected 8.0 or later");
   }
 
-  private static Device device(int generation) {
-    return new Device(0, "Some Card", generation, 100, 100 << 10, 1 << 20, 1L << 33);
+  private static Device device(int computeCapability) {
+    return new Device(0, "Some Card", computeCapability, 100, 100 << 10, 1 << 20, 1L << 33);
   }
 }

@@ -3,7 +3,7 @@ package dev.kvasir.cuda;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** A test that needs a device, which it has opened, and gives all of it back. */
+/** Base class of tests that need a device; all of its memory must be freed. */
 @NeedsDevice
 abstract class DeviceTestCase {
   DeviceFixture device;

@@ -2,14 +2,14 @@ package dev.kvasir.cuda;
 
 import java.util.List;
 
-/** The formats of pages that tests go through. */
+/** The page formats under test. */
 final class Formats {
   static final List<PageFormat> ALL = List.of(PageFormat.FP16, PageFormat.KIVI4, PageFormat.KIVI2);
   static final List<PageFormat> PACKED = List.of(PageFormat.KIVI4, PageFormat.KIVI2);
 
   private Formats() {}
 
-  /** By the name that kernels have. */
+  /** Returns a format by its kernel name. */
   static PageFormat named(String name) {
     return ALL.stream().filter(each -> each.kernelName().equals(name)).findFirst().orElseThrow();
   }

@@ -25,18 +25,19 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Which files a device takes, by the bundled model, which has biases of queries, keys and values.
+ * Which files a device accepts, based on the bundled model, which has biases of queries, keys and
+ * values.
  */
 class GgufWeightSourceTest {
   @Test
-  void theBundledModelIsTaken() {
+  void theBundledModelIsAccepted() {
     try (GgufFile file = Model.openBundled()) {
       assertThatCode(() -> GgufWeightSource.check(file, ModelConfig.of(file)))
           .doesNotThrowAnyException();
     }
   }
 
-  /** Scales of Q8_0 lie beside its codes as in the file, and vectors are floats in both. */
+  /** Scales of Q8_0 take the same bytes as in the file, and vectors are floats in both. */
   @Test
   void weightsOf8BitsTakeAsMuchOnADeviceAsInTheFile() {
     try (GgufFile file = Model.openBundled()) {
@@ -46,7 +47,7 @@ class GgufWeightSourceTest {
     }
   }
 
-  /** A code of 4 bits has a float and a minimum for 32: 24 bytes, where Q4_1 has 20. */
+  /** Codes of 4 bits have a float and a minimum for 32: 24 bytes, where Q4_1 has 20. */
   @Test
   void typesWithFloatsAsScalesTakeMoreThanInTheFile() {
     assertThat(DeviceMatrix.bytes(WeightFormat.GROUPS4, 64, 64)).isEqualTo(64 * 2 * (16 + 4 + 4));
@@ -55,7 +56,7 @@ class GgufWeightSourceTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"blk.1.attn_k.bias", "blk.1.ffn_up.weight", "output_norm.weight"})
-  void aFileWithoutATensorIsRefusedAsByTheHost(String name) throws IOException {
+  void missingTensorsAreRejectedLikeOnTheHost(String name) throws IOException {
     try (GgufFile file = renamed(name)) {
       assertThatThrownBy(() -> GgufWeightSource.check(file, ModelConfig.of(file)))
           .isInstanceOf(InvalidInputException.class)
@@ -64,7 +65,7 @@ class GgufWeightSourceTest {
     }
   }
 
-  /** The bundled model with a tensor whose name ends otherwise. */
+  /** Returns the bundled model with a tensor renamed. */
   private static GgufFile renamed(String name) throws IOException {
     byte[] bytes = BundledModel.bytes();
     int at = new String(bytes, StandardCharsets.ISO_8859_1).indexOf(name);
@@ -74,7 +75,7 @@ class GgufWeightSourceTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"attn_output", "ffn_gate", "ffn_up", "ffn_down"})
-  void biasesThatADeviceDoesNotAddAreRefused(String part) {
+  void unsupportedBiasesAreRejected(String part) {
     Layer layer = Layer.plain().with("blk.0.%s.bias".formatted(part));
     assertThatThrownBy(() -> GgufWeightSource.checkLayer(layer, 0))
         .isInstanceOf(InvalidInputException.class)
@@ -96,7 +97,7 @@ class GgufWeightSourceTest {
   }
 
   @Test
-  void tensorsOfSeveralPartsAreRefused() {
+  void fusedTensorsAreRejected() {
     Layer fused = Layer.plain().with("blk.0.attn_qkv.weight");
     assertThatThrownBy(() -> GgufWeightSource.checkLayer(fused, 0))
         .hasMessage(
@@ -108,13 +109,13 @@ class GgufWeightSourceTest {
 
   @ParameterizedTest
   @CsvSource({"F16, 64", "Q8_0, 96"})
-  void chunksOf32ColumnsAreTaken(GgmlType type, int columns) {
+  void multiplesOf32ColumnsAreAccepted(GgmlType type, int columns) {
     Tensor tensor = RandomTensor.of(type, 16, columns, 1);
     assertThatCode(() -> GgufWeightSource.checkMatrix("a file", tensor)).doesNotThrowAnyException();
   }
 
   @Test
-  void otherColumnsAreRefused() {
+  void otherColumnCountsAreRejected() {
     Tensor tensor = RandomTensor.of(GgmlType.F16, 16, 48, 1);
     assertThatThrownBy(() -> GgufWeightSource.checkMatrix("a file", tensor))
         .isInstanceOf(InvalidInputException.class)
@@ -122,7 +123,7 @@ class GgufWeightSourceTest {
             "a file: tensor 'F16 at random' has 48 columns; a device expects a multiple of 32");
   }
 
-  /** Tensors of which only the names matter. */
+  /** Tensors whose names alone matter. */
   private record Layer(Map<String, Tensor> named) implements TensorSource {
     static Layer plain() {
       return new Layer(Map.of()).with("blk.0.ffn_gate.weight");

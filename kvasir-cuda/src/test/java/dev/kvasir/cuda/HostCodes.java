@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** Numbers as the host codes them. */
+/** Numbers quantized on the host. */
 record HostCodes(RowScaledCodes matrix, MemorySegment bytes, byte[] codes) {
   private static final int TOKENS = Fp16Page.TOKENS;
 
@@ -35,11 +35,11 @@ record HostCodes(RowScaledCodes matrix, MemorySegment bytes, byte[] codes) {
   }
 
   /**
-   * Compares pages that follow each other with the host's codes of the same numbers.
+   * Compares consecutive pages with the host's codes of the same numbers.
    *
    * @param side 0 for keys, by channel over tokens; 1 for values, by token over channels
    * @param grid (64 * pages, headDim)
-   * @param codes of a page, in the layout
+   * @param codes extracts the codes of a page, in the layout
    */
   static void check(
       PackedPage layout,

@@ -15,17 +15,16 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 
-/** How far logits of the bundled model on a device are from the host's. */
+/** The divergence between logits of the bundled model on a device and on the host. */
 record HostComparison(CudaEngine engine, Optional<Profile> profile) {
   private static final int TOKENS = 2000;
 
   /**
-   * Rows are rounded to bytes before products, so the least difference anywhere becomes a visible
-   * one; how large is measured on the same text with the host itself, whose first norm differs by
+   * Activations are rounded to bytes before products, so the smallest difference becomes visible.
+   * Its size is measured by the host itself on the same text, with a first norm that differs by
    * half a unit of a half.
    */
-  void goesOnAsTheHostDoes(
-      String spec, int from, int count, BiConsumer<DecoderEngine, KvCache> past)
+  void checkDivergence(String spec, int from, int count, BiConsumer<DecoderEngine, KvCache> past)
       throws IOException {
     CacheSpec kind = CacheSpec.parse(spec);
     try (WorkerPool workers =

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The compiled kernels in the jar are built from the sources beside them. */
+/** The compiled kernels in the jar are built from the sources in this module. */
 class KernelFilesTest {
   private static final Path SOURCES = Path.of("src/main/cuda");
   private static final Path FILES = Path.of("src/main/resources/dev/kvasir/cuda");
@@ -29,7 +29,7 @@ class KernelFilesTest {
   @TempDir Path folder;
 
   @Test
-  void theyAreBuiltFromTheseSources() throws IOException {
+  void filesAreBuiltFromTheseSources() throws IOException {
     assumeTrue(Files.exists(SOURCES), "the sources are not here");
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     for (String ending : List.of(".cu", ".cuh")) {
@@ -50,12 +50,12 @@ class KernelFilesTest {
 
   @ParameterizedTest
   @EnumSource(KernelImage.class)
-  void eachIsWhatWasBuilt(KernelImage image) {
+  void everyFileMatchesItsHash(KernelImage image) {
     assertThat(image.bytes()).isNotEmpty();
   }
 
   @Test
-  void oneThatWasChangedIsRefused() {
+  void aChangedFileIsRejected() {
     KernelHashes others = new KernelHashes(Map.of("sm_90.cubin.gz", "00"));
     assertThatThrownBy(() -> others.verified("sm_90.cubin.gz"))
         .isInstanceOf(DeviceException.class)
@@ -65,9 +65,9 @@ class KernelFilesTest {
         .hasMessage("sm_10.cubin.gz is missing from the jar of kvasir-cuda");
   }
 
-  /** Another version of the compiler gives other bytes, which are as good. */
+  /** Another compiler version gives different bytes, which are equally valid. */
   @Test
-  void buildingAgainGivesTheSameBytes() throws Exception {
+  void rebuildingGivesTheSameBytes() throws Exception {
     assumeTrue(
         Boolean.getBoolean(REBUILD),
         "building takes minutes; -D%s=true asks for it".formatted(REBUILD));

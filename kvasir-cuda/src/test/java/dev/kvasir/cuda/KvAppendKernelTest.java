@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a device stores is what the host would. */
+/** The device stores the same numbers as the host. */
 class KvAppendKernelTest extends DeviceTestCase {
   private static final int TOKENS = Fp16Page.TOKENS;
 
@@ -25,7 +25,7 @@ class KvAppendKernelTest extends DeviceTestCase {
 
   @ParameterizedTest
   @MethodSource("headDims")
-  void rowsLieWhereTheLayoutSays(int headDim) {
+  void rowsAreWrittenByTheLayout(int headDim) {
     AttentionShape shape = new AttentionShape(4, 2, headDim);
     DeviceBatch batch =
         new DeviceBatch(device, PageFormat.FP16, shape, List.of(new Tokens(3, 0, 130)), 3);
@@ -60,7 +60,7 @@ class KvAppendKernelTest extends DeviceTestCase {
 
   @ParameterizedTest
   @MethodSource("everyPacking")
-  void packedPagesHaveTheBitsOfTheHostsCodec(
+  void packedPagesMatchTheHostBitByBit(
       PageFormat format, int headDim, int keyGroup, int valueGroup) {
     AttentionShape shape = new AttentionShape(4, 2, headDim);
     DeviceBatch batch =
@@ -84,7 +84,7 @@ class KvAppendKernelTest extends DeviceTestCase {
 
   @ParameterizedTest
   @MethodSource("everyPacking")
-  void unpackedPagesAreWhatAttentionTakesPackedOnesFor(
+  void dequantizedPagesMatchAttention(
       PageFormat format, int headDim, int keyGroup, int valueGroup) {
     AttentionShape shape = new AttentionShape(4, 2, headDim);
     DeviceBatch batch =
@@ -135,7 +135,7 @@ class KvAppendKernelTest extends DeviceTestCase {
     }
   }
 
-  /** Rows of a page's tokens. // (64, headDim) */
+  /** Returns the rows of a page's tokens. // (64, headDim) */
   private static float[] grid(DeviceBatch batch, int side, int page, int head) {
     int dim = batch.shape().headDim();
     float[] grid = new float[TOKENS * dim];
@@ -150,7 +150,7 @@ class KvAppendKernelTest extends DeviceTestCase {
   }
 
   @Test
-  void groupsThatPagesCannotHoldAreRefused() {
+  void unsupportedGroupsAreRejected() {
     AttentionShape shape = new AttentionShape(4, 2, 128);
     assertThatThrownBy(
             () -> new KiviPageQuantizer(device.module, PageFormat.KIVI2, shape, 256, 128))

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Channels in tiers on a device against the host's codec, bit by bit, and attention to them. */
+/** MixKVQ on a device compared with the host codec bit by bit, and its attention. */
 class MixkvqDeviceTest extends DeviceTestCase {
   private static final int LAYERS = 2;
   private static final int TOKENS = Fp16Page.TOKENS;
@@ -29,7 +29,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
 
   private final Random random = new Random(7);
 
-  /** A sequence on the device and its twin on the host, with what was appended to both. */
+  /** A device cache and a host cache, with everything that was appended to both. */
   private final class CachePair implements AutoCloseable {
     final DeviceCacheFixture home;
     final AttentionShape shape;
@@ -79,7 +79,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
       return shape.kvHeads() * shape.headDim();
     }
 
-    /** Channels reach differently far, and not always the same. */
+    /** Creates rows whose channels have different, varying ranges. */
     private short[][][] random(int count) {
       short[][][] step = new short[LAYERS][2][count * width()];
       double[] reach = reach();
@@ -100,8 +100,8 @@ class MixkvqDeviceTest extends DeviceTestCase {
       return reach;
     }
 
-    /** The last token looks at all, here and there; outputs are what they should be. */
-    void look(int times) {
+    /** Lets the last token attend to everything on both sides and checks the outputs. */
+    void attendAll(int times) {
       for (int i = 0; i < times; i++) {
         short[][] queries = new short[LAYERS][shape.queryHeads() * shape.headDim()];
         for (int layer = 0; layer < LAYERS; layer++) {
@@ -129,8 +129,8 @@ class MixkvqDeviceTest extends DeviceTestCase {
             shape.headDim(),
             queries,
             head * shape.headDim(),
-            expanded(layer, kvHead, 0),
-            expanded(layer, kvHead, 1),
+            dequantized(layer, kvHead, 0),
+            dequantized(layer, kvHead, 1),
             ours.length(),
             wanted);
       }
@@ -139,7 +139,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
           .isLessThan(MOST_ERROR);
     }
 
-    /** All that was appended and is still there. // (length, kvHeads, headDim) */
+    /** Returns all appended rows that remain. // (length, kvHeads, headDim) */
     private float[] all(int layer, int side) {
       float[] all = new float[ours.length() * width()];
       int at = 0;
@@ -152,7 +152,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
       return all;
     }
 
-    /** Of one head. // (length, headDim) */
+    /** Returns the remaining rows of one head. // (length, headDim) */
     private float[] all(int layer, int head, int side) {
       int dim = shape.headDim();
       float[] all = all(layer, side);
@@ -175,8 +175,8 @@ class MixkvqDeviceTest extends DeviceTestCase {
       return bytes == 0 ? MemorySegment.NULL : home.read(layout.wideAddress(page), bytes);
     }
 
-    /** A head's keys or values as attention is to take them. // (length, headDim) */
-    float[] expanded(int layer, int head, int side) {
+    /** Returns a head's keys or values as attention should see them. // (length, headDim) */
+    float[] dequantized(int layer, int head, int side) {
       int dim = shape.headDim();
       float[] out = all(layer, head, side);
       for (int number = 0; number < ours.pages().packedPages(); number++) {
@@ -196,7 +196,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
       return values;
     }
 
-    /** Compares all packed pages with the host's; answers how many channels are wider. */
+    /** Compares all packed pages with the host's and returns the number of wide channels. */
     int check() {
       int blocks = ours.pages().packedPages() / 2;
       int together = cacheConfig.format().blocksPerRun() * BLOCK;
@@ -220,7 +220,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
       int high = entries(hosts, head, 16);
       int mid = entries(hosts, head, 4);
       float[] keys = blockOf(all(layer, head, 0), first);
-      float[] byChannel = turned(keys);
+      float[] byChannel = transposed(keys);
       HostCodes fours = HostCodes.of(codes(dim, MixkvqPage.MID_BITS), byChannel);
       HostCodes twos = HostCodes.of(codes(dim, MixkvqPage.BITS), byChannel);
       for (int i = 0; i < 2; i++) {
@@ -271,7 +271,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
       return new RowScaledCodes(dim, BLOCK, bits, cacheConfig.group());
     }
 
-    /** Without tiers there is no order. */
+    /** Without tiers there is no channel order. */
     private int channelAt(UniformPage page, int head, int place) {
       return page.shape(head).ordered() ? page.channelAt(head, place) : place;
     }
@@ -290,12 +290,12 @@ class MixkvqDeviceTest extends DeviceTestCase {
     }
 
     /** From (128, headDim) to (headDim, 128). */
-    private float[] turned(float[] block) {
-      float[] turned = new float[block.length];
+    private float[] transposed(float[] block) {
+      float[] transposed = new float[block.length];
       for (int i = 0; i < block.length; i++) {
-        turned[i % shape.headDim() * BLOCK + i / shape.headDim()] = block[i];
+        transposed[i % shape.headDim() * BLOCK + i / shape.headDim()] = block[i];
       }
-      return turned;
+      return transposed;
     }
 
     @Override
@@ -332,20 +332,20 @@ class MixkvqDeviceTest extends DeviceTestCase {
         "mixkvq,high=1.2,mid=0.6,salience=error | 128",
         "mixkvq,high=0.8,mid=0.4,residual=384,sinks=0 | 64"
       })
-  void pagesHaveTheBitsOfTheHostsAndAreReadAsTheyAre(String spec, int headDim) {
-    try (CachePair twins = new CachePair(spec, new AttentionShape(8, 2, headDim))) {
-      twins.append(50);
-      twins.look(3);
-      twins.append(300, 300);
-      twins.check();
-      twins.look(2);
-      twins.append(256, 1, 300);
-      assertThat(twins.check()).isPositive();
-      twins.look(1);
+  void pagesAndAttentionMatchTheHost(String spec, int headDim) {
+    try (CachePair pair = new CachePair(spec, new AttentionShape(8, 2, headDim))) {
+      pair.append(50);
+      pair.attendAll(3);
+      pair.append(300, 300);
+      pair.check();
+      pair.attendAll(2);
+      pair.append(256, 1, 300);
+      assertThat(pair.check()).isPositive();
+      pair.attendAll(1);
     }
   }
 
-  /** Nothing is wider, all is kept, all has four bits; queries that nobody has seen. */
+  /** No wide channels, all bf16, all 4 bits, and queries that were never observed. */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -356,86 +356,86 @@ class MixkvqDeviceTest extends DeviceTestCase {
       })
   void tiersMayHaveAnyNumberOfChannels(String spec) {
     for (int headDim : new int[] {64, 128}) {
-      try (CachePair twins = new CachePair(spec, new AttentionShape(6, 2, headDim))) {
-        twins.append(290);
-        twins.check();
-        twins.look(1);
-        twins.append(290);
-        twins.check();
-        twins.look(1);
+      try (CachePair pair = new CachePair(spec, new AttentionShape(6, 2, headDim))) {
+        pair.append(290);
+        pair.check();
+        pair.attendAll(1);
+        pair.append(290);
+        pair.check();
+        pair.attendAll(1);
       }
     }
   }
 
-  /** More heads than a block takes are shared out to several. */
+  /** More heads than a block takes are split into several blocks. */
   @ParameterizedTest
   @ValueSource(ints = {1, 3, 6})
-  void longTextsAndAnyNumberOfQueryHeadsDoToo(int sharing) {
+  void longTextsAndAnyQueryHeadsMatchTheHost(int sharing) {
     AttentionShape shape = new AttentionShape(2 * sharing, 2, 64);
-    try (CachePair twins = new CachePair("mixkvq,high=0.8,mid=0.4", shape)) {
-      twins.append(2000);
-      twins.look(2);
-      twins.append(300, 200);
-      twins.check();
-      twins.look(1);
+    try (CachePair pair = new CachePair("mixkvq,high=0.8,mid=0.4", shape)) {
+      pair.append(2000);
+      pair.attendAll(2);
+      pair.append(300, 200);
+      pair.check();
+      pair.attendAll(1);
     }
   }
 
   @ParameterizedTest
   @ValueSource(
       strings = {"mixkvq,high=0.8,mid=0.4,sinks=16", "mixkvq,high=0.8,mid=0.4,queries=sequence"})
-  void forksAndCutsGoOnAsTheHostsDo(String spec) {
+  void forksAndTruncationMatchTheHost(String spec) {
     try (CachePair parent = new CachePair(spec, new AttentionShape(4, 2, 64))) {
       parent.append(200);
-      parent.look(2);
+      parent.attendAll(2);
       parent.append(200, 200);
       CachePair fork = parent.fork();
       try {
-        fork.look(1);
+        fork.attendAll(1);
         parent.append(256);
         fork.append(130, 130);
         parent.check();
         fork.check();
-        fork.look(1);
+        fork.attendAll(1);
       } finally {
         fork.ours.close();
         fork.host.close();
       }
-      int end = parent.cacheConfig.sinks() + 3 * BLOCK; // of a block, so that nothing is unpacked
+      int end = parent.cacheConfig.sinks() + 3 * BLOCK; // a block boundary: nothing is dequantized
       parent.ours.truncate(end);
       parent.host.truncate(end);
       assertThat(parent.ours.pages().packedPages()).isEqualTo(6);
-      parent.look(1);
+      parent.attendAll(1);
     }
   }
 
-  /** What is cut becomes halves as attention has seen them. */
+  /** A partially dropped block becomes fp16, with the numbers that attention used. */
   @ParameterizedTest
   @ValueSource(ints = {64, 128})
-  void aBlockThatIsCutIsHalvesAgain(int headDim) {
+  void aTruncatedBlockIsFp16Again(int headDim) {
     AttentionShape shape = new AttentionShape(4, 2, headDim);
-    try (CachePair twins = new CachePair("mixkvq,high=0.8,mid=0.4,sinks=16", shape)) {
-      twins.append(100);
-      twins.look(2);
-      twins.append(300, 300);
-      int sinks = twins.cacheConfig.sinks();
+    try (CachePair pair = new CachePair("mixkvq,high=0.8,mid=0.4,sinks=16", shape)) {
+      pair.append(100);
+      pair.attendAll(2);
+      pair.append(300, 300);
+      int sinks = pair.cacheConfig.sinks();
       int end = sinks + BLOCK + 70;
       float[][] wanted = new float[4][];
       for (int i = 0; i < 4; i++) {
-        wanted[i] = twins.expanded(1, i / 2, i % 2);
+        wanted[i] = pair.dequantized(1, i / 2, i % 2);
       }
-      twins.ours.truncate(end);
-      assertThat(twins.ours.length()).isEqualTo(end);
+      pair.ours.truncate(end);
+      assertThat(pair.ours.length()).isEqualTo(end);
       Fp16Page halves = new Fp16Page(headDim);
       for (int token = BLOCK; token < BLOCK + 70; token++) {
-        long place = twins.ours.pages().slot(sinks + token);
+        long place = pair.ours.pages().slot(sinks + token);
         int within = (int) (place & TOKENS - 1);
         for (int i = 0; i < 4; i++) {
           long at =
               (place & -TOKENS)
-                  + twins.home.resources.offsets(1).fp16()
+                  + pair.home.resources.offsets(1).fp16()
                   + (long) (i / 2) * halves.bytes();
-          MemorySegment page = twins.home.read(at, halves.bytes());
+          MemorySegment page = pair.home.read(at, halves.bytes());
           for (int c = 0; c < headDim; c++) {
             int offset = i % 2 == 0 ? halves.keyOffset(within, c) : halves.valueOffset(within, c);
             assertThat(page.get(JAVA_SHORT_UNALIGNED, offset))

@@ -13,11 +13,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Where channels of tiers lie: each of their bits has one owner. */
+/** Every bit of the tiers' channels belongs to one element. */
 class MixkvqPageTest {
   private static final int TOKENS = Fp16Page.TOKENS;
 
-  /** Bits of a piece that decide what a function reads of it. */
+  /** Returns the bits of a piece that affect what a function reads. */
   private static Set<Integer> bitsOf(MemorySegment piece, IntUnaryOperator reading) {
     byte[] bytes = new byte[(int) piece.byteSize()];
     Set<Integer> found = new HashSet<>();
@@ -56,7 +56,7 @@ class MixkvqPageTest {
   }
 
   @Test
-  void aChannelThatIsKeptFillsItsPlaceBehindTheSteps() {
+  void bf16ChannelsFollowTheSteps() {
     MemorySegment piece = MemorySegment.ofArray(new byte[MixkvqPage.wideBytes(5, 2)]);
     Set<Integer> taken = new HashSet<>();
     for (int token = 0; token < TOKENS; token++) {
@@ -81,7 +81,7 @@ class MixkvqPageTest {
   }
 
   @Test
-  void tiersAreToldAsAPageTellsThem() {
+  void tierAssignmentsMatchThePageHeader() {
     float[] salience = new float[64];
     for (int i = 0; i < 64; i++) {
       salience[i] = i % 8; // eight of each

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every number of a page has a place of its own, and a page has no other bytes. */
+/** Every number of a page has its own bits, and a page has no other bytes. */
 class PageLayoutTest {
   private static final int TOKENS = Fp16Page.TOKENS;
 
@@ -25,7 +25,7 @@ class PageLayoutTest {
 
   @ParameterizedTest
   @MethodSource("headDims")
-  void halvesFillAPage(int headDim) {
+  void fp16NumbersFillAPage(int headDim) {
     Fp16Page page = new Fp16Page(headDim);
     BitSet places = new BitSet();
     for (int i = 0; i < TOKENS * headDim; i++) {
@@ -63,10 +63,10 @@ class PageLayoutTest {
     assertThat(page.bytes() % 128).isZero();
   }
 
-  /** Labels lie between keys and values, and behind values. */
+  /** Labels follow keys and follow values. */
   @ParameterizedTest
   @CsvSource({"2, 64, 3200", "2, 128, 6272", "4, 64, 5248", "4, 128, 10368"})
-  void labelsOfPatternsHavePlacesOfTheirOwn(int bits, int headDim, int bytes) {
+  void patternLabelsDoNotOverlap(int bits, int headDim, int bytes) {
     PatternPage page = new PatternPage(bits, headDim);
     byte[] numbered = new byte[bytes];
     for (int i = 0; i < bytes; i++) {
@@ -84,7 +84,7 @@ class PageLayoutTest {
     assertThat(codes.byteSize()).isEqualTo(page.codes().bytes());
   }
 
-  /** One if the first of some bits was free. */
+  /** Returns 1 if the first of some bits was free. */
   private static int take(BitSet taken, int first, int count) {
     int free = taken.get(first) ? 0 : 1;
     taken.set(first, first + count);
@@ -118,7 +118,7 @@ class PageLayoutTest {
     "4, 256, 20480",
     "8, 128, 18432"
   })
-  void aPageTakesWhatItsFormulaSays(int bits, int headDim, int bytes) {
+  void pageBytesMatchTheFormula(int bits, int headDim, int bytes) {
     assertThat(new PackedPage(bits, headDim).bytes()).isEqualTo(bytes);
     int pairs = headDim == 96 ? 3 : headDim / 64;
     assertThat(headDim * (16 * bits + 12) + 256 * pairs).isEqualTo(bytes);

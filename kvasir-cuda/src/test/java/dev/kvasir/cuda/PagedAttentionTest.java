@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Attention on a device against double precision on the host. */
+/** Attention on a device compared with double precision on the host. */
 class PagedAttentionTest extends DeviceTestCase {
   private static final double MOST_ERROR = 3e-3;
 
@@ -28,7 +28,7 @@ class PagedAttentionTest extends DeviceTestCase {
 
   @ParameterizedTest
   @MethodSource("everyFormatAndHeadDim")
-  void raggedSequencesAreAttendedToAsInDoublePrecision(PageFormat format, int headDim) {
+  void raggedBatchesMatchDoublePrecision(PageFormat format, int headDim) {
     AttentionShape shape = new AttentionShape(8, 2, headDim);
     List<Tokens> sequences =
         List.of(
@@ -41,7 +41,7 @@ class PagedAttentionTest extends DeviceTestCase {
     checkError(batch(format, shape, sequences), 1);
   }
 
-  /** Of as many tokens, all in halves where nothing is packed. */
+  /** Returns the token counts, all of them fp16 if nothing is quantized. */
   private static Tokens tokens(PageFormat format, int sinks, int packed, int recent) {
     return format.isQuantized()
         ? new Tokens(sinks, packed, recent)
@@ -66,12 +66,12 @@ class PagedAttentionTest extends DeviceTestCase {
 
   @ParameterizedTest
   @FieldSource("dev.kvasir.cuda.Formats#ALL")
-  void wideHeadsAreSharedByManyQueriesToo(PageFormat format) {
+  void wideHeadsSupportManyQueries(PageFormat format) {
     AttentionShape shape = new AttentionShape(12, 2, 256);
     checkError(batch(format, shape, List.of(tokens(format, 4, 64 * 9, 70))), 1);
   }
 
-  /** Faults that grow with the length do not show at a tenth of it. */
+  /** Errors that grow with the length would not show at a tenth of it. */
   @ParameterizedTest
   @FieldSource("dev.kvasir.cuda.Formats#ALL")
   void errorsStaySmallOverThirtyTwoThousandTokens(PageFormat format) {
@@ -88,7 +88,7 @@ class PagedAttentionTest extends DeviceTestCase {
 
   @ParameterizedTest
   @FieldSource("dev.kvasir.cuda.Formats#ALL")
-  void everyTilingAndSplittingGivesTheSameUpToRounding(PageFormat format) {
+  void tilingsAndSplitsAgreeUpToRounding(PageFormat format) {
     AttentionShape shape = new AttentionShape(8, 2, 64);
     DeviceBatch batch =
         batch(format, shape, List.of(tokens(format, 3, 64 * 50, 90), tokens(format, 0, 64, 7)));
@@ -113,7 +113,7 @@ class PagedAttentionTest extends DeviceTestCase {
 
   @ParameterizedTest
   @FieldSource("dev.kvasir.cuda.Formats#ALL")
-  void beingLetInEarlyAndBeingRecordedChangesNoBit(PageFormat format) {
+  void dependentLaunchAndGraphsChangeNoBit(PageFormat format) {
     AttentionShape shape = new AttentionShape(8, 2, 128);
     DeviceBatch batch = batch(format, shape, List.of(tokens(format, 3, 64 * 200, 90)));
     short[] queries = queries(batch, 1);
@@ -140,7 +140,7 @@ class PagedAttentionTest extends DeviceTestCase {
   }
 
   @Test
-  void headsWithoutAKernelAreRefused() {
+  void unsupportedHeadsAreRejected() {
     assertThatThrownBy(() -> attention(PageFormat.KIVI2, new AttentionShape(8, 2, 80), 1))
         .isInstanceOf(DeviceException.class)
         .hasMessageContaining("keys of 80 channels")
@@ -201,7 +201,7 @@ class PagedAttentionTest extends DeviceTestCase {
     return segment.toArray(JAVA_SHORT);
   }
 
-  /** Of all heads together; NaN is no small error. */
+  /** Returns the error of all heads together; NaN counts as a large error. */
   private static double error(short[] outputs, double[] wanted) {
     double difference = 0;
     double norm = 0;

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Patterns on a device against the host's codec, bit by bit, and attention to them. */
+/** PatternKV on a device compared with the host codec bit by bit, and its attention. */
 class PatternkvDeviceTest extends DeviceTestCase {
   private static final int LAYERS = 2;
   private static final int TOKENS = Fp16Page.TOKENS;
@@ -27,7 +27,7 @@ class PatternkvDeviceTest extends DeviceTestCase {
 
   private final Random random = new Random(7);
 
-  /** A sequence on the device and its twin on the host, with what was appended to both. */
+  /** A device cache and a host cache, with everything that was appended to both. */
   private final class CachePair implements AutoCloseable {
     final DeviceCacheFixture home;
     final AttentionShape shape;
@@ -78,7 +78,7 @@ class PatternkvDeviceTest extends DeviceTestCase {
       return shape.kvHeads() * shape.headDim();
     }
 
-    /** Near one of a few vectors, which patterns are for; some near none. */
+    /** Creates rows near one of a few vectors, so that patterns help; some are near none. */
     private short[][][] random(int count) {
       short[][][] step = new short[LAYERS][2][count * width()];
       for (short[][] layer : step) {
@@ -97,7 +97,7 @@ class PatternkvDeviceTest extends DeviceTestCase {
       return step;
     }
 
-    /** All that was appended and is still there. // (length, kvHeads, headDim) */
+    /** Returns all appended rows that remain. // (length, kvHeads, headDim) */
     float[] all(int layer, int side) {
       float[] all = new float[ours.length() * width()];
       int at = 0;
@@ -189,8 +189,8 @@ class PatternkvDeviceTest extends DeviceTestCase {
       return residuals;
     }
 
-    /** A head's keys or values as attention is to take them. // (length, headDim) */
-    float[] expanded(int layer, int head, int side) {
+    /** Returns a head's keys or values as attention should see them. // (length, headDim) */
+    float[] dequantized(int layer, int head, int side) {
       int dim = shape.headDim();
       float[] all = all(layer, side);
       float[] out = new float[ours.length() * dim];
@@ -233,8 +233,8 @@ class PatternkvDeviceTest extends DeviceTestCase {
               shape.headDim(),
               queries,
               head * shape.headDim(),
-              expanded(layer, kvHead, 0),
-              expanded(layer, kvHead, 1),
+              dequantized(layer, kvHead, 0),
+              dequantized(layer, kvHead, 1),
               ours.length(),
               wanted);
         }
@@ -271,38 +271,38 @@ class PatternkvDeviceTest extends DeviceTestCase {
         "patternkv:4,rope=static,v-threshold=off,patterns=40 | 128",
         "patternkv:2,rope=static,new-patterns=off,sinks=5 | 64"
       })
-  void pagesHaveTheBitsOfTheHostsAndAreReadAsTheyAre(String spec, int headDim) {
-    try (CachePair twins = new CachePair(spec, new AttentionShape(8, 2, headDim))) {
-      twins.append(50);
-      twins.checkAttention();
-      twins.append(300, 100);
-      twins.check();
-      twins.checkAttention();
-      twins.append(256, 1, 300);
-      twins.check();
-      twins.checkAttention();
+  void pagesAndAttentionMatchTheHost(String spec, int headDim) {
+    try (CachePair pair = new CachePair(spec, new AttentionShape(8, 2, headDim))) {
+      pair.append(50);
+      pair.checkAttention();
+      pair.append(300, 100);
+      pair.check();
+      pair.checkAttention();
+      pair.append(256, 1, 300);
+      pair.check();
+      pair.checkAttention();
     }
   }
 
-  /** The first packing may be of many blocks, and banks of more pages than one. */
+  /** The first quantization may have many blocks, and banks may have several pages. */
   @ParameterizedTest
   @ValueSource(ints = {1, 3, 6})
-  void longTextsAndAnyNumberOfQueryHeadsDoToo(int sharing) {
+  void longTextsAndAnyQueryHeadsMatchTheHost(int sharing) {
     AttentionShape shape = new AttentionShape(2 * sharing, 2, 64);
-    try (CachePair twins = new CachePair("patternkv:2,rope=static,sinks=16", shape)) {
-      twins.append(700);
+    try (CachePair pair = new CachePair("patternkv:2,rope=static,sinks=16", shape)) {
+      pair.append(700);
       for (int i = 0; i < 10; i++) {
-        twins.append(400);
+        pair.append(400);
       }
-      assertThat(twins.ours.pages().tableEntries()).hasSize(2);
-      twins.check();
-      twins.checkAttention();
+      assertThat(pair.ours.pages().tableEntries()).hasSize(2);
+      pair.check();
+      pair.checkAttention();
     }
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"patternkv:2,rope=static,sinks=16", "patternkv:4,rope=static"})
-  void forksAndCutsGoOnAsTheHostsDo(String spec) {
+  void forksAndTruncationMatchTheHost(String spec) {
     try (CachePair parent = new CachePair(spec, new AttentionShape(4, 2, 64))) {
       parent.append(300, 300);
       try (CachePair fork = parent.fork()) {
@@ -312,42 +312,42 @@ class PatternkvDeviceTest extends DeviceTestCase {
         fork.check();
         fork.checkAttention();
       }
-      int end = parent.sinks + 3 * BLOCK; // the end of a block, so that nothing is unpacked
+      int end = parent.sinks + 3 * BLOCK; // a block boundary: nothing is dequantized
       parent.ours.truncate(end);
       parent.host.truncate(end);
       parent.checkAttention();
     }
   }
 
-  /** What is cut becomes halves as attention has seen them. */
+  /** A partially dropped block becomes fp16, with the numbers that attention used. */
   @ParameterizedTest
   @ValueSource(strings = {"patternkv:2,rope=static,sinks=16", "patternkv:4,rope=static"})
-  void aBlockThatIsCutIsHalvesAgain(String spec) {
+  void aTruncatedBlockIsFp16Again(String spec) {
     AttentionShape shape = new AttentionShape(4, 2, 128);
-    try (CachePair twins = new CachePair(spec, shape)) {
-      twins.append(300, 300);
-      int end = twins.sinks + BLOCK + 70;
+    try (CachePair pair = new CachePair(spec, shape)) {
+      pair.append(300, 300);
+      int end = pair.sinks + BLOCK + 70;
       float[][] wanted = new float[4][];
       for (int i = 0; i < 4; i++) {
-        wanted[i] = twins.expanded(1, i / 2, i % 2);
+        wanted[i] = pair.dequantized(1, i / 2, i % 2);
       }
-      twins.ours.truncate(end);
-      assertThat(twins.ours.length()).isEqualTo(end);
+      pair.ours.truncate(end);
+      assertThat(pair.ours.length()).isEqualTo(end);
       Fp16Page layout = new Fp16Page(shape.headDim());
       for (int token = BLOCK; token < BLOCK + 70; token++) {
-        long place = twins.ours.pages().slot(twins.sinks + token);
+        long place = pair.ours.pages().slot(pair.sinks + token);
         for (int i = 0; i < 4; i++) {
           long at =
               (place & -TOKENS)
-                  + twins.home.resources.offsets(1).fp16()
+                  + pair.home.resources.offsets(1).fp16()
                   + (long) (i / 2) * layout.bytes();
-          MemorySegment page = twins.home.read(at, layout.bytes());
+          MemorySegment page = pair.home.read(at, layout.bytes());
           for (int c = 0; c < shape.headDim(); c++) {
             int within = (int) (place & TOKENS - 1);
             int offset = i % 2 == 0 ? layout.keyOffset(within, c) : layout.valueOffset(within, c);
             assertThat(page.get(JAVA_SHORT_UNALIGNED, offset))
                 .isEqualTo(
-                    Float.floatToFloat16(wanted[i][(twins.sinks + token) * shape.headDim() + c]));
+                    Float.floatToFloat16(wanted[i][(pair.sinks + token) * shape.headDim() + c]));
           }
         }
       }

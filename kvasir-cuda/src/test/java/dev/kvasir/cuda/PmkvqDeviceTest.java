@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Pages that shrink on a device: as wide as the host's, with its numbers, and attention to them.
+ * Pages requantized on a device: the same widths and numbers as on the host, and their attention.
  */
 class PmkvqDeviceTest extends DeviceTestCase {
   private static final int LAYERS = 2;
@@ -29,7 +29,7 @@ class PmkvqDeviceTest extends DeviceTestCase {
 
   private final Random random = new Random(9);
 
-  /** A sequence on the device and its twin on the host. */
+  /** A device cache and a host cache. */
   private final class CachePair implements AutoCloseable {
     final AttentionShape shape;
     final int sinks;
@@ -77,7 +77,7 @@ class PmkvqDeviceTest extends DeviceTestCase {
       }
     }
 
-    /** Of the tokens that are still there. // (length, kvHeads, headDim) */
+    /** Returns the remaining rows. // (length, kvHeads, headDim) */
     private float[] all(int layer, int side) {
       float[] all = new float[ours.length() * width()];
       int at = 0;
@@ -94,7 +94,7 @@ class PmkvqDeviceTest extends DeviceTestCase {
       return (RequantizingPages) ours.pages();
     }
 
-    /** A packed page's number as attention takes it. */
+    /** Returns a dequantized element of a packed page. */
     private float number(int bits, MemorySegment page, int side, int token, int channel) {
       PackedPage layout = new PackedPage(bits, shape.headDim());
       float unit = PmkvqFormat.unit(bits);
@@ -104,9 +104,10 @@ class PmkvqDeviceTest extends DeviceTestCase {
     }
 
     /**
-     * A head's keys or values as attention takes them, and every packed page against the host's.
+     * Returns a head's keys or values as attention sees them, and compares every packed page with
+     * the host's.
      */
-    float[] expanded(int layer, int head, int side) {
+    float[] dequantized(int layer, int head, int side) {
       int dim = shape.headDim();
       float[] all = all(layer, side);
       float[] out = new float[ours.length() * dim];
@@ -121,7 +122,7 @@ class PmkvqDeviceTest extends DeviceTestCase {
         assertThat(bits).as("bits of page %d of %d", p, ours.length()).isEqualTo(wanted.bits());
         widthsSeen.add(bits);
         if (level == 0) {
-          continue; // halves as they came
+          continue; // unchanged fp16
         }
         if (side == 0) {
           wanted.dequantizeKeys(new PageWorkspace(new ScalarKernels()), head, BLOCK, expected);
@@ -154,8 +155,8 @@ class PmkvqDeviceTest extends DeviceTestCase {
       for (int layer = 0; layer < LAYERS; layer++) {
         double[] wanted = new double[queries.length];
         for (int kvHead = 0; kvHead < shape.kvHeads(); kvHead++) {
-          float[] keys = expanded(layer, kvHead, 0);
-          float[] values = expanded(layer, kvHead, 1);
+          float[] keys = dequantized(layer, kvHead, 0);
+          float[] values = dequantized(layer, kvHead, 1);
           for (int h = 0; h < shape.queriesPerKvHead(); h++) {
             int at = (kvHead * shape.queriesPerKvHead() + h) * shape.headDim();
             ReferenceAttention.attend(
@@ -190,24 +191,24 @@ class PmkvqDeviceTest extends DeviceTestCase {
         "pmkvq:2,budget=1400KiB,widths=same,sinks=16 | 128",
         "pmkvq:4,budget=900KiB,widths=same,shrink=layer | 64"
       })
-  void pagesShrinkWithTheHostsAndAreReadAsTheyAre(String spec, int headDim) {
-    try (CachePair twins = new CachePair(spec, new AttentionShape(8, 2, headDim))) {
-      while (twins.ours.stepCapacity(100) == 100 && twins.ours.length() < 3000) {
-        assertThat(twins.host.stepCapacity(100)).isEqualTo(100);
-        twins.append(100);
-        if (twins.ours.length() % 300 == 0) {
-          twins.check();
+  void requantizedPagesAndAttentionMatchTheHost(String spec, int headDim) {
+    try (CachePair pair = new CachePair(spec, new AttentionShape(8, 2, headDim))) {
+      while (pair.ours.stepCapacity(100) == 100 && pair.ours.length() < 3000) {
+        assertThat(pair.host.stepCapacity(100)).isEqualTo(100);
+        pair.append(100);
+        if (pair.ours.length() % 300 == 0) {
+          pair.check();
         }
       }
-      assertThat(twins.host.stepCapacity(100)).isEqualTo(twins.ours.stepCapacity(100));
-      twins.check();
-      assertThat(twins.widthsSeen).contains(16, 8, 4);
-      try (CachePair fork = new CachePair(twins)) {
-        int cut = twins.sinks + 5 * BLOCK;
+      assertThat(pair.host.stepCapacity(100)).isEqualTo(pair.ours.stepCapacity(100));
+      pair.check();
+      assertThat(pair.widthsSeen).contains(16, 8, 4);
+      try (CachePair fork = new CachePair(pair)) {
+        int cut = pair.sinks + 5 * BLOCK;
         fork.ours.truncate(cut);
         fork.host.truncate(cut);
         fork.check();
-        twins.check();
+        pair.check();
       }
     }
   }

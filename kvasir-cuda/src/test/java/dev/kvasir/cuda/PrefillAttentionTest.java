@@ -14,10 +14,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Attention of a prompt's rows against double precision. */
+/** Attention of prompt rows compared with double precision. */
 class PrefillAttentionTest extends DeviceTestCase {
-  /** Of the outputs' norm. */
-  private static final double MOST_ERROR = 3e-3;
+  /** Relative to the norm of the outputs. */
+  private static final double MAX_ERROR = 3e-3;
 
   static Stream<Arguments> everyFormatAndWidth() {
     return Formats.ALL.stream()
@@ -26,7 +26,7 @@ class PrefillAttentionTest extends DeviceTestCase {
 
   @ParameterizedTest
   @MethodSource("everyFormatAndWidth")
-  void everyRowSeesTokensUpToItself(PageFormat format, int headDim) {
+  void everyRowAttendsUpToItself(PageFormat format, int headDim) {
     AttentionShape shape = new AttentionShape(8, 2, headDim);
     check(format, shape, new Tokens(0, 0, 75), 75);
     check(format, shape, new Tokens(0, 0, 200), 130);
@@ -34,10 +34,10 @@ class PrefillAttentionTest extends DeviceTestCase {
     check(format, shape, new Tokens(0, 64 * 2, 17), 16);
   }
 
-  /** They have pages of their own, filled in part, and rows may be among them. */
+  /** Sinks have their own partially filled pages, and rows may be among them. */
   @ParameterizedTest
   @FieldSource("dev.kvasir.cuda.Formats#PACKED")
-  void sinksAreSeenAsOtherTokensAre(PageFormat format) {
+  void sinksAreAttended(PageFormat format) {
     AttentionShape shape = new AttentionShape(8, 2, 64);
     check(format, shape, new Tokens(16, 0, 84), 100);
     check(format, shape, new Tokens(16, 64 * 4, 200), 90);
@@ -57,7 +57,7 @@ class PrefillAttentionTest extends DeviceTestCase {
   }
 
   /**
-   * @param rows the last ones, none of them packed
+   * @param rows the last rows, none of them quantized
    */
   private void check(PageFormat format, AttentionShape shape, Tokens wantedTokens, int rows) {
     Tokens tokens = format.isQuantized() ? wantedTokens : Tokens.halves(wantedTokens.count());
@@ -85,7 +85,7 @@ class PrefillAttentionTest extends DeviceTestCase {
     double[] wanted = new ReferenceAttention(batch).outputsOfLast(rows, queries);
     assertThat(error(device.download(out), wanted))
         .as("%s, %d heads of %d, %s", format, shape.queryHeads(), shape.headDim(), tokens)
-        .isLessThan(MOST_ERROR);
+        .isLessThan(MAX_ERROR);
   }
 
   private static double error(MemorySegment found, double[] wanted) {

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Attention in double precision, on what is stored: halves, and what packed pages stand for. */
+/** Attention in double precision over the stored numbers: fp16, and dequantized packed pages. */
 final class ReferenceAttention {
   private final DeviceBatch batch;
   private final AttentionShape shape;
@@ -31,7 +31,8 @@ final class ReferenceAttention {
   }
 
   /**
-   * The same of the last tokens of the first sequence, each of which sees those up to itself.
+   * Returns the outputs of the last tokens of the first sequence, each of which attends up to
+   * itself.
    *
    * @param queries halves // (rows, queryHeads, headDim)
    */
@@ -46,7 +47,7 @@ final class ReferenceAttention {
             kvHead -> {
               float[] keys = new float[count * dim];
               float[] values = new float[count * dim];
-              expand(0, kvHead, pages, keys, values);
+              dequantize(0, kvHead, pages, keys, values);
               for (int row = 0; row < rows; row++) {
                 for (int h = 0; h < shape.queriesPerKvHead(); h++) {
                   int head = kvHead * shape.queriesPerKvHead() + h;
@@ -64,7 +65,7 @@ final class ReferenceAttention {
     int count = batch.sequences().get(sequence).count();
     float[] keys = new float[count * dim];
     float[] values = new float[count * dim];
-    expand(sequence, kvHead, pages, keys, values);
+    dequantize(sequence, kvHead, pages, keys, values);
     for (int h = 0; h < shape.queriesPerKvHead(); h++) {
       int head = kvHead * shape.queriesPerKvHead() + h;
       int at = (sequence * shape.queryHeads() + head) * dim;
@@ -73,9 +74,9 @@ final class ReferenceAttention {
   }
 
   /**
-   * Of one head.
+   * Computes the output of one head.
    *
-   * @param at where its query and its output are
+   * @param at offset of its query and its output
    * @param keys (count, dim)
    */
   static void attend(
@@ -103,7 +104,7 @@ final class ReferenceAttention {
     }
   }
 
-  private void expand(
+  private void dequantize(
       int sequence, int kvHead, List<MemorySegment> pages, float[] keys, float[] values) {
     int dim = shape.headDim();
     DeviceBatch.Tokens tokens = batch.sequences().get(sequence);
@@ -117,12 +118,12 @@ final class ReferenceAttention {
         values[t * dim + c] = Float.float16ToFloat(rows[1][from]);
       }
       if (isPacked) {
-        expand(pages, packed, kvHead, keys, values, t * dim);
+        dequantize(pages, packed, kvHead, keys, values, t * dim);
       }
     }
   }
 
-  private void expand(
+  private void dequantize(
       List<MemorySegment> pages, int token, int kvHead, float[] keys, float[] values, int at) {
     PackedPage layout = new PackedPage(batch.format().bits(), shape.headDim());
     MemorySegment page =

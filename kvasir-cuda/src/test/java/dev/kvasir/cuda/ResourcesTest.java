@@ -7,12 +7,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What is given back when something cannot be. */
+/** Closing several resources when some of them fail. */
 class ResourcesTest {
   private final List<String> closed = new ArrayList<>();
 
   @Test
-  void theLastIsGivenBackFirst() {
+  void resourcesCloseInReverseOrder() {
     List<AutoCloseable> taken = new ArrayList<>(List.of(named("one"), named("two")));
     Resources.closeAll(taken);
     assertThat(closed).containsExactly("two", "one");
@@ -20,7 +20,7 @@ class ResourcesTest {
   }
 
   @Test
-  void whatFailsLeavesNothingElseOpen() {
+  void failuresDoNotKeepOthersOpen() {
     List<AutoCloseable> taken =
         new ArrayList<>(
             List.of(named("one"), failing("earlier"), named("two"), failing("later"), named("x")));
@@ -37,14 +37,14 @@ class ResourcesTest {
   }
 
   @Test
-  void aFewAreGivenBackInTheirOrderAndNoneIsNothing() {
+  void argumentsCloseInOrderAndNullsAreSkipped() {
     assertThatThrownBy(() -> Resources.closeAll(named("one"), failing("first"), null, named("two")))
         .hasMessage("first");
     assertThat(closed).containsExactly("one", "two");
   }
 
   @Test
-  void aFailureIsNotHiddenByThatOfClosing() {
+  void closingDoesNotHideTheFailure() {
     RuntimeException refusal = new DeviceException("no room");
     Resources.closeAfter(refusal, failing("closing"));
     assertThat(refusal.getSuppressed())

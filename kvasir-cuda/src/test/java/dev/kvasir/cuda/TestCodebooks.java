@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Codebooks of random rows, smaller from stage to stage as trained ones are. */
+/** Random codebooks whose rows get smaller from stage to stage, like trained ones. */
 final class TestCodebooks {
   private static final int ROWS = AdditiveStages.ROWS;
 
@@ -56,7 +56,7 @@ final class TestCodebooks {
     return new LayerCodebooks(keys, values);
   }
 
-  /** (stages, count, headDim), channels of different spread. */
+  /** Returns (stages, count, headDim) numbers, with channels of different spread. */
   private float[] gaussian(int stages, int count, double spread) {
     int block = count * headDim;
     float[] numbers = new float[stages * block];

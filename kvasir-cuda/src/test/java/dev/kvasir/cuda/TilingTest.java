@@ -6,7 +6,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class TilingTest {
-  /** Cards have 99, 163 or 227 KiB for a block. */
+  /** Cards have 99, 163 or 227 KiB of shared memory for a block. */
   @ParameterizedTest
   @CsvSource({
     "kivi2, 128, 16, 227, 128, 16, 2",
@@ -18,7 +18,7 @@ class TilingTest {
     "fp16, 128, 16, 227, 128, 8, 2",
     "fp16, 64, 16, 227, 128, 16, 2"
   })
-  void aBlockFitsItsCard(
+  void blocksFitSharedMemory(
       String name, int dim, int most, int kibibytes, int units, int warps, int stages) {
     PageFormat format = Formats.named(name);
     Tiling tiling = Tiling.of(format, dim, most, kibibytes << 10, units);

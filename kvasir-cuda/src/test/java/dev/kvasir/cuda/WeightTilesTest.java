@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Weights in a device's order are those of the file. */
+/** Weights in device order are those of the file. */
 class WeightTilesTest {
   private static final int COLUMNS = 512;
 
@@ -35,7 +35,7 @@ class WeightTilesTest {
 
   @ParameterizedTest
   @MethodSource("types")
-  void everyWeightIsFoundAgain(GgmlType type) {
+  void everyWeightIsReadBack(GgmlType type) {
     WeightFormat format = WeightFormat.of(type).orElseThrow();
     Tensor first = RandomTensor.of(type, 24, COLUMNS, 1);
     Tensor second = RandomTensor.of(type, 24, COLUMNS, 2);
@@ -43,11 +43,11 @@ class WeightTilesTest {
     System.arraycopy(second.toFloats(), 0, wanted, 24 * COLUMNS, 24 * COLUMNS);
     try (WeightTiles tiles = new WeightTiles(format, COLUMNS, 4L * COLUMNS / 32)) {
       tiles.write(first, 0);
-      tiles.write(second, 24); // in the midst of a tile
+      tiles.write(second, 24); // in the middle of a tile
       float off = 0;
       for (int i = 0; i < wanted.length; i++) {
         float found = at(format, tiles, i / COLUMNS, i % COLUMNS);
-        off = Math.max(off, Math.abs(found - wanted[i])); // exact for floats that are near
+        off = Math.max(off, Math.abs(found - wanted[i])); // exact for floats that are close
       }
       assertThat(off).isLessThanOrEqualTo(type == GgmlType.BF16 ? 0x1p-25f : 0);
     }
@@ -60,12 +60,12 @@ class WeightTilesTest {
 
   @ParameterizedTest
   @MethodSource("storedTypes")
-  void whatIsAsInTheFileTakesAsManyBytes(GgmlType type) {
+  void storedFormatsTakeTheSameBytes(GgmlType type) {
     WeightFormat format = WeightFormat.of(type).orElseThrow();
     assertThat(DeviceMatrix.bytes(format, 64, COLUMNS)).isEqualTo(type.bytesFor(64L * COLUMNS));
   }
 
-  /** Every bit of a file has a bit of its own on a device. */
+  /** Every bit of a file has its own bit on a device. */
   @ParameterizedTest
   @MethodSource("storedTypes")
   void everyBitHasOneOwner(GgmlType type) {
@@ -77,10 +77,10 @@ class WeightTilesTest {
     try (WeightTiles tiles = new WeightTiles(format, columns, columns / 32)) {
       BitSet owned = new BitSet();
       for (int to = 0; to < WeightFormat.TILE_ROWS; to++) {
-        BitSet none = laid(tiles, row, to);
+        BitSet none = written(tiles, row, to);
         for (int bit = 0; bit < 8 * file.length; bit++) {
           file[bit / 8] = (byte) (1 << bit % 8);
-          BitSet changed = laid(tiles, row, to);
+          BitSet changed = written(tiles, row, to);
           file[bit / 8] = 0;
           changed.xor(none);
           assertThat(changed.cardinality()).isEqualTo(1);
@@ -91,8 +91,8 @@ class WeightTilesTest {
     }
   }
 
-  /** All bits of codes and scales where a row is alone. */
-  private static BitSet laid(WeightTiles tiles, Tensor row, int to) {
+  /** Returns all bits of codes and scales with one row written. */
+  private static BitSet written(WeightTiles tiles, Tensor row, int to) {
     tiles.codes().fill((byte) 0);
     tiles.scales().fill((byte) 0);
     tiles.write(row, to);
@@ -103,7 +103,7 @@ class WeightTilesTest {
     return BitSet.valueOf(all);
   }
 
-  /** As weights.cuh reads it. */
+  /** Reads a weight as weights.cuh does. */
   private static float at(WeightFormat format, WeightTiles tiles, int row, int column) {
     long chunk = (long) (row / 16) * (COLUMNS / 32) + column / 32;
     int wide = WeightFormat.byteOf(row, column);
@@ -162,7 +162,7 @@ class WeightTilesTest {
     return tiles.codes().get(JAVA_BYTE, at) >> 4 * (word % 2) & 15;
   }
 
-  /** A code with a scale and a minimum of 6 bits. */
+  /** Returns a code with a 6-bit scale and minimum. */
   private static float pair(WeightTiles tiles, long chunk, int row, int code) {
     long supers = chunk / 8 * 256;
     long scales = supers + 64 + chunk % 8 * 24;
@@ -188,7 +188,7 @@ class WeightTilesTest {
   }
 
   @Test
-  void typesWithoutKernelsAreNamed() {
+  void unsupportedTypesAreRejected() {
     assertThat(WeightFormat.of(GgmlType.F32)).isEmpty();
     assertThat(WeightFormat.of(GgmlType.Q2_K)).isEmpty();
   }

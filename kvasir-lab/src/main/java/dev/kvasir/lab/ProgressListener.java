@@ -1,17 +1,23 @@
 package dev.kvasir.lab;
 
-/** Follows work of the lab while it runs, on the thread that runs it. */
+/**
+ * Receives progress reports of lab work and can cancel it. All calls come from the thread that runs
+ * the work.
+ */
 public interface ProgressListener {
-  /** Hears nothing and never stops. */
+  /** Ignores all reports and never cancels. */
   ProgressListener NONE = (done, total) -> {};
 
-  /** How much of the work is done, in units of about equal time. */
+  /** Reports how much of the work is done, in units of about equal time. */
   void progress(double done, double total);
 
-  /** What is being worked on, in a few words. */
+  /** Describes the current activity in a few words. */
   default void status(String what) {}
 
-  /** Asked between steps; true ends the work there. Who does it says what is then kept. */
+  /**
+   * Returns true to cancel the work. It is polled between steps; each operation documents which
+   * results survive a cancellation.
+   */
   default boolean isCancelled() {
     return false;
   }

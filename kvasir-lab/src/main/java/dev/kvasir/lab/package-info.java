@@ -1,5 +1,7 @@
 /**
- * What happens before and after inference: trying a cache on vectors or on tasks, calibrating a
- * method for a model, and showing what came out.
+ * The laboratory: everything around inference that measures or calibrates KV-cache quantization.
+ * Its subpackages evaluate caches on tasks and on dumped vectors, calibrate quantization methods
+ * for a model, and render the results. {@link dev.kvasir.lab.ProgressListener} is shared by all of
+ * them. The lab uses kvasir-core; only the CLI and kvasir-spark use the lab.
  */
 package dev.kvasir.lab;

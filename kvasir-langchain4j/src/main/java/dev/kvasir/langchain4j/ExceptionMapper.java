@@ -7,7 +7,7 @@ import dev.langchain4j.exception.LangChain4jException;
 import dev.langchain4j.exception.RateLimitException;
 import dev.langchain4j.exception.TimeoutException;
 
-/** Refusals by the exceptions that tell users of LangChain4j whether to try again. */
+/** Maps API errors to the LangChain4j exceptions that tell callers whether to retry. */
 final class ExceptionMapper {
   private static final int BUSY = 429;
   private static final int TIMED_OUT = 504;

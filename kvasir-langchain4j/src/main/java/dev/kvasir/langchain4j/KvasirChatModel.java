@@ -7,8 +7,8 @@ import dev.langchain4j.model.chat.request.ChatRequest;
 import dev.langchain4j.model.chat.response.ChatResponse;
 
 /**
- * A chat model of LangChain4j that runs within the process. Calls from several threads share steps
- * of the model, beginnings of their texts, and its memory.
+ * A LangChain4j chat model that runs in this process. Concurrent calls share batches, cached
+ * prefixes and cache memory. Thread-safe.
  */
 public final class KvasirChatModel extends LocalModel implements ChatModel {
   private static final ChatCompletion.Listener NO_LISTENER = new ChatCompletion.Listener() {};
@@ -21,7 +21,7 @@ public final class KvasirChatModel extends LocalModel implements ChatModel {
     return new Builder();
   }
 
-  /** Makes a {@link KvasirChatModel}. */
+  /** Builds a {@link KvasirChatModel}. */
   public static final class Builder extends ModelBuilder<Builder> {
     private Builder() {}
 

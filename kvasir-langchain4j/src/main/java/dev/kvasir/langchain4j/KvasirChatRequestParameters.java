@@ -5,7 +5,7 @@ import dev.langchain4j.model.chat.request.DefaultChatRequestParameters;
 import java.util.List;
 import java.util.Objects;
 
-/** Parameters of a request, with those that only Kvasir has. What is null is left open. */
+/** Request parameters including those specific to Kvasir. A null value is unset. */
 public final class KvasirChatRequestParameters extends DefaultChatRequestParameters {
   public static final KvasirChatRequestParameters EMPTY = builder().build();
 
@@ -28,27 +28,27 @@ public final class KvasirChatRequestParameters extends DefaultChatRequestParamet
     return new Builder();
   }
 
-  /** With which the same request gives the same text. */
+  /** Returns the sampling seed; the same request with the same seed gives the same text. */
   public Long seed() {
     return seed;
   }
 
-  /** How likely a token must be, as a share of the likeliest. */
+  /** Returns the minimum probability of a token relative to the likeliest. */
   public Double minP() {
     return minP;
   }
 
-  /** The kind of cache, one of those that the model was built with. */
+  /** Returns the kind of cache, one of those that the model was built with. */
   public String kv() {
     return kv;
   }
 
-  /** By which what is kept of a conversation can be told apart and forgotten. */
+  /** Returns the key that identifies cached data of a conversation, for deleting it. */
   public String conversation() {
     return conversation;
   }
 
-  /** Texts of which the answer is one. */
+  /** Returns the texts that the answer is constrained to. */
   public List<String> answerChoices() {
     return answerChoices;
   }
@@ -90,7 +90,7 @@ public final class KvasirChatRequestParameters extends DefaultChatRequestParamet
         .formatted(super.toString(), seed, minP, kv, conversation, answerChoices);
   }
 
-  /** Makes {@link KvasirChatRequestParameters}. */
+  /** Builds {@link KvasirChatRequestParameters}. */
   public static final class Builder extends DefaultChatRequestParameters.Builder<Builder> {
     private Long seed;
     private Double minP;

@@ -9,8 +9,8 @@ import dev.langchain4j.model.chat.response.StreamingChatResponseHandler;
 import java.util.concurrent.CancellationException;
 
 /**
- * A streaming chat model of LangChain4j that runs within the process. A handler is told on one
- * thread of its answer's own; what it throws it is told of, and the answer goes on.
+ * A LangChain4j streaming chat model that runs in this process. A handler is called on one thread
+ * for each answer. Exceptions of the handler are reported to it, and the answer continues.
  */
 public final class KvasirStreamingChatModel extends LocalModel implements StreamingChatModel {
   private KvasirStreamingChatModel(Builder builder) {
@@ -21,7 +21,7 @@ public final class KvasirStreamingChatModel extends LocalModel implements Stream
     return new Builder();
   }
 
-  /** Makes a {@link KvasirStreamingChatModel}. */
+  /** Builds a {@link KvasirStreamingChatModel}. */
   public static final class Builder extends ModelBuilder<Builder> {
     private Builder() {}
 
@@ -44,7 +44,7 @@ public final class KvasirStreamingChatModel extends LocalModel implements Stream
       ChatCompletion.Result result = completion.run(adapter.listener(completion));
       adapter.complete(Responses.of(result));
     } catch (CancellationException e) {
-      // Who cancels an answer hears nothing more of it.
+      // A cancelled answer is not reported any further.
     } catch (ApiException e) {
       adapter.error(ExceptionMapper.of(e));
     } catch (RuntimeException e) {

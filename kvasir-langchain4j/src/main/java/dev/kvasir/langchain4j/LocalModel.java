@@ -7,7 +7,7 @@ import dev.langchain4j.model.chat.request.ChatRequestParameters;
 import java.util.List;
 import java.util.Set;
 
-/** What both kinds of model have in common, however they tell their answers. */
+/** The common base of the blocking and the streaming model. */
 abstract sealed class LocalModel implements AutoCloseable
     permits KvasirChatModel, KvasirStreamingChatModel {
   private final ChatService chatService;
@@ -22,7 +22,7 @@ abstract sealed class LocalModel implements AutoCloseable
     listeners = builder.listeners();
   }
 
-  /** What answers, to be shared with other models. */
+  /** Returns the chat service, which other models may share. */
   public ChatService chatService() {
     return chatService;
   }
@@ -39,7 +39,7 @@ abstract sealed class LocalModel implements AutoCloseable
     return Set.of(Capability.RESPONSE_FORMAT_JSON_SCHEMA);
   }
 
-  /** Ends its answers and closes a model that it has loaded; what it was given stays open. */
+  /** Ends the answers and closes a model that was loaded here; a given one stays open. */
   @Override
   public void close() {
     if (owned) {

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Messages of LangChain4j in the fields of the OpenAI interface. */
+/** Converts LangChain4j messages to OpenAI JSON. */
 final class MessageJson {
   private MessageJson() {}
 

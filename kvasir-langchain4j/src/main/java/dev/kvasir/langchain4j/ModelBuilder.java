@@ -15,10 +15,10 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What both kinds of model are made of. Without a model's path, a model or answers it is the
- * bundled model, of the module kvasir-mini.
+ * The common builder of both models. Without a model path, a model or a chat service it uses the
+ * bundled model of the module kvasir-mini.
  *
- * @param <B> the builder itself
+ * @param <B> the concrete builder
  */
 public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
     permits KvasirChatModel.Builder, KvasirStreamingChatModel.Builder {
@@ -32,74 +32,72 @@ public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
 
   ModelBuilder() {}
 
-  @SuppressWarnings("unchecked") // B is the class itself, which only two can be
+  @SuppressWarnings("unchecked") // B is the concrete class, one of the two permitted
   private B self() {
     return (B) this;
   }
 
-  /** Loads a GGUF file or a folder of Hugging Face, which is closed with what is built. */
+  /** Loads a GGUF file or a Hugging Face folder, which is closed with the built model. */
   public B modelPath(Path fileOrFolder) {
     path = Optional.of(fileOrFolder);
     return self();
   }
 
-  /** Uses a model that is loaded, and stays open. */
+  /** Uses a loaded model, which stays open. */
   public B model(Model loaded) {
     model = Optional.of(loaded);
     return self();
   }
 
-  /**
-   * Shares what answers with another model; kinds of cache and memory are then as that has them.
-   */
+  /** Shares the chat service of another model, including its kinds of cache and its memory. */
   public B chatService(ChatService chatService) {
     shared = Optional.of(chatService);
     return self();
   }
 
   /**
-   * Kinds of cache, such as {@code kivi:2}. Requests use the first one; the others by a name of the
-   * model such as {@code name@fp16}.
+   * Sets the kinds of cache, such as {@code kivi:2}. Requests use the first by default, and others
+   * by a model name such as {@code name@fp16}.
    */
   public B kv(String... specs) {
     options = options.withCacheSpecs(Stream.of(specs).map(CacheSpec::parse).toList());
     return self();
   }
 
-  /** Bytes that the caches of all answers together may take, of a model that is loaded here. */
+  /** Sets the bytes that all caches of a model loaded here may use together. */
   public B kvMemory(long bytes) {
     load = load.withCacheBytes(bytes);
     return self();
   }
 
-  /** Threads that compute, of a model that is loaded here. */
+  /** Sets the compute threads of a model loaded here. */
   public B threads(int count) {
     load = load.withThreads(count);
     return self();
   }
 
-  /** Tokens of a prompt and its answer, at most what the model has. */
+  /** Limits the tokens of a prompt and its answer; the model's own limit applies too. */
   public B contextLimit(int tokens) {
     options = options.withLengths(tokens, options.defaultMaxTokens());
     return self();
   }
 
   /**
-   * Places where what was read outlives memory and the process, such as {@code
-   * /var/lib/kvasir,50GiB} or {@code redis://host}; folders are asked before servers.
+   * Sets the stores for cached prefixes, such as {@code /var/lib/kvasir,50GiB} or {@code
+   * redis://host}. Folders are queried before servers.
    */
   public B store(String... places) {
     options = options.withStores(Stream.of(places).map(StoreAddress::parse).toList());
     return self();
   }
 
-  /** The same for one folder of any size. */
+  /** Sets one folder without a size limit as the store. */
   public B store(Path folder) {
     options = options.withStores(List.of(new StoreAddress.FolderAddress(folder, 0)));
     return self();
   }
 
-  /** What requests leave open. */
+  /** Sets the defaults for parameters that requests leave unset. */
   public B defaultRequestParameters(ChatRequestParameters value) {
     parameters = value;
     return self();

@@ -15,7 +15,7 @@ import dev.langchain4j.model.chat.request.json.JsonSchemaElement;
 import java.util.List;
 import java.util.Locale;
 
-/** Requests of LangChain4j in the fields of the OpenAI interface. */
+/** Converts LangChain4j requests to OpenAI JSON. */
 final class RequestJson {
   private static final Gson GSON = new Gson();
 
@@ -73,7 +73,7 @@ final class RequestJson {
     return tool;
   }
 
-  /** A function that takes nothing is given nothing. */
+  /** Returns the parameters' schema; an empty object schema for a function without parameters. */
   private static JsonElement parameters(ToolSpecification specification) {
     if (specification.parameters() != null) {
       return schema(specification.parameters());

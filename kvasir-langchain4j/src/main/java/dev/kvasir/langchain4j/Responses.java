@@ -8,7 +8,7 @@ import dev.langchain4j.model.chat.response.ChatResponseMetadata;
 import dev.langchain4j.model.output.FinishReason;
 import dev.langchain4j.model.output.TokenUsage;
 
-/** Answers as LangChain4j gives them. */
+/** Converts results to LangChain4j responses. */
 final class Responses {
   private Responses() {}
 

@@ -10,7 +10,9 @@ import dev.langchain4j.model.chat.response.PartialThinkingContext;
 import dev.langchain4j.model.chat.response.StreamingChatResponseHandler;
 import dev.langchain4j.model.chat.response.StreamingHandle;
 
-/** A handler as an answer tells it; calls of functions come whole. */
+/**
+ * Adapts a LangChain4j handler to a listener of a chat completion. Tool calls are delivered whole.
+ */
 final class StreamListenerAdapter {
   private final StreamingChatResponseHandler handler;
 
@@ -63,7 +65,7 @@ final class StreamListenerAdapter {
     guard(() -> handler.onCompleteResponse(response));
   }
 
-  /** What a handler throws is told to itself, as the interface has it. */
+  /** Reports an exception of a handler to the handler, as LangChain4j specifies. */
   private void guard(Runnable callback) {
     try {
       callback.run();
@@ -72,7 +74,7 @@ final class StreamListenerAdapter {
     }
   }
 
-  /** What is thrown here has nobody left to be told to. */
+  /** Reports an error; if that fails too, it can only be logged. */
   void error(Exception why) {
     try {
       handler.onError(why);

@@ -11,7 +11,7 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.util.stream.Stream;
 
-/** The bundled model for all tests, in the process and behind a server, until the process ends. */
+/** The bundled model for all tests, in this process and behind a server, until the process ends. */
 final class Bundled {
   static final String NAME = "kvasir-mini";
   static final String OTHER_NAME = "kvasir-mini@kivi:2";

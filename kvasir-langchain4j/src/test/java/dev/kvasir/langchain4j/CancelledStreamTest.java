@@ -17,9 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What the kit's {@code should_cancel_streaming} asks for. The kit waits half a minute for what
- * must not come; here another answer, which is computed in the same steps, says that it did not
- * come.
+ * Replaces the kit's {@code should_cancel_streaming}, which waits half a minute for output that
+ * must not arrive. Here another answer, computed in the same steps, shows that it did not arrive.
  */
 class CancelledStreamTest {
   private static final int PARTS = 5;
@@ -32,7 +31,7 @@ class CancelledStreamTest {
     return Stream.of(InProcess.streaming().build(), Served.streaming().build());
   }
 
-  /** Cancels itself after some parts, if it is told to. */
+  /** A handler that can cancel its stream after some parts. */
   private static final class Listener implements StreamingChatResponseHandler {
     private final int mostParts;
     private final AtomicInteger parts = new AtomicInteger();

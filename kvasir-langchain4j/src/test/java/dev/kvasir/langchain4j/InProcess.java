@@ -5,7 +5,7 @@ import dev.langchain4j.model.chat.request.ChatRequest;
 import dev.langchain4j.model.chat.request.ChatRequestParameters;
 import java.util.List;
 
-/** Models in this process, and how a line is whispered to them. */
+/** Models in this process, with prompted answers. */
 final class InProcess {
   private static final KvasirChatRequestParameters LIKELIEST =
       KvasirChatRequestParameters.builder().temperature(0.0).build();

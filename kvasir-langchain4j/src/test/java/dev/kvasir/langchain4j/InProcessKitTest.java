@@ -7,7 +7,7 @@ import dev.langchain4j.model.chat.request.ChatRequest;
 import dev.langchain4j.model.chat.request.ChatRequestParameters;
 import java.util.List;
 
-/** LangChain4j's tests of every chat model, with the bundled model in this process. */
+/** LangChain4j's tests of chat models, with the bundled model in this process. */
 class InProcessKitTest extends AbstractChatModelIT {
   @Override
   protected List<ChatModel> models() {

@@ -6,7 +6,7 @@ import dev.langchain4j.model.chat.common.AbstractChatModelListenerIT;
 import dev.langchain4j.model.chat.listener.ChatModelListener;
 import java.util.List;
 
-/** LangChain4j's tests of what listeners hear. */
+/** LangChain4j's listener tests. */
 class InProcessListenerKitTest extends AbstractChatModelListenerIT {
   private ChatModel model(ChatModelListener listener, double temperature) {
     KvasirChatRequestParameters parameters =

@@ -12,7 +12,7 @@ import dev.langchain4j.model.chat.response.StreamingChatResponseHandler;
 import java.util.List;
 import org.mockito.InOrder;
 
-/** LangChain4j's tests of every streaming model, with the bundled model in this process. */
+/** LangChain4j's tests of streaming models, with the bundled model in this process. */
 class InProcessStreamingKitTest extends AbstractStreamingChatModelIT {
   @Override
   protected List<StreamingChatModel> models() {
@@ -69,7 +69,7 @@ class InProcessStreamingKitTest extends AbstractStreamingChatModelIT {
 
   @Override
   protected boolean supportsPartialToolStreaming(StreamingChatModel model) {
-    return false; // a call is told when it can be read as a whole
+    return false; // tool calls are delivered whole
   }
 
   @Override
@@ -82,7 +82,7 @@ class InProcessStreamingKitTest extends AbstractStreamingChatModelIT {
     return false; // models read text
   }
 
-  /** The kit's test of it takes half a minute; {@link CancelledStreamTest} has another one. */
+  /** The kit's test takes half a minute; {@link CancelledStreamTest} replaces it. */
   @Override
   protected boolean supportsStreamingCancellation() {
     return false;

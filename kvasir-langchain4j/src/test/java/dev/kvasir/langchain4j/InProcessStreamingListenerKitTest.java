@@ -6,7 +6,7 @@ import dev.langchain4j.model.chat.common.AbstractStreamingChatModelListenerIT;
 import dev.langchain4j.model.chat.listener.ChatModelListener;
 import java.util.List;
 
-/** LangChain4j's tests of what listeners hear of streams. */
+/** LangChain4j's listener tests for streams. */
 class InProcessStreamingListenerKitTest extends AbstractStreamingChatModelListenerIT {
   private StreamingChatModel model(ChatModelListener listener, double temperature) {
     KvasirChatRequestParameters parameters =

@@ -23,7 +23,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the kit does not ask. */
+/** Tests beyond those of the LangChain4j kit. */
 class KvasirChatModelTest {
   private static ChatRequest hello(ChatRequestParameters parameters) {
     return ChatRequest.builder().messages(UserMessage.from("Hello")).parameters(parameters).build();
@@ -44,7 +44,7 @@ class KvasirChatModelTest {
   }
 
   @Test
-  void whatOneModelHasReadTheNextOneFindsInTheStore(@TempDir Path folder) {
+  void aPrefixOfOneModelIsFoundByTheNext(@TempDir Path folder) {
     ChatRequest request =
         ChatRequest.builder()
             .messages(UserMessage.from("The tide comes in and goes out. ".repeat(40)))
@@ -68,7 +68,7 @@ class KvasirChatModelTest {
   }
 
   @Test
-  void aPlaceThatIsNoneIsRefused() {
+  void anInvalidStoreAddressIsRefused() {
     assertThatThrownBy(() -> KvasirChatModel.builder().store("redis://"))
         .isInstanceOf(InvalidInputException.class);
   }
@@ -105,17 +105,17 @@ class KvasirChatModelTest {
   }
 
   @Test
-  void whatIsAskedForWinsOverWhatIsUsual() {
-    KvasirChatRequestParameters usual =
+  void requestParametersWinOverDefaults() {
+    KvasirChatRequestParameters defaults =
         KvasirChatRequestParameters.builder().kv("fp16").seed(1L).temperature(0.5).build();
-    KvasirChatRequestParameters asked =
-        usual.overrideWith(KvasirChatRequestParameters.builder().kv("kivi:2").build());
-    assertThat(asked.kv()).isEqualTo("kivi:2");
-    assertThat(asked.seed()).isEqualTo(1);
-    assertThat(asked.temperature()).isEqualTo(0.5);
-    assertThat(ChatRequestParameters.builder().topK(3).build().overrideWith(asked))
-        .isEqualTo(asked.overrideWith(ChatRequestParameters.builder().topK(3).build()))
-        .isNotEqualTo(asked);
+    KvasirChatRequestParameters merged =
+        defaults.overrideWith(KvasirChatRequestParameters.builder().kv("kivi:2").build());
+    assertThat(merged.kv()).isEqualTo("kivi:2");
+    assertThat(merged.seed()).isEqualTo(1);
+    assertThat(merged.temperature()).isEqualTo(0.5);
+    assertThat(ChatRequestParameters.builder().topK(3).build().overrideWith(merged))
+        .isEqualTo(merged.overrideWith(ChatRequestParameters.builder().topK(3).build()))
+        .isNotEqualTo(merged);
   }
 
   @Test
@@ -147,7 +147,7 @@ class KvasirChatModelTest {
   }
 
   @Test
-  void aModelThatIsNotThereIsToldByItsPath() {
+  void aMissingModelIsNamedByItsPath() {
     assertThatThrownBy(() -> KvasirChatModel.builder().modelPath(Path.of("no.gguf")).build())
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("no.gguf");

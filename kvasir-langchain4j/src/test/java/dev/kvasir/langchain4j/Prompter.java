@@ -18,10 +18,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Whispers the lines that LangChain4j's kit waits for: the bundled model was never told of Berlin,
- * nor when to look at the weather. A line is one text that the answer is held to, a schema that
- * leaves one value, or one function that must be called; templates, tokens, streams, the reading of
- * calls, ends and counts are the model's own.
+ * Constrains the bundled model to the answers that LangChain4j's kit expects, which it does not
+ * know. An answer is one allowed text, a schema with one value, or one required function.
+ * Templates, tokens, streams, parsing of calls, finish reasons and counts are real.
  */
 final class Prompter {
   static final String BERLIN = "Berlin is the capital of Germany.";
@@ -60,7 +59,7 @@ final class Prompter {
         .formatted(name, arguments);
   }
 
-  /** What is to be said; empty where a schema says it, or anything will do. */
+  /** Returns the text to answer; empty if a schema determines it or any text is acceptable. */
   Optional<String> line() {
     if (isJson() || parameters.toolChoice() == ToolChoice.REQUIRED) {
       return Optional.empty();
@@ -97,7 +96,7 @@ final class Prompter {
     return toolChoice() == ToolChoice.REQUIRED;
   }
 
-  /** Who may call and may answer in a form is told which. */
+  /** Returns the tool choice, which is forced if both a call and a schema are possible. */
   ToolChoice toolChoice() {
     if (!isJson() || parameters.toolSpecifications().isEmpty()) {
       return parameters.toolChoice();

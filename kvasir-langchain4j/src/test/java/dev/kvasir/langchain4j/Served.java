@@ -9,7 +9,7 @@ import dev.langchain4j.model.openai.OpenAiStreamingChatModel;
 import java.util.List;
 import java.util.Map;
 
-/** Models of LangChain4j's OpenAI client that ask a server, and how a line is whispered to them. */
+/** Models of LangChain4j's OpenAI client that use a server, with prompted answers. */
 final class Served {
   private Served() {}
 

@@ -12,7 +12,7 @@ import dev.langchain4j.model.openai.OpenAiTokenUsage;
 import dev.langchain4j.model.output.TokenUsage;
 import java.util.List;
 
-/** LangChain4j's tests of every chat model, with its OpenAI client and the bundled model served. */
+/** LangChain4j's tests of chat models, with its OpenAI client and a server. */
 class ServedKitTest extends AbstractChatModelIT {
   @Override
   protected List<ChatModel> models() {
@@ -62,6 +62,6 @@ class ServedKitTest extends AbstractChatModelIT {
 
   @Override
   protected boolean assertExceptionType() {
-    return false; // the client sends images, and it is the server that refuses them
+    return false; // the client sends images, and the server rejects them
   }
 }

@@ -19,7 +19,7 @@ import dev.langchain4j.model.output.TokenUsage;
 import java.util.List;
 import org.mockito.InOrder;
 
-/** LangChain4j's tests of every streaming model, with its OpenAI client and a server. */
+/** LangChain4j's tests of streaming models, with its OpenAI client and a server. */
 class ServedStreamingKitTest extends AbstractStreamingChatModelIT {
   @Override
   protected List<StreamingChatModel> models() {
@@ -102,10 +102,10 @@ class ServedStreamingKitTest extends AbstractStreamingChatModelIT {
 
   @Override
   protected boolean assertExceptionType() {
-    return false; // the client sends images, and it is the server that refuses them
+    return false; // the client sends images, and the server rejects them
   }
 
-  /** The kit's test of it takes half a minute; {@link CancelledStreamTest} has another one. */
+  /** The kit's test takes half a minute; {@link CancelledStreamTest} replaces it. */
   @Override
   protected boolean supportsStreamingCancellation() {
     return false;

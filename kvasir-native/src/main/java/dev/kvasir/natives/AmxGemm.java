@@ -7,12 +7,12 @@ import dev.kvasir.kernel.ScaleFormat;
 import dev.kvasir.kernel.TileWorkspace;
 import java.lang.foreign.MemorySegment;
 
-/** Products with coded weights by AMX, sixteen rows of activations at a time. */
+/** GEMM with quantized weights by AMX, sixteen rows of activations at a time. */
 final class AmxGemm {
-  /** Rows of activations that fill a register. */
+  /** Rows of activations that fill a tile register. */
   private static final int ROWS = 16;
 
-  /** Products of bytes in a call at the most, some 40 microseconds of them. */
+  /** Maximum byte products per call, about 40 microseconds of work. */
   private static final long MAX_PRODUCTS = 8 << 20;
 
   private static final NativeFunction PRODUCTS =
@@ -43,8 +43,8 @@ final class AmxGemm {
   private AmxGemm() {}
 
   /**
-   * How many rows, from the first on, are better multiplied here: none of nibbles with a scale for
-   * 16 columns, where adding up takes longer than vectors take for everything.
+   * Returns how many rows, from the first on, are faster with AMX. It is none for nibbles with a
+   * scale per 16 columns, where accumulation alone takes longer than the vector kernel.
    */
   static int amxRows(QuantizedWeights matrix, int rows) {
     boolean faster = matrix.codeBits() == 8 || matrix.groupLength() == 32;
@@ -52,8 +52,8 @@ final class AmxGemm {
   }
 
   /**
-   * Some tiles of a matrix with the first of the rows, {@link #amxRows} them. Bounds are checked by
-   * the caller.
+   * Multiplies some tiles of a matrix with the first {@link #amxRows} rows. The caller checks
+   * bounds.
    */
   static void products(
       QuantizedWeights matrix,
@@ -76,12 +76,14 @@ final class AmxGemm {
     return QuantizedWeights.TILE_ROWS * matrix.columns();
   }
 
-  /** Rows of a call. */
   private static int rowsPerCall(QuantizedWeights matrix, int count) {
     return Math.clamp(MAX_PRODUCTS / tileProducts(matrix) / ROWS * ROWS, ROWS, count);
   }
 
-  /** Where rows take several calls, a call takes one tile, and the first has expanded it. */
+  /**
+   * Multiplies some tiles. If the rows take several calls, each call takes one tile, and the first
+   * call unpacks it.
+   */
   private static void multiplyTiles(
       QuantizedWeights matrix,
       int tile,

@@ -1,13 +1,13 @@
 package dev.kvasir.natives;
 
 /**
- * How much of a kind of work a call does at the most, so that it takes less than a tenth of a
- * millisecond.
+ * The maximum amount of one kind of work in a native call, chosen so that a call takes less than
+ * 0.1 milliseconds.
  */
 record CallBudget(long limit) {
   /**
-   * Rows or tokens that go into a call, each of which is so much work; all of them without a
-   * division, which small calls would feel.
+   * Returns the number of rows or tokens per call, each of which costs {@code each}. Returns all of
+   * them without a division if they fit, because small calls would notice it.
    */
   int itemsPerCall(int count, long each) {
     return count * each <= limit ? Math.max(1, count) : (int) Math.max(1, limit / each);

@@ -3,11 +3,11 @@ package dev.kvasir.natives;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A thread's room for what a call unpacks for many rows; nothing in it outlives the call. Half of a
- * first cache, so that it stays there while the rows pass.
+ * Thread-local scratch memory into which a call unpacks operands for many rows; contents do not
+ * survive the call. Its size is half of an L1 cache, so that it stays cached while the rows pass.
  */
 final class CallScratch {
-  /** As manyrows.h has it. */
+  /** The size that manyrows.h expects. */
   static final int FLOATS = 8192;
 
   static final int BYTES = 4 * FLOATS;

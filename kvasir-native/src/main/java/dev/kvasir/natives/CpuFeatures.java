@@ -16,12 +16,12 @@ import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** Finds out which instructions the processor has and the operating system lets a process use. */
+/** Detects the instructions that the processor has and the operating system enables. */
 final class CpuFeatures {
   private CpuFeatures() {}
 
   /**
-   * @throws NativeUnavailableException if it has not even the least
+   * @throws NativeUnavailableException if the processor lacks the minimum
    */
   static Set<InstructionSet> instructions(Platform platform, NativeLibrary library) {
     return switch (platform) {
@@ -38,12 +38,12 @@ final class CpuFeatures {
         : EnumSet.of(InstructionSet.NEON);
   }
 
-  /** A bit of AT_HWCAP, from the kernel's header for aarch64. */
+  /** Reads a bit of AT_HWCAP, from the kernel's header for aarch64. */
   private static boolean linuxHasDotProducts() {
     return (auxiliaryValue(16) >> 20 & 1) == 1;
   }
 
-  /** PF_ARM_V82_DP_INSTRUCTIONS_AVAILABLE; Windows before 11 does not know it and says no. */
+  /** PF_ARM_V82_DP_INSTRUCTIONS_AVAILABLE; Windows before 11 does not know it and returns false. */
   private static boolean windowsHasDotProducts() {
     MethodHandle isPresent =
         NativeLibrary.ofSystem("kernel32")
@@ -56,8 +56,8 @@ final class CpuFeatures {
   }
 
   /**
-   * What the kernel told this process at its start, pairs of a type and a value. The C library's
-   * getauxval says the same and would have to be linked; 0 where it is not told.
+   * Returns a value of the auxiliary vector that the kernel passed to this process, or 0. The C
+   * library's getauxval does the same but would have to be linked.
    */
   private static long auxiliaryValue(long type) {
     try {
@@ -79,14 +79,14 @@ final class CpuFeatures {
   }
 
   /**
-   * Reads cpuid and the registers that the operating system saves. macOS saves those of AVX-512
-   * only for threads that have used it, so AVX2 serves there.
+   * Reads cpuid and the register state that the operating system saves. macOS saves AVX-512
+   * registers only for threads that have used them, so AVX2 is used there.
    */
   private static Set<InstructionSet> x86(Platform platform, NativeLibrary library) {
     MethodHandle cpuid = cpuid(library);
     int[] first = registers(cpuid, 1, 0);
-    boolean savesAsked = bit(first[2], 27);
-    long saved = savesAsked ? savedRegisters(library) : 0;
+    boolean hasXgetbv = bit(first[2], 27);
+    long saved = hasXgetbv ? savedRegisters(library) : 0;
     // Bits 1 and 2: the registers of SSE and AVX. Bits 5 to 7: masks, and the rest of AVX-512.
     boolean savesAvx = (saved & 0b110) == 0b110;
     boolean saves512 = savesAvx && (saved & 0b1110_0000) == 0b1110_0000;
@@ -96,7 +96,7 @@ final class CpuFeatures {
     boolean fused = bit(first[2], 12);
     if (!(savesAvx && bit(seventh[1], 5) && halves && fused)) {
       throw new NativeUnavailableException(
-          "this processor does not offer AVX2, FMA and F16C, the least they need; "
+          "this processor does not offer AVX2, FMA and F16C, which the native kernels need; "
               + (platform == Platform.MACOS_X86_64
                   ? "on a Mac with an Apple processor run a Java for aarch64"
                   : "in a virtual machine pass the host's processor through"));
@@ -114,8 +114,8 @@ final class CpuFeatures {
   }
 
   /**
-   * Whether AMX multiplies bytes here and the operating system grants its registers, which it must
-   * be asked for. No way of asking Windows is known to these kernels.
+   * Returns whether AMX multiplies bytes here and the operating system grants its registers on
+   * request. These kernels do not know how to request them on Windows.
    */
   static boolean hasAmx(Platform platform, NativeLibrary library) {
     if (platform != Platform.LINUX_X86_64) {

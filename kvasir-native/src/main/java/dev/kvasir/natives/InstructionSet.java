@@ -1,8 +1,8 @@
 package dev.kvasir.natives;
 
 /**
- * Sets of instructions that kernels are built for, a file each. Those that only multiply codes
- * leave floats to the one that they are an addition to.
+ * The instruction sets that kernels are built for, one C file each. Sets that only add integer dot
+ * products use the float functions of the set that they extend.
  */
 enum InstructionSet {
   NEON("neon", "NEON"),
@@ -19,7 +19,7 @@ enum InstructionSet {
     this.label = label;
   }
 
-  /** What the names of its functions end in. */
+  /** Returns the suffix of its function names. */
   String suffix() {
     return suffix;
   }

@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * What the libraries were when they were built, a line each: {@code SHA-256 name}. The line of
- * {@code sources} is the hash of all C files in the order of their names, {@code *.c} and then
- * {@code *.h}; that of {@code clang} is the version that built them.
+ * The hashes of the libraries as built, one line each: {@code SHA-256 name}. The line {@code
+ * sources} is the hash of all C files in the order of their names, {@code *.c} and then {@code
+ * *.h}; the line {@code clang} is the compiler version.
  */
 record LibraryHashes(Map<String, String> byName) {
   private static final String RESOURCE = "hashes";
@@ -25,9 +25,9 @@ record LibraryHashes(Map<String, String> byName) {
   }
 
   /**
-   * The bytes of a library.
+   * Returns the bytes of a library.
    *
-   * @throws NativeUnavailableException if it is missing, or is not what was built
+   * @throws NativeUnavailableException if it is missing, or differs from what was built
    */
   byte[] verified(String library) {
     byte[] bytes = resource(library);

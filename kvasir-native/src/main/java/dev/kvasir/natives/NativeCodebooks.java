@@ -7,15 +7,15 @@ import dev.kvasir.page.PageSize;
 import dev.kvasir.page.StageCodes;
 import java.lang.foreign.MemorySegment;
 
-/** Sums of picked rows. A page's tokens may take several calls. */
+/** Native sums of codebook vectors. A page's tokens may take several calls. */
 final class NativeCodebooks implements CodebookKernels {
-  /** Bytes of rows, which lie in a processor's second cache: some 40 microseconds of reading. */
+  /** Bytes of codewords in L2 cache, about 40 microseconds of reading. */
   private static final CallBudget ROW_BYTES = new CallBudget(1 << 20);
 
-  /** Floats that are read one after the other, some 40 microseconds of them. */
+  /** Floats that are read sequentially, about 40 microseconds of work. */
   private static final CallBudget FLOATS = new CallBudget(1 << 17);
 
-  /** Weights that go into bins, some 40 microseconds of them. */
+  /** Weights that are added to bins, about 40 microseconds of work. */
   private static final CallBudget WEIGHTS = new CallBudget(1 << 17);
 
   private static final NativeFunction UNPACK_STAGES =
@@ -168,7 +168,7 @@ final class NativeCodebooks implements CodebookKernels {
     Bounds.check(queries.length, 0, count, width, width);
     Bounds.check(keys.length, 0, CodebookKernels.scoringScratch(width));
     Bounds.check(scores.length, 0, count, tokens, tokens);
-    // A product takes as long as a few bytes of rows.
+    // A product takes as long as reading a few bytes of codewords.
     int perCall = ROW_BYTES.itemsPerCall(tokens, (codebooks.sets() + 4L * count) * width);
     for (int token = 0; token < tokens; token += perCall) {
       try {
@@ -198,21 +198,21 @@ final class NativeCodebooks implements CodebookKernels {
   public void tokenWeights(
       float[] probabilities,
       int rows,
-      float[] rescales,
+      float[] inverseScales,
       float[] scales,
       int stride,
       float[] totals,
       float[] weights) {
     int tokens = PageSize.TOKENS;
     Bounds.check(probabilities.length, 0, rows, tokens, tokens);
-    Bounds.check(rescales.length, 0, rows);
+    Bounds.check(inverseScales.length, 0, rows);
     Bounds.check(scales.length, 0, tokens);
     Bounds.check(totals.length, 0, rows);
     Bounds.check(stride, 0, rows);
     Bounds.check(weights.length, 0, tokens, stride, stride);
     try {
       TOKEN_WEIGHTS.handle.invokeExact(
-          probabilities, rows, rescales, scales, stride, totals, weights);
+          probabilities, rows, inverseScales, scales, stride, totals, weights);
     } catch (Throwable e) {
       throw NativeFunctions.unexpected(e);
     }
@@ -254,7 +254,7 @@ final class NativeCodebooks implements CodebookKernels {
   @Override
   public void scatterAdd(
       byte[] indices, int sets, int tokens, float[] weights, int stride, float[] bins) {
-    Bounds.checkMultiple("lanes", stride, 4);
+    Bounds.checkMultiple("stride", stride, 4);
     checkIndices(indices, sets, tokens);
     Bounds.check(weights.length, 0, tokens, stride, stride);
     Bounds.check(bins.length, 0, sets * Int8Codebooks.CODEWORDS, stride, stride);

@@ -7,7 +7,7 @@ import dev.kvasir.page.RowScaledCodes;
 import dev.kvasir.page.WordLayout;
 import java.lang.foreign.MemorySegment;
 
-/** Sums over packed codes. A page has 128 tokens, so that calls are short by themselves. */
+/** Native dot products of packed codes. A page has only 128 tokens, so calls are short. */
 final class NativeDots implements DotKernels {
   private static final NativeFunction QUANTIZE_OPERAND =
       NativeFunctions.floatFunction(
@@ -46,7 +46,7 @@ final class NativeDots implements DotKernels {
           MemorySegment.class,
           MemorySegment.class);
 
-  /** For many heads; null where {@link #ADD_DOTS} serves all. */
+  /** For many heads; null if {@link #ADD_DOTS} handles all. */
   private static final NativeFunction MANY_DOTS =
       NativeFunctions.integerInstructions() != InstructionSet.DOTPROD
           ? null
@@ -104,10 +104,10 @@ final class NativeDots implements DotKernels {
           int.class,
           int.class);
 
-  /** Heads from which on a tile's codes are unpacked once for all. */
+  /** The number of heads from which a tile's codes are unpacked once for all heads. */
   private static final int MANY = 8;
 
-  /** Wider codes would be taken for negative. */
+  /** Wider codes would be interpreted as negative. */
   private static final int MAX_BITS_OF_MANY = 7;
 
   @Override
@@ -280,7 +280,7 @@ final class NativeDots implements DotKernels {
     x.requireShape(x.rows(), codes.rows());
     out.requireShape(x.rows(), codes.columns());
     operand.begin(x.rows(), x.width(), exact);
-    Bounds.checkMultiple("lanes", codes.columns(), WordLayout.TILE);
+    Bounds.checkMultiple("columns", codes.columns(), WordLayout.TILE);
     Bounds.check(x);
     Bounds.check(bytes.byteSize(), offset, codes.bytes());
     Bounds.check(out);

@@ -3,10 +3,10 @@ package dev.kvasir.natives;
 import dev.kvasir.kernel.FloatKernels;
 import dev.kvasir.kernel.RowBlock;
 
-/** Products and sums of floats; a call takes as many rows as stay within its time. */
+/** Native products and sums of floats, with a limited number of rows per call. */
 final class NativeFloats implements FloatKernels {
-  /** Multiplications, some 40 microseconds of them. */
-  private static final CallBudget PRODUCTS_OF_A_CALL = new CallBudget(1 << 19);
+  /** Multiplications per call, about 40 microseconds of work. */
+  private static final CallBudget PRODUCTS_PER_CALL = new CallBudget(1 << 19);
 
   private static final NativeFunction PRODUCTS = rowsAndRows("products");
   private static final NativeFunction WEIGHTED_SUMS = rowsAndRows("weighted_sums");
@@ -42,13 +42,13 @@ final class NativeFloats implements FloatKernels {
     call(WEIGHTED_SUMS, weights, v, out);
   }
 
-  /** Both functions take their operands alike, some rows of the first and the last in a call. */
+  /** Calls a function with a range of rows of the first and last operand at a time. */
   private static void call(NativeFunction function, RowBlock a, RowBlock b, RowBlock c) {
     Bounds.check(a);
     Bounds.check(b);
     Bounds.check(c);
     int rows = a.rows();
-    int perCall = PRODUCTS_OF_A_CALL.itemsPerCall(rows, (long) b.rows() * b.width());
+    int perCall = PRODUCTS_PER_CALL.itemsPerCall(rows, (long) b.rows() * b.width());
     for (int row = 0; row < rows; row += perCall) {
       try {
         function.handle.invokeExact(

@@ -3,21 +3,21 @@ package dev.kvasir.natives;
 import java.lang.invoke.MethodHandle;
 
 /**
- * A function of the library, which takes arrays where they lie.
+ * A function of the library that accesses Java arrays in place.
  *
- * <p>Java passes an array as a {@link java.lang.foreign.MemorySegment}, and that stays off the heap
- * only where a compiler follows it from its making to the function. Compiled into whoever calls,
- * with some 2,000 nodes for a call, a few calls reach the 18,000 at which HotSpot inlines nothing
- * more that is not marked for it ({@code NodeCountInliningCutoff}), and what takes an array out of
- * its segment is not: all segments of later calls become objects. So a handle makes its segments
- * itself, and compilers are kept from looking through it. Each function is then compiled alone,
- * whoever calls it and whatever else they do.
+ * <p>Java passes an array as a {@link java.lang.foreign.MemorySegment}, which stays off the heap
+ * only if the compiler follows it from its creation to the function. Inlined, a call takes about
+ * 2,000 nodes. After a few calls, HotSpot reaches the 18,000 nodes at which it inlines only methods
+ * marked for it ({@code NodeCountInliningCutoff}). Extracting the array from its segment is not
+ * among them, so all segments of later calls would be allocated. A handle therefore creates its
+ * segments itself and is opaque to compilers. Each function is then compiled separately,
+ * independent of its callers.
  */
 final class NativeFunction {
   /** The function's name in the library. */
   final String symbol;
 
-  /** Not final: a constant would be compiled into its callers. */
+  /** Not final: a constant would be inlined into its callers. */
   MethodHandle handle;
 
   NativeFunction(String symbol, MethodHandle handle) {

@@ -16,15 +16,15 @@ import java.util.Comparator;
 import java.util.Map;
 import java.util.Set;
 
-/** Which functions of the library serve this process, decided once. */
+/** The functions of the library that this process uses, selected once. */
 final class NativeFunctions {
-  /** How many of the best sets of instructions are left out, so that tests reach the others. */
+  /** The number of best instruction sets to skip, so that tests reach the others. */
   static final String PROPERTY = "kvasir.native.leave-out";
 
-  /** Leaves AMX unused where it is there. */
+  /** Disables AMX even if it is available. */
   static final String WITHOUT_AMX = "kvasir.native.without-tiles";
 
-  /** What makes a segment of an array. */
+  /** The method that wraps each array type in a segment. */
   private static final Map<Class<?>, MethodHandle> SEGMENT_OF =
       Map.of(
           byte[].class, segmentOf(byte[].class),
@@ -34,7 +34,7 @@ final class NativeFunctions {
 
   private NativeFunctions() {}
 
-  /** What there is, or why there is none. */
+  /** The detected library and instruction sets, or the reason why there are none. */
   private record DetectedCpu(
       NativeLibrary library,
       Set<InstructionSet> instructions,
@@ -61,24 +61,27 @@ final class NativeFunctions {
     }
   }
 
-  /** Why native kernels cannot serve; null if they can. */
+  /** Returns why native kernels are unavailable, or null if they are available. */
   static NativeUnavailableException unavailable() {
     return DetectedCpu.INSTANCE.why();
   }
 
-  /** The best there is for products of codes. */
+  /** Returns the best available set for products of codes. */
   static InstructionSet integerInstructions() {
     return DetectedCpu.INSTANCE.instructions().stream()
         .max(Comparator.naturalOrder())
         .orElseThrow();
   }
 
-  /** Whether AMX multiplies codes of many rows, beside {@link #integerInstructions}. */
+  /**
+   * Returns whether AMX multiplies the codes of many rows, in addition to {@link
+   * #integerInstructions}.
+   */
   static boolean hasAmx() {
     return DetectedCpu.INSTANCE.amx();
   }
 
-  /** The best there is for floats. */
+  /** Returns the best available set for floats. */
   static InstructionSet floatInstructions() {
     return DetectedCpu.INSTANCE.instructions().stream()
         .filter(each -> each != InstructionSet.DOTPROD && each != InstructionSet.AVXVNNI)
@@ -87,7 +90,7 @@ final class NativeFunctions {
   }
 
   /**
-   * A function that multiplies codes.
+   * Returns a function that multiplies codes.
    *
    * @param arguments as Java passes them: int, long, float, arrays and segments
    */
@@ -95,17 +98,17 @@ final class NativeFunctions {
     return function(name, integerInstructions(), void.class, arguments);
   }
 
-  /** A function on floats. */
+  /** Returns a function on floats. */
   static NativeFunction floatFunction(String name, Class<?>... arguments) {
     return function(name, floatInstructions(), void.class, arguments);
   }
 
-  /** A function on floats that answers one. */
+  /** Returns a function on floats that returns a float. */
   static NativeFunction floatReduction(String name, Class<?>... arguments) {
     return function(name, floatInstructions(), float.class, arguments);
   }
 
-  /** A function that needs AMX; null where there is none. */
+  /** Returns a function that needs AMX, or null if there is none. */
   static NativeFunction amxFunction(String name, Class<?>... arguments) {
     return hasAmx() ? link("kv_%s_amx".formatted(name), void.class, arguments) : null;
   }
@@ -118,7 +121,8 @@ final class NativeFunctions {
   private static NativeFunction link(String symbol, Class<?> result, Class<?>... arguments) {
     requireArraysFirst(symbol, arguments);
     MemoryLayout[] layouts = new MemoryLayout[arguments.length];
-    MethodHandle[] filters = new MethodHandle[arguments.length]; // null where nothing is to be made
+    MethodHandle[] filters =
+        new MethodHandle[arguments.length]; // null for arguments that are passed unchanged
     for (int i = 0; i < arguments.length; i++) {
       layouts[i] = layout(arguments[i]);
       filters[i] = SEGMENT_OF.get(arguments[i]);
@@ -132,10 +136,10 @@ final class NativeFunctions {
   }
 
   /**
-   * Java holds on to its arguments one after another, and lets go of them in a handler when one is
-   * refused. Once segments of several classes have come, in memory and in mapped files, compilers
-   * keep the way to that handler. An array behind such a segment is held on one way to it and not
-   * on the other, and what stands for it becomes an object of 24 bytes in every call.
+   * Throws if an array follows a segment. Java acquires the arguments of a call one after another
+   * and releases them in a handler if one fails. Once segments of several classes have been passed,
+   * heap and mapped, compilers keep the path to that handler. An array after such a segment is
+   * acquired on only one of the paths to it, so its wrapper becomes a 24-byte object in every call.
    */
   private static void requireArraysFirst(String symbol, Class<?>... arguments) {
     boolean afterSegment = false;
@@ -166,7 +170,7 @@ final class NativeFunctions {
     }
   }
 
-  /** A call of a function throws nothing; what comes is a mistake in how it was called. */
+  /** Converts what a handle throws. Functions throw nothing, so it is a mistake in the call. */
   static RuntimeException unexpected(Throwable e) {
     if (e instanceof Error error) {
       throw error;

@@ -10,25 +10,25 @@ import dev.kvasir.kernel.TileWorkspace;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Products with coded weights by dot products of four bytes, and by AMX for every sixteen rows
- * where it is there.
+ * GEMM with quantized weights by four-byte dot products, and by AMX for every sixteen rows where
+ * available.
  */
 final class NativeGemm implements GemmKernels {
-  /** Products of bytes in a call at the most, some 40 microseconds of them. */
+  /** Maximum byte products per call, about 40 microseconds of work. */
   private static final long MAX_PRODUCTS = 2 << 20;
 
   /**
-   * Bytes of weights in a call at the most, some 40 microseconds of reading memory; a processor's
-   * own cache has them still when further rows meet them.
+   * Maximum bytes of weights per call, about 40 microseconds of memory reads; they stay in the
+   * core's own cache for further rows.
    */
   private static final long MAX_BYTES = 512 << 10;
 
-  /** Bytes that a call lays down at the most: they may have to be read from a disk first. */
+  /** Maximum bytes repacked per call: the source may have to be read from disk first. */
   private static final long MAX_REPACKED_BYTES = 128 << 10;
 
   private static final int TILE_ROWS = QuantizedWeights.TILE_ROWS;
 
-  /** Of three functions, so that a start has less to link. */
+  /** Shared by three functions, to reduce linking at startup. */
   private static final Class<?>[] ROWS_TO_SEGMENTS = {
     float[].class,
     MemorySegment.class,

@@ -8,7 +8,7 @@ import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.TileWorkspace;
 import java.lang.foreign.MemorySegment;
 
-/** Rows of 16-bit floats. */
+/** Native kernels for rows of 16-bit floats. */
 final class NativeHalves implements HalfKernels {
   private static final NativeFunction EXPAND =
       NativeFunctions.floatFunction(
@@ -80,16 +80,19 @@ final class NativeHalves implements HalfKernels {
           int.class,
           int.class);
 
-  /** Multiplications, some 40 microseconds of them. */
-  private static final CallBudget PRODUCTS_OF_A_CALL = new CallBudget(1 << 19);
+  /** Multiplications per call, about 40 microseconds of work. */
+  private static final CallBudget PRODUCTS_PER_CALL = new CallBudget(1 << 19);
 
-  /** Rows from which on what they meet is made floats once instead of for every four. */
+  /**
+   * The number of rows from which the other operand is converted to floats once, not for every four
+   * rows.
+   */
   private static final int MANY = 12;
 
-  /** Rows of a call at the least, where there are as many. */
+  /** Minimum rows per call, if there are as many. */
   private static final int MIN_ROWS_PER_CALL = 16;
 
-  /** Tokens whose values fit into the room of a call. */
+  /** Tokens whose values fit into {@link CallScratch}. */
   private static final int MAX_TOKENS = 128;
 
   private final HalfKernels scalar;
@@ -160,7 +163,7 @@ final class NativeHalves implements HalfKernels {
 
   private static void fewProducts(float[] a, DenseMatrix b, int firstRow, RowBlock c) {
     int columns = b.columns();
-    int perCall = PRODUCTS_OF_A_CALL.itemsPerCall(c.width(), (long) c.rows() * columns);
+    int perCall = PRODUCTS_PER_CALL.itemsPerCall(c.width(), (long) c.rows() * columns);
     for (int row = 0; row < c.width(); row += perCall) {
       try {
         DENSE_PRODUCTS.handle.invokeExact(
@@ -180,7 +183,7 @@ final class NativeHalves implements HalfKernels {
     }
   }
 
-  /** As floats.h numbers them. */
+  /** Returns the number of a precision in floats.h. */
   private static int kind(Precision precision) {
     return switch (precision) {
       case F16 -> 0;
@@ -214,10 +217,11 @@ final class NativeHalves implements HalfKernels {
   }
 
   /**
-   * Of wide heads a few more than {@link CallBudget} has it, or making floats would be most of it.
+   * Returns the rows per call. Wide heads get slightly more than {@link CallBudget} allows;
+   * otherwise conversion to floats would dominate.
    */
   private static int rowsPerCall(int count, long each) {
-    int perCall = PRODUCTS_OF_A_CALL.itemsPerCall(count, each);
+    int perCall = PRODUCTS_PER_CALL.itemsPerCall(count, each);
     return perCall >= count ? perCall : Math.max(MIN_ROWS_PER_CALL, perCall - perCall % 4);
   }
 

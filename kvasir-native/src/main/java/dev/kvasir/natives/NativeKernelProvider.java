@@ -4,7 +4,7 @@ import dev.kvasir.kernel.KernelProvider;
 import dev.kvasir.kernel.Kernels;
 import java.util.Optional;
 
-/** Offers the native kernels where there is a library for the platform and it can be loaded. */
+/** Provides the native kernels if the platform has a library and it can be loaded. */
 public final class NativeKernelProvider implements KernelProvider {
   @Override
   public String name() {

@@ -12,8 +12,8 @@ import dev.kvasir.kernel.RowKernels;
 import dev.kvasir.kernel.ScalarKernels;
 
 /**
- * The arithmetic in C, compiled beforehand: fast from the first call on, and with instructions that
- * Java cannot name.
+ * Kernels in C, compiled ahead of time: fast from the first call, with instructions that Java does
+ * not expose.
  */
 final class NativeKernels implements Kernels {
   private static final ScalarKernels SCALAR = new ScalarKernels();
@@ -24,8 +24,8 @@ final class NativeKernels implements Kernels {
   private final HalfKernels halves = new NativeHalves(SCALAR.halves(), floats);
 
   /**
-   * Java takes some ten milliseconds of a start to link a function, so those that only some caches
-   * call are linked when the first of them calls.
+   * Linking a function takes about ten milliseconds at startup, so functions that only some caches
+   * use are linked on first use.
    */
   private static final class DotsHolder {
     static final DotKernels KERNELS = new NativeDots();

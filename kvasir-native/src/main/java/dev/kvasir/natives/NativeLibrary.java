@@ -11,10 +11,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A platform's library, loaded for as long as the process lives. Its bytes are compared with what
- * was built, written to a folder that nobody else may enter, loaded, and deleted.
+ * The library of a platform, loaded for the lifetime of the process. Its bytes are checked against
+ * the recorded hash, written to a directory that only the owner can enter, loaded, and deleted.
  */
-@SuppressWarnings("restricted") // loading is what it is for
+@SuppressWarnings("restricted") // loads a library
 final class NativeLibrary {
   private static final Linker LINKER = Linker.nativeLinker();
 
@@ -25,7 +25,7 @@ final class NativeLibrary {
   }
 
   /**
-   * @throws NativeUnavailableException if it cannot be had
+   * @throws NativeUnavailableException if it cannot be loaded
    */
   static NativeLibrary load(Platform platform) {
     if (!NativeLibrary.class.getModule().isNativeAccessEnabled()) {
@@ -34,7 +34,7 @@ final class NativeLibrary {
     }
     byte[] bytes = LibraryHashes.read().verified(platform.library());
     try {
-      // Readable, writable and enterable for its owner alone.
+      // Readable, writable and searchable by its owner only.
       Path folder = Files.createTempDirectory("kvasir");
       Path file = folder.resolve(platform.library());
       try {
@@ -54,7 +54,7 @@ final class NativeLibrary {
   }
 
   /**
-   * A library of the operating system, which every process has loaded.
+   * Returns a library of the operating system that every process has loaded.
    *
    * @throws NativeUnavailableException if there is none of this name
    */
@@ -67,7 +67,9 @@ final class NativeLibrary {
     }
   }
 
-  /** Windows keeps a loaded library's file until the process ends. */
+  /**
+   * Deletes a file now, or at exit: Windows locks a loaded library's file until the process ends.
+   */
   private static void delete(Path path) {
     try {
       Files.delete(path);
@@ -77,8 +79,8 @@ final class NativeLibrary {
   }
 
   /**
-   * A function that takes arrays where they lie. While it runs, its thread cannot be stopped, so
-   * calls are to take less than a tenth of a millisecond.
+   * Returns a function that accesses arrays in place. Its thread cannot reach a safepoint while it
+   * runs, so calls must take less than 0.1 milliseconds.
    */
   MethodHandle function(String name, FunctionDescriptor type) {
     return LINKER.downcallHandle(symbol(name), type, Linker.Option.critical(true));

@@ -8,12 +8,12 @@ import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.page.PageSize;
 import java.lang.foreign.MemorySegment;
 
-/** Rows that are picked, and vectors that turn. */
+/** Native products with rows selected by index, and rotation of vectors. */
 final class NativePatterns implements PatternKernels {
-  /** Multiplications, some 40 microseconds of them. */
+  /** Multiplications per call, about 40 microseconds of work. */
   private static final CallBudget PRODUCTS = new CallBudget(1 << 19);
 
-  /** Values that turn, some 40 microseconds of them. */
+  /** Values rotated per call, about 40 microseconds of work. */
   private static final CallBudget ROTATED_VALUES = new CallBudget(1 << 18);
 
   /** One for each value of a byte. */
@@ -83,14 +83,14 @@ final class NativePatterns implements PatternKernels {
 
   @Override
   public void gatheredProducts(
-      float[] a, float[] b, int[] rowIndices, int pickedAt, int pairs, RowBlock c) {
+      float[] a, float[] b, int[] rowIndices, int indicesAt, int pairs, RowBlock c) {
     int depth = 2 * pairs;
     int count = c.width();
     Bounds.checkMultiple("pairs", pairs, 16);
     Bounds.check(a.length, 0, c.rows(), depth, depth);
-    Bounds.check(rowIndices.length, pickedAt, count);
+    Bounds.check(rowIndices.length, indicesAt, count);
     Bounds.check(c);
-    checkRows(b.length / depth, rowIndices, pickedAt, count);
+    checkRows(b.length / depth, rowIndices, indicesAt, count);
     int perCall = PRODUCTS.itemsPerCall(count, (long) c.rows() * depth);
     for (int j = 0; j < count; j += perCall) {
       try {
@@ -99,7 +99,7 @@ final class NativePatterns implements PatternKernels {
             c.rows(),
             b,
             rowIndices,
-            pickedAt + j,
+            indicesAt + j,
             Math.min(perCall, count - j),
             pairs,
             c.values(),
@@ -111,17 +111,17 @@ final class NativePatterns implements PatternKernels {
     }
   }
 
-  /** Refuses numbers of rows that are not there. */
-  private static void checkRows(int there, int[] rowIndices, int at, int count) {
+  /** Throws if an index is not a row. */
+  private static void checkRows(int rows, int[] rowIndices, int at, int count) {
     int lowest = 0;
     int highest = -1;
     for (int j = at; j < at + count; j++) {
       lowest = Math.min(lowest, rowIndices[j]);
       highest = Math.max(highest, rowIndices[j]);
     }
-    if (lowest < 0 || highest >= there) {
+    if (lowest < 0 || highest >= rows) {
       throw new IndexOutOfBoundsException(
-          "row %d of %d".formatted(lowest < 0 ? lowest : highest, there));
+          "row %d of %d".formatted(lowest < 0 ? lowest : highest, rows));
     }
   }
 

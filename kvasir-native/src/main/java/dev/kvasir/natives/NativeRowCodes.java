@@ -11,14 +11,14 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * Rows of codes of many widths. A page of them goes into a call as it is: of heads of 128 channels
- * that is 16 microseconds' work.
+ * Native kernels for rows of codes of different widths. A page is one call, which takes 16
+ * microseconds for heads of 128 channels.
  */
 final class NativeRowCodes implements RowCodeKernels {
-  /** Values that are made floats or turn, some 40 microseconds of them. */
+  /** Values converted or rotated per call, about 40 microseconds of work. */
   private static final CallBudget FLOATS = new CallBudget(1 << 17);
 
-  /** Bytes eight at a time; their order does not matter. */
+  /** Reads eight bytes at a time; their order does not matter. */
   private static final VarHandle EIGHT =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
@@ -230,13 +230,16 @@ final class NativeRowCodes implements RowCodeKernels {
     Bounds.check(codes.tokens().length, rows);
     Bounds.check(codes.tableRows().length, rows);
     if (!areTokens(codes.tokens(), rows)) {
-      throw new IndexOutOfBoundsException("a token beside the %d rows".formatted(rows));
+      throw new IndexOutOfBoundsException("a token outside of the %d rows".formatted(rows));
     }
     int highest = highest(codes.tableRows(), rows);
     Bounds.check(base.data().byteSize(), (long) highest * base.stride(), base.rowBytes());
   }
 
-  /** Of as many rows as there can be, a byte that is not negative is one. */
+  /**
+   * Returns whether all tokens are within the rows. With the maximum number of rows, every
+   * non-negative byte is.
+   */
   private static boolean areTokens(byte[] tokens, int rows) {
     if (rows == CodeBands.MAX_ROWS) {
       long all = 0;
@@ -287,7 +290,7 @@ final class NativeRowCodes implements RowCodeKernels {
     }
   }
 
-  /** The highest of rows, none of which lies below the first. */
+  /** Returns the highest row index; throws if one is negative. */
   private static int highest(int[] rowIndices, int count) {
     int lowest = 0;
     int highest = 0;

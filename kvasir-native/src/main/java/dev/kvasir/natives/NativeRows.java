@@ -2,7 +2,7 @@ package dev.kvasir.natives;
 
 import dev.kvasir.kernel.RowKernels;
 
-/** What is done to rows. */
+/** Native element-wise operations and reductions on rows. */
 final class NativeRows implements RowKernels {
   private static final NativeFunction MAXIMUM =
       NativeFunctions.floatReduction("maximum", float[].class, int.class, int.class);

@@ -1,6 +1,6 @@
 package dev.kvasir.natives;
 
-/** Why native kernels cannot serve here, as a sentence for people. */
+/** Thrown when native kernels cannot run here; its message is a sentence for users. */
 final class NativeUnavailableException extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -2,7 +2,7 @@ package dev.kvasir.natives;
 
 import java.util.Locale;
 
-/** An operating system and a processor that libraries are built for. */
+/** An operating system and processor that a library is built for. */
 enum Platform {
   LINUX_AARCH64("linux", "aarch64", "linux-aarch64.so"),
   LINUX_X86_64("linux", "x86_64", "linux-x86_64.so"),
@@ -21,12 +21,14 @@ enum Platform {
     this.library = library;
   }
 
-  /** The file among this package's resources. */
+  /** Returns the name of the library file among this package's resources. */
   String library() {
     return library;
   }
 
   /**
+   * Returns the platform of this process.
+   *
    * @throws NativeUnavailableException if there is no library for it
    */
   static Platform ofThisProcess() {

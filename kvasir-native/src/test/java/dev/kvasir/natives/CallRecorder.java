@@ -18,9 +18,9 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * Records calls of native functions for {@code tools/native/check}. The contract tests hold the
- * results on this machine to the Java kernels, so a recording tells every other machine what Java
- * computes.
+ * Records calls of native functions for {@code tools/native/check}. The contract tests check the
+ * results on this machine against the Java kernels, so other machines can replay a recording
+ * instead.
  */
 final class CallRecorder {
   private static final MethodHandle RECORD = handleOfRecord();
@@ -37,7 +37,7 @@ final class CallRecorder {
     }
   }
 
-  /** Records all calls that classes of this package have in static fields, from now on. */
+  /** Records all calls of functions in static fields of this package's classes, from now on. */
   void install() throws IOException, ReflectiveOperationException {
     for (Class<?> type : classes()) {
       for (Field field : type.getDeclaredFields()) {
@@ -81,7 +81,7 @@ final class CallRecorder {
             .asType(type);
   }
 
-  @SuppressWarnings("unused") // called by its handle
+  @SuppressWarnings("unused") // called through its handle
   private synchronized Object record(String symbol, MethodHandle function, Object[] arguments)
       throws Throwable {
     CallSample sample = samples.computeIfAbsent(symbol, any -> new CallSample());

@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Some of the calls of a function, spread over all sizes that it was called with. Which ones is
- * decided by hashes, so the same calls in the same order give the same sample.
+ * A sample of the calls of a function, spread over all sizes. Hashes select the calls, so the same
+ * calls in the same order give the same sample.
  */
 final class CallSample {
   private static final int MAX_CALLS = 600;
@@ -17,7 +17,7 @@ final class CallSample {
   /** A larger call would displace many. */
   private static final int MAX_BYTES_PER_CALL = MAX_BYTES / 8;
 
-  /** Calls with the same integers, which differ in what their memory holds. */
+  /** Calls with the same integers but different memory contents. */
   private static final int MAX_ALIKE = 8;
 
   private final Map<List<Integer>, Integer> alike = new HashMap<>();
@@ -25,16 +25,16 @@ final class CallSample {
   private long bytes;
 
   /**
-   * The order in which calls are kept.
+   * The priority of a call in the sample.
    *
-   * @param turn how many calls with the same integers came before
+   * @param round number of earlier calls with the same integers
    */
-  record Rank(int turn, int hash, int number) implements Comparable<Rank> {
+  record Rank(int round, int hash, int number) implements Comparable<Rank> {
     @Override
     public int compareTo(Rank other) {
-      // The first calls of all sizes come before the second ones of any.
-      if (turn != other.turn) {
-        return Integer.compare(turn, other.turn);
+      // The first calls of all sizes come before the second call of any.
+      if (round != other.round) {
+        return Integer.compare(round, other.round);
       }
       return hash != other.hash
           ? Integer.compare(hash, other.hash)
@@ -44,14 +44,14 @@ final class CallSample {
 
   /** Ranks a new call by its integer arguments. */
   Rank rank(List<Integer> integers) {
-    int turn = alike.merge(integers, 1, Integer::sum) - 1;
+    int round = alike.merge(integers, 1, Integer::sum) - 1;
     int hash = integers.hashCode() * 0x9E3779B9;
-    return new Rank(turn, hash ^ hash >>> 15, alike.size());
+    return new Rank(round, hash ^ hash >>> 15, alike.size());
   }
 
-  /** Whether the sample keeps a call of this rank and size. */
+  /** Returns whether the sample accepts a call of this rank and size. */
   boolean takes(Rank rank, long callBytes) {
-    if (rank.turn() >= MAX_ALIKE || callBytes > MAX_BYTES_PER_CALL) {
+    if (rank.round() >= MAX_ALIKE || callBytes > MAX_BYTES_PER_CALL) {
       return false;
     }
     boolean full = calls.size() >= MAX_CALLS || bytes + callBytes > MAX_BYTES;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The libraries in the jar are built from the sources beside them. */
+/** The libraries in the jar are built from the sources of this module. */
 class LibrariesTest {
   private static final Path SOURCES = Path.of("src/main/c");
   private static final Path LIBRARIES = Path.of("src/main/resources/dev/kvasir/natives");
@@ -66,7 +66,7 @@ class LibrariesTest {
             "plan9.so is missing from the jar of kvasir-native; replace the jar");
   }
 
-  /** Another version of the compiler gives other bytes, which are as good. It takes a minute. */
+  /** Another compiler version gives different but equally good bytes. The test takes a minute. */
   @Test
   @Tag("thorough")
   void buildingAgainGivesTheSameBytes() throws Exception {
@@ -82,14 +82,14 @@ class LibrariesTest {
     }
   }
 
-  /** All six take minutes of a processor: this platform's, unless more is asked for. */
+  /** Building all six takes minutes of CPU time: only this platform's, unless more is requested. */
   private static List<Platform> rebuilt() {
     return Boolean.getBoolean("kvasir.native.rebuild")
         ? List.of(Platform.values())
         : List.of(Platform.ofThisProcess());
   }
 
-  /** What a program says; nothing if there is none. */
+  /** Returns the output of a program, or nothing if it does not exist. */
   private static String run(List<String> command) throws InterruptedException {
     try {
       Process process =

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Each library is for the machine that it is named after, needs no other library, and lets nobody
- * write where code runs; what no test machine loads is held to that as well.
+ * Each library targets the machine in its name, needs no other library, and has no segment that is
+ * both writable and executable. This also covers libraries that no test machine loads.
  */
 class LibraryFormatTest {
   private static final Pattern FUNCTION = Pattern.compile("kv_[a-z0-9_]+(?=\0)");
@@ -57,7 +57,7 @@ class LibraryFormatTest {
     }
     assertThat(commands).as("needs another library").doesNotContainKeys(0xC, 0x80000018);
     assertThat(macho.getInt(commands.get(0xB) + 28)).as("undefined symbols").isZero();
-    if (platform == Platform.MACOS_AARCH64) { // which loads nothing without a signature
+    if (platform == Platform.MACOS_AARCH64) { // which requires a signature
       assertThat(commands).as("signature").containsKey(0x1D);
     }
   }
@@ -79,7 +79,7 @@ class LibraryFormatTest {
     }
   }
 
-  /** All libraries of a processor; AMX is for Linux alone, which can be asked for it. */
+  /** All libraries of a processor; only Linux supports AMX, because only Linux can grant it. */
   @ParameterizedTest
   @CsvSource({
     "LINUX_AARCH64, MACOS_AARCH64",

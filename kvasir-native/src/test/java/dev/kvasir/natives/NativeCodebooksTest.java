@@ -33,43 +33,43 @@ class NativeCodebooksTest {
         new Int8Codebooks(sets, pairs, numbers, randomFloats(pairs), randomFloats(width));
     float[] scales = randomFloats(TOKENS);
     float[] angles = randomFloats(TOKENS * pairs);
-    float[] turned = new float[TOKENS * width];
-    float[] found = turned.clone();
-    short[] room = new short[TOKENS * width];
+    float[] rotated = new float[TOKENS * width];
+    float[] found = rotated.clone();
+    short[] scratch = new short[TOKENS * width];
     RotaryCodes codes = new RotaryCodes().set(codebooks, indices, scales, angles, angles);
-    scalar.codebooks().rotatedSums(codes, 0, TOKENS, room, turned);
-    nativeKernels.rotatedSums(codes, 0, TOKENS, room, found);
-    assertThat(found).isEqualTo(turned);
+    scalar.codebooks().rotatedSums(codes, 0, TOKENS, scratch, rotated);
+    nativeKernels.rotatedSums(codes, 0, TOKENS, scratch, found);
+    assertThat(found).isEqualTo(rotated);
 
-    scalar.patterns().rotate(turned, 0, TOKENS, pairs, angles, angles, pairs);
+    scalar.patterns().rotate(rotated, 0, TOKENS, pairs, angles, angles, pairs);
     patterns.rotate(found, 0, TOKENS, pairs, angles, angles, pairs);
-    assertThat(found).isEqualTo(turned);
+    assertThat(found).isEqualTo(rotated);
 
     float[] dots = new float[TOKENS];
     float[] foundDots = dots.clone();
-    scalar.codebooks().rowDots(turned, found, TOKENS, width, dots);
-    nativeKernels.rowDots(turned, found, TOKENS, width, foundDots);
+    scalar.codebooks().rowDots(rotated, found, TOKENS, width, dots);
+    nativeKernels.rowDots(rotated, found, TOKENS, width, foundDots);
     assertThat(foundDots).isEqualTo(dots);
 
-    int lanes = 8;
-    float[] bins = randomFloats(sets * Int8Codebooks.CODEWORDS * lanes);
+    int stride = 8;
+    float[] bins = randomFloats(sets * Int8Codebooks.CODEWORDS * stride);
     float[] foundBins = bins.clone();
-    scalar.codebooks().scatterAdd(indices, sets, TOKENS, turned, lanes, bins);
-    nativeKernels.scatterAdd(indices, sets, TOKENS, turned, lanes, foundBins);
+    scalar.codebooks().scatterAdd(indices, sets, TOKENS, rotated, stride, bins);
+    nativeKernels.scatterAdd(indices, sets, TOKENS, rotated, stride, foundBins);
     assertThat(foundBins).isEqualTo(bins);
 
-    int[] picked = random.ints(90, 0, TOKENS).toArray();
-    float[] products = new float[9 * picked.length];
+    int[] rowIndices = random.ints(90, 0, TOKENS).toArray();
+    float[] products = new float[9 * rowIndices.length];
     float[] foundProducts = products.clone();
-    RowBlock c = RowBlock.of(products, 9, picked.length);
-    scalar.patterns().gatheredProducts(turned, found, picked, 0, pairs, c);
-    c.set(foundProducts, 9, picked.length);
-    patterns.gatheredProducts(turned, found, picked, 0, pairs, c);
+    RowBlock c = RowBlock.of(products, 9, rowIndices.length);
+    scalar.patterns().gatheredProducts(rotated, found, rowIndices, 0, pairs, c);
+    c.set(foundProducts, 9, rowIndices.length);
+    patterns.gatheredProducts(rotated, found, rowIndices, 0, pairs, c);
     assertThat(foundProducts).isEqualTo(products);
   }
 
   @Test
-  void whatIsAboveTheBitsOfAnIndexPicksNoOtherRow() {
+  void bitsAboveAnIndexAreIgnored() {
     byte[] indices = randomIndices(2);
     byte[] marked = indices.clone();
     for (int i = 0; i < marked.length; i++) {

@@ -21,11 +21,11 @@ class NativeFunctionTest {
   private final RowBlock yRow = new RowBlock();
   private final RowBlock zRow = new RowBlock();
 
-  /** Compiled into one method, as many would have more nodes than HotSpot inlines calls for. */
+  /** Inlined into one method, this many calls would exceed the node limit of HotSpot's inlining. */
   @Test
   void manyCallsOfAMethodLeaveNothingOnTheHeap() {
     long least = Long.MAX_VALUE;
-    // What is not compiled yet allocates.
+    // Code that is not compiled yet allocates.
     for (int round = 0; round < 3_000 && least > 0; round++) {
       long before = threads.getCurrentThreadAllocatedBytes();
       for (int i = 0; i < TIMES; i++) {
@@ -46,6 +46,6 @@ class NativeFunctionTest {
     rows.exponentiate(x, 0, LENGTH, rows.maximum(x, 0, LENGTH));
     floats.products(xRow.set(x, 1, LENGTH), yRow.set(y, 1, LENGTH), zRow.set(z, 1, 1));
     floats.weightedSums(xRow.set(x, 1, 1), yRow.set(y, 1, LENGTH), zRow.set(z, 1, LENGTH));
-    rows.scale(x, 0, LENGTH, 0); // or they would grow without bound
+    rows.scale(x, 0, LENGTH, 0); // otherwise they would grow without bound
   }
 }

@@ -30,16 +30,16 @@ class NativeGemmTest extends GemmContract {
     super(new NativeKernels());
   }
 
-  /** As Java lays them down, all at once and in two parts. */
+  /** Repacking equals the Java conversion, in one call and in two parts. */
   @ParameterizedTest
   @CsvSource({"1, 32", "15, 64", "16, 96", "33, 512", "200, 1536"})
-  void laysStoredBlocks(int rows, int columns) {
+  void repacksGgmlBlocks(int rows, int columns) {
     TYPES.forEach(
         (kind, type) -> {
           try (CountedArena arena = new CountedArena()) {
             byte[] bytes = randomBlocks(type, rows * columns);
             MemorySegment blocks = segment(arena, bytes);
-            QuantizedWeights expected = laidByJava(arena, type, rows, columns, bytes);
+            QuantizedWeights expected = repackedByJava(arena, type, rows, columns, bytes);
             QuantizedWeights whole = matrix(arena, type, rows, columns);
             QuantizedWeights parts = matrix(arena, type, rows, columns);
             int tiles = expected.tiles();
@@ -53,10 +53,10 @@ class NativeGemmTest extends GemmContract {
         });
   }
 
-  /** The smallest half, what is infinite and what is not a number, in the last row. */
+  /** The smallest half, infinity and NaN, in the last row. */
   @ParameterizedTest
   @ValueSource(ints = {0x0001, 0x8001, 0x7BFF, 0x7C00, 0xFC00, 0x7E00, 0xFFFF})
-  void tellsWhetherScalesAreFinite(int half) {
+  void reportsWhetherScalesAreFinite(int half) {
     int rows = 19;
     int columns = 96;
     TYPES.forEach(
@@ -76,12 +76,12 @@ class NativeGemmTest extends GemmContract {
         });
   }
 
-  private static void assertSame(QuantizedWeights laid, QuantizedWeights expected) {
-    assertThat(laid.codes().mismatch(expected.codes())).isEqualTo(-1);
-    assertThat(laid.scales().mismatch(expected.scales())).isEqualTo(-1);
+  private static void assertSame(QuantizedWeights repacked, QuantizedWeights expected) {
+    assertThat(repacked.codes().mismatch(expected.codes())).isEqualTo(-1);
+    assertThat(repacked.scales().mismatch(expected.scales())).isEqualTo(-1);
   }
 
-  private static QuantizedWeights laidByJava(
+  private static QuantizedWeights repackedByJava(
       CountedArena arena, GgmlType type, int rows, int columns, byte[] bytes) {
     QuantizedWeights matrix = matrix(arena, type, rows, columns);
     for (int tile = 0; tile < matrix.tiles(); tile++) {
@@ -114,7 +114,7 @@ class NativeGemmTest extends GemmContract {
     return arena.allocate(bytes.length).copyFrom(MemorySegment.ofArray(bytes));
   }
 
-  /** With finite scales of either sign. */
+  /** Blocks with finite scales of either sign. */
   private byte[] randomBlocks(GgmlType type, int values) {
     byte[] bytes = new byte[(int) type.bytesFor(values)];
     random.nextBytes(bytes);

@@ -83,7 +83,7 @@ class NativeKernelProviderTest {
         .isInstanceOf(IllegalArgumentException.class);
   }
 
-  /** Those of the functions in C stay within the calls. */
+  /** Only calls of C functions take more arguments. */
   @ParameterizedTest
   @MethodSource("families")
   void noMethodHasMoreThanSevenParameters(Class<?> family) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A mistake in Java must not become a read or a write beyond what there is. */
+/** A mistake in Java must not become an out-of-bounds read or write. */
 class NativeRowCodesTest extends RowCodesContract {
   private static final int WIDTH = 32;
   private static final int ROWS = 3;
@@ -26,7 +26,7 @@ class NativeRowCodesTest extends RowCodesContract {
   private final NibbleRows table = table(WIDTH);
   private final int size = (int) bands.bytes() + RowCodeLayout.OVERREAD_BYTES;
   private final byte[] order = {2, 0, 1};
-  private final int[] picked = new int[ROWS];
+  private final int[] rowIndices = new int[ROWS];
   private final float[] out = new float[ROWS * WIDTH];
   private final RowCodeBlock block = new RowCodeBlock();
 
@@ -47,7 +47,7 @@ class NativeRowCodesTest extends RowCodesContract {
 
   private void assertRefused(int bytes, int offset, byte[] tokens, float[] to) {
     MemorySegment rows = MemorySegment.ofArray(new byte[bytes]);
-    block.set(rows, offset, bands, table, table.lows(), tokens, picked);
+    block.set(rows, offset, bands, table, table.lows(), tokens, rowIndices);
     assertThatThrownBy(() -> kernels.decode(block, to))
         .isInstanceOf(IndexOutOfBoundsException.class);
   }
@@ -69,17 +69,17 @@ class NativeRowCodesTest extends RowCodesContract {
     assertRefused(size, 0, order, new float[2 * Byte.MAX_VALUE * WIDTH]);
   }
 
-  /** As many rows as there can be are looked at otherwise than few. */
+  /** The maximum number of rows is checked by different code than few rows. */
   @ParameterizedTest
   @ValueSource(ints = {0, 7, 8, 127})
   void aNegativeTokenOfAWholePageIsRefused(int row) {
     CodeBands page = CodeBands.of(List.of(codes()), CodeBands.MAX_ROWS);
     MemorySegment rows =
         MemorySegment.ofArray(new byte[(int) page.bytes() + RowCodeLayout.OVERREAD_BYTES]);
-    int[] picks = new int[CodeBands.MAX_ROWS];
+    int[] indices = new int[CodeBands.MAX_ROWS];
     float[] to = new float[2 * CodeBands.MAX_ROWS * WIDTH];
     byte[] tokens = new byte[CodeBands.MAX_ROWS];
-    block.set(rows, 0, page, table, table.lows(), tokens, picks);
+    block.set(rows, 0, page, table, table.lows(), tokens, indices);
     kernels.decode(block, to);
     tokens[row] = -1;
     assertThatThrownBy(() -> kernels.decode(block, to))
@@ -89,14 +89,14 @@ class NativeRowCodesTest extends RowCodesContract {
   @ParameterizedTest
   @ValueSource(ints = {4, -1, Integer.MIN_VALUE, Integer.MAX_VALUE})
   void aRowOfTheTableThatIsNotThereIsRefused(int row) {
-    picked[2] = row;
+    rowIndices[2] = row;
     assertRefused(size, 0, order, out);
   }
 
   @Test
   void aTableOfAnotherWidthIsRefused() {
     MemorySegment rows = MemorySegment.ofArray(new byte[size]);
-    block.set(rows, 0, bands, table(64), new float[64], order, picked);
+    block.set(rows, 0, bands, table(64), new float[64], order, rowIndices);
     assertThatThrownBy(() -> kernels.decode(block, out))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("a table of 64 channels under codes of 32; expected as many");
@@ -104,23 +104,23 @@ class NativeRowCodesTest extends RowCodesContract {
 
   @Test
   void whatIsTooShortForProductsOrSumsIsRefused() {
-    int room = RowCodeKernels.scratchFloats(ROWS, WIDTH);
-    assertProductsRefused(ROWS * WIDTH / 2 - 1, 2 * WIDTH, 2, room, 2 * ROWS);
-    assertProductsRefused(ROWS * WIDTH / 2, 2 * WIDTH - 1, 2, room, 2 * ROWS);
-    assertProductsRefused(ROWS * WIDTH / 2, 9 * WIDTH, 9, room, 9 * ROWS);
-    assertProductsRefused(ROWS * WIDTH / 2, 2 * WIDTH, 2, room - 1, 2 * ROWS);
-    assertProductsRefused(ROWS * WIDTH / 2, 2 * WIDTH, 2, room, 2 * ROWS - 1);
+    int scratch = RowCodeKernels.scratchFloats(ROWS, WIDTH);
+    assertProductsRefused(ROWS * WIDTH / 2 - 1, 2 * WIDTH, 2, scratch, 2 * ROWS);
+    assertProductsRefused(ROWS * WIDTH / 2, 2 * WIDTH - 1, 2, scratch, 2 * ROWS);
+    assertProductsRefused(ROWS * WIDTH / 2, 9 * WIDTH, 9, scratch, 9 * ROWS);
+    assertProductsRefused(ROWS * WIDTH / 2, 2 * WIDTH, 2, scratch - 1, 2 * ROWS);
+    assertProductsRefused(ROWS * WIDTH / 2, 2 * WIDTH, 2, scratch, 2 * ROWS - 1);
     int rows = InterleavedBytes.ROWS;
-    int roomOfSums = RowCodeKernels.scratchFloats(rows, WIDTH);
-    assertSumsRefused(2 * rows - 1, 2, roomOfSums, 2 * WIDTH);
-    assertSumsRefused(9 * rows, 9, roomOfSums, 9 * WIDTH);
-    assertSumsRefused(2 * rows, 2, roomOfSums - 1, 2 * WIDTH);
-    assertSumsRefused(2 * rows, 2, roomOfSums, 2 * WIDTH - 1);
+    int scratchOfSums = RowCodeKernels.scratchFloats(rows, WIDTH);
+    assertSumsRefused(2 * rows - 1, 2, scratchOfSums, 2 * WIDTH);
+    assertSumsRefused(9 * rows, 9, scratchOfSums, 9 * WIDTH);
+    assertSumsRefused(2 * rows, 2, scratchOfSums - 1, 2 * WIDTH);
+    assertSumsRefused(2 * rows, 2, scratchOfSums, 2 * WIDTH - 1);
   }
 
-  private void assertProductsRefused(int angles, int queries, int rows, int room, int products) {
+  private void assertProductsRefused(int angles, int queries, int rows, int scratch, int products) {
     MemorySegment source = MemorySegment.ofArray(new byte[size]);
-    block.set(source, 0, bands, table, table.lows(), order, picked);
+    block.set(source, 0, bands, table, table.lows(), order, rowIndices);
     assertThatThrownBy(
             () ->
                 kernels.products(
@@ -129,32 +129,32 @@ class NativeRowCodesTest extends RowCodesContract {
                     new float[angles],
                     new float[queries],
                     rows,
-                    new float[room],
+                    new float[scratch],
                     new float[products]))
         .isInstanceOf(IndexOutOfBoundsException.class);
   }
 
-  private void assertSumsRefused(int weights, int rows, int room, int sums) {
+  private void assertSumsRefused(int weights, int rows, int scratch, int sums) {
     CodeBands columns = CodeBands.of(List.of(codes()), InterleavedBytes.ROWS);
     MemorySegment source =
         MemorySegment.ofArray(new byte[(int) columns.bytes() + RowCodeLayout.OVERREAD_BYTES]);
     byte[] tokens = new byte[InterleavedBytes.ROWS];
-    int[] picks = new int[InterleavedBytes.ROWS];
-    block.set(source, 0, columns, table, table.lows(), tokens, picks);
+    int[] indices = new int[InterleavedBytes.ROWS];
+    block.set(source, 0, columns, table, table.lows(), tokens, indices);
     assertThatThrownBy(
             () ->
                 kernels.weightedSums(
-                    block, new float[weights], rows, new float[room], new float[sums]))
+                    block, new float[weights], rows, new float[scratch], new float[sums]))
         .isInstanceOf(IndexOutOfBoundsException.class);
   }
 
   @Test
   void sumsOfRowsThatFillNoColumnsAreRefused() {
     MemorySegment source = MemorySegment.ofArray(new byte[size]);
-    float[] room = new float[RowCodeKernels.scratchFloats(ROWS, WIDTH)];
+    float[] scratch = new float[RowCodeKernels.scratchFloats(ROWS, WIDTH)];
     float[] w = new float[ROWS];
-    block.set(source, 0, bands, table, table.lows(), order, picked);
-    assertThatThrownBy(() -> kernels.weightedSums(block, w, 1, room, new float[WIDTH]))
+    block.set(source, 0, bands, table, table.lows(), order, rowIndices);
+    assertThatThrownBy(() -> kernels.weightedSums(block, w, 1, scratch, new float[WIDTH]))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("a band has 3 rows; expected a multiple of 16");
   }
@@ -163,25 +163,25 @@ class NativeRowCodesTest extends RowCodesContract {
   @ValueSource(ints = {4, -1, Integer.MIN_VALUE, Integer.MAX_VALUE})
   void aRowOfHalvesThatIsNotThereIsRefused(int row) {
     MemorySegment halves = MemorySegment.ofArray(new byte[2 * 4 * WIDTH]);
-    picked[1] = row;
-    assertThatThrownBy(() -> kernels.gather(halves, 0, WIDTH, picked, ROWS, WIDTH, out))
+    rowIndices[1] = row;
+    assertThatThrownBy(() -> kernels.gather(halves, 0, WIDTH, rowIndices, ROWS, WIDTH, out))
         .isInstanceOf(IndexOutOfBoundsException.class);
   }
 
   @Test
   void rowsOfHalvesThatAreNotAllThereAreRefused() {
-    picked[1] = 3;
+    rowIndices[1] = 3;
     for (long bytes : new long[] {2 * 4 * WIDTH - 1, 2}) {
       MemorySegment halves = MemorySegment.ofArray(new byte[(int) bytes]);
-      assertThatThrownBy(() -> kernels.gather(halves, 0, WIDTH, picked, ROWS, WIDTH, out))
+      assertThatThrownBy(() -> kernels.gather(halves, 0, WIDTH, rowIndices, ROWS, WIDTH, out))
           .isInstanceOf(IndexOutOfBoundsException.class);
     }
     MemorySegment halves = MemorySegment.ofArray(new byte[2 * 4 * WIDTH]);
-    assertThatThrownBy(() -> kernels.gather(halves, 2, WIDTH, picked, ROWS, WIDTH, out))
+    assertThatThrownBy(() -> kernels.gather(halves, 2, WIDTH, rowIndices, ROWS, WIDTH, out))
         .isInstanceOf(IndexOutOfBoundsException.class);
-    assertThatThrownBy(() -> kernels.gather(halves, 0, -WIDTH, picked, ROWS, WIDTH, out))
+    assertThatThrownBy(() -> kernels.gather(halves, 0, -WIDTH, rowIndices, ROWS, WIDTH, out))
         .isInstanceOf(IndexOutOfBoundsException.class);
-    assertThatThrownBy(() -> kernels.gather(halves, 0, WIDTH, picked, ROWS + 1, WIDTH, out))
+    assertThatThrownBy(() -> kernels.gather(halves, 0, WIDTH, rowIndices, ROWS + 1, WIDTH, out))
         .isInstanceOf(IndexOutOfBoundsException.class);
   }
 

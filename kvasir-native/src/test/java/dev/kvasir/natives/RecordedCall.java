@@ -14,9 +14,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A call of a native function: its arguments, what their memory held before, and afterwards.
+ * A call of a native function: its arguments, and the contents of their memory before and after.
  *
- * <p>In a file, numbers are little-endian, and everything begins at a multiple of 8 bytes:
+ * <p>In a file, numbers are little-endian, and everything is aligned to 8 bytes:
  *
  * <pre>
  * call:     i32 bytes of the call, i32 length of the name, i32 arguments,
@@ -40,7 +40,7 @@ final class RecordedCall {
 
   private final String name;
   private final Object[] arguments;
-  private final byte[][] before; // null where an argument is no memory
+  private final byte[][] before; // null if an argument is not memory
 
   private RecordedCall(String name, Object[] arguments, byte[][] before) {
     this.name = name;
@@ -56,7 +56,7 @@ final class RecordedCall {
     return new RecordedCall(nameOf(symbol), arguments, before);
   }
 
-  /** Without what every symbol begins with, and the set of instructions that it ends in. */
+  /** Returns a symbol without its prefix and its instruction set. */
   private static String nameOf(String symbol) {
     return Stream.concat(
             Arrays.stream(InstructionSet.values()).map(InstructionSet::suffix), Stream.of("amx"))
@@ -66,7 +66,7 @@ final class RecordedCall {
         .orElseThrow(() -> new IllegalArgumentException(symbol + " names no instructions"));
   }
 
-  /** The memory that an argument gives a function; none of a number or of null. */
+  /** Returns the memory that an argument passes to a function; empty for a number or null. */
   static Optional<MemorySegment> segment(Object argument) {
     return Optional.ofNullable(
         switch (argument) {
@@ -80,9 +80,9 @@ final class RecordedCall {
   }
 
   /**
-   * The call as a file has it, once it has been made.
+   * Returns the call in the file format, once it has been made.
    *
-   * @param result the float that the function returned; null if it returns none
+   * @param result the float that the function returned, or null
    */
   byte[] after(Object result) throws IOException {
     ByteArrayOutputStream body = new ByteArrayOutputStream();
@@ -131,7 +131,7 @@ final class RecordedCall {
     }
   }
 
-  /** The first argument with this memory. Parts of one another would have to be told apart. */
+  /** Returns the first argument with this memory. Partial overlaps are not supported. */
   private int firstWith(MemorySegment memory, int index) {
     List<Optional<MemorySegment>> earlier =
         Arrays.stream(arguments).limit(index).map(RecordedCall::segment).toList();

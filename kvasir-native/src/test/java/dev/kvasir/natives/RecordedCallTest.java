@@ -55,11 +55,11 @@ class RecordedCallTest {
   @Test
   void aSampleIsSpreadOverAllSizes() {
     CallSample sample = new CallSample();
-    for (int turn = 0; turn < 2; turn++) {
+    for (int round = 0; round < 2; round++) {
       for (int size = 0; size < 5_000; size++) {
         CallSample.Rank rank = sample.rank(List.of(size, 1));
         if (sample.takes(rank, 4)) {
-          sample.add(rank, new byte[] {(byte) (size / 1_000), (byte) turn});
+          sample.add(rank, new byte[] {(byte) (size / 1_000), (byte) round});
         }
       }
     }

@@ -10,7 +10,7 @@ import org.junit.platform.launcher.LauncherSession;
 import org.junit.platform.launcher.LauncherSessionListener;
 
 /**
- * Records the native calls of a test run in the file that {@value #PROPERTY} names; does nothing
+ * Records the native calls of a test run to the file that {@value #PROPERTY} names; does nothing
  * without that property.
  */
 public final class RecordingSession implements LauncherSessionListener {
@@ -25,7 +25,7 @@ public final class RecordingSession implements LauncherSessionListener {
       return;
     }
     System.setProperty(
-        NativeFunctions.WITHOUT_AMX, "true"); // check.c makes AMX's calls of the others
+        NativeFunctions.WITHOUT_AMX, "true"); // check.c derives the AMX calls from the others
     try {
       recorder.install();
     } catch (IOException e) {

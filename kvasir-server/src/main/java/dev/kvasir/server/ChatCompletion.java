@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
 
-/** One answer within this process: run on the thread that wants it, cancelled from any. */
+/** One chat completion in this process. The calling thread runs it; any thread may cancel it. */
 public final class ChatCompletion {
   private final RequestQueue queue;
   private final CompletionRequest request;
@@ -30,14 +30,14 @@ public final class ChatCompletion {
   }
 
   /**
-   * A call of a function that the model asks for.
+   * A tool call that the model requests.
    *
-   * @param index of the call within the answer
+   * @param index position of the call in the completion
    * @param arguments a JSON object
    */
   public record ToolCall(int index, String id, String name, String arguments) {}
 
-  /** Told of an answer as it comes, on the thread that runs it. */
+  /** Receives a completion as it is generated, on the thread that runs it. */
   public interface Listener {
     default void text(String piece) {}
 
@@ -47,12 +47,12 @@ public final class ChatCompletion {
   }
 
   /**
-   * An answer that is done.
+   * A finished completion.
    *
-   * @param model by the name that says its kind of cache
-   * @param reasoning text between the tags of thinking; may be empty
-   * @param reason in the interface's words: stop, length or tool_calls
-   * @param knownTokens of the prompt that were not read again
+   * @param model the model name, including the cache spec unless it is the default
+   * @param reasoning text between the reasoning tags; may be empty
+   * @param finishReason {@code stop}, {@code length} or {@code tool_calls}, as in the OpenAI API
+   * @param cachedTokens prompt tokens that came from the prefix cache
    */
   public record Result(
       String id,
@@ -74,10 +74,11 @@ public final class ChatCompletion {
   }
 
   /**
-   * Waits for room, then for the answer. What the listener throws ends it.
+   * Waits until the request is admitted, then generates the completion. An exception from the
+   * listener ends it.
    *
-   * @throws ApiException where it cannot be given
-   * @throws CancellationException where it was cancelled, or its thread interrupted
+   * @throws ApiException if the completion fails
+   * @throws CancellationException if it was cancelled, or its thread was interrupted
    */
   public Result run(Listener listener) {
     Completion started = queue.begin(request, this::checkCancelled);
@@ -145,7 +146,7 @@ public final class ChatCompletion {
     }
   }
 
-  /** Ends it before the next token; {@link #run} then throws. */
+  /** Stops before the next token; {@link #run} then throws. */
   public void cancel() {
     cancelled = true;
     Completion started = completion;

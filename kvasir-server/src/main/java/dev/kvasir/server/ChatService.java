@@ -19,10 +19,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Answers requests of the OpenAI interface within this process, without a port: what a server does
- * behind its HTTP, for libraries that bring their own interface. Requests from several threads
- * share steps, beginnings of texts and the memory of the model. Closing it ends all answers, and
- * closes a model that it has loaded itself.
+ * Serves OpenAI-style chat requests in this process, without a port. Libraries with their own API
+ * use it in place of the HTTP server. Requests from several threads share batches, cached prefixes
+ * and the KV-cache memory of the model. Closing it ends all completions, and closes the model if
+ * this service loaded it.
  */
 public final class ChatService implements AutoCloseable {
   private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(10);
@@ -53,10 +53,10 @@ public final class ChatService implements AutoCloseable {
   }
 
   /**
-   * Answers with a model that others may use too, and that stays open.
+   * Returns a service for a model that others may use too, and that stays open.
    *
-   * @param options of which the address, the size of bodies and who may ask are not looked at
-   * @throws InvalidInputException where the memory holds no sequence at all, or a store cannot be
+   * @param options the address, the body limit and the access rules are ignored
+   * @throws InvalidInputException if the memory holds no sequence at all, or a store cannot be
    *     written to
    */
   public static ChatService of(Model model, ServerOptions options, ServerLog log) {
@@ -64,9 +64,9 @@ public final class ChatService implements AutoCloseable {
   }
 
   /**
-   * Answers with a model of its own.
+   * Returns a service that loads its own model and closes it.
    *
-   * @param file or folder of the model; empty for the bundled one
+   * @param file file or folder of the model; empty for the bundled one
    */
   public static ChatService load(
       Optional<Path> file, LoadOptions load, ServerOptions options, ServerLog log) {
@@ -79,7 +79,10 @@ public final class ChatService implements AutoCloseable {
     }
   }
 
-  /** Tables that all sequences of a kind share stay once they are made. */
+  /**
+   * Returns the bytes left for sequences. Tables that all sequences of a cache spec share stay
+   * allocated.
+   */
   private static long sequenceBytes(Model model, ServerOptions options) {
     long tables = options.cacheSpecs().stream().mapToLong(model::sharedCacheBytes).sum();
     long limit = model.cacheMemory().limit();
@@ -91,17 +94,19 @@ public final class ChatService implements AutoCloseable {
     return limit - tables;
   }
 
-  /** Every name that requests may ask for; the first one is for the usual kind of cache. */
+  /**
+   * Returns every model name that requests may use; the first one selects the default cache spec.
+   */
   public List<String> modelNames() {
     return served.names();
   }
 
   /**
-   * An answer to a conversation, which begins when it is run.
+   * Returns a completion of a conversation, which starts when it is run.
    *
-   * @param request as the body of {@code /v1/chat/completions}; one choice is answered, and {@code
-   *     stream} means nothing
-   * @throws ApiException where it cannot be answered
+   * @param request the body of {@code /v1/chat/completions}; {@code n} and {@code stream} are
+   *     ignored
+   * @throws ApiException if the request is invalid
    */
   public ChatCompletion chat(JsonObject request) {
     JsonObject single = request.deepCopy();
@@ -134,7 +139,7 @@ public final class ChatService implements AutoCloseable {
     return reader;
   }
 
-  /** Ends all answers with a reason, waits for them, and writes what the store has not got yet. */
+  /** Ends all completions with an error, waits for them, and flushes the store. */
   @Override
   public void close() {
     try {

@@ -17,15 +17,15 @@ import org.eclipse.jetty.util.VirtualThreads;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /**
- * Serves a model over the OpenAI interface. Requests wait on virtual threads; what computes, at the
- * most as many sequences as are let in at once, has threads of its own. Closing it ends all
- * answers; the model stays open.
+ * An HTTP server for one model, compatible with the OpenAI API. Requests wait on virtual threads;
+ * each running sequence has a platform thread. Closing the server ends all completions; the model
+ * stays open.
  */
 public final class KvasirServer implements AutoCloseable {
-  /** Whoever reads nothing for this long is taken to be gone. */
+  /** A client that reads nothing for this long counts as disconnected. */
   private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(30);
 
-  /** Of clients that have only the end of their answer to read. */
+  /** How long closing waits for clients to read the end of their response. */
   private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(5);
 
   private static final int JETTY_THREADS = 16;
@@ -48,10 +48,10 @@ public final class KvasirServer implements AutoCloseable {
   }
 
   /**
-   * Begins to serve.
+   * Starts a server.
    *
-   * @throws InvalidInputException where the address cannot be listened at, the memory holds no
-   *     sequence at all, or a store cannot be written to
+   * @throws InvalidInputException if the address cannot be bound, the memory holds no sequence at
+   *     all, or a store cannot be written to
    */
   public static KvasirServer start(Model model, ServerOptions options, ServerLog log) {
     ChatService chatService = ChatService.of(model, options, log);
@@ -92,7 +92,7 @@ public final class KvasirServer implements AutoCloseable {
     HttpConfiguration http = new HttpConfiguration();
     http.setSendServerVersion(false);
     http.setSendDateHeader(true);
-    // Names of models and conversations may hold any character.
+    // Names of models and conversations may contain any character.
     http.setUriCompliance(UriCompliance.LEGACY);
     ServerConnector connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(http));
     connector.setHost(options.host());
@@ -101,7 +101,7 @@ public final class KvasirServer implements AutoCloseable {
     return connector;
   }
 
-  /** Jetty names the address once more, and the system's own reason behind that. */
+  /** Returns the operating system's reason; Jetty's own message repeats the address. */
   private static String reason(IOException e) {
     return e.getCause() instanceof BindException cause ? cause.getMessage() : e.getMessage();
   }
@@ -132,12 +132,12 @@ public final class KvasirServer implements AutoCloseable {
     return chatService;
   }
 
-  /** The port that it listens at. */
+  /** Returns the port that the server listens on. */
   public int port() {
     return connector.getLocalPort();
   }
 
-  /** Ends all answers with a reason, and waits until their clients have heard it. */
+  /** Ends all completions with an error, and waits until their clients have received it. */
   @Override
   public void close() {
     if (closed) {

@@ -7,19 +7,19 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * How a server serves.
+ * The configuration of a server.
  *
- * @param host that it listens at
- * @param port that it listens at; 0 for any that is free
- * @param kinds of cache that requests may ask for; the first one serves who asks for none
- * @param contextLimit tokens of a prompt and its answer, at most the model's own limit
- * @param answerTokens of an answer whose request sets no bound
- * @param mostSequences that run at once
- * @param mostWaiting requests that wait for a place
- * @param bodyBytes of a request at the most
- * @param timeout after which an answer is broken off
- * @param access who may ask
- * @param stores where conversations are kept beyond memory; empty for nowhere
+ * @param host host name to listen on
+ * @param port port to listen on; 0 for any free port
+ * @param cacheSpecs cache specs that requests may select; the first one is the default
+ * @param contextLimit tokens of a prompt and its completion, at most the model's own limit
+ * @param defaultMaxTokens length of a completion whose request sets no limit
+ * @param maxSequences sequences that run concurrently
+ * @param maxQueued requests that wait for admission
+ * @param maxBodyBytes limit on the size of a request body
+ * @param timeout limit on the duration of a completion
+ * @param access which clients are allowed
+ * @param stores where conversations outlive memory; may be empty
  */
 public record ServerOptions(
     String host,
@@ -34,7 +34,10 @@ public record ServerOptions(
     AccessRules access,
     List<StoreAddress> stores) {
 
-  /** Loopback, half precision, 64 sequences, 256 requests that wait, ten minutes an answer. */
+  /**
+   * Returns the defaults: loopback, FP16 cache, 64 sequences, 256 queued requests, ten minutes per
+   * completion.
+   */
   public static ServerOptions defaults() {
     return new ServerOptions(
         "127.0.0.1",
@@ -80,13 +83,13 @@ public record ServerOptions(
         stores);
   }
 
-  public ServerOptions withLengths(int context, int answer) {
+  public ServerOptions withLengths(int context, int maxTokens) {
     return new ServerOptions(
         host,
         port,
         cacheSpecs,
         context,
-        answer,
+        maxTokens,
         maxSequences,
         maxQueued,
         maxBodyBytes,
@@ -140,7 +143,7 @@ public record ServerOptions(
         stores);
   }
 
-  /** Places that are asked in their order, but folders before servers. */
+  /** Sets the stores, which are queried in this order, but folders before servers. */
   public ServerOptions withStores(List<StoreAddress> value) {
     return new ServerOptions(
         host,

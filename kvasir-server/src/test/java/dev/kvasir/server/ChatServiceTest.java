@@ -18,9 +18,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Answers without HTTP. */
+/** Completions without HTTP. */
 class ChatServiceTest {
-  private static final ChatCompletion.Listener NOBODY = new ChatCompletion.Listener() {};
+  private static final ChatCompletion.Listener NO_LISTENER = new ChatCompletion.Listener() {};
 
   private static Model model;
   private static ChatService chatService;
@@ -49,7 +49,7 @@ class ChatServiceTest {
   }
 
   @Test
-  void piecesAndTheWholeAreTheSameText() {
+  void streamedPiecesEqualTheResult() {
     List<String> pieces = new ArrayList<>();
     ChatCompletion.Result result =
         chatService
@@ -69,14 +69,14 @@ class ChatServiceTest {
   }
 
   @Test
-  void aNameChoosesTheKindOfCache() {
+  void aModelNameSelectsTheCacheSpec() {
     assertThat(chatService.modelNames()).containsExactly("kvasir-mini", "kvasir-mini@kivi:2");
     JsonObject request = request("\"max_tokens\": 1, \"model\": \"kvasir-mini@kivi:2\"");
-    assertThat(chatService.chat(request).run(NOBODY).model()).isEqualTo("kvasir-mini@kivi:2");
+    assertThat(chatService.chat(request).run(NO_LISTENER).model()).isEqualTo("kvasir-mini@kivi:2");
   }
 
   @Test
-  void aCallHasANameOfItsOwn() {
+  void aToolCallHasAnId() {
     List<ChatCompletion.ToolCall> calls = new ArrayList<>();
     ChatCompletion.Result result =
         chatService
@@ -99,7 +99,7 @@ class ChatServiceTest {
   }
 
   @Test
-  void aCancelledAnswerTellsNothingMoreAndLeavesItsMemory() throws InterruptedException {
+  void aCancelledCompletionEmitsNothingMoreAndReleasesItsMemory() throws InterruptedException {
     List<String> pieces = new ArrayList<>();
     ChatCompletion completion = chatService.chat(request("\"max_tokens\": 4000"));
     assertThatThrownBy(
@@ -123,7 +123,7 @@ class ChatServiceTest {
   }
 
   @Test
-  void aRequestThatCannotBeAnsweredIsRefusedBeforeItRuns() {
+  void anInvalidRequestIsRefusedBeforeItRuns() {
     assertThatThrownBy(() -> chatService.chat(request("\"temperature\": -1")))
         .isInstanceOf(ApiException.class)
         .hasMessageContaining("temperature is -1");

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The interface as clients use it. */
+/** The API as clients use it. */
 class CompletionsTest {
   private static final String PARAGRAPH = "The old man looked at the sea, and the sea was calm. ";
   private static TestServer server;
@@ -94,7 +94,7 @@ class CompletionsTest {
   }
 
   @Test
-  void aStreamEndsWithTheWordThatClientsWaitFor() throws Exception {
+  void aStreamEndsWithDone() throws Exception {
     HttpResponse<String> response =
         server.post("/v1/completions", "{\"prompt\": \"A\", \"max_tokens\": 2, \"stream\": true}");
     assertThat(response.headers().firstValue("Content-Type").orElse(""))
@@ -103,7 +103,7 @@ class CompletionsTest {
   }
 
   @Test
-  void anAnswerEndsBeforeAStopPhrase() throws Exception {
+  void aCompletionEndsBeforeAStopSequence() throws Exception {
     String whole = alone("kivi:2", "Once upon a time", 40);
     String phrase = whole.substring(20, 26);
     String cut = whole.substring(0, whole.indexOf(phrase));
@@ -115,7 +115,7 @@ class CompletionsTest {
   }
 
   @Test
-  void severalChoicesDifferBySeedAndComeAgainWithIt() throws Exception {
+  void choicesDifferBySeedAndAreReproducible() throws Exception {
     String body = "{\"prompt\": \"The sea\", \"max_tokens\": 12, \"n\": 3, \"seed\": 5}";
     JsonArray first = server.ask("/v1/completions", body).getAsJsonArray("choices");
     JsonArray again = server.ask("/v1/completions", body).getAsJsonArray("choices");
@@ -126,7 +126,7 @@ class CompletionsTest {
   }
 
   @Test
-  void aSecondTurnReadsOnlyWhatIsNew() throws Exception {
+  void aSecondTurnPrefillsOnlyNewTokens() throws Exception {
     String first = PARAGRAPH.repeat(60);
     String text = server.complete(greedy(first, 8));
     JsonObject second = server.ask("/v1/completions", greedy(first + text + " And then", 8));
@@ -140,7 +140,7 @@ class CompletionsTest {
   }
 
   @Test
-  void aRequestChoosesItsKindOfCache() throws Exception {
+  void aRequestSelectsItsCacheSpec() throws Exception {
     String prompt = PARAGRAPH.repeat(40);
     String body = greedy(prompt, 8).replace("}", ", \"kv\": \"fp16\"}");
     assertThat(server.complete(body)).isEqualTo(alone("fp16", prompt, 8));
@@ -149,7 +149,7 @@ class CompletionsTest {
   }
 
   @Test
-  void manyAtOnceGetWhatEachGetsAlone() throws Exception {
+  void concurrentRequestsGetTheSameTextsAsSingleOnes() throws Exception {
     List<String> kinds = List.of("kivi:2", "fp16", "commvq:1");
     List<String> bodies = new ArrayList<>();
     List<String> expected = new ArrayList<>();
@@ -183,7 +183,7 @@ class CompletionsTest {
         "{\"prompt\": \"a\", \"stop\": 3} | stop is 3; expected up to 16 texts of 1000 characters at the most",
         "[1] | the request's body: holds an array; expected a JSON object",
       })
-  void whatIsWrongIsSaidInOneSentence(String body, String sentence) throws Exception {
+  void errorsAreOneSentence(String body, String sentence) throws Exception {
     HttpResponse<String> response = server.post("/v1/completions", body);
     assertThat(response.statusCode()).isEqualTo(400);
     JsonObject error =
@@ -195,7 +195,7 @@ class CompletionsTest {
   }
 
   @Test
-  void tokensComeAndGo() throws Exception {
+  void textIsTokenizedAndDetokenized() throws Exception {
     JsonObject tokens = server.ask("/tokenize", "{\"content\": \"Once upon a time\"}");
     String back = server.ask("/detokenize", tokens.toString()).get("content").getAsString();
     assertThat(back).isEqualTo("Once upon a time");
@@ -230,16 +230,16 @@ class CompletionsTest {
   }
 
   @Test
-  void aSecondTurnOfAShortConversationGoesOnFromTheFirst() throws Exception {
+  void aSecondTurnOfAShortConversationReusesTheFirst() throws Exception {
     String user = "{\"role\": \"user\", \"content\": \"Tell me of a fox and a crow.\"}";
     String path = "/v1/chat/completions";
     JsonObject first =
         server.ask(path, "{\"messages\": [%s], \"max_tokens\": 40, \"seed\": 3}".formatted(user));
-    JsonObject said =
+    JsonObject reply =
         first.getAsJsonArray("choices").get(0).getAsJsonObject().getAsJsonObject("message");
     JsonObject second =
         server.ask(
-            path, "{\"messages\": [%s, %s, %s], \"max_tokens\": 2}".formatted(user, said, user));
+            path, "{\"messages\": [%s, %s, %s], \"max_tokens\": 2}".formatted(user, reply, user));
     int read = first.getAsJsonObject("usage").get("prompt_tokens").getAsInt();
     int known =
         second

@@ -20,7 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** Whatever clients do, others are served and all memory comes back. */
+/** Misbehaving clients: others are served, and all memory is released. */
 class FaultsTest {
   private static final String PARAGRAPH = "The old man looked at the sea, and the sea was calm. ";
 
@@ -41,7 +41,7 @@ class FaultsTest {
   }
 
   @Test
-  void aHundredClientsThatHangUpLeaveNothingBehind() throws Exception {
+  void aHundredDisconnectsLeaveNothingBehind() throws Exception {
     try (TestServer server = TestServer.start()) {
       long before = server.bytesWhenQuiet();
       Random random = new Random(1);
@@ -74,7 +74,7 @@ class FaultsTest {
       }
       assertThat(server.bytesWhenQuiet()).isEqualTo(before);
       for (Socket socket : slow) {
-        // All of the text waited for its reader.
+        // The whole text was buffered for the slow reader.
         String text = new String(read(socket), StandardCharsets.UTF_8);
         assertThat(text).contains("[DONE]");
         socket.close();
@@ -123,7 +123,7 @@ class FaultsTest {
   }
 
   @Test
-  void whatIsTooLargeIsRefused() throws Exception {
+  void tooLargeRequestsAreRefused() throws Exception {
     try (TestServer server =
         TestServer.start(64 << 20, options -> options.withLimits(100_000, Duration.ofMinutes(1)))) {
       long before = server.bytesWhenQuiet();
@@ -142,7 +142,7 @@ class FaultsTest {
   }
 
   @Test
-  void aPromptThatNoBudgetHoldsIsRefusedAtOnce() throws Exception {
+  void aPromptLargerThanTheBudgetIsRefusedAtOnce() throws Exception {
     List<CacheSpec> kinds = List.of(CacheSpec.DEFAULT);
     try (TestServer server = TestServer.start(8 << 20, options -> options.withCacheSpecs(kinds))) {
       String body = "{\"prompt\": \"%s\", \"max_tokens\": 9000, \"kv\": \"fp16\"}";
@@ -154,7 +154,7 @@ class FaultsTest {
   }
 
   @Test
-  void whoDoesNotFitWaitsAndTooManyAreToldToComeAgain() throws Exception {
+  void requestsThatDoNotFitAreQueuedAndTooManyAreRejected() throws Exception {
     try (TestServer server =
         TestServer.start(256 << 20, options -> options.withConcurrency(2, 3))) {
       List<Socket> running = new ArrayList<>();
@@ -189,8 +189,8 @@ class FaultsTest {
   }
 
   @Test
-  void memoryThatIsPromisedIsThereToTheEnd() throws Exception {
-    // Room for three of these at a time, and what is kept of others must make room.
+  void reservedMemoryIsAvailableToTheEnd() throws Exception {
+    // Memory for three of these; cached prefixes must be evicted.
     try (TestServer server = TestServer.start(12 << 20, options -> options)) {
       List<Future<JsonObject>> answers = new ArrayList<>();
       try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -212,11 +212,11 @@ class FaultsTest {
   }
 
   @Test
-  void aBudgetInTheMidstOfAnAnswerEndsIt() throws Exception {
+  void aFullCacheEndsACompletion() throws Exception {
     List<CacheSpec> kinds = List.of(CacheSpec.parse("pmkvq:2,budget=2MiB"));
     try (TestServer server = TestServer.start(64 << 20, options -> options.withCacheSpecs(kinds))) {
       long before = server.bytesWhenQuiet();
-      // Said again and again, and not drawn by lot: no answer ends by itself.
+      // Repeated at temperature 0, so that no completion ends early.
       String body =
           "{\"prompt\": \"%s\", \"max_tokens\": 16000, \"temperature\": 0}"
               .formatted("One, two, ".repeat(5));
@@ -253,7 +253,7 @@ class FaultsTest {
   }
 
   @Test
-  void anAnswerThatTakesTooLongIsBrokenOff() throws Exception {
+  void aCompletionThatTakesTooLongTimesOut() throws Exception {
     try (TestServer server =
         TestServer.start(
             64 << 20, options -> options.withLimits(1 << 20, Duration.ofMillis(300)))) {
@@ -264,7 +264,7 @@ class FaultsTest {
   }
 
   @Test
-  void keysAndOriginsAreAskedFor() throws Exception {
+  void keysAndOriginsAreChecked() throws Exception {
     AccessRules access = AccessRules.of(List.of("secret-key"), Set.of("https://example.org"));
     try (TestServer server = TestServer.start(64 << 20, options -> options.withAccess(access))) {
       assertThat(server.send(server.to("/v1/models").build()).statusCode()).isEqualTo(401);

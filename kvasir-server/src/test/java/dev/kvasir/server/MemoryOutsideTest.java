@@ -11,23 +11,23 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** What a server takes outside the heap: the weights, the budget, and nothing that grows. */
+/** Memory of a server outside the heap: the weights, the budget, and nothing that grows. */
 class MemoryOutsideTest {
   private static final long BUDGET = 12 << 20;
-  private static final List<CacheSpec> KINDS =
+  private static final List<CacheSpec> SPECS =
       List.of(CacheSpec.parse("kivi:2"), CacheSpec.parse("fp16"));
   private static final int CLIENTS = 6;
-  private static final int REQUESTS = 2; // one of each kind
+  private static final int REQUESTS = 2; // one per cache spec
 
   @Test
-  void aCrowdTakesNoMoreThanTheBudgetBesideTheWeights() throws Exception {
-    try (TestServer server = TestServer.start(BUDGET, options -> options.withCacheSpecs(KINDS))) {
-      server.complete(body(0, KINDS.getFirst()));
+  void concurrentClientsTakeNoMoreThanTheBudgetAndTheWeights() throws Exception {
+    try (TestServer server = TestServer.start(BUDGET, options -> options.withCacheSpecs(SPECS))) {
+      server.complete(body(0, SPECS.getFirst()));
       server.bytesWhenQuiet();
       long arenas = CountedArena.liveArenas();
       long weights = CountedArena.liveBytes();
       CountedArena.resetPeakBytes();
-      crowd(server);
+      runClients(server);
       assertThat(CountedArena.peakBytes() - weights).isPositive().isLessThanOrEqualTo(BUDGET);
       assertThat(server.bytesWhenQuiet()).isZero();
       assertThat(CountedArena.liveBytes()).isEqualTo(weights);
@@ -35,7 +35,7 @@ class MemoryOutsideTest {
     }
   }
 
-  private static void crowd(TestServer server) throws Exception {
+  private static void runClients(TestServer server) throws Exception {
     try (ExecutorService threads = Executors.newFixedThreadPool(CLIENTS)) {
       List<Future<?>> clients = new ArrayList<>();
       for (int i = 0; i < CLIENTS; i++) {
@@ -44,8 +44,8 @@ class MemoryOutsideTest {
             threads.submit(
                 () -> {
                   for (int turn = 0; turn < REQUESTS; turn++) {
-                    CacheSpec kind = KINDS.get((client + turn) % 2);
-                    server.complete(body(client * REQUESTS + turn, kind));
+                    CacheSpec spec = SPECS.get((client + turn) % 2);
+                    server.complete(body(client * REQUESTS + turn, spec));
                   }
                   return null;
                 }));
@@ -56,9 +56,9 @@ class MemoryOutsideTest {
     }
   }
 
-  private static String body(int number, CacheSpec kind) {
+  private static String body(int number, CacheSpec spec) {
     return """
         {"prompt": "%s", "max_tokens": 12, "kv": "%s"}"""
-        .formatted("Story %d. ".formatted(number).repeat(20 + 20 * number), kind);
+        .formatted("Story %d. ".formatted(number).repeat(20 + 20 * number), spec);
   }
 }

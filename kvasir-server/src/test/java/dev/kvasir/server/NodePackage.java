@@ -13,8 +13,8 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A package of npm in the build's folder, which scripts of the tests may import. Where it cannot be
- * had, the test is skipped.
+ * An npm package in the build folder, for the scripts of the tests. If it cannot be installed, the
+ * test is skipped.
  */
 final class NodePackage {
   private static final long INSTALL_SECONDS = 90;
@@ -27,16 +27,16 @@ final class NodePackage {
   }
 
   /**
-   * Installs it once for all runs until the folder is cleaned.
+   * Installs the package once, until the folder is cleaned.
    *
-   * @param leastNode that it runs on
+   * @param minNode minimum major version of Node
    */
-  static NodePackage of(String name, String version, int leastNode)
+  static NodePackage of(String name, String version, int minNode)
       throws IOException, InterruptedException {
     Path folder = Path.of("target", "npm-" + name + "-" + version);
     Path installed = folder.resolve("installed");
     Files.createDirectories(folder);
-    requireNode(folder, leastNode);
+    requireNode(folder, minNode);
     if (!Files.exists(installed)) {
       Run npm =
           run(
@@ -53,7 +53,7 @@ final class NodePackage {
                   "--fetch-timeout=30000",
                   name + "@" + version));
       if (npm.status() != 0) {
-        abort("npm could not install %s %s: %s".formatted(name, version, npm.complaint()));
+        abort("npm could not install %s %s: %s".formatted(name, version, npm.firstError()));
       }
       Files.createFile(installed);
     }
@@ -72,7 +72,7 @@ final class NodePackage {
    * @return the last line that it printed
    */
   String run(String script, String argument) throws IOException, InterruptedException {
-    // Imports are looked for beside the script.
+    // Imports are resolved relative to the script.
     Path copy = folder.resolve(script);
     try (InputStream source = NodePackage.class.getResourceAsStream(script)) {
       Files.write(copy, source.readAllBytes());
@@ -80,25 +80,26 @@ final class NodePackage {
     Run node = run(folder, RUN_SECONDS, List.of("node", script, argument));
     if (node.status() != 0) {
       throw new AssertionError(
-          "%s ended with %d: %s".formatted(script, node.status(), node.said()));
+          "%s ended with %d: %s".formatted(script, node.status(), node.output()));
     }
     return node.lastLine();
   }
 
   /**
-   * @param said on both of its outputs
+   * @param output standard output and error
    */
-  private record Run(int status, String said) {
-    /** Npm says first what is wrong, and last where it is logged. */
-    String complaint() {
-      return said.lines()
+  private record Run(int status, String output) {
+    /** Returns npm's first error line; the last one names the log file. */
+    String firstError() {
+      return output
+          .lines()
           .filter(line -> line.toLowerCase(Locale.ROOT).startsWith("npm err"))
           .findFirst()
           .orElse(lastLine());
     }
 
     String lastLine() {
-      return said.isBlank() ? "it said nothing" : said.strip().lines().toList().getLast();
+      return output.isBlank() ? "it printed nothing" : output.strip().lines().toList().getLast();
     }
   }
 
@@ -121,10 +122,10 @@ final class NodePackage {
       process.descendants().forEach(ProcessHandle::destroyForcibly);
       process.destroyForcibly().waitFor();
     }
-    String said = Files.readString(out, StandardCharsets.UTF_8);
+    String output = Files.readString(out, StandardCharsets.UTF_8);
     Files.delete(out);
     return ended
-        ? new Run(process.exitValue(), said)
-        : new Run(-1, said + "\nit did not end in %d seconds".formatted(seconds));
+        ? new Run(process.exitValue(), output)
+        : new Run(-1, output + "\nit did not end in %d seconds".formatted(seconds));
   }
 }

@@ -9,7 +9,7 @@ import java.io.IOException;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The package openai of npm, at the last version that Node 20 runs, as a client. */
+/** The npm package openai as a client, at the last version that supports Node 20. */
 class OpenAiPackageTest {
   private static final String VERSION = "6.49.0";
 
@@ -54,7 +54,7 @@ class OpenAiPackageTest {
   }
 
   @Test
-  void callsOfFunctionsAreReadWholeAndInPieces() {
+  void toolCallsAreReadWholeAndStreamed() {
     JsonObject message = came.getAsJsonObject("call").getAsJsonObject("message");
     for (JsonObject each : new JsonObject[] {message, came.getAsJsonObject("streamedCall")}) {
       JsonObject call = each.getAsJsonArray("tool_calls").get(0).getAsJsonObject();
@@ -81,7 +81,7 @@ class OpenAiPackageTest {
   }
 
   @Test
-  void aStreamThatIsLeftLeavesItsMemory() {
+  void anAbandonedStreamReleasesItsMemory() {
     assertThat(came.get("beforeBreak").getAsInt()).isEqualTo(3);
     assertThat(bytesLeft).isZero();
   }

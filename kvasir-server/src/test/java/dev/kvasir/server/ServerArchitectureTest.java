@@ -16,43 +16,43 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The compiled classes keep to the table of rooms. */
+/** Checks the dependencies between packages on the compiled classes. */
 class ServerArchitectureTest {
   private static final String ROOT = "dev.kvasir.server";
 
-  /** What a room may touch of the server beside itself; the root knows all of them. */
-  private static final Map<String, Set<String>> MAY_TOUCH = new LinkedHashMap<>();
+  /** The packages that a package may use; the root may use all of them. */
+  private static final Map<String, Set<String>> ALLOWED = new LinkedHashMap<>();
 
   static {
-    MAY_TOUCH.put("http", Set.of("state", "openai", "answer", "store", "watch", "api"));
-    MAY_TOUCH.put("state", Set.of("openai", "answer", "store", "watch"));
-    MAY_TOUCH.put("openai", Set.of("answer", "api"));
-    MAY_TOUCH.put("answer", Set.of("store", "watch", "api"));
-    MAY_TOUCH.put("store", Set.of("watch"));
-    MAY_TOUCH.put("watch", Set.of());
-    MAY_TOUCH.put("api", Set.of());
+    ALLOWED.put("http", Set.of("state", "openai", "answer", "store", "watch", "api"));
+    ALLOWED.put("state", Set.of("openai", "answer", "store", "watch"));
+    ALLOWED.put("openai", Set.of("answer", "api"));
+    ALLOWED.put("answer", Set.of("store", "watch", "api"));
+    ALLOWED.put("store", Set.of("watch"));
+    ALLOWED.put("watch", Set.of());
+    ALLOWED.put("api", Set.of());
   }
 
   private static final JavaClasses OURS = importOurs();
 
   private static JavaClasses importOurs() {
-    // Names are all that the rules look at: the classes of libraries need not be read.
+    // The rules only need names, so classes of libraries are not resolved.
     ArchConfiguration.get().setResolveMissingDependenciesFromClassPath(false);
     return new ClassFileImporter()
         .withImportOption(new ImportOption.DoNotIncludeTests())
         .importPackages(ROOT);
   }
 
-  static Stream<String> rooms() {
-    return MAY_TOUCH.keySet().stream();
+  static Stream<String> packages() {
+    return ALLOWED.keySet().stream();
   }
 
   @ParameterizedTest
-  @MethodSource("rooms")
-  void aRoomTouchesOnlyWhatTheTableAllows(String from) {
+  @MethodSource("packages")
+  void packagesUseOnlyAllowedPackages(String from) {
     DescribedPredicate<JavaClass> forbidden =
         describe(
-            "are in a room that %s may not touch".formatted(from), to -> isForbidden(from, to));
+            "are in a package that %s may not use".formatted(from), to -> isForbidden(from, to));
     noClasses()
         .that()
         .resideInAPackage(ROOT + "." + from)
@@ -66,7 +66,7 @@ class ServerArchitectureTest {
     if (!name.startsWith(ROOT)) {
       return false;
     }
-    String room = name.equals(ROOT) ? "" : name.substring(ROOT.length() + 1);
-    return !room.equals(from) && !MAY_TOUCH.get(from).contains(room);
+    String used = name.equals(ROOT) ? "" : name.substring(ROOT.length() + 1);
+    return !used.equals(from) && !ALLOWED.get(from).contains(used);
   }
 }

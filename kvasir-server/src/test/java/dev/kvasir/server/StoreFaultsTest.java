@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is promised without a store is kept with one. */
+/** The guarantees for misbehaving clients also hold with a store. */
 @Timeout(120)
 class StoreFaultsTest {
   private static final String PARAGRAPH = "The old man looked at the sea, and the sea was calm. ";
@@ -50,7 +50,7 @@ class StoreFaultsTest {
   }
 
   @Test
-  void clientsThatHangUpLeaveNothingBehind() throws Exception {
+  void disconnectsLeaveNothingBehind() throws Exception {
     try (TestServer server = start(64 << 20, "kivi:2")) {
       long before = server.bytesWhenQuiet();
       Random random = new Random(1);
@@ -66,7 +66,7 @@ class StoreFaultsTest {
           socket.getInputStream().readNBytes(random.nextInt(600));
         }
       }
-      // What waits to be written holds its memory until it is.
+      // Pending writes retain their memory.
       while (server.bytesWhenQuiet() != before) {
         Thread.sleep(20);
       }
@@ -74,19 +74,21 @@ class StoreFaultsTest {
     }
   }
 
-  /** Room for two of these at a time; what is kept, waits or is fetched must make room. */
+  /**
+   * Memory for two of these; cached prefixes, pending writes and fetched blocks must be evicted.
+   */
   private List<JsonObject> askSix(TestServer server) throws Exception {
-    List<Future<JsonObject>> asked = new ArrayList<>();
+    List<Future<JsonObject>> responses = new ArrayList<>();
     try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int i = 0; i < 6; i++) {
         String body =
             "{\"prompt\": \"%d %s\", \"max_tokens\": 16, \"temperature\": 0}"
                 .formatted(i % 3, PARAGRAPH.repeat(22));
-        asked.add(clients.submit(() -> server.ask("/v1/completions", body)));
+        responses.add(clients.submit(() -> server.ask("/v1/completions", body)));
       }
     }
     List<JsonObject> answers = new ArrayList<>();
-    for (Future<JsonObject> one : asked) {
+    for (Future<JsonObject> one : responses) {
       answers.add(one.get());
     }
     assertThat(answers)
@@ -104,7 +106,7 @@ class StoreFaultsTest {
   }
 
   @Test
-  void memoryThatIsPromisedIsThereToTheEnd() throws Exception {
+  void reservedMemoryIsAvailableToTheEnd() throws Exception {
     List<String> first;
     try (TestServer server = start(8 << 20, "fp16")) {
       first = texts(askSix(server));
@@ -116,7 +118,7 @@ class StoreFaultsTest {
     }
   }
 
-  /** A disk on which no write ever ends. */
+  /** Returns a tier whose writes never finish. */
   private static BlobTier stuck(Semaphore never) {
     return (BlobTier)
         Proxy.newProxyInstance(
@@ -126,18 +128,18 @@ class StoreFaultsTest {
                 switch (method.getName()) {
                   case "write" -> never.tryAcquire(1, TimeUnit.MINUTES);
                   case "name" -> "stuck";
-                  case "place" -> BlobTier.TierType.DISK;
+                  case "type" -> BlobTier.TierType.DISK;
                   case "read" -> Map.of();
                   case "has" -> Set.of();
-                  case "guessedBytesPerSecond" -> 1e6;
-                  case "usualReadTime" -> Duration.ofSeconds(1);
+                  case "initialBytesPerSecond" -> 1e6;
+                  case "defaultReadTimeout" -> Duration.ofSeconds(1);
                   case "failures" -> 0L;
                   default -> null;
                 });
   }
 
   @Test
-  void whatWaitsToBeStoredIsGivenUpWhenMemoryIsNeeded() {
+  void pendingWritesAreDroppedWhenMemoryIsNeeded() {
     Semaphore never = new Semaphore(0);
     try (Model model = Model.bundled(LoadOptions.defaults().withCacheBytes(32 << 20));
         TieredStore store = new TieredStore(List.of(stuck(never)), 1);

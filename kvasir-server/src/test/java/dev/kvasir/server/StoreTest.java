@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Servers that share a store go on with each other's conversations, and nothing else changes. */
+/** Servers with a shared store continue each other's conversations, with unchanged output. */
 @Timeout(120)
 class StoreTest {
   private static final String CHAT = "/v1/chat/completions";
@@ -31,7 +31,7 @@ class StoreTest {
       "The old man looked at the sea, and the sea was calm. ".repeat(26);
   private static final String FIRST = body(turn("user", QUESTION));
 
-  /** What a server says that has never heard of a store. */
+  /** The responses of a server without a store. */
   private static String secondTurn;
 
   private static String answer;
@@ -72,8 +72,8 @@ class StoreTest {
     return body.toString();
   }
 
-  private static TestServer start(String... places) {
-    List<StoreAddress> stores = Stream.of(places).map(StoreAddress::parse).toList();
+  private static TestServer start(String... addresses) {
+    List<StoreAddress> stores = Stream.of(addresses).map(StoreAddress::parse).toList();
     return TestServer.start(64 << 20, options -> options.withCacheSpecs(KINDS).withStores(stores));
   }
 
@@ -87,7 +87,7 @@ class StoreTest {
         .getAsString();
   }
 
-  private static int known(JsonObject answer) {
+  private static int cachedTokens(JsonObject answer) {
     return answer
         .getAsJsonObject("usage")
         .getAsJsonObject("prompt_tokens_details")
@@ -95,13 +95,12 @@ class StoreTest {
         .getAsInt();
   }
 
-  private static String place(JsonObject answer) {
+  private static String tier(JsonObject answer) {
     return answer.getAsJsonObject("timings").get("cache_place").getAsString();
   }
 
-  private static void awaitStored(TestServer server, int beginnings) throws Exception {
-    while (server.get("/kvasir/state").getAsJsonObject("store").get("kept").getAsInt()
-        < beginnings) {
+  private static void awaitStored(TestServer server, int prefixes) throws Exception {
+    while (server.get("/kvasir/state").getAsJsonObject("store").get("kept").getAsInt() < prefixes) {
       Thread.sleep(10);
     }
     assertThat(server.server().chatService().store().orElseThrow().flush(Duration.ofMinutes(1)))
@@ -115,29 +114,29 @@ class StoreTest {
   }
 
   @Test
-  void aConversationGoesOnAtAnotherServerThatHasTheFolder() throws Exception {
+  void aConversationContinuesOnAnotherServerWithTheFolder() throws Exception {
     try (TestServer first = start(folder.toString())) {
       assertThat(content(first.ask(CHAT, FIRST))).isEqualTo(answer);
     }
-    // What waited was written when it closed.
+    // Pending writes finished on close.
     try (TestServer second = start(folder + ",1GiB")) {
       JsonObject further = second.ask(CHAT, secondTurn);
       assertThat(content(further)).isEqualTo(secondAnswer);
-      assertThat(known(further)).isGreaterThanOrEqualTo(256);
-      assertThat(place(further)).isEqualTo("disk");
+      assertThat(cachedTokens(further)).isGreaterThanOrEqualTo(256);
+      assertThat(tier(further)).isEqualTo("disk");
       assertThat(further.getAsJsonObject("timings").get("cache_ms").getAsDouble()).isPositive();
       JsonObject again = second.ask(CHAT, secondTurn);
       assertThat(content(again)).isEqualTo(secondAnswer);
-      assertThat(place(again)).isEqualTo("memory");
+      assertThat(tier(again)).isEqualTo("memory");
       JsonObject store = second.get("/kvasir/state").getAsJsonObject("store");
       assertThat(store.get("hits").getAsInt()).isOne();
-      assertThat(store.get("tokens").getAsInt()).isEqualTo(known(further));
+      assertThat(store.get("tokens").getAsInt()).isEqualTo(cachedTokens(further));
       JsonObject tier = store.getAsJsonArray("tiers").get(0).getAsJsonObject();
       assertThat(tier.get("name").getAsString()).isEqualTo(folder.toString());
       assertThat(tier.get("bytes").getAsLong()).isPositive();
       assertThat(second.send(second.to("/metrics").build()).body())
           .contains("kvasir_store_prompts_total{result=\"hit\"} 1\n")
-          .contains("kvasir_store_tokens_fetched_total %d\n".formatted(known(further)))
+          .contains("kvasir_store_tokens_fetched_total %d\n".formatted(cachedTokens(further)))
           .contains("kvasir_store_hits_total{tier=\"%s\",place=\"disk\"} ".formatted(folder))
           .contains("kvasir_store_read_bytes_per_second{")
           .contains("kvasir_prompt_tokens_per_second ");
@@ -146,7 +145,7 @@ class StoreTest {
   }
 
   @Test
-  void aConversationGoesOnAtAnotherServerThatHasTheRedis() throws Exception {
+  void aConversationContinuesOnAnotherServerWithTheRedis() throws Exception {
     try (TestRedis redis = TestRedis.start(folder);
         TestServer first = start(redis.address());
         TestServer second = start(folder.resolve("near").toString(), redis.address())) {
@@ -156,10 +155,10 @@ class StoreTest {
       assertThat(store.get("prompt_tokens_per_second").getAsDouble()).isPositive();
       JsonObject further = second.ask(CHAT, secondTurn);
       assertThat(content(further)).isEqualTo(secondAnswer);
-      assertThat(known(further)).isGreaterThanOrEqualTo(256);
-      assertThat(place(further)).isEqualTo("redis");
+      assertThat(cachedTokens(further)).isGreaterThanOrEqualTo(256);
+      assertThat(tier(further)).isEqualTo("redis");
       awaitStored(second, 2);
-      // What came from far away is copied to the folder.
+      // What was fetched from Redis is copied to the folder.
       assertThat(files(".kvblock")).isNotEmpty();
       JsonObject back = first.ask(CHAT, secondTurn);
       assertThat(content(back)).isEqualTo(secondAnswer);
@@ -168,7 +167,7 @@ class StoreTest {
   }
 
   @Test
-  void aRedisThatIsAwayOrSilentCostsNoAnswer() throws Exception {
+  void anUnreachableOrSilentRedisFailsNoRequest() throws Exception {
     try (ServerSocket silent = new ServerSocket(0);
         TestServer server =
             start(
@@ -176,7 +175,7 @@ class StoreTest {
                 "redis://127.0.0.1:" + silent.getLocalPort())) {
       JsonObject first = server.ask(CHAT, FIRST);
       assertThat(content(first)).isEqualTo(answer);
-      assertThat(known(first)).isZero();
+      assertThat(cachedTokens(first)).isZero();
       assertThat(content(server.ask(CHAT, secondTurn))).isEqualTo(secondAnswer);
       JsonObject store = server.get("/kvasir/state").getAsJsonObject("store");
       for (var tier : store.getAsJsonArray("tiers")) {
@@ -196,15 +195,15 @@ class StoreTest {
   }
 
   @Test
-  void whoHasAnotherKeyFindsNothingInMemoryOrStore() throws Exception {
+  void anotherKeyFindsNothingInMemoryOrStore() throws Exception {
     AccessRules access = AccessRules.of(List.of("key-of-anna", "key-of-bert"), Set.of());
     List<StoreAddress> stores = List.of(StoreAddress.parse(folder.toString()));
     try (TestServer server =
         TestServer.start(
             64 << 20,
             options -> options.withCacheSpecs(KINDS).withStores(stores).withAccess(access))) {
-      assertThat(known(askWith(server, "key-of-anna", FIRST))).isZero();
-      assertThat(known(askWith(server, "key-of-bert", FIRST))).isZero();
+      assertThat(cachedTokens(askWith(server, "key-of-anna", FIRST))).isZero();
+      assertThat(cachedTokens(askWith(server, "key-of-bert", FIRST))).isZero();
     }
     try (TestServer server =
         TestServer.start(
@@ -213,10 +212,10 @@ class StoreTest {
       forget(server, "key-of-bert");
       JsonObject hers = askWith(server, "key-of-anna", secondTurn);
       assertThat(content(hers)).isEqualTo(secondAnswer);
-      assertThat(known(hers)).isGreaterThanOrEqualTo(256);
+      assertThat(cachedTokens(hers)).isGreaterThanOrEqualTo(256);
       JsonObject his = askWith(server, "key-of-bert", secondTurn);
       assertThat(content(his)).isEqualTo(secondAnswer);
-      assertThat(known(his)).isZero();
+      assertThat(cachedTokens(his)).isZero();
     }
   }
 
@@ -231,7 +230,7 @@ class StoreTest {
   }
 
   @Test
-  void whatIsDamagedIsReadAgain() throws Exception {
+  void damagedPrefixesArePrefilledAgain() throws Exception {
     try (TestServer first = start(folder.toString())) {
       first.ask(CHAT, FIRST);
     }
@@ -243,7 +242,7 @@ class StoreTest {
     try (TestServer second = start(folder.toString())) {
       JsonObject further = second.ask(CHAT, secondTurn);
       assertThat(content(further)).isEqualTo(secondAnswer);
-      assertThat(known(further)).isZero();
+      assertThat(cachedTokens(further)).isZero();
       assertThat(second.send(second.to("/metrics").build()).body())
           .contains("kvasir_store_prompts_total{result=\"damaged\"} 1\n");
     }

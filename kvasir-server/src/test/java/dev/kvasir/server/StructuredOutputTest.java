@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Answers of a given form, whatever the model knows; likelihoods; penalties. */
+/** Structured outputs, logprobs and penalties. */
 class StructuredOutputTest {
   private static final String CHAT = "/v1/chat/completions";
   private static final String TOOLS =
@@ -44,7 +44,7 @@ class StructuredOutputTest {
   }
 
   @Test
-  void anAnswerKeepsToASchema() throws Exception {
+  void aCompletionFollowsASchema() throws Exception {
     String schema =
         """
         {"type": "object", "properties": {"mood": {"enum": ["glad", "sad"]}, "age": {"type":
@@ -65,7 +65,7 @@ class StructuredOutputTest {
   }
 
   @Test
-  void aSchemaThatCannotBeHeldToIsRefused() throws Exception {
+  void anUnsupportedSchemaIsRefused() throws Exception {
     HttpResponse<String> response =
         server.post(
             CHAT,
@@ -77,7 +77,7 @@ class StructuredOutputTest {
   }
 
   @Test
-  void anAnswerIsOneOfSomeTexts() throws Exception {
+  void aCompletionIsOneOfSeveralTexts() throws Exception {
     String fields = "\"structured_outputs\": {\"choice\": [\"glad\", \"sad as rain\"]}, \"seed\": ";
     for (int seed = 0; seed < 4; seed++) {
       JsonObject answer = server.ask(CHAT, request(fields + seed));
@@ -95,11 +95,11 @@ class StructuredOutputTest {
         "\"structured_outputs\": {\"choice\": [\"a\"]},"
             + " \"response_format\": {\"type\": \"json_object\"}";
     assertThat(server.post(CHAT, request(both)).body())
-        .contains("structured_outputs stands beside response_format; expected one");
+        .contains("structured_outputs and response_format are both given; expected one");
   }
 
   @Test
-  void whoMayCallAndMustAnswerInAFormDoesOneOfTheTwo() throws Exception {
+  void anOptionalToolAndAFormatAllowEitherOne() throws Exception {
     String format =
         ", \"response_format\": {\"type\": \"json_schema\", \"json_schema\": {\"schema\":"
             + " {\"enum\": [1, 2]}}}, \"seed\": ";
@@ -160,7 +160,7 @@ class StructuredOutputTest {
   }
 
   @Test
-  void likelihoodsComeWithTokens() throws Exception {
+  void logprobsComeWithTokens() throws Exception {
     JsonObject answer =
         server.ask(
             CHAT,
@@ -182,7 +182,7 @@ class StructuredOutputTest {
   }
 
   @Test
-  void aBiasDecidesWhatComes() throws Exception {
+  void aBiasDecidesTheNextToken() throws Exception {
     int token =
         server
             .ask("/tokenize", "{\"content\": \" sea\"}")

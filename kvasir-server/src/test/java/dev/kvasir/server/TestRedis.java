@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** A real server of Redis or Valkey on a free port, that keeps nothing on disk. */
+/** A real Redis or Valkey server on a free port, without persistence. */
 final class TestRedis implements AutoCloseable {
   private final Process process;
   private final int port;
@@ -22,12 +22,13 @@ final class TestRedis implements AutoCloseable {
     this.port = port;
   }
 
-  /** Skips the test where there is none. */
+  /** Starts a server, or skips the test if none is installed. */
   static TestRedis start(Path folder) throws Exception {
     Optional<Path> program =
         Stream.of(System.getenv("PATH").split(":"))
             .flatMap(
-                place -> Stream.of("redis-server", "valkey-server").map(Path.of(place)::resolve))
+                directory ->
+                    Stream.of("redis-server", "valkey-server").map(Path.of(directory)::resolve))
             .filter(Files::isExecutable)
             .findFirst();
     assumeTrue(program.isPresent(), "neither redis-server nor valkey-server is installed");

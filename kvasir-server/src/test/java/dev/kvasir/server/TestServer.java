@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
-/** The bundled model behind a server, and a client to ask it. */
+/** A server with the bundled model, and an HTTP client. */
 public final class TestServer implements AutoCloseable {
   private static final long MEMORY = 256 << 20;
 
@@ -76,7 +76,7 @@ public final class TestServer implements AutoCloseable {
     return send(to(path).POST(HttpRequest.BodyPublishers.ofString(body)).build());
   }
 
-  /** An answer that must be a good one. */
+  /** Returns a response that must be successful. */
   JsonObject ask(String path, String body) throws IOException, InterruptedException {
     HttpResponse<String> response = post(path, body);
     if (response.statusCode() != 200) {
@@ -94,7 +94,7 @@ public final class TestServer implements AutoCloseable {
         .getAsString();
   }
 
-  /** The data of all events of a stream, but for the word that ends it. */
+  /** Returns the data of all events of a stream but the final {@code [DONE]}. */
   List<JsonObject> events(String path, String body) throws IOException, InterruptedException {
     List<JsonObject> events = new ArrayList<>();
     for (String line : post(path, body).body().split("\n")) {
@@ -109,12 +109,12 @@ public final class TestServer implements AutoCloseable {
     return JsonParser.parseString(send(to(path).build()).body()).getAsJsonObject();
   }
 
-  /** Sequences that run. */
+  /** Returns the number of running sequences. */
   public int running() throws IOException, InterruptedException {
     return get("/kvasir/state").get("running").getAsInt();
   }
 
-  /** Waits until nothing runs; what is kept is then let go, so that all memory should be back. */
+  /** Waits until no sequence runs, evicts cached prefixes, and returns the memory in use. */
   long bytesWhenQuiet() throws IOException, InterruptedException {
     while (running() > 0) {
       Thread.sleep(20);

@@ -1,4 +1,4 @@
-// Asks a server by the package openai, as an application of Node does, and prints what came as JSON.
+// Queries a server with the package openai, as a Node application does, and prints the results as JSON.
 import OpenAI from 'openai';
 
 const client = new OpenAI({ baseURL: process.argv[2], apiKey: 'none', maxRetries: 0 });
@@ -33,7 +33,7 @@ const tools = [
 ];
 const calling = { model, messages, tools, tool_choice: 'required', temperature: 0 };
 came.call = (await client.chat.completions.create(calling)).choices[0];
-// The package puts a streamed answer together itself.
+// The package assembles a streamed response itself.
 came.streamedCall = await client.chat.completions.stream(calling).finalMessage();
 
 const schema = { type: 'object', properties: { tide: { enum: ['low', 'high'] } }, required: ['tide'] };

@@ -8,34 +8,34 @@ import org.apache.spark.SparkContext;
 import org.apache.spark.status.api.v1.ExecutorSummary;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** Who works for a driver: this process itself, or executors that come and may be lost. */
+/** The workers of a Spark driver: this process itself, or executors that join and may be lost. */
 final class Cluster {
-  /** For as many executors as were asked for, and where all are lost, for the next. */
+  /** Time to wait for the requested executors, and for a new one after all are lost. */
   static final Duration TIMEOUT = Duration.ofMinutes(2);
 
-  /** After which no further one is waited for. */
+  /** Waiting ends when no further executor joins within this time. */
   private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
 
-  /** What Spark lists the driver as, among executors. */
+  /** The id under which Spark lists the driver among executors. */
   private static final String DRIVER = "driver";
 
-  /** What settings of executors that come and go with jobs begin with. */
+  /** Prefix of the settings for dynamically allocated executors. */
   private static final String DYNAMIC = "spark.dynamicAllocation.";
 
-  /** More cores than a plan has pieces, at which nobody has to count further. */
+  /** Upper bound of counted cores, above the number of tasks in any plan. */
   private static final int MAX_CORES = 1 << 16;
 
   private final SparkContext spark;
   private final String master;
   private final boolean local;
   private final Duration timeout;
-  private boolean ready; // whether executors have come
-  private long lastSeenNanos; // when there was one, by the clock of nanoTime
+  private boolean ready; // whether executors have joined
+  private long lastSeenNanos; // System.nanoTime when an executor was last present
 
   /**
-   * @param place the master, as typed
-   * @param local whether pieces run in this process
-   * @param patience where all executors are lost
+   * @param master master URL, as typed
+   * @param local whether tasks run in this process
+   * @param timeout how long to wait after all executors are lost
    */
   Cluster(SparkContext spark, String master, boolean local, Duration timeout) {
     this.spark = spark;
@@ -48,14 +48,14 @@ final class Cluster {
     return local;
   }
 
-  /** Pieces that run at the same time. */
+  /** Returns how many tasks run in parallel. */
   int slots() {
     await();
     int cores = local ? spark.defaultParallelism() : Math.max(executorCores(), maxDynamicCores());
     return Math.max(1, cores / taskCores());
   }
 
-  /** Pieces that run at the same time in one executor. */
+  /** Returns how many tasks run in parallel in one executor. */
   int slotsPerExecutor() {
     await();
     return executors() == 0
@@ -63,7 +63,7 @@ final class Cluster {
         : Math.ceilDiv(Math.max(1, executorCores() / taskCores()), executors());
   }
 
-  /** Threads of a piece. */
+  /** Returns the number of threads of a task. */
   int taskCores() {
     return conf().getInt("spark.task.cpus", 1);
   }
@@ -72,7 +72,7 @@ final class Cluster {
     return spark.getConf();
   }
 
-  /** Those that have come: Spark's own count is never below two. */
+  /** Counts the cores of executors that have joined; Spark's own count is never below two. */
   private int executorCores() {
     return CollectionConverters.asJava(spark.statusStore().executorList(true)).stream()
         .filter(executor -> !executor.id().equals(DRIVER))
@@ -80,7 +80,10 @@ final class Cluster {
         .sum();
   }
 
-  /** With a bound of its own; without one, work that waits brings them, and they are counted. */
+  /**
+   * Returns the configured upper bound of dynamically allocated cores. Without a bound, pending
+   * work brings executors, which {@link #executorCores} counts.
+   */
   private int maxDynamicCores() {
     long most = isDynamic(conf()) ? conf().getInt(DYNAMIC + "maxExecutors", 0) : 0;
     return Math.clamp(most * coresPerExecutor(), 0, MAX_CORES);
@@ -94,7 +97,7 @@ final class Cluster {
     return conf.getBoolean(DYNAMIC + "enabled", false);
   }
 
-  /** Executors that come before there are jobs. */
+  /** Returns how many executors join before there are jobs. */
   static int expectedExecutors(SparkConf conf) {
     if (!isDynamic(conf)) {
       return Math.max(1, conf.getInt("spark.executor.instances", 1));
@@ -106,12 +109,12 @@ final class Cluster {
         .getAsInt();
   }
 
-  /** The driver is listed among them. */
+  /** Subtracts one because Spark lists the driver too. */
   private int executors() {
     return spark.statusTracker().getExecutorInfos().length - 1;
   }
 
-  /** Once: later ones find the work cut already. */
+  /** Waits once: executors that join later find the work already split. */
   private void await() {
     if (local || ready) {
       return;
@@ -133,12 +136,12 @@ final class Cluster {
     ready = true;
   }
 
-  /** From here on, nobody being there counts. */
+  /** Starts the clock that {@link #requireExecutor} checks. */
   void begin() {
     lastSeenNanos = System.nanoTime();
   }
 
-  /** Refuses to wait for ever: Spark itself would, for executors that never come back. */
+  /** Fails after the timeout without executors; Spark itself would wait forever. */
   void requireExecutor() {
     requireContext();
     if (local || executors() > 0) {

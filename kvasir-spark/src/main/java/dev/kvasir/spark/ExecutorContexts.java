@@ -12,20 +12,20 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * What this process has opened, once for all pieces of the same materials. An executor keeps it as
- * long as it lives, which is as long as its job does.
+ * The contexts that this process has opened, one for each set of inputs. An executor keeps them for
+ * its lifetime, which is that of its job.
  */
 final class ExecutorContexts {
   private static final Map<TaskInputs, WorkerContext> OPEN = new HashMap<>();
 
   private static final Set<TaskInputs> CLOSING = ConcurrentHashMap.newKeySet();
 
-  /** Held for reading by every piece that runs, so that nothing is closed under it. */
+  /** Every running task holds the read lock, so that no context is closed while in use. */
   private static final ReadWriteLock BUSY = new ReentrantReadWriteLock();
 
   private ExecutorContexts() {}
 
-  /** Runs something with what materials make, which the first to come opens. */
+  /** Runs a function with the context of some inputs, opening it on first use. */
   static <T> T runWith(
       TaskInputs inputs, Supplier<WorkerContext> opening, Function<WorkerContext, T> work) {
     BUSY.readLock().lock();
@@ -41,18 +41,21 @@ final class ExecutorContexts {
     return OPEN.computeIfAbsent(inputs, any -> opening.get());
   }
 
-  /** Lets pieces that run in this process use what is open already. */
+  /** Makes an open context available to tasks that run in this process. */
   static synchronized void register(TaskInputs inputs, WorkerContext context) {
     CLOSING.remove(inputs);
     OPEN.put(inputs, context);
   }
 
-  /** Whether somebody waits for pieces to leave; Spark itself tells no piece when it ends. */
+  /**
+   * Returns whether tasks should stop because the context is being released; Spark does not notify
+   * tasks when it shuts down.
+   */
   static boolean isClosing(TaskInputs inputs) {
     return CLOSING.contains(inputs);
   }
 
-  /** Takes it back as soon as the last piece has left. */
+  /** Removes a context once the last task using it has finished. */
   static void release(TaskInputs inputs) {
     CLOSING.add(inputs);
     BUSY.writeLock().lock();

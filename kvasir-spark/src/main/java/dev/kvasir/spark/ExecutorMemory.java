@@ -5,17 +5,17 @@ import java.util.Locale;
 import org.apache.spark.SparkConf;
 
 /**
- * What an executor is going to take, and what it is given.
+ * The memory an executor needs, compared with what its configuration provides.
  *
- * @param weights bytes of the model
- * @param piece bytes that a piece takes at the most outside the heap
- * @param pieces that run at the same time in one executor
+ * @param weightBytes bytes of the model
+ * @param taskBytes upper bound of the off-heap bytes of a task
+ * @param tasks number of tasks that run in parallel in one executor
  */
 record ExecutorMemory(long weightBytes, long taskBytes, int tasks) {
-  /** The heap: logits of a step, texts and what pieces bring; and the Java machine itself. */
+  /** The heap, with logits of a step, texts and task data, and the JVM itself. */
   private static final long BASE_BYTES = 512L << 20;
 
-  private static final long LEAST_OVERHEAD_MIB = 384;
+  private static final long MIN_OVERHEAD_MIB = 384;
 
   long bytes() {
     return weightBytes + tasks * taskBytes + BASE_BYTES;
@@ -25,8 +25,8 @@ record ExecutorMemory(long weightBytes, long taskBytes, int tasks) {
     long available = available(conf);
     if (bytes() > available) {
       throw new InvalidInputException(
-          ("an executor would take %s (weights %s, %s for each of %d pieces at a time, %s beside"
-                  + " them); spark.executor.memory and spark.executor.memoryOverhead give it %s")
+          ("an executor would take %s (weights %s, %s for each of %d tasks at a time, %s for the"
+                  + " rest); spark.executor.memory and spark.executor.memoryOverhead give it %s")
               .formatted(
                   mib(bytes()),
                   mib(weightBytes),
@@ -40,7 +40,7 @@ record ExecutorMemory(long weightBytes, long taskBytes, int tasks) {
   static long available(SparkConf conf) {
     long heap = conf.getSizeAsMb("spark.executor.memory", "1g");
     double factor = conf.getDouble("spark.executor.memoryOverheadFactor", 0.1);
-    long usual = Math.max(LEAST_OVERHEAD_MIB, (long) (factor * heap));
+    long usual = Math.max(MIN_OVERHEAD_MIB, (long) (factor * heap));
     long overhead = conf.getSizeAsMb("spark.executor.memoryOverhead", usual + "m");
     long outside =
         conf.getBoolean("spark.memory.offHeap.enabled", false)

@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Files that are sent to executors, each under its own name. Spark sends a symbolic link under the
- * name of what it leads to, which in caches of Hugging Face is a hash; so such a file gets a hard
- * link beside its content, for as long as executors may ask for it.
+ * Files to send to executors under their own names. Spark sends a symbolic link under the name of
+ * its target, which in Hugging Face caches is a hash. Such a file gets a hard link next to its
+ * target for as long as executors may request it.
  */
 final class FileDistribution implements AutoCloseable {
   private final List<Path> files = new ArrayList<>();
@@ -24,7 +24,7 @@ final class FileDistribution implements AutoCloseable {
     }
   }
 
-  /** Spark finds each of them under the name that it has here. */
+  /** Returns the files; Spark serves each under its file name. */
   List<Path> files() {
     return files;
   }
@@ -50,7 +50,7 @@ final class FileDistribution implements AutoCloseable {
       return Files.createLink(link, content);
     } catch (IOException | UnsupportedOperationException e) { // not every file system has links
       throw new InvalidInputException(
-          "%s: is a link to a file of another name, and cannot be linked beside that (%s); expected"
+          "%s: is a link to a file of another name, and cannot be linked next to it (%s); expected"
                   .formatted(file, e)
               + " the file itself for --ship",
           e);
@@ -64,7 +64,7 @@ final class FileDistribution implements AutoCloseable {
         Files.deleteIfExists(link);
         Files.deleteIfExists(link.getParent());
       } catch (IOException e) {
-        // A further name of a file takes no room.
+        // An extra hard link takes no space.
       }
     }
     links.clear();

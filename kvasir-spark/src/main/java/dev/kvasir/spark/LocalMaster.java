@@ -4,9 +4,12 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What the name of a master says of this process, without asking Spark. */
+/** Interprets local master URLs without starting Spark. */
 final class LocalMaster {
-  /** {@code local}, {@code local[4]}, {@code local[*]}, and with failures {@code local[4, 2]}. */
+  /**
+   * Matches {@code local}, {@code local[4]}, {@code local[*]}, and with failures {@code local[4,
+   * 2]}.
+   */
   private static final Pattern NAME =
       Pattern.compile("local(\\[(?<threads>[1-9][0-9]{0,4}|\\*)(, *[0-9]+)?])?");
 
@@ -14,12 +17,12 @@ final class LocalMaster {
 
   private LocalMaster() {}
 
-  /** Whether pieces run in this process. */
+  /** Returns whether tasks run in this process. */
   static boolean is(String master) {
     return master.equals("local") || master.startsWith("local[");
   }
 
-  /** Pieces that run at a time in this process; 1 for what Spark is going to refuse. */
+  /** Returns how many tasks run in parallel in this process; 1 for URLs that Spark will reject. */
   static int parallelism(String master, Map<String, String> settings) {
     Matcher name = NAME.matcher(master);
     if (!name.matches()) {
@@ -33,7 +36,7 @@ final class LocalMaster {
   }
 
   /**
-   * @param typed null for one
+   * @param typed null for one thread
    */
   private static int threads(String typed) {
     if (typed == null) {

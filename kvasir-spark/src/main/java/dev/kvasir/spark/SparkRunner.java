@@ -12,8 +12,8 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.jdk.javaapi.OptionConverters;
 
 /**
- * Runs each piece as a job of its own, which has the piece's name on Spark's page. Spark runs a
- * piece again that was lost with its executor; others are not touched by that.
+ * Runs each task as a Spark job that has the task's name in the Spark UI. Spark reruns a task that
+ * is lost with its executor; other tasks are not affected.
  */
 final class SparkRunner implements Runner {
   private final JavaSparkContext spark;
@@ -23,7 +23,7 @@ final class SparkRunner implements Runner {
   private final FileDistribution distribution;
 
   /**
-   * @param model the very one that pieces use where they run in this process
+   * @param model the model that tasks use where they run in this process
    */
   SparkRunner(
       JavaSparkContext spark,
@@ -38,7 +38,7 @@ final class SparkRunner implements Runner {
     this.distribution = distribution;
   }
 
-  /** Brings what pieces need to where they run. */
+  /** Makes the inputs available where tasks run. */
   void begin() {
     if (cluster.isLocal()) {
       ExecutorContexts.register(function.inputs(), WorkerContext.of(model, cluster.taskCores()));

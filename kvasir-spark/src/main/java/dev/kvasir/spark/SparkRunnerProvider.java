@@ -14,7 +14,7 @@ import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 
-/** Opens a runner at a master of Spark. */
+/** Opens a runner at a Spark master. */
 public final class SparkRunnerProvider implements RunnerProvider {
   private static final String LOGGING = "log4j2.configurationFile";
   private static final String EXECUTOR_FLAGS = "spark.executor.extraJavaOptions";
@@ -22,11 +22,14 @@ public final class SparkRunnerProvider implements RunnerProvider {
   private static final String MASTER = "spark.master";
   private static final String FLAGS = "--enable-native-access=ALL-UNNAMED";
 
-  /** Of one piece, such as vectors of a text for a calibration; Spark's own bound is 1g. */
+  /**
+   * Limit for the result of one task, such as the vectors of a calibration text; Spark's default is
+   * 1g.
+   */
   private static final String LARGEST_RESULT = "4g";
 
-  /** The first that Spark 4.2 is known to run on here. */
-  private static final Runtime.Version LEAST_JAVA = Runtime.Version.parse("25.0.3");
+  /** The oldest Java version on which Spark 4.2 is known to work. */
+  private static final Runtime.Version MIN_JAVA = Runtime.Version.parse("25.0.3");
 
   private final Duration timeout;
 
@@ -35,7 +38,7 @@ public final class SparkRunnerProvider implements RunnerProvider {
   }
 
   /**
-   * @param patience where all executors are lost in the midst of the work
+   * @param timeout how long to wait after all executors are lost during the work
    */
   SparkRunnerProvider(Duration timeout) {
     this.timeout = timeout;
@@ -52,14 +55,14 @@ public final class SparkRunnerProvider implements RunnerProvider {
   }
 
   static boolean runsOnThisJava() {
-    return Runtime.version().compareTo(LEAST_JAVA) >= 0;
+    return Runtime.version().compareTo(MIN_JAVA) >= 0;
   }
 
   @Override
   public Runner open(RunnerRequest request) {
     if (!runsOnThisJava()) {
       throw new InvalidInputException(
-          "Java is %s; Spark needs %s or later".formatted(Runtime.version(), LEAST_JAVA));
+          "Java is %s; Spark needs %s or later".formatted(Runtime.version(), MIN_JAVA));
     }
     if (System.getProperty(LOGGING) == null) {
       System.setProperty(LOGGING, "classpath:dev/kvasir/spark/log4j2.properties");
@@ -83,14 +86,15 @@ public final class SparkRunnerProvider implements RunnerProvider {
       SparkRunner runner = runner(request, spark, distribution);
       runner.begin();
       return runner;
-    } catch (Throwable e) { // Scala's are not declared, and nobody else has these two
+    } catch (
+        Throwable e) { // Scala exceptions are undeclared, and only this method can close the two
       spark.close();
       distribution.close();
       throw e;
     }
   }
 
-  /** What others lack shows up in the midst of the work otherwise. */
+  /** Rejects other versions up front; missing features would otherwise show up during the work. */
   private static void requireVersion(String version) {
     if (!version.startsWith("4.")) {
       throw new InvalidInputException(
@@ -111,7 +115,7 @@ public final class SparkRunnerProvider implements RunnerProvider {
   private static JavaSparkContext connect(String master, SparkConf conf) {
     try {
       return new JavaSparkContext(conf);
-    } catch (Exception e) { // Scala's are not declared
+    } catch (Exception e) { // Scala exceptions are undeclared
       throw new InvalidInputException(
           "--on is '%s', which cannot be reached: %s".formatted(master, firstLine(e)), e);
     }
@@ -121,7 +125,7 @@ public final class SparkRunnerProvider implements RunnerProvider {
     return String.valueOf(e.getMessage()).lines().findFirst().orElse("");
   }
 
-  /** What the command and its surroundings say goes before what is usual. */
+  /** Command-line settings and the environment take precedence over defaults. */
   static SparkConf conf(String master, Map<String, String> settings) {
     SparkConf conf = new SparkConf().setMaster(master).setIfMissing("spark.app.name", "kvasir");
     requireNoMaster(settings);
@@ -144,8 +148,8 @@ public final class SparkRunnerProvider implements RunnerProvider {
   }
 
   /**
-   * @param jar what executors find Kvasir in; spark-submit has named it already
-   * @param others jars with commas between them
+   * @param jar the jar in which executors find Kvasir; spark-submit has already listed it
+   * @param others comma-separated jars
    */
   static String withOwn(Path jar, String others) {
     List<String> jars = new ArrayList<>(List.of(others.split(",")));
@@ -156,7 +160,7 @@ public final class SparkRunnerProvider implements RunnerProvider {
     return String.join(",", jars);
   }
 
-  /** The jar with all of Kvasir, or a folder of classes where it is being built. */
+  /** Returns the jar with all of Kvasir, or a class folder during a build. */
   private static Path ownJar() {
     try {
       return Path.of(

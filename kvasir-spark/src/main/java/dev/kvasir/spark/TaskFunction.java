@@ -15,10 +15,10 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.function.Function;
 
 /**
- * Runs a piece where Spark has put it.
+ * Runs a task on the executor that Spark chose.
  *
- * @param shipped whether materials came with the job
- * @param arithmetic the mark of the process that made the plan
+ * @param distributed whether input files were sent with the job
+ * @param arithmetic fingerprint of the process that made the plan
  */
 record TaskFunction(TaskInputs inputs, boolean distributed, int arithmetic)
     implements Function<LabTask<?>, TaskOutcome> {
@@ -62,7 +62,7 @@ record TaskFunction(TaskInputs inputs, boolean distributed, int arithmetic)
     return WorkerContext.open(inputs, this::place, taskContext.cpus());
   }
 
-  /** Files that were sent lie side by side, so their folder is that of a model's folder too. */
+  /** Distributed files are siblings, so the folder of a model is Spark's root folder. */
   private Path place(TaskInput input) {
     if (!distributed) {
       return Path.of(input.path());

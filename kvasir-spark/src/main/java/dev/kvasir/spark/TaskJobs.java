@@ -16,19 +16,19 @@ import org.apache.spark.api.java.JavaFutureAction;
 import org.apache.spark.api.java.JavaSparkContext;
 
 /**
- * The jobs of a list of pieces. Only so many are on their way as keep executors busy: the driver
- * holds a job for each, and who wants results in order holds those that came early.
+ * The Spark jobs of a list of tasks. Only enough jobs to keep executors busy are submitted ahead:
+ * the driver holds an object for each job, and ordered delivery holds results that arrive early.
  */
 final class TaskJobs<R extends Serializable> {
-  /** Jobs for each place, counted from the first piece that is not delivered. */
+  /** Jobs for each slot, counted from the first undelivered task. */
   private static final int JOBS_PER_SLOT = 2;
 
   private static final Duration POLL_INTERVAL = Duration.ofMillis(20);
 
-  /** How far hooks of one process may be apart. */
+  /** Maximum delay between the shutdown hooks of one process. */
   private static final Duration SHUTDOWN_GRACE = Duration.ofMillis(500);
 
-  /** A piece on its way. */
+  /** A submitted task. */
   private record Job(int index, LabTask<?> task, JavaFutureAction<List<TaskOutcome>> outcome) {}
 
   private final JavaSparkContext spark;
@@ -41,7 +41,7 @@ final class TaskJobs<R extends Serializable> {
   private final List<Job> running = new LinkedList<>();
   private final BitSet delivered = new BitSet();
   private int submitted;
-  private RuntimeException failure; // the first
+  private RuntimeException failure; // the first one
 
   TaskJobs(
       JavaSparkContext spark,
@@ -58,7 +58,7 @@ final class TaskJobs<R extends Serializable> {
     this.delivery = delivery;
   }
 
-  /** Whether all were delivered; otherwise the listener ended it. */
+  /** Returns whether all results were delivered; otherwise the listener cancelled the run. */
   boolean run() {
     double total = tasks.stream().mapToDouble(LabTask::cost).sum();
     cluster.begin();
@@ -68,7 +68,7 @@ final class TaskJobs<R extends Serializable> {
         submitNext();
         deliverDone();
         if (listener.isCancelled()) {
-          deliverDone(); // those that ended while the others were delivered
+          deliverDone(); // those that finished during the other deliveries
           return delivered.cardinality() == tasks.size();
         }
         if (failure != null) {
@@ -90,7 +90,7 @@ final class TaskJobs<R extends Serializable> {
       while (submitted < end && !listener.isCancelled()) {
         running.add(submit(submitted++));
       }
-    } catch (RuntimeException e) { // the context may end at any moment
+    } catch (RuntimeException e) { // the context may stop at any moment
       failure = e;
     }
   }
@@ -102,7 +102,10 @@ final class TaskJobs<R extends Serializable> {
         index, task, spark.parallelize(List.<LabTask<?>>of(task), 1).map(function).collectAsync());
   }
 
-  /** Ctrl-C ends the context by a hook of Spark's own, which may be ahead of the listener's. */
+  /**
+   * On Ctrl-C, Spark's own shutdown hook may stop the context before the listener reports the
+   * cancellation.
+   */
   private boolean failOrCancel() {
     long start = System.nanoTime();
     while (spark.sc().isStopped() && System.nanoTime() - start < SHUTDOWN_GRACE.toNanos()) {
@@ -117,16 +120,16 @@ final class TaskJobs<R extends Serializable> {
 
   private void reportProgress(double total) {
     listener.status(
-        "%d of %d pieces done, next %s"
+        "%d of %d tasks done, next %s"
             .formatted(
                 delivered.cardinality(),
                 tasks.size(),
                 tasks.get(delivered.nextClearBit(0)).name()));
-    double done = delivered.stream().mapToDouble(piece -> tasks.get(piece).cost()).sum();
+    double done = delivered.stream().mapToDouble(index -> tasks.get(index).cost()).sum();
     listener.progress(Math.min(done, total), total);
   }
 
-  /** Also what lies behind a failure: it was paid for, and the journal wants it. */
+  /** Delivers results behind a failed task too, because the journal can keep them. */
   private void deliverDone() {
     for (Iterator<Job> jobs = running.iterator(); jobs.hasNext(); ) {
       Job job = jobs.next();
@@ -149,7 +152,7 @@ final class TaskJobs<R extends Serializable> {
     delivery.take(job.index(), result);
   }
 
-  @SuppressWarnings("unchecked") // it is that of the job's own piece
+  @SuppressWarnings("unchecked") // the result belongs to the job's own task
   private R result(Job job) {
     return switch (outcome(job)) {
       case TaskOutcome.Done done -> (R) done.result();
@@ -180,7 +183,7 @@ final class TaskJobs<R extends Serializable> {
         spark.sc().cancelJobGroup(group);
       }
     } catch (RuntimeException e) {
-      // The context has ended in between, and the jobs with it.
+      // The context has stopped in the meantime, and the jobs with it.
     }
   }
 

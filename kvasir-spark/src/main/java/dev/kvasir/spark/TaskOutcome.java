@@ -2,15 +2,17 @@ package dev.kvasir.spark;
 
 import java.io.Serializable;
 
-/** What became of a piece. A refusal is an answer: Spark would try a failure again, in vain. */
+/**
+ * The outcome of a task. A rejection is an outcome of its own, because Spark would retry a failure.
+ */
 sealed interface TaskOutcome extends Serializable {
   record Done(Serializable result) implements TaskOutcome {}
 
   /**
-   * @param sentence what a user is to read
+   * @param message message for the user
    */
   record Refused(String message) implements TaskOutcome {}
 
-  /** Left between two steps, because its job was cancelled. */
+  /** The task stopped between two steps because its job was cancelled. */
   record Cancelled() implements TaskOutcome {}
 }

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a calibration finds is the same bits here and there, each of its pieces having been sent.
+ * Checks that a calibration is bit-identical locally and on Spark, where each task is serialized.
  */
 class CalibrationOnSparkTest {
   private static final String TEXT = BundledText.filler().substring(0, 2000);

@@ -7,14 +7,14 @@ import org.junit.jupiter.api.Test;
 
 class ClusterTest {
   @Test
-  void asManyAreAwaitedAsWereAskedForAndOneAtLeast() {
+  void requestedExecutorsAreAwaitedAtLeastOne() {
     SparkConf conf = new SparkConf(false);
     assertThat(Cluster.expectedExecutors(conf)).isEqualTo(1);
     assertThat(Cluster.expectedExecutors(conf.set("spark.executor.instances", "3"))).isEqualTo(3);
   }
 
   @Test
-  void executorsThatComeWithJobsAreNotAwaited() {
+  void dynamicExecutorsAreNotAwaited() {
     SparkConf conf = new SparkConf(false).set("spark.dynamicAllocation.enabled", "true");
     assertThat(Cluster.expectedExecutors(conf)).isZero();
     conf.set("spark.dynamicAllocation.minExecutors", "2");

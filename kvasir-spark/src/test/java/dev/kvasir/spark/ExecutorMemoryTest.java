@@ -12,7 +12,7 @@ class ExecutorMemoryTest {
   private static final long MIB = 1 << 20;
 
   @Test
-  void whatAnExecutorIsGivenIsItsHeapAndWhatLiesBeside() {
+  void availableMemoryIsHeapAndOverhead() {
     SparkConf conf = new SparkConf(false);
     assertThat(ExecutorMemory.available(conf)).isEqualTo((1024 + 384) * MIB);
     conf.set("spark.executor.memory", "8g");
@@ -23,15 +23,15 @@ class ExecutorMemoryTest {
   }
 
   @Test
-  void moreThanThatIsRefusedBeforeAnyWork() {
+  void tooMuchMemoryIsRejectedBeforeAnyWork() {
     SparkConf conf = new SparkConf(false);
     assertThatNoException()
         .isThrownBy(() -> new ExecutorMemory(500 * MIB, 99 * MIB, 4).requireWithin(conf));
     assertThatThrownBy(() -> new ExecutorMemory(500 * MIB, 100 * MIB, 4).requireWithin(conf))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
-            "an executor would take 1,412 MiB (weights 500 MiB, 100 MiB for each of 4 pieces at a"
-                + " time, 512 MiB beside them); spark.executor.memory and"
+            "an executor would take 1,412 MiB (weights 500 MiB, 100 MiB for each of 4 tasks at a"
+                + " time, 512 MiB for the rest); spark.executor.memory and"
                 + " spark.executor.memoryOverhead give it 1,408 MiB");
   }
 }

@@ -21,7 +21,7 @@ class FileDistributionTest {
   }
 
   @Test
-  void aLinkGoesUnderItsOwnNameAndLeavesNothingBehind() throws IOException {
+  void linkIsSentUnderItsOwnNameWithoutLeftovers() throws IOException {
     Path blobs = Files.createDirectory(folder.resolve("blobs"));
     Path content = Files.writeString(blobs.resolve("c0ffee"), "weights");
     Path link = Files.createSymbolicLink(folder.resolve("model.gguf"), content);
@@ -36,7 +36,7 @@ class FileDistributionTest {
   }
 
   @Test
-  void aFileGoesAsItIs() throws IOException {
+  void fileIsSentUnchanged() throws IOException {
     Path file = Files.writeString(folder.resolve("model.gguf"), "weights");
     try (FileDistribution distribution = shipment(file)) {
       assertThat(distribution.files()).containsExactly(file.toRealPath());

@@ -7,24 +7,24 @@ import org.junit.jupiter.api.Test;
 
 class LocalMasterTest {
   @Test
-  void itsNameSaysHowManyPiecesRunHere() {
-    assertThat(pieces("local")).isEqualTo(1);
-    assertThat(pieces("local[6]")).isEqualTo(6);
-    assertThat(pieces("local[6, 2]")).isEqualTo(6);
-    assertThat(pieces("local[*]")).isEqualTo(Runtime.getRuntime().availableProcessors());
-    assertThat(pieces("local[0]")).isEqualTo(1);
-    assertThat(pieces("spark://head:7077")).isEqualTo(1);
+  void masterUrlDeterminesParallelism() {
+    assertThat(parallelism("local")).isEqualTo(1);
+    assertThat(parallelism("local[6]")).isEqualTo(6);
+    assertThat(parallelism("local[6, 2]")).isEqualTo(6);
+    assertThat(parallelism("local[*]")).isEqualTo(Runtime.getRuntime().availableProcessors());
+    assertThat(parallelism("local[0]")).isEqualTo(1);
+    assertThat(parallelism("spark://head:7077")).isEqualTo(1);
   }
 
   @Test
-  void aPieceMayHaveSeveralThreads() {
+  void taskCanHaveSeveralThreads() {
     assertThat(LocalMaster.parallelism("local[6]", Map.of("spark.task.cpus", "4"))).isEqualTo(1);
     assertThat(LocalMaster.parallelism("local[6]", Map.of("spark.task.cpus", "8"))).isEqualTo(1);
     assertThat(LocalMaster.parallelism("local[6]", Map.of("spark.task.cpus", "2"))).isEqualTo(3);
     assertThat(LocalMaster.parallelism("local[6]", Map.of("spark.task.cpus", "two"))).isEqualTo(6);
   }
 
-  private static int pieces(String place) {
-    return LocalMaster.parallelism(place, Map.of());
+  private static int parallelism(String master) {
+    return LocalMaster.parallelism(master, Map.of());
   }
 }

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class SparkRunnerProviderTest {
   @Test
-  void executorsGetKvasirBesideOtherJars() {
+  void executorsGetKvasirWithOtherJars() {
     Path own = Path.of("/somewhere/kvasir-spark.jar");
     assertThat(SparkRunnerProvider.withOwn(own, ""))
         .isEqualTo("file:///somewhere/kvasir-spark.jar");
@@ -21,14 +21,14 @@ class SparkRunnerProviderTest {
   }
 
   @Test
-  void theMasterHasOneName() {
+  void masterCannotBeSetTwice() {
     assertThatThrownBy(() -> SparkRunnerProvider.conf("local[2]", Map.of("spark.master", "yarn")))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage("--conf sets spark.master to 'yarn'; expected --on to name it");
   }
 
   @Test
-  void aResultMayBeLargeUnlessSomebodySaysOtherwise() {
+  void resultLimitIsRaisedByDefault() {
     String key = "spark.driver.maxResultSize";
     assertThat(SparkRunnerProvider.conf("local", Map.of()).get(key)).isEqualTo("4g");
     assertThat(SparkRunnerProvider.conf("local", Map.of(key, "2g")).get(key)).isEqualTo("2g");

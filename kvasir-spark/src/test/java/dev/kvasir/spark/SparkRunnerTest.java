@@ -103,7 +103,7 @@ class SparkRunnerTest {
             new RunnerProvider.RunnerRequest(place, settings, false, TaskInputs.bundled(), model));
   }
 
-  /** The text of a file, and how many models its process has loaded. */
+  /** Returns the text of a file and how many models its process has loaded. */
   private record Reading(String file) implements LabTask<String> {
     @Override
     public String name() {
@@ -128,7 +128,7 @@ class SparkRunnerTest {
   }
 
   @Test
-  void twoWorkersGiveTheSameBitsAlsoWhereOneIsLost(@TempDir Path folder) throws IOException {
+  void twoWorkersGiveTheSameBitsEvenIfOneIsLost(@TempDir Path folder) throws IOException {
     Path content = Files.writeString(folder.resolve("c0ffee"), "sent along");
     Path file = Files.createSymbolicLink(folder.resolve("text"), content);
     TaskInputs inputs = TaskInputs.bundled().with(TaskInput.of(TaskInput.Role.FILE, file));
@@ -143,13 +143,13 @@ class SparkRunnerTest {
       runner.<String>run(
           Collections.nCopies(6, new Reading(file.toString())),
           ProgressListener.NONE,
-          (piece, result) -> read.add(result));
+          (index, result) -> read.add(result));
       assertThat(read).as("a model for each executor").hasSizeBetween(1, 2);
       assertThat(read).allMatch(text -> text.startsWith("sent along "));
       assertThat(figures(evaluate(runner, ProgressListener.NONE))).isEqualTo(expected);
       boolean[] killed = {false};
       ProgressListener killer =
-          (done, inAll) -> {
+          (done, total) -> {
             if (done > 0 && !killed[0]) {
               killed[0] = true;
               cluster.killWorker();
@@ -165,8 +165,7 @@ class SparkRunnerTest {
   }
 
   @Test
-  void piecesInOneProcessGiveTheSameBitsAndHaveTheirNamesOnSparksPage()
-      throws IOException, InterruptedException {
+  void localTasksGiveTheSameBitsAndAreNamedInTheSparkUi() throws IOException, InterruptedException {
     Map<String, String> settings = Map.of("spark.ui.port", "0", "spark.driver.host", "127.0.0.1");
     try (Runner runner = spark("local[4]", settings);
         HttpClient client = HttpClient.newHttpClient()) {
@@ -198,20 +197,20 @@ class SparkRunnerTest {
     return JsonParser.parseString(body).getAsJsonArray().asList();
   }
 
-  /** Stands for a driver that goes away in the midst of its work. */
+  /** Simulates a driver that dies during its work. */
   private static final class Death extends RuntimeException {
     private static final long serialVersionUID = 1L;
   }
 
   @Test
-  void whatADeadDriverHadFinishedIsNotDoneAgain(@TempDir Path folder) {
+  void finishedTasksOfADeadDriverAreNotRunAgain(@TempDir Path folder) {
     Path file = folder.resolve("journal");
     double[] work = {0, 0};
     try (Runner runner = spark("local[2]", HERE)) {
       ProgressListener dying =
-          (done, inAll) -> {
-            work[0] = inAll;
-            if (done > inAll / 2) {
+          (done, total) -> {
+            work[0] = total;
+            if (done > total / 2) {
               throw new Death();
             }
           };
@@ -222,7 +221,7 @@ class SparkRunnerTest {
     try (Runner runner = spark("local[2]", HERE)) {
       Evaluation rest =
           evaluator()
-              .run(runner, (done, inAll) -> work[1] = inAll, EvaluationJournal.at(file, "a build"));
+              .run(runner, (done, total) -> work[1] = total, EvaluationJournal.at(file, "a build"));
       assertThat(figures(rest)).isEqualTo(expected);
     }
     assertThat(work[1]).isPositive().isLessThan(work[0]);
@@ -244,19 +243,19 @@ class SparkRunnerTest {
   }
 
   @Test
-  void aRefusalIsASentenceAndNotTriedAgain() {
+  void rejectionIsAMessageAndNotRetried() {
     try (Runner runner = spark("local[1,4]", HERE)) {
       assertThatThrownBy(
               () ->
                   runner.<Integer>run(
-                      List.of(new Refusing("this")), ProgressListener.NONE, (piece, result) -> {}))
+                      List.of(new Refusing("this")), ProgressListener.NONE, (index, result) -> {}))
           .isInstanceOf(InvalidInputException.class)
           .hasMessage("name is 'this'; expected another");
       assertThat(Refusing.TRIES).hasValue(1);
     }
   }
 
-  /** The first waits for a word; all share this process. */
+  /** The first task waits for a signal; all share this process. */
   private record InLine(int place) implements LabTask<Integer> {
     private static final AtomicBoolean SAID = new AtomicBoolean();
 
@@ -283,18 +282,18 @@ class SparkRunnerTest {
   }
 
   @Test
-  void noPieceIsFarAheadOfTheFirstThatIsNotDone() {
-    int twoForEachPlace = 4;
+  void tasksStayCloseToTheFirstUnfinishedOne() {
+    int twoPerSlot = 4;
     BitSet delivered = new BitSet();
     try (Runner runner = spark("local[2]", HERE)) {
       runner.<Integer>run(
           IntStream.range(0, 20).mapToObj(InLine::new).toList(),
           ProgressListener.NONE,
-          (piece, result) -> {
-            assertThat(result).isEqualTo(piece);
-            assertThat(piece).isLessThan(delivered.nextClearBit(0) + twoForEachPlace);
-            delivered.set(piece);
-            if (delivered.cardinality() == twoForEachPlace - 1) {
+          (index, result) -> {
+            assertThat(result).isEqualTo(index);
+            assertThat(index).isLessThan(delivered.nextClearBit(0) + twoPerSlot);
+            delivered.set(index);
+            if (delivered.cardinality() == twoPerSlot - 1) {
               InLine.SAID.set(true);
             }
           });
@@ -325,11 +324,11 @@ class SparkRunnerTest {
     }
   }
 
-  /** Ends work as soon as something holds. */
+  /** Cancels work as soon as a condition is true. */
   private static ProgressListener until(BooleanSupplier end) {
     return new ProgressListener() {
       @Override
-      public void progress(double done, double inAll) {}
+      public void progress(double done, double total) {}
 
       @Override
       public boolean isCancelled() {
@@ -339,28 +338,27 @@ class SparkRunnerTest {
   }
 
   @Test
-  void piecesThatRunAreLeftWhereTheWorkIsStopped() {
+  void runningTasksEndWhenTheWorkIsCancelled() {
     try (Runner runner = spark("local[2]", HERE)) {
       int before = Endless.BEGUN.get();
       ProgressListener stopping = until(() -> Endless.BEGUN.get() == before + 2);
       assertThat(
               runner.<Integer>run(
-                  Collections.nCopies(3, new Endless()), stopping, (piece, result) -> {}))
+                  Collections.nCopies(3, new Endless()), stopping, (index, result) -> {}))
           .isFalse();
-    } // where they were not left, this would wait for them
+    } // would block if the tasks were still running
   }
 
   @Test
-  void workThatIsStoppedWithSparkItselfIsStoppedAndNotFailed() {
+  void workStoppedWithSparkIsCancelledNotFailed() {
     try (Runner runner = spark("local[1]", HERE)) {
       AtomicBoolean stopped = new AtomicBoolean();
       assertThat(
               runner.<Integer>run(
                   List.of(new InLine(1), new Endless()),
                   until(stopped::get),
-                  (piece, result) -> {
-                    SparkContext.getOrCreate()
-                        .stop(); // as it does by itself where its process ends
+                  (index, result) -> {
+                    SparkContext.getOrCreate().stop(); // as the driver does when its process ends
                     stopped.set(true);
                   }))
           .isFalse();
@@ -368,14 +366,14 @@ class SparkRunnerTest {
   }
 
   @Test
-  void aContextThatWasEndedElsewhereIsASentence() {
+  void contextStoppedElsewhereIsReported() {
     try (Runner runner = spark("local[1]", HERE)) {
       assertThatThrownBy(
               () ->
                   runner.<Integer>run(
                       List.of(new InLine(1), new Endless()),
                       ProgressListener.NONE,
-                      (piece, result) -> SparkContext.getOrCreate().stop()))
+                      (index, result) -> SparkContext.getOrCreate().stop()))
           .isInstanceOf(InvalidInputException.class)
           .hasMessage(
               "--on is 'local[1]', which has ended the work of this command; its master's log may"

@@ -23,8 +23,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Says what Spark costs and brings: an evaluation here, as {@code local[2]}, and with one and two
- * workers of one core each, by turns. Everybody runs it once to warm up, which does not count.
+ * Measures the overhead and speedup of Spark: an evaluation in this process, as {@code local[2]},
+ * and with one and two workers of one core each, in turn. A warm-up run of each does not count.
  *
  * <p>{@code SparkSpeed ROUNDS}
  */
@@ -37,24 +37,27 @@ final class SparkSpeed {
     List<Double> local = new ArrayList<>();
     List<Double> one = new ArrayList<>();
     List<Double> two = new ArrayList<>();
-    try (Model crew = Model.bundled(LoadOptions.defaults().withThreads(2));
+    try (Model twoThreads = Model.bundled(LoadOptions.defaults().withThreads(2));
         Model alone = Model.bundled(LoadOptions.defaults().withThreads(1));
         StandaloneCluster cluster =
             new StandaloneCluster(Files.createTempDirectory("spark-speed"), 2)) {
       for (int i = 0; i < rounds; i++) {
-        here.add(told("here, two threads", seconds(crew, new LocalRunner(WorkerContext.of(crew)))));
+        here.add(
+            report(
+                "here, two threads",
+                seconds(twoThreads, new LocalRunner(WorkerContext.of(twoThreads)))));
         local.add(
-            told("local[2]", seconds(alone, "local[2]", Map.of("spark.ui.enabled", "false"))));
-        one.add(told("one worker", seconds(alone, cluster.address(), limited(1))));
-        two.add(told("two workers", seconds(alone, cluster.address(), limited(2))));
+            report("local[2]", seconds(alone, "local[2]", Map.of("spark.ui.enabled", "false"))));
+        one.add(report("one worker", seconds(alone, cluster.address(), limited(1))));
+        two.add(report("two workers", seconds(alone, cluster.address(), limited(2))));
       }
     }
     System.out.printf("local[2] takes %.2f of here%n", median(local) / median(here));
     System.out.printf("two workers take %.2f of one%n", median(two) / median(one));
-    System.exit(0); // threads of Spark may linger
+    System.exit(0); // Spark threads may linger
   }
 
-  private static double told(String what, double seconds) {
+  private static double report(String what, double seconds) {
     System.out.printf("%-18s %6.1f s%n", what, seconds);
     return seconds;
   }

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.spark.launcher.JavaModuleOptions;
 
-/** A master of Spark and its workers, each a process of its own on this machine. */
+/** A Spark master and its workers, each in its own process on this machine. */
 final class StandaloneCluster implements AutoCloseable {
   private static final String CLASS_PATH = System.getProperty("java.class.path");
 
@@ -24,7 +24,7 @@ final class StandaloneCluster implements AutoCloseable {
   private final List<Process> workers = new ArrayList<>();
 
   /**
-   * @param folder for what Spark writes, and a home of Spark that it takes its jars from
+   * @param folder folder for Spark's output and for a Spark home with its jars
    */
   StandaloneCluster(Path folder, int workers) throws IOException {
     this.folder = folder;
@@ -57,7 +57,7 @@ final class StandaloneCluster implements AutoCloseable {
     }
   }
 
-  /** A driver gives up on a master that is not there within a minute. */
+  /** Drivers give up on a missing master within a minute. */
   private void awaitMaster() {
     while (master.isAlive()) {
       try (Socket _ = new Socket(InetAddress.getLoopbackAddress(), port)) {
@@ -90,7 +90,7 @@ final class StandaloneCluster implements AutoCloseable {
     return "spark://127.0.0.1:" + port;
   }
 
-  /** What a driver on the same machine says to executors that run from folders of classes. */
+  /** Returns the settings of a local driver whose executors run from class folders. */
   static Map<String, String> settings(int workers) {
     return Map.of(
         "spark.executor.memory", "600m",
@@ -118,7 +118,7 @@ final class StandaloneCluster implements AutoCloseable {
         .start();
   }
 
-  /** A worker and its executor, at once and without a word. */
+  /** Kills a worker and its executor without a shutdown. */
   void killWorker() {
     kill(workers.removeLast());
   }
@@ -128,7 +128,7 @@ final class StandaloneCluster implements AutoCloseable {
     process.destroyForcibly();
   }
 
-  /** Waits until they have ended: their folder is removed next. */
+  /** Waits until the processes have ended, because their folder is deleted next. */
   @Override
   public void close() {
     List<Process> all = new ArrayList<>(workers);

@@ -18,7 +18,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 
 /**
- * Loads the model that {@code kvasir.model} names, unless {@code spring.ai.model.chat} chooses
+ * Loads the model that {@code kvasir.model} names, unless {@code spring.ai.model.chat} selects
  * another provider.
  */
 @AutoConfiguration

@@ -7,12 +7,12 @@ import org.springframework.ai.model.tool.DefaultToolCallingChatOptions;
 import org.springframework.ai.model.tool.StructuredOutputChatOptions;
 import org.springframework.ai.model.tool.ToolCallingChatOptions;
 
-/** Options of a prompt, with those that only Kvasir has. What is null is left open. */
+/** Prompt options including those specific to Kvasir. A null value is unset. */
 public final class KvasirChatOptions extends DefaultToolCallingChatOptions
     implements StructuredOutputChatOptions {
   private final KvasirOnly own;
 
-  /** What Spring AI's options do not have. */
+  /** The options that Spring AI does not define. */
   private record KvasirOnly(
       String outputSchema,
       Long seed,
@@ -54,38 +54,38 @@ public final class KvasirChatOptions extends DefaultToolCallingChatOptions
     return new Builder();
   }
 
-  /** A JSON Schema that the answer is held to. */
+  /** Returns a JSON Schema that the answer is constrained to. */
   @Override
   public String getOutputSchema() {
     return own.outputSchema;
   }
 
-  /** With which the same prompt gives the same text. */
+  /** Returns the sampling seed; the same prompt with the same seed gives the same text. */
   public Long seed() {
     return own.seed;
   }
 
-  /** How likely a token must be, as a share of the likeliest. */
+  /** Returns the minimum probability of a token relative to the likeliest. */
   public Double minP() {
     return own.minP;
   }
 
-  /** The kind of cache, one of those that the model was made with. */
+  /** Returns the kind of cache, one of those that the model was created with. */
   public String kv() {
     return own.kv;
   }
 
-  /** By which what is kept of a conversation can be told apart and forgotten. */
+  /** Returns the key that identifies cached data of a conversation, for deleting it. */
   public String conversation() {
     return own.conversation;
   }
 
-  /** {@code auto}, {@code required} or {@code none}. */
+  /** Returns {@code auto}, {@code required} or {@code none}. */
   public String toolChoice() {
     return own.toolChoice;
   }
 
-  /** Texts of which the answer is one. */
+  /** Returns the texts that the answer is constrained to. */
   public List<String> answerChoices() {
     return own.answerChoices;
   }
@@ -118,7 +118,7 @@ public final class KvasirChatOptions extends DefaultToolCallingChatOptions
     return Objects.hash(super.hashCode(), own);
   }
 
-  /** Makes {@link KvasirChatOptions}. */
+  /** Builds {@link KvasirChatOptions}. */
   public static final class Builder extends DefaultToolCallingChatOptions.Builder<Builder>
       implements StructuredOutputChatOptions.Builder<Builder> {
     private KvasirOnly own = KvasirOnly.NONE;

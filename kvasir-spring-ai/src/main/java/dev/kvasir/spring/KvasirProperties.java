@@ -8,16 +8,15 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 /**
- * What an application says of its model.
+ * The configuration properties of a model.
  *
- * @param model a GGUF file or a folder of Hugging Face; null for the bundled model
- * @param kv kinds of cache, separated by semicolons; the first one is the usual
- * @param kvMemory that the caches of all answers together may take; null for what there is
+ * @param model a GGUF file or a Hugging Face folder; null for the bundled model
+ * @param kv kinds of cache, separated by semicolons; the first is the default
+ * @param kvMemory that all caches may use together; null for no limit
  * @param threads that compute; null for all processors
- * @param contextLimit tokens of a prompt and its answer; null for what the model has
- * @param store places where what was read outlives the process, separated by semicolons; null for
- *     none
- * @param chat what prompts leave open
+ * @param contextLimit tokens of a prompt and its answer; null for the model's limit
+ * @param store addresses of stores for cached prefixes, separated by semicolons; null for none
+ * @param chat defaults for prompts
  */
 @ConfigurationProperties("kvasir")
 public record KvasirProperties(
@@ -29,7 +28,7 @@ public record KvasirProperties(
     String store,
     @DefaultValue Chat chat) {
 
-  /** The usual options; null where the library's own are as good. */
+  /** Default options; null for the library's defaults. */
   public record Chat(
       Double temperature, Double topP, Integer topK, Double minP, Long seed, Integer maxTokens) {
     KvasirChatOptions options() {
@@ -48,7 +47,7 @@ public record KvasirProperties(
     return split(kv);
   }
 
-  /** Places as {@code kvasir serve --store} takes them. */
+  /** Returns the addresses in the form of {@code kvasir serve --store}. */
   List<String> stores() {
     return store == null || store.isBlank() ? List.of() : split(store);
   }

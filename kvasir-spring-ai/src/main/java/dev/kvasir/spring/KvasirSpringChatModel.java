@@ -11,9 +11,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 
 /**
- * A chat model of Spring AI that runs within the process. It tells which functions the model wants
- * to call; calling them is up to Spring's {@code ToolCallingAdvisor}. Options of a prompt stand
- * alone, as everywhere in Spring AI: {@code ChatClient} merges them with those of the model.
+ * A Spring AI chat model that runs in this process. It returns the tool calls that the model wants;
+ * Spring's {@code ToolCallingAdvisor} executes them. As usual in Spring AI, the options of a prompt
+ * replace those of the model, and {@code ChatClient} merges them.
  */
 public final class KvasirSpringChatModel implements ChatModel {
   private static final ChatCompletion.Listener NO_LISTENER = new ChatCompletion.Listener() {};
@@ -23,8 +23,8 @@ public final class KvasirSpringChatModel implements ChatModel {
   private final Observations observations;
 
   /**
-   * @param answers stays open when this is no longer used
-   * @param options for prompts that have none
+   * @param chatService stays open when this model is no longer used
+   * @param options for prompts without any
    */
   public KvasirSpringChatModel(
       ChatService chatService, KvasirChatOptions options, ObservationRegistry registry) {
@@ -72,7 +72,7 @@ public final class KvasirSpringChatModel implements ChatModel {
       sink.next(SpringResponses.end(result));
       sink.complete();
     } catch (CancellationException e) {
-      // Who cancels a stream hears nothing more of it.
+      // A cancelled stream is not reported any further.
     } catch (RuntimeException e) {
       sink.error(e);
     }

@@ -13,7 +13,7 @@ import org.springframework.ai.chat.observation.DefaultChatModelObservationConven
 import org.springframework.ai.chat.prompt.Prompt;
 import reactor.core.publisher.Flux;
 
-/** Times, counts and traces of calls, by the names that Spring AI has for them. */
+/** Micrometer observations of calls, with Spring AI's naming convention. */
 final class Observations {
   private static final String PROVIDER = "kvasir";
   private static final ChatModelObservationConvention NAMES =

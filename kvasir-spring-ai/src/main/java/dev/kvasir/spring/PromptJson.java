@@ -12,7 +12,7 @@ import org.springframework.ai.model.tool.ToolCallingChatOptions;
 import org.springframework.ai.tool.ToolCallback;
 import org.springframework.ai.tool.definition.ToolDefinition;
 
-/** Prompts of Spring AI in the fields of the OpenAI interface. */
+/** Converts Spring AI prompts to OpenAI JSON. */
 final class PromptJson {
   private static final Gson GSON = new Gson();
 

@@ -4,7 +4,7 @@ import dev.kvasir.server.ChatCompletion;
 import java.util.function.Consumer;
 import org.springframework.ai.chat.model.ChatResponse;
 
-/** Pieces of an answer as responses of a stream. */
+/** Converts the chunks of an answer to the responses of a stream. */
 final class ResponseStreamListener implements ChatCompletion.Listener {
   private final ChatCompletion completion;
   private final Consumer<ChatResponse> out;
@@ -20,7 +20,9 @@ final class ResponseStreamListener implements ChatCompletion.Listener {
     out.accept(SpringResponses.piece(completion, piece, reasoning.toString()));
   }
 
-  /** All of it so far: of metadata, who gathers a stream keeps the last. */
+  /**
+   * Emits all reasoning so far, because an aggregator of the stream retains only the last metadata.
+   */
   @Override
   public void reasoning(String piece) {
     reasoning.append(piece);

@@ -10,7 +10,7 @@ import org.springframework.ai.chat.messages.Message;
 import org.springframework.ai.chat.messages.ToolResponseMessage;
 import org.springframework.ai.content.MediaContent;
 
-/** Messages of Spring AI in the fields of the OpenAI interface. */
+/** Converts Spring AI messages to OpenAI JSON. */
 final class SpringMessageJson {
   private SpringMessageJson() {}
 
@@ -20,7 +20,7 @@ final class SpringMessageJson {
     return list;
   }
 
-  /** The results of several calls are several messages there. */
+  /** Converts a message; the results of several tool calls become several messages. */
   private static Stream<JsonObject> each(Message message) {
     if (message instanceof MediaContent content && !content.getMedia().isEmpty()) {
       throw new InvalidInputException(

@@ -11,21 +11,21 @@ import org.springframework.ai.chat.metadata.DefaultUsage;
 import org.springframework.ai.chat.model.ChatResponse;
 import org.springframework.ai.chat.model.Generation;
 
-/** Answers as Spring AI gives them. */
+/** Converts results to Spring AI responses. */
 final class SpringResponses {
-  /** Where Spring AI's own models keep what was thought. */
+  /** The metadata key for reasoning in Spring AI's own models. */
   static final String REASONING = "reasoningContent";
 
   private SpringResponses() {}
 
-  /** A whole answer. */
+  /** Converts a whole answer. */
   static ChatResponse of(ChatCompletion.Result result) {
     List<AssistantMessage.ToolCall> calls =
         result.toolCalls().stream().map(SpringResponses::call).toList();
     return whole(result, message(result.text(), result.reasoning(), calls));
   }
 
-  /** The last response of a stream, which says how it ended and what it took. */
+  /** Returns the last response of a stream, with its finish reason and usage. */
   static ChatResponse end(ChatCompletion.Result result) {
     return whole(result, message("", result.reasoning(), List.of()));
   }

@@ -34,7 +34,7 @@ import org.springframework.ai.content.Media;
 import org.springframework.ai.tool.function.FunctionToolCallback;
 import org.springframework.util.MimeTypeUtils;
 
-/** The model by itself, without Spring Boot. */
+/** The model without Spring Boot. */
 class KvasirSpringChatModelTest {
   private static final KvasirChatOptions LIKELIEST =
       KvasirChatOptions.builder().temperature(0.0).maxTokens(8).build();
@@ -57,7 +57,7 @@ class KvasirSpringChatModelTest {
   }
 
   @Test
-  void anAnswerSaysWhatItTookAndWhyItEnded() {
+  void anAnswerHasItsUsageAndFinishReason() {
     ChatResponse response = model.call(new Prompt("Hello", LIKELIEST));
     assertThat(response.getResult().getOutput().getText()).isNotBlank();
     assertThat(response.getResult().getMetadata().getFinishReason()).isEqualTo("LENGTH");
@@ -74,7 +74,7 @@ class KvasirSpringChatModelTest {
   }
 
   @Test
-  void aStreamEndsWithWhatItTook() {
+  void aStreamEndsWithItsUsage() {
     List<ChatResponse> responses =
         model.stream(new Prompt("Hello", LIKELIEST)).collectList().block();
     StringBuilder text = new StringBuilder();
@@ -87,7 +87,7 @@ class KvasirSpringChatModelTest {
   }
 
   @Test
-  void aStreamThatIsCancelledLeavesItsMemory() throws InterruptedException {
+  void aCancelledStreamFreesItsMemory() throws InterruptedException {
     KvasirChatOptions many = LIKELIEST.mutate().maxTokens(4000).build();
     assertThat(model.stream(new Prompt("Hello", many)).take(3).collectList().block()).hasSize(3);
     do {
@@ -150,12 +150,12 @@ class KvasirSpringChatModelTest {
 
   @Test
   void optionsOfAPromptWinWhereTheyAreGiven() {
-    KvasirChatOptions usual = KvasirChatOptions.builder().kv("fp16").seed(1L).build();
+    KvasirChatOptions defaults = KvasirChatOptions.builder().kv("fp16").seed(1L).build();
     KvasirChatOptions both =
-        usual.mutate().combineWith(KvasirChatOptions.builder().kv("kivi:2").topK(3)).build();
+        defaults.mutate().combineWith(KvasirChatOptions.builder().kv("kivi:2").topK(3)).build();
     assertThat(both)
         .isEqualTo(KvasirChatOptions.builder().kv("kivi:2").seed(1L).topK(3).build())
-        .isNotEqualTo(usual);
+        .isNotEqualTo(defaults);
   }
 
   @Test
@@ -172,7 +172,7 @@ class KvasirSpringChatModelTest {
   }
 
   @Test
-  void aBadOptionIsToldToTheCallerOfEither() {
+  void aBadOptionIsReportedToTheCallerOfEither() {
     Prompt cold = new Prompt("Hello", KvasirChatOptions.builder().temperature(-1.0).build());
     assertThatThrownBy(() -> model.call(cold))
         .isInstanceOf(ApiException.class)
@@ -205,7 +205,7 @@ class KvasirSpringChatModelTest {
     observed.call(new Prompt("Hello"));
     assertThat(seen.take()).isEqualTo("chat kvasir-mini");
     observed.stream(new Prompt("Hello")).blockLast();
-    // A stream's end is seen after it was told.
+    // The observation of a stream ends after its last response.
     assertThat(seen.poll(1, TimeUnit.MINUTES)).isEqualTo("chat kvasir-mini");
   }
 }

@@ -1,12 +1,12 @@
 package dev.kvasir.store;
 
 /**
- * How fast bytes come from a tier: an average over reads that forgets, so that a disk which was
- * warm yesterday is believed to be cold after a few slow reads. Before the first read it is a
- * guess.
+ * The read throughput of a tier: an exponentially decaying average over reads. It follows a disk
+ * whose page cache has gone cold within a few reads. Before the first read it is the tier's initial
+ * estimate. Thread-safe.
  */
 public final class ReadSpeed {
-  /** What is left of what was known when another read is added. */
+  /** The weight that earlier reads keep when another one is added. */
   private static final double DECAY = 7.0 / 8;
 
   private static final double NANOS_PER_SECOND = 1e9;
@@ -20,7 +20,9 @@ public final class ReadSpeed {
   }
 
   /**
-   * @param bytes that came, 0 where none came in time
+   * Adds a read.
+   *
+   * @param bytes that arrived; 0 if none arrived in time
    */
   synchronized void add(long bytes, long nanos) {
     this.bytes = this.bytes * DECAY + bytes;
@@ -31,7 +33,10 @@ public final class ReadSpeed {
     return nanos == 0 ? initialBytesPerSecond : bytes / nanos * NANOS_PER_SECOND;
   }
 
-  /** How long so many bytes will take; {@link Double#POSITIVE_INFINITY} where none ever came. */
+  /**
+   * Returns the expected seconds to read {@code bytes}; {@link Double#POSITIVE_INFINITY} if no read
+   * ever returned any.
+   */
   public double secondsFor(long bytes) {
     return bytes / bytesPerSecond();
   }

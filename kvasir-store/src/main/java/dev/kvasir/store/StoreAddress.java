@@ -12,10 +12,12 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 
-/** A place for blobs as a user types it: {@code DIR[,50GiB]} or {@code redis://…}. */
+/** The address of a blob store as a user types it: {@code DIR[,50GiB]} or {@code redis://…}. */
 public sealed interface StoreAddress {
   /**
-   * @param budget in bytes; 0 is none
+   * A folder on disk.
+   *
+   * @param budget in bytes; 0 for no limit
    */
   record FolderAddress(Path folder, long budget) implements StoreAddress {
     @Override
@@ -37,7 +39,7 @@ public sealed interface StoreAddress {
     }
   }
 
-  /** Classes of Jedis are loaded when it is opened, and else not at all. */
+  /** A Redis server. Jedis classes load only when such an address is opened. */
   record RedisStoreAddress(RedisAddress server) implements StoreAddress {
     @Override
     public BlobTier open(Consumer<String> listener) {
@@ -49,22 +51,25 @@ public sealed interface StoreAddress {
   }
 
   /**
-   * @param listener gets a sentence where the disk or the server fails
+   * Opens the tier.
+   *
+   * @param listener receives a sentence when the disk or the server fails
    */
   BlobTier open(Consumer<String> listener);
 
   /**
-   * Makes sure that blobs can be kept there, as far as a user can be at fault. A server may be away
-   * for a while and is not asked.
+   * Checks the address for user errors, such as a folder that cannot be written. A Redis server may
+   * be down temporarily and is not contacted.
    *
-   * @throws InvalidInputException where they cannot
+   * @throws InvalidInputException if blobs cannot be stored there
    */
   void check();
 
   /**
-   * A folder whose name has a comma is typed with a budget behind it, if need be {@code ,0}.
+   * Parses an address. A folder name that contains a comma needs a budget after it, for example
+   * {@code ,0}.
    *
-   * @throws InvalidInputException where it is none
+   * @throws InvalidInputException if the text is not an address
    */
   static StoreAddress parse(String typed) {
     if (RedisAddress.isRedisUri(typed)) {

@@ -3,16 +3,16 @@ package dev.kvasir.store;
 import dev.kvasir.store.tier.BlobTier.TierType;
 
 /**
- * What has happened at a tier.
+ * Counters of one tier.
  *
- * @param tier its name, for people
+ * @param tier its display name
  * @param hits blobs that were read
- * @param misses blobs that were asked for and not found, for whatever reason
- * @param bytesRead of hits
- * @param readNanos that reads have taken, also in vain
- * @param bytesWritten of blobs that the tier says it keeps
+ * @param misses blobs that were requested and not returned, for any reason
+ * @param bytesRead total size of the hits
+ * @param readNanos total duration of all reads, including those without a hit
+ * @param bytesWritten total size of the blobs that the tier accepted
  * @param failures of the disk or the server
- * @param dropped blobs that were not written, because too much waited to be or there was no time
+ * @param dropped blobs that were not written because the queue was full or time ran out
  */
 public record TierCounts(
     String tier,

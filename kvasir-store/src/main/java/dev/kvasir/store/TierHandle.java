@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
-/** A tier with what is counted of it, and the thread that writes to it. */
+/** A tier with its counters and the thread that writes to it. */
 final class TierHandle {
   private final BlobTier tier;
   private final TierWriter writer;
@@ -44,7 +44,7 @@ final class TierHandle {
     return found;
   }
 
-  /** That a blob is not there is no matter of speed; that it has not come in time is. */
+  /** Counts a read. A missing blob says nothing about speed; a late one does. */
   private void count(int requested, Map<BlobName, ByteBuffer> found, long time, boolean isLate) {
     long bytesRead = found.values().stream().mapToLong(ByteBuffer::capacity).sum();
     hits.add(found.size());

@@ -8,15 +8,15 @@ import java.util.List;
 import java.util.Queue;
 
 /**
- * Writes to a tier behind the callers' backs, in the order in which they asked. What waits is
- * bounded by its bytes: a blob that finds no room is dropped, since a store that is slow must cost
- * neither time nor memory. Each tier has one of its own, so a slow server delays no disk.
+ * Writes to a tier asynchronously, in the order of the calls. The queue is bounded in bytes: a blob
+ * that does not fit is dropped, so a slow store costs neither time nor memory. Each tier has its
+ * own writer, so a slow server does not delay a disk.
  */
 final class TierWriter {
-  /** What a name takes in the queue, about. */
+  /** The approximate size of a queued name in bytes. */
   private static final long NAME_BYTES = 200;
 
-  /** One thing to do, and the bytes it holds on to. */
+  /** A queued task and the memory it holds. */
   private record Job(Runnable task, long bytes, int blobs) {}
 
   private final BlobTier tier;
@@ -52,7 +52,9 @@ final class TierWriter {
     add(new Job(() -> tier.touch(names), names.size() * NAME_BYTES, 0));
   }
 
-  /** After what waits; to be asked for it is never refused for want of room. */
+  /**
+   * Queues a deletion after the pending writes. Deletions are never dropped for lack of capacity.
+   */
   void delete(List<BlobName> names) {
     add(new Job(() -> names.forEach(tier::delete), 0, 0));
   }
@@ -67,7 +69,7 @@ final class TierWriter {
     writtenBytes += bytes;
   }
 
-  /** A single one may be larger than all that may wait. */
+  /** Queues a job. A single job may be larger than the limit. */
   private synchronized void add(Job job) {
     boolean isTooMuch = job.bytes() > 0 && queuedBytes + job.bytes() > maxQueuedBytes;
     if (isClosed || !jobs.isEmpty() && isTooMuch) {
@@ -79,7 +81,7 @@ final class TierWriter {
     notifyAll();
   }
 
-  /** Waits until so many bytes would not be dropped, or so long. */
+  /** Waits until {@code bytes} more would not be dropped, for at most {@code time}. */
   synchronized void awaitCapacity(long bytes, Duration time) {
     long end = System.nanoTime() + time.toNanos();
     long millis = time.toMillis();
@@ -96,12 +98,12 @@ final class TierWriter {
       try {
         job.task().run();
       } catch (RuntimeException | Error e) {
-        drop(job); // whatever it was, the next one is written
+        drop(job); // the thread must survive any failure
       }
     }
   }
 
-  /** Waits for one; null at the end. */
+  /** Waits for the next job and returns it; null once closed. */
   private synchronized Job next() {
     isBusy = false;
     notifyAll();
@@ -120,7 +122,7 @@ final class TierWriter {
     dropped += job.blobs();
   }
 
-  /** Waits until all is written that was asked for, or so long; tells which. */
+  /** Waits until all pending jobs are done, for at most {@code time}; returns whether they are. */
   synchronized boolean flush(Duration time) {
     long end = System.nanoTime() + time.toNanos();
     while (isBusy || !jobs.isEmpty()) {
@@ -132,7 +134,7 @@ final class TierWriter {
     return true;
   }
 
-  /** Whether it was woken, and not interrupted. */
+  /** Waits for a notification; returns false if interrupted. */
   private boolean awaitSignal(long millis) {
     try {
       wait(millis);
@@ -143,7 +145,7 @@ final class TierWriter {
     }
   }
 
-  /** Takes nothing more, finishes what fits into the time, and drops the rest. */
+  /** Stops accepting jobs, works on the queue for at most {@code time}, and drops the rest. */
   void close(Duration time) {
     stopAccepting();
     flush(time);

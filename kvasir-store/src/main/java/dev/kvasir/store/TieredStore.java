@@ -20,35 +20,35 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Several places for blobs, the nearest first. Reads ask one after another, within one deadline for
- * all; writes go to all of them, later, by threads of their own ({@link TierWriter}).
+ * A blob store of several tiers, nearest first. Reads query one tier after another within one
+ * deadline. Writes go to all tiers asynchronously ({@link TierWriter}).
  *
- * <p>Whoever has read a blob checks what is inside, and says what came of it: {@link #markVerified}
- * spreads it to nearer tiers, {@link #deleteDamaged} removes it from where it was, after which
- * another read finds it further away, if anywhere.
+ * <p>The reader of a blob validates its content and reports the result. {@link #markVerified}
+ * copies the blob to nearer tiers. {@link #deleteDamaged} removes it from its tier, so that the
+ * next read tries the tiers further away. Thread-safe.
  */
 public final class TieredStore implements AutoCloseable {
-  /** What may wait to be written to a tier, at the most; and no more than a share of the heap. */
+  /** The maximum size of a tier's write queue; a share of the heap bounds it further. */
   public static final long MAX_QUEUED_BYTES = 256L << 20;
 
-  /** The share of the heap, of which steps and requests need the most. */
+  /** The inverse of that share of the heap; most of the heap belongs to steps and requests. */
   private static final int HEAP_SHARES = 8;
 
-  /** How long closing may take to write what waits. */
+  /** How long closing may take to write the queues. */
   public static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
   /**
-   * A blob, and where it was.
+   * A blob and the tier it was read from.
    *
-   * @param bytes on the heap, or in a file that is mapped for its reader
-   * @param tier counted from 0, the nearest
+   * @param bytes on the heap, or a file mapping that the caller of the read manages
+   * @param tier index of the tier; 0 is the nearest
    */
   public record LocatedBlob(BlobName name, ByteBuffer bytes, int tier) {
     public int size() {
       return bytes.capacity();
     }
 
-    /** Not to be changed. */
+    /** Returns the bytes, which callers must not modify. */
     public byte[] toArray() {
       if (bytes.hasArray()) {
         return bytes.array();
@@ -62,16 +62,16 @@ public final class TieredStore implements AutoCloseable {
   private final List<TierHandle> handles;
 
   /**
-   * @param waitingBytes that may wait to be written, for each tier
+   * @param maxQueuedBytes limit of each tier's write queue
    */
   public TieredStore(List<BlobTier> tiers, long maxQueuedBytes) {
     this.handles = tiers.stream().map(tier -> new TierHandle(tier, maxQueuedBytes)).toList();
   }
 
   /**
-   * Folders come before servers, otherwise in the order that was typed.
+   * Opens the tiers: folders before servers, otherwise in the given order.
    *
-   * @param listener gets a sentence where a disk or a server fails
+   * @param listener receives a sentence when a disk or a server fails
    */
   public static TieredStore open(List<StoreAddress> addresses, Consumer<String> listener) {
     List<BlobTier> tiers =
@@ -84,17 +84,20 @@ public final class TieredStore implements AutoCloseable {
     return new TieredStore(tiers, Math.min(MAX_QUEUED_BYTES, share));
   }
 
-  /** Each tier may take the time that is usual for it. */
+  /** Reads blobs, with each tier's default timeout. */
   public Map<BlobName, LocatedBlob> read(List<BlobName> names) {
     return read(names, tier -> Deadline.in(tier.defaultReadTimeout()), FileMapper.NONE);
   }
 
-  /** What is found in time, in the order of names. */
+  /** Returns the blobs found before the deadline, in the order of {@code names}. */
   public Map<BlobName, LocatedBlob> read(List<BlobName> names, Deadline deadline) {
     return read(names, tier -> deadline, FileMapper.NONE);
   }
 
-  /** The same where it lies, as far as it lies in files that can stay mapped. */
+  /**
+   * Reads blobs like {@link #read(List, Deadline)}, but maps files where they can stay mapped
+   * instead of copying them.
+   */
   public Map<BlobName, LocatedBlob> read(
       List<BlobName> names, Deadline deadline, FileMapper mapper) {
     return read(names, tier -> deadline, mapper);
@@ -136,7 +139,10 @@ public final class TieredStore implements AutoCloseable {
     return ordered;
   }
 
-  /** The nearest tier that has each of them, in the order of names; those nowhere are left out. */
+  /**
+   * Returns the nearest tier of each blob, in the order of {@code names}. Missing blobs are left
+   * out.
+   */
   public Map<BlobName, Integer> locate(List<BlobName> names, Deadline deadline) {
     Map<BlobName, Integer> found = new LinkedHashMap<>();
     for (int tier = 0; tier < handles.size(); tier++) {
@@ -150,7 +156,7 @@ public final class TieredStore implements AutoCloseable {
     return inOrder(names, found);
   }
 
-  /** Those that each tier has. */
+  /** Returns the blobs that all tiers contain. */
   public Set<BlobName> inAllTiers(List<BlobName> names, Deadline deadline) {
     Set<BlobName> there = new HashSet<>(names);
     for (TierHandle handle : handles) {
@@ -161,22 +167,22 @@ public final class TieredStore implements AutoCloseable {
     return there;
   }
 
-  /** Keeps a blob in all tiers, soon; nobody may change the bytes. */
+  /** Writes a blob to all tiers asynchronously. Nobody may modify the bytes afterwards. */
   public void write(BlobName name, byte[] bytes) {
     handles.forEach(handle -> handle.writer().write(name, bytes));
   }
 
-  /** Adds to a record in all tiers, soon, whoever else adds to it meanwhile. */
+  /** Appends to a record in all tiers asynchronously; concurrent appends are all preserved. */
   public void append(BlobName record, byte[] bytes) {
     handles.forEach(handle -> handle.writer().append(record, bytes));
   }
 
-  /** For who can wait: until the nearest tier would take so many bytes, or so long. */
+  /** Waits until the nearest tier's queue would accept {@code bytes}, for at most {@code time}. */
   public void awaitCapacity(long bytes, Duration time) {
     handles.getFirst().writer().awaitCapacity(bytes, time);
   }
 
-  /** These were whole and of use: nearer tiers get them too, and their age begins anew. */
+  /** Marks blobs as valid and used: copies them to nearer tiers and renews their age. */
   public void markVerified(List<LocatedBlob> found) {
     for (int tier = 0; tier < handles.size(); tier++) {
       for (LocatedBlob one : found) {
@@ -188,24 +194,24 @@ public final class TieredStore implements AutoCloseable {
     touch(found.stream().map(LocatedBlob::name).toList());
   }
 
-  /** These were of use just now, read or not; in the order in which they are needed. */
+  /** Renews the age of blobs that were just used, in the order in which a reader needs them. */
   public void touch(List<BlobName> names) {
     List<BlobName> copy = List.copyOf(names);
     handles.forEach(handle -> handle.writer().touch(copy));
   }
 
-  /** This one was not what its name says; it is forgotten when the call returns. */
+  /** Deletes a blob whose content does not match its name; it is gone when the call returns. */
   public void deleteDamaged(LocatedBlob found) {
     handles.get(found.tier()).tier().delete(found.name());
   }
 
-  /** Removes them from all tiers, after what waits to be written. */
+  /** Deletes blobs from all tiers, after the pending writes. */
   public void delete(List<BlobName> names) {
     List<BlobName> copy = List.copyOf(names);
     handles.forEach(handle -> handle.writer().delete(copy));
   }
 
-  /** A record as each tier has it, where they may differ; each may take the time usual for it. */
+  /** Returns a record as each tier has it; tiers may differ. Each tier has its default timeout. */
   public List<byte[]> readFromAllTiers(BlobName name) {
     return handles.stream()
         .map(TierHandle::tier)
@@ -227,12 +233,14 @@ public final class TieredStore implements AutoCloseable {
     return handles.get(tier).speed();
   }
 
-  /** What lies in a tier, where that can be known; may list a folder. */
+  /** Returns the size of a tier if it is known; may list a folder. */
   public Optional<TierSize> size(int tier) {
     return handles.get(tier).tier().size();
   }
 
-  /** Waits until all is written that was asked for, or so long; tells which. */
+  /**
+   * Waits until all pending writes are done, for at most {@code time}; returns whether they are.
+   */
   public boolean flush(Duration time) {
     Deadline deadline = Deadline.in(time);
     List<TierHandle> late = new ArrayList<>(handles);
@@ -245,7 +253,7 @@ public final class TieredStore implements AutoCloseable {
     close(CLOSE_TIMEOUT);
   }
 
-  /** Writes what waits for so long, and drops what is left. */
+  /** Works on the write queues for at most {@code time}, then drops the rest. */
   public void close(Duration time) {
     Deadline deadline = Deadline.in(time);
     for (TierHandle handle : handles) {

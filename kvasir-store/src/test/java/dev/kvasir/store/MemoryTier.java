@@ -16,10 +16,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 
-/**
- * A tier that remembers what was asked of it, whose writes can be held up, and which fails at empty
- * blobs.
- */
+/** A tier that records requests, can block writes, and fails for empty blobs. */
 final class MemoryTier implements BlobTier {
   final Map<BlobName, byte[]> blobs = new ConcurrentHashMap<>();
   final List<List<BlobName>> requests = Collections.synchronizedList(new ArrayList<>());
@@ -31,7 +28,7 @@ final class MemoryTier implements BlobTier {
     this.name = name;
   }
 
-  /** Writes wait from here on. */
+  /** Blocks writes from now on. */
   MemoryTier withBlockedWrites() {
     writes.drainPermits();
     return this;

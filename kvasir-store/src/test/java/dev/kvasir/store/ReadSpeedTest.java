@@ -11,19 +11,19 @@ class ReadSpeedTest {
   private final ReadSpeed speed = new ReadSpeed(500);
 
   @Test
-  void beforeTheFirstReadItIsTheGuess() {
+  void beforeTheFirstReadItIsTheInitialEstimate() {
     assertThat(speed.bytesPerSecond()).isEqualTo(500);
     assertThat(speed.secondsFor(1000)).isEqualTo(2);
   }
 
   @Test
-  void theFirstReadReplacesTheGuess() {
+  void theFirstReadReplacesTheInitialEstimate() {
     speed.add(6000, 2 * SECOND);
     assertThat(speed.bytesPerSecond()).isEqualTo(3000);
   }
 
   @Test
-  void oldReadsAreForgotten() {
+  void oldReadsDecay() {
     for (int i = 0; i < 1000; i++) {
       speed.add(8000, SECOND);
     }
@@ -41,7 +41,7 @@ class ReadSpeedTest {
   }
 
   @Test
-  void whatNeverComesTakesForEver() {
+  void aTierWithoutAnyBytesTakesForever() {
     speed.add(0, SECOND);
     assertThat(speed.secondsFor(1)).isInfinite();
   }

@@ -61,7 +61,7 @@ class StoreAddressTest {
   }
 
   @Test
-  void aFolderThatCannotBeWrittenIsSaidBeforeAnythingIsKept(@TempDir Path folder)
+  void aFolderThatCannotBeWrittenIsReportedBeforeAnythingIsSaved(@TempDir Path folder)
       throws IOException {
     StoreAddress.parse(folder.resolve("a/b").toString()).check();
     assertThat(folder.resolve("a/b")).isEmptyDirectory();

@@ -9,13 +9,15 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
 
-/** The root knows all rooms, each kind of tier knows what a tier is, and only one knows Jedis. */
+/**
+ * The root uses all packages, each tier uses only the tier contract, and one package uses Jedis.
+ */
 class StoreArchitectureTest {
   private static final String ROOT = "dev.kvasir.store";
   private static final JavaClasses OURS = importOurs();
 
   private static JavaClasses importOurs() {
-    // Names are all that the rules look at: the classes of libraries need not be read.
+    // The rules only look at names, so library classes need not be read.
     ArchConfiguration.get().setResolveMissingDependenciesFromClassPath(false);
     return new ClassFileImporter()
         .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -23,7 +25,7 @@ class StoreArchitectureTest {
   }
 
   @Test
-  void whatATierIsKnowsNoTier() {
+  void theTierContractUsesNoTier() {
     classes()
         .that()
         .resideInAPackage(ROOT + ".tier")
@@ -45,7 +47,7 @@ class StoreArchitectureTest {
   }
 
   @Test
-  void redisKnowsNeitherTheRootNorTheFolder() {
+  void redisUsesNeitherTheRootNorTheFolder() {
     noClasses()
         .that()
         .resideInAPackage(ROOT + ".redis")
@@ -56,7 +58,7 @@ class StoreArchitectureTest {
   }
 
   @Test
-  void onlyRedisKnowsJedis() {
+  void onlyTheRedisPackageUsesJedis() {
     noClasses()
         .that()
         .resideOutsideOfPackage(ROOT + ".redis")

@@ -42,7 +42,7 @@ class TieredStoreTest {
   }
 
   @Test
-  void whateverAWriteEndsInTheNextIsWritten() {
+  void aFailedWriteDoesNotStopTheNext() {
     store.write(names.get(0), new byte[0]);
     store.write(names.get(1), some.get(1).bytes());
     assertThat(store.flush(PATIENCE)).isTrue();
@@ -51,7 +51,7 @@ class TieredStoreTest {
   }
 
   @Test
-  void theNearestTierIsAskedFirstAndTheNextForTheRest() {
+  void theNearestTierIsReadFirstAndTheNextForTheRest() {
     keep(near, 1);
     keep(near, 3);
     keep(far, 0);
@@ -68,14 +68,14 @@ class TieredStoreTest {
   }
 
   @Test
-  void whatIsAllNearIsNotAskedForFurtherAway() {
+  void blobsInTheNearestTierAreNotReadFromOthers() {
     IntStream.range(0, 4).forEach(i -> keep(near, i));
     assertThat(store.read(names)).hasSize(4);
     assertThat(far.requests).isEmpty();
   }
 
   @Test
-  void whatIsWrittenGoesToAllTiers() {
+  void writesGoToAllTiers() {
     some.forEach(one -> store.write(one.name(), one.bytes()));
     assertThat(store.flush(PATIENCE)).isTrue();
     assertThat(near.blobs).containsOnlyKeys(names);
@@ -83,7 +83,7 @@ class TieredStoreTest {
   }
 
   @Test
-  void whatWasFoundFarAwayComesNearerOnceItWasVerified() {
+  void aVerifiedBlobIsCopiedToNearerTiers() {
     IntStream.range(0, 4).forEach(i -> keep(far, i));
     List<LocatedBlob> found = List.copyOf(store.read(names).values());
     store.flush(PATIENCE);
@@ -96,7 +96,7 @@ class TieredStoreTest {
   }
 
   @Test
-  void whatWasDamagedIsForgottenWhereItWasAndFoundFurtherAway() {
+  void aDamagedBlobIsDeletedFromItsTierAndFoundInAnother() {
     near.blobs.put(names.get(0), new byte[3]);
     keep(far, 0);
     List<BlobName> one = names.subList(0, 1);
@@ -107,7 +107,7 @@ class TieredStoreTest {
   }
 
   @Test
-  void whatIsForgottenGoesEverywhereAlsoWhereItWaitsToBeWritten() {
+  void deletionsReachAllTiersAndQueuedWrites() {
     far.withBlockedWrites();
     some.forEach(one -> store.write(one.name(), one.bytes()));
     store.delete(names.subList(0, 3));
@@ -118,7 +118,7 @@ class TieredStoreTest {
   }
 
   @Test
-  void whoCanWaitForRoomLosesNothing() {
+  void aCallerThatWaitsForCapacityLosesNothing() {
     for (int i = 0; i < 200; i++) {
       SampleBlob one = SampleBlob.block(100 + i, SIZE);
       store.awaitCapacity(SIZE, PATIENCE);
@@ -138,7 +138,7 @@ class TieredStoreTest {
       assertThat(waitFor(near, one.name())).isTrue();
     }
     assertThat(store.flush(Duration.ofMillis(1))).isFalse();
-    // Ten wait, and one is being written.
+    // Ten are queued, and one is being written.
     assertThat(dropped(1)).isBetween(19L, 20L);
     assertThat(dropped(0)).isZero();
     far.writes.release(1000);
@@ -158,7 +158,7 @@ class TieredStoreTest {
   }
 
   @Test
-  void oneThatIsLargerThanAllThatMayWaitIsWrittenAllTheSame() {
+  void aBlobLargerThanTheQueueIsStillWritten() {
     SampleBlob large = SampleBlob.block(5, (int) WAITING + 1);
     store.write(large.name(), large.bytes());
     store.flush(PATIENCE);
@@ -166,7 +166,7 @@ class TieredStoreTest {
   }
 
   @Test
-  void closingWritesWhatWaits() {
+  void closingWritesTheQueue() {
     some.forEach(one -> store.write(one.name(), one.bytes()));
     store.close(PATIENCE);
     assertThat(far.blobs).containsOnlyKeys(names);
@@ -175,7 +175,7 @@ class TieredStoreTest {
   }
 
   @Test
-  void closingDropsWhatIsNotWrittenInTime() {
+  void closingDropsWritesThatExceedTheTimeout() {
     far.withBlockedWrites();
     some.forEach(one -> store.write(one.name(), one.bytes()));
     store.close(Duration.ofMillis(50));
@@ -203,7 +203,7 @@ class TieredStoreTest {
   }
 
   @Test
-  void theSpeedOfATierIsAGuessUntilSomethingCameFromIt() {
+  void theSpeedOfATierIsAnEstimateUntilTheFirstRead() {
     store.read(names);
     assertThat(store.speed(0).bytesPerSecond()).isEqualTo(1000);
     keep(near, 0);
@@ -213,10 +213,10 @@ class TieredStoreTest {
 
   @Test
   void foldersComeBeforeServers(@TempDir Path folder) {
-    List<String> said = Collections.synchronizedList(new ArrayList<>());
+    List<String> reports = Collections.synchronizedList(new ArrayList<>());
     List<StoreAddress> typed =
         List.of(StoreAddress.parse("redis://127.0.0.1:1"), StoreAddress.parse(folder + ",1MiB"));
-    try (TieredStore opened = TieredStore.open(typed, said::add)) {
+    try (TieredStore opened = TieredStore.open(typed, reports::add)) {
       assertThat(opened.counts())
           .extracting(TierCounts::tier)
           .containsExactly(folder.toString(), "redis://127.0.0.1:1/0");
@@ -225,8 +225,8 @@ class TieredStoreTest {
       assertThat(opened.read(names)).containsOnlyKeys(names.get(0));
       assertThat(opened.size(0).orElseThrow().blobs()).isEqualTo(1);
       assertThat(opened.size(1)).isEmpty();
-      assertThat(said).singleElement().asString().contains("redis://127.0.0.1:1/0");
+      assertThat(reports).singleElement().asString().contains("redis://127.0.0.1:1/0");
     }
-    assertThat(new FolderTier(folder, 0, said::add).has(names, Deadline.none())).hasSize(1);
+    assertThat(new FolderTier(folder, 0, reports::add).has(names, Deadline.none())).hasSize(1);
   }
 }

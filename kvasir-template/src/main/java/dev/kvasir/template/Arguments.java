@@ -8,7 +8,7 @@ import java.util.Map;
 record Arguments(List<Object> positional, Map<String, Object> named) {
   static final Arguments NONE = new Arguments(List.of(), Map.of());
 
-  /** Gives each parameter its argument; a surplus or unknown argument is an error. */
+  /** Assigns arguments to parameters; a surplus or unknown argument is an error. */
   BoundArguments bind(String function, String... parameters) {
     if (positional.size() > parameters.length) {
       throw new EvaluationException(
@@ -36,7 +36,7 @@ record Arguments(List<Object> positional, Map<String, Object> named) {
     return new BoundArguments(function, parameters, values);
   }
 
-  /** The arguments after the first, for filters that hand the rest on to another filter or test. */
+  /** Returns the arguments after the first, for filters that call another filter or test. */
   Arguments rest() {
     return new Arguments(positional.subList(1, positional.size()), named);
   }

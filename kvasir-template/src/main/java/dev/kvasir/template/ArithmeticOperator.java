@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.function.DoubleBinaryOperator;
 import java.util.function.LongBinaryOperator;
 
-/** Python's arithmetic on numbers, strings and lists. */
+/** Python's arithmetic operators on numbers, strings and lists. */
 enum ArithmeticOperator {
   ADD("+"),
   SUBTRACT("-"),

@@ -1,6 +1,6 @@
 package dev.kvasir.template;
 
-/** The arguments of a built-in function by the order of its parameters. */
+/** The arguments of a built-in function in the order of its parameters. */
 final class BoundArguments {
   static final Object MISSING = new Object();
 
@@ -18,7 +18,7 @@ final class BoundArguments {
     return values[index] != MISSING;
   }
 
-  /** True where an argument was given that is not {@code none}. */
+  /** Returns whether an argument was given that is not {@code none}. */
   boolean isGiven(int index) {
     return has(index) && values[index] != null;
   }

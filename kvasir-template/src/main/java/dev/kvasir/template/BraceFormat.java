@@ -1,6 +1,6 @@
 package dev.kvasir.template;
 
-/** {@code 'pattern'.format(values)}; a format inside a format is not supported. */
+/** Implements {@code 'pattern'.format(values)}; nested formats are not supported. */
 final class BraceFormat {
   private final String pattern;
   private final Arguments arguments;
@@ -110,7 +110,7 @@ final class BraceFormat {
     return digits && text.chars().allMatch(c -> c >= '0' && c <= '9') ? Long.valueOf(text) : null;
   }
 
-  /** {@code [[fill]align][sign][#][0][width][,][.precision][type]}. */
+  /** Parses {@code [[fill]align][sign][#][0][width][,][.precision][type]}. */
   private static FormatSpec spec(String text) {
     var spec = new SpecReader(text);
     String fill = " ";

@@ -4,7 +4,7 @@ package dev.kvasir.template;
 final class BuiltinMethods {
   private BuiltinMethods() {}
 
-  /** The method {@code name} of {@code target}, or null where the type has none of that name. */
+  /** Returns the method {@code name} of {@code target}, or null if its type has none. */
   static Callable bind(Object target, String name, RenderBudget budget) {
     return switch (target) {
       case String text -> {
@@ -27,7 +27,7 @@ final class BuiltinMethods {
     };
   }
 
-  /** A method of the Java type that stands for a Python one. */
+  /** A method of the Java type that represents a Python type. */
   @FunctionalInterface
   interface Method<T> {
     Object call(T self, Arguments arguments, RenderBudget budget);

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A Python dictionary: insertion order, and {@code 1}, {@code 1.0} and {@code True} are one key.
+ * A Python dictionary: insertion-ordered, and {@code 1}, {@code 1.0} and {@code True} are one key.
  */
 final class Dict {
   record Entry(Object key, Object value) {}

@@ -1,8 +1,8 @@
 package dev.kvasir.template;
 
 /**
- * A wrong step inside one operation, which does not know where in the template it stands; {@link
- * Template} turns it into a {@link TemplateException} with the name and the line.
+ * An error in one operation, without its location in the template. {@link JinjaTemplate} converts
+ * it to a {@link TemplateException} with the name and the line.
  */
 final class EvaluationException extends RuntimeException {
   private static final long serialVersionUID = 1L;

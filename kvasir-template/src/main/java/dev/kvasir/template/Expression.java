@@ -3,7 +3,7 @@ package dev.kvasir.template;
 import java.util.List;
 import java.util.Map;
 
-/** What may stand between {@code {{} and {@code }}}. */
+/** An expression, as in {@code {{ value }}}. */
 sealed interface Expression {
   record Constant(Object value) implements Expression {}
 
@@ -19,7 +19,7 @@ sealed interface Expression {
 
   record Item(Expression target, Expression key, int line) implements Expression {}
 
-  /** A bound that is left out is the constant none. */
+  /** An omitted bound is the constant none. */
   record Slice(Expression target, Expression start, Expression stop, Expression step, int line)
       implements Expression {}
 
@@ -45,7 +45,7 @@ sealed interface Expression {
 
   record Not(Expression operand) implements Expression {}
 
-  /** Without an else branch {@code otherwise} is null and the value undefined. */
+  /** Without an else branch {@code otherwise} is null and the value is undefined. */
   record Conditional(Expression test, Expression then, Expression otherwise)
       implements Expression {}
 
@@ -76,7 +76,7 @@ sealed interface Expression {
     }
   }
 
-  /** Arguments as written; the spread ones ({@code *a}, {@code **b}) are null where absent. */
+  /** Argument expressions; the spread ones ({@code *a}, {@code **b}) are null if absent. */
   record Inputs(
       List<Expression> positional,
       Map<String, Expression> named,

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 
-/** Gives an expression its value. */
+/** Evaluates expressions. */
 final class ExpressionEvaluator {
   private final RenderBudget budget;
   private int line = 1;
@@ -17,7 +17,7 @@ final class ExpressionEvaluator {
     this.budget = budget;
   }
 
-  /** The line of the operation that is running, or that failed. */
+  /** Returns the line of the operation that is running or has failed. */
   int line() {
     return line;
   }
@@ -139,7 +139,7 @@ final class ExpressionEvaluator {
     return true;
   }
 
-  /** A call block adds its body as one more named argument. */
+  /** Evaluates a call. A call block adds its body as a further named argument. */
   Object call(Expression.Call call, Inputs extra, Scope scope) {
     Object function = evaluate(call.function(), scope);
     Arguments arguments = arguments(call.inputs(), scope);

@@ -16,8 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Operators, from the loosest to the tightest. The order is Jinja's, which is not Python's: {@code
- * ~} binds tighter than {@code +}, and {@code **} groups to the left.
+ * Parses operators in the order of their precedence. It is Jinja's, not Python's: {@code ~} binds
+ * tighter than {@code +}, and {@code **} is left-associative.
  */
 final class ExpressionParser {
   private final TokenStream tokens;
@@ -39,12 +39,12 @@ final class ExpressionParser {
     return expression;
   }
 
-  /** An expression, or several with commas between them, which make a tuple. */
+  /** Parses an expression, or several separated by commas, which form a tuple. */
   Expression tuple() {
     return commas(true);
   }
 
-  /** The same where a following {@code if} belongs to the statement. */
+  /** Parses a tuple whose following {@code if} belongs to the statement. */
   Expression tupleWithoutCondition() {
     return commas(false);
   }

@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeSet;
 
-/** The filters by name. */
+/** The registry of filters. */
 final class Filters {
   private static final Map<String, Filter> TABLE = new HashMap<>();
 

@@ -6,11 +6,11 @@ import java.math.RoundingMode;
 import java.util.Locale;
 
 /**
- * How one value is laid out by {@code %5.2f} and by {@code {:>5.2f}}.
+ * How one value is formatted by {@code %5.2f} or {@code {:>5.2f}}.
  *
- * @param alignment one of {@code < > ^ =}, or 0 for what suits the value
- * @param precision -1 where none is given
- * @param type the conversion letter, or 0 where none is given
+ * @param alignment one of {@code < > ^ =}, or 0 for the default of the value
+ * @param precision -1 if absent
+ * @param type the conversion letter, or 0 if absent
  */
 record FormatSpec(
     String fill,
@@ -130,8 +130,8 @@ record FormatSpec(
     if (exponent >= -4 && exponent < significant) {
       return rounded.stripTrailingZeros().toPlainString();
     }
-    int kept = rounded.stripTrailingZeros().precision() - 1;
-    return exponential(value, kept);
+    int fractionDigits = rounded.stripTrailingZeros().precision() - 1;
+    return exponential(value, fractionDigits);
   }
 
   private String text(String text, RenderBudget budget) {

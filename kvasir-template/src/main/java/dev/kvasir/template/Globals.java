@@ -4,9 +4,9 @@ import java.time.Clock;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
 
-/** The functions every chat template finds. */
+/** The global functions of chat templates. */
 final class Globals {
-  /** Python's sandbox has the same bound. */
+  /** Python's sandbox has the same limit. */
   private static final long MAX_RANGE = 100_000;
 
   private Globals() {}

@@ -6,13 +6,13 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * A chat template in the part of Jinja that model files use, ready to render conversations.
+ * A chat template in the subset of Jinja that model files use.
  *
- * <p>It behaves as the Python reference does with {@code trim_blocks}, {@code lstrip_blocks} and
- * the loop controls on. Variables are strings, booleans, numbers, {@code null}, lists and maps of
- * these; the order of a map is kept. A template is immutable and may be shared between threads.
- * However deep a template nests or recurses, it takes little of the caller's stack: beyond a few
- * levels it runs on a thread with a large stack while the caller waits.
+ * <p>It behaves like the Python reference with {@code trim_blocks}, {@code lstrip_blocks} and loop
+ * controls enabled. Variables are strings, booleans, numbers, {@code null}, lists and maps of
+ * these; the order of a map is kept. A template is immutable and thread-safe. Deep nesting or
+ * recursion takes little of the caller's stack: beyond a few levels, the template runs on a thread
+ * with a large stack while the caller waits.
  */
 public final class JinjaTemplate {
   private final String name;
@@ -24,9 +24,9 @@ public final class JinjaTemplate {
   }
 
   /**
-   * Reads a template.
+   * Parses a template.
    *
-   * @param name says in error messages which template is meant
+   * @param name name of the template in error messages
    * @throws TemplateException if the source is malformed or uses an unsupported construct
    */
   public static JinjaTemplate parse(String source, String name) {
@@ -35,7 +35,7 @@ public final class JinjaTemplate {
     return new JinjaTemplate(name, LargeStack.call(() -> Parser.parse(source, name)));
   }
 
-  /** Renders with the system's clock for {@code strftime_now}. */
+  /** Renders with the system clock for {@code strftime_now}. */
   public String render(Map<String, ?> variables) {
     return render(variables, Clock.systemDefaultZone());
   }
@@ -43,7 +43,7 @@ public final class JinjaTemplate {
   /**
    * Renders the template.
    *
-   * @throws TemplateException if the template refuses the variables, or fails on them
+   * @throws TemplateException if the template rejects the variables or fails
    */
   public String render(Map<String, ?> variables, Clock clock) {
     return LargeStack.call(() -> rendered(variables, clock));

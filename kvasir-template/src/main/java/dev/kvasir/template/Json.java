@@ -4,7 +4,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** The {@code tojson} filter as chat templates know it: Python's {@code json.dumps}. */
+/** The {@code tojson} filter of chat templates: Python's {@code json.dumps}. */
 final class Json {
   private final StringBuilder out = new StringBuilder();
   private final boolean ascii;

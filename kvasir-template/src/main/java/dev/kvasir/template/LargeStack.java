@@ -7,20 +7,20 @@ import java.util.function.Supplier;
 /**
  * Runs a recursion on the caller's stack while it is shallow, and on a large stack otherwise.
  *
- * <p>Parsing and rendering recurse up to the bounds of {@link TokenStream} and {@link Budget}.
- * While the virtual machine still interprets the methods, that takes more than half a MiB, which a
- * caller may not have. Catching a {@link StackOverflowError} instead is not safe: one inside a
- * static initializer leaves its class unusable for the rest of the process.
+ * <p>Parsing and rendering recurse up to the limits of {@link TokenStream} and {@link
+ * RenderBudget}. Before JIT compilation, that takes more than half a MiB, which a caller may not
+ * have. Catching a {@link StackOverflowError} instead is not safe: in a static initializer it
+ * leaves the class unusable for the rest of the process.
  */
 final class LargeStack {
-  /** Ten times what the deepest template takes while its methods are interpreted. */
+  /** Ten times what the deepest template takes before JIT compilation. */
   private static final long BYTES = 16L << 20;
 
   private LargeStack() {}
 
   /**
-   * Returns the result of {@code recursion}, or throws what it throws. It starts over on the large
-   * stack if it calls {@link #ensureCapacity}, so it must have no effect but its result.
+   * Returns the result of {@code recursion}, or throws its exception. The recursion restarts on the
+   * large stack if it calls {@link #require}, so it must have no side effects.
    */
   static <T> T call(Supplier<T> recursion) {
     try {
@@ -30,14 +30,17 @@ final class LargeStack {
     }
   }
 
-  /** Called by a recursion that is about to take more of the stack than any caller can spare. */
+  /** Called by a recursion before it takes more stack than a caller may have. */
   static void require() {
     if (!(Thread.currentThread() instanceof Deep)) {
       throw new Required();
     }
   }
 
-  /** The caller waits for the end, even if it is interrupted: a {@link Budget} bounds the time. */
+  /**
+   * The caller waits for the end, even if it is interrupted: a {@link RenderBudget} limits the
+   * time.
+   */
   private static <T> T onLargeStack(Supplier<T> recursion) {
     var task = new FutureTask<>(recursion::get);
     new Deep(task).start();

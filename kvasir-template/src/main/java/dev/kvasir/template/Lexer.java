@@ -5,12 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Cuts a template into text and tags.
+ * Splits a template into text and tags.
  *
- * <p>White space follows Jinja with {@code trim_blocks} and {@code lstrip_blocks}, the way chat
- * templates are rendered everywhere: the newline after a block or comment goes, so does the
- * indentation before one, a minus sign inside a tag takes all white space on its side and a plus
- * sign keeps it. One newline at the end of the source is dropped.
+ * <p>White space follows Jinja with {@code trim_blocks} and {@code lstrip_blocks}, the settings of
+ * chat templates. The newline after a block or comment and the indentation before it are removed. A
+ * minus sign in a tag removes all white space on its side, and a plus sign keeps it. One newline at
+ * the end of the source is removed.
  */
 final class Lexer {
   private final String name;
@@ -73,7 +73,9 @@ final class Lexer {
     return -1;
   }
 
-  /** The text from here to the tag at {@code open}, less the white space the tag takes away. */
+  /**
+   * Returns the text up to the tag at {@code open}, without the white space that the tag removes.
+   */
   private String before(int open) {
     String text = source.substring(position, open);
     char sign = open + 2 < source.length() ? source.charAt(open + 2) : ' ';
@@ -100,7 +102,7 @@ final class Lexer {
     closed(sign, true);
   }
 
-  /** Where the text of a raw block starts, or -1 if the tag here is another. */
+  /** Returns the start of the text of a raw block, or -1 if this is another tag. */
   private int rawBody() {
     int at = Whitespace.skip(source, position);
     if (!source.startsWith("raw", at)) {
@@ -155,7 +157,7 @@ final class Lexer {
     closed(source.charAt(position - 3), begin == Kind.BLOCK_BEGIN);
   }
 
-  /** Drops what a tag that ends here takes from the text after it. */
+  /** Skips the white space that a tag removes after it. */
   private void closed(char sign, boolean takesNewline) {
     if (sign == '-') {
       position = Whitespace.skip(source, position);

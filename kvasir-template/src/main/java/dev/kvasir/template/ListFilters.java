@@ -102,15 +102,15 @@ final class ListFilters {
     BoundArguments bound = arguments.bind("unique", "case_sensitive", "attribute");
     var key = key(bound, 0, path(bound, 1), budget);
     var seen = new Dict();
-    var kept = new ArrayList<>();
+    var distinct = new ArrayList<>();
     for (Object element : PythonValues.iterate(value, budget)) {
       Object identity = key.apply(element);
       if (!seen.contains(identity)) {
         seen.put(identity, true);
-        kept.add(element);
+        distinct.add(element);
       }
     }
-    return Sequence.generator(kept);
+    return Sequence.generator(distinct);
   }
 
   private static Object reverse(Object value, Arguments arguments, RenderBudget budget) {

@@ -6,7 +6,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 
-/** Methods of lists; those that only read also serve tuples. */
+/** Methods of lists; the read-only ones also apply to tuples. */
 final class ListMethods {
   static final Map<String, Method<Sequence>> READING =
       Map.of(

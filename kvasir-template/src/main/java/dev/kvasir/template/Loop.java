@@ -29,7 +29,7 @@ final class Loop {
       case "first" -> index == 0;
       case "last" -> index == elements.size() - 1;
       case "length" -> (long) elements.size();
-      // Only recursive loops, which are not supported, go deeper; nested ones do not.
+      // Only recursive loops, which are not supported, have a greater depth.
       case "depth" -> 1L;
       case "depth0" -> 0L;
       case "previtem" ->

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** A macro with the scope it was defined in; a call gives the text of its body. */
+/** A macro with the scope of its definition; a call returns the text of its body. */
 record Macro(Signature signature, Scope scope, Renderer renderer) implements Callable {
   String name() {
     return signature.name();

@@ -1,9 +1,9 @@
 package dev.kvasir.template;
 
 /**
- * Text marked as safe HTML. Templates that were written for Python meet it by accident: {@code
- * 'a'|safe + b} escapes {@code b} there even though escaping is off, and published prompts depend
- * on it. It lives only in variables and as an operand of {@code +}; everywhere else it is a string.
+ * Text marked as safe HTML. Python templates create it inadvertently: {@code 'a'|safe + b} escapes
+ * {@code b} even though escaping is off, and published prompts depend on that. It only occurs in
+ * variables and as an operand of {@code +}; elsewhere it is a string.
  */
 record Markup(String text) {
   static Object plain(Object value) {

@@ -1,4 +1,7 @@
 package dev.kvasir.template;
 
-/** What {@code namespace(...)} gives: the one object whose attributes {@code set} may change. */
+/**
+ * The result of {@code namespace(...)}: the only object with attributes that {@code set} can
+ * change.
+ */
 record Namespace(Dict attributes) {}

@@ -3,18 +3,18 @@ package dev.kvasir.template;
 import dev.kvasir.template.Expression.FilterCall;
 import java.util.List;
 
-/** One statement of a template. */
+/** A statement of a template. */
 sealed interface Node {
   record Text(String text) implements Node {}
 
   record Print(Expression value, int line) implements Node {}
 
-  /** {@code otherwise} is empty where there is no else branch. */
+  /** {@code otherwise} is empty without an else branch. */
   record If(List<Branch> branches, List<Node> otherwise) implements Node {}
 
   record Branch(Expression test, List<Node> body, int line) {}
 
-  /** A filter that is not written is null. */
+  /** An absent filter is null. */
   record For(
       Target target,
       Expression iterable,
@@ -31,7 +31,7 @@ sealed interface Node {
 
   record Macro(Signature signature, int line) implements Node {}
 
-  /** {@code call}: the signature is that of the {@code caller} the macro sees. */
+  /** {@code call}: the signature is that of the macro's {@code caller}. */
   record CallBlock(Expression.Call call, Signature caller, int line) implements Node {}
 
   record FilterBlock(List<FilterCall> filters, List<Node> body, int line) implements Node {}
@@ -39,7 +39,7 @@ sealed interface Node {
   record With(List<Target> targets, List<Expression> values, List<Node> body, int line)
       implements Node {}
 
-  /** {@code generation}, which marks a body for training and renders it as it is. */
+  /** {@code generation}, which marks a body for training and renders it unchanged. */
   record Group(List<Node> body) implements Node {}
 
   record Break() implements Node {}
@@ -47,8 +47,8 @@ sealed interface Node {
   record Continue() implements Node {}
 
   /**
-   * A macro: a parameter without a default has a null one. Arguments beyond the parameters are
-   * taken only by a body that mentions {@code varargs} or {@code kwargs}.
+   * The signature of a macro. A parameter without a default has a null one. Surplus arguments are
+   * only allowed if the body mentions {@code varargs} or {@code kwargs}.
    */
   record Signature(
       String name,
@@ -58,7 +58,7 @@ sealed interface Node {
       boolean varargs,
       boolean kwargs) {}
 
-  /** What an assignment writes to. */
+  /** The target of an assignment. */
   sealed interface Target {
     record Variable(String name) implements Target {}
 

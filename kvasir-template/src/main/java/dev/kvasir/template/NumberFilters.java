@@ -5,7 +5,7 @@ import java.math.BigInteger;
 import java.math.RoundingMode;
 import java.util.Map;
 
-/** Filters that give a number. */
+/** Filters that return a number. */
 final class NumberFilters {
   static final Map<String, Filter> TABLE =
       Map.of(
@@ -75,7 +75,7 @@ final class NumberFilters {
 
   private static Double parse(String text) {
     String number = Whitespace.strip(text, Whitespace::is).replace("_", "");
-    // Java also reads hexadecimal floats and the suffixes d and f.
+    // Java also parses hexadecimal floats and the suffixes d and f.
     boolean decimal = number.chars().allMatch(c -> c >= '0' && c <= '9' || "+-.eE".indexOf(c) >= 0);
     try {
       return decimal ? Double.valueOf(number) : null;

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** Literals, names, and what hangs on them: dots, brackets, calls, filters and tests. */
+/** Parses literals and names with their attributes, subscripts, calls, filters and tests. */
 final class OperandParser {
   private static final Expression NONE = new Constant(null);
 
@@ -204,7 +204,7 @@ final class OperandParser {
     }
   }
 
-  /** A filter's name and arguments, after the bar. */
+  /** Parses a filter's name and arguments, after the bar. */
   FilterCall filter() {
     int line = tokens.line();
     String name = tokens.expectName();
@@ -230,7 +230,7 @@ final class OperandParser {
     return negated ? new Not(tested) : tested;
   }
 
-  /** {@code x is divisibleby 3}: one argument may stand without parentheses. */
+  /** Returns whether an argument without parentheses follows, as in {@code x is divisibleby 3}. */
   private boolean startsArgument() {
     Token token = tokens.current();
     return switch (token.kind()) {

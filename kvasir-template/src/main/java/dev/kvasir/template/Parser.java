@@ -7,7 +7,7 @@ import dev.kvasir.template.Token.Kind;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Tags and their bodies. */
+/** Parses tags and their bodies. */
 final class Parser {
   private static final String SUPPORTED =
       "if, for, set, macro, call, filter, with, raw, generation, break and continue";
@@ -26,7 +26,9 @@ final class Parser {
     return parser.body();
   }
 
-  /** Statements up to one of the tags in {@code ends}, whose name is then the current token. */
+  /**
+   * Parses statements up to one of the tags in {@code ends}, whose name is then the current token.
+   */
   private List<Node> body(String... ends) {
     tokens.enter();
     int start = tokens.line();
@@ -181,7 +183,7 @@ final class Parser {
     return macro(name, parameters, defaults, end);
   }
 
-  /** A macro's body starts outside of any loop, even when the macro stands in one. */
+  /** Parses a macro. Its body is outside of any loop, even if the macro is in one. */
   private Signature macro(
       String name, List<String> parameters, List<Expression> defaults, String end) {
     int outer = loops;

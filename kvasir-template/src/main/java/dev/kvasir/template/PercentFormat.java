@@ -1,6 +1,6 @@
 package dev.kvasir.template;
 
-/** {@code 'pattern' % values}. */
+/** Implements {@code 'pattern' % values}. */
 final class PercentFormat {
   private final String pattern;
   private final Object values;

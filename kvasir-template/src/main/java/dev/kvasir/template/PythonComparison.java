@@ -4,7 +4,7 @@ import java.util.List;
 
 /** Python's {@code ==}, {@code <} and {@code in}. */
 final class PythonComparison {
-  /** Shared elements can make two small lists take forever to compare. */
+  /** With shared elements, comparing two small lists can take exponential time. */
   private static final int MAX_PAIRS = 10_000_000;
 
   private int pairs;
@@ -62,7 +62,7 @@ final class PythonComparison {
     return true;
   }
 
-  /** Negative, zero or positive; values without an order are an error. */
+  /** Returns a negative number, zero or a positive number; unordered values are an error. */
   static int compare(Object left, Object right) {
     return new PythonComparison().compare(left, right, 0);
   }
@@ -100,7 +100,7 @@ final class PythonComparison {
     return Integer.compare(left.size(), right.size());
   }
 
-  /** By code point, which differs from Java's order above the basic plane. */
+  /** Compares by code point, which differs from Java's order above the basic plane. */
   private static int compare(String left, String right) {
     int same = 0;
     int shorter = Math.min(left.length(), right.length());

@@ -9,7 +9,7 @@ import java.util.function.IntPredicate;
 final class PythonStrings {
   private PythonStrings() {}
 
-  /** The characters that a strip drops: those given, or white space. */
+  /** Returns the characters that a strip removes: the given ones, or white space. */
   static IntPredicate members(String characters) {
     return characters == null ? Whitespace::is : point -> characters.indexOf(point) >= 0;
   }
@@ -34,7 +34,7 @@ final class PythonStrings {
     return out.toString();
   }
 
-  /** Replaces the first {@code count} occurrences, all of them where it is negative. */
+  /** Replaces the first {@code count} occurrences, or all if it is negative. */
   static String replace(String text, String from, String to, long count, RenderBudget budget) {
     var out = new StringBuilder();
     int copied = 0;
@@ -86,7 +86,7 @@ final class PythonStrings {
         || character == 0x2029;
   }
 
-  /** Splits at a separator; a limit below zero is none. */
+  /** Splits at a separator; a negative limit means none. */
   static List<Object> split(String text, String separator, long limit) {
     if (separator == null) {
       return splitAtSpace(text, limit);

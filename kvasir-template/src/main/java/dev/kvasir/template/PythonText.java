@@ -3,7 +3,7 @@ package dev.kvasir.template;
 import java.math.BigDecimal;
 import java.util.List;
 
-/** How Python prints a value: {@code str()} and {@code repr()}. */
+/** Formats values like Python's {@code str()} and {@code repr()}. */
 final class PythonText {
   private PythonText() {}
 
@@ -24,7 +24,7 @@ final class PythonText {
 
   private static void write(StringBuilder out, Object value, int depth) {
     int deeper = RenderBudget.checkDepth(depth);
-    // Lists may share elements, so a small value can print exponentially long.
+    // Lists may share elements, so the text of a small value can be exponentially long.
     if (out.length() > RenderBudget.MAX_TEXT) {
       throw new EvaluationException(
           "a printed value of more than " + RenderBudget.MAX_TEXT + " characters");
@@ -101,7 +101,7 @@ final class PythonText {
     return "(" + first + ", " + stop + (step == 1 ? "" : ", " + step) + ")";
   }
 
-  /** Shortest digits that read back as the same float, in Python's choice of notation. */
+  /** Returns the shortest digits that parse to the same float, in Python's notation. */
   static String number(double number) {
     if (Double.isNaN(number)) {
       return "nan";

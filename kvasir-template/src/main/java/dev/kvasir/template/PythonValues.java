@@ -7,16 +7,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The values a template works with and the questions Python answers for each of them.
+ * The values of templates and Python's operations on them.
  *
- * <p>A value is {@code null} (none), Boolean, Long, Double, String, {@link Request}, {@link Dict},
- * {@link Namespace}, {@link Callable}, {@link Loop}, {@link Markup} or {@link Undefined}; a
- * BigInteger is carried and printed but not computed with.
+ * <p>A value is {@code null} (none), Boolean, Long, Double, String, {@link Sequence}, {@link Dict},
+ * {@link Namespace}, {@link Callable}, {@link Loop}, {@link Markup} or {@link Undefined}. A
+ * BigInteger can be printed, but arithmetic does not support it.
  */
 final class PythonValues {
   private PythonValues() {}
 
-  /** Copies what the application handed over, so that a template cannot change it. */
+  /** Copies a value of the application, so that a template cannot change it. */
   static Object of(Object value, RenderBudget budget, int depth) {
     budget.step(1);
     int deeper = RenderBudget.checkDepth(depth);
@@ -87,7 +87,7 @@ final class PythonValues {
     };
   }
 
-  /** The elements a {@code for} loop would visit. */
+  /** Returns the elements that a {@code for} loop visits. */
   static List<Object> iterate(Object value, RenderBudget budget) {
     return switch (Markup.plain(value)) {
       case Sequence sequence -> {

@@ -1,30 +1,32 @@
 package dev.kvasir.template;
 
 /**
- * What one rendering may use. A template comes with a model file, so it is a stranger's program:
- * these bounds turn an endless or exploding one into an error. The largest published templates stay
- * below a thousandth of each.
+ * The resource limits of one rendering. A template comes with a model file and is untrusted: these
+ * limits turn an endless or exploding one into an error. The largest published templates stay below
+ * a thousandth of each.
  */
 final class RenderBudget {
-  /** Nested evaluations. */
+  /** The depth of evaluation. */
   static final int MAX_DEPTH = 400;
 
-  /** Nested evaluations on the caller's stack, at up to 1 KiB each; few templates need more. */
+  /**
+   * The depth of evaluation on the caller's stack, with up to 1 KiB each; few templates need more.
+   */
   private static final int SHALLOW = 24;
 
-  /** Nesting of one value, for walks that recurse along it. */
+  /** The depth of one value, for recursive traversals. */
   static final int MAX_VALUE_DEPTH = 200;
 
-  /** Nesting of one value that is walked on the caller's stack. */
+  /** The depth of a value that is traversed on the caller's stack. */
   private static final int SHALLOW_VALUE = 12;
 
   static final long MAX_STEPS = 50_000_000;
   static final int MAX_TEXT = 64 << 20;
 
-  /** Characters made by the whole rendering, kept or not, which bounds what can be kept. */
+  /** Characters produced by a rendering, retained or not, which limits what can be retained. */
   static final long MAX_PRODUCED = 512L << 20;
 
-  /** A list costs its references, counted as characters of text. */
+  /** The references of a list count as characters. */
   private static final int CHARACTERS_PER_ELEMENT = 4;
 
   private int depth;
@@ -52,7 +54,7 @@ final class RenderBudget {
     }
   }
 
-  /** Called before {@code length} characters are made. */
+  /** Called before {@code length} characters are produced. */
   void chargeText(long length) {
     if (length > MAX_TEXT) {
       throw new EvaluationException("a text of more than " + MAX_TEXT + " characters");
@@ -64,7 +66,7 @@ final class RenderBudget {
     }
   }
 
-  /** Called before {@code more} characters are put behind {@code length} others. */
+  /** Called before {@code more} characters are appended to {@code length} others. */
   void chargeAppend(long length, long more) {
     if (length + more > MAX_TEXT) {
       throw new EvaluationException("a text of more than " + MAX_TEXT + " characters");
@@ -72,7 +74,7 @@ final class RenderBudget {
     chargeText(more);
   }
 
-  /** Called before a list of {@code size} elements is made. */
+  /** Called before a list of {@code size} elements is created. */
   void chargeElements(long size) {
     step(Math.min(size, MAX_STEPS + 1));
     chargeText(size * CHARACTERS_PER_ELEMENT);

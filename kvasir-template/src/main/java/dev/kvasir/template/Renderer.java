@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Runs the statements of one rendering. Every iteration, macro and captured block has a scope of
- * its own, so what it sets is gone afterwards; {@code if} has none.
+ * Executes the statements of one rendering. Every iteration, macro and captured block has its own
+ * scope, so its assignments end with it; {@code if} has none.
  */
 final class Renderer {
   private enum Flow {
@@ -32,7 +32,7 @@ final class Renderer {
     return evaluator;
   }
 
-  /** The text that {@code body} prints. */
+  /** Returns the text that {@code body} prints. */
   String capture(List<Node> body, Scope scope) {
     StringBuilder outer = out;
     out = new StringBuilder();
@@ -140,16 +140,16 @@ final class Renderer {
   }
 
   private List<Object> filterElements(Node.For statement, List<Object> elements, Scope scope) {
-    var kept = new ArrayList<>();
+    var filtered = new ArrayList<>();
     for (Object element : elements) {
       var inner = new Scope(scope);
       inner.put("loop", Undefined.name("loop"));
       assign(statement.target(), element, inner);
       if (PythonValues.truth(evaluator.evaluate(statement.filter(), inner))) {
-        kept.add(element);
+        filtered.add(element);
       }
     }
-    return kept;
+    return filtered;
   }
 
   private Flow run(Node.With with, Scope scope) {

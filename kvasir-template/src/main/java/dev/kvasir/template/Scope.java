@@ -3,7 +3,7 @@ package dev.kvasir.template;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Names and their values, one inside the other; an assignment always goes to the innermost. */
+/** Nested variables; an assignment always goes to the innermost scope. */
 final class Scope {
   private final Scope outer;
   private final Map<String, Object> names = new HashMap<>();

@@ -16,7 +16,7 @@ final class SelectFilters {
 
   private SelectFilters() {}
 
-  /** These filters, unlike a for loop, take none and every other false value as empty. */
+  /** Unlike a for loop, these filters treat none and every other false value as empty. */
   private static List<Object> elements(Object value, RenderBudget budget) {
     return PythonValues.truth(value) ? PythonValues.iterate(value, budget) : List.of();
   }
@@ -51,7 +51,7 @@ final class SelectFilters {
       path = AttributePath.of(Markup.plain(arguments.positional().getFirst()));
       arguments = arguments.rest();
     }
-    var kept = new ArrayList<>();
+    var selected = new ArrayList<>();
     for (Object element : elements(value, budget)) {
       Object tested = path.of(element, budget);
       boolean holds =
@@ -60,9 +60,9 @@ final class SelectFilters {
               : Tests.apply(
                   PythonText.str(arguments.positional().getFirst()), tested, arguments.rest());
       if (holds == wanted) {
-        kept.add(element);
+        selected.add(element);
       }
     }
-    return Sequence.generator(kept);
+    return Sequence.generator(selected);
   }
 }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** An ordered run of values that remembers which Python type it stands for. */
+/** An ordered sequence of values with its Python type. */
 record Sequence(Kind kind, List<Object> elements) {
   enum Kind {
     LIST("list"),
@@ -13,7 +13,9 @@ record Sequence(Kind kind, List<Object> elements) {
     KEYS("dict_keys"),
     VALUES("dict_values"),
     ITEMS("dict_items"),
-    /** What lazy filters give: always true, without a length, and empty after one walk. */
+    /**
+     * The result of a lazy filter: always true, without a length, and empty after one iteration.
+     */
     GENERATOR("generator");
 
     final String pythonName;
@@ -39,7 +41,7 @@ record Sequence(Kind kind, List<Object> elements) {
     return new Sequence(Kind.GENERATOR, elements);
   }
 
-  /** The elements of one walk. */
+  /** Returns the elements of one iteration. */
   List<Object> iterate() {
     var walked = new ArrayList<>(elements);
     if (kind == Kind.GENERATOR) {
@@ -48,7 +50,7 @@ record Sequence(Kind kind, List<Object> elements) {
     return walked;
   }
 
-  /** Two lists are the same value only when they are the same object, as in Python's {@code is}. */
+  /** Returns whether two lists are the same object, as in Python's {@code is}. */
   boolean sameAs(Sequence other) {
     return elements == other.elements;
   }

@@ -4,7 +4,7 @@ import java.time.LocalDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
-/** Dates in C's {@code strftime} notation, in English. */
+/** Formats dates in C's {@code strftime} notation, in English. */
 final class Strftime {
   private static final String SUPPORTED = "aAbBcdDefFGhHIjklmMnpRSTuVwxXyYzZ%";
 
@@ -59,7 +59,7 @@ final class Strftime {
       case 'w' -> String.valueOf(time.getDayOfWeek().getValue() % 7);
       case 'y' -> pattern("uu", time);
       case 'Y' -> pattern("uuuu", time);
-      // The reference formats a time without a zone.
+      // The Python reference formats a time without a zone.
       case 'z', 'Z' -> "";
       case '%' -> "%";
       default ->

@@ -2,7 +2,7 @@ package dev.kvasir.template;
 
 import java.util.function.Function;
 
-/** Resolves the escapes of a quoted string as Python does; an unknown escape stays as written. */
+/** Resolves the escapes of a string literal like Python; an unknown escape stays as written. */
 final class StringLiteral {
   private final String raw;
   private final Function<String, TemplateException> error;

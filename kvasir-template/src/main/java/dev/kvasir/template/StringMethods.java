@@ -8,7 +8,7 @@ import java.util.function.BiPredicate;
 import java.util.function.IntPredicate;
 import java.util.function.UnaryOperator;
 
-/** Methods of strings. Positions count characters, not Java's UTF-16 units. */
+/** Methods of strings. Positions count code points, not UTF-16 units. */
 final class StringMethods {
   static final Map<String, Method<String>> TABLE =
       Map.ofEntries(

@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * {@code a.b}, {@code a[b]} and slices. As in Jinja, a dot asks for a method first and an item
- * next, brackets the other way round, so {@code schema.items} is the method and {@code
- * schema['items']} the entry.
+ * Implements {@code a.b}, {@code a[b]} and slices. As in Jinja, a dot prefers a method to an item,
+ * and brackets the reverse. So {@code schema.items} is the method and {@code schema['items']} the
+ * entry.
  */
 final class Subscript {
   private static final Object ABSENT = new Object();
@@ -80,7 +80,7 @@ final class Subscript {
     };
   }
 
-  /** {@code target[start:stop:step]}; a bound that is {@code null} was left out. */
+  /** Returns {@code target[start:stop:step]}; an omitted bound is {@code null}. */
   static Object slice(Object target, Object start, Object stop, Object step, RenderBudget budget) {
     switch (owner(target)) {
       case String text -> {
@@ -119,7 +119,7 @@ final class Subscript {
     long to =
         stop == null ? (forward ? highest : lowest) : clamp(bound(stop, 0), size, lowest, highest);
     long span = forward ? to - from : from - to;
-    // No stride longer than the span reaches a second element; the cap keeps the sums in range.
+    // A stride longer than the span reaches no second element; the cap avoids overflow.
     long pace = Math.min(Math.abs(Math.max(stride, -Long.MAX_VALUE)), size + 1L);
     var positions = new int[span <= 0 ? 0 : (int) ((span - 1) / pace + 1)];
     for (int i = 0; i < positions.length; i++) {

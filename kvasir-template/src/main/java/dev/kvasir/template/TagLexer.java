@@ -6,7 +6,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.Function;
 
-/** Cuts the inside of one tag into names, literals and operators. */
+/** Splits the inside of a tag into names, literals and operators. */
 final class TagLexer {
   private static final String[] OPERATORS = {
     "**", "//", "==", "!=", "<=", ">=", "+", "-", "*", "/", "%", "~", "<", ">", "=", ".", ":", "|",
@@ -37,7 +37,7 @@ final class TagLexer {
     return position;
   }
 
-  /** The next token; kind END once the closing marker has been passed. */
+  /** Returns the next token; its kind is END after the closing marker. */
   Token next(int line) {
     if (position >= source.length()) {
       throw error.apply("a tag without its '" + close + "'");

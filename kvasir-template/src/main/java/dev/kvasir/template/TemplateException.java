@@ -1,6 +1,6 @@
 package dev.kvasir.template;
 
-/** A chat template that cannot be read, or that refuses the conversation it was given. */
+/** A chat template that cannot be parsed, or that rejects its variables. */
 public final class TemplateException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -11,12 +11,12 @@ public final class TemplateException extends RuntimeException {
     this.line = line;
   }
 
-  /** A message that the template itself raised may have its own full stop. */
+  /** A message that the template raised may have its own full stop. */
   private static String sentence(String found) {
     return found.matches("(?s).*[.!?]\\s*") ? found : found + ".";
   }
 
-  /** The line of the template's source, counted from one. */
+  /** Returns the line of the template source, counted from one. */
   public int line() {
     return line;
   }

@@ -9,7 +9,7 @@ import java.util.TreeSet;
 import java.util.function.BiPredicate;
 import java.util.function.Predicate;
 
-/** The tests by name: {@code value is test(argument)}. */
+/** The registry of tests: {@code value is test(argument)}. */
 final class Tests {
   private static final Map<String, Predicate<Object>> UNARY = new HashMap<>();
   private static final Map<String, BiPredicate<Object, Object>> BINARY = new HashMap<>();
@@ -84,7 +84,7 @@ final class Tests {
     return value instanceof Boolean;
   }
 
-  /** What has a length and items: in Jinja that includes strings, dictionaries and undefined. */
+  /** Values with a length and items; in Jinja these include strings, dictionaries and undefined. */
   private static boolean sequence(Object value) {
     return value instanceof Sequence sequence
         ? sequence.kind().indexed()

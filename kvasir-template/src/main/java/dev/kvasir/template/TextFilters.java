@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 
-/** Filters that give text. */
+/** Filters that return text. */
 final class TextFilters {
   static final Map<String, Filter> TABLE =
       Map.ofEntries(
@@ -85,7 +85,7 @@ final class TextFilters {
     return PercentFormat.format(PythonText.str(value), inputs, budget);
   }
 
-  /** A word starts after white space, a dash or an opening bracket, unlike in Python's title(). */
+  /** Unlike Python's title(), a word starts after white space, a dash or an opening bracket. */
   private static String title(String text) {
     var out = new StringBuilder();
     boolean start = true;

@@ -1,6 +1,6 @@
 package dev.kvasir.template;
 
-/** One piece of template source; {@code value} is a literal's value, and the text of all others. */
+/** A token of a template; {@code value} is the value of a literal, else the text. */
 record Token(Kind kind, Object value, int line) {
   enum Kind {
     DATA,

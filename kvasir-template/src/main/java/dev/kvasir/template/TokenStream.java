@@ -3,12 +3,12 @@ package dev.kvasir.template;
 import dev.kvasir.template.Token.Kind;
 import java.util.List;
 
-/** A cursor over tokens, with the checks both parsers share. */
+/** A cursor over tokens, with the checks that both parsers share. */
 final class TokenStream {
-  /** Bounds the parsers' own recursion. */
+  /** Limits the recursion of the parsers. */
   private static final int MAX_NESTING = 100;
 
-  /** Nesting on the caller's stack, at up to 2 KiB for each level of brackets. */
+  /** Nesting on the caller's stack, with up to 2 KiB for each level of brackets. */
   private static final int SHALLOW = 10;
 
   private final String name;
@@ -35,7 +35,7 @@ final class TokenStream {
     return position;
   }
 
-  /** Whether a name stands between an earlier position and here. */
+  /** Returns whether a name occurs between an earlier position and the current one. */
   boolean mentionedSince(int start, String name) {
     return tokens.subList(start, position).stream().anyMatch(token -> token.is(Kind.NAME, name));
   }
@@ -107,8 +107,8 @@ final class TokenStream {
   }
 
   /**
-   * Inside a condition an unknown filter or test is an error only once it is reached: published
-   * templates guard the ones that only some engines have.
+   * Starts a condition. Inside it, an unknown filter or test is only an error when it is evaluated:
+   * published templates guard those that only some engines have.
    */
   void enterCondition() {
     conditions++;

@@ -1,8 +1,8 @@
 package dev.kvasir.template;
 
 /**
- * A name, attribute or item that is not there. It prints as nothing, is false and iterates as
- * empty; every other use is an error that says {@code what} is missing.
+ * A missing name, attribute or item. It prints as nothing, is false and iterates as empty; every
+ * other use is an error with the reason {@code what}.
  */
 record Undefined(String what) {
   static Undefined name(String name) {

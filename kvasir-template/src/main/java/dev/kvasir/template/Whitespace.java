@@ -2,7 +2,7 @@ package dev.kvasir.template;
 
 import java.util.function.IntPredicate;
 
-/** Python's idea of white space, which is wider than Java's {@code isWhitespace}. */
+/** Python's definition of white space, which is wider than Java's {@code isWhitespace}. */
 final class Whitespace {
   private Whitespace() {}
 
@@ -20,7 +20,7 @@ final class Whitespace {
         || point == 0x3000;
   }
 
-  /** The end of the run of white space that starts at {@code from}. */
+  /** Returns the end of the white space that starts at {@code from}. */
   static int skip(String text, int from) {
     int at = from;
     while (at < text.length() && is(text.charAt(at))) {

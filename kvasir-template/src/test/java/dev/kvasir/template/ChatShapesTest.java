@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Templates built the way the common model families build theirs. */
+/** Templates in the style of the common model families. */
 class ChatShapesTest {
   private static final Map<String, Object> SYSTEM = message("system", "Be brief. ");
   private static final Map<String, Object> USER = message("user", " Hi <you>\n");

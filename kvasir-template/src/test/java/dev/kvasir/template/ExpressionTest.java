@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Each row is an expression and what Jinja 3.1 prints for it. */
+/** Each row is an expression and its output in Jinja 3.1. */
 class ExpressionTest {
   private static final Map<String, Object> VARIABLES =
       map(
@@ -219,7 +219,7 @@ class ExpressionTest {
   }
 
   @Test
-  void aLazyFilterIsTrueAndWalkedOnce() {
+  void aLazyFilterIsTrueAndIteratedOnce() {
     assertThat(
             Rendering.render(
                 "{% set g = []|map('upper') %}{{ 1 if g }}"

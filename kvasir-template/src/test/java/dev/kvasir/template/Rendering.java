@@ -3,7 +3,7 @@ package dev.kvasir.template;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Short words for the tests of this package. */
+/** Shorthands for the tests of this package. */
 final class Rendering {
   private Rendering() {}
 
@@ -15,7 +15,7 @@ final class Rendering {
     return JinjaTemplate.parse(source, "test").render(variables);
   }
 
-  /** A map in the order written, which {@code Map.of} does not keep. */
+  /** Returns an insertion-ordered map, unlike {@code Map.of}. */
   static Map<String, Object> map(Object... keysAndValues) {
     var map = new LinkedHashMap<String, Object>();
     for (int i = 0; i < keysAndValues.length; i += 2) {

@@ -11,9 +11,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** However deep a template nests, it ends without overflowing a caller's stack. */
+/** Deeply nested templates never overflow the caller's stack. */
 class SmallStackTest {
-  /** A Java thread has at least four times as much by default. */
+  /** Java's default is at least four times as large. */
   private static final long STACK = 256 << 10;
 
   private static final List<String> DEEP =
@@ -54,7 +54,7 @@ class SmallStackTest {
     onSmallStack(SmallStackTest::endAll);
   }
 
-  /** Interpreted frames are the largest, and which ones are compiled differs from run to run. */
+  /** Interpreted frames are the largest, and the set of compiled methods varies between runs. */
   @Test
   void deepTemplatesEndOnASmallStackOfInterpretedFrames() throws Exception {
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
@@ -68,7 +68,7 @@ class SmallStackTest {
     assertThat(output).isEqualTo("ended\n");
   }
 
-  /** In a process of its own. */
+  /** Runs in a separate process. */
   public static void main(String[] arguments) throws Exception {
     onSmallStack(SmallStackTest::endAll);
     System.out.print("ended\n");
@@ -79,7 +79,7 @@ class SmallStackTest {
       try {
         Rendering.render(source);
       } catch (TemplateException _) {
-        // Refused, as it should be: what must not happen is another error.
+        // Rejected, as expected; any other error would fail the test.
       }
     }
     return null;
@@ -94,7 +94,7 @@ class SmallStackTest {
   }
 
   @Test
-  void walksOfDeepValuesEndOnASmallStack() throws Exception {
+  void traversalsOfDeepValuesEndOnASmallStack() throws Exception {
     String source =
         "{% set ns = namespace(l=[], m=[]) %}{% for i in range(190) %}{% set ns.l = [ns.l] %}"
             + "{% set ns.m = [ns.m] %}{% endfor %}{{ ns.l == ns.m }}{{ (ns.l|tojson)|length }}";

@@ -20,7 +20,7 @@ class StatementTest {
   }
 
   @Test
-  void forKnowsItsPlace() {
+  void forProvidesLoopVariables() {
     assertThat(
             render(
                 "{% for x in 'ab' %}{{ loop.index }}{{ loop.index0 }}{{ loop.revindex }}"
@@ -51,7 +51,7 @@ class StatementTest {
   }
 
   @Test
-  void setInALoopStaysThereButANamespaceCarriesOut() {
+  void setInALoopIsLocalButANamespaceIsNot() {
     assertThat(
             render(
                 "{% set x = 0 %}{% for i in [1, 2] %}{{ x }}{% set x = i %}{{ x }}{% endfor %}"

@@ -86,7 +86,7 @@ class TemplateErrorTest {
   }
 
   @Test
-  void anUnknownFilterBehindAConditionIsOnlyAnErrorWhenReached() {
+  void anUnknownFilterInsideAConditionIsOnlyAnErrorWhenReached() {
     String source = "{% if x %}{{ x|from_json }}{% endif %}{{ 'a'|shout if x else 'b' }}";
     assertThat(render(source)).isEqualTo("b");
     assertThatThrownBy(() -> render(source, Map.of("x", 1)))

@@ -11,7 +11,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** Whatever the source, a template renders or gives a {@link TemplateException}. */
+/** For any source, a template renders or throws a {@link TemplateException}. */
 class TemplateFuzzTest {
   private static final Map<String, Object> VARIABLES =
       map(
@@ -39,7 +39,7 @@ class TemplateFuzzTest {
     try {
       JinjaTemplate.parse(source, "fuzz").render(VARIABLES);
     } catch (TemplateException _) {
-      // The one way a bad template may fail.
+      // The only permitted failure.
     }
   }
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** The expected texts are what Jinja prints with trim_blocks and lstrip_blocks. */
+/** The expected texts are the output of Jinja with trim_blocks and lstrip_blocks. */
 class WhitespaceTest {
   @Test
   void aBlockTakesItsIndentationAndItsNewline() {
@@ -43,7 +43,7 @@ class WhitespaceTest {
   }
 
   @Test
-  void rawKeepsItsInside() {
+  void rawKeepsItsContent() {
     assertThat(render("{% if true %}\n  {% raw %}\n a {{ b }} \n{% endraw %}\n{% endif %}"))
         .isEqualTo("\n a {{ b }} \n");
     assertThat(render("{% raw -%}  a {%- endraw -%}  b")).isEqualTo("ab");

@@ -11,14 +11,14 @@ import java.nio.file.Path;
 import java.util.Set;
 
 /**
- * The bundled model without its layers but the first two. It says nothing sensible, and serves
- * where the bits of two ways to compute the same are compared, in a quarter of the time. A module
- * that uses it has kvasir-mini on its class path.
+ * The bundled model with only its first two layers. Its text is meaningless, but it suffices for
+ * comparing the bits of two computations, in a quarter of the time. A module that uses it needs
+ * kvasir-mini on its class path.
  */
 public final class ShallowModel {
   private static final int LAYERS = 2;
 
-  /** Methods that ask a profile for something. */
+  /** Methods that need a profile. */
   private static final Set<String> TRAINED = Set.of("commvq", "mead", "oscar", "vqllm");
 
   private static final int HEADER_BYTES = 24;
@@ -28,17 +28,17 @@ public final class ShallowModel {
 
   private ShallowModel() {}
 
-  /** Whether a kind of cache can do without what was learned of the whole model. */
+  /** Returns whether a cache type works without data learned from the whole model. */
   public static boolean serves(String spec) {
     return TRAINED.stream().noneMatch(spec::startsWith);
   }
 
-  /** Writes the file of the model. */
+  /** Writes the model file. */
   public static Path write(Path file) {
     return write(file, bytes());
   }
 
-  /** Writes the file of a model whose tokens see no more than the last {@code window}. */
+  /** Writes the file of a model with sliding-window attention over {@code window} tokens. */
   public static Path writeWindowed(Path file, int window) {
     byte[] known = entry("qwen2.attention.sliding_window", UINT32, uint32(window));
     int unfilled = known.length + entry("filling", STRING, new byte[8]).length;
@@ -64,7 +64,9 @@ public final class ShallowModel {
     }
   }
 
-  /** The bundled file, which says that it has fewer layers; the tensors of others are not read. */
+  /**
+   * Returns the bundled file with a reduced layer count; the tensors of other layers are not read.
+   */
   private static byte[] bytes() {
     try (InputStream stream =
         ClassLoader.getSystemResourceAsStream("dev/kvasir/mini/kvasir-mini-q8_0.gguf")) {

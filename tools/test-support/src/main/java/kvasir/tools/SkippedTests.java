@@ -16,11 +16,10 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
 
 /**
- * Prints at the end of a module's tests which ones did not run, and why: one line for each reason,
- * with the classes and methods that it kept from running.
+ * Prints at the end of a module's tests which ones did not run: one line per reason, with the
+ * skipped classes and methods.
  *
- * <p>Its package is not below {@code dev.kvasir}, all of which the core's architecture is read
- * from.
+ * <p>Its package is outside of {@code dev.kvasir}, which the core's architecture test scans.
  */
 public final class SkippedTests implements TestExecutionListener {
   private static final String ASSUMPTION = "Assumption failed: ";
@@ -41,7 +40,7 @@ public final class SkippedTests implements TestExecutionListener {
     add(test, Optional.ofNullable(reason));
   }
 
-  /** An assumption that does not hold aborts a test, or all of a class before the first one. */
+  /** A failed assumption aborts a test, or a whole class before its first test. */
   @Override
   public void executionFinished(TestIdentifier test, TestExecutionResult result) {
     if (result.getStatus() == Status.ABORTED) {

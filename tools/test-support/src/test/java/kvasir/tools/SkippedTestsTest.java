@@ -33,7 +33,7 @@ class SkippedTestsTest {
         .containsExactly("[WARNING] Skipped: no browser is installed (SkippedTestsTest$Whole)");
   }
 
-  /** Without the listener that the services name, which would print what is skipped here. */
+  /** Runs without the registered listener, which would print the tests that are skipped here. */
   private static List<String> summary(Class<?> tests) {
     List<String> lines = new ArrayList<>();
     LauncherFactory.create(

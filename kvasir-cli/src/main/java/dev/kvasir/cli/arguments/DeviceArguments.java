@@ -9,7 +9,7 @@ import dev.kvasir.error.InvalidInputException;
 import java.util.List;
 import picocli.CommandLine.Option;
 
-/** Where a model computes. */
+/** The device that a model computes on. */
 public final class DeviceArguments {
   @Option(
       names = "--device",
@@ -23,7 +23,7 @@ public final class DeviceArguments {
   private String device;
 
   /**
-   * @param kinds of caches that will be asked for
+   * @param kinds of caches that will be requested
    */
   public DeviceChoice choice(List<CacheSpec> kinds) {
     return new DeviceChoice(requestedDevice(), kinds);
@@ -34,10 +34,10 @@ public final class DeviceArguments {
   }
 
   /**
-   * Where what is kept must be reachable: on the processor.
+   * Returns the CPU for sessions that are saved, because GPU pages cannot be.
    *
-   * @param option that keeps something
-   * @throws InvalidInputException where a card was asked for
+   * @param option that saves something
+   * @throws InvalidInputException if the GPU was requested
    */
   public DeviceChoice choiceWithStorage(String option) {
     if (requestedDevice() == DeviceType.CUDA) {
@@ -48,7 +48,7 @@ public final class DeviceArguments {
     return DeviceChoice.CPU;
   }
 
-  /** Says where a model computes, unless that was clear. */
+  /** Prints the device of a model if it was chosen automatically. */
   public void report(Model model, Streams streams) {
     if (requestedDevice() == DeviceType.AUTO) {
       streams.note("computes on %s".formatted(model.device()));

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** What a model is loaded with, whatever it is to do. */
+/** Options for loading a model, common to all commands. */
 public final class LoadArguments {
   @Option(
       names = "--threads",
@@ -37,17 +37,17 @@ public final class LoadArguments {
       names = "--model-context",
       paramLabel = "N",
       description = {
-        "Take the model for one of N tokens of context. Models with LongRoPE, such as Phi 3, turn",
-        "  otherwise within their original context. Default: as many as the model can hold."
+        "Take the model for one of N tokens of context. Models with LongRoPE, such as Phi 3,",
+        "  rotate differently within their original context. Default: as many as the model can hold."
       })
   private Integer context;
 
-  /** Where the profile lies that was given. */
+  /** Returns the profile file, if given. */
   public Optional<Path> profile() {
     return Optional.ofNullable(profile);
   }
 
-  /** Tokens of context that were given; 0 for none. */
+  /** Returns the context length in tokens; 0 if not given. */
   public int context() {
     return context == null ? 0 : context;
   }

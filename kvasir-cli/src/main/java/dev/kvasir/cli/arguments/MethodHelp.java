@@ -15,20 +15,20 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * What help says of the methods in the registry. Annotations hold constants only, so they hold the
- * name of a text, and this bundle has the text.
+ * Help texts about the registered quantization methods. Annotations can only hold constants, so
+ * they hold keys of this resource bundle.
  */
 public final class MethodHelp extends ResourceBundle {
-  /** All methods with their keys, in lines that fit beside an option in 80 columns. */
+  /** All methods with their keys, wrapped to fit next to an option in 80 columns. */
   public static final String ALL = "${bundle:methods.all}";
 
-  /** What {@code kvasir calibrate} can be asked for. */
+  /** The methods that {@code kvasir calibrate} supports. */
   public static final String CALIBRATED = "${bundle:methods.calibrated}";
 
   private static final int COLUMNS = 46;
   private static final String INDENT = "  ";
 
-  // No option is called like these: picocli takes a text by an option's name for its description.
+  // No option has such a name: picocli would use the text as its description.
   private final Map<String, Supplier<String>> texts =
       Map.of(
           "methods.all", () -> all(MethodRegistry.all()),
@@ -45,7 +45,7 @@ public final class MethodHelp extends ResourceBundle {
     return Collections.enumeration(texts.keySet());
   }
 
-  /** Without making the texts, as the inherited method would. */
+  /** Avoids creating the texts, which the inherited method would do. */
   @Override
   protected Set<String> handleKeySet() {
     return texts.keySet();
@@ -74,7 +74,9 @@ public final class MethodHelp extends ResourceBundle {
         .formatted(others.isEmpty() ? "" : " but " + others);
   }
 
-  /** Whether a method packs: all do, but the one that keeps floating-point numbers. */
+  /**
+   * Returns whether a method quantizes: all do except the one that stores floating-point numbers.
+   */
   public static boolean quantizes(QuantizationMethod method) {
     return method != CacheSpec.DEFAULT.method();
   }

@@ -15,7 +15,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** Which model a command works on. */
+/** The model of a command. */
 public final class ModelArguments {
   @Option(
       names = {"-m", "--model"},
@@ -35,14 +35,14 @@ public final class ModelArguments {
     return path != null && Files.isDirectory(path);
   }
 
-  /** Whether there is no more of a model than what its sizes can be known from. */
+  /** Returns whether a folder has a configuration but no weights, which suffices for sizes. */
   public boolean isConfigOnly() {
     return isFolder()
         && Files.exists(path.resolve("config.json"))
         && !SafetensorsFolder.holdsWeights(path);
   }
 
-  /** The file or folder that was given. */
+  /** Returns the given file or folder. */
   public Path path() {
     return path;
   }
@@ -55,7 +55,7 @@ public final class ModelArguments {
   }
 
   /**
-   * What calibration learned of the model.
+   * Returns the calibration profile of the model.
    *
    * @param file that was given, or null
    */
@@ -70,7 +70,7 @@ public final class ModelArguments {
     return isBundled() ? Model.openBundled() : GgufFile.open(path);
   }
 
-  /** The tokenizer alone, which needs no weights. */
+  /** Returns the tokenizer without loading weights. */
   public Tokenizer tokenizer() {
     if (isFolder()) {
       return Tokenizer.ofFolder(path);
@@ -80,7 +80,10 @@ public final class ModelArguments {
     }
   }
 
-  /** What a session says that it belongs to; weights are looked into, not loaded. */
+  /**
+   * Returns the fingerprint that sessions of the model record; it inspects the weights without
+   * loading them.
+   */
   public String fingerprint() {
     if (isFolder()) {
       try (SafetensorsFolder folder = SafetensorsFolder.open(path)) {

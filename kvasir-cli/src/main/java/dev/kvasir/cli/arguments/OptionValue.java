@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
 
-/** Settings made from what a user typed: there, an illegal argument is the user's. */
+/** Checks option values, so that illegal arguments are reported as user errors. */
 public final class OptionValue {
   private OptionValue() {}
 
@@ -18,7 +18,7 @@ public final class OptionValue {
     }
   }
 
-  /** One of the constants of an enumeration, typed in small letters. */
+  /** Returns the enum constant that was typed in lower case. */
   public static <E extends Enum<E>> E oneOf(String name, String typed, Class<E> type) {
     List<String> words = new ArrayList<>();
     for (E constant : type.getEnumConstants()) {

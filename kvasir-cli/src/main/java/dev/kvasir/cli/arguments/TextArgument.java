@@ -7,13 +7,13 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/** Text that a user typed, piped in, or keeps in a file. */
+/** Text that a user types, pipes in or has in a file. */
 public final class TextArgument {
   private static final String STANDARD_INPUT = "-";
 
   private TextArgument() {}
 
-  /** The argument itself, or standard input where it is a dash or missing with a pipe there. */
+  /** Returns the argument, or standard input if it is a dash or missing with a pipe attached. */
   public static String read(String argument, Streams streams, String sentenceWhenMissing) {
     if (argument != null && !argument.equals(STANDARD_INPUT)) {
       return argument;
@@ -38,7 +38,7 @@ public final class TextArgument {
     }
   }
 
-  /** Editors and echo end a text with a line break that its writer did not mean. */
+  /** Removes one trailing line break, which editors and echo add. */
   public static String withoutLastLineBreak(String text) {
     if (text.endsWith("\r\n")) {
       return text.substring(0, text.length() - 2);

@@ -39,7 +39,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Learns of a model what a method needs, and keeps it in a profile. */
+/** Calibrates a method for a model and saves the result in a profile. */
 @Command(
     name = "calibrate",
     description = {
@@ -53,7 +53,7 @@ import picocli.CommandLine.Spec;
       "mead: what is usual of each token, whose errors reach how far, and how bits are shared out;"
           + " for mead of any bits.",
       "First it says how long it will take, and how much memory and disk; oscar and vqllm take a"
-          + " minute or two, foretell nothing and run in this process.",
+          + " minute or two, make no forecast and run in this process.",
       "Ctrl-C ends it; what was finished is kept, and the same command goes on after it. Of oscar"
           + " and vqllm nothing is kept."
     },
@@ -67,7 +67,7 @@ import picocli.CommandLine.Spec;
       "  kvasir generate --kv pmkvq:2,budget=16MiB --profile my.profile \"Once upon a time\""
     })
 public final class Calibrate implements Callable<Integer> {
-  /** What calibrates a method, by the name that specs of it begin with. */
+  /** The calibration of each method, by the name that its specs start with. */
   static final Map<String, Calibrator> CALIBRATORS =
       new TreeMap<>(
           Map.of(
@@ -83,8 +83,10 @@ public final class Calibrate implements Callable<Integer> {
               new Calibrator(List.of(), Calibrate::vqllm)));
 
   /**
-   * @param ownOptions that mean nothing to other methods
-   * @param work of the command for a width in bits, which answers its exit code
+   * Calibrates one method.
+   *
+   * @param ownOptions that other methods reject
+   * @param work runs the calibration for a width in bits and returns the exit code
    */
   record Calibrator(List<String> ownOptions, ToIntBiFunction<Calibrate, Integer> work) {}
 
@@ -170,7 +172,7 @@ public final class Calibrate implements Callable<Integer> {
     return calibrator.work().applyAsInt(this, target.bits());
   }
 
-  /** A method of another module may ask for what this one does not know. */
+  /** Returns the calibration. A method of another module may be unknown here. */
   private static Calibrator calibrator(CalibratedCache target) {
     return Optional.ofNullable(CALIBRATORS.get(target.method()))
         .orElseThrow(
@@ -205,7 +207,7 @@ public final class Calibrate implements Callable<Integer> {
     return calibrate(
         (config, tokens, concurrency) ->
             PmkvqForecast.of(config, settings.samples(), length, concurrency),
-        result -> List.of(), // of which no more is kept than numbers by layer
+        result -> List.of(), // only numbers by layer are saved
         context ->
             new PmkvqCalibration(
                     context.model(),
@@ -257,13 +259,13 @@ public final class Calibrate implements Callable<Integer> {
                 .run());
   }
 
-  /** What takes a minute or two. */
+  /** A calibration that takes a minute or two. */
   @FunctionalInterface
   private interface LocalCalibration {
     int run(Model loaded, WorkerPool workers, Interruption interruption);
   }
 
-  /** Foretells nothing, and is not cut into pieces. */
+  /** Runs a short calibration, without a forecast and without splitting it into tasks. */
   private int inThisProcess(LocalCalibration work) {
     Optional<String> option = forecast.typed().or(cluster::typed);
     if (option.isPresent()) {
@@ -298,12 +300,12 @@ public final class Calibrate implements Callable<Integer> {
                 .run());
   }
 
-  /** What a calibration works with. */
+  /** The resources of a calibration. */
   private record CalibrationContext(
       Model model, WorkerPool workers, Runner runner, Interruption interruption) {}
 
   /**
-   * @param kept what a run that was stopped leaves beside its result
+   * @param resumeFiles what an interrupted run leaves next to its result
    */
   private int calibrate(
       ForecastFunction estimator,

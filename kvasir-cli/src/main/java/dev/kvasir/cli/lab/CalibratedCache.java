@@ -10,10 +10,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The kind of cache that is to be calibrated for: a method and its bits, without any keys.
+ * A method to calibrate and its bits, without spec keys.
  *
- * @param method by the name that was typed
- * @param bits 0 for a method without any
+ * @param method as typed
+ * @param bits 0 for a method without a width
  */
 record CalibratedCache(String method, int bits) {
   static CalibratedCache parse(String typed) {
@@ -26,7 +26,7 @@ record CalibratedCache(String method, int bits) {
                     "--kv is '%s'; what can be calibrated is %s".formatted(typed, known())));
   }
 
-  /** Every kind that the registry has for this command. */
+  /** Returns all combinations that the registered methods support. */
   static Stream<CalibratedCache> possible() {
     return MethodRegistry.all().stream().flatMap(CalibratedCache::of);
   }
@@ -42,7 +42,9 @@ record CalibratedCache(String method, int bits) {
         : widths.stream().map(bits -> new CalibratedCache(name, bits));
   }
 
-  /** Widths that a method can be calibrated for; empty where this command does not do it. */
+  /**
+   * Returns the widths that a method can be calibrated for; empty if this command does not do it.
+   */
   private static Optional<List<Integer>> bits(QuantizationMethod method) {
     return method
         .calibration()

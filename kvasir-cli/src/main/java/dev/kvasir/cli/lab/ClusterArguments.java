@@ -21,7 +21,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Where the work of a command runs: in this process, or on other machines. */
+/** Where a command's tasks run: in this process or on a Spark cluster. */
 final class ClusterArguments {
   @Spec(Spec.Target.MIXEE)
   private CommandSpec command;
@@ -49,7 +49,7 @@ final class ClusterArguments {
       description = "A setting of Spark, such as spark.executor.memory=8g; may be repeated.")
   private Map<String, String> settings = new LinkedHashMap<>();
 
-  /** An option that is of use elsewhere only, where any was typed. */
+  /** Returns a typed option that applies only to a cluster, if any. */
   Optional<String> typed() {
     if (master != null) {
       return Optional.of("--on");
@@ -59,7 +59,7 @@ final class ClusterArguments {
         : settings.isEmpty() ? Optional.empty() : Optional.of("--conf");
   }
 
-  /** Whether anything but this process is asked for. */
+  /** Returns whether tasks run outside of this process. */
   boolean isRemote() {
     if (master == null && (ship || !settings.isEmpty())) {
       throw new InvalidInputException(
@@ -68,12 +68,12 @@ final class ClusterArguments {
     return master != null;
   }
 
-  /** Pieces that run at a time on one heap, this process's or that of another machine. */
+  /** Returns the number of tasks that share one heap at a time, here or on another machine. */
   int concurrentTasks() {
     return isRemote() ? provider().tasksPerProcess(master, settings) : 1;
   }
 
-  /** What the model of the plan is loaded with; refuses now what cannot be had. */
+  /** Adjusts the load options of the driver's model; fails early if the cluster is unavailable. */
   LoadOptions fitToCluster(LoadOptions options) {
     if (!isRemote()) {
       return options;
@@ -83,15 +83,15 @@ final class ClusterArguments {
   }
 
   /**
-   * @param materials of the model, which other machines load from them
+   * @param inputs files that other machines load the model from
    */
   Runner runner(Model loaded, Supplier<TaskInputs> inputs) {
     return runner(loaded, Runtime.getRuntime().availableProcessors(), inputs);
   }
 
   /**
-   * @param threads that pieces may use in this process
-   * @param materials of the model, which other machines load from them
+   * @param threads that tasks may use in this process
+   * @param inputs files that other machines load the model from
    */
   Runner runner(Model loaded, int threads, Supplier<TaskInputs> inputs) {
     return isRemote()
@@ -109,7 +109,7 @@ final class ClusterArguments {
     return runner;
   }
 
-  /** A model and what it is loaded with. */
+  /** Returns the model and the profile it is loaded with. */
   static TaskInputs taskInputs(ModelArguments model, LoadArguments load) {
     TaskInputs inputs = TaskInputs.bundled().withContext(load.context());
     if (!model.isBundled()) {

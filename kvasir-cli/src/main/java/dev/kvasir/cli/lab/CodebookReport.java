@@ -18,14 +18,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
-/** Prints what codebooks of a layer leave, a line as soon as it is known. */
+/** Prints the residual errors of a layer's codebooks, each line as soon as it is known. */
 final class CodebookReport {
   private static final List<Integer> STAGES = List.of(1, 2, 3, 5, 8, 11);
 
-  /** Parts that the pairs of a head are cut into. */
+  /** Numbers of parts that the channel pairs of a head are split into. */
   private static final List<Integer> SPLITS = List.of(4, 2, 1);
 
-  /** Tokens that codebooks were trained on, or are tested on. */
+  /** A sample for training or testing codebooks. */
   record NamedSample(String name, VectorSample sample) {}
 
   private final Streams streams;
@@ -34,7 +34,7 @@ final class CodebookReport {
   private final Map<String, Double> figures;
 
   /**
-   * @param figures takes what is printed of stages, pairs and texts, by name
+   * @param figures receives the figures of stages, pairs and texts by name
    */
   CodebookReport(
       Streams streams,
@@ -50,7 +50,7 @@ final class CodebookReport {
   }
 
   /**
-   * @param length tokens after which positions of the test begin anew
+   * @param length tokens after which the positions of the test restart
    */
   void stages(VectorSample training, VectorSample test, int length, Rotation rotation) {
     line("layer %d, trained on %s", layer, Units.tokens(training.count()));
@@ -118,7 +118,7 @@ final class CodebookReport {
     }
   }
 
-  /** The learned encoder, with one hidden unit and with two for each channel. */
+  /** Prints the learned encoder with one and with two hidden units for each channel. */
   void encoder(
       LearnedEncoderTrial learned,
       VectorSample training,

@@ -19,15 +19,15 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** Trains codebooks of a width, and says what they leave of text that they were not trained on. */
+/** Trains codebooks of one width and prints their error on held-out text. */
 final class CommvqCalibration {
-  /** Fewer vectors than first rows of a stage cannot be told apart from their codebook. */
+  /** With fewer vectors than first rows of a stage, a codebook would simply memorize them. */
   private static final int MIN_TOKENS = 256;
 
   private static final int MIN_LENGTH = 128;
 
   /**
-   * @param bits of a channel, as {@code commvq:BITS} has them
+   * @param bits of a channel, as in {@code commvq:BITS}
    */
   record Settings(int bits, TextVectors.Settings vectors) {
     Settings {
@@ -63,7 +63,7 @@ final class CommvqCalibration {
     this.interruption = interruption;
   }
 
-  /** What a run that was stopped leaves beside its result. */
+  /** Returns the files that an interrupted run leaves next to its result. */
   static List<Path> resumeFiles(Path out, int bits) {
     return List.of(heads(out, bits), vectors(out, bits));
   }
@@ -76,9 +76,9 @@ final class CommvqCalibration {
     return out.resolveSibling("%s.%d.vectors".formatted(out.getFileName(), bits));
   }
 
-  /** Answers the exit code. */
+  /** Runs the calibration and returns the exit code. */
   int run() {
-    profile(); // of another model it is refused before any work
+    profile(); // rejects another model's profile before any work
     TrainingSettings training =
         TrainingSettings.of(CommvqProfile.stages(settings.bits(), shape.headDim()));
     String source = source(training);
@@ -102,7 +102,7 @@ final class CommvqCalibration {
               .addTo(profile())
               .withNote(CommvqProfile.part(settings.bits()) + "/training", source);
       made.write(out);
-      // As they are stored, which is in half precision.
+      // Measured as stored, in half precision.
       new HeldOutTable(vectors.get().heldOut(), vectors.get().length(), model.config().rotation())
           .print(
               CommvqProfile.of(made, settings.bits(), shape), streams.out(), (name, figure) -> {});
@@ -115,12 +115,14 @@ final class CommvqCalibration {
     return 0;
   }
 
-  /** As it is by now: training takes long, and other parts may have been added. */
+  /**
+   * Reads the current profile: training takes long, and other parts may have been added meanwhile.
+   */
   private Profile profile() {
     return Profile.openOrEmpty(out, model.fingerprint(), model.name());
   }
 
-  /** All that decides which numbers come out. */
+  /** Returns everything that determines the result. */
   private String source(TrainingSettings training) {
     return "%s, %s".formatted(source(settings.vectors()), training);
   }
@@ -137,7 +139,7 @@ final class CommvqCalibration {
     }
   }
 
-  /** Whether it came to its end. */
+  /** Trains the codebooks; returns false if interrupted. */
   private boolean train(VectorSample sample, TrainingSettings training, HeadCheckpoints finished) {
     try (ProgressReporter progress = new ProgressReporter(streams, "codebooks", interruption)) {
       return new CodebookTraining(sample, training, settings.vectors().seed())

@@ -31,7 +31,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Measures every method in the same way and keeps the table among the documents. */
+/** Measures all methods under the same conditions and writes the results table to the docs. */
 @Command(
     name = "compare",
     description = {
@@ -49,7 +49,7 @@ import picocli.CommandLine.Spec;
 public final class Compare implements Callable<Integer> {
   private static final String ALL_METHODS = "methods";
 
-  /** For help, which shows candidates by their names. */
+  /** Lists the other tables for help. */
   static final class OtherTables implements Iterable<String> {
     @Override
     public Iterator<String> iterator() {
@@ -142,13 +142,13 @@ public final class Compare implements Callable<Integer> {
         Interruption interruption = Interruption.install()) {
       CacheEvaluator evaluator = new CacheEvaluator(model, settings, Sources.bundled(true));
       Provenance origin = Origin.of(spec);
-      Path beside = out.resolveSibling(out.getFileName() + "." + wanted.name());
+      Path base = out.resolveSibling(out.getFileName() + "." + wanted.name());
       if (own.isPresent()) {
         Evaluation some =
-            run(evaluator, runner, Journals.ofPart(beside, own.get(), origin), interruption);
+            run(evaluator, runner, Journals.ofPart(base, own.get(), origin), interruption);
         return some.complete() ? 0 : Interruption.EXIT_CODE;
       }
-      EvaluationJournal journal = Journals.withParts(beside, origin);
+      EvaluationJournal journal = Journals.withParts(base, origin);
       int exit = publish(run(evaluator, runner, journal, interruption), origin, results);
       if (exit == 0) {
         journal.delete();
@@ -167,7 +167,7 @@ public final class Compare implements Callable<Integer> {
     }
   }
 
-  /** Only what is complete replaces what was measured before. */
+  /** Prints an evaluation; only a complete one replaces the previous results. */
   int publish(Evaluation evaluation, Provenance provenance, ResultsFile results) {
     if (!evaluation.rows().isEmpty()) {
       new EvalTable(evaluation).print(streams.out());

@@ -25,7 +25,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Shows what kinds of cache do to a model's answers. */
+/** Evaluates how kinds of cache change a model's output. */
 @Command(
     name = "eval",
     description = {
@@ -60,15 +60,14 @@ public final class Eval implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    // Everything that can be wrong without the model is said before it loads.
-    // Where other pieces run beside a text, a speed after it would say nothing.
+    // Check the options before the model loads. With concurrent tasks, speeds would be meaningless.
     EvaluationSettings settings =
         cluster.isRemote() ? arguments.settings().untimed() : arguments.settings();
     Sources sources = arguments.sources(model.isBundled());
     EvaluationJournal journal = EvaluationJournal.none();
     if (json != null) {
       AtomicFile.checkWritable(json);
-      journal = Journals.beside(json, Origin.of(spec));
+      journal = Journals.nextTo(json, Origin.of(spec));
     }
     report.check();
     try (Model loaded = model.load(cluster.fitToCluster(load.options()), streams)) {
@@ -113,7 +112,7 @@ public final class Eval implements Callable<Integer> {
     }
   }
 
-  /** Over the same part of the text that is evaluated. */
+  /** Measures key ranges over the same part of the text. */
   private Optional<KeyRanges> keyRanges(
       Model loaded, EvaluationSettings settings, Sources sources, Interruption interruption) {
     if (!report.hasKeyRanges()) {

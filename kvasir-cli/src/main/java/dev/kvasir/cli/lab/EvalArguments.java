@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Set;
 import picocli.CommandLine.Option;
 
-/** What an evaluation is to measure, and on what. */
+/** What an evaluation measures, and on which texts. */
 final class EvalArguments {
   private static final Set<Task> DEFAULT_TASKS =
       EnumSet.of(Task.PPL, Task.KLD, Task.NEEDLE, Task.CHAIN);
@@ -98,7 +98,7 @@ final class EvalArguments {
       paramLabel = "WHEN",
       defaultValue = "chunked",
       description = {
-        "When a prompt is packed: chunked, while it is read, or exact, at its end, as papers have it.",
+        "When a prompt is quantized: chunked, while it is read, or exact, at its end, as papers have it.",
         "  Default: ${DEFAULT-VALUE}."
       })
   private String prefill;
@@ -139,7 +139,7 @@ final class EvalArguments {
     return when == Prefill.EXACT ? Reading.exact(context) : Reading.CHUNKED;
   }
 
-  /** Contexts that the user did not ask for are left out where the model cannot hold them. */
+  /** Drops default contexts that exceed the model's. */
   EvaluationSettings fitted(EvaluationSettings settings, int contextLength) {
     if (contexts != null || settings.longestContext() <= contextLength) {
       return settings;

@@ -13,12 +13,12 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** An evaluation as a table for people: two lines a row, the figures and their intervals below. */
+/** An evaluation as a text table: two lines for each row, figures and their intervals. */
 final class EvalTable {
   private static final int WIDTH = 100;
   private static final int LONGEST_SPEC = 28;
 
-  /** Room for marks, so that figures stay under each other. */
+  /** Width reserved for marks, so that figures stay aligned. */
   private static final int MARKS = 2;
 
   private final Evaluation evaluation;
@@ -50,7 +50,7 @@ final class EvalTable {
     printLegend(out);
   }
 
-  /** As many columns as a line holds, but one at the least. */
+  /** Returns as many columns as fit in a line, at least one. */
   private List<Column> fitting(List<Column> columns) {
     int count = 0;
     int width = specWidth;
@@ -94,7 +94,7 @@ final class EvalTable {
     return text + " ".repeat(Math.max(0, width - text.length()));
   }
 
-  /** A line for each row and context, a column for each fifth of the context. */
+  /** Prints a line for each row and context, with a column for each fifth of the context. */
   private void printGrid(PrintStream out, Task task) {
     String title = task.label() + " by depth";
     int width = Math.max(title.length(), specWidth + 8);
@@ -119,7 +119,7 @@ final class EvalTable {
         .collect(Collectors.groupingBy(GridCell::context, TreeMap::new, Collectors.toList()));
   }
 
-  /** Right answers of those asked for. */
+  /** Returns correct answers and attempts. */
   private static String text(GridCell cell) {
     int tries = cell.share().tries();
     return "%9s".formatted(tries == 0 ? "-" : cell.share().right() + "/" + tries);

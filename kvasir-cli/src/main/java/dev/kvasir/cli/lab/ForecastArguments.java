@@ -16,15 +16,15 @@ import java.util.Optional;
 import java.util.function.ToIntFunction;
 import picocli.CommandLine.Option;
 
-/** Whether a work is only foretold, and for how fast a machine. */
+/** Options for the cost forecast of a calibration. */
 final class ForecastArguments {
-  /** Of English prose, with most vocabularies. */
+  /** For English prose with most vocabularies. */
   private static final int CHARS_PER_TOKEN = 4;
 
-  /** Less is done in a minute or so, and not worth a few seconds of measuring. */
+  /** Smaller work ends in about a minute and does not justify seconds of measuring. */
   private static final double MIN_MEASURED_OPERATIONS = 1e12;
 
-  /** Billions of operations a second where nothing is measured. */
+  /** Billions of operations per second, if nothing is measured. */
   private static final double ASSUMED_THREAD_SPEED = 25;
 
   @Option(
@@ -42,20 +42,20 @@ final class ForecastArguments {
       })
   private Double speed;
 
-  /** What a work takes. */
+  /** Estimates the cost of a calibration. */
   interface ForecastFunction {
     /**
-     * @param tokens counts those of a text
+     * @param tokens counts the tokens of a text
      */
     Forecast of(ModelConfig config, ToIntFunction<String> tokens, Concurrency concurrency);
   }
 
-  /** Whether nothing else is to be done. */
+  /** Returns whether only the forecast is wanted. */
   boolean isForecastOnly() {
     return forecast;
   }
 
-  /** An option that is of use to a forecast only, where any was typed. */
+  /** Returns a typed option that applies only to forecasts, if any. */
   Optional<String> typed() {
     if (forecast) {
       return Optional.of("--forecast");
@@ -69,7 +69,7 @@ final class ForecastArguments {
     }
   }
 
-  /** Whether there is no more of a model than what a forecast needs. */
+  /** Returns whether a forecast from a configuration without weights is wanted. */
   boolean isConfigOnly(ModelArguments model) {
     return forecast && model.isConfigOnly();
   }
@@ -81,8 +81,10 @@ final class ForecastArguments {
   }
 
   /**
-   * @param out where the result goes; null where it goes nowhere
-   * @return what it takes
+   * Prints the forecast for a loaded model.
+   *
+   * @param out file of the result; null if there is none
+   * @return the forecast
    */
   Forecast report(
       ForecastFunction estimator, Model model, Path out, Concurrency concurrency, Streams streams) {
@@ -98,14 +100,14 @@ final class ForecastArguments {
     return found;
   }
 
-  /** What a piece has of a machine. */
+  /** Returns the assumed speed of a task, which has a share of its machine. */
   private Speeds assumedSpeeds(Concurrency concurrency) {
     int threads = concurrency.threads();
     double taskSpeed = speed == null ? threads * ASSUMED_THREAD_SPEED : speed / concurrency.tasks();
     return Speeds.stated(threads, 1e9 * taskSpeed);
   }
 
-  /** Figures go beside the result, unless they are it. */
+  /** Prints to standard error, or to standard output if the forecast is the result. */
   private void report(
       Forecast found, Speeds speeds, Concurrency concurrency, Path out, Streams streams) {
     PrintStream to = forecast ? streams.out() : streams.err();

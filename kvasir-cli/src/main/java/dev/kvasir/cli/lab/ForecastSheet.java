@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Says what a work of the lab takes. */
+/** Prints the cost of a calibration. */
 final class ForecastSheet {
   private static final List<Integer> MACHINES = List.of(4, 16, 64);
 
@@ -21,7 +21,7 @@ final class ForecastSheet {
   private final Concurrency concurrency;
 
   /**
-   * @param speeds of a piece's threads
+   * @param speeds of one task's threads
    */
   ForecastSheet(FactSheet sheet, Forecast forecast, Speeds speeds, Concurrency concurrency) {
     this.sheet = sheet;
@@ -31,8 +31,8 @@ final class ForecastSheet {
   }
 
   /**
-   * @param mostHeap bytes that Java may use
-   * @param out where the result goes; null where it goes nowhere
+   * @param maxHeap bytes that Java may use
+   * @param out file of the result; null if there is none
    */
   void print(long maxHeap, Path out) {
     work();

@@ -12,17 +12,17 @@ import java.io.PrintStream;
 import java.util.Locale;
 import java.util.function.BiConsumer;
 
-/** What codebooks leave of each layer, beside KIVI's codes of as many bits. */
+/** The residual errors of codebooks by layer, compared with KIVI codes of the same width. */
 final class HeldOutTable {
-  /** Sums that the search for codes carries on. */
+  /** Candidates that the beam search for codes retains. */
   private static final int BEAM = 4;
 
   private final VectorSample heldOut;
   private final AsymmetricError asymmetric;
 
   /**
-   * @param heldOut tokens that codebooks were not trained on
-   * @param length tokens after which positions begin anew
+   * @param heldOut tokens that the codebooks were not trained on
+   * @param length tokens after which positions restart
    */
   HeldOutTable(VectorSample heldOut, int length, Rotation rotation) {
     this.heldOut = heldOut;
@@ -30,7 +30,7 @@ final class HeldOutTable {
   }
 
   /**
-   * @param keep takes each figure by a name such as {@code values of layer 3, kivi:1}
+   * @param keep receives each figure by a name such as {@code values of layer 3, kivi:1}
    */
   void print(CommvqProfile profile, PrintStream to, BiConsumer<String, Double> keep) {
     int bits = profile.bits();

@@ -9,26 +9,26 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Where evaluations keep what is finished until all of it is. */
+/** The journals in which evaluations save partial results. */
 final class Journals {
   private static final String PART = ".part-";
 
   private Journals() {}
 
   /**
-   * Beside a file that is to be written. Figures of another build are not gone on from: code may
-   * have changed between the two.
+   * Returns the journal next to a result file. Results of another build are not reused, because the
+   * code may have changed.
    */
-  static EvaluationJournal beside(Path file, Provenance origin) {
+  static EvaluationJournal nextTo(Path file, Provenance origin) {
     return EvaluationJournal.at(named(file), build(origin));
   }
 
-  /** The same, with the journals of those who measured parts of it. */
+  /** Returns the journal together with those of processes that measured parts. */
   static EvaluationJournal withParts(Path file, Provenance origin) {
     Path folder = file.toAbsolutePath().getParent();
     String begins = file.getFileName() + PART;
     if (!Files.isDirectory(folder)) {
-      return beside(file, origin);
+      return nextTo(file, origin);
     }
     try (Stream<Path> all = Files.list(folder)) {
       List<Path> parts =
@@ -39,10 +39,10 @@ final class Journals {
     }
   }
 
-  /** Of one of several processes that share a table. */
+  /** Returns the journal of one of several processes that share a table. */
   static EvaluationJournal ofPart(Path file, TablePart part, Provenance origin) {
     String name = "%s%s%d-of-%d".formatted(file.getFileName(), PART, part.number(), part.total());
-    return beside(file.resolveSibling(name), origin);
+    return nextTo(file.resolveSibling(name), origin);
   }
 
   private static Path named(Path file) {

@@ -4,7 +4,7 @@ import dev.kvasir.lab.mead.MeadSettings;
 import java.util.List;
 import picocli.CommandLine.Option;
 
-/** What only a calibration of mead is told. */
+/** Calibration options of mead. */
 final class MeadArguments {
   static final List<String> OPTIONS =
       List.of("--texts", "--tasks", "--metric-texts", "--rows", "--tables");

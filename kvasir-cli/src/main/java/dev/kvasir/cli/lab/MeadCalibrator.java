@@ -30,12 +30,12 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** Makes the tables of Mead, and says what they take. */
+/** Creates the tables of mead and prints their size. */
 final class MeadCalibrator {
   private static final int MIN_LENGTH = 512;
   private static final int MIN_TEXTS = 12;
 
-  /** One profile serves all rates; the picture is of this one. */
+  /** One profile serves all rates; the plot shows this one. */
   private static final CacheSpec PLOTTED_SPEC = CacheSpec.parse("mead:1.5");
 
   private final Model model;
@@ -76,7 +76,7 @@ final class MeadCalibrator {
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
-  /** Refuses what cannot be done with any model. */
+  /** Rejects settings that no model allows. */
   static MeadSettings validated(MeadSettings settings) {
     boolean isTasksOnly = settings.proseTexts() == 0 && settings.taskTexts() > 0;
     OptionValue.atLeast("--texts", settings.proseTexts(), isTasksOnly ? 0 : MIN_TEXTS);
@@ -86,24 +86,26 @@ final class MeadCalibrator {
     return settings;
   }
 
-  /** What a run that was ended leaves beside its result. */
+  /** Returns the files that an interrupted run leaves next to its result. */
   static List<Path> resumeFiles(Path out) {
-    return List.of(beside(out, ".journal"), beside(out, ".vectors"));
+    return List.of(sibling(out, ".journal"), sibling(out, ".vectors"));
   }
 
-  private static Path beside(Path out, String ending) {
+  private static Path sibling(Path out, String ending) {
     return out.resolveSibling(out.getFileName() + ending);
   }
 
   /**
+   * Runs the calibration.
+   *
    * @return the exit code
    */
   int run() {
-    Profile before = profile(); // of another model it is refused before any work
+    Profile before = profile(); // rejects another model's profile before any work
     MetricJournal journal =
         new MetricJournal(
-            beside(out, ".journal"), model.fingerprint(), source(), model.config().cacheShape());
-    SampleFolder vectors = new SampleFolder(beside(out, ".vectors"), source());
+            sibling(out, ".journal"), model.fingerprint(), source(), model.config().cacheShape());
+    SampleFolder vectors = new SampleFolder(sibling(out, ".vectors"), source());
     try (Stages stages = new Stages()) {
       Optional<MeadTexts> texts = texts(stages);
       Optional<Profile> made =
@@ -135,7 +137,7 @@ final class MeadCalibrator {
             .withQueryHeads(model.config().queryHeads())
             .withRotation(Optional.of(model.config().rotation()))
             .withProfile(Optional.of(made));
-    BitsPlot.of(PLOTTED_SPEC, model.config().cacheShape(), context).write(beside(out, ".svg"));
+    BitsPlot.of(PLOTTED_SPEC, model.config().cacheShape(), context).write(sibling(out, ".svg"));
   }
 
   private Optional<MeadTexts> texts(Stages stages) {
@@ -169,9 +171,9 @@ final class MeadCalibrator {
     }
   }
 
-  /** One line of progress after another. */
+  /** Shows one progress line for each stage. */
   private final class Stages implements MeadProgress, AutoCloseable {
-    private ProgressReporter last; // null until there is any
+    private ProgressReporter last; // null before the first stage
 
     @Override
     public ProgressListener beginPhase(String work) {

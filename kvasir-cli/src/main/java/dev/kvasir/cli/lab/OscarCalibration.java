@@ -11,7 +11,7 @@ import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Finds rotations of heads by what attention looks for. */
+/** Computes rotations of heads from attention statistics. */
 final class OscarCalibration {
   private final Model model;
   private final CalibrationText text;
@@ -42,10 +42,12 @@ final class OscarCalibration {
   }
 
   /**
+   * Runs the calibration.
+   *
    * @return the exit code
    */
   int run() {
-    profile(); // of another model it is refused before any work
+    profile(); // rejects another model's profile before any work
     Optional<OscarProfile> made = rotations();
     if (made.isEmpty()) {
       streams.note("interrupted; nothing is kept");

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** What only a calibration of pmkvq is told. */
+/** Calibration options of pmkvq. */
 final class PmkvqArguments {
   static final List<String> OPTIONS =
       List.of(
@@ -55,7 +55,7 @@ final class PmkvqArguments {
       defaultValue = "" + KeySmoothing.POSITION_SCALE,
       description = {
         "pmkvq: what positions are multiplied by in the search for smoothing factors, so that keys",
-        "  turn as in a longer text. Default: ${DEFAULT-VALUE}."
+        "  rotate as in a longer text. Default: ${DEFAULT-VALUE}."
       })
   private double positionScale;
 
@@ -64,7 +64,7 @@ final class PmkvqArguments {
       paramLabel = "SHARING",
       defaultValue = "tied",
       description = {
-        "pmkvq: smoothing factors of the two channels that turn together: tied, one for both, or",
+        "pmkvq: smoothing factors of the two channels that rotate together: tied, one for both, or",
         "  own. Default: ${DEFAULT-VALUE}."
       })
   private String factors;
@@ -85,7 +85,7 @@ final class PmkvqArguments {
       description = "pmkvq: write how sensitive each layer is at each width to a file.")
   private Path json;
 
-  /** Where sensitivities are written. */
+  /** Returns the file for sensitivities, if given. */
   Optional<Path> figures() {
     Optional<Path> file = Optional.ofNullable(json);
     file.ifPresent(AtomicFile::checkWritable);
@@ -93,7 +93,7 @@ final class PmkvqArguments {
   }
 
   /**
-   * @param narrowest bits that no layer goes below
+   * @param narrowest minimum bits of a layer
    * @param length tokens of a sample
    */
   PmkvqCalibration.Settings settings(int narrowest, int length, long seed) {

@@ -27,18 +27,20 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** Learns how many bits each layer deserves, and how to even out its keys. */
+/** Computes the bits of each layer and the smoothing factors of its keys. */
 final class PmkvqCalibration {
-  /** Tokens at the beginning of a text that the method never codes. */
+  /** Leading tokens that the method never quantizes. */
   private static final int SINKS = 1;
 
   /**
-   * @param narrowest bits that no layer goes below
-   * @param meanBits code bits of a value in the mean over layers
-   * @param keyScales what a scale of keys belongs to
+   * Settings of the calibration.
+   *
+   * @param narrowest minimum bits of a layer
+   * @param meanBits code bits per value, averaged over layers
+   * @param keyScales the axis of key scales
    * @param samples of the text
    * @param length tokens of a sample
-   * @param smoothingBits of the codes that smoothing is searched for; 0 for each layer's width
+   * @param smoothingBits width of the codes that smoothing is searched for; 0 for each layer's own
    */
   record Settings(
       int narrowest,
@@ -69,7 +71,7 @@ final class PmkvqCalibration {
       }
     }
 
-    /** Where nothing else is asked for: a bit more than the narrowest in the mean. */
+    /** Returns the default mean: one bit more than the narrowest. */
     static double defaultMeanBits(int narrowest) {
       return Math.min(8, narrowest + 1);
     }
@@ -85,7 +87,7 @@ final class PmkvqCalibration {
   private final Interruption interruption;
 
   /**
-   * @param figures takes how sensitive layers are, by a name such as {@code layer 3 at 2 bits}
+   * @param figures receives the sensitivities by a name such as {@code layer 3 at 2 bits}
    */
   PmkvqCalibration(
       Model model,
@@ -106,7 +108,7 @@ final class PmkvqCalibration {
     this.interruption = interruption;
   }
 
-  /** Answers the exit code. */
+  /** Runs the calibration and returns the exit code. */
   int run() {
     CalibrationTexts texts =
         CalibrationTexts.choose(
@@ -125,7 +127,7 @@ final class PmkvqCalibration {
     return 0;
   }
 
-  /** Gradients take most of the time, so a profile that has them from the same samples is kept. */
+  /** Adds the allocation. Gradients dominate the cost, so those of the same samples are reused. */
   private Optional<Profile> withWidths(Profile before, CalibrationTexts texts) {
     String source =
         "keys by %s, samples %d, length %d, seed %d, %s"
@@ -148,7 +150,7 @@ final class PmkvqCalibration {
           AllocationProfile part = new AllocationProfile(source, sensitivities, allocation.bits());
           Profile made = write(part.addTo(profile()));
           journal(source).delete();
-          AllocationPlot.of(sensitivities, allocation.bits()).write(beside(".svg"));
+          AllocationPlot.of(sensitivities, allocation.bits()).write(sibling(".svg"));
           return made;
         });
   }
@@ -168,15 +170,19 @@ final class PmkvqCalibration {
 
   private SensitivityJournal journal(String source) {
     return new SensitivityJournal(
-        beside(".texts"), model.fingerprint(), source, model.config().layers(), settings.samples());
+        sibling(".texts"),
+        model.fingerprint(),
+        source,
+        model.config().layers(),
+        settings.samples());
   }
 
-  /** As it is by now: other parts may have been added meanwhile. */
+  /** Reads the current profile; other parts may have been added meanwhile. */
   private Profile profile() {
     return Profile.openOrEmpty(out, model.fingerprint(), model.name());
   }
 
-  private Path beside(String ending) {
+  private Path sibling(String ending) {
     return out.resolveSibling(out.getFileName() + ending);
   }
 

@@ -5,7 +5,7 @@ import dev.kvasir.cli.terminal.Progress;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.lab.ProgressListener;
 
-/** Shows how far work of the lab has come, and lets the user end it. */
+/** Shows the progress of lab work and lets the user interrupt it. */
 final class ProgressReporter implements ProgressListener, AutoCloseable {
   private final Progress progress;
   private final Interruption interruption;

@@ -5,7 +5,7 @@ import dev.kvasir.format.AtomicFile;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
-/** Whether an evaluation is to become a page, and what else the page shows. */
+/** Options for the HTML report of an evaluation. */
 final class ReportArguments {
   @Option(
       names = "--report",
@@ -18,7 +18,7 @@ final class ReportArguments {
       description = "Show the ranges of the model's key channels in the report.")
   private boolean keyRanges;
 
-  /** Refuses what could not be written in the end. */
+  /** Rejects a report that could not be written in the end. */
   void check() {
     if (file != null) {
       AtomicFile.checkWritable(file);

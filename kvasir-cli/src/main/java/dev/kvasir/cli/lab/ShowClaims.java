@@ -16,7 +16,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Shows what became of the papers' claims. */
+/** Shows the results for the papers' claims. */
 @Command(
     name = "claims",
     description = {
@@ -62,7 +62,10 @@ public final class ShowClaims implements Callable<Integer> {
     return number == null ? show(results, out) : run(Ledger.experiment(number), results, out);
   }
 
-  /** The other command is parsed with this one's options, so what is needed of them is at hand. */
+  /**
+   * Runs the experiment's command. It is parsed into the same option fields, so the needed values
+   * are passed along.
+   */
   private int run(Experiment experiment, Path folder, Path document) {
     int exit = execute(experiment.command(folder));
     return exit == 0 ? show(folder, document) : exit;

@@ -37,7 +37,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Shows what codebooks of one layer leave, by their stages, their pairs and their text. */
+/** Shows the errors of one layer's codebooks by stages, channel pairs and training text. */
 @Command(
     name = "codebooks",
     description = {
@@ -59,10 +59,10 @@ public final class ShowCodebooks implements Callable<Integer> {
   private static final int LENGTH = 2048;
   private static final int MAX_TEST_TOKENS = 4096;
 
-  /** A round has at least so many tokens. */
+  /** The minimum number of tokens in a round. */
   private static final int TOKENS_PER_ROUND = 600;
 
-  /** Which tables can be asked for. */
+  /** The available tables. */
   enum Table {
     PROFILE,
     STAGES,
@@ -72,7 +72,7 @@ public final class ShowCodebooks implements Callable<Integer> {
   }
 
   private final Streams streams;
-  private final Map<String, Double> figures = new LinkedHashMap<>(); // as they were printed
+  private final Map<String, Double> figures = new LinkedHashMap<>(); // in printing order
 
   @Spec private CommandSpec command;
   @Mixin private ModelArguments model;
@@ -292,7 +292,7 @@ public final class ShowCodebooks implements Callable<Integer> {
     }
   }
 
-  /** Tokens of a stretch that is read from position zero on. */
+  /** Returns the tokens of a chunk, which starts at position zero. */
   private static int length(Model loaded) {
     return Math.min(LENGTH, loaded.config().contextLength());
   }
@@ -311,7 +311,7 @@ public final class ShowCodebooks implements Callable<Integer> {
       return sample(ids(words, most), name);
     }
 
-    /** Four parts of one text and one of another, about as calibration mixes them. */
+    /** Reads four parts of one text and one of another, roughly the mix of a calibration. */
     VectorSample mixed(String most, String some, int count) {
       int[] first = ids(most, count * 4 / 5);
       int[] second = ids(some, count - first.length);

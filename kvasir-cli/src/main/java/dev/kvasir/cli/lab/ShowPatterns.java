@@ -26,7 +26,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Shows how well patterns fit what a model keeps. */
+/** Shows how well patterns fit the keys and values of a model. */
 @Command(
     name = "patterns",
     description = {
@@ -120,7 +120,7 @@ public final class ShowPatterns implements Callable<Integer> {
   }
 
   private void show(PatternFit fit) {
-    streams.out().println("%s, %s packed".formatted(cache, Units.tokens(fit.tokens())));
+    streams.out().println("%s, %s quantized".formatted(cache, Units.tokens(fit.tokens())));
     streams.out().println("layer  values with a pattern  range left: of key channels  of values");
     for (int layer = 0; layer < fit.layers().size(); layer++) {
       PatternFit.Layer line = fit.layers().get(layer);

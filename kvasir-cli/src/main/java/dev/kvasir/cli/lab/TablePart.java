@@ -5,15 +5,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Which rows of a table are measured by one of several processes.
+ * The share of a table's rows that one of several processes measures.
  *
- * @param number from 1 on
+ * @param number from 1
  */
 record TablePart(int number, int total) {
   private static final Pattern TYPED = Pattern.compile("(\\d{1,3})/(\\d{1,3})");
 
   /**
-   * @param typed as in {@code 2/4}
+   * @param typed for example {@code 2/4}
    */
   static TablePart parse(String typed) {
     Matcher found = TYPED.matcher(typed);

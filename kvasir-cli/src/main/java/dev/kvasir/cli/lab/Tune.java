@@ -41,7 +41,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Finds the thresholds of a method and keeps them in a profile. */
+/** Searches the thresholds of a method and saves them in a profile. */
 @Command(
     name = "tune",
     description = {
@@ -198,7 +198,7 @@ public final class Tune implements Callable<Integer> {
     OptionValue.atLeastOne("--samples", samples);
     if (context < MIN_CONTEXT) {
       throw new InvalidInputException(
-          "--context is %d; expected at least %d, so that something is packed"
+          "--context is %d; expected at least %d, so that something is quantized"
               .formatted(context, MIN_CONTEXT));
     }
     if (trials < 0 || trials == 0 && scatter == null && json == null) {
@@ -286,7 +286,7 @@ public final class Tune implements Callable<Integer> {
       Interruption interruption) {
     Profile before = Profile.openOrEmpty(out, loaded.fingerprint(), loaded.name());
     TuneJournal journal =
-        new TuneJournal(beside(".trials.json"), settings, loaded.fingerprint(), sources.text());
+        new TuneJournal(sibling(".trials.json"), settings, loaded.fingerprint(), sources.text());
     TuningResult tuned;
     try (Runner runner = cluster.runner(loaded, () -> ClusterArguments.taskInputs(model, load));
         ProgressReporter progress =
@@ -299,7 +299,7 @@ public final class Tune implements Callable<Integer> {
     }
     print(tuned);
     tuned.profile().addTo(before).write(out);
-    front(tuned).write(beside(".svg"));
+    front(tuned).write(sibling(".svg"));
     if (!tuned.complete()) {
       streams.note(
           "interrupted after %d of %d trials; the same command goes on from there"
@@ -309,7 +309,7 @@ public final class Tune implements Callable<Integer> {
     return 0;
   }
 
-  private Path beside(String ending) {
+  private Path sibling(String ending) {
     return out.resolveSibling(out.getFileName() + ending);
   }
 

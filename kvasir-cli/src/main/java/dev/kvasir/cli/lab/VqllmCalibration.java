@@ -12,9 +12,9 @@ import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Trains residual codebooks, and says what they leave of text that they were not trained on. */
+/** Trains residual codebooks and prints their error on held-out text. */
 final class VqllmCalibration {
-  /** Of which each gives as many vectors as a layer has groups of channels. */
+  /** Each token yields one vector for each channel group of a layer. */
   static final int TOKENS = 4096;
 
   private final Model model;
@@ -43,10 +43,12 @@ final class VqllmCalibration {
   }
 
   /**
+   * Runs the calibration.
+   *
    * @return the exit code
    */
   int run() {
-    profile(); // of another model it is refused before any work
+    profile(); // rejects another model's profile before any work
     Optional<TextVectors> vectors = read();
     Optional<VqllmProfile> made = vectors.flatMap(this::train);
     if (made.isEmpty()) {

@@ -9,13 +9,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The clone of the repository that the program runs from. */
+/** The Git clone that the program runs from. */
 final class Checkout {
   private Checkout() {}
 
   /**
-   * Its commit, and whether sources differ from it; empty where the program does not run from a
-   * clone, or there is no git. The documents do not count, because results are written into them.
+   * Returns its commit, marked if sources are modified; empty outside of a clone or without Git.
+   * Changes in docs do not count, because results are written there.
    */
   static Optional<String> commit() {
     Optional<Path> root = root();
@@ -35,7 +35,7 @@ final class Checkout {
           Path.of(Checkout.class.getProtectionDomain().getCodeSource().getLocation().toURI());
       return git(code.getParent(), "rev-parse", "--show-toplevel")
           .map(Path::of)
-          // The program may lie in a clone of something else.
+          // The program may be inside a clone of another project.
           .filter(top -> Files.isDirectory(top.resolve("kvasir-core")));
     } catch (URISyntaxException e) {
       return Optional.empty();
@@ -49,8 +49,8 @@ final class Checkout {
       Process process =
           new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
       process.getOutputStream().close();
-      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      return process.waitFor() == 0 ? Optional.of(said.strip()) : Optional.empty();
+      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      return process.waitFor() == 0 ? Optional.of(output.strip()) : Optional.empty();
     } catch (IOException e) {
       return Optional.empty();
     } catch (InterruptedException e) {

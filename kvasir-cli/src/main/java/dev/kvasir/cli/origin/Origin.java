@@ -8,14 +8,14 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** Tells where the figures of this process come from. */
+/** Creates the provenance of this process's results. */
 public final class Origin {
-  /** What every shell leaves as it is. */
+  /** Arguments that need no quotes in any shell. */
   private static final Pattern PLAIN = Pattern.compile("[\\w@%+=:,./-]+");
 
   private static final String SETTING = "--conf";
 
-  /** What Spark hides of settings as well, in their keys and in flags among their values. */
+  /** Settings that Spark redacts as well, by key or by a flag within the value. */
   private static final Pattern SECRET =
       Pattern.compile("secret|password|token|credential|access.?key", Pattern.CASE_INSENSITIVE);
 
@@ -27,7 +27,7 @@ public final class Origin {
         commandLine(arguments), Version.ofKvasir(), Checkout.commit(), Instant.now());
   }
 
-  /** A command as it would have to be typed, but for secrets: documents are shown to others. */
+  /** Returns the command as it can be typed again, with secrets redacted. */
   static String commandLine(List<String> arguments) {
     return IntStream.range(0, arguments.size())
         .mapToObj(i -> isSetting(arguments, i) ? open(arguments.get(i)) : arguments.get(i))
@@ -41,7 +41,9 @@ public final class Origin {
   }
 
   /**
-   * @param setting KEY=VALUE, behind the option's own name where that is joined to it
+   * Redacts the value of a secret setting.
+   *
+   * @param setting KEY=VALUE, possibly prefixed with the joined option name
    */
   private static String open(String setting) {
     int key = setting.startsWith(SETTING + "=") ? SETTING.length() + 1 : 0;

@@ -6,7 +6,7 @@ import java.io.UncheckedIOException;
 import java.util.Properties;
 import picocli.CommandLine.IVersionProvider;
 
-/** The version that the build wrote into the jar, and the Java that runs it. */
+/** The version that the build wrote into the jar, and the Java version. */
 public final class Version implements IVersionProvider {
   @Override
   public String[] getVersion() {

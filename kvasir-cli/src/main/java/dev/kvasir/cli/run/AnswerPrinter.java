@@ -5,7 +5,7 @@ import dev.kvasir.cli.terminal.Progress;
 import dev.kvasir.cli.terminal.Streams;
 import java.util.function.BooleanSupplier;
 
-/** Prints text as it is generated, and shows how far a long prompt has been read. */
+/** Prints text as it is generated, and shows the progress of a long prefill. */
 final class AnswerPrinter implements GenerationListener, AutoCloseable {
   private final Streams streams;
   private final BooleanSupplier interrupted;
@@ -36,12 +36,12 @@ final class AnswerPrinter implements GenerationListener, AutoCloseable {
     return interrupted.getAsBoolean() || isOutputClosed();
   }
 
-  /** Whether nobody reads the output any more, as after {@code | head -1}. */
+  /** Returns whether the reader of the output has gone, as after {@code | head -1}. */
   boolean isOutputClosed() {
     return streams.out().checkError();
   }
 
-  /** Ends the last line, so that what follows does not stand on it. */
+  /** Ends the last line if it is open. */
   void endLine() {
     progress.close();
     if (lineIsOpen) {

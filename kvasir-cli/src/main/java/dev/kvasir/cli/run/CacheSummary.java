@@ -7,7 +7,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.terminal.Units;
 
-/** What a session's cache takes, as lines of figures say it. */
+/** Summarizes the size of a session's cache. */
 final class CacheSummary {
   private CacheSummary() {}
 
@@ -17,8 +17,9 @@ final class CacheSummary {
   }
 
   /**
-   * Memory is taken in blocks, so the bits per value of a short text tell how full its blocks are.
-   * They are said once most tokens are packed; of floating-point numbers, the name says them.
+   * Describes the quantization. Memory is allocated in blocks, so for a short text the bits per
+   * value only measure how full the blocks are. They are shown once most tokens are quantized, and
+   * never for floating-point caches, whose name states them.
    */
   private static String quantization(Session session, CacheSpec kind) {
     if (!MethodHelp.quantizes(kind.method())) {
@@ -27,10 +28,10 @@ final class CacheSummary {
     int held = session.cache().length();
     int quantized = quantizedTokens(session.cache());
     if (quantized == 0) {
-      return ", nothing packed yet";
+      return ", nothing quantized yet";
     }
     return 2 * quantized < held
-        ? ", %s of %s packed".formatted(Units.count(quantized), Units.tokens(held))
+        ? ", %s of %s quantized".formatted(Units.count(quantized), Units.tokens(held))
         : ", " + Units.bitsPerValue(session.bitsPerValue());
   }
 

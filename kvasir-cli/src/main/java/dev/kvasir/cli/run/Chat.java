@@ -24,7 +24,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Talks with a model. */
+/** Chats with a model. */
 @Command(
     name = "chat",
     description = {
@@ -93,7 +93,7 @@ public final class Chat implements Callable<Integer> {
     try (Model loaded = run.load(model, loading, streams)) {
       boolean plain = plainTemplate || isBundledWithoutTemplate(loaded);
       ChatTemplate template = plain ? ChatTemplate.plain() : templateOf(loaded);
-      // A model that knows no turns goes on to write the user's next one.
+      // A model without chat training would go on to write the user's next message.
       Optional<String> stopPhrase = plain ? Optional.of("\nUser:") : Optional.empty();
       try (Session session = location.open(loaded, streams);
           LineSource lines = LineSource.of(streams)) {
@@ -117,7 +117,7 @@ public final class Chat implements Callable<Integer> {
     return SessionLocation.none(run);
   }
 
-  /** What the model was told before the conversation, or is to be told. */
+  /** Returns the system prompt of the history, or the one given on the command line. */
   private Optional<String> system(List<Message> history) {
     Optional<String> before =
         history.stream()
@@ -180,7 +180,7 @@ public final class Chat implements Callable<Integer> {
     }
   }
 
-  /** Answers whether there was an answer. */
+  /** Sends a message; returns whether the model answered. */
   private boolean message(String text, Conversation conversation, GenerateOptions options) {
     if (text.matches("/\\w+")) {
       streams.note("%s is unknown; /help lists what is known".formatted(text));

@@ -12,21 +12,21 @@ import java.nio.file.Files;
 import java.util.List;
 
 /**
- * Keeps a conversation under a name, after every turn: its messages, then what the model remembers
- * of them. Each file is written whole, and messages are what counts, so a process that is killed
- * between the two loses time alone.
+ * Saves a named conversation after every message: first its messages, then its KV cache. Each file
+ * is written atomically and the messages are authoritative, so a crash in between only costs a
+ * prefill.
  */
 final class ChatSaver {
   private final SessionFolder folder;
   private final Streams streams;
-  private SessionEntry entry; // null while it has no name
+  private SessionEntry entry; // null until named
 
   ChatSaver(SessionFolder folder, Streams streams) {
     this.folder = folder;
     this.streams = streams;
   }
 
-  /** The place of a conversation that is to be gone on with, or begun under this name. */
+  /** Returns the location of a conversation to resume or to start under this name. */
   SessionLocation resume(SessionName name, RunArguments run) {
     folder.create();
     entry = folder.of(name);
@@ -38,13 +38,13 @@ final class ChatSaver {
     return SessionLocation.at(entry.file(), run);
   }
 
-  /** What has been said under the name; empty where nothing has. */
+  /** Returns the saved messages; empty if there are none. */
   List<Message> messages() {
     boolean isSaved = entry != null && entry.exists();
     return isSaved ? Transcript.read(entry.messages()).messages() : List.of();
   }
 
-  /** Gives a conversation a name that no other has. */
+  /** Names the conversation; the name must be unused. */
   void name(String typed, Conversation conversation) {
     try {
       SessionEntry wanted = folder.of(new SessionName(typed));
@@ -61,7 +61,7 @@ final class ChatSaver {
     }
   }
 
-  /** What cannot be written is told, and the conversation goes on. */
+  /** Saves the conversation. A failure is reported, and the chat continues. */
   void save(Conversation conversation) {
     if (entry == null) {
       return;
@@ -74,7 +74,7 @@ final class ChatSaver {
     }
   }
 
-  /** Says where the conversation is kept, if it is. */
+  /** Prints where the conversation is saved, if it is. */
   void reportSaved(Conversation conversation) {
     if (entry != null && entry.exists()) {
       streams.note(

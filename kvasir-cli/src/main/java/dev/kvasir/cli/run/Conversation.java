@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The messages so far and the session that answers them. */
+/** The messages of a chat and the session that answers them. */
 final class Conversation {
   private final Session session;
   private final String model;
@@ -22,9 +22,9 @@ final class Conversation {
   private Optional<Generation> last = Optional.empty();
 
   /**
-   * @param model the name that the model gives itself
-   * @param stopPhrase ends an answer that does not end itself
-   * @param said before; where that is nothing, the conversation begins
+   * @param model the model's own name
+   * @param stopPhrase ends an answer of a model that does not end it
+   * @param history earlier messages; empty for a new conversation
    */
   Conversation(
       Session session,
@@ -59,7 +59,7 @@ final class Conversation {
     return new Transcript(model, messages);
   }
 
-  /** Answers a message; where that fails, the message counts as not said. */
+  /** Answers a message. If that fails, the message is removed again. */
   Generation answer(String message, GenerateOptions options, AnswerPrinter printer) {
     messages.add(Message.user(message));
     try {
@@ -79,7 +79,7 @@ final class Conversation {
     return session;
   }
 
-  /** What the last answer took. */
+  /** Returns the statistics of the last answer. */
   Optional<Generation> last() {
     return last;
   }

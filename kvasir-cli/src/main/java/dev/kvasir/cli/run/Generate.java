@@ -74,7 +74,7 @@ public final class Generate implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    // Everything that can be wrong without the model is said before it loads.
+    // Check the options before the model loads.
     GenerateOptions options = generate.options();
     LoadOptions loading = run.loadOptions(sessionFile == null ? null : "--session");
     SessionLocation location = location();
@@ -95,7 +95,7 @@ public final class Generate implements Callable<Integer> {
     return SessionLocation.none(run);
   }
 
-  /** Ctrl-C waits until all is saved that has come. */
+  /** Generates and saves; Ctrl-C ends the process after the text so far has been saved. */
   private void continueText(
       Session session,
       String text,

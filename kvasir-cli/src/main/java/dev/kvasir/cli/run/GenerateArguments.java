@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
-/** How long an answer may be and how its tokens are picked. */
+/** Options for the length of an answer and for sampling. */
 final class GenerateArguments {
   @Spec(Spec.Target.MIXEE)
   private CommandSpec command;
@@ -74,7 +74,10 @@ final class GenerateArguments {
       description = "The same seed picks the same tokens. Default: a random one, which is shown.")
   private Long seed;
 
-  /** Made once a command, so that every answer of a chat belongs to the seed that is shown. */
+  /**
+   * Returns the options. Call it once for a command, so that all answers of a chat use the seed
+   * that is shown.
+   */
   GenerateOptions options() {
     return OptionValue.check(() -> new GenerateOptions(maxTokens, sampling()));
   }
@@ -90,13 +93,13 @@ final class GenerateArguments {
     return seed == null ? sampling : sampling.withSeed(seed);
   }
 
-  /** What the same text can be had with again; empty where no seed decides. */
+  /** Returns the seed that reproduces the text; empty for greedy sampling. */
   static Optional<String> seedOf(GenerateOptions options) {
     SamplingOptions sampling = options.sampling();
     return sampling.temperature() == 0 ? Optional.empty() : Optional.of("seed " + sampling.seed());
   }
 
-  /** Says which options do nothing because the likeliest token is always taken. */
+  /** Names the options that have no effect with greedy sampling. */
   Optional<String> ignoredOptions() {
     ParseResult typed = command.commandLine().getParseResult();
     List<String> ignored =

@@ -32,7 +32,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Shows what a model is and what it costs. */
+/** Shows the structure of a model and its memory. */
 @Command(
     name = "inspect",
     description = "Show what a model is made of and how much memory it takes.",
@@ -46,7 +46,7 @@ import picocli.CommandLine.Option;
       "  kvasir inspect --kernels"
     })
 public final class Inspect implements Callable<Integer> {
-  /** Bits per value are told of longer contexts only: of a short one, blocks are hardly full. */
+  /** Bits per value are shown only for longer contexts; in a short one blocks are mostly empty. */
   private static final int SAMPLE_TOKENS = 1_000;
 
   private final Streams streams;
@@ -145,7 +145,7 @@ public final class Inspect implements Callable<Integer> {
     }
   }
 
-  /** What a model would take can be known before its weights are fetched. */
+  /** Describes a model whose weights have not been downloaded. */
   private void describeConfig(CacheSpec spec, FactSheet sheet) {
     ModelConfig config = ModelConfig.of(model.path());
     ModelFacts.describe(config, sheet);
@@ -197,7 +197,7 @@ public final class Inspect implements Callable<Integer> {
 
   private void describeCache(ModelConfig config, CacheSpec spec, FactSheet sheet) {
     int tokens = context == null ? config.contextLength() : context;
-    // Some kinds of cache make their tables to know their sizes.
+    // Some kinds of cache need their tables to compute sizes.
     try (ModelTables tables = new ModelTables()) {
       CacheContext context =
           CacheContext.unknown()
@@ -254,7 +254,7 @@ public final class Inspect implements Callable<Integer> {
     return "%s for %s".formatted(Units.bytes(bytes.total()), Units.tokens(tokens));
   }
 
-  /** Some kinds of cache take what the vectors ask for. */
+  /** Returns a qualifier, because some kinds of cache have sizes that depend on the data. */
   private static String certainty(SizeAccuracy sizes) {
     return switch (sizes) {
       case EXACT -> "";

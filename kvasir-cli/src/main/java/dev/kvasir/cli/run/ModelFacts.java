@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** A model's settings in words. */
+/** Describes the configuration of a model. */
 final class ModelFacts {
   private static final int MAX_VALUE_LENGTH = 80;
 
@@ -61,7 +61,7 @@ final class ModelFacts {
   }
 
   private static String words(ModelConfig config, LatentConfig latent) {
-    return "a latent of %d channels and %d that turn; %s values a token and layer instead of %s"
+    return "a latent of %d channels and %d rotary ones; %s values a token and layer instead of %s"
         .formatted(
             latent.rank(),
             latent.rotary(),
@@ -99,7 +99,7 @@ final class ModelFacts {
     return "%s (%d)".formatted(tokenizer.tokenText(id), id);
   }
 
-  /** Every pair of a file's head; long ones are cut, the vocabulary's arrays only counted. */
+  /** Prints all metadata of a file. Long values are shortened, and arrays are only counted. */
   static void describe(GgufMetadata metadata, FactSheet sheet) {
     sheet.line("metadata", metadata.keys().size() + " pairs");
     for (String key : metadata.keys()) {

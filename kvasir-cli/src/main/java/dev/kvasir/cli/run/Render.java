@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Shows the prompt that a chat template makes of messages. */
+/** Shows the prompt that a chat template renders from messages. */
 @Command(
     name = "render",
     description = {
@@ -77,7 +77,7 @@ public final class Render implements Callable<Integer> {
     Map<String, Object> variables = new LinkedHashMap<>();
     variables.put("bos_token", "");
     variables.put("eos_token", "");
-    // Hugging Face defines these even where nothing was given, and templates rely on it.
+    // Hugging Face always defines these, and templates rely on it.
     variables.put("tools", null);
     variables.put("documents", null);
     variables.put("add_generation_prompt", true);

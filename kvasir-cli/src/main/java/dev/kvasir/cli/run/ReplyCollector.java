@@ -4,15 +4,15 @@ import dev.kvasir.GenerationListener;
 import dev.kvasir.text.StopSequences;
 import java.util.Optional;
 
-/** One answer while it is made: what of it counts goes to the printer and is kept. */
+/** Prints an answer as it is generated and collects its text up to a stop phrase. */
 final class ReplyCollector implements GenerationListener {
   private final AnswerPrinter printer;
   private final Optional<StopSequences> stop;
   private final StringBuilder reply = new StringBuilder();
 
   /**
-   * @param stop where given, ends an answer that does not end itself, and the space before the
-   *     answer is the template's, not the answer's
+   * @param stop if present, ends an answer that does not end itself; then leading space belongs to
+   *     the template and is removed
    */
   ReplyCollector(AnswerPrinter printer, Optional<StopSequences> stop) {
     this.printer = printer;
@@ -46,7 +46,7 @@ final class ReplyCollector implements GenerationListener {
     }
   }
 
-  /** The whole answer, once no more text comes. */
+  /** Returns the whole answer once generation has ended. */
   String finish() {
     stop.ifPresent(text -> emit(text.finish()));
     return reply.toString();

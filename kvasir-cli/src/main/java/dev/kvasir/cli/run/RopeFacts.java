@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.IntStream;
 
-/** How far layers turn, in words: a line for each kind of layer. */
+/** Describes the RoPE settings, with a line for each kind of layer. */
 final class RopeFacts {
   private RopeFacts() {}
 

@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** The figures of a round trip, for people and for programs. */
+/** The results of a round trip as text and as JSON. */
 final class RoundTripFigures {
   private RoundTripFigures() {}
 

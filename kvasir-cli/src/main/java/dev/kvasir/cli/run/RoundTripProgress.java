@@ -5,7 +5,7 @@ import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.lab.roundtrip.RoundTripListener;
 import java.util.function.BooleanSupplier;
 
-/** Shows how far a round trip has come, one bar after the other. */
+/** Shows the progress of a round trip, one bar for each phase. */
 final class RoundTripProgress implements RoundTripListener, AutoCloseable {
   private final Progress feeding;
   private final Progress attending;

@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Sends vectors of any model through a cache and back. */
+/** Sends the vectors of any model through a cache and back. */
 @Command(
     name = "roundtrip",
     description = {
@@ -87,7 +87,7 @@ public final class Roundtrip implements Callable<Integer> {
   @Option(
       names = "--rope-theta",
       paramLabel = "T",
-      description = "The base of the model's rotation, for methods that turn keys back.")
+      description = "The base of the model's rotation, for methods that rotate keys back.")
   private Double ropeTheta;
 
   @Option(
@@ -150,9 +150,9 @@ public final class Roundtrip implements Callable<Integer> {
         .toList();
   }
 
-  /** Empty where it was interrupted. */
+  /** Runs the round trip; empty if interrupted. */
   private Optional<RoundTripResult> run(Dump dump, RoundTripOptions options, OutputFolder folder) {
-    // The process ends as soon as the interruption is closed, so all is said inside.
+    // The process exits as soon as the interruption is closed, so print before that.
     try (Interruption interruption = Interruption.install()) {
       try (RoundTripProgress progress = new RoundTripProgress(streams, interruption::isRequested)) {
         return Optional.of(RoundTrip.run(dump, options, folder, progress));

@@ -22,7 +22,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** How a model is run: threads, context and the cache of keys and values. */
+/** Options for running a model: threads, context and KV cache. */
 final class RunArguments {
   @Spec(Spec.Target.MIXEE)
   private CommandSpec command;
@@ -37,8 +37,8 @@ final class RunArguments {
   @Option(
       names = "--repack",
       description = {
-        "Let a saved session go on with another --kv: all that it holds is packed anew.",
-        "  Not for kinds of cache that pack by what queries look at."
+        "Let a saved session go on with another --kv: all that it holds is requantized.",
+        "  Not for kinds of cache that quantize by attention statistics."
       })
   private boolean repack;
 
@@ -47,7 +47,7 @@ final class RunArguments {
       paramLabel = "MODE",
       defaultValue = "chunked",
       description = {
-        "When a prompt is packed: chunked, while it is read, so that memory stays small; or exact,",
+        "When a prompt is quantized: chunked, while it is read, so that memory stays small; or exact,",
         "  when all of it has been read in full precision. Default: ${DEFAULT-VALUE}."
       })
   private String prefill;
@@ -62,7 +62,7 @@ final class RunArguments {
   @Mixin private DeviceArguments device;
 
   /**
-   * @param keeping the option by which the session is kept; null where it is not
+   * @param savingOption the option that saves the session; null if it is not saved
    */
   LoadOptions loadOptions(String savingOption) {
     DeviceChoice choice =
@@ -72,7 +72,7 @@ final class RunArguments {
     return load.options().withDevice(choice);
   }
 
-  /** Loads the model, and says where it computes. */
+  /** Loads the model and prints its device. */
   Model load(ModelArguments model, LoadOptions options, Streams streams) {
     Model loaded = model.load(options, streams);
     device.report(loaded, streams);
@@ -89,7 +89,7 @@ final class RunArguments {
         : options.withContextLimit(OptionValue.atLeastOne("--context", context));
   }
 
-  /** Refuses an option that has nothing to do. */
+  /** Rejects {@code --repack} where it has no effect. */
   void requireNoRepack(String what) {
     if (repack) {
       throw new InvalidInputException(
@@ -98,10 +98,9 @@ final class RunArguments {
   }
 
   /**
-   * What a session that was saved goes on with: what it was saved with, but for a kind of cache
-   * that it is packed anew with.
+   * Returns the options of a saved session, with another kind of cache if it is to be requantized.
    *
-   * @throws InvalidInputException where something else was typed
+   * @throws InvalidInputException if other options were typed
    */
   SessionOptions sessionOptions(Path file, StoredSequence saved) {
     if (repack && !isTyped("--kv")) {
@@ -109,7 +108,7 @@ final class RunArguments {
           "--repack was given without a kind of cache; expected --kv SPEC with it");
     }
     if (!repack) {
-      requireSame(file, "--kv", cache, saved.cacheSpec(), "; --repack packs it anew");
+      requireSame(file, "--kv", cache, saved.cacheSpec(), "; --repack requantizes it");
     }
     requireSame(file, "--prefill", prefill, word(prefill(saved)), "");
     requireSame(file, "--context", "" + context, word(saved.contextLimit()), "");

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** What a model multiplies and bounds by, in words; nothing where it does neither. */
+/** Describes the scales and soft caps of a model; prints nothing if it has neither. */
 final class ScaleFacts {
   private ScaleFacts() {}
 

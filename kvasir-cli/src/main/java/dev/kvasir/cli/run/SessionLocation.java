@@ -13,9 +13,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Where a session comes from and goes back to. What it says of that goes to standard error. */
+/** Where a session is restored from and saved to. Messages go to standard error. */
 final class SessionLocation {
-  private final Path file; // null where nothing is kept
+  private final Path file; // null if the session is not saved
   private final boolean hasSession;
   private final SessionOptions options;
   private final String savedSpec;
@@ -32,12 +32,12 @@ final class SessionLocation {
     return new SessionLocation(file, false, options, options.cache().text());
   }
 
-  /** Of a session that is not kept. */
+  /** Returns the location of a session that is not saved. */
   static SessionLocation none(RunArguments run) {
     return empty(null, run);
   }
 
-  /** A file that decides how its session goes on, or one that is to be made. */
+  /** Returns a file's location. An existing file determines the session options. */
   static SessionLocation at(Path file, RunArguments run) {
     AtomicFile.checkWritable(file);
     if (!Files.exists(file)) {
@@ -50,12 +50,12 @@ final class SessionLocation {
     }
   }
 
-  /** Whether there is a session to go on from. */
+  /** Returns whether there is a session to continue. */
   boolean hasSession() {
     return hasSession;
   }
 
-  /** Restores the session, or begins one. */
+  /** Restores the session or creates a new one. */
   Session open(Model model, Streams streams) {
     if (!hasSession) {
       return model.newSession(options);
@@ -63,12 +63,12 @@ final class SessionLocation {
     long begin = System.nanoTime();
     Session session = model.restore(file, options.cache());
     String kind = options.cache().text();
-    String way = kind.equals(savedSpec) ? kind : "%s packed anew as %s".formatted(savedSpec, kind);
+    String way = kind.equals(savedSpec) ? kind : "%s requantized as %s".formatted(savedSpec, kind);
     streams.note(describe("restored", session, way, "from", begin));
     return session;
   }
 
-  /** Saves a session, where it has a place. */
+  /** Saves the session if it has a file. */
   void save(Session session, Streams streams) {
     if (file != null) {
       long begin = System.nanoTime();

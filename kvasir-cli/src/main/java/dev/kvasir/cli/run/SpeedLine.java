@@ -8,7 +8,7 @@ import dev.kvasir.cache.QuantizationTime;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.engine.Finish;
 
-/** What a generation took, in one line. */
+/** Summarizes a generation in one line. */
 final class SpeedLine {
   private static final long MIN_SHOWN_NANOS = 10_000_000;
 
@@ -28,7 +28,7 @@ final class SpeedLine {
             reason(made.finish()));
   }
 
-  /** Said where it could matter: what a step waited for beside the model's own work. */
+  /** Describes the quantization time if it is significant. */
   private static String quantization(QuantizationTime time) {
     long quantizeNanos = time.totalNanos() - time.requantizeNanos();
     if (quantizeNanos < MIN_SHOWN_NANOS) {
@@ -38,7 +38,7 @@ final class SpeedLine {
         time.learnNanos() < MIN_SHOWN_NANOS
             ? ""
             : ", %s of it learning".formatted(Units.seconds(time.learnNanos()));
-    return " packed in %s%s".formatted(Units.seconds(quantizeNanos), learning);
+    return " quantized in %s%s".formatted(Units.seconds(quantizeNanos), learning);
   }
 
   private static String requantization(Generation made) {
@@ -46,7 +46,7 @@ final class SpeedLine {
     int tokens = made.promptTokens() + made.generatedTokens();
     return nanos == 0
         ? ""
-        : " shrunk in %s, %s ms per token"
+        : " requantized in %s, %s ms per token"
             .formatted(Units.seconds(nanos), Units.milliseconds((double) nanos / tokens));
   }
 

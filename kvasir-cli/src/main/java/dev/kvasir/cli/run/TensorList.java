@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** The tensors of a file: in sum, by type, or each. */
+/** The tensors of a file: totals, by type, or one by one. */
 record TensorList(Collection<Tensor> tensors) {
   long bytes() {
     return tensors.stream().mapToLong(tensor -> tensor.data().byteSize()).sum();

@@ -13,7 +13,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Text to token ids and back. */
+/** Converts text to token ids and back. */
 @Command(
     name = "tokenize",
     description = {

@@ -16,14 +16,14 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Serves a model to programs and browsers. */
+/** Serves a model over HTTP. */
 @Command(
     name = "serve",
     description = {
       "Serve a model over the OpenAI interface, to programs and to browsers.",
-      "All conversations share --kv-memory; whoever does not fit waits. Ctrl-C, or the signal TERM,"
+      "All conversations share --kv-memory; requests that do not fit wait. Ctrl-C, or the signal TERM,"
           + " ends all answers with a reason; what --store has not got yet is written then, for ten"
-          + " seconds at the most."
+          + " seconds at most."
     },
     footer = {
       "  kvasir serve --kv kivi:2",
@@ -46,7 +46,7 @@ public final class Serve implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    // Everything that can be wrong without the model is said before it loads.
+    // Check the options before the model loads.
     ServerOptions options = serve.options();
     DeviceChoice choice =
         options.stores().isEmpty()

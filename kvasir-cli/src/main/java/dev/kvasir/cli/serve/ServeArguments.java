@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Set;
 import picocli.CommandLine.Option;
 
-/** How a server serves, as typed. */
+/** The options of a server. */
 final class ServeArguments {
   private static final int MIN_KEY_LENGTH = 8;
 
@@ -110,7 +110,7 @@ final class ServeArguments {
       paramLabel = "N",
       defaultValue = "256",
       description = {
-        "Requests that may wait for a place; more are told to come again.",
+        "Requests that may wait; further ones are refused and may be sent again.",
         "  Default: ${DEFAULT-VALUE}."
       })
   private int waiting;

@@ -3,7 +3,7 @@ package dev.kvasir.cli.session;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
-/** Which folder sessions are kept in. */
+/** The folder of saved sessions. */
 public final class FolderArguments {
   @Option(
       names = "--dir",

@@ -13,7 +13,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Lists what is kept. */
+/** Lists the saved sessions. */
 @Command(
     name = "list",
     description = {
@@ -36,13 +36,13 @@ final class ListSessions implements Callable<Integer> {
   @Override
   public Integer call() {
     SessionFolder folder = arguments.folder();
-    List<SessionEntry> kept = folder.all();
-    if (kept.isEmpty()) {
+    List<SessionEntry> sessions = folder.all();
+    if (sessions.isEmpty()) {
       streams.note("no sessions are kept in %s".formatted(folder.path()));
       return 0;
     }
     streams.out().printf(COLUMNS, "name", "tokens", "kv", "bytes", "when", "model");
-    kept.forEach(this::line);
+    sessions.forEach(this::line);
     streams.out().flush();
     return 0;
   }

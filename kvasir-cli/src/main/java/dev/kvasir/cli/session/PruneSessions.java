@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Removes what is old or too much. */
+/** Deletes old sessions, or those beyond a limit. */
 @Command(
     name = "prune",
     description = {
@@ -100,9 +100,9 @@ final class PruneSessions implements Callable<Integer> {
   }
 
   /**
-   * All from the first on that breaks a bound.
+   * Returns the sessions from the first one that violates a limit.
    *
-   * @param all the latest first
+   * @param all latest first
    */
   private List<SessionEntry> sessionsToRemove(List<SessionEntry> all, Instant now) {
     if (keep == null && olderThan == null && bytes == null) {

@@ -17,11 +17,11 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Makes a session narrower, or anything else. */
+/** Requantizes a session with another kind of cache. */
 @Command(
     name = "repack",
     description = {
-      "Pack a session anew with another kind of cache.",
+      "Requantize a session with another kind of cache.",
       "What was lost stays lost, and what the new kind loses comes on top of it. The model is"
           + " needed; no text is read."
     },

@@ -6,7 +6,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Only knows its subcommands. */
+/** The group of session commands. */
 @Command(
     name = "session",
     description = "Look at sessions that were kept, check them, and clear up.",

@@ -9,11 +9,11 @@ import java.time.Instant;
 import java.util.stream.Stream;
 
 /**
- * A session on a disk.
+ * A session on disk.
  *
- * @param name that it is kept under, or its file
- * @param file what the model remembers
- * @param messages of a chat; a file that need not be there
+ * @param name under which it is saved, or its file
+ * @param file with the KV cache
+ * @param messages file of a chat's messages; may not exist
  */
 public record SessionEntry(String name, Path file, Path messages) {
   static SessionEntry ofFile(Path file) {
@@ -36,7 +36,7 @@ public record SessionEntry(String name, Path file, Path messages) {
     return files().mapToLong(SessionEntry::size).sum();
   }
 
-  /** When either of its files was written last. */
+  /** Returns when either file was last modified. */
   Instant changedAt() {
     return files().map(SessionEntry::changedAt).max(Instant::compareTo).orElse(Instant.EPOCH);
   }

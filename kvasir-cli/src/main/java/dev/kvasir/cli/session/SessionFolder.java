@@ -12,35 +12,35 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Where sessions are kept by name: NAME.session, and NAME.json for the messages of a chat. */
+/** A folder of named sessions: NAME.session, and NAME.json for the messages of a chat. */
 public record SessionFolder(Path path) {
   static final String SESSION = ".session";
   static final String MESSAGES = ".json";
 
   /**
-   * The user's own.
+   * Returns the user's session folder.
    *
-   * @param environment where KVASIR_HOME or XDG_DATA_HOME may say another place
+   * @param environment in which KVASIR_HOME or XDG_DATA_HOME may override the default
    */
   static Path defaultPath(Map<String, String> environment, Path home) {
     String own = environment.getOrDefault("KVASIR_HOME", "");
     if (!own.isEmpty()) {
       return Path.of(own, "sessions");
     }
-    // The specification of that variable wants a relative path to be passed over.
+    // The XDG specification requires relative paths to be ignored.
     String data = environment.getOrDefault("XDG_DATA_HOME", "");
     boolean isUsable = !data.isEmpty() && Path.of(data).isAbsolute();
     Path base = isUsable ? Path.of(data) : home.resolve(".local/share");
     return base.resolve("kvasir/sessions");
   }
 
-  /** The session of a name, whether there is one or not. */
+  /** Returns the session of a name, whether or not it exists. */
   public SessionEntry of(SessionName name) {
     return new SessionEntry(
         name.text(), path.resolve(name + SESSION), path.resolve(name + MESSAGES));
   }
 
-  /** What a user means who may have typed a name or a file. */
+  /** Finds a session by name or by file. */
   SessionEntry find(String nameOrFile) {
     if (SessionName.isAllowed(nameOrFile)) {
       SessionEntry named = of(new SessionName(nameOrFile));
@@ -56,7 +56,7 @@ public record SessionFolder(Path path) {
     return SessionEntry.ofFile(file);
   }
 
-  /** All of them, the one that changed last first. */
+  /** Returns all sessions, most recently changed first. */
   List<SessionEntry> all() {
     if (!Files.isDirectory(path)) {
       return List.of();
@@ -79,7 +79,7 @@ public record SessionFolder(Path path) {
     }
   }
 
-  /** Makes the folder, which only its owner may look into: conversations are private. */
+  /** Creates the folder with access for its owner only: conversations are private. */
   public void create() {
     boolean hasOwners = FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
     FileAttribute<?>[] attributes =

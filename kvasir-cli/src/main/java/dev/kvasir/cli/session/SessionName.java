@@ -3,9 +3,9 @@ package dev.kvasir.cli.session;
 import dev.kvasir.error.InvalidInputException;
 import java.util.regex.Pattern;
 
-/** What a user calls a session. It becomes a part of a file's name and nothing else. */
+/** The name of a session, used only as part of a file name. */
 public record SessionName(String text) {
-  /** Neither a folder nor a hidden file can be written so. */
+  /** Excludes path separators and hidden files. */
   private static final Pattern ALLOWED = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
 
   public SessionName {

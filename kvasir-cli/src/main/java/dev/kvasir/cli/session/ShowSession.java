@@ -15,7 +15,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** Says what a session is. */
+/** Describes a session. */
 @Command(
     name = "show",
     description = {

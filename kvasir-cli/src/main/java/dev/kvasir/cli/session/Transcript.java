@@ -12,11 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The messages of a chat as they were said: {@code {"model": NAME, "messages": [{"role": ROLE,
- * "content": TEXT}]}}. They are what counts: a session beside them that holds another text is read
- * on from where the two part.
+ * The messages of a chat: {@code {"model": NAME, "messages": [{"role": ROLE, "content": TEXT}]}}.
+ * They are authoritative: if the session holds another text, it continues from the common prefix.
  *
- * @param model the name that the model gives itself
+ * @param model the model's own name
  */
 public record Transcript(String model, List<Message> messages) {
   public static Transcript read(Path file) {

@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** Reads every byte of what is kept. */
+/** Verifies the checksums of saved sessions. */
 @Command(
     name = "verify",
     description = {
@@ -38,13 +38,13 @@ final class VerifySessions implements Callable<Integer> {
   @Override
   public Integer call() {
     SessionFolder folder = arguments.folder();
-    List<SessionEntry> kept =
+    List<SessionEntry> sessions =
         wanted.isEmpty() ? folder.all() : wanted.stream().map(folder::find).toList();
     int damaged = 0;
-    for (SessionEntry session : kept) {
+    for (SessionEntry session : sessions) {
       damaged += isSound(session) ? 0 : 1;
     }
-    streams.note("%d of %d are sound".formatted(kept.size() - damaged, kept.size()));
+    streams.note("%d of %d are sound".formatted(sessions.size() - damaged, sessions.size()));
     return damaged == 0 ? 0 : ErrorReporter.BAD_INPUT;
   }
 

@@ -8,7 +8,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Turns what went wrong into one sentence on standard error and an exit code. */
+/** Prints an error as one sentence on standard error and returns the exit code. */
 public final class ErrorReporter {
   static final int UNEXPECTED = 1;
   public static final int BAD_INPUT = 2;
@@ -19,13 +19,13 @@ public final class ErrorReporter {
     this.streams = streams;
   }
 
-  /** A command line that cannot be read. */
+  /** Reports a command line that cannot be parsed. */
   public int reportInvalidArguments(ParameterException e, boolean verbose) {
     print(sentence(e), e, verbose);
     return BAD_INPUT;
   }
 
-  /** A command that failed. */
+  /** Reports a command that failed. */
   public int reportFailure(Throwable e, boolean verbose) {
     boolean badInput = e instanceof InvalidInputException;
     print(badInput ? e.getMessage() : unexpected(e, verbose), e, verbose);
@@ -33,7 +33,7 @@ public final class ErrorReporter {
   }
 
   private void print(String sentence, Throwable e, boolean verbose) {
-    // A terminal must not obey escape codes that came out of a file.
+    // Escape codes from a file must not reach the terminal.
     String printable = sentence.strip().replaceAll("\\R", " ").replaceAll("\\p{Cntrl}", "?");
     streams
         .err()
@@ -100,7 +100,7 @@ public final class ErrorReporter {
         .toList();
   }
 
-  /** Letters to insert, delete or replace until one word is the other. */
+  /** Returns the Levenshtein distance. */
   private static int editDistance(String a, String b) {
     int[] row = new int[b.length() + 1];
     for (int j = 0; j <= b.length(); j++) {

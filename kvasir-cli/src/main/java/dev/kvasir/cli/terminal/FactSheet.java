@@ -2,7 +2,7 @@ package dev.kvasir.cli.terminal;
 
 import java.io.PrintStream;
 
-/** Lines of a name and its value, under each other. */
+/** Prints aligned lines of a name and its value. */
 public final class FactSheet {
   private static final int NAME_WIDTH = 16;
 
@@ -20,7 +20,7 @@ public final class FactSheet {
     out.println((colours ? "\u001b[1m" + shown + "\u001b[0m" : shown) + printable(value));
   }
 
-  /** Names in a model file may hold anything, escape codes included. */
+  /** Removes control characters; names in a model file may contain escape codes. */
   private static String printable(Object value) {
     return value.toString().replaceAll("\\p{Cntrl}", "?");
   }

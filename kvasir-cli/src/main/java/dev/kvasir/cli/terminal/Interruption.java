@@ -4,14 +4,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Turns Ctrl-C into a question that running work asks itself. The JVM begins to shut down and waits
- * here until the work has ended in good order; then the process ends with the signal's exit code.
+ * Turns Ctrl-C into a flag that running work polls. A shutdown hook delays the JVM until the work
+ * has ended; the process then exits with the signal's code.
  */
 public final class Interruption implements AutoCloseable {
-  /** What a shell answers for a process that ended by Ctrl-C. */
+  /** The exit code that shells report for a process ended by Ctrl-C. */
   public static final int EXIT_CODE = 130;
 
-  /** A step that takes longer than this is cut off. */
+  /** Work that does not end within this time is cut off. */
   private static final int GRACE_SECONDS = 10;
 
   private final CountDownLatch ended = new CountDownLatch(1);
@@ -29,14 +29,14 @@ public final class Interruption implements AutoCloseable {
   private void await() {
     isRequested = true;
     try {
-      // Ended or not, the process goes next.
+      // Whether or not the work has ended, the process exits next.
       ended.await(GRACE_SECONDS, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  /** Whether the work should end. */
+  /** Returns whether the work should end. */
   public boolean isRequested() {
     return isRequested;
   }
@@ -48,7 +48,7 @@ public final class Interruption implements AutoCloseable {
       try {
         Runtime.getRuntime().removeShutdownHook(hook);
       } catch (IllegalStateException e) {
-        // The signal came between the two lines; the hook finds the work ended.
+        // The signal arrived in between; the hook sees that the work has ended.
         isRequested = true;
       }
     }

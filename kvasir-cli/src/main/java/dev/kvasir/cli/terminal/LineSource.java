@@ -2,18 +2,18 @@ package dev.kvasir.cli.terminal;
 
 import java.util.Optional;
 
-/** Where the lines of a chat come from. */
+/** The source of the lines of a chat. */
 public interface LineSource extends AutoCloseable {
-  /** Typed ones where a person sits at both ends. */
+  /** Returns an interactive source if both ends are terminals. */
   static LineSource of(Streams streams) {
     boolean typed = streams.inIsTerminal() && streams.outIsTerminal();
     return typed ? new TerminalLines(streams) : new PipedLines(streams);
   }
 
-  /** The next line; empty at the end, after Ctrl-D or at the end of a file. */
+  /** Returns the next line; empty after Ctrl-D or at the end of a file. */
   Optional<String> next();
 
-  /** Calls {@code action} on Ctrl-C while an answer is made. */
+  /** Sets the action to run when Ctrl-C is pressed during an answer. */
   void onInterrupt(Runnable action);
 
   @Override

@@ -7,7 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** Lines of a file or a pipe. Ctrl-C ends the program, as with any other in a pipe. */
+/** Lines of a file or a pipe. Ctrl-C ends the program, as usual in a pipeline. */
 final class PipedLines implements LineSource {
   private final BufferedReader reader;
 

@@ -3,9 +3,9 @@ package dev.kvasir.cli.terminal;
 import java.util.function.LongSupplier;
 
 /**
- * Shows on standard error how far work has come that takes its time. On a terminal it is a bar, and
- * only after a second, so that quick work does not flicker; closing it wipes the line. Elsewhere,
- * in a log, it is a line now and then, the first of them as soon as the time left can be judged.
+ * Shows the progress of long work on standard error. On a terminal this is a bar that appears after
+ * a second, so that short work does not flicker; closing it clears the line. Otherwise it prints a
+ * line periodically, the first once the remaining time can be estimated.
  */
 public final class Progress implements AutoCloseable {
   private static final long DELAY_NANOS = 1_000_000_000L;
@@ -36,13 +36,15 @@ public final class Progress implements AutoCloseable {
     this.nextLine = start + FIRST_LINE_NANOS;
   }
 
-  /** Work of a known length. */
+  /** Updates the progress of work with a known total. */
   public void update(double done, double inAll) {
     update(done, inAll, "");
   }
 
   /**
-   * @param figure how well it goes, shown behind the bar
+   * Updates the progress and a figure.
+   *
+   * @param figure shown after the bar
    */
   public void update(double done, double inAll, String figure) {
     double share = inAll > 0 ? Math.clamp(done / inAll, 0, 1) : 0;
@@ -71,7 +73,7 @@ public final class Progress implements AutoCloseable {
     }
   }
 
-  /** Said only once there is something to judge by. */
+  /** Returns the remaining time, or nothing until it can be estimated. */
   private String timeLeft(double share) {
     double seconds = (nanoTime.getAsLong() - start) / 1e9;
     if (seconds < 5 || share < 0.01) {

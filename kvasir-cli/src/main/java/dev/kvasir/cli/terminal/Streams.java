@@ -16,8 +16,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * What a command reads and writes, and at which ends a person sits. All of it is UTF-8, whatever
- * the locale says, so that text passes through pipes unharmed.
+ * The standard streams of a command, and which of them are terminals. Text is always UTF-8,
+ * independent of the locale.
  */
 public record Streams(
     InputStream in,
@@ -27,13 +27,15 @@ public record Streams(
     boolean outIsTerminal,
     boolean errIsTerminal) {
 
-  /** The launcher says here which of in, out and err are terminals; Java cannot tell them apart. */
+  /**
+   * The launcher lists here which of in, out and err are terminals; Java cannot tell them apart.
+   */
   private static final String TERMINALS = "kvasir.terminals";
 
   public static Streams ofThisProcess() {
     List<String> terminals = terminals();
     PrintStream out = utf8(new FileOutputStream(FileDescriptor.out), false);
-    // Progress is for who waits, also for who reads it in a log.
+    // Progress must be visible immediately, also in a log.
     PrintStream err = utf8(new FileOutputStream(FileDescriptor.err), true);
     System.setOut(out);
     System.setErr(err);
@@ -76,19 +78,19 @@ public record Streams(
     return errIsTerminal && coloursAllowed();
   }
 
-  /** See no-color.org; a terminal that calls itself dumb shows escape codes as they are. */
+  /** See no-color.org; a dumb terminal prints escape codes literally. */
   private static boolean coloursAllowed() {
     String noColour = System.getenv("NO_COLOR");
     return (noColour == null || noColour.isEmpty()) && !"dumb".equals(System.getenv("TERM"));
   }
 
-  /** A line beside the output: on standard error, dimmed where it can be. */
+  /** Prints a note on standard error, dimmed if possible. */
   public void note(String line) {
     err.println(errHasColours() ? "\u001b[2m" + line + "\u001b[0m" : line);
     err.flush();
   }
 
-  /** All of standard input. */
+  /** Reads all of standard input. */
   public String readAll() {
     try {
       byte[] bytes = in.readAllBytes();
@@ -101,7 +103,8 @@ public record Streams(
   }
 
   /**
-   * Prints text as it is; on a terminal the line is ended, so that the next prompt is not on it.
+   * Prints text unchanged. On a terminal it ends the line, so that the shell prompt starts on a new
+   * one.
    */
   public void printExactly(String text) {
     out.print(text);

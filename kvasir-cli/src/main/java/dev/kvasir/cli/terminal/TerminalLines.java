@@ -12,7 +12,7 @@ import org.jline.terminal.Terminal;
 import org.jline.terminal.Terminal.Signal;
 import org.jline.terminal.TerminalBuilder;
 
-/** Lines that a person types, with editing and a history that is forgotten at the end. */
+/** Lines typed at a terminal, with editing and a history that is not saved. */
 final class TerminalLines implements LineSource {
   private final Terminal terminal;
   private final LineReader reader;
@@ -41,7 +41,7 @@ final class TerminalLines implements LineSource {
       try {
         return Optional.of(reader.readLine(prompt));
       } catch (UserInterruptException e) {
-        // Ctrl-C at the prompt gives up the line: ask for another.
+        // Ctrl-C at the prompt discards the line.
         continue;
       } catch (EndOfFileException e) {
         return Optional.empty();

@@ -3,7 +3,7 @@ package dev.kvasir.cli.terminal;
 import java.util.concurrent.CountDownLatch;
 import org.jline.utils.Signals;
 
-/** Waits to be told to end, by Ctrl-C or as service managers do it, and lets the work end well. */
+/** Waits for Ctrl-C or SIGTERM, so that the work can end cleanly. */
 public final class Termination implements AutoCloseable {
   private static final String[] NAMES = {"TERM", "INT"};
 
@@ -24,7 +24,7 @@ public final class Termination implements AutoCloseable {
     requested.await();
   }
 
-  /** A second signal then does what it usually does. */
+  /** Restores the previous handlers, so a second signal has its usual effect. */
   @Override
   public void close() {
     for (int i = 0; i < NAMES.length; i++) {

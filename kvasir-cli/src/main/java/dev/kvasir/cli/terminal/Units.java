@@ -2,7 +2,7 @@ package dev.kvasir.cli.terminal;
 
 import java.util.Locale;
 
-/** Numbers as people read them. */
+/** Formats numbers with units. */
 public final class Units {
   private static final String[] BYTE_UNITS = {"KiB", "MiB", "GiB", "TiB"};
 
@@ -14,7 +14,7 @@ public final class Units {
     }
     double value = bytes / 1024.0;
     int unit = 0;
-    // 1023.96 would be written as 1024.0.
+    // 1023.96 would be printed as 1024.0.
     while (value >= 1023.95 && unit < BYTE_UNITS.length - 1) {
       value /= 1024;
       unit++;
@@ -30,12 +30,12 @@ public final class Units {
     return count(count) + (count == 1 ? " token" : " tokens");
   }
 
-  /** Three digits say enough about a speed. */
+  /** Returns a rate with few significant digits. */
   public static String rate(double perSecond) {
     return String.format(Locale.ROOT, perSecond < 10 ? "%.1f/s" : "%,.0f/s", perSecond);
   }
 
-  /** Seconds below two minutes, then whole minutes, and whole hours from six on. */
+  /** Returns seconds below two minutes, then whole minutes, and whole hours from six hours on. */
   public static String duration(double seconds) {
     if (seconds < 120) {
       return "%d s".formatted((long) Math.ceil(seconds));
@@ -53,12 +53,12 @@ public final class Units {
     return String.format(Locale.ROOT, "%.3f", nanos / 1e6);
   }
 
-  /** Of what takes a moment. */
+  /** Returns whole milliseconds. */
   public static String wholeMilliseconds(long nanos) {
     return String.format(Locale.ROOT, "%,d ms", Math.round(nanos / 1e6));
   }
 
-  /** All that a cache allocates, spread over the values that it holds. */
+  /** Returns all bytes that a cache allocates, divided by the number of values it holds. */
   public static String bitsPerValue(double bits) {
     return String.format(Locale.ROOT, "%.2f bits per value", bits);
   }

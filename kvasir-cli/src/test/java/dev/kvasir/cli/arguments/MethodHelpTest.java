@@ -16,7 +16,7 @@ class MethodHelpTest {
   private static final QuantizationMethod FLOATS = CacheSpec.DEFAULT.method();
 
   @Test
-  void everyMethodSaysItsLinesInTheOrderOfTheRegistry() {
+  void everyMethodHasItsHelpInTheOrderOfTheRegistry() {
     assertThat(MethodHelp.all(List.of(FLOATS, method("b", true), method("a", true))))
         .isEqualTo(
             """
@@ -32,7 +32,7 @@ class MethodHelpTest {
   }
 
   @Test
-  void methodsThatDoNotLookUpAreExceptedAndTheSentenceIsWrapped() {
+  void methodsWithoutLookupAreExceptedAndTheSentenceIsWrapped() {
     List<QuantizationMethod> methods =
         List.of(method("a", true), method("another", false), method("one-more", false));
     assertThat(MethodHelp.all(methods).lines().skip(5))

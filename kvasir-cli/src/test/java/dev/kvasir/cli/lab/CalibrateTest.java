@@ -30,7 +30,7 @@ class CalibrateTest {
   @TempDir private Path folder;
 
   @Test
-  void widthsAndFactorsGoIntoTheProfileAndCachesUseThem() throws Exception {
+  void widthsAndFactorsAreSavedInTheProfileAndUsedByCaches() throws Exception {
     Path file = folder.resolve("a.profile");
     CommandRun run = calibrate(file, "pmkvq:2", "3");
     assertThat(run.exitCode()).as(run.err()).isZero();
@@ -39,7 +39,7 @@ class CalibrateTest {
     assertThat(made.parts()).containsExactly("layers", "pmkvq");
     assertThat(made.floats("layers/widths", 8)).containsOnly(2, 4);
 
-    // The same samples are not followed back again for another budget.
+    // Another budget reuses the gradients of the same samples.
     assertThat(calibrate(file, "pmkvq:2", "4").out()).contains("4.00 bits in the mean");
     assertThat(Profile.open(file).floats("pmkvq/sensitivities", 2, 8, 3))
         .containsExactly(made.floats("pmkvq/sensitivities", 2, 8, 3));
@@ -80,7 +80,7 @@ class CalibrateTest {
   }
 
   @Test
-  void codebooksGoIntoTheProfileBesideWhatItHas() throws IOException {
+  void codebooksAreAddedToTheProfile() throws IOException {
     Path file = folder.resolve("d.profile");
     Path text = Files.writeString(folder.resolve("text"), BundledText.filler().substring(0, 3000));
     CommandRun run = codebooks(file, text);

@@ -47,7 +47,7 @@ class CompareTest {
     assertThat(publish(true, document)).isZero();
     String printed = out.toString(StandardCharsets.UTF_8);
     String written = Files.readString(document);
-    // The legend's own words are the only numbers that nothing measured.
+    // The legend has the only numbers that are not measured.
     String measured = written.replace("95 of 100", "").replace("fp16", "");
     assertThat(NUMBER.matcher(measured).results().map(MatchResult::group))
         .hasSizeGreaterThan(20)
@@ -65,7 +65,7 @@ class CompareTest {
   }
 
   @Test
-  void aDocumentWithoutAPlaceForResultsIsRefused() throws IOException {
+  void aDocumentWithoutASectionForResultsIsRefused() throws IOException {
     Path prose = Files.writeString(folder.resolve("prose.md"), "# Prose\n");
     CommandRun.of("compare", "--out", prose.toString())
         .isRefusedWith(
@@ -77,7 +77,7 @@ class CompareTest {
   }
 
   @Test
-  void theFrontierIsDrawnOfFiguresBesideTheDocument() {
+  void theFrontierIsDrawnFromFiguresNextToTheDocument() {
     Path picture = folder.resolve("frontier.svg");
     String document = Path.of("..", "docs", "results.md").toString();
     CommandRun.of("compare", "--frontier", picture.toString(), "--out", document).succeeds();

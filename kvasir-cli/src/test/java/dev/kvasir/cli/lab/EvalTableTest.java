@@ -65,7 +65,7 @@ class EvalTableTest {
   }
 
   @Test
-  void whatWasNotFinishedIsADash() {
+  void unfinishedCellsAreDashes() {
     Row undone = new Row("kivi:2", row("").footprint(), Map.of(), Map.of());
     assertThat(table(false, row("fp16"), undone))
         .containsPattern("kivi:2 .* - +- +-")

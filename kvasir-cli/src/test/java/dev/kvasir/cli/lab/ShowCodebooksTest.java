@@ -21,7 +21,7 @@ class ShowCodebooksTest {
   }
 
   @Test
-  void codesForFewerPairsAreSetBesideCodesForAll(@TempDir Path folder) throws IOException {
+  void codesForFewerPairsAreComparedWithCodesForAll(@TempDir Path folder) throws IOException {
     Path json = folder.resolve("left.json");
     CommandRun run =
         CommandRun.of(

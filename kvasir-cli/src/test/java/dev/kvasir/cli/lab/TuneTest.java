@@ -14,7 +14,7 @@ class TuneTest {
   @TempDir private Path folder;
 
   @Test
-  void aPickGoesIntoTheProfileBesideItsOtherParts() {
+  void aPickIsAddedToTheProfile() {
     Path file = folder.resolve("a.profile");
     CommandRun first = tune(file, "1");
     assertThat(first.exitCode()).as(first.err()).isZero();

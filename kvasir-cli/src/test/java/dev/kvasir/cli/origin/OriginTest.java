@@ -13,7 +13,7 @@ class OriginTest {
   }
 
   @Test
-  void secretsOfSettingsAreNotTold() {
+  void secretsOfSettingsAreRedacted() {
     assertThat(
             Origin.commandLine(
                 List.of(

@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Writes the bundled model as one GGUF file, and as several of which it is made. */
+/** Writes the bundled model as one GGUF file and as several parts. */
 final class BundledParts {
   private static final String RESOURCE = "/dev/kvasir/mini/kvasir-mini-q8_0.gguf";
   private static final int PAIR_COUNT_AT = 16;
@@ -93,7 +93,7 @@ final class BundledParts {
     return out.putLong(bytes.length).put(bytes);
   }
 
-  /** Where a string begins, with its length in front. */
+  /** Returns the offset of a string, which is preceded by its length. */
   private static int find(byte[] file, String text) {
     byte[] wanted = new byte[Long.BYTES + text.length()];
     string(ByteBuffer.wrap(wanted).order(ByteOrder.LITTLE_ENDIAN), text);

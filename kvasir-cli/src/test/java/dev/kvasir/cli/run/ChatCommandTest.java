@@ -39,7 +39,7 @@ class ChatCommandTest {
   }
 
   @Test
-  void theSeedOfAnswersIsToldAndGivesThemAgain() {
+  void theSeedOfAnswersIsShownAndReproducesThem() {
     CommandRun first =
         CommandRun.withInput("Hello\n/stats\n", "chat", "--max-tokens=30").succeeds();
     Matcher seed = Pattern.compile(", seed (\\d+)\\R").matcher(first.err());

@@ -47,7 +47,7 @@ class GenerateTest {
     assertThat(spelledOut.out()).isEqualTo(first.out());
   }
 
-  /** Three of 40 tokens that are all alike would be a wonder. */
+  /** Three identical texts of 40 tokens would be very unlikely. */
   @Test
   void withoutASeedTextsDiffer() {
     assertThat(Stream.generate(() -> generate("--max-tokens=40", PROMPT).out()).limit(3).distinct())
@@ -73,18 +73,18 @@ class GenerateTest {
     assertThat(generate("-t=0", "-n=4", "--prompt-file", file.toString()).out()).isEqualTo(typed);
   }
 
-  /** A page has 128 tokens, and as many stay in the window; bits are all-in. */
+  /** A page has 128 tokens, and as many stay in the residual window; bits include all overhead. */
   @Test
-  void bitsPerValueAreToldOnceMostTokensArePacked() {
+  void bitsPerValueAreShownOnceMostTokensAreQuantized() {
     assertThat(cacheAfter("fp16", 600)).matches("\\d.\\d MiB \\(fp16\\)");
-    assertThat(cacheAfter("kivi:2", 100)).isEqualTo("512.0 KiB (kivi:2, nothing packed yet)");
-    assertThat(cacheAfter("kivi:2", 300)).endsWith("(kivi:2, 128 of 300 tokens packed)");
+    assertThat(cacheAfter("kivi:2", 100)).isEqualTo("512.0 KiB (kivi:2, nothing quantized yet)");
+    assertThat(cacheAfter("kivi:2", 300)).endsWith("(kivi:2, 128 of 300 tokens quantized)");
     assertThat(cacheAfter("kivi:2", 600)).matches(".*\\(kivi:2, \\d\\.\\d\\d bits per value\\)");
   }
 
-  /** What is said of the cache of a text of so many tokens. */
+  /** Returns the cache summary for a text of {@code tokens} tokens. */
   private static String cacheAfter(String kind, int tokens) {
-    // A word with the space before it is a token; the last one generated is not in the cache.
+    // A word with its leading space is a token; the last generated token is not in the cache.
     CommandRun run = generate("--kv", kind, "-t=0", "-n=1", " time".repeat(tokens));
     assertThat(run.err()).startsWith("prompt %d tokens".formatted(tokens));
     return run.err().replaceAll("(?s).*KV cache (.*?\\)).*", "$1");
@@ -99,14 +99,14 @@ class GenerateTest {
   }
 
   @Test
-  void whereToComputeIsAskedForAndTold() {
+  void theDeviceIsSelectedAndShown() {
     CommandRun.of("generate", "--device=gpu", PROMPT)
         .isRefusedWith("--device is 'gpu'; possible are cpu, cuda, auto");
     CommandRun.of(
             "generate", "--device=cuda", "--session", folder.resolve("kept").toString(), PROMPT)
         .isRefusedWith("--device is cuda; with --session expected cpu");
     assertThat(generate("--device=auto", "--kv=patternkv:2", "-t=0", "-n=1", PROMPT).err())
-        .contains("computes on the processor"); // also where there is a card, which cannot do it
+        .contains("computes on the processor"); // also with a GPU, which does not support this
   }
 
   private static CommandRun generate(String... arguments) {

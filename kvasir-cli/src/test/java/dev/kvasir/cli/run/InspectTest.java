@@ -56,7 +56,7 @@ class InspectTest {
   }
 
   @Test
-  void whatACacheTakesIsKnownFromAConfigurationAlone() throws IOException {
+  void cacheSizesAreKnownFromAConfigurationAlone() throws IOException {
     Files.writeString(
         folder.resolve("config.json"),
         """

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What sets a model apart is said in words, and nothing is said of what it does not have. */
+/** The special features of a model are described, and absent ones are not mentioned. */
 class ModelFactsTest {
   private static final int LAYERS = 12;
 
@@ -95,12 +95,12 @@ class ModelFactsTest {
   }
 
   @Test
-  void latentsAreSaidWithWhatTheyReplace() {
+  void latentsAreDescribedWithWhatTheyReplace() {
     LatentConfig latent = new LatentConfig(512, 64, 128, 128, 0);
     RopePattern ropes = RopePattern.uniform(PLAIN);
     assertThat(facts(ropes, WindowPattern.FULL, Scales.NONE, Optional.empty(), Optional.of(latent)))
         .containsPattern(
-            "latents +a latent of 512 channels and 64 that turn; 576 values a token and"
+            "latents +a latent of 512 channels and 64 rotary ones; 576 values a token and"
                 + " layer instead of 1,280\\R");
     assertThat(facts(ropes, WindowPattern.FULL, Scales.NONE)).doesNotContain("latent");
   }

@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code chat --resume}: a conversation that is kept and goes on. */
+/** {@code chat --resume}: a saved conversation continues. */
 class ResumedChatTest {
   @TempDir Path folder;
 
@@ -26,7 +26,7 @@ class ResumedChatTest {
   }
 
   @Test
-  void itGoesOnAsIfItHadNotStoppedAndReadsOnlyWhatIsNew() {
+  void itContinuesAsIfItHadNotStoppedAndPrefillsOnlyWhatIsNew() {
     CommandRun first =
         chat("Hello\n", "--kv=kivi:2", "--system=Be brief.", "--resume=letters").succeeds();
     assertThat(first.err())
@@ -35,7 +35,7 @@ class ResumedChatTest {
     CommandRun second = chat("Again\n/stats\n", "--resume=letters").succeeds();
     assertThat(second.err())
         .containsPattern("restored \\d+ tokens \\(kivi:2\\) from .*letters.session")
-        .contains("(kivi:2, nothing packed yet)")
+        .contains("(kivi:2, nothing quantized yet)")
         .contains("33 tokens of 16,384 in the context", "last answer: read 11 tokens");
     CommandRun whole = chat("Hello\nAgain\n", "--kv=kivi:2", "--system=Be brief.");
     assertThat(lastLine(second)).isEqualTo(lastLine(whole));
@@ -51,16 +51,16 @@ class ResumedChatTest {
     Path messages = folder.resolve("letters.json");
     byte[] early = Files.readAllBytes(session);
     chat("Again\n", "--resume=letters").succeeds();
-    String said = Files.readString(messages);
+    String transcript = Files.readString(messages);
     String answer = lastLine(chat("And now?\n", "--resume=letters"));
     byte[] late = Files.readAllBytes(session);
     for (byte[] found : new byte[][] {early, late}) {
       Files.write(session, found);
-      Files.writeString(messages, said);
+      Files.writeString(messages, transcript);
       assertThat(lastLine(chat("And now?\n", "--resume=letters"))).isEqualTo(answer);
     }
     Files.delete(session);
-    Files.writeString(messages, said);
+    Files.writeString(messages, transcript);
     CommandRun without = chat("And now?\n", "--resume=letters");
     assertThat(lastLine(without)).isEqualTo(answer);
     assertThat(without.err()).contains("of 'letters' the messages alone are kept");

@@ -157,7 +157,7 @@ class RoundtripTest {
   }
 
   @Test
-  void headsThatAMethodCannotPackAreRefused() {
+  void headsThatAMethodCannotQuantizeAreRefused() {
     keys = array("odd.npy", 1, 20, 6);
     values = keys;
     roundtrip("fp16").succeeds();
@@ -174,7 +174,7 @@ class RoundtripTest {
     roundtrip("fp16").isRefusedWith("would overwrite the input");
   }
 
-  /** A copy with another text in its head. */
+  /** Returns a copy with another text in its header. */
   private Path edited(Path file, String before, String after) throws IOException {
     String text = Files.readString(file, StandardCharsets.ISO_8859_1);
     String changed = text.replaceFirst(before, after);

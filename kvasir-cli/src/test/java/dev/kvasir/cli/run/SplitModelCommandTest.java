@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands take a model in several files for the same model in one. */
+/** Commands treat a model in several files like the same model in one. */
 class SplitModelCommandTest {
   @TempDir Path folder;
   private Path whole;
@@ -46,7 +46,7 @@ class SplitModelCommandTest {
         .isRefusedWith("mini-00002-of-00003.gguf: no such file; ", " is one of 3 parts");
   }
 
-  /** What a command writes, with the names of all files made one. */
+  /** Returns the output of a command, with all file names made equal. */
   private String of(Path model, String command, String... arguments) {
     String[] all = new String[arguments.length + 3];
     all[0] = command;

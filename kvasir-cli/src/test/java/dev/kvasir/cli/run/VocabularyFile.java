@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Writes a GGUF file that holds a SentencePiece vocabulary and nothing else. */
+/** Writes a GGUF file with a SentencePiece vocabulary and nothing else. */
 final class VocabularyFile {
   private static final int UINT32 = 4;
   private static final int INT32 = 5;

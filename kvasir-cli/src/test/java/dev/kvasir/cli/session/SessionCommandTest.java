@@ -15,12 +15,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code session}: what people do with sessions that they kept. */
+/** The commands of {@code session}. */
 class SessionCommandTest {
   @TempDir static Path made;
   @TempDir Path folder;
 
-  /** Long enough for a packed block. */
+  /** Long enough for a quantized block. */
   @BeforeAll
   static void makeASession() {
     String text = " time".repeat(258);
@@ -100,7 +100,7 @@ class SessionCommandTest {
   }
 
   @Test
-  void whatAKilledProcessLeftIsRemovedAndNamed() throws IOException {
+  void remainsOfAKilledProcessAreRemovedAndNamed() throws IOException {
     Path part = Files.writeString(folder.resolve(".new.session.999999999.part"), "half");
     Files.setLastModifiedTime(part, FileTime.from(Instant.now().minus(Duration.ofMinutes(2))));
     String words = ".new.session.999999999.part, which was not written to its end";
@@ -137,14 +137,14 @@ class SessionCommandTest {
   }
 
   @Test
-  void aSessionIsPackedAnewInAnotherFile() throws IOException {
+  void aSessionIsRequantizedIntoAnotherFile() throws IOException {
     Path out = folder.resolve("narrow.session");
     assertThat(session("repack", "new", "--kv=kivi:2", "--out", out.toString()).succeeds().err())
         .containsPattern("260 tokens: .* \\(kivi:4\\) became .* \\(kivi:2\\) in .*narrow");
     assertThat(Files.size(out)).isLessThan(Files.size(folder.resolve("new.session")));
     session("verify", "narrow").succeeds();
     session("repack", "new", "--kv=mead:1.5", "--out", out.toString())
-        .isRefusedWith("'mead:1.5' packs by what queries look at");
+        .isRefusedWith("'mead:1.5' quantizes by attention statistics");
   }
 
   @Test

@@ -19,7 +19,7 @@ class SessionFolderTest {
   @TempDir Path folder;
 
   @Test
-  void theEnvironmentSaysWhereSessionsAreKept() {
+  void theEnvironmentDeterminesTheSessionFolder() {
     assertThat(SessionFolder.defaultPath(Map.of("KVASIR_HOME", "/k", "XDG_DATA_HOME", "/x"), HOME))
         .isEqualTo(Path.of("/k/sessions"));
     assertThat(SessionFolder.defaultPath(Map.of("KVASIR_HOME", "", "XDG_DATA_HOME", "/x"), HOME))
@@ -37,7 +37,7 @@ class SessionFolderTest {
   }
 
   @Test
-  void namesHaveSixtyFourCharactersAtTheMost() {
+  void namesHaveAtMostSixtyFourCharacters() {
     assertThat(new SessionName("a".repeat(64)).text()).hasSize(64);
     assertThatThrownBy(() -> new SessionName("a".repeat(65)))
         .isInstanceOf(InvalidInputException.class);
@@ -45,15 +45,15 @@ class SessionFolderTest {
 
   @Test
   void aNameGoesBeforeAFileAndStrangersInTheFolderAreNotSessions() throws IOException {
-    SessionFolder kept = new SessionFolder(folder);
+    SessionFolder sessions = new SessionFolder(folder);
     assertThat(new SessionFolder(folder.resolve("none")).all()).isEmpty();
     Path file = Files.writeString(folder.resolve("tale.session"), "");
     for (String stranger : new String[] {".tale.session.7.part", "notes.txt", ".x.session"}) {
       Files.writeString(folder.resolve(stranger), "");
     }
-    assertThat(kept.all()).extracting(SessionEntry::name).containsExactly("tale");
-    assertThat(kept.find("tale").file()).isEqualTo(file);
-    assertThat(kept.find(file.toString()).messages()).isEqualTo(folder.resolve("tale.json"));
-    assertThatThrownBy(() -> kept.find("nobody")).hasMessageContaining("neither a session in");
+    assertThat(sessions.all()).extracting(SessionEntry::name).containsExactly("tale");
+    assertThat(sessions.find("tale").file()).isEqualTo(file);
+    assertThat(sessions.find(file.toString()).messages()).isEqualTo(folder.resolve("tale.json"));
+    assertThatThrownBy(() -> sessions.find("nobody")).hasMessageContaining("neither a session in");
   }
 }

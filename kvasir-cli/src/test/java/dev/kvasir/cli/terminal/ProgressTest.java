@@ -20,7 +20,7 @@ class ProgressTest {
     return new Progress(streams, "working", () -> now);
   }
 
-  private String said() {
+  private String output() {
     return bytes.toString(StandardCharsets.UTF_8);
   }
 
@@ -32,17 +32,17 @@ class ProgressTest {
         progress.update(second, 100, "the text");
       }
     }
-    assertThat(said().lines())
+    assertThat(output().lines())
         .containsExactly("working: 10%, 90 s left, the text", "working: 70%, 30 s left, the text");
   }
 
   @Test
-  void quickWorkSaysNothing() {
+  void quickWorkPrintsNothing() {
     try (Progress progress = progress(false)) {
       now = 9 * SECOND;
       progress.update(9, 10);
     }
-    assertThat(said()).isEmpty();
+    assertThat(output()).isEmpty();
   }
 
   @Test
@@ -51,7 +51,7 @@ class ProgressTest {
       now = 2 * SECOND;
       progress.update(1, 2);
     }
-    assertThat(said())
+    assertThat(output())
         .contains("working [===============               ] 50%")
         .endsWith("\u001b[K");
   }

@@ -7,7 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Numbers of 16 bits that a page keeps beside its codes: an order of channels, or scales. */
+/** 16-bit numbers that a page stores in addition to its codes: a channel order, or scales. */
 public final class AuxiliaryNumbers implements AutoCloseable {
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -16,7 +16,9 @@ public final class AuxiliaryNumbers implements AutoCloseable {
   private final MemorySegment numbers;
 
   /**
-   * @param memory that they lie in, and hold until they are closed
+   * Copies the numbers.
+   *
+   * @param memory the memory of the numbers, retained until closed
    */
   public AuxiliaryNumbers(SharedArena memory, short[] numbers) {
     this(memory, memory.allocate((long) Short.BYTES * numbers.length));
@@ -30,7 +32,7 @@ public final class AuxiliaryNumbers implements AutoCloseable {
     this.memory = memory.retain();
   }
 
-  /** The next so many of a payload. */
+  /** Reads the next {@code count} numbers of a payload. */
   public static AuxiliaryNumbers read(SharedArena memory, ByteBuffer in, int count) {
     ByteBuffer numbers = Snapshot.nested(in, Short.BYTES * count).bytes();
     return new AuxiliaryNumbers(memory, memory.adopt(MemorySegment.ofBuffer(numbers)));
@@ -40,12 +42,12 @@ public final class AuxiliaryNumbers implements AutoCloseable {
     out.put(numbers.asByteBuffer());
   }
 
-  /** One of them as a whole number. */
+  /** Returns a number as an unsigned integer. */
   public int index(int place) {
     return Short.toUnsignedInt(numbers.get(SHORT, (long) Short.BYTES * place));
   }
 
-  /** One of them as a half. */
+  /** Returns a number as a half-precision float. */
   public float half(int place) {
     return Float.float16ToFloat(numbers.get(SHORT, (long) Short.BYTES * place));
   }

@@ -10,17 +10,19 @@ import dev.kvasir.page.HeadShape;
 import java.util.Collections;
 import java.util.List;
 
-/** Packs vectors in a basis of their own, and keeps nothing between pages. */
+/** Quantizes vectors after a change of basis. Stateless. */
 public final class BasisCodec implements StatelessCodec {
   private final int kvHeads;
   private final HeadShape head;
   private final OperandPrecision operandPrecision;
-  private final List<LayerBasis> layers; // or one for all
+  private final List<LayerBasis> layers; // one per layer, or one for all
   private final int group;
 
   /**
+   * Creates a codec.
+   *
    * @param layers the basis of each layer, or one for all
-   * @param group channels of a token that share a range
+   * @param group channels of a token that share a scale
    */
   public BasisCodec(
       int kvHeads,

@@ -14,16 +14,16 @@ import dev.kvasir.page.HeadShape;
 import java.nio.ByteBuffer;
 
 /**
- * A layer's keys and values in grids of codes, in a basis of their own. Stored:
+ * A layer's keys and values as matrices of codes in a transformed basis. Serialized:
  *
  * <pre>
  * u32  fingerprint of the basis of keys
  * u32  fingerprint of the basis of values
- *      codes, a UniformPageSerializer
+ *      codes, by UniformPageSerializer
  * </pre>
  */
 public final class BasisPage implements Page {
-  /** Its number among stored pages. */
+  /** The snapshot kind of this page. */
   private static final int KIND = 20;
 
   private final UniformPage codes;
@@ -47,7 +47,7 @@ public final class BasisPage implements Page {
         });
   }
 
-  /** Reads what {@link #form} wrote. */
+  /** Reads a page written by {@link #serialize}. */
   static BasisPage read(
       SharedArena memory,
       Snapshot snapshot,
@@ -68,7 +68,7 @@ public final class BasisPage implements Page {
         });
   }
 
-  /** Refuses vectors in another basis than that of the cache. */
+  /** Rejects vectors in a basis other than the cache's. */
   public static void requireBasis(String what, ByteBuffer in, HeadBasis known) {
     int found = in.getInt();
     if (found != known.fingerprint()) {

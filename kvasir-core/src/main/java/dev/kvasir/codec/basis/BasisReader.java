@@ -6,8 +6,8 @@ import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.uniform.UniformReader;
 
 /**
- * Attention on the packed bits of pages in a basis of their own: queries are changed once in a
- * walk, which stays within a layer and head, and outputs restored once at its end.
+ * Attends to pages in a transformed basis, on their codes. Queries are transformed once per pass,
+ * which stays within a layer and head. Outputs are transformed back once at the end.
  */
 final class BasisReader implements PageReader {
   static final PageReaders.Kind<BasisReader> KIND = new PageReaders.Kind<>(BasisReader::new);

@@ -1,15 +1,17 @@
 package dev.kvasir.codec.basis;
 
 /**
- * Cuts the ends off the ranges of groups before they are coded: a few numbers lose what is beyond,
- * and the steps of all become smaller.
+ * Clips the range of each group before quantization. A few outliers lose accuracy, and all other
+ * numbers get a smaller step size.
  *
- * @param ratio of a group's range that is left, around its middle; 1 leaves numbers as they are
+ * @param ratio the part of a group's range that remains, around its center; 1 disables clipping
  */
 public record Clipping(float ratio) {
   /**
+   * Clips vectors in place.
+   *
    * @param x (rows, channels) from {@code at} on
-   * @param group channels that share a range; the last group of a row may have fewer
+   * @param group channels that share a range; the last group of a row may be smaller
    */
   public void clip(float[] x, int at, int rows, int channels, int group) {
     if (ratio == 1) {
@@ -24,16 +26,16 @@ public record Clipping(float ratio) {
   }
 
   private void clip(float[] x, int at, int count) {
-    float least = Float.POSITIVE_INFINITY;
-    float most = Float.NEGATIVE_INFINITY;
+    float min = Float.POSITIVE_INFINITY;
+    float max = Float.NEGATIVE_INFINITY;
     for (int i = at; i < at + count; i++) {
-      least = Math.min(least, x[i]);
-      most = Math.max(most, x[i]);
+      min = Math.min(min, x[i]);
+      max = Math.max(max, x[i]);
     }
-    float middle = (least + most) / 2;
-    float reach = ratio * (most - least) / 2;
+    float center = (min + max) / 2;
+    float halfRange = ratio * (max - min) / 2;
     for (int i = at; i < at + count; i++) {
-      x[i] = Math.clamp(x[i], middle - reach, middle + reach);
+      x[i] = Math.clamp(x[i], center - halfRange, center + halfRange);
     }
   }
 }

@@ -3,14 +3,14 @@ package dev.kvasir.codec.basis;
 import java.util.Random;
 
 /**
- * The orthogonal Walsh-Hadamard transform of a vector, by butterflies: every channel becomes a sum
- * of all of them with signs, so that none stands out.
+ * The orthogonal Walsh-Hadamard transform of a vector, computed by butterflies. Every channel
+ * becomes a signed sum of all channels, so no channel is an outlier.
  *
- * <p>Channels that are no power of two are transformed in two passes, the first 2^n of them and
- * then the last 2^n, with the largest 2^n there is: 80 channels as 0 to 63, then 16 to 79. That is
- * orthogonal too, and reaches every channel from every other, where blocks side by side would keep
- * a large one among few. Between the passes half of the channels change signs, since one transform
- * would take back most of the other.
+ * <p>If the number of channels is not a power of two, two passes of the largest power of two 2^n
+ * are used: the first 2^n channels, then the last 2^n. For 80 channels these are 0 to 63 and 16 to
+ * 79. The result is orthogonal, and every channel affects every other; disjoint blocks would
+ * confine an outlier to a few channels. Between the passes, half of the channels change signs,
+ * because the second transform would otherwise undo most of the first.
  */
 public final class Hadamard implements HeadBasis {
   private static final int PLAIN = 1;
@@ -18,10 +18,10 @@ public final class Hadamard implements HeadBasis {
   private static final float[] NONE = {};
 
   private final int channels;
-  private final int span; // of a pass
+  private final int span; // channels of a pass
   private final float unit; // 1 / sqrt(span)
-  private final float[] before; // signs of (channels), empty without
-  private final float[] between; // the same between two passes
+  private final float[] before; // signs before the first pass (channels), or empty
+  private final float[] between; // signs between two passes (channels), or empty
   private final int fingerprint;
 
   private Hadamard(int channels, float[] before, int seed, int fingerprint) {
@@ -33,12 +33,12 @@ public final class Hadamard implements HeadBasis {
     this.fingerprint = fingerprint;
   }
 
-  /** The same for everyone. */
+  /** Returns the transform without random signs. */
   public static Hadamard plain(int channels) {
     return new Hadamard(channels, NONE, 0, PLAIN);
   }
 
-  /** After signs that a seed draws: a random rotation, as far as coordinates can tell. */
+  /** Returns the transform after random sign flips: a random rotation. */
   public static Hadamard signed(int channels, int seed) {
     return new Hadamard(channels, signs(channels, ~seed), seed, SIGNED + 256 * seed);
   }
@@ -84,7 +84,7 @@ public final class Hadamard implements HeadBasis {
     }
   }
 
-  /** Its own inverse. */
+  /** Transforms {@code span} channels; its own inverse. */
   private void pass(float[] x, int at) {
     for (int half = 1; half < span; half *= 2) {
       for (int first = at; first < at + span; first += 2 * half) {

@@ -3,20 +3,24 @@ package dev.kvasir.codec.basis;
 import java.util.Arrays;
 
 /**
- * A rotation of each head. It is applied as the reflections that it is a product of (Householder,
- * 1958): those change a vector where it lies, and nothing is taken from the heap.
+ * A rotation of each head, applied as a product of reflections (Householder, 1958). Reflections
+ * work in place, without heap allocation.
  */
 public final class HouseholderRotation implements HeadBasis {
-  /** Rotations that calibration finds are orthogonal up to rounding. */
+  /** Tolerance of {@link #isOrthogonal}: calibrated rotations are orthogonal up to rounding. */
   private static final double MAX_ERROR = 1e-3;
 
   private final int dim;
   private final float[] rows; // (kvHeads, dim, dim)
-  private final float[] normals; // (kvHeads, dim, dim), of reflections, the i-th zero before i
+  private final float[]
+      normals; // (kvHeads, dim, dim), unit normals of the reflections; the i-th is zero before
+               // channel i
   private final float[] signs; // (kvHeads, dim)
 
   /**
-   * @param rows (kvHeads, dim, dim), orthogonal: {@code changed = rows . x}
+   * Creates a rotation.
+   *
+   * @param rows (kvHeads, dim, dim), orthogonal: {@code transformed = rows . x}
    */
   public HouseholderRotation(int dim, float[] rows) {
     this.dim = dim;
@@ -28,7 +32,7 @@ public final class HouseholderRotation implements HeadBasis {
     }
   }
 
-  /** {@code rows = H_0 H_1 .. H_(dim - 1) signs}, by making columns zero below the diagonal. */
+  /** Factors {@code rows = H_0 H_1 .. H_(dim - 1) signs} by zeroing columns below the diagonal. */
   private void decompose(int head) {
     int first = head * dim * dim;
     double[] a = new double[dim * dim];
@@ -64,12 +68,12 @@ public final class HouseholderRotation implements HeadBasis {
     }
   }
 
-  /** Channels of a head. */
+  /** Returns the channels of a head. */
   public int dim() {
     return dim;
   }
 
-  /** (kvHeads, dim, dim) */
+  /** Returns the matrices (kvHeads, dim, dim). */
   public float[] rows() {
     return rows;
   }
@@ -111,7 +115,7 @@ public final class HouseholderRotation implements HeadBasis {
     }
   }
 
-  /** Whether every head's rows have length one and no two have anything in common. */
+  /** Returns whether the rows of every head are orthonormal. */
   public boolean isOrthogonal() {
     for (int head = 0; head < rows.length; head += dim * dim) {
       for (int i = 0; i < dim; i++) {

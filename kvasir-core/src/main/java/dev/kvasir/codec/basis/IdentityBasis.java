@@ -1,6 +1,6 @@
 package dev.kvasir.codec.basis;
 
-/** The basis that vectors come in. */
+/** The basis that leaves vectors unchanged. */
 public record IdentityBasis() implements HeadBasis {
   @Override
   public void transform(int kvHead, float[] x, int at, int rows) {}

@@ -1,12 +1,12 @@
 package dev.kvasir.codec.basis;
 
 /**
- * How a layer's keys and values are changed before they are packed: into another basis, and then
- * cut to a part of their ranges.
+ * The transforms of a layer's keys and values before quantization: a change of basis, then
+ * clipping.
  */
 public record LayerBasis(
     HeadBasis keys, Clipping keyClipping, HeadBasis values, Clipping valueClipping) {
-  /** Both cut alike. */
+  /** Creates a basis with the same clipping for keys and values. */
   public LayerBasis(HeadBasis keys, HeadBasis values, Clipping clipping) {
     this(keys, clipping, values, clipping);
   }

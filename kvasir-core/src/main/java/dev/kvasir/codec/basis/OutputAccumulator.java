@@ -5,14 +5,14 @@ import dev.kvasir.kernel.Kernels;
 import java.util.Arrays;
 
 /**
- * Outputs of a walk in the basis that values are packed in, held back until its end: one vector for
- * each query row is restored, and no value ever is.
+ * Accumulates the outputs of a pass in the basis of the values. Only one vector per query row is
+ * transformed back, at the end of the pass; values never are.
  */
 public final class OutputAccumulator {
   private final Kernels kernels;
   private final int valueDim;
   private final float[] sums; // (rows, valueDim)
-  private HeadBasis basis; // of what is held, null where nothing is
+  private HeadBasis basis; // of the accumulated values; null if there are none
   private int kvHead;
 
   public OutputAccumulator(Kernels kernels, int valueDim) {
@@ -21,15 +21,15 @@ public final class OutputAccumulator {
     this.sums = new float[PageReader.MAX_ROWS * valueDim];
   }
 
-  /** A walk begins. */
+  /** Starts a pass. */
   public void beginPass() {
     basis = null;
   }
 
   /**
-   * Where to add weighted values of a page.
+   * Returns the array to which a page's weighted values are added.
    *
-   * @param of the basis of its values, the same in all of a walk
+   * @param of the basis of the page's values, constant during a pass
    * @return (rows, valueDim)
    */
   public float[] accumulator(HeadBasis of, int head, int rows) {
@@ -41,7 +41,7 @@ public final class OutputAccumulator {
     return sums;
   }
 
-  /** A row's maximum has grown. */
+  /** Scales a row after its running maximum has grown. */
   public void rescale(int row, float factor) {
     if (basis != null) {
       kernels.rows().scale(sums, row * valueDim, valueDim, factor);
@@ -49,7 +49,7 @@ public final class OutputAccumulator {
   }
 
   /**
-   * The walk is over.
+   * Ends the pass.
    *
    * @param out (rows, valueDim), added to
    */

@@ -10,23 +10,28 @@ import dev.kvasir.page.RowScaledCodes;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Keys and values alike by token: a scale for each group of a token's channels. */
+/**
+ * The layout of heads with per-token scales for keys and values: one scale per group of a token's
+ * channels.
+ */
 public final class PerTokenScales {
   private PerTokenScales() {}
 
   /**
-   * @param keys bits, and channels of a group at the most
+   * Returns the layout of a head.
+   *
+   * @param options bits, and the maximum channels of a group
    */
   public static HeadShape head(UniformOptions options, CacheShape shape) {
     UniformOptions.requireSupported(options.method(), shape);
-    List<CodeMatrix> grids = new ArrayList<>();
+    List<CodeMatrix> matrices = new ArrayList<>();
     for (int first = 0; first < shape.keyDim(); first += options.group()) {
       int channels = Math.min(options.group(), shape.keyDim() - first);
-      grids.add(new ColumnScaledCodes(channels, Page.TOKENS, options.keyBits()));
+      matrices.add(new ColumnScaledCodes(channels, Page.TOKENS, options.keyBits()));
     }
     int group = Math.min(options.group(), shape.valueDim());
     return new HeadShape(
-        grids,
+        matrices,
         false,
         new RowScaledCodes(Page.TOKENS, shape.valueDim(), options.valueBits(), group));
   }

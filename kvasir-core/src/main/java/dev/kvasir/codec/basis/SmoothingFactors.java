@@ -9,22 +9,22 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * What keys of a layer are divided by before they are packed, so that no channel rules the range of
- * a token. Queries are multiplied by the same, which leaves scores as they are.
+ * Factors that divide the keys of a layer before quantization, so that no channel dominates the
+ * range of a token. Queries are multiplied by the same factors, which leaves scores unchanged.
  *
  * @param factors (kvHeads, keyDim)
  */
 public record SmoothingFactors(int keyDim, float[] factors) implements HeadBasis {
-  /** The part of a profile that holds them. */
+  /** The profile part with the factors. */
   public static final String PART = "pmkvq";
 
-  /** Factors by layer, KV head and channel, as calibration finds them. */
+  /** The profile key of calibrated factors by layer, KV head and channel. */
   private static final String KEY = PART + "/smoothing"; // (layers, kvHeads, keyDim)
 
-  /** Half of the largest half: a range of numbers up to here fits one. */
+  /** Half of the largest fp16 number: the range of numbers up to this limit fits in fp16. */
   private static final float MAX_QUOTIENT = 32752;
 
-  /** Those of each layer, where a profile has any; else none. */
+  /** Returns the factors of each layer, or an empty list if the profile has none. */
   public static List<SmoothingFactors> of(Optional<Profile> profile, CacheShape shape) {
     if (profile.flatMap(known -> known.shape(KEY)).isEmpty()) {
       return List.of();
@@ -37,7 +37,7 @@ public record SmoothingFactors(int keyDim, float[] factors) implements HeadBasis
         .toList();
   }
 
-  /** The factors of a layer, from those of all layers. */
+  /** Returns the factors of a layer, taken from those of all layers. */
   public static SmoothingFactors of(
       String source, float[] all, int layer, int kvHeads, int keyDim) {
     int count = kvHeads * keyDim;
@@ -52,7 +52,7 @@ public record SmoothingFactors(int keyDim, float[] factors) implements HeadBasis
     return new SmoothingFactors(keyDim, factors);
   }
 
-  /** Divides keys. Where a factor is far too small for a key, the key is cut off. */
+  /** Divides keys. If a factor is far too small for a key, the key is clipped. */
   @Override
   public void transform(int kvHead, float[] x, int at, int rows) {
     for (int i = 0; i < rows * keyDim; i++) {
@@ -61,7 +61,7 @@ public record SmoothingFactors(int keyDim, float[] factors) implements HeadBasis
     }
   }
 
-  /** Multiplies keys to turn them back. */
+  /** Multiplies keys by the factors. */
   @Override
   public void invert(int kvHead, float[] x, int at, int rows) {
     for (int row = 0; row < rows; row++) {

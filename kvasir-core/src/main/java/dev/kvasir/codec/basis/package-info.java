@@ -1,5 +1,9 @@
 /**
- * What methods share that pack vectors in another basis: rotations of heads, factors of channels,
- * pages of such vectors and their reader.
+ * A change of basis before quantization, shared by several methods. A {@link
+ * dev.kvasir.codec.basis.HeadBasis} rotates or scales the channels of a head; {@link
+ * dev.kvasir.codec.basis.BasisCodec} quantizes transformed vectors to a {@link
+ * dev.kvasir.codec.basis.BasisPage}.
+ *
+ * <p>Uses the packages codec, codec.uniform, error, kernel, memory, page and profile.
  */
 package dev.kvasir.codec.basis;

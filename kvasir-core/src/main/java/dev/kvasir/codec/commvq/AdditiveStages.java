@@ -4,19 +4,19 @@ import dev.kvasir.kernel.Int8Codebooks;
 import dev.kvasir.page.StageCodes;
 
 /**
- * Vectors as sums: every stage adds one of 64 first rows and one of 64 second rows to what the
- * stages before it left. Which two is a code of 12 bits,
+ * Additive codebooks: every stage adds one of 64 first rows and one of 64 second rows, to
+ * approximate the residual of the previous stages. A 12-bit code selects the two rows,
  *
  * <pre>
  * code = a | b &lt;&lt; 6,   centre(a, b) = first[a] + second[b]
  * bits per channel = 12 * stages / length
  * </pre>
  *
- * The nearest of a stage's 4,096 centres is found without making them: {@code |x - centre|^2 =
- * |x|^2 + |centre(a, b)|^2 - 2 x.first[a] - 2 x.second[b]}, whose second term is a table.
+ * The nearest of a stage's 4,096 centers is found without computing them: {@code |x - centre|^2 =
+ * |x|^2 + |centre(a, b)|^2 - 2 x.first[a] - 2 x.second[b]}, where the second term is tabulated.
  */
 public final class AdditiveStages {
-  /** First rows of a stage, and second rows. */
+  /** Number of first rows, and of second rows, of a stage. */
   public static final int ROWS = Int8Codebooks.CODEWORDS;
 
   private static final int INDEX_BITS = StageCodes.INDEX_BITS;
@@ -28,7 +28,9 @@ public final class AdditiveStages {
   private final float[] squares; // (stages, a, b): |centre(a, b)|^2
 
   /**
-   * @param rows (stages, 2, ROWS, length), kept as it is
+   * Creates stages.
+   *
+   * @param rows (stages, 2, ROWS, length), not copied
    */
   public AdditiveStages(int stages, int length, float[] rows) {
     if (rows.length != 2L * stages * ROWS * length) {
@@ -61,12 +63,12 @@ public final class AdditiveStages {
     return (short) (a | b << INDEX_BITS);
   }
 
-  /** Which first row a code stands for. */
+  /** Returns the index of a code's first row. */
   public static int first(int code) {
     return code & ROWS - 1;
   }
 
-  /** Which second row a code stands for. */
+  /** Returns the index of a code's second row. */
   public static int second(int code) {
     return code >> INDEX_BITS & ROWS - 1;
   }
@@ -75,22 +77,22 @@ public final class AdditiveStages {
     return stages;
   }
 
-  /** Channels of a vector. */
+  /** Returns the channels of a vector. */
   public int length() {
     return length;
   }
 
-  /** (stages, 2, ROWS, length), not to be changed. */
+  /** Returns the rows (stages, 2, ROWS, length), not to be modified. */
   public float[] rows() {
     return rows;
   }
 
-  /** Where a first row begins in {@link #rows}. */
+  /** Returns the offset of a first row in {@link #rows}. */
   public int firstAt(int stage, int a) {
     return (2 * stage * ROWS + a) * length;
   }
 
-  /** Where a second row begins in {@link #rows}. */
+  /** Returns the offset of a second row in {@link #rows}. */
   public int secondAt(int stage, int b) {
     return ((2 * stage + 1) * ROWS + b) * length;
   }
@@ -103,7 +105,7 @@ public final class AdditiveStages {
     return squares;
   }
 
-  /** The squared length of a centre. */
+  /** Returns the squared norm of a center. */
   public float square(int stage, int a, int b) {
     return squares[squaresAt(stage, a) + b];
   }
@@ -112,7 +114,7 @@ public final class AdditiveStages {
     return (stage * ROWS + a) * ROWS;
   }
 
-  /** Sets {@code out} to the sum that codes stand for: (stages) codes, (length) numbers. */
+  /** Sets {@code out} to the sum of the coded rows: (stages) codes, (length) numbers. */
   public void decode(short[] codes, int at, float[] out, int to) {
     for (int i = 0; i < length; i++) {
       out[to + i] = 0;

@@ -5,14 +5,14 @@ import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
- * Finds the codes of vectors, stage by stage. The nearest centre of a stage need not lead to the
- * nearest sum of all stages, so the best few sums are carried on; one of them is the greedy search.
- * Not for several threads at once.
+ * Encodes vectors stage by stage with a beam search. The nearest center of a stage need not lead to
+ * the best sum of all stages, so the best few sums are kept. A beam of one is a greedy search. Not
+ * thread safe.
  */
 public final class BeamEncoder {
   private static final int ROWS = AdditiveStages.ROWS;
 
-  /** Vectors whose products with all rows of a stage are held at a time. */
+  /** Vectors whose products with all rows of a stage are computed together. */
   private static final int BATCH = 64;
 
   private final Kernels kernels;
@@ -24,11 +24,13 @@ public final class BeamEncoder {
   private float[] products = {}; // (BATCH, width, 2, ROWS)
   private Beams beams = new Beams();
   private Beams next = new Beams();
-  private AdditiveStages stages; // what is searched at present
+  private AdditiveStages stages; // the current codebook
   private int length;
 
   /**
-   * @param width sums that are carried on for each vector, at least 1
+   * Creates an encoder.
+   *
+   * @param width of the beam: sums kept for each vector, at least 1
    */
   public BeamEncoder(Kernels kernels, int width) {
     this.kernels = kernels;
@@ -36,10 +38,10 @@ public final class BeamEncoder {
     this.search = new StageSearch(kernels, width);
   }
 
-  /** Sums of some stages for each vector of a batch. */
+  /** Partial sums for each vector of a batch. */
   private static final class Beams {
-    private float[] residuals = {}; // (BATCH, width, length), what a sum leaves
-    private float[] errors = {}; // (BATCH, width), squared lengths of residuals
+    private float[] residuals = {}; // (BATCH, width, length)
+    private float[] errors = {}; // (BATCH, width), squared norms of residuals
     private short[] codes = {}; // (BATCH, width, stages)
 
     void ensureCapacity(int sums, int length, int stages) {
@@ -56,7 +58,9 @@ public final class BeamEncoder {
   }
 
   /**
-   * @param x (count, length), means and scales taken out
+   * Encodes vectors.
+   *
+   * @param x (count, length), without mean and scale
    * @param codes (count, stages)
    */
   public void encode(AdditiveStages searched, float[] x, int at, int count, short[] codes, int to) {
@@ -92,7 +96,7 @@ public final class BeamEncoder {
     Arrays.fill(beams.errors, 0);
   }
 
-  /** Lengthens all sums by a stage. The first one begins with one sum, the last one leaves one. */
+  /** Extends all sums by a stage. The first stage starts with one sum, the last one keeps one. */
   private void step(int stage, int batch) {
     int before = stage == 0 ? 1 : width;
     int after = stage == stages.stages() - 1 ? 1 : width;
@@ -122,7 +126,7 @@ public final class BeamEncoder {
             outputRows.set(products, 0, stride * 2 * ROWS, batch * before, 2 * ROWS));
   }
 
-  /** Makes a sum of the next stage from what the search has found. */
+  /** Creates a sum of the next stage from a search result. */
   private void extend(int stage, int to, int rank) {
     int from = search.origin(rank) / (2 * ROWS);
     short code = search.code(rank);

@@ -1,18 +1,18 @@
 package dev.kvasir.codec.commvq;
 
 /**
- * What vectors of one layer and KV head are made of: {@code vector = mean + scale * sum of rows},
- * with a scale for each token. The mean is subtracted before anything else, because it may hold
- * most of the energy and costs nothing: it is one more vector that attention meets once.
+ * The codebook of one layer and KV head: {@code vector = mean + scale * sum of rows}, with a scale
+ * for each token. The mean may hold most of the energy and costs nothing: attention uses it as one
+ * more vector per pass.
  */
 public sealed interface Codebook permits KeyCodebook, ValueCodebook {
-  /** (headDim), not to be changed. */
+  /** Returns the mean (headDim), not to be modified. */
   float[] mean();
 
-  /** What is left of a vector without its mean, divided by its scale, is a sum of these. */
+  /** Returns the rows whose sums approximate a vector without its mean, divided by its scale. */
   AdditiveStages stages();
 
-  /** Bytes that it takes. */
+  /** Returns the bytes of the codebook. */
   default long bytes() {
     return (long) Float.BYTES * mean().length + stages().bytes();
   }

@@ -9,17 +9,14 @@ import dev.kvasir.memory.SharedArena;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * CommVQ: keys as they were before rotation, and values, are sums of rows of codebooks that were
- * trained for the model.
- */
+/** CommVQ: keys before rotation, and values, as sums of codebook rows trained for the model. */
 public final class CommvqCodec implements StatelessCodec {
   private static final int TOKENS = Page.TOKENS;
 
-  /** Parts differ in nothing but luck, so a few of them even it out. */
+  /** Tasks vary in duration, so a few per thread balance the load. */
   private static final int TASKS_PER_THREAD = 4;
 
-  /** Below this a codebook is read too often for what is done with it. */
+  /** With fewer tokens, reading a codebook costs too much per token. */
   private static final int MIN_TOKENS_PER_TASK = 4;
 
   private final CommvqShape shape;
@@ -31,12 +28,14 @@ public final class CommvqCodec implements StatelessCodec {
   private final WorkerPool workers;
 
   /**
-   * @param codebooks empty to foretell bytes only
-   * @param sharedBytes of codebooks; 0 where that is not known
-   * @param beam sums that are carried on in the search for codes
-   * @param reading how attention reads keys
-   * @param kernels that codes are searched with
-   * @param crew threads that search
+   * Creates a codec.
+   *
+   * @param codebooks empty for size estimates only
+   * @param sharedBytes bytes of codebooks; 0 if unknown
+   * @param beam width of the beam search for codes
+   * @param keyScoring how attention scores keys
+   * @param kernels kernels for the search
+   * @param workers threads for the search
    */
   public CommvqCodec(
       CommvqShape shape,
@@ -55,12 +54,12 @@ public final class CommvqCodec implements StatelessCodec {
     this.workers = workers;
   }
 
-  /** What codes are searched for with; empty where bytes are foretold only. */
+  /** Returns the codebooks; empty for size estimates only. */
   public Optional<ModelCodebooks> codebooks() {
     return codebooks;
   }
 
-  /** Sums that are carried on in the search for codes. */
+  /** Returns the width of the beam search for codes. */
   public int beam() {
     return beam;
   }
@@ -75,7 +74,7 @@ public final class CommvqCodec implements StatelessCodec {
         shape.kvHeads());
     EncodedBlock ofKeys = EncodedBlock.allocate(shape.kvHeads(), shape.keyStages());
     EncodedBlock ofValues = EncodedBlock.allocate(shape.kvHeads(), shape.valueStages());
-    // An encoder belongs to one thread, and its memory is large beside that of a sequence.
+    // An encoder belongs to one thread, and its memory is large compared to that of a sequence.
     LayerEncoder[] keyEncoders = new LayerEncoder[workers.size()];
     LayerEncoder[] valueEncoders = new LayerEncoder[workers.size()];
     int tasks = Math.ceilDiv(TOKENS, tokensPerTask());
@@ -101,7 +100,7 @@ public final class CommvqCodec implements StatelessCodec {
         memory, snapshot, shape, trained.rows().get(layer), keyScoring, trained.rotation());
   }
 
-  /** Tokens that are searched in one go: as few as give every thread some parts to choose from. */
+  /** Returns the tokens encoded by one task: few enough to give every thread several tasks. */
   private int tokensPerTask() {
     return Math.clamp(
         2 * TOKENS / (TASKS_PER_THREAD * workers.size()), MIN_TOKENS_PER_TASK, TOKENS);

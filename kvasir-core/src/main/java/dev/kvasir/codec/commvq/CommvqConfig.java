@@ -17,12 +17,12 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * Sums of codebook rows, which the model's profile holds.
+ * The configuration of CommVQ, whose codebooks are in the model's profile.
  *
- * @param spec as typed
- * @param bits for each channel, about
+ * @param spec the spec as typed
+ * @param bits approximate bits per channel
  * @param beam see {@link CommvqCodec}
- * @param reading the way to read keys, as typed {@code scores=}
+ * @param keyScoring how attention scores keys, typed as {@code scores=}
  */
 public record CommvqConfig(
     String spec, int bits, int window, int sinks, int beam, KeyScoring keyScoring)
@@ -31,10 +31,12 @@ public record CommvqConfig(
   private static final int DEFAULT_WINDOW = 128;
   private static final int MAX_BEAM = 64;
 
-  /** The first tokens hold much of the attention, and are unlike what codebooks were trained on. */
+  /**
+   * The first tokens receive much of the attention and are unlike the training data of codebooks.
+   */
   private static final int DEFAULT_SINKS = 16;
 
-  /** What codebooks are made of. */
+  /** The inputs of codebooks, which identify them. */
   private record Origin(Profile profile, int bits, Rotation rotation) {}
 
   public static CommvqConfig of(SpecText spec) {
@@ -49,12 +51,12 @@ public record CommvqConfig(
         spec.choice("scores", KeyScoring.SUMS));
   }
 
-  /** The search takes as long at every width: many stages need it less. */
+  /** The search takes equally long at every bit width, and many stages need it less. */
   private static int defaultBeam(int bits) {
     return bits == 1 ? 4 : 2;
   }
 
-  /** Enough to foretell bytes. */
+  /** Returns a configuration for size estimates. */
   @Override
   public CacheConfig cacheConfig(CacheShape shape) {
     requireShape(shape);
@@ -82,7 +84,10 @@ public record CommvqConfig(
     return cacheConfig(shape, context, Optional.of(codebooks(tables, origin, shape)));
   }
 
-  /** Before codebooks are read: their arrays grow with the square of a head's channels. */
+  /**
+   * Rejects unsupported shapes before codebooks are read, whose arrays grow with the square of a
+   * head's channels.
+   */
   private void requireShape(CacheShape shape) {
     if (shape.keyDim() % 2 != 0) {
       throw new InvalidInputException(
@@ -122,15 +127,15 @@ public record CommvqConfig(
     return stages;
   }
 
-  /** Where codebooks of that width come from, if there are any. */
+  /** Returns the origin of codebooks for this bit width, if there are any. */
   private Optional<Origin> trained(CacheContext context) {
     return context
         .profileWith(CommvqProfile.part(bits))
-        .flatMap(held -> context.rotation().map(turn -> new Origin(held, bits, turn)));
+        .flatMap(held -> context.rotation().map(rotation -> new Origin(held, bits, rotation)));
   }
 
   private ModelCodebooks codebooks(ModelTables tables, Origin origin, CacheShape shape) {
-    return tables.getOrCreate(
+    return tables.cached(
         origin,
         ModelCodebooks.class,
         memory ->

@@ -5,7 +5,7 @@ import dev.kvasir.codec.Calibration;
 import java.util.List;
 import java.util.Optional;
 
-/** CommVQ: sums of rows of codebooks that were trained for the model. */
+/** CommVQ: sums of codebook rows trained for the model. */
 public final class CommvqMethod extends BitWidthMethod {
   public CommvqMethod() {
     super("commvq", CommvqConfig::of, "commvq:1|2|3|4: beam; with codebooks of the", "  profile");

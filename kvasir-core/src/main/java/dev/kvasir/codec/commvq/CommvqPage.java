@@ -18,9 +18,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A layer's keys and values as codes of its codebooks, laid out as {@link CommvqShape} says. What
- * the codes stand for is defined by the forms of the codebooks that attention reads, {@link
- * CompactLayerCodebooks}. Stored:
+ * A layer's keys and values as codes, in the layout of {@link CommvqShape}. The codes refer to the
+ * rows of {@link CompactLayerCodebooks}. Serialized:
  *
  * <pre>
  * u16  KV heads
@@ -32,10 +31,10 @@ import java.nio.ByteOrder;
  * </pre>
  */
 public final class CommvqPage implements Page {
-  /** Its number among stored pages. */
+  /** The snapshot kind of this page. */
   private static final int KIND = 4;
 
-  /** Its number where values have another width than keys. */
+  /** The snapshot kind if values and keys differ in width. */
   private static final int TWO_WIDTHS_KIND = 5;
 
   private static final int HEADER_BYTES = 3 * Short.BYTES + Integer.BYTES;
@@ -122,7 +121,7 @@ public final class CommvqPage implements Page {
     out.put(data.asByteBuffer());
   }
 
-  /** Reads what {@link #form} wrote, with what codes stand for in its layer. */
+  /** Reads a page written by {@link #serialize}, with the codebooks of its layer. */
   static CommvqPage deserialize(
       SharedArena memory,
       Snapshot snapshot,
@@ -179,20 +178,24 @@ public final class CommvqPage implements Page {
     return rotation;
   }
 
-  /** Of the first token. */
+  /** Returns the position of the first token. */
   public int position() {
     return position;
   }
 
   /**
-   * @param indices // (sets of keys, TOKENS), set
+   * Reads the codes of a head's keys.
+   *
+   * @param indices (sets of keys, TOKENS), set
    */
   public void readKeys(Kernels kernels, int kvHead, byte[] indices) {
     kernels.codebooks().unpackStages(data, shape.keyCodesAt(kvHead), shape.keyStages(), indices);
   }
 
   /**
-   * @param indices // (sets of values, TOKENS), set
+   * Reads the codes of a head's values.
+   *
+   * @param indices (sets of values, TOKENS), set
    */
   public void readValues(Kernels kernels, int kvHead, byte[] indices) {
     kernels
@@ -201,14 +204,18 @@ public final class CommvqPage implements Page {
   }
 
   /**
-   * @param scales // (TOKENS), set
+   * Reads the scales of keys.
+   *
+   * @param scales (TOKENS), set
    */
   public void readKeyScales(Kernels kernels, float[] scales) {
     kernels.halves().expand(data, shape.keyScalesAt(), scales, 0, TOKENS);
   }
 
   /**
-   * @param scales // (TOKENS), set
+   * Reads the scales of values.
+   *
+   * @param scales (TOKENS), set
    */
   public void readValueScales(Kernels kernels, float[] scales) {
     kernels.halves().expand(data, shape.valueScalesAt(), scales, 0, TOKENS);
@@ -232,7 +239,7 @@ public final class CommvqPage implements Page {
     readKeyScales(kernels, scratch.scales);
     scratch.codes.set(codebooks, scratch.indices, scratch.scales, table.cosines(), table.sines());
     kernels.codebooks().rotatedSums(scratch.codes, 0, tokens, scratch.sums, scratch.vectors);
-    scratch.turn(table).rotate(kernels, scratch.vectors, tokens, rotation, position);
+    scratch.ropeRotation(table).rotate(kernels, scratch.vectors, tokens, rotation, position);
     table.toModelOrder(scratch.vectors, tokens, out);
   }
 

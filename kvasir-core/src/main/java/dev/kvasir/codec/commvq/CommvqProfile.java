@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The codebooks of a model, for a width of {@code bits}. Every width is a part of its own, so that
- * a profile may hold several.
+ * The codebooks of a model for a bit width. Every width is a separate profile part, so a profile
+ * may contain several.
  *
  * <pre>
  * commvq:BITS/keys         (layers, kvHeads, stages, 64, keyDim)       halves, in the order of pairs
@@ -17,7 +17,7 @@ import java.util.List;
  * commvq:BITS/value-means  (layers, kvHeads, valueDim)
  * </pre>
  *
- * @param bits as a user asks for them; stages make it a little more or less
+ * @param bits nominal bits; the number of stages makes it slightly more or less
  * @param layers one for each layer
  */
 public record CommvqProfile(int bits, List<LayerCodebooks> layers) {
@@ -27,17 +27,17 @@ public record CommvqProfile(int bits, List<LayerCodebooks> layers) {
     layers = List.copyOf(layers);
   }
 
-  /** What the part is called that holds codebooks of that width. */
+  /** Returns the name of the profile part for a bit width. */
   public static String part(int bits) {
     return "commvq:" + bits;
   }
 
-  /** Stages of 12 bits that come nearest to so many bits for each channel. */
+  /** Returns the number of 12-bit stages that comes nearest to the given bits per channel. */
   public static int stages(int bits, int headDim) {
     return Math.max(1, Math.round((float) bits * headDim / AdditiveStages.CODE_BITS));
   }
 
-  /** Refuses a profile whose codebooks have other sizes. */
+  /** Rejects a profile whose codebooks have other dimensions. */
   static void require(Profile profile, int bits, CacheShape shape) {
     Source source = new Source(profile, part(bits), shape);
     source.require("keys", keyShape(bits, shape));
@@ -76,7 +76,7 @@ public record CommvqProfile(int bits, List<LayerCodebooks> layers) {
     return new CommvqProfile(bits, layers);
   }
 
-  /** Where the numbers of a model's heads are read from. */
+  /** Reads the numbers of a model's heads. */
   private record Source(Profile profile, String part, CacheShape shape) {
     void require(String name, long... ofHead) {
       profile.require(part + "/" + name, ofAll(ofHead));
@@ -98,8 +98,8 @@ public record CommvqProfile(int bits, List<LayerCodebooks> layers) {
   }
 
   /**
-   * Numbers of which every head of every layer has as many. Those of a head fit an array; those of
-   * all need not.
+   * An equal count of numbers for every head of every layer. Those of a head fit in an array; all
+   * of them together may not.
    */
   private record Heads(Profile profile, String key, int kvHeads, long length, long[] all) {
     float[] of(int layer, int head) {
@@ -107,7 +107,7 @@ public record CommvqProfile(int bits, List<LayerCodebooks> layers) {
     }
   }
 
-  /** A profile with this part, in the place of one that it had. */
+  /** Returns a profile in which this part replaces any previous one. */
   public Profile addTo(Profile profile) {
     KeyCodebook anyKeys = layers.getFirst().keys().getFirst();
     ValueCodebook anyValues = layers.getFirst().values().getFirst();

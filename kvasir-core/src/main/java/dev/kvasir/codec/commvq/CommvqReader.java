@@ -10,19 +10,19 @@ import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
- * Attention on pages of codes, for a few query rows that share a KV head. How keys are read is
- * {@link KeyScoring}. Values are never made: weights are summed by row of the codebook over all
- * pages of a walk, and the rows are mixed once at its end.
+ * Attends to pages of codes, for a few query rows that share a KV head. {@link KeyScoring}
+ * determines how keys are scored. Values are never decoded: weights are summed per codebook row
+ * over all pages of a pass, and multiplied with the rows once at its end.
  */
 final class CommvqReader implements PageReader {
   static final PageReaders.Kind<CommvqReader> KIND = new PageReaders.Kind<>(CommvqReader::new);
 
   private static final int PAGE = Page.TOKENS;
 
-  /** Beyond this, weights that are held back are brought up to date before digits are lost. */
+  /** Below this scale, deferred sums are rescaled before they lose precision. */
   private static final float MIN_PENDING_SCALE = 0x1p-40f;
 
-  /** Sums of weights stay below 2^27, and sums of halves want weights below 2^15. */
+  /** Sums of weights stay below 2^27, and sums of halves require weights below 2^15. */
   private static final float LOWERED = 0x1p-20f;
 
   private final Kernels kernels;
@@ -33,15 +33,15 @@ final class CommvqReader implements PageReader {
   private byte[] indices = {}; // (sets, PAGE)
 
   private final float[] weights = new float[PAGE * PageReader.MAX_ROWS]; // (PAGE, lanes)
-  private final float[] totals = new float[PageReader.MAX_ROWS]; // weights of all tokens
+  private final float[] totals = new float[PageReader.MAX_ROWS]; // sum of the weights of all tokens
   private final float[] pendingScale = new float[PageReader.MAX_ROWS];
-  private final float[] inverseScale = new float[PageReader.MAX_ROWS]; // what makes up for it
+  private final float[] inverseScale = new float[PageReader.MAX_ROWS]; // 1 / pendingScale
   private float[] bins = {}; // (sets, ROWS, lanes)
   private float[] transposedBins = {}; // (rows, sets, ROWS), lowered
   private final float[] lowered; // (rows, valueDim)
   private final RowBlock inputRows = new RowBlock();
   private final RowBlock outputRows = new RowBlock();
-  private CompactLayerCodebooks valueCodebooks; // null until the walk meets any
+  private CompactLayerCodebooks valueCodebooks; // null until the pass reaches any
   private int valueHead;
   private int lanes;
 
@@ -105,7 +105,7 @@ final class CommvqReader implements PageReader {
     Arrays.fill(pendingScale, 1);
   }
 
-  /** Weights are held back as they are; what they have to shrink by waits for the end. */
+  /** Deferred weights remain unscaled; their scale is applied at the end of the pass. */
   @Override
   public void rescale(int row, float factor) {
     if (valueCodebooks == null) {

@@ -4,7 +4,7 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.page.StageCodes;
 
 /**
- * Where the parts of a page lie.
+ * The layout of a page.
  *
  * <pre>
  * scales of keys, then of values  (2, 128) halves
@@ -15,12 +15,12 @@ import dev.kvasir.page.StageCodes;
 public record CommvqShape(int kvHeads, int keyDim, int keyStages, int valueDim, int valueStages) {
   private static final int SIDE_SCALE_BYTES = Short.BYTES * Page.TOKENS;
 
-  /** Values as wide as keys. */
+  /** A shape whose values are as wide as its keys. */
   public CommvqShape(int kvHeads, int headDim, int stages) {
     this(kvHeads, headDim, stages, headDim, stages);
   }
 
-  /** Whether keys and values are of one width, and so of as many stages. */
+  /** Returns whether keys and values have the same width and number of stages. */
   boolean hasOneWidth() {
     return keyDim == valueDim && keyStages == valueStages;
   }

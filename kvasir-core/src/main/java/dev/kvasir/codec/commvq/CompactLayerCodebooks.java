@@ -11,7 +11,8 @@ import java.nio.ByteOrder;
 import java.util.List;
 
 /**
- * A layer's codebooks as attention reads them, shared by all sequences of a model.
+ * A layer's codebooks in the compact formats that attention reads, shared by all sequences of a
+ * model.
  *
  * @param keys by KV head
  * @param values by KV head: the rows of all sets as halves // (2 * stages * 64, valueDim)
@@ -44,12 +45,12 @@ public record CompactLayerCodebooks(
     return new DenseMatrix(Precision.F16, rows.length / headDim, headDim, data);
   }
 
-  /** Sets of rows of keys. */
+  /** Returns the number of row sets of keys. */
   int keySets() {
     return keys.getFirst().sets();
   }
 
-  /** Sets of rows of values. */
+  /** Returns the number of row sets of values. */
   int valueSets() {
     return values.getFirst().rows() / Int8Codebooks.CODEWORDS;
   }

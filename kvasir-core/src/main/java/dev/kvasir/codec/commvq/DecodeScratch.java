@@ -8,7 +8,7 @@ import dev.kvasir.kernel.RopeRotation;
 import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.RotaryCodes;
 
-/** A worker's room for what becomes of a page's codes; a prompt decodes many pages of a head. */
+/** A worker's buffers for decoding pages, reused because a prompt decodes many pages of a head. */
 final class DecodeScratch {
   final float[] scales = new float[Page.TOKENS];
   byte[] indices = {}; // (sets, TOKENS)
@@ -16,8 +16,8 @@ final class DecodeScratch {
   float[] vectors = {}; // (TOKENS, width)
   final RotaryCodes codes = new RotaryCodes();
   private float[] floats = {};
-  private DenseMatrix expanded; // what floats hold; null until there is any
-  private RopeRotation turn; // null until there is a table
+  private DenseMatrix expanded; // the matrix in floats; null if none
+  private RopeRotation ropeRotation; // null until there is a table
 
   private DecodeScratch() {}
 
@@ -33,14 +33,14 @@ final class DecodeScratch {
     return scratch;
   }
 
-  RopeRotation turn(RopeTable table) {
-    if (turn == null || turn.table() != table) {
-      turn = new RopeRotation(table);
+  RopeRotation ropeRotation(RopeTable table) {
+    if (ropeRotation == null || ropeRotation.table() != table) {
+      ropeRotation = new RopeRotation(table);
     }
-    return turn;
+    return ropeRotation;
   }
 
-  /** A matrix as floats, kept for the next page of the same head. */
+  /** Returns a matrix as floats, cached for the next page of the same head. */
   float[] floats(Kernels kernels, DenseMatrix matrix) {
     int count = matrix.rows() * matrix.columns();
     if (expanded != matrix) {

@@ -4,11 +4,11 @@ import dev.kvasir.kernel.Int8Codebooks;
 import dev.kvasir.kernel.RopeTable;
 
 /**
- * The codebook of a head's keys in bytes. They are a definition, not an approximation of it: codes
- * are searched for with the numbers that attention adds up.
+ * A head's key codebook rounded to bytes. The rounding is exact for the search: codes are chosen
+ * with the same numbers that attention adds.
  *
- * @param codebook with the numbers that the bytes stand for
- * @param fixed the bytes, pair by pair
+ * @param codebook the codebook with the rounded numbers
+ * @param codebooks the bytes, pair by pair
  */
 record Int8KeyCodebook(KeyCodebook codebook, Int8Codebooks codebooks) {
   private static final int ROWS = AdditiveStages.ROWS;
@@ -20,7 +20,7 @@ record Int8KeyCodebook(KeyCodebook codebook, Int8Codebooks codebooks) {
     return new Int8KeyCodebook(rounded, fixed(rounded, units, table.pairs()));
   }
 
-  /** The largest number of each pair is {@link #LARGEST} units. */
+  /** Returns the unit of each pair, such that its largest number is {@link #LARGEST} units. */
   private static float[] units(KeyCodebook codebook) {
     int half = codebook.headDim() / 2;
     float[] units = new float[half];

@@ -1,24 +1,26 @@
 package dev.kvasir.codec.commvq;
 
 /**
- * The codebook of keys as they were before rotation, channels in {@link PairOrder}. A pair of
- * channels is a complex number {@code x + iy}, rotation multiplies it by {@code e^(i angle)}, and a
- * stage's centres are
+ * The codebook of keys before rotation, with channels in {@link PairOrder}. A pair of channels is a
+ * complex number {@code x + iy}, and rotation multiplies it by {@code e^(i angle)}. The centers of
+ * a stage are
  *
  * <pre>
  * centre(a, b) = z[a] + i z[b]:   x = X[a] - Y[b],   y = Y[a] + X[b]
  * </pre>
  *
  * so that {@code q . rotated(centre) = Re(w z[a]) - Im(w z[b])} with the same products {@code w =
- * conj(q) e^(i angle)} for all codes: what rotates need not be decoded first.
+ * conj(q) e^(i angle)} for all codes: keys need not be decoded before rotation.
  */
 public final class KeyCodebook implements Codebook {
   private final float[] mean;
   private final AdditiveStages stages;
 
   /**
+   * Creates a codebook.
+   *
    * @param mean (headDim) in the order of pairs
-   * @param numbers (stages, {@link AdditiveStages#CODEWORDS}, headDim) in the order of pairs
+   * @param numbers (stages, {@link AdditiveStages#ROWS}, headDim) in the order of pairs
    */
   public KeyCodebook(float[] mean, float[] numbers) {
     this.mean = mean.clone();
@@ -26,13 +28,15 @@ public final class KeyCodebook implements Codebook {
   }
 
   /**
-   * @param stages whose second rows are the first ones times i, as training leaves them
+   * Creates a codebook from trained stages.
+   *
+   * @param stages whose second rows are the first ones times i
    */
   public static KeyCodebook of(float[] mean, AdditiveStages stages) {
     return new KeyCodebook(mean, firstRows(stages));
   }
 
-  /** Second rows are the first ones times i. */
+  /** Returns stages whose second rows are the first ones times i. */
   private static AdditiveStages withRotatedRows(float[] numbers, int headDim) {
     int block = AdditiveStages.ROWS * headDim;
     int count = numbers.length / block;
@@ -47,7 +51,7 @@ public final class KeyCodebook implements Codebook {
     return new AdditiveStages(count, headDim, rows);
   }
 
-  /** A quarter turn: {@code i (x + iy) = -y + ix}. */
+  /** Rotates by 90 degrees: {@code i (x + iy) = -y + ix}. */
   private static void multiplyByI(float[] x, int at, float[] out, int to, int pairs) {
     for (int pair = 0; pair < pairs; pair++) {
       out[to + pair] = -x[at + pairs + pair];
@@ -60,7 +64,7 @@ public final class KeyCodebook implements Codebook {
     return mean;
   }
 
-  /** X of all pairs, then Y of all pairs. // (stages, ROWS, headDim) */
+  /** Returns X of all pairs, then Y of all pairs. // (stages, ROWS, headDim) */
   public float[] numbers() {
     return firstRows(stages);
   }

@@ -1,13 +1,15 @@
 package dev.kvasir.codec.commvq;
 
-/** Scores of a page of codes. */
+/** Scores the keys of a page. */
 interface KeyScorer {
-  /** A walk begins: queries are other ones. */
+  /** Starts a pass with new queries. */
   default void beginPass() {}
 
   /**
+   * Computes the scores of all tokens.
+   *
    * @param queries (rows, keyDim)
-   * @param scores (rows, {@link Page#NOMINAL_TOKENS}), set
+   * @param scores (rows, Page.TOKENS), set
    */
   void score(CommvqPage page, int kvHead, float[] queries, int rows, float[] scores);
 }

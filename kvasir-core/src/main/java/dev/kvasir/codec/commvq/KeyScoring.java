@@ -1,13 +1,16 @@
 package dev.kvasir.codec.commvq;
 
-/** How attention reads keys, for a few query rows. All ways see the same keys. */
+/** How attention scores keys for a few query rows. All ways use the same keys. */
 public enum KeyScoring {
-  /** A key is added up in whole numbers once for all query heads, and turned. */
+  /** Adds up the rows of a key in integers, once for all query heads, and rotates the sum. */
   SUMS,
 
-  /** As the paper does: products of each query with all rows, which tokens look up and turn. */
+  /**
+   * As in the paper: tabulates the products of each query with all rows; tokens look them up, and
+   * the sums are rotated.
+   */
   TABLES,
 
-  /** Keys and values are decoded to floats and then multiplied: what the others are to beat. */
+  /** Decodes keys and values to floats first: the baseline. */
   DECODED
 }

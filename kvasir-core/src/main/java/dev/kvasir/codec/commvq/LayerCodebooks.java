@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The codebooks of one layer: those of keys have as many stages and channels each, and so have
- * those of values.
+ * The codebooks of one layer. Those of keys agree in stages and channels, and so do those of
+ * values.
  *
  * @param keys one for each KV head
  * @param values one for each KV head
@@ -28,7 +28,7 @@ public record LayerCodebooks(List<KeyCodebook> keys, List<ValueCodebook> values)
     return Stream.concat(keys.stream(), values.stream()).mapToLong(Codebook::bytes).sum();
   }
 
-  /** Of keys, and of values. */
+  /** Returns the stages of keys, and of values. */
   public int stages() {
     return keys.getFirst().stages().stages();
   }

@@ -4,15 +4,15 @@ import dev.kvasir.kernel.Kernels;
 import java.util.List;
 
 /**
- * Keys, or values, of a layer as codes and scales, and back. A token has one scale for all its KV
- * heads, 16 bits: {@code 16 / (kvHeads * headDim)} bits per channel. Codes are chosen for vectors
- * of length one; the scale is then not their length but what fits the codes best,
+ * Encodes and decodes the keys, or values, of a layer. A token has one 16-bit scale for all its KV
+ * heads: {@code 16 / (kvHeads * headDim)} bits per channel. Codes are chosen for normalized
+ * vectors. The scale is then the best fit for the codes rather than the norm,
  *
  * <pre>scale = sum of x.c / sum of c.c,   x the vectors without means, c the sums of rows</pre>
  *
- * A scale for each head as well would lower the error of the bundled model by less than 1% and cost
- * as many bits again; none at all raises it by 3 to 4%, and vectors longer than any in training
- * would have nowhere to go. Not for several threads at once.
+ * A scale per head would reduce the error of the bundled model by less than 1% and cost as many
+ * bits again. No scale at all increases it by 3 to 4%, and could not represent vectors longer than
+ * any in training. Not thread safe.
  */
 public final class LayerEncoder {
   private static final float LARGEST_HALF = 65504;
@@ -23,7 +23,9 @@ public final class LayerEncoder {
   private final float[] sum; // (headDim)
 
   /**
-   * @param heads of one layer, all with as many stages
+   * Creates an encoder.
+   *
+   * @param heads codebooks of one layer, with equal numbers of stages
    * @param width of the beam, see {@link BeamEncoder}
    */
   public LayerEncoder(Kernels kernels, List<? extends Codebook> heads, int width) {
@@ -34,8 +36,10 @@ public final class LayerEncoder {
   }
 
   /**
-   * @param x (kvHeads, tokens, headDim), keys as they were before rotation and in the order of
-   *     pairs; overwritten
+   * Encodes vectors.
+   *
+   * @param x (kvHeads, tokens, headDim), keys before rotation and in the order of pairs;
+   *     overwritten
    * @param codes (kvHeads, tokens, stages), set
    * @param scales (tokens) halves, set
    */
@@ -44,8 +48,8 @@ public final class LayerEncoder {
   }
 
   /**
-   * The same for the tokens from {@code from} to {@code end}. Tokens know nothing of each other, so
-   * that several encoders may share the tokens of a block.
+   * Encodes the tokens from {@code from} to {@code end}. Tokens are independent, so several
+   * encoders may share the tokens of a block.
    */
   void encode(float[] x, int tokens, int from, int end, short[] codes, short[] scales) {
     subtractMeans(x, tokens, from, end);
@@ -59,7 +63,7 @@ public final class LayerEncoder {
     fitScales(x, tokens, from, codes, lengths, scales);
   }
 
-  /** Sets x, which has the shape that {@link #encode} takes, to what codes and scales stand for. */
+  /** Decodes codes and scales to x, which has the same shape as in {@link #encode}. */
   public void decode(short[] codes, short[] scales, int tokens, float[] x) {
     for (int row = 0; row < heads.size() * tokens; row++) {
       Codebook head = heads.get(row / tokens);
@@ -86,7 +90,7 @@ public final class LayerEncoder {
     }
   }
 
-  /** Of the vectors of each token, all heads together: (end - from). */
+  /** Returns the norms of each token over all heads: (end - from). */
   private float[] lengths(float[] x, int tokens, int from, int end) {
     float[] lengths = new float[end - from];
     for (int head = 0; head < heads.size(); head++) {
@@ -117,7 +121,7 @@ public final class LayerEncoder {
     }
   }
 
-  /** A token's sums run over all its heads, in their order. */
+  /** Computes the scale of each token from sums over its heads, in their order. */
   private void fitScales(
       float[] x, int tokens, int from, short[] codes, float[] lengths, short[] scales) {
     for (int token = 0; token < lengths.length; token++) {

@@ -7,11 +7,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The codebooks of a model, as codes are searched for and as attention reads them: made once,
- * shared by all its sequences.
+ * The codebooks of a model, for encoding and for attention. Created once and shared by all
+ * sequences.
  *
- * @param layers to search
- * @param rows to read
+ * @param layers for encoding
+ * @param rows for attention
  */
 public record ModelCodebooks(
     List<LayerCodebooks> layers,
@@ -19,8 +19,10 @@ public record ModelCodebooks(
     Rotation rotation,
     PairOrder order) {
   /**
+   * Creates the codebooks for encoding and attention from trained ones.
+   *
    * @param trained one for each layer
-   * @param memory of what attention reads where it lies
+   * @param memory for the codebooks that attention reads in place
    */
   public static ModelCodebooks of(
       List<LayerCodebooks> trained, Rotation rotation, SegmentAllocator memory) {
@@ -39,7 +41,7 @@ public record ModelCodebooks(
     return new ModelCodebooks(layers, rows, rotation, PairOrder.of(rotation, keyDim));
   }
 
-  /** What {@link #bytes} will be for a model with such pages, before anything is made. */
+  /** Returns {@link #bytes} in advance for a model with pages of the given shape. */
   static long bytesFor(int layers, CommvqShape shape, Rotation rotation) {
     long searched =
         searchedBytes(shape.keyStages(), shape.keyDim())
@@ -60,7 +62,7 @@ public record ModelCodebooks(
     return 2L * stages * AdditiveStages.ROWS;
   }
 
-  /** Bytes of what is searched and of what is read. */
+  /** Returns the bytes of all codebooks. */
   public long bytes() {
     return layers.stream().mapToLong(LayerCodebooks::bytes).sum()
         + rows.stream().mapToLong(CompactLayerCodebooks::bytes).sum();

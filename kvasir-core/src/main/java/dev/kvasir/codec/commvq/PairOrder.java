@@ -3,30 +3,30 @@ package dev.kvasir.codec.commvq;
 import dev.kvasir.kernel.Rotation;
 
 /**
- * The order in which codebooks keep the channels of a head: of the pairs that turn together, all
- * first channels and then all second ones. Models that pair channels otherwise then share one
- * format, and loops over pairs read memory in order.
+ * The channel order of codebooks: of the pairs that rotate together, all first channels and then
+ * all second ones. Models with different pairings thus share one format, and loops over pairs read
+ * memory sequentially.
  */
 public final class PairOrder {
   private final Rotation rotation;
-  private final int[] channels; // (headDim), the channel at each place
+  private final int[] channels; // (headDim), the channel at each index
 
   private PairOrder(Rotation rotation, int[] channels) {
     this.rotation = rotation;
     this.channels = channels;
   }
 
-  /** The pairs that a model's rotation turns. */
+  /** Returns the order for the pairs of a model's rotation. */
   public static PairOrder of(Rotation rotation, int headDim) {
     return new PairOrder(rotation, rotation.pairOrder(headDim));
   }
 
   /**
-   * Turns keys of consecutive positions back to what they were before rotation, and brings them
-   * into this order, in place: what codebooks are trained on and what caches code must be the same.
+   * Undoes the rotation of keys at consecutive positions, and brings them into this order, in
+   * place. Training and encoding both use it, because their inputs must match.
    *
-   * @param keys (tokens, headDim) from {@code at} on, a page's tokens at the most
-   * @param position of the first of them
+   * @param keys (tokens, headDim) from {@code at} on, at most a page's tokens
+   * @param position of the first token
    */
   public void unrotate(float[] keys, int at, int tokens, int position) {
     int headDim = channels.length;
@@ -39,17 +39,17 @@ public final class PairOrder {
     }
   }
 
-  /** From the model's order to that of pairs. */
+  /** Copies from the model's order to that of pairs. */
   public void gather(float[] x, int at, float[] out, int to) {
-    for (int place = 0; place < channels.length; place++) {
-      out[to + place] = x[at + channels[place]];
+    for (int index = 0; index < channels.length; index++) {
+      out[to + index] = x[at + channels[index]];
     }
   }
 
-  /** From the order of pairs back to the model's. */
+  /** Copies from the order of pairs to the model's. */
   public void scatter(float[] x, int at, float[] out, int to) {
-    for (int place = 0; place < channels.length; place++) {
-      out[to + channels[place]] = x[at + place];
+    for (int index = 0; index < channels.length; index++) {
+      out[to + channels[index]] = x[at + index];
     }
   }
 }

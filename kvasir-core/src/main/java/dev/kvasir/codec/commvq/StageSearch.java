@@ -4,10 +4,11 @@ import dev.kvasir.kernel.Kernels;
 import java.util.Arrays;
 
 /**
- * The best few centres of a stage, for one or several residuals of the same vector. Centres are in
- * order of {@code error + |centre(a, b)|^2 - 2 f[a] - 2 h[b]}, f and h the products of a residual
- * with first and second rows. For each a the least over b takes 64 subtractions; the best few
- * centres then lie in the as many rows a whose least is best, and only these are looked at again.
+ * Finds the best few centers of a stage, for one or several residuals of the same vector. Centers
+ * are ranked by {@code error + |centre(a, b)|^2 - 2 f[a] - 2 h[b]}, where f and h are the products
+ * of a residual with first and second rows. The minimum over b takes 64 subtractions for each a.
+ * The best n centers are then in the n rows a with the smallest minima, and only these are searched
+ * again.
  */
 public final class StageSearch {
   private static final int ROWS = AdditiveStages.ROWS;
@@ -21,16 +22,18 @@ public final class StageSearch {
   private int stage;
 
   /**
-   * @param most centres that {@link #begin} may ask for
+   * Creates a search.
+   *
+   * @param max maximum number of centers that {@link #begin} may request
    */
-  public StageSearch(Kernels kernels, int most) {
+  public StageSearch(Kernels kernels, int max) {
     this.kernels = kernels;
-    this.rows = new Ranking(most);
-    this.centres = new Ranking(most);
+    this.rows = new Ranking(max);
+    this.centres = new Ranking(max);
   }
 
   /**
-   * Forgets what was found before.
+   * Starts a new search.
    *
    * @param products of residuals and the stage's rows
    */
@@ -43,10 +46,10 @@ public final class StageSearch {
   }
 
   /**
-   * Takes a residual's centres into account.
+   * Adds the centers of a residual.
    *
-   * @param error its squared length, or that less what all residuals of the vector share
-   * @param at of its products: (2, ROWS)
+   * @param error its squared norm, possibly without a term common to all residuals of the vector
+   * @param at offset of its products: (2, ROWS)
    */
   public void offer(float error, int at) {
     kernels
@@ -54,14 +57,14 @@ public final class StageSearch {
         .minDistances(stages.squares(), stages.squaresAt(stage, 0), products, at + ROWS, minima);
     for (int a = 0; a < ROWS; a++) {
       float shift = error - 2 * products[at + a];
-      float least = minima[a] + shift;
-      if (least < rows.worst()) {
-        rows.insert(least, at, a, shift);
+      float min = minima[a] + shift;
+      if (min < rows.worst()) {
+        rows.insert(min, at, a, shift);
       }
     }
   }
 
-  /** Ranks the centres of what was offered; to be called once, before they are asked for. */
+  /** Ranks the centers of all residuals. Must be called once, before results are read. */
   public void rank() {
     float[] squares = stages.squares();
     for (int rank = 0; rank < rows.wanted && rows.errors[rank] < centres.worst(); rank++) {
@@ -77,12 +80,12 @@ public final class StageSearch {
     }
   }
 
-  /** Of the centre of a rank, zero for the best. */
+  /** Returns the error of a center by rank, zero for the best. */
   public float error(int rank) {
     return centres.errors[rank];
   }
 
-  /** The residual that it belongs to: where its products begin. */
+  /** Returns the residual of a center: the offset of its products. */
   public int origin(int rank) {
     return centres.origins[rank];
   }
@@ -91,7 +94,7 @@ public final class StageSearch {
     return (short) centres.choices[rank];
   }
 
-  /** The few smallest of many errors, the smallest first. */
+  /** The smallest of many errors, in ascending order. */
   private static final class Ranking {
     private final float[] errors;
     private final int[] origins;
@@ -99,11 +102,11 @@ public final class StageSearch {
     private final float[] shifts;
     private int wanted;
 
-    Ranking(int most) {
-      this.errors = new float[most];
-      this.origins = new int[most];
-      this.choices = new int[most];
-      this.shifts = new float[most];
+    Ranking(int max) {
+      this.errors = new float[max];
+      this.origins = new int[max];
+      this.choices = new int[max];
+      this.shifts = new float[max];
     }
 
     void begin(int count) {

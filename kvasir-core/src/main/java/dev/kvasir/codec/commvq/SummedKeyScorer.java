@@ -10,8 +10,8 @@ import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.RotaryCodes;
 
 /**
- * A key is added up from its rows once for all query heads, in whole numbers, and turned by its
- * place on the page only: queries are turned back by the page's position.
+ * Adds up the rows of a key in integers, once for all query heads. Keys are rotated only by their
+ * offset in the page; queries are rotated back by the page's position.
  */
 final class SummedKeyScorer implements KeyScorer {
   private static final int PAGE = Page.TOKENS;
@@ -23,7 +23,7 @@ final class SummedKeyScorer implements KeyScorer {
   private short[] sums = {};
   private float[] keys = {};
   private final RotaryCodes codes = new RotaryCodes();
-  private RopeRotation turn; // null until there is a table
+  private RopeRotation ropeRotation; // null until there is a table
 
   SummedKeyScorer(Kernels kernels) {
     this.kernels = kernels;
@@ -35,7 +35,7 @@ final class SummedKeyScorer implements KeyScorer {
     Int8Codebooks codebooks = page.layerCodebooks().keys().get(kvHead);
     ensureCapacity(table, codebooks.sets());
     table.toPairOrder(queries, 0, rows, arrangedQueries, 0);
-    turn.rotate(kernels, arrangedQueries, rows, page.rotation(), -page.position());
+    ropeRotation.rotate(kernels, arrangedQueries, rows, page.rotation(), -page.position());
     page.readKeys(kernels, kvHead, indices);
     page.readKeyScales(kernels, scales);
     codes.set(codebooks, indices, scales, table.cosines(), table.sines());
@@ -46,8 +46,8 @@ final class SummedKeyScorer implements KeyScorer {
     if (indices.length < sets * PAGE) {
       indices = new byte[sets * PAGE];
     }
-    if (turn == null || turn.table() != table) {
-      turn = new RopeRotation(table);
+    if (ropeRotation == null || ropeRotation.table() != table) {
+      ropeRotation = new RopeRotation(table);
       arrangedQueries = new float[PageReader.MAX_ROWS * table.width()];
       sums = new short[CodebookKernels.scoringScratch(table.width())];
       keys = new float[CodebookKernels.scoringScratch(table.width())];

@@ -10,14 +10,14 @@ import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
- * The commutative rearrangement of the paper. With pairs of channels as complex numbers, a key's
- * part of a score is
+ * Scores keys by the commutative rearrangement of the paper. With pairs of channels as complex
+ * numbers, a key's part of a score is
  *
  * <pre>Re(conj(q) e^(i angle) sum of z) = Re(e^(i angle) sum of conj(q) z)</pre>
  *
- * so the products {@code conj(q) z} of a query with all rows are made once for a walk, a token adds
- * up those that its codes name, and only the sum is turned to its position. Nothing of it is shared
- * between query heads but the angles.
+ * The products {@code conj(q) z} of a query with all rows are computed once per pass. A token adds
+ * up those selected by its codes, and only the sum is rotated to its position. Query heads share
+ * nothing but the angles.
  */
 final class TableKeyScorer implements KeyScorer {
   private static final int PAGE = Page.TOKENS;
@@ -26,13 +26,14 @@ final class TableKeyScorer implements KeyScorer {
   private final float[] scales = new float[PAGE];
   private final float[] products = new float[PAGE];
   private byte[] indices = {}; // (sets, PAGE)
-  private float[] tables = {}; // (rows, sets, ROWS, width): real parts, then imaginary ones negated
-  private float[] means = {}; // (rows, width), as tables
+  private float[]
+      tables = {}; // (rows, sets, ROWS, width): real parts, then negated imaginary parts
+  private float[] means = {}; // (rows, width), in the format of tables
   private float[] angles = {}; // (PAGE, width): cosines, then sines
   private float[] sums = {}; // (PAGE, width)
   private float[] arranged = {}; // (rows, width), queries
   private float[] fixedRow = {}; // (width)
-  private RopeRotation turn; // null until there is a table
+  private RopeRotation ropeRotation; // null until there is a table
   private final RowBlock inputRows = new RowBlock();
   private final RowBlock vectorRows = new RowBlock();
   private final RowBlock outputRows = new RowBlock();
@@ -88,7 +89,7 @@ final class TableKeyScorer implements KeyScorer {
     isMade = true;
   }
 
-  /** {@code conj(q) z = (qx x + qy y) + i (qx y - qy x)}. */
+  /** Computes {@code conj(q) z = (qx x + qy y) + i (qx y - qy x)}. */
   private static void multiply(float[] q, int at, float[] z, float[] out, int to, int pairs) {
     for (int i = 0; i < pairs; i++) {
       float qx = q[at + i];
@@ -98,7 +99,7 @@ final class TableKeyScorer implements KeyScorer {
     }
   }
 
-  /** One, turned to the positions of the page's tokens. */
+  /** Rotates the number one to the positions of the page's tokens. */
   private void rotateAngles(CommvqPage page, RopeTable table) {
     int width = table.width();
     for (int token = 0; token < PAGE; token++) {
@@ -107,24 +108,24 @@ final class TableKeyScorer implements KeyScorer {
       Arrays.fill(angles, at + width / 2, at + width, 0);
       table.rotate(kernels, angles, at, 1, token);
     }
-    turn.rotate(kernels, angles, PAGE, page.rotation(), page.position());
+    ropeRotation.rotate(kernels, angles, PAGE, page.rotation(), page.position());
   }
 
   private void ensureCapacity(int sets, RopeTable table) {
-    int most = PageReader.MAX_ROWS;
+    int maxRows = PageReader.MAX_ROWS;
     int width = table.width();
-    if (turn == null || turn.table() != table) {
-      turn = new RopeRotation(table);
+    if (ropeRotation == null || ropeRotation.table() != table) {
+      ropeRotation = new RopeRotation(table);
     }
-    if (tables.length < most * sets * Int8Codebooks.CODEWORDS * width) {
-      tables = new float[most * sets * Int8Codebooks.CODEWORDS * width];
+    if (tables.length < maxRows * sets * Int8Codebooks.CODEWORDS * width) {
+      tables = new float[maxRows * sets * Int8Codebooks.CODEWORDS * width];
       indices = new byte[sets * PAGE];
     }
     if (angles.length < PAGE * width) {
-      means = new float[most * width];
+      means = new float[maxRows * width];
       angles = new float[PAGE * width];
       sums = new float[PAGE * width];
-      arranged = new float[most * width];
+      arranged = new float[maxRows * width];
       fixedRow = new float[width];
     }
   }

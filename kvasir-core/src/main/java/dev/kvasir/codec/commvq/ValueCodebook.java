@@ -1,7 +1,7 @@
 package dev.kvasir.codec.commvq;
 
 /**
- * The codebook of values, whose first and second rows are free of each other.
+ * The codebook of values, whose first and second rows are independent.
  *
  * @param mean (headDim)
  */

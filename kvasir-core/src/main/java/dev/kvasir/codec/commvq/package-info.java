@@ -1,5 +1,9 @@
 /**
- * CommVQ: vectors as sums of rows from trained codebooks, which for keys are made so that they
- * commute with the rotation of positions.
+ * CommVQ: vectors as sums of rows of trained codebooks. The codebooks of keys commute with rotary
+ * embeddings. {@link dev.kvasir.codec.commvq.CommvqCodec} encodes by a beam search over {@link
+ * dev.kvasir.codec.commvq.AdditiveStages}; {@link dev.kvasir.codec.commvq.CommvqProfile} holds the
+ * codebooks of a model.
+ *
+ * <p>Uses the packages codec, error, kernel, memory, page and profile.
  */
 package dev.kvasir.codec.commvq;

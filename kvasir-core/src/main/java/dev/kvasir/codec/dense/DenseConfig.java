@@ -7,7 +7,7 @@ import dev.kvasir.codec.SpecText;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import java.util.Optional;
 
-/** Floating-point numbers and nothing packed. */
+/** The configuration of a cache of floating-point numbers, without quantization. */
 record DenseConfig(Precision precision) implements QuantizationConfig {
   static DenseConfig of(SpecText spec) {
     spec.requireNameOnly();

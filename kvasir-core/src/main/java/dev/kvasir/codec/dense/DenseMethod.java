@@ -5,7 +5,7 @@ import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.SpecText;
 import java.util.List;
 
-/** Keys and values as floating-point numbers, not packed. */
+/** Keys and values as floating-point numbers, without quantization. */
 public final class DenseMethod implements QuantizationMethod {
   @Override
   public List<String> names() {

@@ -12,8 +12,8 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * KIVI: keys are quantized channel by channel, because a few channels carry most of their range,
- * and values token by token. Nothing is learned and nothing is kept between pages.
+ * KIVI: per-channel quantization of keys, because a few channels have most of their range, and
+ * per-token quantization of values. Stateless and without calibration.
  */
 public final class KiviCodec implements StatelessCodec {
   private final int kvHeads;
@@ -26,7 +26,9 @@ public final class KiviCodec implements StatelessCodec {
   }
 
   /**
-   * @param heads of each layer, which may differ in their widths
+   * Creates a codec whose layers may have different bit widths.
+   *
+   * @param heads the head layout of each layer
    */
   public KiviCodec(int kvHeads, List<HeadShape> heads, OperandPrecision operandPrecision) {
     this.kvHeads = kvHeads;
@@ -51,7 +53,7 @@ public final class KiviCodec implements StatelessCodec {
     return heads.get(heads.size() == 1 ? 0 : layer);
   }
 
-  /** Values that are part of keys are expanded, which must serve many rows. */
+  /** Values that are part of keys must be dequantized, which pays off only for many rows. */
   @Override
   public boolean prefersQuantizedPrefill() {
     return storesValues;
@@ -62,7 +64,7 @@ public final class KiviCodec implements StatelessCodec {
     return UniformReader.MAX_PREFILL_ROWS;
   }
 
-  /** Of the first layer. */
+  /** Returns the bytes of the first layer's page. */
   @Override
   public long pageBytes() {
     return (long) kvHeads * heads.getFirst().bytes();

@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Uniform codes, keys by channel and values by token.
+ * The configuration of uniform codes with per-channel keys and per-token values.
  *
- * @param spec as typed
+ * @param spec the spec as typed
  * @param widths whether all layers have the bits of the spec
  */
 record KiviConfig(String spec, UniformOptions options, LayerWidths.Source widths)

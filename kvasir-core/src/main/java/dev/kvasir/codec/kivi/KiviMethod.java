@@ -2,7 +2,7 @@ package dev.kvasir.codec.kivi;
 
 import dev.kvasir.codec.BitWidthMethod;
 
-/** KIVI: uniform codes, keys by channel and values by token. */
+/** KIVI: uniform codes, with per-channel keys and per-token values. */
 public final class KiviMethod extends BitWidthMethod {
   public KiviMethod() {
     super(

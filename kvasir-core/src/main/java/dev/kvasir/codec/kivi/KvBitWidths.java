@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Bits of keys and of values, layer by layer.
+ * The bit widths of keys and values for each layer.
  *
  * @param keys by layer
  * @param values by layer
@@ -14,8 +14,8 @@ record KvBitWidths(int[] keys, int[] values) {
   private static final List<Integer> WIDTHS = LayerSensitivities.WIDTHS;
 
   /**
-   * One pair for all layers, of two widths with so many bits in the mean. Keys have the larger one:
-   * their errors change where attention looks, those of values what it finds there.
+   * Returns the same two widths for all layers, with the given mean. Keys get the larger one: their
+   * errors change which tokens receive attention, those of values only the output.
    */
   static KvBitWidths uniform(int layers, int meanBits) {
     for (int values : WIDTHS) {
@@ -34,13 +34,14 @@ record KvBitWidths(int[] keys, int[] values) {
   }
 
   /**
-   * The widths with the least sum of sensitivities that have no more bits in the mean: the best of
-   * every sum of bits, one side of a layer after another.
+   * Returns the widths with the smallest sum of sensitivities whose mean does not exceed {@code
+   * meanBits}. Dynamic programming over the keys and values of each layer finds the best for every
+   * number of total bits.
    */
   static KvBitWidths allocate(LayerSensitivities sensitivities, int meanBits) {
     int sides = 2 * sensitivities.layers();
     int totalBits = meanBits * sides;
-    double[] best = new double[totalBits + 1]; // by bits of the sides so far, at the most
+    double[] best = new double[totalBits + 1]; // smallest sum so far, by the maximum of bits used
     int[][] chosen = new int[sides][totalBits + 1];
     for (int side = 0; side < sides; side++) {
       double[] before = best;

@@ -18,17 +18,17 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 
 /**
- * Bits of keys and values by layer.
+ * The configuration of KIVI with separate bit widths for the keys and values of each layer.
  *
- * @param spec as typed
- * @param meanBits of all codes
- * @param widths by sensitivities of a profile, or the same for all layers; empty for those of the
- *     profile where it has any
+ * @param spec the spec as typed
+ * @param meanBits mean bits of all codes
+ * @param widths from the profile's sensitivities, or the same for all layers; empty to use the
+ *     profile's if it has any
  */
 record KvtunerConfig(
     String spec, int meanBits, UniformOptions options, Optional<LayerWidths.Source> widths)
     implements QuantizationConfig {
-  /** The means of two widths. */
+  /** Means of two supported widths. */
   private static final SortedSet<Integer> MEANS = new TreeSet<>(Set.of(2, 3, 4, 5, 6, 8));
 
   static KvtunerConfig of(SpecText spec) {

@@ -2,7 +2,7 @@ package dev.kvasir.codec.kivi;
 
 import dev.kvasir.codec.BitWidthMethod;
 
-/** KVTuner: codes of KIVI with bits of keys and of values that each layer has for itself. */
+/** KVTuner: KIVI codes with separate bit widths for the keys and values of each layer. */
 public final class KvtunerMethod extends BitWidthMethod {
   public KvtunerMethod() {
     super(

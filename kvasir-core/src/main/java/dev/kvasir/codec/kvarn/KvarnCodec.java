@@ -12,8 +12,8 @@ import dev.kvasir.page.HeadShape;
 import java.util.Collections;
 
 /**
- * The factor of a key's channel goes into its scale and zero, so that of its token is left to be
- * stored; of values it is the other way round.
+ * Codec of KVarN. The channel factor of a key is folded into its scale and zero point, so only the
+ * token factor is stored; for values it is the other way round.
  */
 final class KvarnCodec implements StatelessCodec {
   private static final int TOKENS = Page.TOKENS;
@@ -109,17 +109,17 @@ final class KvarnCodec implements StatelessCodec {
     return values;
   }
 
-  /** Of tokens of keys and channels of values, head after head. */
+  /** Returns the number of stored factors: key tokens and value channels, head after head. */
   int factorCount() {
     return kvHeads * (TOKENS + head.valueDim());
   }
 
-  /** Where those of a head's keys begin. // (TOKENS) */
+  /** Returns the index of a head's key factors. // (TOKENS) */
   int keyFactorsAt(int kvHead) {
     return kvHead * (TOKENS + head.valueDim());
   }
 
-  /** Where those of a head's values begin. // (valueDim) */
+  /** Returns the index of a head's value factors. // (valueDim) */
   int valueFactorsAt(int kvHead) {
     return keyFactorsAt(kvHead) + TOKENS;
   }

@@ -7,12 +7,13 @@ import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.uniform.UniformOptions;
 
 /**
- * Balanced heads, keys by channel and values by token.
+ * Configuration of KVarN: variance-normalized heads, keys quantized per channel and values per
+ * token.
  *
- * @param rounds of balancing at the most
+ * @param rounds maximum number of normalization rounds
  */
 record KvarnConfig(UniformOptions options, int rounds) implements QuantizationConfig {
-  /** As many as the published code takes. */
+  /** Number of rounds in the published code. */
   private static final int DEFAULT_ROUNDS = 16;
 
   private static final int MAX_ROUNDS = 1000;

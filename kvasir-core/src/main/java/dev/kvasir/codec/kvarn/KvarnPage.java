@@ -12,8 +12,8 @@ import dev.kvasir.codec.uniform.UniformPageSerializer;
 import dev.kvasir.memory.SharedArena;
 
 /**
- * Rotated keys divided by factors of their tokens, and rotated values divided by factors of their
- * channels. Stored:
+ * A page of rotated keys divided by token factors, and rotated values divided by channel factors.
+ * Serialized:
  *
  * <pre>
  * f16  (KV heads, 128 + valueDim) factors: of a head's tokens, then of its channels
@@ -21,7 +21,7 @@ import dev.kvasir.memory.SharedArena;
  * </pre>
  */
 final class KvarnPage implements Page {
-  /** Its number among stored pages. */
+  /** Kind of the serialized page. */
   private static final int KIND = 22;
 
   private final KvarnCodec codec;
@@ -45,7 +45,7 @@ final class KvarnPage implements Page {
         });
   }
 
-  /** Reads what {@link #form} wrote. */
+  /** Reads what {@link #serialize} wrote. */
   static KvarnPage read(SharedArena memory, Snapshot snapshot, KvarnCodec codec) {
     return SnapshotHeader.PAGE.unwrap(
         snapshot,
@@ -77,12 +77,12 @@ final class KvarnPage implements Page {
     return codes;
   }
 
-  /** What a head's key of a token was divided by. */
+  /** Returns the factor that a token's key was divided by. */
   float tokenFactor(int kvHead, int token) {
     return factors.half(codec.keyFactorsAt(kvHead) + token);
   }
 
-  /** What a channel of a head's values was divided by. */
+  /** Returns the factor that a value channel was divided by. */
   float channelFactor(int kvHead, int channel) {
     return factors.half(codec.valueFactorsAt(kvHead) + channel);
   }

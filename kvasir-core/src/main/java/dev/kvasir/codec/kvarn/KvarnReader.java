@@ -8,8 +8,8 @@ import dev.kvasir.codec.uniform.UniformReader;
 import java.util.Arrays;
 
 /**
- * Attention on the packed bits, for a few query rows: scores are multiplied by the factors of
- * tokens, and what a page's values sum up to by those of channels.
+ * Computes attention on the packed codes, for a few query rows. Token factors multiply the scores,
+ * and channel factors multiply the value sums of a page.
  */
 final class KvarnReader implements PageReader {
   static final PageReaders.Kind<KvarnReader> KIND = new PageReaders.Kind<>(KvarnReader::new);
@@ -19,7 +19,7 @@ final class KvarnReader implements PageReader {
   private final UniformReader uniform;
   private final float[] rotated; // (rows, keyDim)
   private final float[] sums; // (rows, valueDim), of one page
-  private final OutputAccumulator held;
+  private final OutputAccumulator outputs;
   private boolean isRotated;
 
   private KvarnReader(PageReaders readers) {
@@ -28,13 +28,13 @@ final class KvarnReader implements PageReader {
     this.uniform = readers.of(UniformReader.KIND);
     this.rotated = new float[PageReader.MAX_ROWS * keyDim];
     this.sums = new float[PageReader.MAX_ROWS * valueDim];
-    this.held = new OutputAccumulator(readers.kernels(), valueDim);
+    this.outputs = new OutputAccumulator(readers.kernels(), valueDim);
   }
 
   @Override
   public void beginPass() {
     isRotated = false;
-    held.beginPass();
+    outputs.beginPass();
   }
 
   @Override
@@ -55,11 +55,11 @@ final class KvarnReader implements PageReader {
   }
 
   @Override
-  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
+  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] accumulator) {
     KvarnPage balanced = (KvarnPage) page;
     Arrays.fill(sums, 0, rows * valueDim, 0);
     uniform.accumulate(balanced.codes(), kvHead, weights, rows, sums);
-    float[] out = held.accumulator(balanced.codec().valueBasis(), kvHead, rows);
+    float[] out = outputs.accumulator(balanced.codec().valueBasis(), kvHead, rows);
     for (int channel = 0; channel < valueDim; channel++) {
       float factor = balanced.channelFactor(kvHead, channel);
       for (int row = 0; row < rows; row++) {
@@ -70,11 +70,11 @@ final class KvarnReader implements PageReader {
 
   @Override
   public void rescale(int row, float factor) {
-    held.rescale(row, factor);
+    outputs.rescale(row, factor);
   }
 
   @Override
-  public void endPass(int rows, float[] mixed) {
-    held.endPass(rows, mixed);
+  public void endPass(int rows, float[] accumulator) {
+    outputs.endPass(rows, accumulator);
   }
 }

@@ -4,26 +4,26 @@ import dev.kvasir.codec.Page;
 import java.util.Arrays;
 
 /**
- * Divides a head's vectors of a page by a factor for each token and one for each channel, until the
- * deviations of tokens among each other, and of channels, are alike: as Sinkhorn balances sums.
+ * Finds a factor for each token and each channel of a head's page. Division by them equalizes the
+ * deviations of tokens and of channels, as in Sinkhorn normalization.
  *
- * @param rounds at the most; the best of them counts
+ * @param rounds maximum number of rounds; the best one counts
  */
 record VarianceNormalizer(int rounds) {
   private static final int TOKENS = Page.TOKENS;
 
-  /** Deviations of a round, and logarithms of factors, are kept where halves have all digits. */
+  /** Bounds deviations and log factors to the range in which halves are precise. */
   private static final double MIN_DEVIATION = 1e-3;
 
   private static final double MAX_DEVIATION = 1e3;
   private static final double MIN_LOG = -8;
   private static final double MAX_LOG = 8;
 
-  /** Stands for a deviation of zero where it divides. */
+  /** Replaces a deviation of zero as a divisor. */
   private static final double EPSILON = 1e-8;
 
   /**
-   * Factors that fit halves.
+   * Factors rounded to halves.
    *
    * @param tokens (TOKENS)
    * @param channels (channels)
@@ -54,7 +54,7 @@ record VarianceNormalizer(int rounds) {
     return best;
   }
 
-  /** Numbers of a mean square of one: bounds of factors then are the same for all heads. */
+  /** Scales numbers to a mean square of one, so that all heads share the bounds of factors. */
   private static double[] toUnitMeanSquare(float[] x, int at, int count) {
     double sum = 0;
     for (int i = at; i < at + count; i++) {
@@ -70,7 +70,7 @@ record VarianceNormalizer(int rounds) {
     return new Factors(halves(tokenLogs), halves(channelLogs));
   }
 
-  /** As they are stored: what is coded must be divided by what it will be multiplied by. */
+  /** Rounds factors to halves as they are stored, so that division and multiplication match. */
   private static double[] halves(double[] logs) {
     return Arrays.stream(logs)
         .map(log -> Float.float16ToFloat(Float.floatToFloat16((float) StrictMath.exp(log))))
@@ -95,7 +95,7 @@ record VarianceNormalizer(int rounds) {
     }
   }
 
-  /** The ratio of the largest deviation to the least, of tokens and of channels. */
+  /** Returns the ratio of the largest to the smallest deviation, of tokens plus of channels. */
   private static double imbalance(double[] y, int channels) {
     return ratio(deviations(y, channels, true)) + ratio(deviations(y, channels, false));
   }
@@ -105,7 +105,7 @@ record VarianceNormalizer(int rounds) {
     return most / Math.max(Arrays.stream(deviations).min().orElseThrow(), EPSILON);
   }
 
-  /** Of each token over its channels, or of each channel over its tokens. */
+  /** Returns the deviation of each token over its channels, or of each channel over its tokens. */
   private static double[] deviations(double[] y, int channels, boolean ofTokens) {
     int count = ofTokens ? TOKENS : channels;
     double[] sums = new double[count];

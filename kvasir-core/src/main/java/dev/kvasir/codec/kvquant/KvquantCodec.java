@@ -8,10 +8,10 @@ import dev.kvasir.memory.SharedArena;
 import java.util.Optional;
 
 /**
- * KVQuant: channels of keys as they were before rotation, where they hold to a range, and values of
- * tokens, both at levels that are fitted to a page.
+ * Codec of KVQuant. Keys are quantized per channel before RoPE, where channels keep to a range, and
+ * values per token. Levels are fitted to each page.
  *
- * @param rotation that keys are turned back by; empty where they are packed as they are
+ * @param rotation undone before keys are quantized; empty to quantize them after RoPE
  */
 record KvquantCodec(
     int kvHeads, NonUniformCodes keys, NonUniformCodes values, Optional<Rotation> rotation)

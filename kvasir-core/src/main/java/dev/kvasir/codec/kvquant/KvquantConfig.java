@@ -15,10 +15,10 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * Codes of levels.
+ * Configuration of KVQuant.
  *
- * @param outliers numbers of each channel of keys, and of each value, that are kept apart
- * @param keys packed as they were before rotation, where it is known, or as they are
+ * @param outliers values of each key channel, and of each value vector, that are stored separately
+ * @param ropeOrder whether keys are quantized before RoPE, if the rotation is known, or after it
  */
 record KvquantConfig(
     int keyBits,
@@ -31,12 +31,12 @@ record KvquantConfig(
     implements QuantizationConfig {
   private static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(2, 3, 4));
 
-  /** About the paper's hundredth of 128 numbers. */
+  /** About the paper's one percent of 128 numbers. */
   private static final int DEFAULT_OUTLIERS = 1;
 
   private static final int MAX_OUTLIERS = 8;
 
-  /** The paper's. */
+  /** As in the paper. */
   private static final int DEFAULT_SINKS = 1;
 
   private static final int DEFAULT_WINDOW = 128;

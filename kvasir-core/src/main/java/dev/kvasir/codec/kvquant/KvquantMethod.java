@@ -2,7 +2,9 @@ package dev.kvasir.codec.kvquant;
 
 import dev.kvasir.codec.BitWidthMethod;
 
-/** KVQuant: levels where numbers are, keys before rotation, and a few numbers kept apart. */
+/**
+ * The KVQuant method: non-uniform levels, keys before RoPE, and a few outliers stored separately.
+ */
 public final class KvquantMethod extends BitWidthMethod {
   public KvquantMethod() {
     super(

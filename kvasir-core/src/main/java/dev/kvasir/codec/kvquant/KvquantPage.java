@@ -10,8 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * A layer's keys and values as codes of levels, head after head: {@link LevelCodes} of (channels,
- * tokens) for keys, then of (tokens, channels) for values. Attention expands it. Stored:
+ * A layer's keys and values as {@link NonUniformCodes}, head after head: (channels, tokens) for
+ * keys, then (tokens, channels) for values. Attention dequantizes it. Serialized:
  *
  * <pre>
  * u16  KV heads
@@ -19,15 +19,15 @@ import java.nio.ByteBuffer;
  * u16  channels of a value
  * u8   bits of keys
  * u8   bits of values
- * u8   numbers of a channel of keys that are kept apart
- * u8   numbers of a value that are kept apart
- * u8   1 if keys are as they were before rotation, else 0
+ * u8   outliers of a key channel
+ * u8   outliers of a value vector
+ * u8   1 if keys are before RoPE, else 0
  * u32  position of the first token
  *      the page's bytes
  * </pre>
  */
 final class KvquantPage implements Page {
-  /** Its number among stored pages. */
+  /** Kind of the serialized page. */
   private static final int KIND = 43;
 
   private static final int HEADER_BYTES = 3 * Short.BYTES + 5 + Integer.BYTES;
@@ -45,7 +45,7 @@ final class KvquantPage implements Page {
   }
 
   /**
-   * @param keys (kvHeads, tokens, keyDim), changed
+   * @param keys (kvHeads, tokens, keyDim), overwritten
    * @param values (kvHeads, tokens, valueDim)
    */
   static KvquantPage quantize(
@@ -116,7 +116,7 @@ final class KvquantPage implements Page {
     out.put((byte) preRopeFlag(codec));
   }
 
-  /** Reads what {@link #form} wrote. */
+  /** Reads what {@link #serialize} wrote. */
   static KvquantPage read(SharedArena memory, Snapshot snapshot, KvquantCodec codec) {
     return SnapshotHeader.PAGE.unwrap(snapshot, KIND, in -> read(memory, in, codec));
   }
@@ -163,7 +163,8 @@ final class KvquantPage implements Page {
       if (!codec.keys().hasValidOutlierIndices(bytes, keysOffset(head))
           || !codec.values().hasValidOutlierIndices(bytes, valuesOffset(head))) {
         close();
-        throw SnapshotHeader.PAGE.invalid("keeps a number of head %d at no place".formatted(head));
+        throw SnapshotHeader.PAGE.invalid(
+            "has an outlier of head %d with an invalid index".formatted(head));
       }
     }
     return this;
@@ -202,7 +203,7 @@ final class KvquantPage implements Page {
     return codec.codeBytes();
   }
 
-  /** Levels and numbers that are kept apart count as scales do. */
+  /** Counts levels and outliers as scale bytes. */
   @Override
   public long scaleBytes() {
     return bytes.byteSize() - codeBytes();

@@ -3,8 +3,8 @@ package dev.kvasir.codec.kvquant;
 import java.util.Arrays;
 
 /**
- * Levels between -1 and 1 that leave little squared error of the numbers that were counted: Lloyd's
- * iteration on a histogram, from levels at equal distances.
+ * Fits levels between -1 and 1 to a histogram of numbers. It minimizes squared error by Lloyd's
+ * iteration from evenly spaced levels.
  */
 final class LevelFit {
   private static final int BINS = 1024;
@@ -22,7 +22,7 @@ final class LevelFit {
     sums[bin] += weight * x;
   }
 
-  /** In rising order, as halves tell them. */
+  /** Returns the levels in rising order, rounded to halves. */
   float[] levels(int count) {
     float[] levels = evenlySpaced(count);
     for (int round = 0; round < ITERATIONS; round++) {
@@ -42,7 +42,7 @@ final class LevelFit {
     return levels;
   }
 
-  /** Each level to the mean of the numbers that are nearest to it. */
+  /** Moves each level to the mean of its nearest numbers. */
   private float[] lloydStep(float[] levels) {
     double[] weight = new double[levels.length];
     double[] sum = new double[levels.length];

@@ -1,10 +1,10 @@
 package dev.kvasir.codec.kvquant;
 
-/** Where the numbers lie that codes stand for. */
+/** Where the quantization levels are placed. */
 enum LevelPlacement {
-  /** Where the numbers of a head are: Lloyd's iteration. */
+  /** Fitted to the numbers of a head by Lloyd's iteration. */
   FITTED,
 
-  /** At equal distances. */
+  /** Evenly spaced. */
   EVEN
 }

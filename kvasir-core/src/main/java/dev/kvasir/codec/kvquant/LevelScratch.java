@@ -2,7 +2,7 @@ package dev.kvasir.codec.kvquant;
 
 import dev.kvasir.codec.PageWorkspace;
 
-/** One worker's room for levels. */
+/** Scratch array for levels of one worker. */
 final class LevelScratch {
   private final float[] levels = new float[NonUniformCodes.MAX_LEVELS];
 

@@ -9,25 +9,24 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Vectors as codes of levels, {@code number = zero + scale * level(code)}, but for those numbers of
- * each that are kept apart. Channels of keys are such vectors, and values of tokens.
+ * Vectors quantized to non-uniform levels, {@code number = zero + scale * level(code)}, with
+ * outliers stored separately. A vector is a key channel, or the value of a token.
  *
  * <pre>
  * levels    (2^bits) f16, from -1 to 1
  * scales    (vectors) f16
  * zeros     (vectors) f16
  * outliers  (vectors, outliers) f16
- * places    (vectors, outliers) u8, u16 where vectors have more than 256 numbers
+ * indices   (vectors, outliers) u8, u16 where vectors have more than 256 numbers
  * codes     WordLayout(length up to a multiple of 16, vectors up to a multiple of 4, bits)
  * </pre>
  *
  * @param length numbers of a vector
- * @param outliers numbers of a vector that are kept apart
- * @param layout of the codes
+ * @param outliers outliers of a vector
+ * @param layout layout of the codes
  */
 record NonUniformCodes(
     int vectors, int length, int bits, int outliers, LevelPlacement placement, WordLayout layout) {
-  /** Levels at the most. */
   static final int MAX_LEVELS = 16;
 
   private static final ValueLayout.OfShort HALF =
@@ -110,7 +109,7 @@ record NonUniformCodes(
     target.set(HALF, at, Float.floatToFloat16(x));
   }
 
-  /** The middle of a vector's other numbers, and how far they reach from it, as halves. */
+  /** Sets the midpoint of a vector's inliers and their largest distance from it, as halves. */
   private void scale(float[] x, int vector, int[] outlierIndices, float[] zeros, float[] scales) {
     float least = Float.POSITIVE_INFINITY;
     float most = Float.NEGATIVE_INFINITY;
@@ -170,7 +169,7 @@ record NonUniformCodes(
         : Short.toUnsignedInt(source.get(HALF, where));
   }
 
-  /** Whether all numbers that are kept apart have a place. */
+  /** Returns whether all outlier indices are in range. */
   boolean hasValidOutlierIndices(MemorySegment source, long offset) {
     for (int at = 0; at < vectors * outliers; at++) {
       if (outlierIndex(source, offset, at) >= length) {
@@ -181,9 +180,9 @@ record NonUniformCodes(
   }
 
   /**
-   * What {@link #pack} left, as numbers.
+   * Dequantizes what {@link #quantize} wrote.
    *
-   * @param levels room for {@link #MOST_LEVELS} of them
+   * @param levels scratch array of {@link #MAX_LEVELS}
    * @param x (vectors, length), set
    */
   void expand(CodeScratch scratch, float[] levels, MemorySegment source, long offset, float[] x) {

@@ -3,13 +3,13 @@ package dev.kvasir.codec.kvquant;
 import java.util.Comparator;
 import java.util.stream.IntStream;
 
-/** Which numbers of a vector are kept apart: those without which it has the smallest range. */
+/** Selects the outliers of a vector: those without which its range is smallest. */
 final class Outliers {
   private Outliers() {}
 
   /**
    * @param x numbers from {@code at} on
-   * @return so many places in rising order
+   * @return {@code count} indices in rising order
    */
   static int[] of(float[] x, int at, int length, int count) {
     int[] byNumber =

@@ -1,6 +1,6 @@
 package dev.kvasir.codec.kvquant;
 
-/** Whether keys are packed as they were before the rotation of positions, or as they are. */
+/** Whether keys are quantized before or after RoPE. */
 enum RopeOrder {
   BEFORE,
   AFTER

@@ -8,9 +8,8 @@ import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.memory.MemoryPool;
 
 /**
- * A method on latents: it packs what it would pack of heads without the channels that turn, which
- * lie beside it with more bits. Positions are in them, so that what is left of a score's precision
- * is left of the order of words, and they are few.
+ * Applies a method to latents. The rotary channels are quantized separately with more bits: they
+ * are few, and they carry the positions, so their errors would confuse the order of tokens.
  */
 class LatentCodec implements PageCodec {
   final PageCodec latents;
@@ -23,7 +22,7 @@ class LatentCodec implements PageCodec {
     this.queryHeads = queryHeads;
   }
 
-  /** A codec that keeps nothing, or shrinks, stays one. */
+  /** Wraps a codec; stateless and requantizing codecs remain so. */
   static PageCodec of(PageCodec latents, RotaryChannels rotary, CacheContext context) {
     return switch (latents) {
       case RequantizingCodec requantizing ->
@@ -90,8 +89,8 @@ class LatentCodec implements PageCodec {
   }
 
   @Override
-  public long tableBytes(int sealedBlocks) {
-    return latents.tableBytes(sealedBlocks);
+  public long tableBytes(int quantizedBlocks) {
+    return latents.tableBytes(quantizedBlocks);
   }
 
   @Override

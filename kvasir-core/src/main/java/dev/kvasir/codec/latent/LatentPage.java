@@ -13,18 +13,18 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * A layer's keys of latent attention: latents as the method packs them, and the channels that turn
- * beside them. Values are the latents. Stored:
+ * A layer's keys of latent attention: the method's page of latents, and the rotary channels. Values
+ * are the latents. Serialized:
  *
  * <pre>
  * u16  KV heads
- *      a CodeMatrixHeader of the channels that turn
+ *      a CodeMatrixHeader of the rotary channels
  *      their bytes
- *      the stored page of the latents
+ *      the serialized page of the latents
  * </pre>
  */
 final class LatentPage implements Page {
-  /** Its number among stored pages. */
+  /** The snapshot kind of this page. */
   private static final int KIND = 48;
 
   private final SharedArena memory;
@@ -33,9 +33,9 @@ final class LatentPage implements Page {
   private final Page latents;
 
   /**
-   * Takes the latents over.
+   * Creates a page that owns the given page of latents.
    *
-   * @param memory that the channels that turn lie in
+   * @param memory the memory of the rotary codes
    */
   LatentPage(SharedArena memory, RotaryChannels rotary, MemorySegment rotaryCodes, Page latents) {
     this.memory = memory.retain();
@@ -57,7 +57,7 @@ final class LatentPage implements Page {
         });
   }
 
-  /** Reads what {@link #form} wrote. */
+  /** Reads a page written by {@link #serialize}. */
   static LatentPage deserialize(
       SharedArena memory,
       RotaryChannels rotary,
@@ -74,7 +74,7 @@ final class LatentPage implements Page {
     CodeMatrixHeader header = CodeMatrixHeader.read(in);
     if (kvHeads != rotary.kvHeads() || !header.equals(rotary.matrix().header())) {
       throw SnapshotHeader.PAGE.invalid(
-          "has %d KV heads with channels that turn of %s; this cache has %d of %s"
+          "has %d KV heads with rotary channels of %s; this cache has %d of %s"
               .formatted(kvHeads, header, rotary.kvHeads(), rotary.matrix().header()));
     }
     if (in.remaining() < rotary.bytes()) {
@@ -82,8 +82,7 @@ final class LatentPage implements Page {
     }
     ByteBuffer rotaryCodes = Snapshot.nested(in, (int) rotary.bytes()).bytes();
     Page latents =
-        codec.deserialize(
-            memory, layer, Snapshot.of(in)); // whose checksum this page does not write
+        codec.deserialize(memory, layer, Snapshot.of(in)); // verified by its own checksum
     try {
       MemorySegment own = memory.adopt(MemorySegment.ofBuffer(rotaryCodes));
       return new LatentPage(memory, rotary, own, latents);
@@ -98,7 +97,7 @@ final class LatentPage implements Page {
     return readers.of(LatentReader.KIND);
   }
 
-  /** As the method packed them. */
+  /** Returns the method's page of latents. */
   Page latents() {
     return latents;
   }
@@ -107,7 +106,7 @@ final class LatentPage implements Page {
     return rotary;
   }
 
-  /** The channels that turn, packed. */
+  /** Returns the quantized rotary channels. */
   MemorySegment rotaryCodes() {
     return rotaryCodes;
   }
@@ -124,7 +123,7 @@ final class LatentPage implements Page {
     rotary.expand(workspace.codes(), rotaryCodes, kvHead, tokens, out);
   }
 
-  /** A worker's room for latents on their way into keys. */
+  /** A worker's buffer for latents that are copied into keys. */
   private static final class LatentScratch {
     private float[] vectors = {};
 
@@ -139,7 +138,7 @@ final class LatentPage implements Page {
     latents.dequantizeValues(workspace, kvHead, tokens, out);
   }
 
-  /** The same page with narrower latents, which are taken over. */
+  /** Returns a copy with requantized latents, which it owns. */
   LatentPage withLatents(SharedArena other, Page requantized) {
     MemorySegment copy = other.allocate(rotary.bytes()).copyFrom(rotaryCodes);
     return new LatentPage(other, rotary, copy, requantized);

@@ -12,21 +12,22 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * A method's plan, for heads of any shape: of keys that are wider than the values in them, the
- * method packs the latents, and the channels behind them are packed beside.
+ * A method's configuration extended to latent attention. If keys are wider than the values they
+ * contain, the method quantizes the latents, and the remaining rotary channels are quantized
+ * separately.
  *
- * @param spec as typed
- * @param typed the width of channels that turn, where it was given
+ * @param spec the spec as typed
+ * @param rotaryWidth bits of the rotary channels, if given
  */
 public record LatentQuantizationConfig(
     String spec, QuantizationConfig methodConfig, Optional<RotaryWidth> rotaryWidth)
     implements QuantizationConfig {
-  /** The key of any method that packs, beside its own. */
+  /** The spec key for rotary bits, accepted by every method that quantizes. */
   public static final String KEY = "rotary";
 
   private static final SortedSet<Integer> WIDTHS = new TreeSet<>(Set.of(8, 16));
 
-  /** What a spec says of channels that turn; the method does not see it. */
+  /** Returns the rotary bits of a spec. The method does not see this key. */
   public static Optional<RotaryWidth> parseRotaryWidth(SpecText spec) {
     return spec.value(KEY) != null
         ? Optional.of(spec.oneOf(KEY, 8, WIDTHS) == 8 ? RotaryWidth.BITS_8 : RotaryWidth.BITS_16)
@@ -41,7 +42,7 @@ public record LatentQuantizationConfig(
     if (!hasRotary(shape)) {
       if (rotaryWidth.isPresent()) {
         throw new InvalidInputException(
-            "the cache '%s' has a width for channels that turn behind a latent; here keys have none"
+            "the cache '%s' has a width for rotary channels behind a latent; here keys have none"
                 .formatted(spec));
       }
       return settings.of(shape, context);

@@ -7,8 +7,8 @@ import dev.kvasir.codec.uniform.QuantizedMatmul;
 import dev.kvasir.kernel.RowBlock;
 
 /**
- * Attention on pages of latents: the method's own reader meets the first channels of queries, and
- * what the channels that turn score is added to it.
+ * Attends to pages of latents. The method's reader scores the first channels of queries, and the
+ * scores of the rotary channels are added.
  */
 final class LatentReader implements PageReader {
   static final PageReaders.Kind<LatentReader> KIND = new PageReaders.Kind<>(LatentReader::new);
@@ -19,10 +19,10 @@ final class LatentReader implements PageReader {
   private final int latentDim;
   private final PageReaders latentReaders;
   private final QuantizedMatmul matmul;
-  private final float[] latentQueries; // (rows, latent)
+  private final float[] latentQueries; // (rows, latentDim)
   private final RowBlock rotaryRows = new RowBlock(); // channels of queries
   private final RowBlock scoreRows = new RowBlock();
-  private boolean hasLatentQueries; // the queries of this walk
+  private boolean hasLatentQueries; // for the queries of this pass
 
   private LatentReader(PageReaders readers) {
     this.keyDim = readers.keyDim();

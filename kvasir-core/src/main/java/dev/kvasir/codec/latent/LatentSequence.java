@@ -10,14 +10,15 @@ import dev.kvasir.memory.SharedArena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A method at work on the latents of a sequence: it never meets the channels that turn. Stored:
+ * The sequence codec of a method applied to latents; the method never sees rotary channels.
+ * Serialized:
  *
  * <pre>
- * the method's stored state
+ * the method's serialized state
  * </pre>
  */
 class LatentSequence implements SequenceCodec {
-  /** The number of its state among stored ones. */
+  /** The snapshot kind of this state. */
   static final int KIND = 48;
 
   final SequenceCodec latents;
@@ -27,7 +28,9 @@ class LatentSequence implements SequenceCodec {
   private final ObjectPool<float[]> fullKeys;
 
   /**
-   * @param queryHeads of a layer; 0 where no queries are shown
+   * Creates a sequence codec.
+   *
+   * @param queryHeads query heads of a layer; 0 if queries are not observed
    */
   LatentSequence(SequenceCodec latents, RotaryChannels rotary, int queryHeads) {
     this(
@@ -60,7 +63,7 @@ class LatentSequence implements SequenceCodec {
     latents.learn(new LatentBatch(batch));
   }
 
-  /** The latents of blocks that are about to be sealed. */
+  /** The latents of a batch of blocks. */
   private final class LatentBatch implements QuantizationBatch {
     private final QuantizationBatch batch;
 
@@ -97,7 +100,9 @@ class LatentSequence implements SequenceCodec {
     return quantizeLatents(latents, rotary, memory, layer, position, keys, values);
   }
 
-  /** Packs what turns, closes the gaps that it leaves and lets a method pack the latents. */
+  /**
+   * Quantizes the rotary channels, compacts the latents in place, and quantizes them by the method.
+   */
   static Page quantizeLatents(
       SequenceCodec latents,
       RotaryChannels rotary,
@@ -126,7 +131,7 @@ class LatentSequence implements SequenceCodec {
     return SnapshotHeader.STATE.wrap(kind, ofLatents.length, out -> out.put(ofLatents));
   }
 
-  /** What {@link #state} was made of. */
+  /** Returns the method's state from {@link #state}. */
   static byte[] latentState(int kind, byte[] state) {
     return SnapshotHeader.STATE.unwrap(
         state,

@@ -4,7 +4,7 @@ import dev.kvasir.codec.RequantizingCodec;
 import dev.kvasir.codec.RequantizingSequence;
 import dev.kvasir.memory.MemoryPool;
 
-/** The same where latents become narrower under a budget; the channels that turn do not. */
+/** A latent codec whose latents can be requantized. The rotary channels keep their bits. */
 final class RequantizingLatentCodec extends LatentCodec implements RequantizingCodec {
   private final RequantizingCodec requantizing;
 

@@ -4,9 +4,9 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.RequantizingSequence;
 import dev.kvasir.memory.SharedArena;
 
-/** Latents of a sequence at their levels, beside channels that stay as wide as they are. */
+/** The sequence codec of latents that have levels. The rotary channels keep their bits. */
 final class RequantizingLatentSequence extends LatentSequence implements RequantizingSequence {
-  /** The number of its state among stored ones. */
+  /** The snapshot kind of this state. */
   static final int KIND = 49;
 
   private final RequantizingSequence requantizing;

@@ -9,14 +9,14 @@ import dev.kvasir.page.CodeScratch;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The channels of keys that turn, which lie behind the latent and are packed beside it.
+ * The rotary channels of keys, which follow the latent and are quantized separately.
  *
  * <pre>
- * (kvHeads) grids of (rotary channels, 128 tokens)
+ * (kvHeads) matrices of (rotary channels, 128 tokens)
  * </pre>
  *
- * @param latent channels of a latent
- * @param grid what those of a head are packed to
+ * @param latentDim channels of a latent
+ * @param matrix the layout of a head's rotary channels
  */
 record RotaryChannels(int kvHeads, int latentDim, CodeMatrix matrix) {
   private static final int TOKENS = Page.TOKENS;
@@ -24,10 +24,10 @@ record RotaryChannels(int kvHeads, int latentDim, CodeMatrix matrix) {
 
   static RotaryChannels of(CacheShape shape, RotaryWidth width) {
     int rotary = shape.keyDim() - shape.valueDim();
-    return new RotaryChannels(shape.kvHeads(), shape.valueDim(), width.grid(rotary));
+    return new RotaryChannels(shape.kvHeads(), shape.valueDim(), width.matrix(rotary));
   }
 
-  /** How many turn. */
+  /** Returns the number of rotary channels. */
   int count() {
     return matrix.rows();
   }
@@ -49,7 +49,7 @@ record RotaryChannels(int kvHeads, int latentDim, CodeMatrix matrix) {
   }
 
   /**
-   * Packs the channels that turn.
+   * Quantizes the rotary channels.
    *
    * @param keys (kvHeads, tokens, keyDim)
    */
@@ -74,10 +74,10 @@ record RotaryChannels(int kvHeads, int latentDim, CodeMatrix matrix) {
   }
 
   /**
-   * Moves vectors together until nothing but latents is left, in place or into another array.
+   * Copies the latents of keys, without gaps, in place or into another array.
    *
    * @param keys (vectors, keyDim) from {@code at} on
-   * @param latents (vectors, latent), set
+   * @param latents (vectors, latentDim), set
    */
   void copyLatents(float[] keys, int at, int vectors, float[] latents) {
     for (int i = 0; i < vectors; i++) {
@@ -86,7 +86,7 @@ record RotaryChannels(int kvHeads, int latentDim, CodeMatrix matrix) {
   }
 
   /**
-   * Puts the channels that turn behind their latents.
+   * Dequantizes the rotary channels to their place after the latents.
    *
    * @param out (tokens, keyDim)
    */

@@ -7,7 +7,7 @@ import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.memory.SharedArena;
 
-/** The same where the method keeps nothing of a sequence. */
+/** A latent codec for a stateless method. */
 final class StatelessLatentCodec extends LatentCodec implements StatelessCodec {
   private final SequenceCodec latentCodec;
 

@@ -7,21 +7,21 @@ import java.util.List;
 import java.util.PriorityQueue;
 
 /**
- * Shares bits out among all channels of a model: always where one more takes away most of what is
- * lost. A bit more of a channel takes {@code W s^2 (D(k) - D(k + 1))} from the error of a token,
- * with s the deviation and W the weight of its class ({@link Steps}). A row of codes has whole
- * bytes, so bits are given out to a row by the byte.
+ * Allocates bits to all channels of a model, greedily where one more bit removes the most error.
+ * One more bit for a channel reduces a token's error by {@code W s^2 (D(k) - D(k + 1))}, with s the
+ * deviation, W the weight of the tier and D from {@link UnitVarianceSteps}. A row of codes has
+ * whole bytes, so a row gets its bits by the byte.
  */
 final class BitAllocator {
-  /** A row before its first byte has no scale either. */
+  /** Bits of the first byte that are left for codes after the row's scale. */
   private static final int FIRST_BITS = Byte.SIZE - RowCodeLayout.SCALE_BITS;
 
-  /** The codes of one class of tokens, of one side of a head, while bits are given out. */
+  /** The code row of one saliency tier, for keys or values of one head, during allocation. */
   static final class Row {
     private final double[] energies; // (dim): weight times squared deviation
-    private final double tokenFraction; // of tokens that have such a row
+    private final double tokenFraction; // fraction of tokens that have such a row
     private final int[] bits; // (dim)
-    private double nextGain; // of the next byte, for each of its bits
+    private double nextGain; // of the next byte, per bit
     private int[] nextBits;
 
     Row(double[] energies, SaliencyTier tokens) {
@@ -31,7 +31,7 @@ final class BitAllocator {
       evaluateNextByte();
     }
 
-    /** Finds what the next byte would do. */
+    /** Computes the gain of the next byte. */
     private void evaluateNextByte() {
       int more = Arrays.stream(bits).anyMatch(k -> k > 0) ? Byte.SIZE : FIRST_BITS;
       nextBits = bits.clone();
@@ -77,8 +77,8 @@ final class BitAllocator {
   private BitAllocator() {}
 
   /**
-   * @param rows of all layers, heads, sides and classes
-   * @param budget bits that a token has for them on the average
+   * @param rows rows of all layers, heads, sides and tiers
+   * @param budget average bits per token
    */
   static void allocate(List<Row> rows, double budget) {
     PriorityQueue<Row> queue =
@@ -90,7 +90,7 @@ final class BitAllocator {
       if (row.nextGain <= 0) {
         break;
       }
-      // One that does not fit is left out: a row of fewer tokens may still do.
+      // Drop a row that does not fit: a row of fewer tokens may still fit.
       if (row.cost() <= left) {
         left -= row.cost();
         row.takeNextByte();

@@ -7,8 +7,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * The ids of a block's tokens, which the pages of all its layers refer to; they count as part of
- * the first layer's.
+ * The token ids of a block, shared by the pages of all its layers. They count as bytes of the first
+ * layer's page.
  *
  * <pre>u32 id of each token</pre>
  */
@@ -29,7 +29,7 @@ final class BlockTokenIds {
     this.memory = memory.retain();
   }
 
-  /** Of the first of them. */
+  /** Returns the position of the first token. */
   int position() {
     return position;
   }

@@ -8,8 +8,8 @@ import java.nio.ByteOrder;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The keys and values of one token in a layer as they came: a slot of a {@link SinkSlots}, which is
- * free again once no page holds it.
+ * Unquantized keys and values of one token in a layer: a reference-counted slot of {@link
+ * SinkSlots}.
  *
  * <pre>
  * f16 (kvHeads, keyDim)    keys, rotated to their position
@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class ExactRows {
   private static final ValueLayout.OfShort HALF =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final int EXPONENT = 0x7C00; // all of it set where a half is no finite number
+  private static final int EXPONENT = 0x7C00; // all ones for infinity and NaN
 
   private final MeadSizes sizes;
   private final MemorySegment rows;
@@ -28,9 +28,9 @@ final class ExactRows {
   private final AtomicInteger refCount = new AtomicInteger(1);
 
   /**
-   * Held by whoever makes it.
+   * Creates rows with one reference.
    *
-   * @param free what follows when nobody holds it
+   * @param free called when the last reference is released
    */
   ExactRows(MeadSizes sizes, MemorySegment rows, Runnable free) {
     this.sizes = sizes;
@@ -80,7 +80,7 @@ final class ExactRows {
     return rows;
   }
 
-  /** Whether all halves of some rows are finite numbers. */
+  /** Returns whether all halves are finite. */
   static boolean areFinite(MemorySegment rows) {
     for (long at = 0; at < rows.byteSize(); at += Short.BYTES) {
       if ((rows.get(HALF, at) & EXPONENT) == EXPONENT) {

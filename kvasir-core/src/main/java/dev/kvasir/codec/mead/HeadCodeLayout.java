@@ -6,14 +6,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How the tokens of a KV head are coded at one rate.
+ * Code layout of a KV head at one rate.
  *
- * @param keys a band of rows for each class
- * @param values as the keys
+ * @param keys a band of rows for each tier
+ * @param values a band of rows for each tier
  */
 record HeadCodeLayout(CodeBands keys, CodeBands values) {
   /**
-   * @param bits by side and class
+   * @param bits by side and tier
    */
   static HeadCodeLayout of(MeadSizes sizes, HeadTables head, int[][][] bits) {
     return new HeadCodeLayout(
@@ -56,7 +56,9 @@ record HeadCodeLayout(CodeBands keys, CodeBands values) {
     return of(side).layout(tokens.ordinal());
   }
 
-  /** The same without rows that are longer than those of a higher rate: they are as those are. */
+  /**
+   * Returns this layout, with each row that is longer than at the higher rate replaced by that one.
+   */
   HeadCodeLayout limitedTo(HeadCodeLayout higher) {
     return new HeadCodeLayout(shorter(keys, higher.keys), shorter(values, higher.values));
   }
@@ -70,7 +72,7 @@ record HeadCodeLayout(CodeBands keys, CodeBands values) {
     return bands(chosen);
   }
 
-  /** A width, a place and a step of each channel, and the plans. */
+  /** Returns the bytes of each channel's width, offset and step, and of the band plans. */
   long bytes() {
     return bytes(keys) + bytes(values);
   }

@@ -5,7 +5,7 @@ import dev.kvasir.kernel.RowCodeLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-/** Codes the tokens of a page for one head, and keeps what codes of values are wrong by. */
+/** Quantizes the tokens of a page for one head, and stores the mean error of the value codes. */
 final class HeadEncoder {
   private static final int TOKENS = Page.TOKENS;
 
@@ -24,7 +24,7 @@ final class HeadEncoder {
   }
 
   /**
-   * @param tokens what tables left of them, with their classes; what codes leave of them then
+   * @param tokens prediction residuals with their tiers; overwritten by the quantization error
    * @param out a page's bytes
    */
   void encode(

@@ -3,17 +3,17 @@ package dev.kvasir.codec.mead;
 import dev.kvasir.codec.Page;
 import dev.kvasir.kernel.NibbleRows;
 
-/** The tokens of a page for one head, on the way to their codes. */
+/** Scratch arrays for quantizing the tokens of a page for one head. */
 final class HeadEncodingScratch {
   private static final int TOKENS = Page.TOKENS;
 
-  final float[] keys; // (TOKENS, keyWidth), before rotation
-  final float[] components; // of values (TOKENS, valueWidth)
-  final int[] keyTableRows = new int[TOKENS]; // rows of the table
+  final float[] keys; // (TOKENS, keyWidth), before RoPE
+  final float[] components; // value components (TOKENS, valueWidth)
+  final int[] keyTableRows = new int[TOKENS]; // row of the table, by token
   final int[] valueTableRows = new int[TOKENS];
-  final byte[] order = new byte[TOKENS]; // tokens by rows of codes, class after class
-  final double[] shares = new double[TOKENS]; // in the mean error of components; 1 in all
-  final float[] means; // (valueWidth), what components are wrong by already
+  final byte[] order = new byte[TOKENS]; // token of each code row, tier after tier
+  final double[] shares = new double[TOKENS]; // weight in the mean error of components; sums to 1
+  final float[] means; // (valueWidth), mean error that components already have
   private final float[] base;
 
   HeadEncodingScratch(MeadSizes sizes) {
@@ -31,7 +31,7 @@ final class HeadEncodingScratch {
     return side == KvSide.KEYS ? keyTableRows : valueTableRows;
   }
 
-  /** Leaves what is to be coded. */
+  /** Subtracts the predictions, which leaves the residuals to quantize. */
   void subtractTableRows(HeadTables head) {
     for (KvSide side : KvSide.values()) {
       subtractTableRows(head.base(side), tableRows(side), vectors(side));

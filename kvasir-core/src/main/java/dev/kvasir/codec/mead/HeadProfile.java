@@ -1,18 +1,18 @@
 package dev.kvasir.codec.mead;
 
 /**
- * What was learned of one KV head. Channels of keys are in the order of pairs, as they were before
- * rotation; values are components, {@code y = to . v}.
+ * What calibration learned about one KV head. Key channels are in pair order, before RoPE. Values
+ * are components, {@code y = to . v}.
  *
- * @param keyWeights (keyDim), how far a channel's error reaches: the root of the metric's diagonal
+ * @param keyWeights (keyDim), how much a channel's error counts: the root of the metric's diagonal
  * @param valueTo (valueDim components, valueDim channels)
  * @param valueFrom (valueDim channels, valueDim components)
- * @param deviations (classes, keyDim and valueDim) of what tables leave: of keys times their
- *     weights, and of components
- * @param classWeights (classes, keys and values), how much an error of such a token counts
- * @param importance (keys and values, ranks), how much an error counts by the token's rank on its
- *     page
- * @param meanUnits (valueDim) of mean errors of a page's components
+ * @param deviations (tiers, keyDim and valueDim) of prediction residuals: keys times their weights,
+ *     and components
+ * @param tierWeights (tiers, keys and values), how much an error of such a token counts
+ * @param importance (keys and values, rank buckets), how much an error counts by the token's
+ *     attention rank on its page
+ * @param meanUnits (valueDim), units of the mean errors of a page's components
  * @param lows (keyDim and valueDim) of table rows
  * @param steps (keyDim and valueDim) of table rows
  * @param rows table rows, four nibbles a word // (rows, words of keys and of values)
@@ -28,16 +28,16 @@ public record HeadProfile(
     float[] lows,
     float[] steps,
     short[] rows) {
-  /** Ranks on a page by received attention are told apart in so many equal parts. */
+  /** Number of equal buckets that tokens of a page are ranked into by received attention. */
   public static final int RANK_BUCKETS = 8;
 
-  /** Words that hold the nibbles of so many channels. */
+  /** Returns the number of words for the nibbles of a vector. */
   static int words(int channels) {
     return Math.ceilDiv(channels, 4);
   }
 
   /**
-   * Rows of nibbles as {@link #rows} has them.
+   * Packs rows of nibbles into the format of {@link #rows}.
    *
    * @param keys (rows, keyDim)
    * @param values (rows, valueDim)
@@ -59,7 +59,7 @@ public record HeadProfile(
     }
   }
 
-  /** The nibble of a channel in a row of words. */
+  /** Returns the nibble of a channel. */
   static int nibble(short[] words, int row, int channel) {
     return words[row + channel / 4] >> 4 * (channel % 4) & 15;
   }

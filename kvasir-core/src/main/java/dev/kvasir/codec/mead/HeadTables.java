@@ -7,17 +7,17 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
- * What is known of a KV head, as its tokens are packed and read: numbers of keys in the lanes of
- * {@link MeadSizes}, values as components.
+ * Tables of a KV head in the layout of quantizer and kernels: keys in the lanes of {@link
+ * MeadSizes}, values as components.
  *
- * @param keyBase what is taken off keys
- * @param valueBase what is taken off components
+ * @param keyBase predictions subtracted from keys
+ * @param valueBase predictions subtracted from components
  * @param keyWeights (keyWidth)
  * @param valueTo (valueWidth, valueDim)
  * @param valueFrom (valueDim, valueWidth)
- * @param deviations (classes, keyDim and valueDim) of what tables leave
- * @param classWeights (classes, keys and values)
- * @param importance (keys and values, ranks)
+ * @param deviations (tiers, keyDim and valueDim) of prediction residuals
+ * @param tierWeights (tiers, keys and values)
+ * @param importance (keys and values, rank buckets)
  * @param meanUnits (valueWidth)
  */
 record HeadTables(
@@ -30,11 +30,11 @@ record HeadTables(
     float[] tierWeights,
     float[] importance,
     float[] meanUnits) {
-  /** Of a line of the caches that processors have. */
+  /** Size of a CPU cache line in bytes. */
   private static final int ROW_ALIGNMENT = 64;
 
   /**
-   * @param memory of what attention reads where it lies
+   * @param memory memory for the table rows, which attention reads in place
    */
   static HeadTables of(MeadSizes sizes, HeadProfile head, SegmentAllocator memory) {
     int words = HeadProfile.words(sizes.keyDim()) + HeadProfile.words(sizes.valueDim());
@@ -57,8 +57,8 @@ record HeadTables(
   }
 
   /**
-   * Rows of nibbles as kernels want them: the second half of the lanes in the upper bits. A token's
-   * row for values follows that for keys: who fetches one has the other in the same line.
+   * Lays out nibble rows for the kernels: the second half of the lanes goes into the upper bits. A
+   * token's value row follows its key row, so that one cache line holds both.
    */
   private static NibbleRows base(
       MeadSizes sizes, HeadProfile head, KvSide side, MemorySegment table) {
@@ -88,21 +88,21 @@ record HeadTables(
         sizes.inLanes(side, head.steps(), at));
   }
 
-  /** A square matrix with rows or columns of zeros behind. */
+  /** Pads a square matrix with rows or columns of zeros. */
   private static float[] padded(
-      float[] from, int rows, int columns, int width, boolean columnsGrow) {
-    float[] to = new float[columnsGrow ? rows * width : width * columns];
-    int stride = columnsGrow ? width : columns;
+      float[] from, int rows, int columns, int width, boolean padColumns) {
+    float[] to = new float[padColumns ? rows * width : width * columns];
+    int stride = padColumns ? width : columns;
     for (int r = 0; r < rows; r++) {
       System.arraycopy(from, r * columns, to, r * stride, columns);
     }
     return to;
   }
 
-  /** Of a channel, in a class of tokens. */
+  /** Returns the deviation of a channel in a tier. */
   float deviation(MeadSizes sizes, KvSide side, SaliencyTier tokens, int channel) {
-    int ofClass = tokens.ordinal() * (sizes.keyDim() + sizes.valueDim());
-    return deviations[ofClass + (side == KvSide.KEYS ? 0 : sizes.keyDim()) + channel];
+    int ofTier = tokens.ordinal() * (sizes.keyDim() + sizes.valueDim());
+    return deviations[ofTier + (side == KvSide.KEYS ? 0 : sizes.keyDim()) + channel];
   }
 
   NibbleRows base(KvSide side) {

@@ -4,13 +4,14 @@ import dev.kvasir.codec.Page;
 import java.util.Arrays;
 
 /**
- * Puts the tokens of a page in classes, for one head, and says how much each counts in the mean
- * error of components: as much as attention is likely to weigh it, which is what it has received.
+ * Assigns the tokens of a page to saliency tiers, for one head. Also sets how much each token
+ * weighs in the mean error of components: by the attention it received, as an estimate of its
+ * future weight.
  */
 final class HeadTierAssigner {
   private static final int TOKENS = Page.TOKENS;
 
-  /** Attention and rank of a token that is not coded. */
+  /** Attention and rank of an unquantized token. */
   private static final int NONE = -1;
 
   private final MeadSizes sizes;
@@ -32,9 +33,9 @@ final class HeadTierAssigner {
   }
 
   /**
-   * @param tokens what tables left of them; their order and shares are set
-   * @param received attention of each token
-   * @param isExact whether a token is kept beside its code, which then counts for nothing
+   * @param tokens prediction residuals; their order and shares are set
+   * @param received attention received by each token
+   * @param isExact whether a token stays unquantized; its code then counts for nothing
    */
   void assign(HeadTables head, HeadEncodingScratch tokens, int[] received, boolean[] isExact) {
     for (int token = 0; token < TOKENS; token++) {
@@ -77,7 +78,7 @@ final class HeadTierAssigner {
     }
   }
 
-  /** Where it is not known what tokens have received. */
+  /** Gives all quantized tokens the same share, for when received attention is unknown. */
   static void setUniformShares(boolean[] isExact, double[] shares) {
     int quantized = TOKENS;
     for (boolean exact : isExact) {

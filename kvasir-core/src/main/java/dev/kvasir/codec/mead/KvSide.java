@@ -1,6 +1,6 @@
 package dev.kvasir.codec.mead;
 
-/** The two vectors of a token. */
+/** Selects the keys or the values of a token. */
 enum KvSide {
   KEYS,
   VALUES;

@@ -1,8 +1,8 @@
 package dev.kvasir.codec.mead;
 
 /**
- * A token of a page that stays as it came.
+ * An unquantized token of a page.
  *
- * @param token its place on the page
+ * @param token index on the page
  */
 record LateSink(int token, ExactRows rows) {}

@@ -8,19 +8,20 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The tokens of a sequence that are packed and stay as they came. In real models one token or
- * another behind the first ones becomes a second sink: it receives many times the attention of
- * others, and what its code is wrong by goes into every output. The first few of each layer stay.
+ * The late attention sinks of a sequence: tokens of quantized pages that stay unquantized. In real
+ * models a token after the first few can become a second sink. It receives many times the attention
+ * of other tokens, so its quantization error would reach every output. The first few sinks of each
+ * layer are retained.
  */
 final class LateSinks {
-  /** Received attention that makes a token a sink, in means of its page. */
+  /** Received attention that makes a token a sink, as a multiple of its page's mean. */
   private static final int SINK_THRESHOLD = 8;
 
   /**
-   * A token that stays.
+   * A retained token.
    *
    * @param page position of its page's first token
-   * @param room that its rows lie in, as long as there is a page that holds them
+   * @param storage owner of its rows, as long as a page references them
    */
   private record RetainedSink(int layer, int page, int token, SinkSlots storage) {
     boolean isSame(int otherLayer, int otherPage, int otherToken) {
@@ -32,10 +33,10 @@ final class LateSinks {
   private final int slots;
   private final MemoryPool pool;
   private final List<RetainedSink> retained = new ArrayList<>();
-  private SinkSlots storage; // where the next ones go
+  private SinkSlots storage; // of the next sinks
 
   /**
-   * @param slots of each layer
+   * @param slots slots per layer
    */
   LateSinks(MeadTables tables, int slots, MemoryPool pool) {
     this(tables, slots, pool, new SinkSlots(tables, slots, pool));
@@ -52,7 +53,7 @@ final class LateSinks {
     return SinkSlots.bytesFor(tables, slots);
   }
 
-  /** Of all memory that this sequence's tokens lie in or may; shared with forks. */
+  /** Returns the bytes of all storage of this sequence; forks share it. */
   synchronized long bytes() {
     Set<SinkSlots> storages = new HashSet<>();
     storages.add(storage);
@@ -60,16 +61,16 @@ final class LateSinks {
     return storages.stream().mapToLong(SinkSlots::bytes).sum();
   }
 
-  /** Tokens that a page may keep at the most. */
+  /** Returns the maximum number of late sinks of a page. */
   int slots() {
     return slots;
   }
 
   /**
-   * The sinks of a page that is about to be packed, as far as there are slots for them; their rows
-   * are yet to be written, and held for the page.
+   * Returns the sinks of a page that is about to be quantized, as far as slots are free. The page
+   * owns their rows, which are still to be written.
    *
-   * @param received attention by token, of all heads
+   * @param received attention by token, over all heads
    */
   synchronized List<LateSink> of(int layer, int position, long[] received) {
     retained.removeIf(each -> each.layer == layer && each.page >= position);
@@ -92,7 +93,7 @@ final class LateSinks {
     }
   }
 
-  /** A token of a page stays: rows for it, held for the page. */
+  /** Allocates rows for an unquantized token; the page owns them. */
   synchronized LateSink retainToken(int layer, int position, int token) {
     ExactRows rows = allocateRows(tables.quantizedLayer(layer));
     retained.removeIf(each -> each.isSame(layer, position, token));
@@ -100,7 +101,9 @@ final class LateSinks {
     return new LateSink(token, rows);
   }
 
-  /** Where forks, or pages that outlive their sequence, have all slots, there is a room more. */
+  /**
+   * Allocates rows. Adds storage when forks, or pages that outlive their sequence, use all slots.
+   */
   private ExactRows allocateRows(int quantizedLayer) {
     return storage
         .allocate(quantizedLayer)
@@ -113,7 +116,7 @@ final class LateSinks {
             });
   }
 
-  /** Forgets those of all pages that reach beyond a length. */
+  /** Forgets the sinks of all pages that extend past a length. */
   synchronized void truncate(int length) {
     retained.removeIf(each -> each.page + Page.TOKENS > length);
   }

@@ -3,7 +3,7 @@ package dev.kvasir.codec.mead;
 import java.util.List;
 
 /**
- * How a layer's tokens are coded at one rate, and the bytes of its pages.
+ * Code layout of a layer at one rate, and the byte layout of its pages.
  *
  * @param heads by KV head
  */

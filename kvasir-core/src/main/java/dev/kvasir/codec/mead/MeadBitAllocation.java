@@ -9,20 +9,19 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * How a cache shares its bits out among the channels of a model.
+ * The bits that a Mead cache allocates to the channels of a model.
  *
- * @param rows codes of each class of tokens, of both sides of all heads; layers that need none have
- *     no rows
+ * @param rows rows of each tier, of keys and values of all heads; token-determined layers have none
  */
 public record MeadBitAllocation(int layers, int kvHeads, List<Row> rows) {
   /**
-   * Codes of one class of tokens.
+   * Codes of one saliency tier.
    *
-   * @param ofKeys or of values
-   * @param tokens of a page that are in the class
-   * @param channels of a vector
-   * @param coded channels that have any bits
-   * @param bits of all channels together
+   * @param ofKeys true for keys, false for values
+   * @param tokens tokens of a page in the tier
+   * @param channels channels of a vector
+   * @param quantizedChannels channels that have any bits
+   * @param bits bits of all channels together
    */
   public record Row(
       int layer,
@@ -33,7 +32,7 @@ public record MeadBitAllocation(int layers, int kvHeads, List<Row> rows) {
       int quantizedChannels,
       int bits) {}
 
-  /** Before anything has shrunk; empty where pages are coded by another method. */
+  /** Returns the allocation before any requantization; empty for a codec of another method. */
   public static Optional<MeadBitAllocation> of(PageCodec codec) {
     return switch (codec) {
       case MeadCodec mead -> Optional.of(of(mead.tables(), mead.rates().getFirst()));
@@ -73,7 +72,7 @@ public record MeadBitAllocation(int layers, int kvHeads, List<Row> rows) {
     }
   }
 
-  /** Bits of a channel of some rows, in the mean over their tokens; 0 where there are no rows. */
+  /** Returns the mean bits per channel of the selected rows, over their tokens; 0 for no rows. */
   public double meanBits(Predicate<Row> some) {
     double bits = 0;
     double numbers = 0;
@@ -86,12 +85,12 @@ public record MeadBitAllocation(int layers, int kvHeads, List<Row> rows) {
     return numbers == 0 ? 0 : bits / numbers;
   }
 
-  /** How many channels of some rows have any bits, in the mean; 0 where there are no rows. */
+  /** Returns the mean number of channels with any bits in the selected rows; 0 for no rows. */
   public double meanQuantizedChannels(Predicate<Row> some) {
     return rows.stream().filter(some).mapToInt(Row::quantizedChannels).average().orElse(0);
   }
 
-  /** Whether a layer is coded at all. */
+  /** Returns whether a layer is quantized at all. */
   public boolean isQuantized(int layer) {
     return rows.stream().anyMatch(row -> row.layer == layer);
   }

@@ -13,14 +13,12 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * The method with its settings, for one model.
+ * Mead with its settings, for one model.
  *
- * @param tables of the model
- * @param rates from high to low; pages that do not shrink have the first
- * @param window for how many queries a token's received attention counts: those that come before it
- *     is packed
- * @param lateSinks tokens of a layer that stay exact for the attention that they receive
- * @param keepsMeans whether a page keeps what its values are wrong by on the whole
+ * @param rates from high to low; pages that are never requantized use the first
+ * @param window number of queries whose attention counts for a token: those before it is quantized
+ * @param lateSinks tokens per layer that stay unquantized because of the attention they receive
+ * @param storesMeanErrors whether a page stores the mean quantization error of its values
  */
 record MeadCodec(
     MeadTables tables,
@@ -44,12 +42,15 @@ record MeadCodec(
     return MeadState.resumed(this, pool, state);
   }
 
-  /** Tokens that are not packed at the most: those of a prompt's step come before it is packed. */
+  /**
+   * Returns the largest number of unquantized tokens. A whole prefill chunk arrives before any of
+   * it is quantized.
+   */
   int maxResidualTokens() {
     return sinks + window + Page.TOKENS + PREFILL_CHUNK;
   }
 
-  /** The rate of so many bits, if pages may have it. */
+  /** Returns the rate with the given bits, or fails if this cache has no such rate. */
   MeadRate requireRate(SnapshotHeader form, double bits) {
     return rates.stream()
         .filter(rate -> rate.bits() == bits)
@@ -68,13 +69,13 @@ record MeadCodec(
             tables.sizes().layers(), tables.sizes().kvHeads(), maxResidualTokens());
   }
 
-  /** Bytes of a layer's page, those of the tokens' ids included. */
+  /** Returns the bytes of a layer's page, including token ids. */
   long pageBytes(int layer, int level) {
     long ids = layer == 0 && tables.needsTokenIds() ? BlockTokenIds.BYTES : 0;
     return ids + (tables.isTokenDetermined(layer) ? 0 : layout(layer, level).bytes());
   }
 
-  /** Those of its bytes that are codes. */
+  /** Returns the code bytes of a layer's page. */
   long codeBytes(int layer, int level) {
     return tables.isTokenDetermined(layer) ? 0 : layout(layer, level).codeBytes();
   }
@@ -83,7 +84,7 @@ record MeadCodec(
     return rates.get(level).layers().get(layer).layout();
   }
 
-  /** Of the layer that has the largest. */
+  /** Returns the bytes of the largest page of any layer. */
   @Override
   public long pageBytes() {
     return layers(layer -> pageBytes(layer, 0)).max().orElse(0);

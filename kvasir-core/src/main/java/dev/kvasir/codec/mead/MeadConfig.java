@@ -21,18 +21,19 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Codes of what tables leave, which the model's profile holds.
+ * Configuration of Mead. The prediction tables come from the model's profile.
  *
- * @param spec as typed
- * @param bits as typed: of a number at {@link #NOMINAL_TOKENS} tokens, with everything that a
- *     sequence keeps then if it has {@link #DEFAULT_SINKS} sinks and a window of {@link
- *     #DEFAULT_WINDOW}
- * @param lateSinks tokens of a layer that stay exact for the attention that they receive
- * @param tables as typed; empty for the best that the profile has
- * @param first whether the first layer is made of token ids, where the profile has its rows
- * @param budget of a sequence whose pages shrink; empty without
- * @param isPooled whether pages shrink once the memory of all sequences is used up
- * @param floor bits that no page goes below, as {@code bits} are counted
+ * @param spec the spec as typed
+ * @param bits bits per stored value as typed. They count everything that a sequence of {@link
+ *     #NOMINAL_TOKENS} tokens stores with {@link #DEFAULT_SINKS} sinks and a window of {@link
+ *     #DEFAULT_WINDOW}.
+ * @param lateSinks tokens per layer that stay unquantized because of the attention they receive
+ * @param tables kind of tables as typed; empty for the best kind in the profile
+ * @param firstLayer whether the first layer is reconstructed from token ids, where the profile has
+ *     its rows
+ * @param budget memory budget of a sequence whose pages are requantized; empty for none
+ * @param isPooled whether pages are requantized once the memory shared by all sequences is used up
+ * @param floor fewest bits a page may be requantized to, counted as {@code bits}
  */
 record MeadConfig(
     String spec,
@@ -56,33 +57,33 @@ record MeadConfig(
   private static final int MAX_LATE_SINKS = 8;
   private static final double DEFAULT_FLOOR = 1;
 
-  /** Bits that pages shrink to. */
+  /** Bits that pages are requantized to. */
   private static final List<Double> LOWER_BITS = List.of(3.0, 2.5, 2.0, 1.5, 1.25, 1.0);
 
-  /** Tokens of a sequence whose bits the name of a spec counts. */
+  /** Sequence length that the bits of a spec refer to. */
   private static final int NOMINAL_TOKENS = 8000;
 
-  /** The first layer, as typed {@code first=}. */
+  /** How the first layer is stored, as typed in {@code first=}. */
   private enum FirstLayerMode {
-    /** Made of token ids, where that is possible. */
+    /** Reconstructed from token ids, where that is possible. */
     FREE,
 
-    /** Coded as the others are. */
+    /** Quantized like the other layers. */
     CODED
   }
 
-  /** What tables are made of. */
+  /** Key under which a model's tables are shared. */
   private record TablesKey(
       Profile profile, TableKind kind, boolean firstLayerFromTokens, Rotation rotation) {}
 
-  /** What rates are made of. */
+  /** Key under which a model's rates are shared. */
   private record RatesKey(TablesKey tables, List<MeadRate.RateTarget> bits) {}
 
   static MeadConfig of(SpecText spec) {
     spec.requireKeys(
         "window", "sinks", "late-sinks", "tables", "first", "classes", "means", "budget", "floor");
     if (spec.has("floor") && !spec.has("budget")) {
-      throw spec.invalid("floor is for pages that shrink; give a budget, as in budget=64MiB");
+      throw spec.invalid("floor is for requantization; give a budget, as in budget=64MiB");
     }
     double bits = spec.decimalBits(MIN_BITS, MAX_BITS);
     return new MeadConfig(
@@ -102,7 +103,9 @@ record MeadConfig(
         spec.decimal("floor", Math.min(bits, DEFAULT_FLOOR), MIN_BITS, bits));
   }
 
-  /** From the bits that were typed down to the floor, where pages shrink. */
+  /**
+   * Returns the rates from the typed bits down to the floor; only the first without requantization.
+   */
   private List<MeadRate.RateTarget> rates() {
     Stream<Double> lower =
         LOWER_BITS.stream()
@@ -114,18 +117,18 @@ record MeadConfig(
     return isPooled || budget.isPresent();
   }
 
-  /** Of a number of those tokens that are packed. */
+  /** Converts nominal bits to the average bits of a quantized token's values. */
   private static MeadRate.RateTarget rateTarget(double bits) {
     int dense = DEFAULT_SINKS + DEFAULT_WINDOW;
     return new MeadRate.RateTarget(
         bits, (NOMINAL_TOKENS * bits - 16.0 * dense) / (NOMINAL_TOKENS - dense));
   }
 
-  /** How many bytes a page takes is known from the profile. */
+  /** Always fails: page sizes depend on the profile. */
   @Override
   public CacheConfig cacheConfig(CacheShape shape) {
     throw new InvalidInputException(
-        "the cache '%s' shares its bits out by a profile; it needs a model".formatted(spec));
+        "the cache '%s' allocates its bits by a profile; it needs a model".formatted(spec));
   }
 
   @Override
@@ -139,10 +142,10 @@ record MeadConfig(
     TablesKey tablesKey = tablesKey(shape, context, context.requireRotation(spec));
     ModelTables shared = context.requireTables(spec, "tables");
     MeadTables made =
-        shared.getOrCreate(tablesKey, MeadTables.class, memory -> tables(shape, tablesKey, memory));
+        shared.cached(tablesKey, MeadTables.class, memory -> tables(shape, tablesKey, memory));
     RatesKey ratesKey = new RatesKey(tablesKey, rates());
     MeadRates rates =
-        shared.getOrCreate(ratesKey, MeadRates.class, memory -> MeadRates.of(made, ratesKey.bits));
+        shared.cached(ratesKey, MeadRates.class, memory -> MeadRates.of(made, ratesKey.bits));
     MeadCodec codec =
         new MeadCodec(
             made,
@@ -168,7 +171,7 @@ record MeadConfig(
     Profile profile =
         context
             .profile()
-            .filter(held -> kinds().anyMatch(kind -> MeadProfile.isPresent(held, kind)))
+            .filter(found -> kinds().anyMatch(kind -> MeadProfile.isPresent(found, kind)))
             .orElseThrow(() -> context.missingCalibration(spec, "tables", "make them", "mead"));
     TableKind kind =
         kinds().filter(each -> MeadProfile.isPresent(profile, each)).findFirst().orElseThrow();

@@ -5,7 +5,10 @@ import dev.kvasir.codec.Calibration;
 import java.util.List;
 import java.util.Optional;
 
-/** Mead: tables of tokens, and bits by what they do to the answer. */
+/**
+ * The Mead method: predicts keys and values from tables and allocates bits by their effect on the
+ * output.
+ */
 public final class MeadMethod extends BitWidthMethod {
   public MeadMethod() {
     super(

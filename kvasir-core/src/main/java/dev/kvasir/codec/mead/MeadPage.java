@@ -12,15 +12,15 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A layer's tokens as codes of what tables leave of them, laid out as {@link MeadPageLayout} says.
- * A few may stay as they came: their codes count for nothing.
+ * A layer's block as quantized prediction residuals, in a {@link MeadPageLayout}. A few tokens, the
+ * late sinks, stay unquantized; their codes are ignored.
  */
 final class MeadPage implements PreRopePage {
   private final MeadTables tables;
   private final MeadRate rate;
   private final int layer;
   private final int position;
-  private final BlockTokenIds tokens; // null where they need not be known
+  private final BlockTokenIds tokens; // null if token ids are not needed
   private final LateSink[] sinks;
   private final SharedArena memory;
   private final MemorySegment data;
@@ -44,10 +44,10 @@ final class MeadPage implements PreRopePage {
   }
 
   /**
-   * A page that is yet to be written.
+   * Creates a page whose data is still to be written.
    *
-   * @param tokens held until the page is closed; null where they need not be known
-   * @param sinks held until the page is closed, and let go where there is no memory for it
+   * @param tokens owned by the page until it is closed; null if token ids are not needed
+   * @param sinks owned by the page until it is closed; released if allocating the page fails
    */
   static MeadPage of(
       SharedArena memory,
@@ -65,7 +65,7 @@ final class MeadPage implements PreRopePage {
     }
   }
 
-  /** A page of the same tokens at another rate that is yet to be written. */
+  /** Creates a page for the same tokens at another rate, whose data is still to be written. */
   MeadPage emptyCopy(SharedArena other, MeadRate lower) {
     for (LateSink sink : sinks) {
       sink.rows().retain();
@@ -93,17 +93,17 @@ final class MeadPage implements PreRopePage {
     return tables.head(layer, kvHead);
   }
 
-  /** What is to be written by whoever packs it. */
+  /** Returns the page's bytes, which the quantizer writes. */
   MemorySegment data() {
     return data;
   }
 
-  /** In rising order; not to be changed. */
+  /** Returns the late sinks in rising token order. Callers must not change the array. */
   LateSink[] sinks() {
     return sinks;
   }
 
-  /** Null where they need not be known. */
+  /** Returns the token ids, or null if they are not needed. */
   BlockTokenIds tokens() {
     return tokens;
   }
@@ -129,7 +129,7 @@ final class MeadPage implements PreRopePage {
   }
 
   /**
-   * @param queries (rows, keyWidth), turned back by the page's position
+   * @param queries (rows, keyWidth), rotated back by the page's position
    * @param scores (rows, TOKENS), set
    */
   void score(
@@ -155,8 +155,8 @@ final class MeadPage implements PreRopePage {
   }
 
   /**
-   * @param weights (rows, TOKENS), zero for tokens that stay exact
-   * @param mixed components (rows, valueWidth), added to
+   * @param weights (rows, TOKENS), zero for unquantized tokens
+   * @param accumulator components (rows, valueWidth), added to
    */
   void accumulate(
       Kernels kernels,
@@ -173,7 +173,7 @@ final class MeadPage implements PreRopePage {
         .weightedSums(meadWorkspace.codes, weights, rows, meadWorkspace.vectors, accumulator);
   }
 
-  /** Points to a head's rows as they lie on the page. */
+  /** Binds the workspace's code block to a head's rows on the page. */
   private void bindRows(MeadWorkspace meadWorkspace, int kvHead, KvSide side, float[] lows) {
     meadWorkspace.codes.set(
         data,
@@ -185,7 +185,7 @@ final class MeadPage implements PreRopePage {
         meadWorkspace.tableRows);
   }
 
-  /** What a page's components are wrong by on the whole lies under all of their rows. */
+  /** Adds the page's mean error of components to the lows of the table rows. */
   private void readLows(MeadWorkspace meadWorkspace, int kvHead) {
     HeadTables head = head(kvHead);
     MeanErrors.read(head, tables.sizes(), data, layout().meansAt(kvHead), meadWorkspace.means);
@@ -207,8 +207,9 @@ final class MeadPage implements PreRopePage {
   }
 
   /**
-   * Makes the components of a head's values, without their mean error, and reads that: {@link
-   * MeadWorkspace#vectors} // (TOKENS, valueWidth). Tokens that stay exact have none.
+   * Dequantizes a head's value components without their mean error into {@link
+   * MeadWorkspace#vectors} // (TOKENS, valueWidth), and reads the mean error. Components of
+   * unquantized tokens are zero.
    */
   void readComponents(Kernels kernels, MeadWorkspace meadWorkspace, int kvHead) {
     read(kernels, meadWorkspace, kvHead, KvSide.VALUES, head(kvHead).valueBase().lows());
@@ -231,7 +232,9 @@ final class MeadPage implements PreRopePage {
     kernels.rowCodes().decode(meadWorkspace.codes, meadWorkspace.vectors);
   }
 
-  /** Points to the rows of a head's values, which lie in columns on the page. */
+  /**
+   * Binds the code block to a row-major copy of a head's values, which the page stores in columns.
+   */
   private void bindValueRows(MeadWorkspace meadWorkspace, int kvHead, float[] lows) {
     HeadCodeLayout head = codes().heads().get(kvHead);
     MemorySegment rows = meadWorkspace.rows(head);
@@ -246,7 +249,7 @@ final class MeadPage implements PreRopePage {
         meadWorkspace.tableRows);
   }
 
-  /** Makes out which token each row of codes belongs to, and which row of the table. */
+  /** Reads which token each code row belongs to, and which table row predicts it. */
   private void readRowOrder(MeadWorkspace meadWorkspace, int kvHead, KvSide side) {
     boolean wasBound = meadWorkspace.bind(this, kvHead);
     if (!wasBound) {
@@ -257,7 +260,7 @@ final class MeadPage implements PreRopePage {
     }
   }
 
-  /** Keeps which rows of tables were taken off, where that does not follow from tokens. */
+  /** Stores the selected table rows, unless token ids determine them. */
   void writeTableRows(int kvHead, HeadEncodingScratch scratch) {
     for (KvSide side : KvSide.values()) {
       long at = layout().tableRowsAt(kvHead, side);
@@ -316,7 +319,7 @@ final class MeadPage implements PreRopePage {
     return MeadPageSerializer.serialize(this);
   }
 
-  /** Ids belong to the first layer's page, and are not stored again with others. */
+  /** Returns the bytes of the token ids, which only the first layer's page stores. */
   long tokenIdBytes() {
     return layer == 0 && tokens != null ? BlockTokenIds.BYTES : 0;
   }
@@ -331,7 +334,7 @@ final class MeadPage implements PreRopePage {
     return layout().bytes() - layout().codeBytes() + tokenIdBytes();
   }
 
-  /** Lets go of all but its tokens' ids. */
+  /** Releases everything but the token ids. */
   void release() {
     for (LateSink sink : sinks) {
       sink.rows().release();

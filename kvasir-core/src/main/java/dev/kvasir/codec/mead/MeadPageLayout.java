@@ -5,10 +5,10 @@ import dev.kvasir.kernel.RowCodeLayout;
 import java.util.List;
 
 /**
- * Where the bytes of a layer's page lie.
+ * Byte layout of a layer's page.
  *
  * <pre>
- * for each KV head, for keys and then values, for each class: a row of codes for each of its tokens
+ * for each KV head, for keys and then values, for each tier: a row of codes for each of its tokens
  * for each KV head:
  *   SaliencyTierMap
  *   MeanErrors of components
@@ -17,20 +17,20 @@ import java.util.List;
  * and zeros up to what kernels may read behind a row
  * </pre>
  *
- * Rows of values lie side by side, see {@link ValueColumns}.
+ * Rows of values are interleaved, see {@link ValueColumns}.
  */
 final class MeadPageLayout {
   private static final int TOKENS = Page.TOKENS;
 
   private final int kvHeads;
-  private final long[] rowsAt; // by head, side, class
+  private final long[] rowsAt; // by head, side, tier
   private final long codeBytes;
   private final int meanBytes;
   private final int headBytes;
   private final long bytes;
 
   /**
-   * @param storesRows whether the index of a token's table row is stored
+   * @param storesTableRows whether the index of a token's table row is stored
    */
   MeadPageLayout(List<HeadCodeLayout> heads, int valueDim, boolean storesTableRows) {
     this.kvHeads = heads.size();
@@ -59,12 +59,12 @@ final class MeadPageLayout {
     return kvHeads;
   }
 
-  /** Where the rows of a class begin. */
+  /** Returns the offset of a tier's rows. */
   long rowsAt(int head, KvSide side, SaliencyTier tokens) {
     return rowsAt[index(head, side, tokens)];
   }
 
-  /** Where the rows of all classes begin. */
+  /** Returns the offset of the rows of all tiers. */
   long rowsAt(int head, KvSide side) {
     return rowsAt(head, side, SaliencyTier.of(0));
   }
@@ -77,7 +77,7 @@ final class MeadPageLayout {
     return tierMapAt(head) + SaliencyTierMap.BYTES;
   }
 
-  /** Where the indices of table rows begin, where they are stored. */
+  /** Returns the offset of the table-row indices; valid only if they are stored. */
   long tableRowsAt(int head, KvSide side) {
     return meansAt(head) + meanBytes + (long) TOKENS * side.ordinal();
   }

@@ -8,7 +8,7 @@ import dev.kvasir.memory.SharedArena;
 import java.util.Arrays;
 import java.util.List;
 
-/** Packs the tokens of a layer's page, head by head. */
+/** Quantizes the tokens of a layer's page, head by head. */
 final class MeadPageQuantizer {
   private static final int TOKENS = Page.TOKENS;
 
@@ -34,7 +34,7 @@ final class MeadPageQuantizer {
   }
 
   /**
-   * @param ids what the page holds from then on; null where they need not be known
+   * @param ids owned by the page if this succeeds; null if token ids are not needed
    * @param rotated keys (kvHeads, tokens, keyDim), overwritten
    * @param values (kvHeads, tokens, valueDim)
    */
@@ -86,7 +86,7 @@ final class MeadPageQuantizer {
     }
   }
 
-  /** Keys as they were before rotation, in the lanes of pairs. */
+  /** Undoes RoPE on a head's keys and stores them in the lanes of pairs. */
   private void unrotate(float[] rotated, int head, int position) {
     int at = head * TOKENS * sizes.keyDim();
     Rotation rotation = tables.rotation();
@@ -115,12 +115,12 @@ final class MeadPageQuantizer {
         selectNearestRows(head, KvSide.KEYS, head.keyWeights());
         selectNearestRows(head, KvSide.VALUES, null);
       }
-      case OFF -> {} // the one row there is
+      case OFF -> {} // the table has one row
     }
   }
 
   /**
-   * @param weights how far an error of each channel reaches; null for all alike
+   * @param weights how much an error of each channel counts; null for equal weights
    */
   private void selectNearestRows(HeadTables head, KvSide side, float[] weights) {
     float[] x = scratch.vectors(side);

@@ -5,10 +5,10 @@ import dev.kvasir.codec.PageWorkspace;
 import dev.kvasir.memory.SharedArena;
 
 /**
- * Makes a page of a lower rate out of a page's own codes. Tokens keep their classes, rows of tables
- * and, where they stay exact, their rows. What codes of values are wrong by on the whole grows by
- * what the new codes leave of the old ones, all tokens weighed alike: what they have received is
- * not known of a page that is packed.
+ * Creates a page of a lower rate from a page's codes. Tokens keep their tiers, table rows and, if
+ * unquantized, their exact rows. The mean error of values grows by the error of the new codes
+ * against the old ones. All tokens weigh the same in it, because a quantized page no longer knows
+ * the attention they received.
  */
 final class MeadPageRequantizer {
   private static final int TOKENS = Page.TOKENS;

@@ -11,20 +11,20 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A page of codes as bytes:
+ * Serializes a quantized page:
  *
  * <pre>
  * f64      bits of the page's rate, as the spec counts them
  * u32      position of the first token
- * u8       n, tokens that stay exact
- * u8 (n)   which ones, in rising order
+ * u8       n, number of unquantized tokens
+ * u8 (n)   their indices on the page, rising
  *          ExactRows (n)
- *          ids of the tokens, in a page of the first layer alone, where tokens have to be known
- *          codes, maps and mean errors, as MeadPageLayout lays them out, rows one after another
+ *          token ids, in a page of the first layer only, if ids are needed
+ *          codes, tier maps and mean errors in a MeadPageLayout, rows one after another
  * </pre>
  */
 final class MeadPageSerializer {
-  /** Its number among stored pages. */
+  /** Kind of the serialized page. */
   private static final int KIND = 60;
 
   private static final int TOKENS = Page.TOKENS;
@@ -68,9 +68,9 @@ final class MeadPageSerializer {
   }
 
   /**
-   * Reads what {@link #of} wrote.
+   * Reads what {@link #serialize} wrote.
    *
-   * @param lateSinks of the sequence that the page belongs to
+   * @param lateSinks late sinks of the sequence that owns the page
    */
   static MeadPage read(
       Snapshot snapshot, MeadCodec codec, int layer, MeadReadContext context, LateSinks lateSinks) {
@@ -108,7 +108,7 @@ final class MeadPageSerializer {
     return page;
   }
 
-  /** Its own, or those that the first layer of its block brought. */
+  /** Returns the page's own ids, or those of the block's first layer. */
   private BlockTokenIds tokens(ByteBuffer in, MeadReadContext context, int position) {
     return layer == 0
         ? context.readTokenIds(in, position)

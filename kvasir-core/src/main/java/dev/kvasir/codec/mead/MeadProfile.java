@@ -11,8 +11,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * What was learned of a model with one kind of tables, one part of a profile each, {@code
- * mead:tokens}, {@code mead:centroids}, {@code mead:off}:
+ * What calibration learned about a model with one kind of tables. Each kind is a part of a profile:
+ * {@code mead:tokens}, {@code mead:centroids}, {@code mead:off}.
  *
  * <pre>
  * PART/key-weights    (layers, kvHeads, keyDim)
@@ -25,11 +25,11 @@ import java.util.stream.Stream;
  * PART/lows           (layers, kvHeads, keyDim + valueDim)
  * PART/steps          (layers, kvHeads, keyDim + valueDim)
  * PART/rows           (layers, kvHeads, rows, words)  words of four nibbles, as many as keys and values need
- * PART/token-rows     (vocabulary)                    row of each token id; mead:tokens alone
+ * PART/token-rows     (vocabulary)                    row of each token id; mead:tokens only
  * </pre>
  *
  * @param heads by layer and KV head
- * @param tokenRows (vocabulary), empty where rows do not belong to token ids
+ * @param tokenRows (vocabulary); empty unless rows belong to token ids
  */
 public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] tokenRows) {
   private record PartNames(String part) {
@@ -38,12 +38,12 @@ public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] t
     }
   }
 
-  /** Whether a profile has what was learned with tables of a kind. */
+  /** Returns whether a profile has tables of a kind. */
   static boolean isPresent(Profile profile, TableKind kind) {
     return profile.has(kind.part());
   }
 
-  /** Rows of each head's table. */
+  /** Returns the number of rows of each head's table. */
   static int rows(Profile profile, TableKind kind, CacheShape shape) {
     String key = new PartNames(kind.part()).of("rows");
     int words = HeadProfile.words(shape.keyDim()) + HeadProfile.words(shape.valueDim());
@@ -113,7 +113,7 @@ public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] t
     return found;
   }
 
-  /** Where the numbers of a head are read from. */
+  /** Reads the arrays of one head. */
   private record HeadReader(Profile profile, PartNames names, CacheShape shape) {
     float[] floats(String name, int layer, int head, long... ofHead) {
       long length = length(ofHead);
@@ -142,7 +142,7 @@ public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] t
     }
   }
 
-  /** A profile with this part, in the place of one that it had. */
+  /** Returns the profile with this part added or replaced. */
   public Profile addTo(Profile profile, CacheShape shape) {
     PartNames names = new PartNames(kind.part());
     long layers = shape.layers();
@@ -220,8 +220,8 @@ public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] t
   }
 
   /**
-   * The keys and values of the first layer, which depend on nothing but the token, by token id and
-   * KV head; keys in the order of pairs, before rotation.
+   * Keys and values of the first layer by token id and KV head, which depend on the token alone.
+   * Keys are in pair order, before RoPE.
    *
    * <pre>
    * mead:first/keys    (vocabulary, kvHeads, keyDim)    halves
@@ -229,10 +229,12 @@ public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] t
    * </pre>
    */
   public record FirstLayer(int vocabulary, float[] keys, float[] values) {
-    /** The part of a profile that holds them. */
+    /** Name of the profile part. */
     public static final String PART = "mead:first";
 
-    /** How many tokens a profile knows them of; empty where it knows of none. */
+    /**
+     * Returns the number of token ids in the profile's first-layer part; empty without such a part.
+     */
     static Optional<Integer> vocabulary(Profile profile, CacheShape shape) {
       return profile
           .shape(PART + "/keys")
@@ -253,7 +255,7 @@ public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] t
           profile.floats(PART + "/values", tokens, shape.kvHeads(), shape.valueDim()));
     }
 
-    /** A profile with this part, in the place of one that it had. */
+    /** Returns the profile with this part added or replaced. */
     public Profile addTo(Profile profile, CacheShape shape) {
       return profile
           .without(PART)

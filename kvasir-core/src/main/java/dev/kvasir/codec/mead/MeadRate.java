@@ -3,19 +3,18 @@ package dev.kvasir.codec.mead;
 import java.util.List;
 
 /**
- * Bits shared out among all channels of a model.
+ * A bit allocation over all channels of a model.
  *
- * @param level of its pages, where a cache has several rates: 0 is the highest
- * @param bits as the spec counts them
- * @param layers of codes, those included that need none
+ * @param level index among the cache's rates; 0 is the highest rate
+ * @param bits nominal bits, as the spec counts them
+ * @param layers code layouts of all layers, including token-determined ones
  */
 record MeadRate(int level, double bits, List<LayerCodeLayout> layers) {
   /**
-   * What a rate is made of.
+   * Target of a rate.
    *
-   * @param named bits as the spec counts them
-   * @param packed bits that a number of a packed token takes on the average, with all that belongs
-   *     to it
+   * @param nominal bits as the spec counts them
+   * @param quantized average bits per value of a quantized token, including all overhead
    */
   record RateTarget(double nominal, double quantized) {}
 

@@ -5,14 +5,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The rates that a cache has.
+ * The rates of a cache.
  *
- * @param falling from high to low
+ * @param descending rates from high to low
  */
 record MeadRates(List<MeadRate> descending) {
   /**
-   * No row of codes is longer at a lower rate. Sharing out alone does not promise that: where the
-   * last bits are too few for a row of many tokens, another row has them.
+   * Creates the rates so that no code row is longer at a lower rate. Bit allocation alone does not
+   * ensure that: if the last bits do not fit a row of many tokens, another row gets them.
    */
   static MeadRates of(MeadTables tables, List<MeadRate.RateTarget> descending) {
     List<MeadRate> rates = new ArrayList<>();
@@ -41,7 +41,7 @@ record MeadRates(List<MeadRate> descending) {
         List.copyOf(heads), new MeadPageLayout(heads, sizes.valueDim(), storesTableRows));
   }
 
-  /** By layer, head, side, class and channel. */
+  /** Returns bit widths by layer, head, side, tier and channel. */
   private static int[][][][][] widths(MeadTables tables, double bits) {
     MeadSizes sizes = tables.sizes();
     int[][][][][] widths =

@@ -7,15 +7,15 @@ import java.nio.ByteBuffer;
 import java.util.function.IntFunction;
 
 /**
- * Where stored pages of a sequence are read to.
+ * Where a sequence's serialized pages are read into.
  *
- * @param memory that a page lies in
- * @param known ids of blocks whose first layer has been read
- * @param newTokens room for the ids of the block at a position
+ * @param memory memory of the page
+ * @param known token ids of blocks whose first layer has been read
+ * @param newTokenIds allocates the ids of the block at a position
  */
 record MeadReadContext(
     SharedArena memory, SequenceTokenIds known, IntFunction<BlockTokenIds> newTokenIds) {
-  /** The ids that a page of the first layer brings along. */
+  /** Reads the token ids that a first-layer page stores. */
   BlockTokenIds readTokenIds(ByteBuffer in, int position) {
     BlockTokenIds tokens = newTokenIds.apply(position);
     for (int token = 0; token < Page.TOKENS; token++) {

@@ -9,10 +9,10 @@ import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
- * Attention on pages of this method, for a few query rows that share a KV head. A key is made once
- * for all of them, and turned by its place on the page only: queries are turned back by the page's
- * position. Values stay components: they are mixed as such, and what comes of a walk is changed
- * back once at its end.
+ * Computes attention on Mead pages, for a few query rows that share a KV head. A key is dequantized
+ * once for all rows and rotated by its index on the page; queries are rotated back by the page's
+ * position instead. Values are accumulated as components and transformed back once at the end of a
+ * pass.
  */
 final class MeadReader implements PageReader {
   static final PageReaders.Kind<MeadReader> KIND = new PageReaders.Kind<>(MeadReader::new);
@@ -24,13 +24,13 @@ final class MeadReader implements PageReader {
   private final int keyDim;
   private final int valueDim;
   private float[] unrotated = {}; // (rows, keyWidth)
-  private float[] components = {}; // (rows, valueWidth), held until the end
+  private float[] components = {}; // (rows, valueWidth), accumulated until the end of a pass
   private final float[] values; // (rows, valueDim)
   private float[] sinkWeights = {}; // (sinks, rows)
   private final RowBlock inputRows = new RowBlock();
   private final RowBlock vectorRows = new RowBlock();
   private final RowBlock outputRows = new RowBlock();
-  private HeadTables accumulatorHead; // of what is held, null where nothing is
+  private HeadTables accumulatorHead; // null while nothing is accumulated
   private int accumulatorWidth;
 
   private MeadReader(PageReaders readers) {
@@ -71,7 +71,7 @@ final class MeadReader implements PageReader {
     }
   }
 
-  /** In the place of what their codes scored. */
+  /** Overwrites the scores of unquantized tokens. */
   private void scoreSinks(
       MeadPage page,
       MeadWorkspace meadWorkspace,
@@ -129,7 +129,7 @@ final class MeadReader implements PageReader {
     restoreSinkWeights(page, weights, rows);
   }
 
-  /** Codes of tokens that stay exact weigh nothing. */
+  /** Zeroes the weights of unquantized tokens, whose codes must not count. */
   private void maskSinkWeights(MeadPage page, float[] weights, int rows) {
     int count = page.sinks().length;
     if (sinkWeights.length < count * rows) {

@@ -8,12 +8,12 @@ import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.memory.SharedArena;
 
 /**
- * Knows the tokens of a sequence that are not packed yet, their ids and what attention they have
- * received, and packs by them.
+ * Quantizes the blocks of one sequence. Tracks the ids of its unquantized tokens and the attention
+ * they receive.
  */
 sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSequence {
   private final MeadCodec codec;
-  private final int[] levels; // of the next page, by layer
+  private final int[] levels; // rate level of the next page, by layer
   private final ResidualTokenStats residualTokens;
   private final SequenceTokenIds tokenIds;
   private final LateSinks lateSinks;
@@ -31,7 +31,7 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
   }
 
   /**
-   * @param state closed with it, and where there is no memory for the rest
+   * @param state owned by this sequence; closed here if allocating the rest fails
    */
   MeadSequence(MeadCodec codec, MeadState state, MemoryPool pool) {
     this.codec = codec;
@@ -46,7 +46,7 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
     }
   }
 
-  /** A fork. */
+  /** Creates a fork. */
   MeadSequence(MeadSequence parent) {
     this.codec = parent.codec;
     this.levels = parent.levels.clone();
@@ -68,7 +68,7 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
     return currentState().serialize(codec);
   }
 
-  /** What goes on where this sequence is resumed. */
+  /** Returns the state from which a sequence can be resumed. */
   final MeadState currentState() {
     return new MeadState(levels, residualTokens);
   }
@@ -124,7 +124,7 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
     return codec.rates().get(levels[layer]);
   }
 
-  /** The ids of a block: written with its first layer, found again with the others. */
+  /** Returns the token ids of a block. The first layer writes them; the other layers share them. */
   private BlockTokenIds blockTokenIds(SharedArena memory, int layer, int position) {
     if (layer > 0) {
       return tokenIds.of(position);
@@ -137,7 +137,7 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
     return tokens;
   }
 
-  /** Room for the ids of a block whose pages lie in that memory. */
+  /** Allocates the token ids of a block whose pages are allocated from the given memory. */
   BlockTokenIds newTokenIds(SharedArena memory, int position) {
     return new BlockTokenIds(memory, position);
   }

@@ -5,9 +5,9 @@ import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.RowCodeLayout;
 
 /**
- * Channels of a model's vectors, and how many they are when they fill whole lanes.
+ * Channels of a model's vectors, and their widths when padded to whole SIMD lanes.
  *
- * @param keyWidth of a key whose pairs are laid out as {@link RopeTable} has them
+ * @param keyWidth padded width of a key in the pair order of {@link RopeTable}
  */
 record MeadSizes(int layers, int kvHeads, int keyDim, int keyWidth, int valueDim, int valueWidth) {
   static MeadSizes of(CacheShape shape) {
@@ -33,8 +33,7 @@ record MeadSizes(int layers, int kvHeads, int keyDim, int keyWidth, int valueDim
   }
 
   /**
-   * Numbers of a vector, where those of keys stand in the order of pairs, in the lanes that they
-   * fill; the others are zero.
+   * Returns a vector in lane order, padded with zeros. Keys are given in pair order.
    *
    * @param from (dim) from {@code at} on
    */
@@ -46,7 +45,7 @@ record MeadSizes(int layers, int kvHeads, int keyDim, int keyWidth, int valueDim
     return lanes;
   }
 
-  /** The lane of a channel. */
+  /** Returns the lane of a channel. */
   int lane(KvSide side, int channel) {
     int half = keyDim / 2;
     return side == KvSide.KEYS && channel >= half ? keyWidth / 2 + channel - half : channel;

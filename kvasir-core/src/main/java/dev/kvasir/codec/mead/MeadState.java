@@ -6,22 +6,22 @@ import dev.kvasir.memory.MemoryPool;
 import java.nio.ByteBuffer;
 
 /**
- * What is kept of a sequence beside its pages, as bytes:
+ * State of a sequence apart from its pages. Serialized:
  *
  * <pre>
  * u16           layers
  * u16           KV heads
- * f64 (layers)  bits of the next page, as the spec counts them; only where pages shrink
+ * f64 (layers)  bits of the next page, as the spec counts them; only with requantization
  *               ResidualTokenStats
  * </pre>
  *
- * @param levels of the next page, by layer
+ * @param levels rate level of the next page, by layer
  */
 record MeadState(int[] levels, ResidualTokenStats residualTokens) {
-  /** Its number among stored ones. */
+  /** Kind of the serialized state. */
   private static final int KIND = 60;
 
-  /** The same where pages shrink. */
+  /** Kind of the serialized state with requantization. */
   private static final int REQUANTIZING_KIND = 61;
 
   byte[] serialize(MeadCodec codec) {

@@ -9,11 +9,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What is known of a model beforehand, whatever the rate: made once, shared by all its sequences.
+ * Prediction tables of a model, independent of the rate. They are created once and shared by all
+ * sequences.
  *
  * @param heads by layer and KV head
- * @param first the first layer's rows by token id, where it is not coded
- * @param tokenRows (vocabulary), the row of each token id; empty where rows do not belong to ids
+ * @param firstLayer keys and values of the first layer by token id; empty if that layer is
+ *     quantized
+ * @param tokenRows (vocabulary), the table row of each token id; empty for other kinds of tables
  */
 record MeadTables(
     MeadSizes sizes,
@@ -24,7 +26,7 @@ record MeadTables(
     Rotation rotation,
     RopeTable ropeTable) {
   /**
-   * @param memory of what attention reads where it lies
+   * @param memory memory for the tables, which attention reads in place
    */
   static MeadTables of(
       CacheShape shape,
@@ -49,7 +51,10 @@ record MeadTables(
     return heads.get(layer).get(kvHead);
   }
 
-  /** Bits of a token in all layers that are no codes: maps, mean errors, rows, its id. */
+  /**
+   * Returns the bits of a token in all layers that are not codes: tier maps, mean errors, table
+   * rows, its id.
+   */
   double overheadBits() {
     double page =
         SaliencyTierMap.BYTES
@@ -60,27 +65,30 @@ record MeadTables(
         + (needsTokenIds() ? BlockTokenIds.BITS_PER_TOKEN : 0);
   }
 
-  /** Whether sequences must know which tokens they hold. */
+  /** Returns whether sequences must know their token ids. */
   boolean needsTokenIds() {
     return kind == TableKind.TOKENS || firstLayer.isPresent();
   }
 
-  /** The table row of a token id; an id beyond the vocabulary has that of id 0. */
+  /** Returns the table row of a token id; ids outside the vocabulary use that of id 0. */
   int tableRow(int token) {
     return token < tokenRows.length ? tokenRows[token] : 0;
   }
 
-  /** Layers whose pages have codes. */
+  /** Returns the number of layers whose pages have codes. */
   int quantizedLayers() {
     return sizes.layers() - (firstLayer.isPresent() ? 1 : 0);
   }
 
-  /** The place of a layer among those. */
+  /** Returns the index of a layer among the quantized ones. */
   int quantizedLayer(int layer) {
     return layer - (firstLayer.isPresent() ? 1 : 0);
   }
 
-  /** Whether a layer needs no codes: its keys and values depend on the token alone. */
+  /**
+   * Returns whether a layer needs no codes because its keys and values depend on the token id
+   * alone.
+   */
   boolean isTokenDetermined(int layer) {
     return layer == 0 && firstLayer.isPresent();
   }

@@ -10,22 +10,22 @@ import dev.kvasir.kernel.RowCodeKernels;
 import dev.kvasir.kernel.RowCodeLayout;
 import java.lang.foreign.MemorySegment;
 
-/** A worker's room for what becomes of a page on the way. */
+/** Workspace of one worker for reading Mead pages. */
 final class MeadWorkspace {
-  final byte[] order = new byte[Page.TOKENS]; // tokens by rows of codes
-  final int[] tableRows = new int[Page.TOKENS]; // rows of the table, by rows of codes or by token
+  final byte[] order = new byte[Page.TOKENS]; // token of each code row
+  final int[] tableRows = new int[Page.TOKENS]; // table row of each code row, or of each token
   final int[] ids = new int[Page.TOKENS];
-  float[] vectors = {}; // (TOKENS, width), and what kernels need beside
+  float[] vectors = {}; // (TOKENS, width), and the scratch of kernels
   float[] means = {}; // (valueWidth)
-  float[] lows = {}; // (valueWidth) of table rows, with the means
+  float[] lows = {}; // (valueWidth) of table rows, plus the means
   float[] exact = {}; // (keyDim or valueDim)
   final RowCodeBlock codes = new RowCodeBlock();
   final RowBlock inputRows = new RowBlock();
   final RowBlock vectorRows = new RowBlock();
   final RowBlock outputRows = new RowBlock();
-  private MemorySegment rows = MemorySegment.NULL; // of values, one after another
-  private RopeRotation rotation; // null until there is a table
-  private MeadPage boundPage; // whose order and picks are here, null until there are any
+  private MemorySegment rows = MemorySegment.NULL; // value codes, row-major
+  private RopeRotation rotation; // null until first used
+  private MeadPage boundPage; // page of order and tableRows, null for none
   private int boundHead;
 
   private MeadWorkspace() {}
@@ -43,8 +43,10 @@ final class MeadWorkspace {
   }
 
   /**
-   * Whether order and picks of a page's head are here already: values are read after keys. From now
-   * on they are.
+   * Binds order and table rows to a page's head. Values are read after keys, so both are often in
+   * place.
+   *
+   * @return whether they were bound to that head before
    */
   boolean bind(MeadPage page, int kvHead) {
     boolean wasBound = boundPage == page && boundHead == kvHead;
@@ -53,7 +55,7 @@ final class MeadWorkspace {
     return wasBound;
   }
 
-  /** Room for the rows of a head's values. */
+  /** Returns scratch memory for the rows of a head's values. */
   MemorySegment rows(HeadCodeLayout codes) {
     long bytes = codes.values().bytes() + RowCodeLayout.OVERREAD_BYTES;
     if (rows.byteSize() < bytes) {
@@ -62,7 +64,7 @@ final class MeadWorkspace {
     return rows;
   }
 
-  /** Picks are overwritten. */
+  /** Marks the table rows as overwritten. */
   void unbind() {
     boundPage = null;
   }

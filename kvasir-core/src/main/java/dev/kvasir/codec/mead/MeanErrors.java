@@ -5,8 +5,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
- * What the components of a page are wrong by on the whole, for one head: four bits each, two's
- * complement, in units of the profile, the first in the low bits.
+ * The mean quantization error of a page's components, for one head. Each is four bits in two's
+ * complement, in units from the profile, the first in the low bits.
  */
 final class MeanErrors {
   private static final int MIN_CODE = -8;
@@ -35,7 +35,7 @@ final class MeanErrors {
   }
 
   /**
-   * As they were written.
+   * Reads what {@link #write} wrote.
    *
    * @param out (valueWidth), set
    */

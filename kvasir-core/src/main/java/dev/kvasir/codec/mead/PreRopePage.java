@@ -4,15 +4,16 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageWorkspace;
 import dev.kvasir.kernel.Kernels;
 
-/** A page that knows its keys as they were before rotation. */
+/** A page that stores keys without RoPE. */
 sealed interface PreRopePage extends Page permits MeadPage, TokenIdPage {
   MeadTables tables();
 
-  /** Of the first token. */
+  /** Returns the position of the first token. */
   int position();
 
   /**
-   * Makes all keys of a head, before rotation: {@link MeadWorkspace#vectors} // (TOKENS, keyWidth)
+   * Dequantizes all keys of a head, before RoPE, into {@link MeadWorkspace#vectors} // (TOKENS,
+   * keyWidth)
    */
   void readKeys(Kernels kernels, MeadWorkspace meadWorkspace, int kvHead);
 

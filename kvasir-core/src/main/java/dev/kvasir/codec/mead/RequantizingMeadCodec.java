@@ -5,9 +5,9 @@ import dev.kvasir.codec.RequantizingSequence;
 import dev.kvasir.memory.MemoryPool;
 
 /**
- * The method with pages that shrink with age, from rate to rate.
+ * Mead whose pages are requantized to lower rates as they age.
  *
- * @param mead with several rates
+ * @param mead codec with several rates
  */
 record RequantizingMeadCodec(MeadCodec mead) implements RequantizingCodec {
   @Override
@@ -20,7 +20,7 @@ record RequantizingMeadCodec(MeadCodec mead) implements RequantizingCodec {
     return MeadState.resumedRequantizing(mead, pool, state);
   }
 
-  /** The first level of those whose pages are as small as they get. */
+  /** Returns the first level whose pages are as small as pages of this layer get. */
   @Override
   public int floorLevel(int layer) {
     int level = mead.rates().size() - 1;

@@ -5,7 +5,7 @@ import dev.kvasir.codec.RequantizingSequence;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.memory.SharedArena;
 
-/** A sequence whose pages shrink from rate to rate. */
+/** A sequence whose pages are requantized from rate to rate. */
 final class RequantizingMeadSequence extends MeadSequence implements RequantizingSequence {
   RequantizingMeadSequence(MeadCodec codec, MemoryPool pool) {
     super(codec, pool);
@@ -37,7 +37,7 @@ final class RequantizingMeadSequence extends MeadSequence implements Requantizin
   @Override
   public int level(Page page) {
     return switch ((PreRopePage) page) {
-      case MeadPage coded -> coded.rate().level();
+      case MeadPage quantized -> quantized.rate().level();
       case TokenIdPage free -> 0;
     };
   }
@@ -48,7 +48,10 @@ final class RequantizingMeadSequence extends MeadSequence implements Requantizin
         .requantized(memory, (MeadPage) page, codec().rates().get(level));
   }
 
-  /** Ids outlive a page of the first layer that shrinks, and must not hold its memory. */
+  /**
+   * Allocates ids apart from the page: they outlive a requantized first-layer page and must not
+   * keep its memory alive.
+   */
   @Override
   BlockTokenIds newTokenIds(SharedArena memory, int position) {
     SharedArena apart = memory.split(BlockTokenIds.BYTES);

@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
- * Codes what a table leaves of a vector. The vector's scale is what its coded channels have for
- * deviation, or one of its two neighbours if that leaves less.
+ * Quantizes the prediction residual of a vector. Its scale is the deviation of its coded channels,
+ * or one of the two neighbouring scales if that leaves less error.
  */
 final class RowEncoder {
   private static final double MIN_DEVIATION = 1e-3;
@@ -18,7 +18,7 @@ final class RowEncoder {
   private final int[] best; // (width)
 
   /**
-   * @param mostChannels of a vector
+   * @param maxChannels most channels of a vector
    */
   RowEncoder(int maxChannels) {
     this.row = new byte[maxChannels * RowCodeLayout.MAX_BITS / Byte.SIZE + 1];
@@ -27,9 +27,9 @@ final class RowEncoder {
   }
 
   /**
-   * @param x what is left of a vector, from {@code at} on; overwritten by what the codes leave
-   * @param weights how far an error of each channel reaches
-   * @param apart how far each byte of the row lies from the one before
+   * @param x residual from {@code at} on; overwritten by the quantization error
+   * @param weights how much an error of each channel counts
+   * @param byteStride distance between consecutive bytes of the row
    */
   void encode(
       RowCodeLayout layout,
@@ -61,21 +61,21 @@ final class RowEncoder {
 
   private static int initialScale(RowCodeLayout layout, float[] x, int at) {
     double sum = 0;
-    int coded = 0;
+    int codedChannels = 0;
     for (int i = 0; i < layout.width(); i++) {
       if (layout.bits(i) > 0) {
         double ofDeviation =
             x[at + i] * UnitVarianceSteps.step(layout.bits(i)) / (2 * layout.halfStep(i));
         sum += ofDeviation * ofDeviation;
-        coded++;
+        codedChannels++;
       }
     }
-    double deviation = Math.max(Math.sqrt(sum / Math.max(1, coded)), MIN_DEVIATION);
+    double deviation = Math.max(Math.sqrt(sum / Math.max(1, codedChannels)), MIN_DEVIATION);
     long steps = (long) Math.rint(StrictMath.log(deviation) / (LOG_2 * RowCodeLayout.OCTAVES));
     return (int) Math.clamp(steps + RowCodeLayout.SCALE_OF_ONE, 0, RowCodeLayout.SCALES - 1L);
   }
 
-  /** Codes with a scale; answers what they leave. */
+  /** Encodes with a scale and returns the weighted squared error. */
   private double encodeWith(RowCodeLayout layout, float[] x, int at, float[] weights, float scale) {
     double left = 0;
     for (int i = 0; i < layout.width(); i++) {

@@ -1,10 +1,10 @@
 package dev.kvasir.codec.mead;
 
-/** What the class of a token goes by, as typed {@code classes=}. */
+/** How tokens are ranked for saliency tiers, as typed in {@code classes=}. */
 public enum SaliencyMetric {
-  /** By how large it is and how much attention it has received. */
+  /** By residual energy and received attention. */
   ATTENTION,
 
-  /** By how large it is alone. */
+  /** By residual energy only. */
   ENERGY
 }

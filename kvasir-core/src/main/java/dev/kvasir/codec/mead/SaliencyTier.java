@@ -2,16 +2,18 @@ package dev.kvasir.codec.mead;
 
 import dev.kvasir.codec.Page;
 
-/** The tokens of a page, by how much depends on them: the fewer of them, the more bits each. */
+/**
+ * Tiers of a page's tokens by saliency: the higher the tier, the fewer tokens and the more bits
+ * each.
+ */
 enum SaliencyTier {
   LOW(64),
   MEDIUM(48),
   HIGH(16);
 
-  /** All of them, without a new array each time. */
+  /** Cached values, to avoid a new array per call. */
   private static final SaliencyTier[] ALL = values();
 
-  /** How many classes there are. */
   static final int COUNT = ALL.length;
 
   private final int tokens;
@@ -24,17 +26,17 @@ enum SaliencyTier {
     return ALL[ordinal];
   }
 
-  /** Tokens of a page that are in it. */
+  /** Returns the number of a page's tokens in this tier. */
   int tokens() {
     return tokens;
   }
 
-  /** The part of a page's tokens that is in it. */
+  /** Returns the fraction of a page's tokens in this tier. */
   double fraction() {
     return (double) tokens / Page.TOKENS;
   }
 
-  /** Rows of a page before those of this class. */
+  /** Returns the number of rows of a page before those of this tier. */
   int firstRow() {
     return this == LOW ? 0 : this == MEDIUM ? LOW.tokens : LOW.tokens + MEDIUM.tokens;
   }

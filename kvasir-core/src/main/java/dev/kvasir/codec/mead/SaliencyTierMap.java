@@ -6,11 +6,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Which class each token of a page is in, for one head.
+ * The tier of each token of a page, for one head.
  *
  * <pre>
- * u64, u64  bit t of 128: token t is in SOME or FEW
- * u64       bit i of 64: the i-th of those is in FEW
+ * u64, u64  bit t of 128: token t is in MEDIUM or HIGH
+ * u64       bit i of 64: the i-th of those is in HIGH
  * </pre>
  */
 final class SaliencyTierMap {
@@ -23,54 +23,55 @@ final class SaliencyTierMap {
   private SaliencyTierMap() {}
 
   /**
-   * @param order tokens by rows: those of each class in their order, class after class
+   * @param order token of each row: tier after tier, each in token order
    */
   static void write(byte[] order, MemorySegment out, long at) {
     long[] upper = new long[TOKENS / Long.SIZE];
     for (int row = SaliencyTier.MEDIUM.firstRow(); row < TOKENS; row++) {
       upper[order[row] / Long.SIZE] |= 1L << order[row];
     }
-    long few = 0;
+    long high = 0;
     for (int row = SaliencyTier.HIGH.firstRow(); row < TOKENS; row++) {
-      few |= 1L << upperRank(order[row], upper);
+      high |= 1L << upperRank(order[row], upper);
     }
     out.set(WORD, at, upper[0]);
     out.set(WORD, at + Long.BYTES, upper[1]);
-    out.set(WORD, at + 2 * Long.BYTES, few);
+    out.set(WORD, at + 2 * Long.BYTES, high);
   }
 
-  /** How many of the tokens in the two smaller classes come before one. */
+  /** Returns how many tokens of the two upper tiers precede a token. */
   private static int upperRank(int token, long[] upper) {
     long before = upper[token / Long.SIZE] & (1L << token) - 1;
     return Long.bitCount(before) + (token < Long.SIZE ? 0 : Long.bitCount(upper[0]));
   }
 
-  /** Whether the classes have as many tokens as they should. */
+  /** Returns whether the tiers have the right number of tokens. */
   static boolean isValid(MemorySegment in, long at) {
     int upper = Long.bitCount(in.get(WORD, at)) + Long.bitCount(in.get(WORD, at + Long.BYTES));
-    int few = Long.bitCount(in.get(WORD, at + 2 * Long.BYTES));
+    int high = Long.bitCount(in.get(WORD, at + 2 * Long.BYTES));
     return upper == SaliencyTier.MEDIUM.tokens() + SaliencyTier.HIGH.tokens()
-        && few == SaliencyTier.HIGH.tokens();
+        && high == SaliencyTier.HIGH.tokens();
   }
 
   /**
-   * @param order (tokens of a page), set to tokens by rows
+   * @param order (tokens of a page), set to the token of each row
    */
   static void read(MemorySegment in, long at, byte[] order) {
-    long few = in.get(WORD, at + 2 * Long.BYTES);
-    int mostRow = SaliencyTier.LOW.firstRow();
-    int someRow = SaliencyTier.MEDIUM.firstRow();
-    int fewRow = SaliencyTier.HIGH.firstRow();
+    long high = in.get(WORD, at + 2 * Long.BYTES);
+    int lowRow = SaliencyTier.LOW.firstRow();
+    int mediumRow = SaliencyTier.MEDIUM.firstRow();
+    int highRow = SaliencyTier.HIGH.firstRow();
     for (int first = 0; first < TOKENS; first += Long.SIZE) {
       long upper = in.get(WORD, at + first / Byte.SIZE);
       for (long left = ~upper; left != 0; left &= left - 1) {
-        order[mostRow++] = (byte) (first + Long.numberOfTrailingZeros(left));
+        order[lowRow++] = (byte) (first + Long.numberOfTrailingZeros(left));
       }
-      for (long left = upper; left != 0; left &= left - 1, few >>>= 1) {
-        int isFew = (int) few & 1;
-        order[isFew == 1 ? fewRow : someRow] = (byte) (first + Long.numberOfTrailingZeros(left));
-        fewRow += isFew;
-        someRow += 1 - isFew;
+      for (long left = upper; left != 0; left &= left - 1, high >>>= 1) {
+        int isHigh = (int) high & 1;
+        order[isHigh == 1 ? highRow : mediumRow] =
+            (byte) (first + Long.numberOfTrailingZeros(left));
+        highRow += isHigh;
+        mediumRow += 1 - isHigh;
       }
     }
   }

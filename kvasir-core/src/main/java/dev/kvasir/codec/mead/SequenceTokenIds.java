@@ -6,13 +6,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The ids of a sequence's blocks, as its pages hold them: for the pages of a block's other layers,
- * and for tokens that are taken out of a page that is cut.
+ * Token ids of a sequence's quantized blocks. The pages of a block's other layers need them, and so
+ * do tokens that return to the residual window when a block is truncated.
  */
 final class SequenceTokenIds {
   private final List<BlockTokenIds> blocks = new ArrayList<>(); // by position
 
-  /** Takes over what a page of the first layer refers to; what stood there is forgotten. */
+  /** Adds the ids of a first-layer page and drops those at or after its position. */
   void add(BlockTokenIds tokens) {
     removeFrom(tokens.position());
     blocks.add(tokens.retain());
@@ -24,7 +24,7 @@ final class SequenceTokenIds {
     }
   }
 
-  /** The ids of the block that begins at a position, held for whoever asks. */
+  /** Returns the ids of the block at a position, retained for the caller. */
   BlockTokenIds of(int position) {
     return requireLast(position).retain();
   }
@@ -37,7 +37,7 @@ final class SequenceTokenIds {
     return blocks.getLast();
   }
 
-  /** The same for a stored page, which may say the position of another block. */
+  /** Returns the same for a stored page, which may state the position of another block. */
   BlockTokenIds requireStored(int position) {
     if (blocks.isEmpty() || blocks.getLast().position() != position) {
       throw SnapshotHeader.PAGE.invalid(
@@ -46,15 +46,15 @@ final class SequenceTokenIds {
     return blocks.getLast().retain();
   }
 
-  /** Tokens as a sequence tells of them. */
+  /** Receives the tokens that remain of a truncated block. */
   interface TokenListener {
     void token(int position, int id);
   }
 
   /**
-   * Forgets all blocks that reach beyond a length.
+   * Drops all blocks that extend past a length.
    *
-   * @param told of the tokens that are left of a block which was cut
+   * @param listener receives the tokens that remain of a truncated block
    */
   void truncate(int length, TokenListener listener) {
     while (!blocks.isEmpty() && blocks.getLast().position() + Page.TOKENS > length) {

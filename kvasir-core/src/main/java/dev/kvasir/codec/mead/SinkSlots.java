@@ -6,10 +6,10 @@ import java.util.BitSet;
 import java.util.Optional;
 
 /**
- * Memory for tokens that stay as they came, the same number of each layer that is coded. It is
- * taken at once when a sequence begins, so that what a sequence takes is known beforehand. Forks
- * share it: who comes first has a slot. It is held by sequences, and by pages for each of their
- * slots.
+ * Memory for unquantized tokens, with the same number of slots for each quantized layer. It is
+ * allocated when a sequence starts, so that the size of a sequence is known in advance. Forks share
+ * it and take slots first come, first served. Sequences hold a reference, and pages hold one for
+ * each of their slots.
  *
  * <pre>bytes = layers * slots * ExactRows.bytesFor</pre>
  */
@@ -19,7 +19,7 @@ final class SinkSlots {
   private final CopyOnWriteMemory memory;
   private final BitSet inUse = new BitSet(); // by layer and slot
 
-  /** Held by whoever makes it. */
+  /** Creates slots with one reference. */
   SinkSlots(MeadTables tables, int slots, MemoryPool pool) {
     this.sizes = tables.sizes();
     this.slots = slots;
@@ -31,9 +31,9 @@ final class SinkSlots {
   }
 
   /**
-   * Rows for a token, held by whoever asks; empty where all of the layer's are taken.
+   * Returns rows for a token, retained for the caller; empty if all slots of the layer are in use.
    *
-   * @param codedLayer of the layers that are coded, the how manieth
+   * @param quantizedLayer index of the layer among the quantized ones
    */
   synchronized Optional<ExactRows> allocate(int quantizedLayer) {
     int first = quantizedLayer * slots;

@@ -2,18 +2,18 @@ package dev.kvasir.codec.mead;
 
 import java.util.Locale;
 
-/** What is taken off a vector before it is coded, as typed {@code tables=}. */
+/** What is subtracted from a vector before quantization, as typed in {@code tables=}. */
 public enum TableKind {
-  /** A row for each token id: what is usual where that token stands. */
+  /** A row for each token id: the typical vector of that token. */
   TOKENS,
 
-  /** The nearest of a few rows of each head; which one is stored. */
+  /** The nearest of a few rows of each head; its index is stored. */
   CENTROIDS,
 
   /** The mean of all tokens. */
   OFF;
 
-  /** The part of a profile that holds what was learned with it. */
+  /** Returns the profile part with the tables of this kind. */
   public String part() {
     return "mead:" + name().toLowerCase(Locale.ROOT);
   }

@@ -4,32 +4,31 @@ import dev.kvasir.codec.Page;
 import java.util.Arrays;
 
 /**
- * Puts the tokens of a page in classes, by what would be lost of each without any code, weighed by
- * how much it is looked at.
+ * Assigns the tokens of a page to tiers by residual energy, weighted by the importance of their
+ * attention rank.
  */
 public final class TierAssigner {
-  /** How many classes there are; the last is given most. */
+  /** Number of tiers; the last gets the most bits. */
   public static final int TIERS = SaliencyTier.COUNT;
 
   private static final int TOKENS = Page.TOKENS;
 
-  private final float[] importance; // (keys and values, ranks)
+  private final float[] importance; // (keys and values, rank buckets)
   private final TokenRanks ranks = new TokenRanks();
   private final double[] scores = new double[TOKENS];
 
   /**
-   * @param importance (keys and values, ranks)
+   * @param importance (keys and values, rank buckets)
    */
   public TierAssigner(float[] importance) {
     this.importance = importance;
   }
 
   /**
-   * @param keyEnergies squared lengths of what is to be coded, by token
-   * @param valueEnergies the same of values
-   * @param parts which eighth of the page each is in by received attention; below zero for a token
-   *     that is not coded
-   * @return the class of each token
+   * @param keyEnergies squared norms of the key residuals, by token
+   * @param valueEnergies squared norms of the value residuals, by token
+   * @param rankBuckets attention rank bucket of each token; negative for an unquantized token
+   * @return the tier of each token
    */
   public int[] tiers(double[] keyEnergies, double[] valueEnergies, int[] rankBuckets) {
     byte[] order = new byte[TOKENS];
@@ -44,7 +43,7 @@ public final class TierAssigner {
   }
 
   /**
-   * @param order set to tokens by rows: those of each class in their order, class after class
+   * @param order set to the token of each row: tier after tier, each in token order
    */
   void order(double[] keyEnergies, double[] valueEnergies, int[] rankBuckets, byte[] order) {
     for (int token = 0; token < TOKENS; token++) {

@@ -9,15 +9,15 @@ import dev.kvasir.kernel.Kernels;
 import java.nio.ByteBuffer;
 
 /**
- * Tokens of the first layer, whose keys and values depend on their ids alone. Stored:
+ * A page of the first layer, whose keys and values depend on the token ids alone. Serialized:
  *
  * <pre>
  * u32  position of the first token
- *      ids of the tokens
+ *      token ids
  * </pre>
  */
 final class TokenIdPage implements PreRopePage {
-  /** Its number among stored pages. */
+  /** Kind of the serialized page. */
   private static final int KIND = 61;
 
   private final MeadTables tables;
@@ -25,7 +25,7 @@ final class TokenIdPage implements PreRopePage {
   private final BlockTokenIds tokens;
 
   /**
-   * @param tokens held until the page is closed
+   * @param tokens owned by the page until it is closed
    */
   TokenIdPage(MeadTables tables, BlockTokenIds tokens) {
     this.tables = tables;
@@ -66,7 +66,7 @@ final class TokenIdPage implements PreRopePage {
             meadWorkspace.vectors);
   }
 
-  /** Makes the first values of a head: // (count, valueDim) */
+  /** Reads the first values of a head. // (count, valueDim) */
   void readValues(
       Kernels kernels, MeadWorkspace meadWorkspace, int kvHead, int count, float[] out) {
     int valueDim = tables.sizes().valueDim();
@@ -78,7 +78,7 @@ final class TokenIdPage implements PreRopePage {
         .gather(rows.values(), first, stride, meadWorkspace.tableRows, count, valueDim, out);
   }
 
-  /** An id that the model does not have stands for its first token. */
+  /** Looks up the ids; an id outside the vocabulary stands for id 0. */
   private void readTableRows(MeadWorkspace meadWorkspace) {
     meadWorkspace.unbind();
     tokens.read(meadWorkspace.ids);
@@ -105,7 +105,7 @@ final class TokenIdPage implements PreRopePage {
         });
   }
 
-  /** Reads what {@link #form} wrote. */
+  /** Reads what {@link #serialize} wrote. */
   static TokenIdPage read(Snapshot snapshot, MeadTables tables, MeadReadContext context) {
     return SnapshotHeader.PAGE.unwrap(snapshot, KIND, in -> read(in, tables, context));
   }

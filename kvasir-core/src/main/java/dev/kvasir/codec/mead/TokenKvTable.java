@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Keys and values of a layer that depend on the token alone, as halves: what the first layer
- * attends with, before rotation.
+ * The first layer's keys and values of each token id, as halves, before RoPE. They depend on the
+ * token alone.
  *
  * @param keys (vocabulary, kvHeads, keyWidth)
  * @param values (vocabulary, kvHeads, valueDim)

@@ -3,7 +3,7 @@ package dev.kvasir.codec.mead;
 import dev.kvasir.codec.Page;
 import java.util.Arrays;
 
-/** The tokens of a page by size of a number of theirs; of equal ones, the earlier comes first. */
+/** Sorts the tokens of a page by a number; of equal numbers, the earlier token comes first. */
 final class TokenRanks {
   private static final int TOKENS = Page.TOKENS;
 

@@ -3,9 +3,8 @@ package dev.kvasir.codec.mead;
 import dev.kvasir.kernel.RowCodeLayout;
 
 /**
- * Uniform codes of numbers with deviation 1, as they are left when a token's own scale is taken
- * out: how far their steps are apart, and what they leave of the squares. Both were measured on the
- * bundled model, and hold for others.
+ * Step sizes and distortion of uniform codes for numbers of deviation 1, which remain after
+ * division by a token's scale. Both were measured on the bundled model, and hold for others.
  */
 final class UnitVarianceSteps {
   private static final float[] STEPS = {0, 1.61f, .99f, .60f, .357f, .22f, .128f, .065f, .035f};
@@ -18,9 +17,9 @@ final class UnitVarianceSteps {
   }
 
   /**
-   * What one bit more takes away.
+   * Returns the reduction of the squared error by one more bit.
    *
-   * @param bits fewer than {@link RowCodeLayout#MOST_BITS}
+   * @param bits fewer than {@link RowCodeLayout#MAX_BITS}
    */
   static double gain(int bits) {
     return LEFT[bits] - LEFT[bits + 1];

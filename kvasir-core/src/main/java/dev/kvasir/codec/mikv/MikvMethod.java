@@ -10,7 +10,9 @@ import dev.kvasir.codec.ranked.KeyScaleGranularity;
 import dev.kvasir.codec.ranked.RankedConfig;
 import dev.kvasir.codec.ranked.RankedSettings;
 
-/** MiKV: heavy hitters keep many bits, and tokens that others evict keep a few. */
+/**
+ * The MiKV method: heavy hitters keep many bits, and tokens that other methods evict keep a few.
+ */
 public final class MikvMethod extends BitWidthMethod {
   private static final int DEFAULT_HIGH = 8;
   private static final double DEFAULT_SHARE = 0.25;

@@ -5,7 +5,7 @@ import dev.kvasir.memory.MemoryPool;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A sum for each channel of a layer, in memory that forks share until one of them adds to it.
+ * A sum for each channel of a layer. Forks share the memory until one of them writes.
  *
  * <pre>
  * (kvHeads, keyDim)  f64
@@ -43,7 +43,7 @@ final class ChannelSums {
     return new ChannelSums(sums.retain());
   }
 
-  /** To be called before sums change. */
+  /** Makes the memory private. Must be called before sums change. */
   void makeWritable() {
     sums = sums.writable();
   }

@@ -4,8 +4,8 @@ import dev.kvasir.codec.Page;
 import java.util.Arrays;
 
 /**
- * The step that a code of two bits would have in each channel of a layer's keys, over the tokens of
- * one block or of several: the range divided by three.
+ * The step size of 2-bit codes for each key channel of a layer, over one or more blocks: the range
+ * divided by three.
  */
 final class KeyStepSizes {
   private static final int STEPS = 3;
@@ -40,7 +40,7 @@ final class KeyStepSizes {
     }
   }
 
-  /** (kvHeads, keyDim). */
+  /** Returns the step sizes (kvHeads, keyDim). */
   float[] steps() {
     float[] steps = new float[min.length];
     for (int i = 0; i < steps.length; i++) {

@@ -17,8 +17,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.ToLongFunction;
 
 /**
- * MixKVQ: channels of keys that queries look at, and that a code of two bits would distort, get
- * four bits or are kept as they are. Values have two bits, token by token.
+ * MixKVQ: key channels with large queries and a large 2-bit error get four bits or stay in 16-bit
+ * floats. The other channels have two bits. Values have two bits, per token.
  */
 public final class MixkvqCodec implements PageCodec {
   private static final int LOW_BITS = 2;
@@ -31,11 +31,13 @@ public final class MixkvqCodec implements PageCodec {
   private final SalienceObserver observer;
   private final CodeMatrix values;
 
-  /** Pages with tiers of the same sizes share a shape, by high << 16 | mid. */
+  /** Shapes by tier sizes, {@code high << 16 | mid}, shared by pages. */
   private final Map<Integer, HeadShape> heads = new ConcurrentHashMap<>();
 
   /**
-   * @param measured how large tiers usually are, where that is known
+   * Creates a codec.
+   *
+   * @param measured typical tier sizes, if known
    */
   public MixkvqCodec(MixkvqShape shape, MixkvqOptions options, Optional<TierShares> measured) {
     this(shape, options, measured, (layer, steps, salience) -> {});
@@ -58,7 +60,7 @@ public final class MixkvqCodec implements PageCodec {
         };
   }
 
-  /** The same, with somebody who watches. */
+  /** Returns a copy with an observer. */
   public MixkvqCodec withObserver(SalienceObserver observer) {
     return new MixkvqCodec(shape, options, measuredShares, observer);
   }
@@ -85,7 +87,7 @@ public final class MixkvqCodec implements PageCodec {
     return MixkvqSequence.resumed(this, pool, state);
   }
 
-  /** What a head with tiers of these sizes is packed to. */
+  /** Returns the shape of a head with the given tier sizes. */
   HeadShape head(int high, int mid) {
     return heads.computeIfAbsent(high << 16 | mid, sizes -> newHead(high, mid));
   }
@@ -105,7 +107,9 @@ public final class MixkvqCodec implements PageCodec {
     return new HeadShape(keys, keys.size() > 1, values);
   }
 
-  /** What a head with tiers of the same sizes is packed to, where it has as many channels. */
+  /**
+   * Returns the shape of a head with the same tier sizes as a stored one, if the channels match.
+   */
   HeadShape headLike(HeadShape other) {
     return other.keyDim() == shape.keyDim()
         ? head(channels(other, HALF_BITS), channels(other, MID_BITS))
@@ -155,12 +159,15 @@ public final class MixkvqCodec implements PageCodec {
         .orElseGet(() -> shape.kvHeads() * size.applyAsLong(largest()));
   }
 
-  /** One channel of four bits takes a whole quad, as much as one that is kept, and an order. */
+  /**
+   * Returns the largest possible shape: a single 4-bit channel takes a whole quad, as much as a
+   * 16-bit one, and adds a channel order.
+   */
   private HeadShape largest() {
     return head(shape.keyDim() - 1, 1);
   }
 
-  /** A layer whose channels are in tiers as was measured, spread evenly over the heads. */
+  /** Returns the bytes of a layer with measured tier sizes, spread evenly over the heads. */
   private long typicalBytes(TierShares shares, ToLongFunction<HeadShape> size) {
     long sum = 0;
     for (int head = 0; head < shape.kvHeads(); head++) {
@@ -178,7 +185,7 @@ public final class MixkvqCodec implements PageCodec {
   }
 
   @Override
-  public long tableBytes(int sealedBlocks) {
+  public long tableBytes(int quantizedBlocks) {
     return options.salience() == Salience.QUERY
         ? shape.layers() * ChannelSums.bytesFor(shape.channels())
         : 0;

@@ -17,11 +17,11 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * Channels of keys in tiers by what queries look at.
+ * The configuration of MixKVQ.
  *
- * @param high salience above which a channel is kept as it is; the profile's where it is not given
- * @param mid salience above which a channel has four bits; the same
- * @param residual tokens that are sealed together and share their tiers: whole pages
+ * @param high salience above which a channel stays in 16 bits; empty to use the profile's
+ * @param mid salience above which a channel has four bits; empty to use the profile's
+ * @param residual tokens that are quantized together and share their tiers: whole pages
  */
 public record MixkvqConfig(
     OptionalDouble high,
@@ -74,7 +74,7 @@ public record MixkvqConfig(
     return estimationConfig(shape, CacheContext.unknown());
   }
 
-  /** Without thresholds, or without knowing what they lead to, the most that pages can take. */
+  /** Without thresholds, or without knowing their effect, the estimate is an upper bound. */
   @Override
   public CacheConfig estimationConfig(CacheShape shape, CacheContext context) {
     return cacheConfig(shape, context, thresholds(context).orElse(Thresholds.NONE));
@@ -107,7 +107,7 @@ public record MixkvqConfig(
     return new CacheConfig(Precision.F16, sinks, window, Optional.of(codec));
   }
 
-  /** How large tiers usually are, where a profile says it. */
+  /** Returns the typical tier sizes, if a profile has them. */
   public Optional<TierShares> shares(CacheContext context, Thresholds thresholds) {
     return part(context).map(part -> part.shares(salience, thresholds));
   }
@@ -116,7 +116,7 @@ public record MixkvqConfig(
     return context.profileWith(MixkvqProfile.PART).map(MixkvqProfile::of);
   }
 
-  /** The user's thresholds, and the profile's where the user has given none. */
+  /** Returns the user's thresholds, or the profile's where the user gave none. */
   public Optional<Thresholds> thresholds(CacheContext context) {
     Optional<Thresholds> tuned = part(context).map(part -> part.thresholds(salience));
     if (tuned.isEmpty() && (high.isEmpty() || mid.isEmpty())) {
@@ -129,7 +129,9 @@ public record MixkvqConfig(
   }
 
   /**
-   * @throws InvalidInputException where neither has any
+   * Returns the thresholds.
+   *
+   * @throws InvalidInputException if neither the user nor the profile gives them
    */
   public Thresholds requireThresholds(CacheContext context) {
     return thresholds(context)

@@ -7,7 +7,7 @@ import dev.kvasir.codec.SpecText;
 import java.util.List;
 import java.util.Optional;
 
-/** MixKVQ: channels of keys in tiers by what queries look at. */
+/** MixKVQ: mixed-precision key channels, by quantization error and query magnitude. */
 public final class MixkvqMethod implements QuantizationMethod {
   @Override
   public List<String> names() {

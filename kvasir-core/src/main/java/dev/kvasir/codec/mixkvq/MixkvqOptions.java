@@ -3,11 +3,11 @@ package dev.kvasir.codec.mixkvq;
 import dev.kvasir.codec.OperandPrecision;
 
 /**
- * What a user chooses.
+ * The options of MixKVQ.
  *
- * @param group tokens, for keys, or channels, for values, that share a scale
- * @param blocksTogether blocks that have a division into tiers in common
- * @param lookups how attention reads pages
+ * @param group tokens (for keys) or channels (for values) that share a scale
+ * @param blocksPerGroup blocks that share their tiers
+ * @param operandPrecision how attention multiplies with codes
  */
 public record MixkvqOptions(
     Thresholds thresholds,

@@ -6,7 +6,7 @@ import java.math.MathContext;
 import java.util.Arrays;
 
 /**
- * What is known beforehand of a model's channels.
+ * The profile part of MixKVQ.
  *
  * <pre>
  * mixkvq/thresholds  (2)        high and mid, for salience by queries
@@ -32,7 +32,7 @@ public record MixkvqProfile(
         new SalienceQuantiles(Arrays.copyOfRange(quantiles, COUNT, 2 * COUNT)));
   }
 
-  /** A profile with this part, in the place of one that it had. */
+  /** Returns a profile in which this part replaces any previous one. */
   public Profile addTo(Profile profile) {
     float[] quantiles = Arrays.copyOf(byQueries.values(), 2 * COUNT);
     System.arraycopy(byError.values(), 0, quantiles, COUNT, COUNT);
@@ -46,7 +46,7 @@ public record MixkvqProfile(
     return salience == Salience.QUERY ? byQueries : byError;
   }
 
-  /** Thresholds that put as many channels into each tier as the tuned ones do. */
+  /** Returns thresholds that put as many channels into each tier as the tuned ones. */
   Thresholds thresholds(Salience salience) {
     if (salience == Salience.QUERY) {
       return tuned;
@@ -56,7 +56,7 @@ public record MixkvqProfile(
         rounded(byError.thresholdFor(byQueries.shareAbove(tuned.mid()))));
   }
 
-  /** To as many digits as a user likes to read and type. */
+  /** Rounds a threshold to four digits, for display and typing. */
   public static float rounded(double threshold) {
     return new BigDecimal(threshold).round(new MathContext(4)).floatValue();
   }

@@ -14,24 +14,26 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * MixKVQ at work on a sequence: it counts what queries look at, and divides channels by it. Stored:
+ * The sequence codec of MixKVQ: measures query magnitudes and assigns channels to tiers.
+ * Serialized:
  *
  * <pre>
- * u16  layers that are counted for; 0 where queries do not matter
+ * u16  measured layers; 0 if salience ignores queries
  * u16  KV heads
  * u16  channels of a key
  *      a QueryMagnitudes for each layer
  * </pre>
  */
 final class MixkvqSequence implements SequenceCodec {
-  /** The number of its state among stored ones. */
+  /** The snapshot kind of this state. */
   private static final int KIND = 2;
 
   private static final int HEADER_BYTES = 3 * Short.BYTES;
 
   private final MixkvqCodec codec;
   private final MixkvqShape shape;
-  private final List<QueryMagnitudes> queryMagnitudes; // by layer; none where queries do not matter
+  private final List<QueryMagnitudes>
+      queryMagnitudes; // by layer; empty if salience ignores queries
 
   private Tiers[][] batchTiers = {}; // (groups of blocks, layers * kvHeads)
   private int batchPosition;
@@ -124,7 +126,7 @@ final class MixkvqSequence implements SequenceCodec {
     queryMagnitudes.get(layer).add(position, queries, at, shape.queriesPerKvHead());
   }
 
-  /** Blocks that share their tiers must all be known before the first of them is sealed. */
+  /** Assigns tiers, which requires all blocks that share them. */
   @Override
   public void learn(QuantizationBatch batch) {
     int blocksPerGroup = codec.blocksPerGroup();

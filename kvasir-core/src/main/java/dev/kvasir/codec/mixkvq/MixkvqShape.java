@@ -3,19 +3,19 @@ package dev.kvasir.codec.mixkvq;
 import dev.kvasir.codec.ValueOrigin;
 
 /**
- * The sizes of a model that the method works on.
+ * The dimensions of a model.
  *
- * @param queryHeads of a layer; 0 where no queries are shown
+ * @param queryHeads query heads of a layer; 0 if queries are not observed
  * @param values where values come from
  */
 public record MixkvqShape(
     int layers, int kvHeads, int keyDim, int valueDim, int queryHeads, ValueOrigin values) {
-  /** Values that are stored. */
+  /** A shape with stored values. */
   public MixkvqShape(int layers, int kvHeads, int keyDim, int valueDim, int queryHeads) {
     this(layers, kvHeads, keyDim, valueDim, queryHeads, ValueOrigin.STORED);
   }
 
-  /** Of all keys of a layer. */
+  /** Returns the key channels of a layer. */
   int channels() {
     return kvHeads * keyDim;
   }

@@ -6,31 +6,31 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * How large the queries of one layer are, channel by channel of the keys that they meet: the mean
- * of |q| over tokens and over the query heads that share a KV head.
+ * The mean |q| for each key channel of a layer, over tokens and the query heads that share a KV
+ * head.
  *
- * <p>A step's queries come from several threads in any order, and tiers must not depend on it. So
- * each |q| is rounded to a multiple of 2^-20, of which a double adds up 2^33 without rounding:
- * every order gives the same sum. Stored:
+ * <p>Queries of a step arrive from several threads in any order, which must not affect the tiers.
+ * So each |q| is rounded to a multiple of 2^-20. A double adds 2^33 of them exactly, hence every
+ * order gives the same sum. Serialized:
  *
  * <pre>
- * u32  queries that each KV head has met
+ * u32  number of queries of each KV head
  * u32  position of the first of them, 2^31 - 1 without any
- * u8   1 if the next query may begin anew, else 0
+ * u8   1 if the next query may start a new window, else 0
  * f64  sums (kvHeads, keyDim)
  * </pre>
  */
 final class QueryMagnitudes {
-  /** A sum with this has 2^-20 as its last digit. */
+  /** Adding and subtracting this rounds to a multiple of 2^-20. */
   private static final double ROUNDING = 0x1p32;
 
   private final int kvHeads;
   private final int keyDim;
   private final QuerySpan span;
   private final ChannelSums sums;
-  private int count; // of queries that each KV head has met
+  private int count; // of queries of each KV head
   private int firstPosition = Integer.MAX_VALUE;
-  private boolean used; // by what was sealed: the next query may begin anew
+  private boolean used; // by a quantized block: the next query may start a new window
 
   QueryMagnitudes(int kvHeads, int keyDim, QuerySpan span, MemoryPool pool) {
     this(kvHeads, keyDim, span, new ChannelSums(kvHeads * keyDim, pool));
@@ -54,7 +54,7 @@ final class QueryMagnitudes {
   /**
    * Adds the queries of a token.
    *
-   * @param queries (kvHeads, heads that share it, keyDim) from {@code at} on
+   * @param queries (kvHeads, query heads per KV head, keyDim) from {@code at} on
    */
   synchronized void add(int position, float[] queries, int at, int queriesPerKvHead) {
     sums.makeWritable();
@@ -72,7 +72,7 @@ final class QueryMagnitudes {
     firstPosition = Math.min(firstPosition, position);
   }
 
-  /** A channel's, over the heads that share its key. */
+  /** Returns a channel's sum over the query heads that share its key. */
   private double magnitude(float[] queries, int at, int queriesPerKvHead) {
     double sum = 0;
     for (int shared = 0; shared < queriesPerKvHead; shared++) {
@@ -92,7 +92,7 @@ final class QueryMagnitudes {
     }
   }
 
-  /** Counts on from what {@link #generate} wrote; a tally that has counted nothing. */
+  /** Continues from the state written by {@link #write}; this object must be empty. */
   synchronized void read(ByteBuffer in) {
     count = in.getInt();
     firstPosition = SnapshotHeader.STATE.readPosition(in);
@@ -111,13 +111,13 @@ final class QueryMagnitudes {
     }
   }
 
-  /** A block is sealed by what was seen; the queries after it are the next window's. */
+  /** Marks the sums as used by a quantized block. Later queries belong to the next window. */
   synchronized void markUsed() {
     used = true;
   }
 
   /**
-   * Multiplies by how much each channel is looked at; by zero as long as no query has come.
+   * Multiplies by the mean magnitude of each channel; by zero without any query.
    *
    * @param x (kvHeads, keyDim)
    */
@@ -127,7 +127,7 @@ final class QueryMagnitudes {
     }
   }
 
-  /** Sums cannot be taken apart: they go once all of their tokens have gone. */
+  /** Clears the sums once all of their tokens are gone. Single tokens cannot be subtracted. */
   synchronized void truncate(int length) {
     if (count > 0 && length <= firstPosition) {
       sums.makeWritable();

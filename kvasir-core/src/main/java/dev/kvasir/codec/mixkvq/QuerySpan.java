@@ -1,10 +1,10 @@
 package dev.kvasir.codec.mixkvq;
 
-/** Which queries say what is looked at. */
+/** The queries whose magnitudes count. */
 public enum QuerySpan {
-  /** Those since the last block was sealed. */
+  /** Queries since the last quantized block. */
   WINDOW,
 
-  /** All that the sequence has seen. */
+  /** All queries of the sequence. */
   SEQUENCE
 }

@@ -1,10 +1,10 @@
 package dev.kvasir.codec.mixkvq;
 
-/** What makes a channel of keys worth its bits. */
+/** The measure of a key channel's importance. */
 public enum Salience {
-  /** How far a code of two bits would be off, times what queries make of it. */
+  /** The error of 2-bit codes times the query magnitude. */
   QUERY,
 
-  /** How far a code of two bits would be off, whether a query looks there or not. */
+  /** The error of 2-bit codes, regardless of queries. */
   ERROR
 }

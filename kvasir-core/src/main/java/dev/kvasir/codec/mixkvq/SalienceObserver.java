@@ -1,12 +1,12 @@
 package dev.kvasir.codec.mixkvq;
 
-/** Follows how channels are judged while blocks are sealed: what calibration learns from. */
+/** Observes the salience of channels during quantization, for calibration. */
 public interface SalienceObserver {
   /**
-   * A block of a layer is about to be divided into tiers.
+   * Called before a block of a layer is divided into tiers.
    *
-   * @param steps of codes of two bits // (kvHeads, keyDim)
-   * @param salience what the steps became by what queries look at // (kvHeads, keyDim)
+   * @param steps step sizes of 2-bit codes // (kvHeads, keyDim)
+   * @param salience the steps, weighted by query magnitudes // (kvHeads, keyDim)
    */
   void onSalience(int layer, float[] steps, float[] salience);
 }

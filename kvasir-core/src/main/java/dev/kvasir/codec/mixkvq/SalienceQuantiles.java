@@ -3,16 +3,16 @@ package dev.kvasir.codec.mixkvq;
 import java.util.Arrays;
 
 /**
- * How saliences of a model's channels are distributed, as measured on some text: what a threshold
- * means in bytes, and which threshold means the same by another measure.
+ * The distribution of the salience of a model's channels, measured on a text. It converts
+ * thresholds to tier sizes, and between salience measures.
  *
- * @param values ascending, at even steps from the least to the largest
+ * @param values ascending quantiles at even steps from the minimum to the maximum
  */
 public record SalienceQuantiles(float[] values) {
-  /** Numbers that are kept: tiers of half a percent are told apart well. */
+  /** Number of quantiles: enough to resolve tiers of half a percent. */
   public static final int COUNT = 1025;
 
-  /** Of numbers in any order. */
+  /** Returns the quantiles of unsorted numbers. */
   public static SalienceQuantiles of(float[] saliences) {
     float[] sorted = saliences.clone();
     Arrays.sort(sorted);
@@ -23,7 +23,7 @@ public record SalienceQuantiles(float[] values) {
     return new SalienceQuantiles(values);
   }
 
-  /** What part of channels exceeds a threshold. */
+  /** Returns the share of channels above a threshold. */
   public double shareAbove(double threshold) {
     int last = values.length - 1;
     if (threshold < values[0]) {
@@ -40,7 +40,7 @@ public record SalienceQuantiles(float[] values) {
     return 1 - (i + within) / last;
   }
 
-  /** The threshold that this part of channels exceeds. */
+  /** Returns the threshold that the given share of channels exceeds. */
   public double thresholdFor(double share) {
     int last = values.length - 1;
     double place = Math.clamp(1 - share, 0, 1) * last;
@@ -48,7 +48,7 @@ public record SalienceQuantiles(float[] values) {
     return values[i] + (place - i) * ((double) values[i + 1] - values[i]);
   }
 
-  /** The tiers that thresholds lead to. */
+  /** Returns the tier sizes for thresholds. */
   public TierShares shares(Thresholds thresholds) {
     double high = shareAbove(thresholds.high());
     return new TierShares(high, Math.max(0, shareAbove(thresholds.mid()) - high));

@@ -1,11 +1,11 @@
 package dev.kvasir.codec.mixkvq;
 
 /**
- * Saliences that a channel must exceed to be kept as it is, or to get four bits. Where {@code mid}
- * is not below {@code high}, no channel gets four.
+ * The salience that a channel must exceed to stay in 16 bits ({@code high}) or to get four bits
+ * ({@code mid}). If {@code mid} is not below {@code high}, no channel gets four.
  */
 public record Thresholds(float high, float mid) {
-  /** Keeps every channel that is not constant: what takes the most bytes. */
+  /** Keeps every non-constant channel in 16 bits: the largest size. */
   public static final Thresholds NONE = new Thresholds(0, 0);
 
   boolean isHigh(float salience) {

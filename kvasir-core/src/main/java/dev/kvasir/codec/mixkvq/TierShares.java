@@ -1,4 +1,4 @@
 package dev.kvasir.codec.mixkvq;
 
-/** What part of all channels is in the upper tiers: what a page's size is foretold by. */
+/** The shares of channels in the upper tiers, from which page sizes are estimated. */
 public record TierShares(double high, double mid) {}

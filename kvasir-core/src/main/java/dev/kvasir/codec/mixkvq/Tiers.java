@@ -1,12 +1,12 @@
 package dev.kvasir.codec.mixkvq;
 
 /**
- * The channels of a head in tiers: those kept as they are first, then those of four bits, then
- * those of two; within a tier as they come.
+ * The channels of a head ordered by tier: 16-bit channels first, then 4-bit, then 2-bit. Within a
+ * tier they keep their order.
  *
  * @param order channels
- * @param high how many are kept as they are
- * @param mid how many have four bits
+ * @param high number of 16-bit channels
+ * @param mid number of 4-bit channels
  */
 public record Tiers(int[] order, int high, int mid) {
   private static final int QUAD = 4;
@@ -15,9 +15,8 @@ public record Tiers(int[] order, int high, int mid) {
   private static final int LOW = 2;
 
   /**
-   * Divides channels by their salience. Codes lie in quads of channels: what room a tier of four
-   * bits leaves in its last quad goes to the most salient channels of the tier below, which takes
-   * no byte more.
+   * Assigns channels to tiers by salience. Codes are stored in quads of channels. The free slots in
+   * the last quad of the 4-bit tier go to the most salient 2-bit channels, at no cost.
    *
    * @param salience of a head's channels, from {@code at} on
    */
@@ -37,7 +36,7 @@ public record Tiers(int[] order, int high, int mid) {
     return new Tiers(order(tier, sizes), sizes[HIGH], sizes[MID]);
   }
 
-  /** Channels that the last quad of a tier has room for. */
+  /** Returns the free slots in the last quad of a tier. */
   static int freeSlots(int size) {
     return Math.ceilDiv(size, QUAD) * QUAD - size;
   }

@@ -17,14 +17,14 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Rotated heads by token.
+ * Configuration of OSCAR: rotated heads, quantized per token.
  *
- * @param spec as typed
- * @param clip what is left of ranges, as typed; empty for what the profile says
+ * @param spec the spec as typed
+ * @param clip fraction of each range that is kept, as typed; empty to use the profile's
  */
 record OscarConfig(String spec, UniformOptions options, Optional<Clipping> clip)
     implements QuantizationConfig {
-  /** What rotations of a model are made of. */
+  /** Key under which a model's rotations are shared. */
   private record RotationsKey(Profile profile, CacheShape shape) {}
 
   static OscarConfig of(SpecText spec) {
@@ -36,7 +36,7 @@ record OscarConfig(String spec, UniformOptions options, Optional<Clipping> clip)
     return new OscarConfig(spec.text(), options, clip);
   }
 
-  /** Enough to foretell bytes. */
+  /** Returns a configuration without rotations, which is enough to estimate bytes. */
   @Override
   public CacheConfig cacheConfig(CacheShape shape) {
     return cacheConfig(

@@ -5,7 +5,10 @@ import dev.kvasir.codec.Calibration;
 import java.util.List;
 import java.util.Optional;
 
-/** OSCAR: heads rotated by what attention looks for, then uniform codes of cut ranges by token. */
+/**
+ * The OSCAR method: rotates heads by attention statistics, then quantizes clipped ranges uniformly
+ * per token.
+ */
 public final class OscarMethod extends BitWidthMethod {
   public OscarMethod() {
     super(

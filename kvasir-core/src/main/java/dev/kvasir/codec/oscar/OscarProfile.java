@@ -12,16 +12,16 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * What was learned of a model:
+ * What calibration learned about a model:
  *
  * <pre>
  * oscar/keys    (layers, kvHeads, keyDim, keyDim)      rotation of keys, orthogonal
  * oscar/values  (layers, kvHeads, valueDim, valueDim)  rotation of values
- * oscar/clips   (layers, 2)                            what is left of the ranges of keys and values
+ * oscar/clips   (layers, 2)                            fractions of key and value ranges that are kept
  * </pre>
  */
 public record OscarProfile(List<LayerBasis> layers) {
-  /** The part of a profile that holds it. */
+  /** Name of the profile part. */
   public static final String PART = "oscar";
 
   private static final String KEYS = PART + "/keys";
@@ -64,7 +64,7 @@ public record OscarProfile(List<LayerBasis> layers) {
     return new Clipping(ratio);
   }
 
-  /** A profile with this part, in the place of one that it had. */
+  /** Returns the profile with this part added or replaced. */
   public Profile addTo(Profile profile, CacheShape shape) {
     float[] clips = new float[2 * layers.size()];
     for (int layer = 0; layer < layers.size(); layer++) {

@@ -11,8 +11,8 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * OTT: tokens whose keys are unusually small stretch the range of the channels that are large
- * everywhere else. They are kept as they are, and codes are made as if they were not there.
+ * Codec of OTT. Tokens with unusually small keys stretch the range of channels that are large
+ * everywhere else. They stay unquantized, and the codes are computed without them.
  */
 final class OttCodec implements StatelessCodec {
   private final OutlierTokenLayout outlierLayout;

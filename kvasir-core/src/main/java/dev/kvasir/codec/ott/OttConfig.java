@@ -7,15 +7,17 @@ import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.uniform.UniformOptions;
 
 /**
- * Uniform codes beside tokens that are kept.
+ * Configuration of OTT: uniform codes, with outlier tokens left unquantized.
  *
- * @param outliers tokens of each page and head
+ * @param outliers outlier tokens of each page and head
  */
 record OttConfig(UniformOptions options, int outliers) implements QuantizationConfig {
-  /** A few; the paper's pool has as few for a whole sequence. */
+  /** The paper's pool has as few for a whole sequence. */
   private static final int DEFAULT_OUTLIERS = 3;
 
-  /** Half of the smallest group: a token that is left out needs one that is not beside it. */
+  /**
+   * Half of the smallest group, so that every outlier has a neighbour in its group that is not one.
+   */
   private static final int MAX_OUTLIERS = 16;
 
   static OttConfig of(SpecText spec) {

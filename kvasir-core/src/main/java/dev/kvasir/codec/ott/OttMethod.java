@@ -2,7 +2,7 @@ package dev.kvasir.codec.ott;
 
 import dev.kvasir.codec.BitWidthMethod;
 
-/** OTT: codes of KIVI, beside a few tokens whose keys are smaller than all others. */
+/** The OTT method: KIVI codes, except for the few tokens with the smallest keys. */
 public final class OttMethod extends BitWidthMethod {
   public OttMethod() {
     super(

@@ -13,19 +13,19 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * A layer's keys and values in codes, beside the tokens that are kept. Stored:
+ * A layer's keys and values in codes, with unquantized outlier tokens. Serialized:
  *
  * <pre>
  * u16  KV heads
- * u8   tokens that are kept of each
+ * u8   outlier tokens of each
  * u16  channels of a key
  * u16  channels of a value
- *      what is kept, as OutlierTokenLayout lays it out
+ *      outlier tokens, an OutlierTokenLayout
  *      codes, a UniformPageSerializer
  * </pre>
  */
 final class OttPage implements Page {
-  /** Its number among stored pages. */
+  /** Kind of the serialized page. */
   private static final int KIND = 40;
 
   private static final int HEADER_BYTES = 3 * Short.BYTES + 1;
@@ -34,7 +34,7 @@ final class OttPage implements Page {
   private final UniformPage codes;
   private final OutlierTokens outliers;
 
-  /** Takes the codes over. */
+  /** Creates a page that owns the codes. */
   OttPage(SharedArena memory, UniformPage codes, OutlierTokens outliers) {
     this.memory = memory.retain();
     this.codes = codes;
@@ -55,7 +55,7 @@ final class OttPage implements Page {
     UniformPageSerializer.write(codes, out);
   }
 
-  /** Reads what {@link #form} wrote. */
+  /** Reads what {@link #serialize} wrote. */
   static OttPage read(SharedArena memory, Snapshot snapshot, OttCodec codec) {
     return SnapshotHeader.PAGE.unwrap(snapshot, KIND, in -> read(memory, in, codec));
   }
@@ -74,7 +74,7 @@ final class OttPage implements Page {
     }
     if (in.remaining() < layout.bytes()) {
       throw SnapshotHeader.PAGE.invalid(
-          "has %d bytes of what it keeps; expected %d".formatted(in.remaining(), layout.bytes()));
+          "has %d bytes of outlier tokens; expected %d".formatted(in.remaining(), layout.bytes()));
     }
     ByteBuffer stored = in.slice(in.position(), (int) layout.bytes());
     in.position(in.position() + (int) layout.bytes());
@@ -125,7 +125,7 @@ final class OttPage implements Page {
     return codes.codeBytes();
   }
 
-  /** What is kept counts as scales do: what a page has beside its codes. */
+  /** Counts outlier tokens as scale bytes. */
   @Override
   public long scaleBytes() {
     return codes.scaleBytes() + outliers.bytes().byteSize();

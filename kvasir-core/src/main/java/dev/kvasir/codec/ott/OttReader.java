@@ -8,9 +8,9 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowBlock;
 
 /**
- * Attention on codes and kept tokens, for a few query rows that share a KV head. Codes are summed
- * on their bits; scores of kept tokens then take the place of what the codes say of them, and
- * values add to those of the codes, which are zero there.
+ * Computes attention on codes and outlier tokens, for a few query rows that share a KV head. Exact
+ * scores of outliers replace those of their codes. Exact values are added, since the codes of
+ * outliers are zero.
  */
 final class OttReader implements PageReader {
   static final PageReaders.Kind<OttReader> KIND = new PageReaders.Kind<>(OttReader::new);
@@ -21,7 +21,7 @@ final class OttReader implements PageReader {
   private final int keyDim;
   private final int valueDim;
   private final UniformReader codes;
-  private final float[] products; // (rows, outliers), or weights of them
+  private final float[] products; // (rows, outliers), or their weights
   private float[] vectors = {}; // (outliers, keyDim or valueDim)
   private final RowBlock inputRows = new RowBlock();
   private final RowBlock vectorRows = new RowBlock();
@@ -57,10 +57,10 @@ final class OttReader implements PageReader {
   }
 
   @Override
-  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
+  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] accumulator) {
     OttPage ottPage = (OttPage) page;
     OutlierTokens outliers = ottPage.outliers();
-    codes.accumulate(ottPage.codes(), kvHead, weights, rows, mixed);
+    codes.accumulate(ottPage.codes(), kvHead, weights, rows, accumulator);
     int count = outliers.layout().outliers();
     for (int i = 0; i < count; i++) {
       int index = outliers.index(kvHead, i);
@@ -74,7 +74,7 @@ final class OttReader implements PageReader {
         .weightedSums(
             inputRows.set(products, rows, count),
             vectorRows.set(vectors, count, valueDim),
-            outputRows.set(mixed, rows, valueDim));
+            outputRows.set(accumulator, rows, valueDim));
   }
 
   private void expand(OutlierTokens outliers, long offset, int count) {

@@ -1,17 +1,17 @@
 package dev.kvasir.codec.ott;
 
 /**
- * The sizes of what is kept of a page.
+ * Byte layout of a page's outlier tokens.
  *
  * <pre>
- * places  (kvHeads, outliers) u8, in rising order
+ * indices (kvHeads, outliers) u8, in rising order
  * keys    (kvHeads, outliers, keyDim) f16
  * values  (kvHeads, outliers, valueDim) f16
  *
  * bytes = kvHeads * outliers * (1 + 2 * (keyDim + valueDim))
  * </pre>
  *
- * @param outliers tokens of a head that are kept
+ * @param outliers outlier tokens of a head
  * @param group tokens of a channel that share a scale
  */
 record OutlierTokenLayout(int kvHeads, int outliers, int keyDim, int valueDim, int group) {

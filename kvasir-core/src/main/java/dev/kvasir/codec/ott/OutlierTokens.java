@@ -9,20 +9,20 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * The tokens of a page that are kept as they are.
+ * The unquantized outlier tokens of a page.
  *
- * @param bytes as {@link OutlierTokenLayout} lays them out
+ * @param bytes bytes in an {@link OutlierTokenLayout}
  */
 record OutlierTokens(OutlierTokenLayout layout, MemorySegment bytes) {
   private static final ValueLayout.OfShort HALF =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /**
-   * Takes tokens out: a key gives its place to another of its group, which leaves the ranges of
-   * channels to the others, and a value to zeros, which add nothing to any sum.
+   * Extracts the outliers. Another key of the group replaces an outlier's key, so that it does not
+   * stretch channel ranges. Zeros replace its value, which add nothing to a sum.
    *
-   * @param keys (kvHeads, tokens, keyDim), changed
-   * @param values (kvHeads, tokens, valueDim), changed
+   * @param keys (kvHeads, tokens, keyDim), overwritten
+   * @param values (kvHeads, tokens, valueDim), overwritten
    */
   static OutlierTokens of(
       SharedArena memory, OutlierTokenLayout layout, float[] keys, float[] values) {
@@ -56,7 +56,7 @@ record OutlierTokens(OutlierTokenLayout layout, MemorySegment bytes) {
     }
   }
 
-  /** The first token of the same group that is not kept. */
+  /** Returns the first token of the same group that is not an outlier. */
   private int neighbour(int[] indices, int which) {
     int token = indices[which] / layout.group() * layout.group();
     while (Arrays.binarySearch(indices, token) >= 0) {
@@ -65,7 +65,7 @@ record OutlierTokens(OutlierTokenLayout layout, MemorySegment bytes) {
     return token;
   }
 
-  /** Refuses places that are none, or not in order. */
+  /** Fails unless indices are in range and rising. */
   void requireValidIndices() {
     for (int head = 0; head < layout.kvHeads(); head++) {
       for (int i = 0; i < layout.outliers(); i++) {
@@ -79,13 +79,13 @@ record OutlierTokens(OutlierTokenLayout layout, MemorySegment bytes) {
     }
   }
 
-  /** The token on the page that the i-th of a head is. */
+  /** Returns the token index on the page of a head's i-th outlier. */
   int index(int kvHead, int i) {
     return Byte.toUnsignedInt(bytes.get(ValueLayout.JAVA_BYTE, layout.indicesOffset(kvHead) + i));
   }
 
   /**
-   * Puts keys of the first tokens to their places.
+   * Writes the outlier keys among the first tokens to their rows.
    *
    * @param out (tokens, keyDim)
    */
@@ -93,7 +93,7 @@ record OutlierTokens(OutlierTokenLayout layout, MemorySegment bytes) {
     restoreRows(kvHead, tokens, layout.keysOffset(kvHead), layout.keyDim(), out);
   }
 
-  /** The same with values. */
+  /** Writes the outlier values among the first tokens to their rows. */
   void restoreValues(int kvHead, int tokens, float[] out) {
     restoreRows(kvHead, tokens, layout.valuesOffset(kvHead), layout.valueDim(), out);
   }

@@ -4,13 +4,13 @@ import dev.kvasir.codec.Page;
 import java.util.Comparator;
 import java.util.stream.IntStream;
 
-/** Which tokens of a head have the smallest keys, by the sum of their magnitudes. */
+/** Selects the tokens of a head with the smallest keys, by the sum of magnitudes. */
 final class SmallestKeys {
   private SmallestKeys() {}
 
   /**
    * @param keys (tokens, keyDim) from {@code at} on
-   * @return so many tokens in rising order; of keys of one size the earlier ones
+   * @return {@code count} tokens in rising order; the earlier ones of equal keys
    */
   static int[] of(float[] keys, int at, int keyDim, int count) {
     double[] sizes = new double[Page.TOKENS];

@@ -1,15 +1,15 @@
 package dev.kvasir.codec.patternkv;
 
 /**
- * When a pattern may be taken from a value: only if the error of its codes is smaller with the
- * pattern than without it, at a confidence of {@code 1 - alpha}. With {@code rho} the range of the
- * residual over the range of the value, and rounding errors that are uniform over a step,
+ * Decides whether a pattern may be subtracted from a value: only if this reduces the quantization
+ * error with confidence {@code 1 - alpha}. Let {@code rho} be the range of the residual divided by
+ * the range of the value. For rounding errors that are uniform over a step, the condition is
  *
  * <pre>
  * 1 - rho^2 >= 2 z / sqrt(5 headDim) * sqrt(1 + rho^4),   z the (1 - alpha) normal quantile
  * </pre>
  *
- * whose left side falls and whose right side grows with {@code rho}: it holds up to one number.
+ * The left side decreases and the right side increases with {@code rho}, so it holds up to a limit.
  */
 public final class FlatteningGate {
   private static final int HALVINGS = 60;
@@ -18,7 +18,7 @@ public final class FlatteningGate {
   private FlatteningGate() {}
 
   /**
-   * The largest {@code rho} that passes; negative where none does.
+   * Returns the largest {@code rho} that satisfies the condition; negative if none does.
    *
    * @param alpha more than 0, up to 0.5
    */
@@ -44,7 +44,7 @@ public final class FlatteningGate {
     return 1 - rho * rho >= factor * Math.sqrt(1 + Math.pow(rho, 4));
   }
 
-  /** Where the normal distribution function has the value {@code p}. */
+  /** Returns the {@code p} quantile of the normal distribution. */
   static double normalQuantile(double p) {
     double low = -QUANTILE_BOUND;
     double high = QUANTILE_BOUND;
@@ -60,8 +60,8 @@ public final class FlatteningGate {
   }
 
   /**
-   * The normal distribution function, by the series {@code 1/2 + density(x) * (x + x^3/3 + x^5/15 +
-   * ...)}, whose terms are all of one sign, so that nothing cancels.
+   * Returns the normal distribution function, by the series {@code 1/2 + density(x) * (x + x^3/3 +
+   * x^5/15 + ...)}. All terms have the same sign, so there is no cancellation.
    */
   static double normalDistribution(double x) {
     if (Math.abs(x) > 8.5) {

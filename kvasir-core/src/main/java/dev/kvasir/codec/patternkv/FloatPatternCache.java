@@ -9,23 +9,23 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
- * The patterns of a head as floats. They are kept from walk to walk: the walks over the spans of a
- * sequence meet the same bank, of which later ones have a few patterns more. Banks of forks begin
- * alike and part somewhere, so which version of a bank each pattern belongs to is kept beside it.
+ * The patterns of a head as floats, cached between passes. The passes over the KV splits of a
+ * sequence use the same bank; later ones have a few more patterns. Banks of forks share a prefix
+ * and then diverge, so the cache records the version that added each pattern.
  */
 final class FloatPatternCache {
-  /** One for each value of a byte: patterns, and zeros for {@link PatternSet#NO_ROW}. */
+  /** One for each byte value: patterns, and zeros for {@link PatternSet#NONE}. */
   private static final int INDICES = PatternSet.MAX_COUNT + 1;
 
   private final int headDim;
   private float[] patterns = {}; // (INDICES, headDim)
-  private MemorySegment rows; // (INDICES, order.width()) floats; null until patterns turn
-  private float[] arranged = {}; // (patterns, order.width()) on their way there
+  private MemorySegment rows; // (INDICES, ropeTable.width()) floats; null until patterns rotate
+  private float[] arranged = {}; // (patterns, ropeTable.width()), before they are copied to rows
   private final PatternSet[] versions =
       new PatternSet[PatternSet.MAX_COUNT]; // that added each pattern
   private int count;
   private int rowCount;
-  private RopeTable ropeTable; // null until patterns turn
+  private RopeTable ropeTable; // null until patterns rotate
   private int layer;
   private int kvHead;
   private int generation;
@@ -38,12 +38,12 @@ final class FloatPatternCache {
     return count;
   }
 
-  /** A row for each index, zeros for none: (256, headDim). */
+  /** Returns a row for each index, zeros for none: (256, headDim). */
   float[] patterns() {
     return patterns;
   }
 
-  /** Makes the patterns of a bank ready; those of a longer one that grew from it may stay. */
+  /** Loads the patterns of a bank. Patterns of a longer bank that extends it may remain. */
   void load(Kernels kernels, PatternSet bank, int bankLayer, int bankHead) {
     if (layer != bankLayer || kvHead != bankHead) {
       layer = bankLayer;
@@ -66,12 +66,12 @@ final class FloatPatternCache {
     count = bank.count();
   }
 
-  /** Whether its last pattern is here; all before it are then, as a version holds those before. */
+  /** Returns whether a version's last pattern, and hence all of its patterns, are cached. */
   private boolean contains(PatternSet version) {
     return version.count() <= count && versions[version.count() - 1] == version;
   }
 
-  /** How many patterns of a bank are here. */
+  /** Returns how many patterns of a bank are cached. */
   private int cachedCount(PatternSet bank) {
     PatternSet version = bank;
     while (version != null && !contains(version)) {
@@ -88,14 +88,14 @@ final class FloatPatternCache {
     }
   }
 
-  /** How often patterns made room for others. */
+  /** Returns how often cached patterns have been replaced. */
   int generation() {
     return generation;
   }
 
   /**
-   * A row for each index in the order of a table, zeros for none: (256, width) floats. Outside the
-   * heap, where rows begin with lines of the cache, as long as their width allows it.
+   * Returns a row for each index in the channel order of a table, zeros for none: (256, width)
+   * floats. Rows are in native memory and aligned to cache lines if the width allows it.
    */
   MemorySegment rows(RopeTable table) {
     if (ropeTable != table) {

@@ -4,13 +4,13 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowBlock;
 
 /**
- * The pattern that leaves least of a vector, by its {@link PatternChoice}. By range it is {@code
+ * Finds the pattern with the smallest residual by a {@link PatternChoice}. By range it is {@code
  * argmin over m of max_i(x_i - m_i) - min_i(x_i - m_i)}.
  */
 final class NearestPattern {
   /**
-   * Residuals at the most: a pair of channels may be turned into one, by a root of two, and must
-   * stay a half, the largest of which is 65504.
+   * The largest allowed residual. Rotation may grow a channel by a factor of sqrt(2), and the
+   * result must fit in fp16, whose maximum is 65504.
    */
   private static final float MAX_RESIDUAL = 46_000;
 
@@ -19,8 +19,8 @@ final class NearestPattern {
   private final int count;
   private final int headDim;
   private final Kernels kernels;
-  private final float[] min; // (count), what is left
-  private final float[] max; // (count)
+  private final float[] min; // (count), of the residuals
+  private final float[] max; // (count), of the residuals
   private final RowBlock patternRows = new RowBlock();
 
   NearestPattern(Kernels kernels, float[] patterns, int count, int headDim, PatternChoice choice) {
@@ -34,9 +34,10 @@ final class NearestPattern {
   }
 
   /**
-   * Answers a pattern's index, or {@link PatternSet#NO_ROW}.
+   * Returns the index of the nearest pattern, or {@link PatternSet#NONE}.
    *
-   * @param largestRatio of the residual's range to the vector's, above which there is none
+   * @param largestRatio maximum ratio of the residual's range to the vector's, above which there is
+   *     none
    */
   int nearest(float[] x, int at, double largestRatio) {
     return choice == PatternChoice.RANGE
@@ -74,8 +75,8 @@ final class NearestPattern {
     return fitsHalf(0) && flattens(max[0] - min[0], x, at, largestRatio);
   }
 
-  private boolean fitsHalf(int place) {
-    return min[place] >= -MAX_RESIDUAL && max[place] <= MAX_RESIDUAL;
+  private boolean fitsHalf(int index) {
+    return min[index] >= -MAX_RESIDUAL && max[index] <= MAX_RESIDUAL;
   }
 
   private boolean flattens(float range, float[] x, int at, double largestRatio) {

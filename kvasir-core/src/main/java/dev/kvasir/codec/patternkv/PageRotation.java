@@ -5,9 +5,10 @@ import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.Rotation;
 
 /**
- * How patterns turn within a page, and how queries are turned back to where it begins.
+ * The rotation of patterns within a page, and the inverse rotation of queries by the page's
+ * position.
  *
- * @param back shared by the pages of all layers that begin there
+ * @param inverseAngles shared by the pages of all layers at that position
  */
 record PageRotation(RopeTable table, RopeAngles inverseAngles) {
   static PageRotation of(Rotation rotation, int keyDim, int position) {

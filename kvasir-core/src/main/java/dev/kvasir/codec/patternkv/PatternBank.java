@@ -14,14 +14,13 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * The patterns that one sequence has for its keys, or for its values, and how they are used. Stored
- * for some layers:
+ * The patterns of a sequence's keys or of its values, and their use. Serialized for some layers:
  *
  * <pre>
- * u8   versions that it has grown through
+ * u8   versions
  *      for each, from the first on:
- * u32  position of the first token that may have what it added
- * u8   n, patterns that it added
+ * u32  position of the first token that may use its new patterns
+ * u8   n, new patterns
  * f16  those of each of the layers (kvHeads, n, headDim)
  * </pre>
  */
@@ -48,12 +47,12 @@ final class PatternBank {
     return fork;
   }
 
-  /** Makes room for the patterns that are mined from so many vectors. */
+  /** Allocates the patterns that will be mined from the given number of vectors. */
   void allocate(int position, int vectors) {
     last = PatternSet.initial(shape, pool, position, Math.min(options.patterns(), vectors));
   }
 
-  /** Makes room for the pattern of one more window, where there may be one. */
+  /** Allocates the pattern of another window, if there may be one. */
   void grow(int position) {
     if (mayGrow(position)) {
       PatternSet more = last.extended(shape, pool, position);
@@ -66,14 +65,17 @@ final class PatternBank {
     return options.grows() && last.count() < PatternSet.MAX_COUNT && last.position() < position;
   }
 
-  /** Finds the patterns of a head: (count, headDim), vectors as {@link #unrotate} leaves them. */
+  /**
+   * Mines the patterns of a head from vectors (count, headDim) that {@link #unrotate} has
+   * processed.
+   */
   void mine(int layer, int kvHead, float[] vectors, int count) {
     last.put(
         layer, kvHead, KMeans.centroids(kernels, vectors, count, shape.headDim(), last.count()));
   }
 
   /**
-   * Refuses labels that belong to another bank.
+   * Rejects labels that belong to another bank.
    *
    * @param side keys or values
    */
@@ -114,7 +116,7 @@ final class PatternBank {
     return pendingLayers.get(pendingIndex(version, layer));
   }
 
-  /** Of a version's layer among those that are awaited. */
+  /** Returns the index of a version's layer in {@code pendingLayers}. */
   private int pendingIndex(PatternSet version, int layer) {
     return version.count() * shape.layers() + layer;
   }
@@ -124,7 +126,7 @@ final class PatternBank {
   }
 
   /**
-   * The labels of a stored page that {@link #ensureCapacity} lets pass, with what is new of them.
+   * Returns the labels of a stored page that {@link #require} accepts, and adds its new patterns.
    */
   PatternLabels restore(int layer, int position, SerializedLabels stored) {
     if (isNext(position, stored)) {
@@ -143,7 +145,7 @@ final class PatternBank {
     return stored.with(version);
   }
 
-  /** All versions, from the first on. */
+  /** Returns all versions, from the first on. */
   private List<PatternSet> versions() {
     List<PatternSet> versions = new ArrayList<>();
     for (PatternSet version = last; version != null; version = version.previous()) {
@@ -152,7 +154,7 @@ final class PatternBank {
     return versions;
   }
 
-  /** What {@link #generate} takes for so many layers. */
+  /** Returns the bytes that {@link #write} produces for a number of layers. */
   long serializedBytes(int layers) {
     return 1
         + versions().stream().mapToLong(version -> serializedBytes(layers, version.added())).sum();
@@ -162,12 +164,12 @@ final class PatternBank {
     return Integer.BYTES + 1 + (long) Short.BYTES * layers * halves(added);
   }
 
-  /** Of a layer's patterns. */
+  /** Returns the numbers of a layer's patterns. */
   private int halves(int added) {
     return shape.kvHeads() * added * shape.headDim();
   }
 
-  /** The patterns of some layers, which need no pages to bring them along. */
+  /** Writes the patterns of some layers, independently of their pages. */
   void write(int[] layers, ByteBuffer out) {
     List<PatternSet> versions = versions();
     out.put((byte) versions.size());
@@ -181,7 +183,10 @@ final class PatternBank {
     }
   }
 
-  /** Reads what {@link #generate} wrote; the patterns of other layers come with their pages. */
+  /**
+   * Reads the state written by {@link #write}. The patterns of other layers are read with their
+   * pages.
+   */
   void read(int[] layers, ByteBuffer in) {
     int versions = Byte.toUnsignedInt(in.get());
     for (int i = 0; i < versions; i++) {
@@ -215,7 +220,7 @@ final class PatternBank {
     }
   }
 
-  /** Turns a head's vectors of a block to where patterns are mined and compared. */
+  /** Undoes the rotation of a head's vectors in a block, if patterns are unrotated. */
   void unrotate(float[] x, int at, int position) {
     int headDim = shape.headDim();
     if (options.rotation().isPresent()) {
@@ -226,9 +231,9 @@ final class PatternBank {
   }
 
   /**
-   * Chooses a pattern for each vector of a block and leaves what remains without it.
+   * Chooses a pattern for each vector of a block and subtracts it.
    *
-   * @param x (kvHeads, tokens, headDim), turned into residuals
+   * @param x (kvHeads, tokens, headDim), replaced by residuals
    */
   PatternLabels label(int layer, int position, float[] x) {
     byte[] indices = new byte[shape.kvHeads() * TOKENS];
@@ -264,23 +269,23 @@ final class PatternBank {
     return indices;
   }
 
-  /** The Chebyshev centre of a window: halfway between the ends of each channel. */
+  /** Returns the Chebyshev center of a window: the midpoint of each channel's range. */
   private float[] centre(float[] head) {
     int headDim = shape.headDim();
     float[] centre = new float[headDim];
     for (int i = 0; i < headDim; i++) {
-      float least = Float.POSITIVE_INFINITY;
-      float most = Float.NEGATIVE_INFINITY;
+      float min = Float.POSITIVE_INFINITY;
+      float max = Float.NEGATIVE_INFINITY;
       for (int at = i; at < head.length; at += headDim) {
-        least = Math.min(least, head[at]);
-        most = Math.max(most, head[at]);
+        min = Math.min(min, head[at]);
+        max = Math.max(max, head[at]);
       }
-      centre[i] = (least + most) / 2;
+      centre[i] = (min + max) / 2;
     }
     return centre;
   }
 
-  /** Forgets what was added by blocks that do not end by {@code length}. */
+  /** Drops the patterns added by blocks that end after {@code length}. */
   void truncate(int length) {
     while (last != null && last.position() + TOKENS > length) {
       PatternSet before = last.previous() == null ? null : last.previous().retain();

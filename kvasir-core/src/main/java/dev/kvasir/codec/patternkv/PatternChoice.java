@@ -1,6 +1,6 @@
 package dev.kvasir.codec.patternkv;
 
-/** What a vector's pattern is to make small. */
+/** The measure of a residual that the chosen pattern minimizes. */
 public enum PatternChoice {
   /** The range of the residual over its channels, as in the paper. */
   RANGE,
@@ -9,8 +9,8 @@ public enum PatternChoice {
   DISTANCE,
 
   /**
-   * The sum of its fourth powers, which large residuals rule. Keys are quantized by channel, over
-   * the tokens of a group, and there it is the largest residual of a channel that sets the step.
+   * The sum of its fourth powers, which large residuals dominate. Keys are quantized per channel
+   * over the tokens of a group, where the largest residual determines the step size.
    */
   PEAKS
 }

@@ -6,23 +6,23 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
- * Which pattern each key, or value, of a page has.
+ * The pattern of each key, or value, of a page.
  *
- * @param indices (kvHeads, tokens) bytes, {@link PatternSet#NO_ROW} where there is none
+ * @param indices (kvHeads, tokens) bytes, {@link PatternSet#NONE} without a pattern
  */
 public record PatternLabels(PatternSet patterns, MemorySegment indices) {
-  /** The patterns of a head's tokens: (tokens). */
+  /** Reads the pattern indices of a head's tokens: (tokens). */
   public void read(int kvHead, byte[] out) {
     MemorySegment.copy(indices, ValueLayout.JAVA_BYTE, offset(kvHead), out, 0, Page.TOKENS);
   }
 
-  /** Where the indices of a head's tokens begin. */
+  /** Returns the offset of a head's indices. */
   long offset(int kvHead) {
     return (long) kvHead * Page.TOKENS;
   }
 
   /**
-   * A row for each token with its pattern, zeros where it has none.
+   * Writes the pattern of each token as a row, zeros without a pattern.
    *
    * @param patterns (patterns, headDim)
    * @param rows (tokens, headDim), set

@@ -5,14 +5,14 @@ import dev.kvasir.kernel.Rotation;
 import java.util.Optional;
 
 /**
- * How keys, or values, use patterns.
+ * The use of patterns by keys, or by values.
  *
- * @param patterns mined from the first vectors, fewer where there are fewer of them
+ * @param patterns maximum patterns mined from the first vectors
  * @param grows whether every further window adds a pattern
- * @param largestRatio of a residual's range to the vector's, above which no pattern is used
- * @param choice which pattern a vector takes
- * @param rotation to mine patterns of vectors as they were before it; empty to take vectors as they
- *     come
+ * @param largestRatio maximum ratio of the residual's range to the vector's, above which no pattern
+ *     is used
+ * @param choice the measure that selects a pattern
+ * @param rotation to undo before patterns are mined; empty to use vectors as they are
  */
 public record PatternOptions(
     int patterns,
@@ -20,7 +20,9 @@ public record PatternOptions(
     double largestRatio,
     PatternChoice choice,
     Optional<Rotation> rotation) {
-  /** Places for patterns of a head after so many blocks, had they been sealed one by one. */
+  /**
+   * Returns the pattern slots of a head after a number of blocks that were quantized one at a time.
+   */
   int slotsAfter(int blocks) {
     if (blocks == 0) {
       return 0;

@@ -3,10 +3,10 @@ package dev.kvasir.codec.patternkv;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageWorkspace;
 
-/** A worker's room for the patterns that are added to a page's residuals. */
+/** A worker's buffers for adding patterns to a page's residuals. */
 final class PatternScratch {
   final byte[] indices = new byte[Page.TOKENS];
-  float[] patterns = {}; // (Patterns.MOST, headDim)
+  float[] patterns = {}; // (PatternSet.MAX_COUNT, headDim)
   float[] rows = {}; // (TOKENS, headDim)
 
   private PatternScratch() {}

@@ -6,18 +6,17 @@ import dev.kvasir.memory.MemoryPool;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A bank of patterns for the keys, or for the values, of a sequence in all layers, as it was at
- * some time. A bank only ever grows, so each addition is a version that holds the one before it:
- * pages point to the version that was the last when they were sealed, and forks share what they
- * have in common without copying.
+ * A version of the patterns for a sequence's keys or values, in all layers. Patterns are only ever
+ * added, and each addition creates a version that refers to the previous one. A page refers to the
+ * latest version at its creation. Forks share their common versions without copying.
  */
 public final class PatternSet {
-  /** Indices are bytes, and one of them says that a vector has no pattern. */
+  /** Maximum number of patterns: indices are bytes, and one value means no pattern. */
   public static final int MAX_COUNT = 255;
 
   public static final int NONE = PatternKernels.NO_ROW;
 
-  /** Places of a slab that later patterns share. */
+  /** Slots of a slab for patterns added later. */
   private static final int SLAB_SLOTS = 16;
 
   private final PatternSet previous; // null in the first version
@@ -25,7 +24,7 @@ public final class PatternSet {
   private final int added;
   private final int count;
   private final PatternSlab slab;
-  private final int slabFirst; // the index of the pattern in the slab's first place
+  private final int slabFirst; // index of the pattern in the slab's first slot
   private final PatternSet base; // the version before the slab's first pattern
   private final AtomicInteger references = new AtomicInteger(1);
 
@@ -46,9 +45,9 @@ public final class PatternSet {
   }
 
   /**
-   * The first patterns of a sequence, to be put.
+   * Returns the first version of a sequence, with patterns yet to be set.
    *
-   * @param position of the first token that may have one of them
+   * @param position of the first token that may use them
    */
   static PatternSet initial(PatternBankShape shape, MemoryPool pool, int position, int count) {
     PatternSlab slab = new PatternSlab(shape, pool, count);
@@ -57,9 +56,9 @@ public final class PatternSet {
   }
 
   /**
-   * One pattern more, to be put.
+   * Returns the next version, with one more pattern yet to be set.
    *
-   * @param from the first token that may have it
+   * @param from position of the first token that may use it
    */
   PatternSet extended(PatternBankShape shape, MemoryPool pool, int from) {
     int slot = count() - slabFirst;
@@ -75,28 +74,31 @@ public final class PatternSet {
     return Math.min(SLAB_SLOTS, MAX_COUNT - first);
   }
 
-  /** Places that are allocated for a bank of so many patterns, the first of which were mined. */
+  /**
+   * Returns the slots allocated for {@code count} patterns, {@code mined} of them in the first
+   * version.
+   */
   static int allocatedSlots(int mined, int count) {
     int slabs = Math.ceilDiv(count - mined, SLAB_SLOTS);
     return Math.min(mined + slabs * SLAB_SLOTS, MAX_COUNT);
   }
 
-  /** Sets the added patterns of a head: (added, headDim), rounded to halves. */
+  /** Sets the added patterns of a head: (added, headDim), rounded to fp16. */
   void put(int layer, int kvHead, float[] patterns) {
     slab.put(layer, kvHead, firstAdded() - slabFirst, added, patterns);
   }
 
-  /** The added patterns of a layer as they lie. // (kvHeads, added, headDim) */
+  /** Returns the stored added patterns of a layer. // (kvHeads, added, headDim) */
   short[] addedHalves(int layer) {
     return slab.halves(layer, count() - added - slabFirst, added);
   }
 
-  /** Sets what {@link #addedHalves} left. */
+  /** Sets the added patterns of a layer as returned by {@link #addedHalves}. */
   void putHalves(int layer, short[] halves) {
     slab.putHalves(layer, count() - added - slabFirst, added, halves);
   }
 
-  /** The version that this one was added to; null if it is the first. */
+  /** Returns the version before this one; null if it is the first. */
   PatternSet previous() {
     return previous;
   }
@@ -105,12 +107,12 @@ public final class PatternSet {
     return position;
   }
 
-  /** Patterns that the version before did not have. */
+  /** Returns the number of patterns added to the previous version. */
   int added() {
     return added;
   }
 
-  /** The version with so many patterns that this one grew from, or this one; null without any. */
+  /** Returns this or an earlier version with the given number of patterns; null without any. */
   PatternSet versionWithCount(int wanted) {
     PatternSet version = this;
     while (version != null && version.count > wanted) {
@@ -119,17 +121,20 @@ public final class PatternSet {
     return version == null || version.count < wanted ? null : version;
   }
 
-  /** Patterns of a layer and head. */
+  /** Returns the number of patterns of a layer and head. */
   public int count() {
     return count;
   }
 
-  /** The index of the first pattern that this version added. */
+  /** Returns the index of the first pattern that this version added. */
   int firstAdded() {
     return count - added;
   }
 
-  /** The patterns of a head from {@code from} on as floats: (patterns, headDim), from the first. */
+  /**
+   * Writes the patterns of a head from {@code from} on as floats, each at its index: (patterns,
+   * headDim).
+   */
   public void expand(Kernels kernels, int layer, int kvHead, int from, float[] out) {
     int end = count();
     for (PatternSet part = this; part != null && end > from; part = part.base) {
@@ -139,7 +144,7 @@ public final class PatternSet {
     }
   }
 
-  /** What is allocated for this version. */
+  /** Returns the bytes allocated for this version. */
   long bytes() {
     return slab.bytes() + (base == null ? 0 : base.bytes());
   }
@@ -149,7 +154,10 @@ public final class PatternSet {
     return this;
   }
 
-  /** The last one to let go frees it, and lets go of the version before. */
+  /**
+   * Drops a reference. The last one frees the memory and drops the reference to the previous
+   * version.
+   */
   void release() {
     PatternSet version = this;
     while (version != null && version.references.decrementAndGet() == 0) {

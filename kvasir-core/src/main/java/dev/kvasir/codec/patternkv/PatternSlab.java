@@ -11,16 +11,16 @@ import java.nio.ByteOrder;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Memory for some patterns of all heads. A bank grows by one pattern at a time; in a slab those of
- * a head lie side by side, so that they are expanded in one go.
+ * Memory for several patterns of all heads. A bank grows by one pattern at a time; a slab keeps
+ * those of a head adjacent, so that they are converted to floats together.
  *
  * <pre>
- * layer | KV head | place | channel, f16
- * bytes = layers * kvHeads * places * headDim * 2
+ * layer | KV head | slot | channel, f16
+ * bytes = layers * kvHeads * slots * headDim * 2
  * </pre>
  *
- * Places are claimed in their order and by one bank each: of two forks that grow, the second finds
- * the place taken and goes on in a slab of its own.
+ * <p>Slots are claimed in order, each by one bank. If two forks grow, the second finds the slot
+ * taken and continues in its own slab.
  */
 final class PatternSlab {
   private static final ValueLayout.OfShort HALF =
@@ -29,7 +29,7 @@ final class PatternSlab {
   private final int kvHeads;
   private final int slots;
   private final CountedArena arena;
-  private final DenseMatrix rows; // (layers, kvHeads, places) vectors
+  private final DenseMatrix rows; // (layers, kvHeads, slots) vectors
   private final AtomicInteger claimed = new AtomicInteger();
   private final AtomicInteger references = new AtomicInteger(1);
 
@@ -47,19 +47,19 @@ final class PatternSlab {
     }
   }
 
-  /** Answers whether so many places from {@code place} on were the next free ones. */
+  /**
+   * Claims {@code count} slots from {@code slot} on; returns whether they were the next free ones.
+   */
   boolean claim(int slot, int count) {
     return slot + count <= slots && claimed.compareAndSet(slot, slot + count);
   }
 
-  /**
-   * Places that were the last claimed ones can be claimed again; others wait for the slab's end.
-   */
+  /** Frees slots if they were claimed last. Others remain claimed until the slab is closed. */
   void unclaim(int slot, int count) {
     claimed.compareAndSet(slot + count, slot);
   }
 
-  /** Sets patterns of a head from a place on: (count, headDim), rounded to halves. */
+  /** Sets patterns of a head from a slot on: (count, headDim), rounded to fp16. */
   void put(int layer, int kvHead, int slot, int count, float[] patterns) {
     long offset = rows.offset(row(layer, kvHead) + slot);
     for (int i = 0; i < count * rows.columns(); i++) {
@@ -67,7 +67,7 @@ final class PatternSlab {
     }
   }
 
-  /** A layer's patterns at some places, as they lie. // (kvHeads, count, headDim) */
+  /** Returns a layer's patterns at some slots. // (kvHeads, count, headDim) */
   short[] halves(int layer, int slot, int count) {
     int ofHead = count * rows.columns();
     short[] halves = new short[kvHeads * ofHead];
@@ -78,7 +78,7 @@ final class PatternSlab {
     return halves;
   }
 
-  /** Sets what {@link #halves} left. */
+  /** Sets a layer's patterns as returned by {@link #halves}. */
   void putHalves(int layer, int slot, int count, short[] halves) {
     int ofHead = count * rows.columns();
     for (int head = 0; head < kvHeads; head++) {
@@ -87,7 +87,7 @@ final class PatternSlab {
     }
   }
 
-  /** The patterns of a head at some places as floats. */
+  /** Writes the patterns of a head at some slots as floats. */
   void expand(
       Kernels kernels, int layer, int kvHead, int slot, int count, float[] out, int outRow) {
     kernels.expand(rows, row(layer, kvHead) + slot, count, out, outRow * rows.columns());

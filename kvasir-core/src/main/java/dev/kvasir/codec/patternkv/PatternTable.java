@@ -7,16 +7,16 @@ import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
- * A number for each pattern and query row: products that tokens look up, or weights that they leave
- * behind. Rows of a pattern lie side by side, and tokens are gone through four rows at a time: an
- * index is read once for four, and four sums go on at once where the same pattern comes again and
- * again and each must wait for the last.
+ * A number for each pattern and query row: scores to look up by token, or weights summed by
+ * pattern. The rows of a pattern are adjacent, and tokens are processed four rows at a time. An
+ * index is then read once for four rows. Four independent sums hide the latency of repeated
+ * additions to the same pattern.
  */
 final class PatternTable {
   private static final int PAGE = Page.TOKENS;
   private static final int ROWS = PageReader.MAX_ROWS;
 
-  /** One for each value of a byte, {@link PatternSet#NO_ROW} included. */
+  /** One for each byte value, including {@link PatternSet#NONE}. */
   private static final int INDICES = PatternSet.MAX_COUNT + 1;
 
   private final float[] numbers = new float[INDICES * ROWS]; // (indices, ROWS)
@@ -41,7 +41,7 @@ final class PatternTable {
   }
 
   /**
-   * Adds to each token what its pattern has.
+   * Adds the number of each token's pattern to its score.
    *
    * @param scores (rows, PAGE)
    * @param indices (PAGE)
@@ -70,7 +70,7 @@ final class PatternTable {
   }
 
   /**
-   * Adds each token's weight to that of its pattern.
+   * Adds each token's weight to the number of its pattern.
    *
    * @param probabilities (rows, PAGE)
    */
@@ -87,7 +87,10 @@ final class PatternTable {
     }
   }
 
-  /** {@code mixed[row] += sum over patterns of number * pattern}, for the first {@code count}. */
+  /**
+   * Computes {@code accumulator[row] += sum over patterns of number * pattern}, for the first
+   * {@code count}.
+   */
   void accumulate(
       Kernels kernels, int rows, float[] patterns, int count, int depth, float[] accumulator) {
     for (int row = 0; row < rows; row++) {

@@ -15,15 +15,15 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * PatternKV: vectors resemble each other, so what is quantized is only how a vector differs from
- * the most similar of a few patterns, whose range is smaller.
+ * PatternKV: vectors resemble each other, so only the residual to the most similar of a few
+ * patterns is quantized. Its range is smaller.
  *
- * @param head what the residuals of a head are packed to
- * @param keys empty where keys are packed without patterns
- * @param values empty where values are packed without patterns
- * @param lookups how attention reads residuals
- * @param kernels that patterns are mined with
- * @param crew threads that mine patterns
+ * @param head the shape of a head's residuals
+ * @param keys empty if keys have no patterns
+ * @param values empty if values have no patterns
+ * @param operandPrecision how attention multiplies with the codes of residuals
+ * @param kernels kernels that mine patterns
+ * @param workers threads that mine patterns
  */
 public record PatternkvCodec(
     CacheShape shape,
@@ -44,17 +44,20 @@ public record PatternkvCodec(
     return PatternkvSequence.resumed(this, pool, state);
   }
 
-  /** What a bank of patterns of keys is made for. */
+  /** Returns the shape of the bank for keys. */
   PatternBankShape keyShape() {
     return new PatternBankShape(shape.layers(), shape.kvHeads(), shape.keyDim());
   }
 
-  /** What a bank of patterns of values is made for. */
+  /** Returns the shape of the bank for values. */
   PatternBankShape valueShape() {
     return new PatternBankShape(shape.layers(), shape.kvHeads(), shape.valueDim());
   }
 
-  /** Layers that may let go of pages, and with them of the patterns that those brought along. */
+  /**
+   * Returns the layers with sliding-window attention. They may evict pages together with the
+   * patterns stored in them.
+   */
   int[] windowedLayers() {
     return IntStream.range(0, shape.layers())
         .filter(layer -> shape.windows().of(layer) != LayerWindows.UNBOUNDED)
@@ -82,13 +85,13 @@ public record PatternkvCodec(
   }
 
   @Override
-  public long tableBytes(int sealedBlocks) {
-    return tableBytes(keys, keyShape(), sealedBlocks)
-        + tableBytes(values, valueShape(), sealedBlocks);
+  public long tableBytes(int quantizedBlocks) {
+    return tableBytes(keys, keyShape(), quantizedBlocks)
+        + tableBytes(values, valueShape(), quantizedBlocks);
   }
 
   private static long tableBytes(
-      Optional<PatternOptions> side, PatternBankShape bank, int sealedBlocks) {
-    return side.map(used -> bank.bytes(used.slotsAfter(sealedBlocks))).orElse(0L);
+      Optional<PatternOptions> side, PatternBankShape bank, int quantizedBlocks) {
+    return side.map(used -> bank.bytes(used.slotsAfter(quantizedBlocks))).orElse(0L);
   }
 }

@@ -11,15 +11,15 @@ import dev.kvasir.kernel.Rotation;
 import java.util.Optional;
 
 /**
- * Patterns and uniform codes of what differs from them.
+ * The configuration of patterns with uniform codes for residuals.
  *
- * @param patterns mined for keys and for values of each head
- * @param alpha how likely a pattern may widen a value's error: the fewer, the fewer are used
+ * @param patterns number of patterns mined for keys and for values of each head
+ * @param alpha accepted probability that a pattern increases a value's error; smaller uses fewer
+ *     patterns
  * @param newPatterns whether later windows add patterns
- * @param thresholds whether values use a pattern only where it helps for certain
- * @param rope what becomes of patterns of keys as positions pass; empty to let them turn where the
- *     rotation is known
- * @param choice which pattern a key takes
+ * @param thresholds whether values use a pattern only if it helps with confidence {@code 1 - alpha}
+ * @param rope how key patterns relate to positions; empty to rotate them if the rotation is known
+ * @param choice the measure that selects the pattern of a key
  */
 public record PatternkvConfig(
     UniformOptions options,
@@ -33,10 +33,10 @@ public record PatternkvConfig(
     PatternChoice choice)
     implements QuantizationConfig {
   public enum Rope {
-    /** Patterns are vectors as attention sees them, rotated. */
+    /** Patterns are rotated vectors, as attention reads them. */
     STATIC,
 
-    /** Patterns are vectors as they were before rotation, and turn with the tokens' positions. */
+    /** Patterns are vectors before rotation, and rotate with the tokens' positions. */
     ROTATE
   }
 
@@ -68,18 +68,18 @@ public record PatternkvConfig(
         spec.choice("choice", PatternChoice.RANGE));
   }
 
-  /** Whether patterns of keys turn wherever the model's rotation is known. */
+  /** Returns whether key patterns rotate if the model's rotation is known. */
   public boolean rotatesPatterns() {
     return !rope.equals(Optional.of(Rope.STATIC));
   }
 
-  /** A value that is a key has the pattern of the key. */
+  /** A value that is part of a key uses the key's pattern. */
   @Override
   public boolean supportsValuesInKeys() {
     return true;
   }
 
-  /** Patterns take the same bytes whether they turn or not. */
+  /** Patterns take the same bytes whether they rotate or not. */
   @Override
   public CacheConfig cacheConfig(CacheShape shape) {
     return configFor(shape, CacheContext.unknown());
@@ -116,7 +116,10 @@ public record PatternkvConfig(
             context.workers()));
   }
 
-  /** What does not turn for values does not turn for keys that are the same vectors. */
+  /**
+   * Returns the rotation of key patterns. Keys that contain values do not rotate, because values do
+   * not.
+   */
   private static Optional<Rotation> rotation(CacheShape shape, CacheContext context) {
     return shape.hasValuesInKeys() ? Optional.empty() : context.rotation();
   }

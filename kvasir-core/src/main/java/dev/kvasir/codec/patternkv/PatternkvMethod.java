@@ -2,7 +2,7 @@ package dev.kvasir.codec.patternkv;
 
 import dev.kvasir.codec.BitWidthMethod;
 
-/** PatternKV: patterns, and uniform codes of what differs from them. */
+/** PatternKV: patterns, with uniform codes for residuals. */
 public final class PatternkvMethod extends BitWidthMethod {
   public PatternkvMethod() {
     super(

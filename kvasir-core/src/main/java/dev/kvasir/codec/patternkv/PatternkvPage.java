@@ -13,24 +13,24 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * A layer's keys and values as patterns and packed residuals. The patterns lie in the bank of the
- * sequence, which the page holds on to.
+ * A layer's keys and values as patterns and quantized residuals. The patterns are in the bank of
+ * the sequence, which the page retains.
  *
  * <pre>
  * residuals  a UniformPage
  * indices    (kvHeads, 128) bytes of keys, then as many of values, of those that have patterns
  * </pre>
  *
- * Stored:
+ * Serialized:
  *
  * <pre>
  * u32  position of the first token
  *      SerializedLabels of keys, then of values
- *      residuals, a UniformPageSerializer
+ *      residuals, by UniformPageSerializer
  * </pre>
  */
 public final class PatternkvPage implements Page {
-  /** Its number among stored pages. */
+  /** The snapshot kind of this page. */
   static final int KIND = 2;
 
   private final SharedArena memory;
@@ -38,18 +38,18 @@ public final class PatternkvPage implements Page {
   private final int layer;
   private final int position;
   private final Optional<Rotation> rotation;
-  private final PageRotation pageRotation; // null where patterns of keys stand still
-  private final PatternLabels keys; // null where keys have no patterns; so are those of values
+  private final PageRotation pageRotation; // null if key patterns do not rotate
+  private final PatternLabels keys; // null if keys have no patterns; likewise for values
   private final PatternLabels values;
   private final boolean valuesAreKeys;
   private final long indexBytes;
 
   /**
-   * Takes the residuals over; the patterns are held, and the indices copied.
+   * Creates a page that owns the residuals, retains the patterns and copies the indices.
    *
-   * @param memory that the indices lie in
+   * @param memory the memory of the indices
    * @param position of the first token
-   * @param rotation that turns the patterns of keys to the tokens' positions
+   * @param rotation of key patterns to the tokens' positions
    */
   PatternkvPage(
       SharedArena memory,
@@ -64,8 +64,7 @@ public final class PatternkvPage implements Page {
     this.position = position;
     this.rotation = rotation;
     int keyDim = residuals.shape(0).keyDim();
-    this.pageRotation =
-        rotation.map(turning -> PageRotation.of(turning, keyDim, position)).orElse(null);
+    this.pageRotation = rotation.map(rope -> PageRotation.of(rope, keyDim, position)).orElse(null);
     this.keys = keys.map(labels -> copyTo(labels, memory)).orElse(null);
     this.values = values.map(labels -> copyTo(labels, memory)).orElse(null);
     this.valuesAreKeys = residuals.shape(0).hasValuesInKeys();
@@ -109,7 +108,7 @@ public final class PatternkvPage implements Page {
     return readers.of(PatternkvReader.KIND);
   }
 
-  /** What is left of keys and values without their patterns. */
+  /** Returns the residuals of keys and values without their patterns. */
   public UniformPage residuals() {
     return residuals;
   }
@@ -118,39 +117,43 @@ public final class PatternkvPage implements Page {
     return layer;
   }
 
-  /** Of the first token. */
+  /** Returns the position of the first token. */
   public int position() {
     return position;
   }
 
-  /** What turns a key's pattern to its token's position; empty where patterns are used as is. */
+  /**
+   * Returns the rotation of a key's pattern to its token's position; empty if patterns do not
+   * rotate.
+   */
   public Optional<Rotation> rotation() {
     return rotation;
   }
 
-  /** How queries meet patterns of keys that turn; null where patterns are used as is. */
+  /** Returns the rotation between queries and key patterns; null if patterns do not rotate. */
   PageRotation pageRotation() {
     return pageRotation;
   }
 
-  /**
-   * Those of {@link #ropeOrder} or null: readers come by for every page, and fetch an object less.
-   */
+  /** Returns {@link #keys} or null. Readers call it for every page, and it avoids an object. */
   PatternLabels keyLabels() {
     return keys;
   }
 
-  /** As {@link #keyLabels}, of {@link #values}. */
+  /** Returns {@link #values} or null, like {@link #keyLabels}. */
   PatternLabels valueLabels() {
     return valuesAreKeys ? keys : values;
   }
 
-  /** Empty where keys have no patterns. */
+  /** Returns the labels of keys; empty if keys have no patterns. */
   public Optional<PatternLabels> keys() {
     return Optional.ofNullable(keys);
   }
 
-  /** Empty where values have no patterns; those of keys where values are the keys. */
+  /**
+   * Returns the labels of values; empty if they have no patterns; those of keys if values are part
+   * of keys.
+   */
   public Optional<PatternLabels> values() {
     return Optional.ofNullable(valueLabels());
   }
@@ -190,8 +193,8 @@ public final class PatternkvPage implements Page {
   }
 
   /**
-   * The patterns of tokens as their vectors have them: (tokens, headDim), zeros where there is
-   * none. Packing and expanding must agree to the last bit, so both do it here.
+   * Writes the rotated patterns of tokens: (tokens, headDim), zeros without a pattern. Quantization
+   * and dequantization both use it, because they must agree to the last bit.
    */
   static void patternRows(
       byte[] indices,
@@ -213,7 +216,7 @@ public final class PatternkvPage implements Page {
     return residuals.codeBytes();
   }
 
-  /** Indices count as scales do: what a page has beside its codes. */
+  /** Indices count as scales. */
   @Override
   public long scaleBytes() {
     return residuals.scaleBytes() + indexBytes;

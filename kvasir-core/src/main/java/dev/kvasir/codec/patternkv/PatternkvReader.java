@@ -11,14 +11,14 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Attention on pages of patterns and residuals, for a few query rows that share a KV head.
- * Residuals are summed on their bits. A query's products with all patterns are made once, and each
- * key then looks up its own; weights of values are summed by pattern over all pages of the walk,
- * and the patterns are mixed once at its end.
+ * Attends to pages of patterns and residuals, for a few query rows that share a KV head. Residuals
+ * are multiplied on their codes. The products of a query with all patterns are computed once, and
+ * each key looks up its own. Weights of values are summed per pattern over all pages of a pass, and
+ * multiplied with the patterns once at its end.
  *
- * <p>Where patterns turn with their positions, a product depends on the position too. Turning a
- * query back is as good as turning a pattern: queries are turned back by a page's first position
- * and then by a few tokens at a time, and a token's pattern by what is missing to its place.
+ * <p>If patterns rotate with positions, the products depend on the position too. Rotating a query
+ * back is equivalent to rotating a pattern. So queries are rotated back by a page's first position
+ * and then by a few tokens at a time; a token's pattern is rotated by the remaining offset.
  */
 final class PatternkvReader implements PageReader {
   static final PageReaders.Kind<PatternkvReader> KIND =
@@ -33,19 +33,19 @@ final class PatternkvReader implements PageReader {
   private final byte[] indices = new byte[PAGE];
 
   private final FloatPatternCache keyBank;
-  private final PatternTable products = new PatternTable(); // of queries with patterns of keys
+  private final PatternTable products = new PatternTable(); // of queries with key patterns
   private final float[] cachedQueries; // (rows, keyDim), the queries of those products
-  private int cachedGeneration; // changes of the bank at that time
+  private int cachedGeneration; // generation of the bank at that time
   private int cachedRows;
-  private int cachedPatterns; // patterns
+  private int cachedPatterns; // number of patterns
 
-  private RopeTable ropeTable; // null until patterns turn
-  private float[] arrangedQueries = {}; // (rows, turning.width())
+  private RopeTable ropeTable; // null until patterns rotate
+  private float[] arrangedQueries = {}; // (rows, ropeTable.width())
   private final RotaryPatterns keyRows = new RotaryPatterns();
 
   private final FloatPatternCache valueBank;
-  private final PatternTable weights = new PatternTable(); // of patterns of values
-  private PatternSet valuePatterns; // null until the walk meets any
+  private final PatternTable weights = new PatternTable(); // of value patterns
+  private PatternSet valuePatterns; // null until the pass reaches any
   private int valueLayer;
   private int valueHead;
 
@@ -64,7 +64,10 @@ final class PatternkvReader implements PageReader {
     valuePatterns = null;
   }
 
-  /** Pages bring a pattern each, and the bank of the last one has those of all before it. */
+  /**
+   * Loads the last page's bank. Each page adds a pattern, so the last bank contains all earlier
+   * ones.
+   */
   @Override
   public void prefetch(Page page, int kvHead) {
     PatternkvPage last = (PatternkvPage) page;
@@ -92,7 +95,7 @@ final class PatternkvReader implements PageReader {
     }
   }
 
-  /** The walks of a step ask with the same queries: what was multiplied before stays right. */
+  /** Passes of a step have the same queries, so earlier products remain valid. */
   private void multiply(float[] queries, int rows) {
     int length = rows * keyDim;
     boolean known =
@@ -167,7 +170,7 @@ final class PatternkvReader implements PageReader {
     }
   }
 
-  /** The bank of the last page has the patterns of all pages before it. */
+  /** The bank of the last page contains the patterns of all earlier pages. */
   @Override
   public void endPass(int rows, float[] accumulator) {
     if (valuePatterns != null) {

@@ -17,31 +17,30 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * PatternKV at work on a sequence. The first blocks to be sealed are mined for patterns together;
- * every later one adds a pattern of its own before it is packed, because keys drift as a sequence
- * grows. Pages bring their patterns along, so what is stored beside them is:
+ * The sequence codec of PatternKV. The first blocks are mined for patterns together. Each later
+ * block adds its own pattern before it is quantized, because keys drift as a sequence grows. Pages
+ * contain their new patterns, so the serialized state is:
  *
  * <pre>
- * u32  position from which blocks have had their chance to add patterns
- * u32  position up to which they have had it
+ * u32  position of the first block that could add patterns
+ * u32  position after the last such block
  * </pre>
  *
- * Layers that hold a window alone let go of pages that brought patterns which later ones use. So
- * where there are such layers, the patterns that they have of keys follow, then those of values, as
- * {@link PatternBank} writes them.
+ * <p>Layers with sliding-window attention evict pages whose patterns later pages use. If there are
+ * such layers, their patterns of keys and then of values follow, as written by {@link PatternBank}.
  */
 final class PatternkvSequence implements SequenceCodec {
-  /** The number of its state among stored ones. */
+  /** The snapshot kind of this state. */
   private static final int KIND = 1;
 
-  /** The same with patterns of layers that let go of pages. */
+  /** The snapshot kind of a state with patterns of sliding-window layers. */
   private static final int WINDOWED_KIND = 4;
 
   private static final int STATE_BYTES = 2 * Integer.BYTES;
 
   private static final int TOKENS = Page.TOKENS;
 
-  /** Vectors of a head that are mined at the most; of longer runs, every so-manieth one. */
+  /** Maximum vectors of a head that are mined; longer batches are subsampled. */
   private static final int MAX_SAMPLES = 4096;
 
   private final PatternkvCodec codec;
@@ -49,7 +48,7 @@ final class PatternkvSequence implements SequenceCodec {
   private final Optional<PatternBank> keys;
   private final Optional<PatternBank> values;
   private int firstCovered;
-  private int covered; // blocks before this position have had their chance to add patterns
+  private int covered; // blocks before this position could add patterns
 
   PatternkvSequence(PatternkvCodec codec, MemoryPool pool) {
     this(
@@ -166,7 +165,7 @@ final class PatternkvSequence implements SequenceCodec {
     }
   }
 
-  /** Takes those of a block's tokens whose number in the run is a multiple of {@code step}. */
+  /** Copies those tokens of a block whose index in the batch is a multiple of {@code step}. */
   private static void sample(
       float[] vectors, int at, int width, int block, int step, float[] samples) {
     int first = Math.ceilDiv(block * TOKENS, step);

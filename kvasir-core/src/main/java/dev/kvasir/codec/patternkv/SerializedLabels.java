@@ -8,22 +8,25 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
- * The labels of a page's keys, or values, in its byte form. A bank only grows, and each of its
- * versions came with a block: the pages of that block carry what was new, each for its layer, so
- * that the pages of a sequence hold its bank once.
+ * The serialized labels of a page's keys or values. A bank only grows, and each of its versions was
+ * created with a block. The pages of that block contain the new patterns, each for its layer, so
+ * that the pages of a sequence contain its bank once.
  *
  * <pre>
- * u8   patterns that the page's version of the bank has; 0 and nothing else without labels
- * u8   those of them that are new, the last ones
+ * u8   patterns of the page's version of the bank; 0 and nothing else without labels
+ * u8   new patterns, the last ones
  * u8   indices (kvHeads, 128)
  * f16  new patterns (kvHeads, new, headDim)
  * </pre>
  *
- * @param fresh patterns that are new
- * @param patterns (kvHeads, fresh, headDim) halves
+ * @param count patterns of the version
+ * @param added new patterns
+ * @param patterns (kvHeads, added, headDim) fp16
  */
 record SerializedLabels(int count, int added, byte[] indices, short[] patterns) {
   /**
+   * Returns the labels of a page.
+   *
    * @param position of the page
    */
   static SerializedLabels of(PatternLabels labels, int layer, int position) {
@@ -77,7 +80,7 @@ record SerializedLabels(int count, int added, byte[] indices, short[] patterns) 
     }
   }
 
-  /** As a page takes them. */
+  /** Returns the labels of a page with a version of its bank. */
   PatternLabels with(PatternSet version) {
     return new PatternLabels(version, MemorySegment.ofArray(indices));
   }

@@ -1,10 +1,10 @@
 package dev.kvasir.codec.pmkvq;
 
-/** The width that a page is coded to when it is packed. */
+/** The bit width at which a page is first quantized. */
 public enum InitialWidth {
-  /** The one that there is room for. */
+  /** The current level of the layer. */
   NARROW,
 
-  /** 16 bits, and then shifted to the one that there is room for: every code has been shifted. */
+  /** 16 bits, followed by a shift to the current level. Every code is then a shifted one. */
   WIDE
 }

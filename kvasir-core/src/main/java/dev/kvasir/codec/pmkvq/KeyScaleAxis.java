@@ -2,19 +2,19 @@ package dev.kvasir.codec.pmkvq;
 
 import dev.kvasir.codec.Page;
 
-/** What a scale of keys belongs to. Both take the same bytes in heads of 32, 64, 128 or 256. */
+/** The axis of key scales. Both take the same bytes for heads of 32, 64, 128 or 256 channels. */
 public enum KeyScaleAxis {
-  /** A token, in groups of at most 128 channels: the paper's. */
+  /** Per token, in groups of at most 128 channels, as in the paper. */
   TOKEN,
 
-  /** A channel, in groups of tokens: channels of keys differ more than their tokens do. */
+  /** Per channel, in groups of tokens: key channels differ more than tokens do. */
   CHANNEL;
 
   private static final int MIN_TOKENS = 32;
 
   /**
-   * Tokens of a channel that share a scale: as many as a token's group has channels, where that
-   * divides a page.
+   * Returns the tokens of a channel that share a scale: as many as a token's group has channels, if
+   * that divides a page.
    */
   public static int tokensPerGroup(int keyDim) {
     return Math.clamp(Integer.highestOneBit(keyDim), MIN_TOKENS, Page.TOKENS);

@@ -12,8 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A KV head's shape at every level: values by token, in groups of at most 128 channels, and keys by
- * token or by channel. Level 0 has 16 bits, and each further one half as many.
+ * The shapes of a KV head at every level. Values have per-token scales in groups of at most 128
+ * channels; keys have per-token or per-channel scales. Level 0 has 16 bits, and each further level
+ * half as many.
  */
 final class LevelShapes {
   static final int WIDEST = 16;
@@ -39,7 +40,7 @@ final class LevelShapes {
     return WIDEST >> level;
   }
 
-  /** The level of a width. */
+  /** Returns the level of a bit width. */
   static int level(int bits) {
     return Integer.numberOfTrailingZeros(WIDEST / bits);
   }

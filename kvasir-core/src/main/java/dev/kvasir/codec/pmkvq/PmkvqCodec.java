@@ -13,24 +13,26 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * PM-KVQ: pages begin with 16-bit codes and are made narrower when memory runs out, each layer down
- * to a width of its own. A new page is coded to the width that there is room for at once, and an
- * old one is shifted: both have the same scales.
+ * PM-KVQ: pages start with 16-bit codes and are requantized when memory is full, each layer down to
+ * its own floor. A new page is quantized directly to the current level, and an old one is shifted.
+ * Both have the same scales.
  */
 public final class PmkvqCodec implements RequantizingCodec {
   private final int kvHeads;
   private final int[] floors; // levels, by layer
-  private final List<SmoothingFactors> smoothing; // by layer, empty without
+  private final List<SmoothingFactors> smoothing; // by layer, or empty
   private final LevelShapes levelShapes;
   private final Requantizer requantizer;
   private final OperandPrecision operandPrecision;
   private final InitialWidth initialWidth;
 
   /**
-   * @param floorBits the width that each layer's pages may shrink to: 2, 4, 8 or 16
-   * @param smoothing for each layer, or empty
-   * @param lookups how attention reads pages
-   * @param birth the width that pages are coded to at first
+   * Creates a codec.
+   *
+   * @param floorBits minimum bits of each layer: 2, 4, 8 or 16
+   * @param smoothing one for each layer, or empty
+   * @param operandPrecision how attention multiplies with codes
+   * @param initialWidth the bit width at which pages are first quantized
    */
   public PmkvqCodec(
       CacheShape shape,
@@ -71,7 +73,7 @@ public final class PmkvqCodec implements RequantizingCodec {
     return smoothing.isEmpty() ? Optional.empty() : Optional.of(smoothing.get(layer));
   }
 
-  /** The level of a width, if a layer's pages may have it. */
+  /** Returns the level of a bit width, if the layer allows it. */
   int requireLevel(SnapshotHeader header, int layer, int bits) {
     for (int level = 0; level <= floors[layer]; level++) {
       if (LevelShapes.bits(level) == bits) {
@@ -83,7 +85,7 @@ public final class PmkvqCodec implements RequantizingCodec {
             .formatted(bits, layer, LevelShapes.WIDEST, LevelShapes.bits(floors[layer])));
   }
 
-  OperandPrecision lookups() {
+  OperandPrecision operandPrecision() {
     return operandPrecision;
   }
 
@@ -120,7 +122,7 @@ public final class PmkvqCodec implements RequantizingCodec {
     return true;
   }
 
-  /** Before anything has shrunk. */
+  /** Returns the bytes before any requantization. */
   @Override
   public long pageBytes() {
     return pageBytes(0, 0);

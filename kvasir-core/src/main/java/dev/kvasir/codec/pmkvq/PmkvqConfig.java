@@ -23,18 +23,18 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * Uniform codes that begin with 16 bits and shrink under a budget.
+ * The configuration of uniform codes that start with 16 bits and are requantized within a budget.
  *
- * @param spec as typed
- * @param floorBits what no layer goes below
- * @param size empty for the least that holds the context
- * @param isPooled whether pages keep their width until the memory of all sequences is used up
- * @param step which pages become narrower when they do not fit
- * @param keyScales what a scale of keys belongs to
- * @param widths where floors of layers come from; empty for the profile's where it has any
- * @param smooths whether keys by token are divided by the profile's factors, where it has any;
- *     those by channel have nothing to gain
- * @param birth the width that a page is coded to when it is packed
+ * @param spec the spec as typed
+ * @param floorBits minimum bits of every layer
+ * @param budgetSize the budget; empty for the minimum that holds the context
+ * @param isPooled whether pages keep their bits until the memory of all sequences is full
+ * @param scope which pages are requantized when the budget is full
+ * @param keyScales the axis of key scales
+ * @param widths the source of layer floors; empty for the profile's if it has any
+ * @param usesSmoothing whether per-token keys are divided by the profile's factors, if it has any;
+ *     per-channel keys would not benefit
+ * @param initialWidth the bit width at which a page is first quantized
  */
 public record PmkvqConfig(
     String spec,
@@ -54,7 +54,7 @@ public record PmkvqConfig(
   static final SortedSet<Integer> FLOORS = new TreeSet<>(Set.of(2, 4, 8));
   private static final int DEFAULT_WINDOW = 128;
 
-  /** With fewer, what fills up vectors makes a page of 8 bits larger than one of 16. */
+  /** With fewer channels, padding makes an 8-bit page larger than a 16-bit one. */
   private static final int MIN_CHANNELS = 8;
 
   private static final int DEFAULT_SINKS = 1;
@@ -93,7 +93,7 @@ public record PmkvqConfig(
         spec.choice("born", InitialWidth.NARROW));
   }
 
-  /** Values that are keys cannot be divided by factors of keys, and are not. */
+  /** Values that are part of keys cannot be divided by key factors, so smoothing is skipped. */
   @Override
   public boolean supportsValuesInKeys() {
     return true;
@@ -142,7 +142,7 @@ public record PmkvqConfig(
                     spec, BudgetSize.requireContextLimit(spec, context), scope, context.workers()));
   }
 
-  /** The profile's widths, where they are above what was asked for. */
+  /** Returns the larger of the requested and the profile's bits for each layer. */
   private int[] floors(Optional<Profile> profile, int layers) {
     int[] floors = new int[layers];
     Arrays.fill(floors, floorBits);
@@ -153,7 +153,7 @@ public record PmkvqConfig(
     return floors;
   }
 
-  /** Whether layers have floors of their own. */
+  /** Returns whether layers have individual floors. */
   public boolean usesProfileWidths(Optional<Profile> profile) {
     LayerWidths.Source source =
         widths.orElse(

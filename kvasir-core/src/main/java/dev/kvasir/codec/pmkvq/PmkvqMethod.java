@@ -5,7 +5,7 @@ import dev.kvasir.codec.Calibration;
 import java.util.List;
 import java.util.Optional;
 
-/** PM-KVQ: codes that begin with 16 bits and shrink under a budget. */
+/** PM-KVQ: codes that start with 16 bits and are requantized within a budget. */
 public final class PmkvqMethod extends BitWidthMethod {
   public PmkvqMethod() {
     super(

@@ -16,17 +16,17 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A layer's keys and values at one of the levels. Where there are factors, keys are packed divided
- * by them: whoever computes on keys multiplies queries by those. Stored:
+ * A layer's keys and values at one level. With smoothing, keys are divided by factors before
+ * quantization, and queries must be multiplied by them. Serialized:
  *
  * <pre>
  * u8  bits
  * u8  1 if keys were divided by the factors of the model's profile, else 0
- *     codes, a UniformPageSerializer
+ *     codes, by UniformPageSerializer
  * </pre>
  */
 public final class PmkvqPage implements Page {
-  /** Its number among stored pages. */
+  /** The snapshot kind of this page. */
   private static final int KIND = 3;
 
   private final UniformPage codes;
@@ -49,7 +49,7 @@ public final class PmkvqPage implements Page {
     UniformPageSerializer.write(codes, out);
   }
 
-  /** Reads what {@link #form} wrote. */
+  /** Reads a page written by {@link #serialize}. */
   static PmkvqPage deserialize(SharedArena memory, Snapshot snapshot, PmkvqCodec codec, int layer) {
     return SnapshotHeader.PAGE.unwrap(snapshot, KIND, in -> deserialize(memory, in, codec, layer));
   }
@@ -68,7 +68,7 @@ public final class PmkvqPage implements Page {
     List<HeadShape> shapes = codec.shapes(level);
     UniformPage codes =
         UniformPageSerializer.read(
-            memory, in, shapes.size(), found -> shapes.getFirst(), codec.lookups());
+            memory, in, shapes.size(), found -> shapes.getFirst(), codec.operandPrecision());
     return new PmkvqPage(codes, level, smoothing);
   }
 
@@ -81,12 +81,12 @@ public final class PmkvqPage implements Page {
     return readers.of(PmkvqReader.KIND);
   }
 
-  /** Values, and keys as they are packed. */
+  /** Returns the codes of values and of divided keys. */
   public UniformPage codes() {
     return codes;
   }
 
-  /** What keys were divided by. */
+  /** Returns the factors that keys were divided by. */
   public Optional<SmoothingFactors> smoothing() {
     return smoothing;
   }
@@ -95,7 +95,7 @@ public final class PmkvqPage implements Page {
     return level;
   }
 
-  /** Bits of a code. */
+  /** Returns the bits of a code. */
   public int bits() {
     return LevelShapes.bits(level);
   }

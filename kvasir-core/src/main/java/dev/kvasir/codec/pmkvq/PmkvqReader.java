@@ -7,8 +7,8 @@ import dev.kvasir.codec.basis.SmoothingFactors;
 import dev.kvasir.codec.uniform.UniformReader;
 
 /**
- * Attention on pages whose keys are divided by factors, for a few query rows that share a KV head:
- * queries are multiplied by the factors once in a walk, which stays within a layer and head.
+ * Attends to pages whose keys were divided by factors, for a few query rows that share a KV head.
+ * Queries are multiplied by the factors once per pass, which stays within a layer and head.
  */
 final class PmkvqReader implements PageReader {
   static final PageReaders.Kind<PmkvqReader> KIND = new PageReaders.Kind<>(PmkvqReader::new);

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The widths that pages of the layers of one sequence are sealed at. Stored:
+ * The current level of each layer of a sequence. Serialized:
  *
  * <pre>
  * u16  layers
@@ -22,7 +22,7 @@ import java.util.Optional;
  * </pre>
  */
 final class PmkvqSequence implements RequantizingSequence {
-  /** The number of its state among stored ones. */
+  /** The snapshot kind of this state. */
   private static final int KIND = 3;
 
   private final PmkvqCodec codec;
@@ -74,15 +74,16 @@ final class PmkvqSequence implements RequantizingSequence {
         codec.birth() == InitialWidth.WIDE && level > 0
             ? shifted(memory, level, keys, values)
             : UniformPage.quantize(
-                memory, codec.shapes(level), codec.lookups(), null, keys, values);
+                memory, codec.shapes(level), codec.operandPrecision(), null, keys, values);
     return new PmkvqPage(codes, level, smoothing);
   }
 
   private UniformPage shifted(SharedArena memory, int level, float[] keys, float[] values) {
     List<HeadShape> shapes = codec.shapes(level);
-    try (UniformPage wide = UniformPage.quantize(codec.shapes(0), codec.lookups(), keys, values)) {
+    try (UniformPage wide =
+        UniformPage.quantize(codec.shapes(0), codec.operandPrecision(), keys, values)) {
       return UniformPage.of(
-          memory, shapes, codec.lookups(), codec.requantizer().requantize(wide, shapes));
+          memory, shapes, codec.operandPrecision(), codec.requantizer().requantize(wide, shapes));
     }
   }
 
@@ -119,7 +120,7 @@ final class PmkvqSequence implements RequantizingSequence {
     List<HeadShape> shapes = codec.shapes(level);
     MemorySegment bytes = codec.requantizer().requantize(wide.codes(), shapes);
     return new PmkvqPage(
-        UniformPage.of(memory, shapes, codec.lookups(), bytes), level, wide.smoothing());
+        UniformPage.of(memory, shapes, codec.operandPrecision(), bytes), level, wide.smoothing());
   }
 
   @Override

@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Makes pages narrower, on their codes: nothing is expanded to numbers. Each pair of widths has a
- * table of what every code becomes, made of as many shifts as lie between the two.
+ * Requantizes pages to fewer bits directly on their codes, without dequantization. A table for each
+ * pair of bit widths maps every code, by as many shifts as lie between the two.
  */
 final class Requantizer {
   private static final ValueLayout.OfShort HALF =
@@ -32,7 +32,7 @@ final class Requantizer {
     this.shift = shift;
   }
 
-  /** A page's bytes in narrower shapes. */
+  /** Returns the bytes of a page in shapes with fewer bits. */
   MemorySegment requantize(UniformPage page, List<HeadShape> shapes) {
     int bytes = shapes.stream().mapToInt(HeadShape::bytes).sum();
     MemorySegment target = MemorySegment.ofArray(new byte[bytes]);
@@ -91,7 +91,7 @@ final class Requantizer {
     };
   }
 
-  /** Codes of 16 bits lie in rows that share scales; words want (entries, lanes). */
+  /** Maps 16-bit codes, stored in rows that share scales, to the (rows, columns) order of words. */
   private static void translate(
       WideCodes wide, short[] rows, byte[] table, WordLayout layout, byte[] codes) {
     java.util.Arrays.fill(codes, 0, layout.rows() * layout.columns(), (byte) 0);
@@ -105,7 +105,7 @@ final class Requantizer {
     }
   }
 
-  /** What the codes of one width become in another. */
+  /** Returns the table that maps codes of one bit width to another. */
   byte[] table(int from, int to) {
     int at = from * WIDTHS + to;
     byte[] known = tables.get(at);
@@ -127,7 +127,7 @@ final class Requantizer {
     return narrowed;
   }
 
-  /** Scales and zeros of a shift that moves them, rounded to halves once. */
+  /** Adjusts scales and zeros for a shift that changes them, and rounds them to fp16 once. */
   private void rescale(MemorySegment bytes, long at, int count, int from, int to) {
     for (int i = 0; i < count; i++) {
       float scale = Float.float16ToFloat(bytes.get(HALF, at + 2L * i));

@@ -1,13 +1,13 @@
 package dev.kvasir.codec.pmkvq;
 
 /**
- * How a code of 2b bits becomes one of b bits. What is stored as a scale is a third of the range
- * ({@link dev.kvasir.page.ScaleSpan}), so a shift that keeps the range leaves scales as they are.
+ * How a code of 2b bits becomes a code of b bits. The stored scale is a third of the range ({@link
+ * dev.kvasir.page.ScaleSpan}), so a shift that preserves the range leaves scales unchanged.
  */
 public enum RightShift {
   /**
-   * The nearest of the narrower codes: {@code round(q / (2^b + 1))}, without a division. Scale and
-   * zero then are what they would have been had the numbers been coded to b bits.
+   * Rounds to the nearest b-bit code, {@code round(q / (2^b + 1))}, without a division. Scale and
+   * zero are the same as for direct quantization to b bits.
    */
   EQUIVALENT {
     @Override
@@ -17,7 +17,7 @@ public enum RightShift {
     }
   },
 
-  /** The upper bits, with the range kept: numbers move down by half a step on the average. */
+  /** Keeps the upper bits and the range: numbers decrease by half a step on average. */
   DIRECT {
     @Override
     int shift(int code, int bits) {
@@ -26,8 +26,8 @@ public enum RightShift {
   },
 
   /**
-   * The upper bits, each standing for the mean of the codes that share them: the step grows by 2^b
-   * only, and the zero moves up by half of what the step grew. The ends of the range are lost.
+   * Keeps the upper bits, which stand for the mean of the codes that share them. The step grows by
+   * 2^b only, and the zero increases by half of the step's growth. The ends of the range are lost.
    */
   MODIFIED {
     @Override
@@ -47,23 +47,23 @@ public enum RightShift {
   };
 
   /**
-   * The narrower code.
+   * Returns the b-bit code.
    *
    * @param code of {@code 2 * bits} bits
    */
   abstract int shift(int code, int bits);
 
-  /** What stored scales are multiplied by on the way to {@code bits} bits. */
+  /** Returns the factor of stored scales for a shift to {@code bits} bits. */
   float scaleFactor(int bits) {
     return 1;
   }
 
-  /** By how many steps of the wider code the zero moves up. */
+  /** Returns the increase of the zero, in steps of the wider code. */
   float zeroSteps(int bits) {
     return 0;
   }
 
-  /** Whether scales and zeros stay as they are, bit by bit. */
+  /** Returns whether scales and zeros remain bit-identical. */
   boolean keepsScales() {
     return this != MODIFIED;
   }

@@ -18,9 +18,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Heads by token, keys divided by factors.
+ * Configuration of QServe: heads quantized per token, keys smoothed.
  *
- * @param smooths whether keys are divided by the profile's factors, where it has any
+ * @param smooths whether keys are divided by the profile's factors, if it has any
  */
 record QserveConfig(UniformOptions options, boolean smooths) implements QuantizationConfig {
   static QserveConfig of(SpecText spec) {

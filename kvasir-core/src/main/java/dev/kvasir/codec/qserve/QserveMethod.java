@@ -3,7 +3,7 @@ package dev.kvasir.codec.qserve;
 import dev.kvasir.codec.BitWidthMethod;
 
 /**
- * QServe, its cache alone: keys evened out by factors of channels, then codes by token and head.
+ * The KV-cache part of QServe: smooths keys by channel factors, then quantizes per token and head.
  */
 public final class QserveMethod extends BitWidthMethod {
   public QserveMethod() {

@@ -13,12 +13,12 @@ import dev.kvasir.codec.uniform.UniformOptions;
 import java.util.List;
 
 /**
- * Rotated heads by token.
+ * Configuration of QuaRot: rotated heads, quantized per token.
  *
- * @param clipping of the ranges of groups
+ * @param clipping clipping of the ranges of groups
  */
 record QuarotConfig(UniformOptions options, Clipping clipping) implements QuantizationConfig {
-  /** The paper's, for keys and values. */
+  /** As in the paper, for keys and values. */
   private static final double DEFAULT_CLIP = 0.95;
 
   static QuarotConfig of(SpecText spec) {

@@ -2,7 +2,10 @@ package dev.kvasir.codec.quarot;
 
 import dev.kvasir.codec.BitWidthMethod;
 
-/** QuaRot, its cache alone: heads rotated by a Hadamard transform, then uniform codes by token. */
+/**
+ * The KV-cache part of QuaRot: rotates heads by a Hadamard transform, then quantizes uniformly per
+ * token.
+ */
 public final class QuarotMethod extends BitWidthMethod {
   public QuarotMethod() {
     super(

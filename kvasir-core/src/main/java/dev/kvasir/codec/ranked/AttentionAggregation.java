@@ -1,10 +1,10 @@
 package dev.kvasir.codec.ranked;
 
-/** How the attention that a token has received counts. */
+/** How the attention that a token received is aggregated over queries. */
 public enum AttentionAggregation {
-  /** All of it: the earlier a token, the more queries it has met. */
+  /** The sum, which favours early tokens: more queries see them. */
   SUM,
 
-  /** Divided by the queries that the token has met. */
+  /** The sum divided by the number of queries that see the token. */
   MEAN
 }

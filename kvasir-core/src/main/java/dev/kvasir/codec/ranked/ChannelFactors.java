@@ -3,18 +3,18 @@ package dev.kvasir.codec.ranked;
 import dev.kvasir.codec.Page;
 
 /**
- * What the channels of a head are divided by before they are coded token by token, so that no
- * channel rules the range of a token. They are halves, above zero and finite.
+ * Factors that channels of a head are divided by before per-token quantization, so that no channel
+ * dominates a token's range. They are positive, finite halves.
  */
 final class ChannelFactors {
-  /** The least and the largest that a root of halves and their quotients can ask for. */
+  /** Bounds of the roots of halves and of their quotients. */
   private static final float MIN_FACTOR = 0x1p-12f;
 
   private static final float MAX_FACTOR = 0x1p12f;
 
   private ChannelFactors() {}
 
-  /** The root of how far each channel reaches. // (channels) */
+  /** Returns the root of each channel's largest magnitude. // (channels) */
   static float[] fromMagnitudes(float[] x, int at, int channels) {
     return fromMagnitudes(x, at, Page.TOKENS, channels);
   }
@@ -30,7 +30,7 @@ final class ChannelFactors {
     return magnitudes;
   }
 
-  /** The same over the root of how far the queries of each channel reach. */
+  /** Returns the same, divided by the root of each channel's largest query magnitude. */
   static float[] balanced(float[] keys, int at, int keyDim, float[] queries) {
     float[] factors = fromMagnitudes(keys, at, keyDim);
     float[] magnitudes = fromMagnitudes(queries, 0, queries.length / keyDim, keyDim);
@@ -40,7 +40,7 @@ final class ChannelFactors {
     return factors;
   }
 
-  /** As it is stored; 1 where a channel has nothing but zeros. */
+  /** Rounds to a half; 1 for a channel of zeros. */
   private static float half(float factor) {
     return factor == 0
         ? 1

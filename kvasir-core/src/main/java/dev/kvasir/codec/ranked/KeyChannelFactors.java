@@ -1,10 +1,12 @@
 package dev.kvasir.codec.ranked;
 
-/** What channels of keys by token are divided by. */
+/** What key channels are divided by before per-token quantization. */
 public enum KeyChannelFactors {
-  /** The root of a channel's largest key: the channel's own reach is shared by key and factor. */
+  /** The root of a channel's largest key magnitude. */
   MAX_MAGNITUDE,
 
-  /** The same over the root of its largest query: keys and queries then reach as far. */
+  /**
+   * The same divided by the root of its largest query magnitude, which balances keys and queries.
+   */
   BALANCED
 }

@@ -1,10 +1,10 @@
 package dev.kvasir.codec.ranked;
 
-/** What a scale of keys belongs to. */
+/** What a scale of keys covers. */
 public enum KeyScaleGranularity {
   /** A channel, over the tokens of a tier. */
   CHANNEL,
 
-  /** A token, over all channels, which are divided by factors first. */
+  /** A token, over all channels, after division by channel factors. */
   TOKEN
 }

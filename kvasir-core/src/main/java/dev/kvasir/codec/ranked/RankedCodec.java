@@ -7,7 +7,7 @@ import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.MemoryPool;
 
-/** Tokens of two widths, by how much recent queries look at them. */
+/** Codec with two bit widths: tokens that recent queries attend to most get more bits. */
 final class RankedCodec implements PageCodec {
   private final RankedSizes sizes;
   private final RankedSettings settings;

@@ -14,26 +14,26 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
-/** Tokens of two widths, as the methods that have them let a user choose. */
-public record RankedConfig(String spec, RankedSettings cacheConfig, int window, int sinks)
+/** Configuration of the methods that use two bit widths. */
+public record RankedConfig(String spec, RankedSettings settings, int window, int sinks)
     implements QuantizationConfig {
   public static final SortedSet<Integer> LOW_BITS = new TreeSet<>(Set.of(1, 2, 3, 4));
   public static final SortedSet<Integer> HIGH_BITS = new TreeSet<>(Set.of(2, 3, 4, 8));
 
-  /** Tokens of a tier: words of codes hold as many side by side. */
+  /** Granularity of a tier's size: as many tokens as share a word of codes. */
   private static final int STEP = 16;
 
   private static final int MAX_QUERIES = 1024;
   private static final int DEFAULT_QUERIES = 32;
   private static final int DEFAULT_WINDOW = 128;
 
-  /** Tokens of a page for a share of them: the nearest number that fills words. */
+  /** Returns the number of salient tokens of a page for the typed share, rounded to whole words. */
   public static int salient(SpecText spec, double otherwise) {
     long steps = Math.round(spec.fraction("share", otherwise, 1) * Page.TOKENS / STEP);
     return STEP * Math.clamp(steps, 1, Page.TOKENS / STEP - 1);
   }
 
-  /** Recent queries that rank tokens. */
+  /** Returns the number of recent queries that rank tokens. */
   public static int queries(SpecText spec) {
     return spec.between("queries", DEFAULT_QUERIES, 1, MAX_QUERIES);
   }
@@ -56,7 +56,7 @@ public record RankedConfig(String spec, RankedSettings cacheConfig, int window, 
   @Override
   public CacheConfig estimationConfig(CacheShape shape, CacheContext context) {
     UniformOptions.requireSupported(spec, shape);
-    RankedCodec codec = new RankedCodec(shape, context, cacheConfig);
+    RankedCodec codec = new RankedCodec(shape, context, settings);
     return new CacheConfig(Precision.F16, sinks, window, Optional.of(codec));
   }
 

@@ -10,18 +10,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a KV head is packed to: tokens in two tiers of a fixed size, the first of which has more
- * bits.
+ * Byte layout of a KV head with two tiers of tokens of a fixed size. The first tier has more bits.
  *
  * <pre>
  * marks          128 bits, 1 for a token of the first tier, bit 0 for the page's first
  * key factors    (keyDim) f16, where keys are divided by any
  * value factors  (valueDim) f16, where values are divided by any
- * keys           a grid of (keyDim channels, tokens) for each tier
- * values         a grid of (tokens, valueDim channels) for each tier
+ * keys           a matrix of (keyDim channels, tokens) for each tier
+ * values         a matrix of (tokens, valueDim channels) for each tier
  * </pre>
  *
- * A stored page says of it:
+ * Serialized:
  *
  * <pre>
  * u8  1 if keys are divided, 2 if values are, 3 if both, else 0
@@ -71,7 +70,7 @@ record RankedHeadLayout(
     return values.getFirst().columns();
   }
 
-  /** Tokens of a tier. */
+  /** Returns the number of tokens of a tier. */
   int tokens(int tier) {
     return keys.get(tier).columns();
   }
@@ -117,9 +116,9 @@ record RankedHeadLayout(
   }
 
   /**
-   * Reads what {@link #generate} wrote.
+   * Reads what {@link #write} wrote.
    *
-   * @throws IllegalArgumentException where there is no such shape
+   * @throws IllegalArgumentException for an invalid layout
    */
   static RankedHeadLayout read(ByteBuffer in) {
     int flags = in.get();
@@ -137,7 +136,7 @@ record RankedHeadLayout(
         (flags & VALUES_FLAG) != 0);
   }
 
-  /** Whether two shapes lay their bits out alike. */
+  /** Returns whether two layouts arrange their bits alike. */
   boolean hasSameLayout(RankedHeadLayout other) {
     return toString().equals(other.toString());
   }

@@ -15,8 +15,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A layer's keys and values with two widths of tokens, head after head as {@link RankedHeadLayout}
- * lays them out. Stored:
+ * A layer's keys and values with two bit widths, head after head in a {@link RankedHeadLayout}.
+ * Serialized:
  *
  * <pre>
  * u16  KV heads
@@ -25,7 +25,7 @@ import java.nio.ByteOrder;
  * </pre>
  */
 final class RankedPage implements Page {
-  /** Its number among stored pages. */
+  /** Kind of the serialized page. */
   private static final int KIND = 41;
 
   private static final ValueLayout.OfShort HALF =
@@ -38,7 +38,7 @@ final class RankedPage implements Page {
   private final OperandPrecision operandPrecision;
   private final MemorySegment bytes;
 
-  /** All zeros, to be filled by a {@link RankedPageQuantizer}. */
+  /** Creates a page of zeros, which a {@link RankedPageQuantizer} fills. */
   RankedPage(
       SharedArena memory, int kvHeads, RankedHeadLayout layout, OperandPrecision operandPrecision) {
     this(memory, kvHeads, layout, operandPrecision, memory.allocate(kvHeads * layout.bytes()));
@@ -69,7 +69,7 @@ final class RankedPage implements Page {
         });
   }
 
-  /** Reads what {@link #form} wrote, which must be such a page. */
+  /** Reads what {@link #serialize} wrote; fails for another layout. */
   static RankedPage read(
       SharedArena memory,
       Snapshot snapshot,
@@ -144,7 +144,7 @@ final class RankedPage implements Page {
     return bytes;
   }
 
-  /** Where a head begins. */
+  /** Returns the offset of a head. */
   long offset(int kvHead) {
     return kvHead * layout.bytes();
   }
@@ -160,7 +160,7 @@ final class RankedPage implements Page {
     return (marks >> token % Byte.SIZE & 1) == 1;
   }
 
-  /** The tokens of a head by tier, each in their order. // (TOKENS), set */
+  /** Reads a head's tokens tier after tier, each in token order. // (TOKENS), set */
   void readTierOrder(int kvHead, int[] tierOrder) {
     int high = 0;
     int low = layout.tokens(0);
@@ -239,7 +239,7 @@ final class RankedPage implements Page {
     return kvHeads * layout.codeBytes();
   }
 
-  /** Marks and factors count as scales do: what a page has beside its codes. */
+  /** Counts marks and factors as scale bytes. */
   @Override
   public long scaleBytes() {
     return bytes.byteSize() - codeBytes();

@@ -7,7 +7,7 @@ import dev.kvasir.page.CodeScratch;
 import java.util.Comparator;
 import java.util.stream.IntStream;
 
-/** Packs a layer's page by what recent queries have looked at. */
+/** Quantizes a layer's page by the attention of recent queries. */
 final class RankedPageQuantizer {
   private static final int TOKENS = Page.TOKENS;
 
@@ -26,8 +26,8 @@ final class RankedPageQuantizer {
   }
 
   /**
-   * @param keys (kvHeads, tokens, keyDim), changed
-   * @param values (kvHeads, tokens, valueDim), changed
+   * @param keys (kvHeads, tokens, keyDim), overwritten
+   * @param values (kvHeads, tokens, valueDim), overwritten
    */
   Page quantize(SharedArena memory, int position, float[] keys, float[] values) {
     int kvHeads = codec.rankedSizes().kvHeads();
@@ -51,7 +51,7 @@ final class RankedPageQuantizer {
     }
   }
 
-  /** Of tokens that have received as much the earlier ones. */
+  /** Returns the tokens that received the most attention; the earlier ones of equals. */
   private int[] mostAttended(double[] received) {
     return IntStream.range(0, TOKENS)
         .boxed()
@@ -84,14 +84,14 @@ final class RankedPageQuantizer {
     }
   }
 
-  /** All that are known, of the query heads that share a KV head. // (queries, keyDim) */
+  /** Returns all recorded queries of the query heads that share a KV head. // (queries, keyDim) */
   private float[] queries(int head) {
     int count = codec.rankedSizes().queriesPerKvHead() * layout.keyDim();
-    int[] known =
+    int[] occupied =
         IntStream.range(0, recent.capacity()).filter(slot -> recent.position(slot) >= 0).toArray();
-    float[] queries = new float[known.length * count];
-    for (int i = 0; i < known.length; i++) {
-      recent.read(known[i], head * count, count, queries, i * count);
+    float[] queries = new float[occupied.length * count];
+    for (int i = 0; i < occupied.length; i++) {
+      recent.read(occupied[i], head * count, count, queries, i * count);
     }
     return queries;
   }

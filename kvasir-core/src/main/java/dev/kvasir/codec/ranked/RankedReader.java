@@ -9,8 +9,8 @@ import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
- * Attention on the packed bits of both tiers of a page, for a few query rows that share a KV head.
- * Factors of keys multiply queries, once a page, and those of values the sums of a page.
+ * Computes attention on the packed codes of both tiers, for a few query rows that share a KV head.
+ * Key factors multiply the queries, once per page; value factors multiply a page's sums.
  */
 final class RankedReader implements PageReader {
   static final PageReaders.Kind<RankedReader> KIND = new PageReaders.Kind<>(RankedReader::new);
@@ -47,7 +47,7 @@ final class RankedReader implements PageReader {
     RankedHeadLayout layout = ranked.layout();
     long offset = ranked.offset(kvHead);
     ranked.readTierOrder(kvHead, tierOrder);
-    matmul.invalidateOperands(); // each page has factors of its own
+    matmul.invalidateOperands(); // each page has its own factors
     float[] x = queries;
     if (layout.dividesKeys()) {
       readFactors(ranked, offset + layout.keyFactorsOffset(), keyDim);

@@ -3,7 +3,7 @@ package dev.kvasir.codec.ranked;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageWorkspace;
 
-/** One worker's room for what expands a page of two widths. */
+/** Scratch arrays of one worker for dequantizing a page with two bit widths. */
 final class RankedScratch {
   final int[] tierOrder = new int[Page.TOKENS];
   private float[] factors = {};
@@ -14,7 +14,7 @@ final class RankedScratch {
     return workspace.scratch(RankedScratch.class, RankedScratch::new);
   }
 
-  /** For the factors of so many channels. */
+  /** Returns an array for the factors of that many channels. */
   float[] factors(int channels) {
     if (factors.length < channels) {
       factors = new float[channels];

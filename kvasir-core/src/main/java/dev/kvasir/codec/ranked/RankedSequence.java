@@ -11,18 +11,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Remembers the most recent queries of a sequence, and ranks the tokens of a page by them. Stored:
+ * Records the most recent queries of a sequence and ranks the tokens of a page by them. Serialized:
  *
  * <pre>
  * u16  layers
  * u16  query heads
  * u16  channels of a key
- * u16  queries that are remembered
+ * u16  number of recorded queries
  *      RecentQueries of each layer
  * </pre>
  */
 final class RankedSequence implements SequenceCodec {
-  /** The number of its state among stored ones. */
+  /** Kind of the serialized state. */
   private static final int KIND = 40;
 
   private static final int HEADER_BYTES = 4 * Short.BYTES;

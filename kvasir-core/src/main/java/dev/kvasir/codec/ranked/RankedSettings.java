@@ -3,12 +3,12 @@ package dev.kvasir.codec.ranked;
 import dev.kvasir.codec.OperandPrecision;
 
 /**
- * What a method makes of the tokens of a page.
+ * Settings of a method with two bit widths.
  *
- * @param salient tokens of a page that have more bits
- * @param queries the most recent ones, by which tokens are ranked
- * @param factors of keys by token; those by channel have none
- * @param dividesValues whether values by token are divided by the root of a channel's largest
+ * @param salient tokens of a page that get more bits
+ * @param queries number of most recent queries that rank tokens
+ * @param factors key factors for per-token scales; per-channel scales use none
+ * @param dividesValues whether values are divided by the root of each channel's largest magnitude
  */
 public record RankedSettings(
     int highBits,

@@ -1,12 +1,12 @@
 package dev.kvasir.codec.ranked;
 
 /**
- * The sizes of a model that tokens are ranked in.
+ * Model sizes needed to rank tokens.
  *
- * @param queryHeads of a layer; 0 where no queries are shown
+ * @param queryHeads query heads of a layer; 0 if queries are not observed
  */
 record RankedSizes(int layers, int kvHeads, int keyDim, int valueDim, int queryHeads) {
-  /** Numbers of a token's queries in a layer. */
+  /** Returns the channels of a token's queries in a layer. */
   int queryChannels() {
     return queryHeads * keyDim;
   }

@@ -6,12 +6,12 @@ import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
- * How much recent queries look at the tokens of a page, head by head: with {@code p_qt} the softmax
- * of {@code q.k_t / sqrt(keyDim)} over those tokens of the page that the query may see, the sum of
- * it over queries and over the query heads that share the KV head.
+ * Computes how much attention the tokens of a page receive from recent queries, head by head. With
+ * {@code p_qt} the softmax of {@code q.k_t / sqrt(keyDim)} over the page's tokens visible to the
+ * query, it is the sum over queries and over the query heads that share the KV head.
  *
- * <p>What a query sees beside the page is left out: pages hold no sums over whole sequences, and
- * only tokens of one page compete.
+ * <p>Attention to other pages is ignored: pages hold no sums over whole sequences, and only tokens
+ * of one page compete.
  */
 final class ReceivedAttention {
   private static final int TOKENS = Page.TOKENS;
@@ -36,9 +36,9 @@ final class ReceivedAttention {
   }
 
   /**
-   * @param position of the page's first token
+   * @param position position of the page's first token
    * @param keys (tokens, keyDim) from {@code at} on
-   * @return by token, to be overwritten by the next call
+   * @return attention by token; overwritten by the next call
    */
   double[] of(RecentQueries recent, int kvHead, int position, float[] keys, int at) {
     Arrays.fill(received, 0);

@@ -10,20 +10,20 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * The queries of a layer's most recent tokens. A token has the place that its position leaves when
- * it is divided by their number, and a later token's takes it over: whatever the order in which the
- * threads of a step come, the same ones are there at its end.
+ * The queries of a layer's most recent tokens. A token's slot is its position modulo the capacity,
+ * and a later position replaces an earlier one. The contents after a step thus do not depend on the
+ * order of its threads.
  *
  * <pre>
- * (places, queryHeads, keyDim)  f16
- * bytes = 2 * places * queryHeads * keyDim
+ * (capacity, queryHeads, keyDim)  f16
+ * bytes = 2 * capacity * queryHeads * keyDim
  * </pre>
  *
- * Stored:
+ * Serialized:
  *
  * <pre>
- * i32  positions (places), -1 for none
- * f16  queries (places, queryHeads, keyDim)
+ * i32  positions (capacity), -1 for none
+ * f16  queries (capacity, queryHeads, keyDim)
  * </pre>
  */
 final class RecentQueries {
@@ -34,7 +34,7 @@ final class RecentQueries {
   private static final int EMPTY = -1;
 
   private final int channels; // of a token's queries
-  private final int[] positions; // by place
+  private final int[] positions; // by slot
   private CopyOnWriteMemory queries;
 
   RecentQueries(int capacity, int channels, MemoryPool pool) {
@@ -78,13 +78,13 @@ final class RecentQueries {
     return positions.length;
   }
 
-  /** Of the token at a place; below zero where there is none. */
+  /** Returns the position of the token in a slot; negative if the slot is empty. */
   synchronized int position(int slot) {
     return positions[slot];
   }
 
   /**
-   * @param from the first of the token's numbers that is wanted
+   * @param from first channel to read
    * @param out (count), set
    */
   synchronized void read(int slot, int from, int count, float[] out, int outAt) {
@@ -113,7 +113,7 @@ final class RecentQueries {
     out.put(queries.bytes().asByteBuffer());
   }
 
-  /** Goes on from what {@link #generate} wrote; nothing was added before. */
+  /** Restores what {@link #write} wrote into an empty buffer. */
   synchronized void read(ByteBuffer in) {
     for (int slot = 0; slot < positions.length; slot++) {
       positions[slot] = in.getInt();

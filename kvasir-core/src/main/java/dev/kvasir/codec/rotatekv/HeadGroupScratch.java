@@ -1,11 +1,11 @@
 package dev.kvasir.codec.rotatekv;
 
-/** One worker's room for keys of a group of heads while they are expanded. */
+/** Scratch arrays of one worker for dequantizing keys of a group of heads. */
 final class HeadGroupScratch {
   private float[] rows = {};
   private int[] channels = {};
 
-  /** (tokens, channels of a group). */
+  /** Returns an array for (tokens, channels of a group). */
   float[] rows(int count) {
     if (rows.length < count) {
       rows = new float[count];
@@ -13,7 +13,7 @@ final class HeadGroupScratch {
     return rows;
   }
 
-  /** Where the channels that lie in the place of a head belong. */
+  /** Returns an array for the original channel of each stored one. */
   int[] channels(int count) {
     if (channels.length < count) {
       channels = new int[count];

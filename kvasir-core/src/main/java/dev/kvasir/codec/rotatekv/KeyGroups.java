@@ -11,13 +11,12 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Keys of a layer in groups of heads. What is packed in the place of a head are channels of its
- * group, turned back to before their positions, rotated together, and put in the order of their
- * means on the page, so that those which share a scale are alike.
+ * Keys of a layer in groups of heads. RoPE is undone, the channels of a group are rotated together,
+ * and then sorted by their means on the page. Channels that share a scale are thus alike.
  *
- * @param together heads of a group, which divide the KV heads
- * @param orders whether channels are put in order
- * @param rotation that keys carry, where it is known; they are packed with it where it is not
+ * @param headsPerGroup heads of a group; divides the number of KV heads
+ * @param reordersChannels whether channels are sorted
+ * @param rotation RoPE of the keys, if known; otherwise keys are quantized with it
  */
 record KeyGroups(
     int kvHeads,
@@ -27,22 +26,22 @@ record KeyGroups(
     Optional<Rotation> rotation) {
   private static final int TOKENS = Page.TOKENS;
 
-  /** Numbers of an order of all channels: each group's own, group after group. */
+  /** Returns the length of the stored channel order: that of each group, group after group. */
   int orderLength() {
     return reordersChannels ? kvHeads * keyDim : 0;
   }
 
-  /** Channels of a group. */
+  /** Returns the number of channels of a group. */
   int width() {
     return headsPerGroup * keyDim;
   }
 
   /**
-   * Keys as they are packed, in place.
+   * Transforms keys in place to the form that is quantized.
    *
    * @param keys (kvHeads, tokens, keyDim)
-   * @param position of the page
-   * @param hadamard of a group
+   * @param position position of the page
+   * @param hadamard transform of a group
    * @return the order of channels
    */
   short[] rotateAndReorder(float[] keys, int position, Hadamard hadamard) {
@@ -86,7 +85,7 @@ record KeyGroups(
     }
   }
 
-  /** A group's channels in the order of their sums over tokens. */
+  /** Returns a group's channels sorted by their sums over tokens. */
   private int[] channelOrder(float[] rows) {
     if (!reordersChannels) {
       return IntStream.range(0, width()).toArray();
@@ -102,7 +101,7 @@ record KeyGroups(
         .toArray();
   }
 
-  /** Whether an order names each channel of each group once. */
+  /** Returns whether an order names each channel of each group once. */
   boolean isPermutation(AuxiliaryNumbers order) {
     for (int first = 0; first < orderLength(); first += width()) {
       boolean[] seen = new boolean[width()];
@@ -118,10 +117,10 @@ record KeyGroups(
   }
 
   /**
-   * Keys of a head as they were.
+   * Dequantizes the keys of a head and restores them.
    *
-   * @param codes what is packed
-   * @param position of the page
+   * @param codes the quantized keys
+   * @param position position of the page
    * @param out (tokens, keyDim), set
    */
   void expand(

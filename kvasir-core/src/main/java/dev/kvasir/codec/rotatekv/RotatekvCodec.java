@@ -13,7 +13,7 @@ import dev.kvasir.page.HeadShape;
 import java.util.Collections;
 import java.util.List;
 
-/** Every page has an order of channels of its own, so nothing is kept between pages. */
+/** Codec of RotateKV. Every page has its own channel order, so the codec is stateless. */
 final class RotatekvCodec implements StatelessCodec {
   private final KeyGroups groups;
   private final HeadShape head;
@@ -79,7 +79,7 @@ final class RotatekvCodec implements StatelessCodec {
     return operandPrecision;
   }
 
-  /** Of a group of heads. */
+  /** Returns the transform of a group of heads. */
   Hadamard keyBasis() {
     return keys;
   }

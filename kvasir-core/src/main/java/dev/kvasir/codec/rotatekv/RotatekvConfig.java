@@ -10,10 +10,10 @@ import dev.kvasir.codec.basis.PerTokenScales;
 import dev.kvasir.codec.uniform.UniformOptions;
 
 /**
- * Rotated groups of heads by token, with channels in order.
+ * Configuration of RotateKV: groups of heads rotated together, reordered and quantized per token.
  *
- * @param heads that are rotated together at the most
- * @param orders whether channels are put in order after the rotation
+ * @param heads most heads that are rotated together
+ * @param reordersChannels whether channels are sorted after the rotation
  */
 record RotatekvConfig(
     UniformOptions options, int heads, Clipping clipping, boolean reordersChannels)
@@ -21,7 +21,7 @@ record RotatekvConfig(
   private static final int DEFAULT_HEADS = 4;
   private static final int MAX_HEADS = 64;
 
-  /** As many tokens as the paper's code keeps. */
+  /** As in the paper's code. */
   private static final int DEFAULT_SINKS = 20;
 
   static RotatekvConfig of(SpecText spec) {
@@ -56,7 +56,9 @@ record RotatekvConfig(
             clipping));
   }
 
-  /** The most heads, up to those asked for, that divide a layer's into groups of the same size. */
+  /**
+   * Returns the largest group size, up to the requested one, that divides the number of KV heads.
+   */
   private int headsPerGroup(int kvHeads) {
     int most = Math.min(heads, kvHeads);
     while (kvHeads % most != 0) {

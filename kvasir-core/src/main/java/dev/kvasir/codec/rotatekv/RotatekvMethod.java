@@ -2,7 +2,10 @@ package dev.kvasir.codec.rotatekv;
 
 import dev.kvasir.codec.BitWidthMethod;
 
-/** RotateKV: keys of several heads rotated together, channels of like size coded together. */
+/**
+ * The RotateKV method: rotates keys of several heads together and quantizes channels of similar
+ * size together.
+ */
 public final class RotatekvMethod extends BitWidthMethod {
   public RotatekvMethod() {
     super(

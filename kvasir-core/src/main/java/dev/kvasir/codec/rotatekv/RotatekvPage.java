@@ -13,19 +13,19 @@ import dev.kvasir.memory.SharedArena;
 import java.nio.ByteBuffer;
 
 /**
- * Rotated values, and keys of groups of heads in an order of channels. Stored:
+ * A page of rotated values, and of rotated and reordered keys of head groups. Serialized:
  *
  * <pre>
  * u32  position of the first token
  * u8   heads of a group
- * u8   1 if keys were turned back by their positions, else 0
- * u8   1 if channels are in an order of their own, else 0
- * u16  (KV heads, keyDim) the order, where there is one: each group's own, group after group
+ * u8   1 if keys are before RoPE, else 0
+ * u8   1 if channels are reordered, else 0
+ * u16  (KV heads, keyDim) the channel order, if there is one: that of each group, group after group
  *      codes, a UniformPageSerializer
  * </pre>
  */
 final class RotatekvPage implements Page {
-  /** Its number among stored pages. */
+  /** Kind of the serialized page. */
   private static final int KIND = 21;
 
   private final RotatekvCodec codec;
@@ -58,7 +58,7 @@ final class RotatekvPage implements Page {
     return (byte) (set ? 1 : 0);
   }
 
-  /** Reads what {@link #form} wrote. */
+  /** Reads what {@link #serialize} wrote. */
   static RotatekvPage read(SharedArena memory, Snapshot snapshot, RotatekvCodec codec) {
     return SnapshotHeader.PAGE.unwrap(snapshot, KIND, in -> read(memory, in, codec));
   }
@@ -67,8 +67,8 @@ final class RotatekvPage implements Page {
     KeyGroups groups = codec.groups();
     int position = SnapshotHeader.PAGE.readPosition(in);
     require(in, "heads in a group", groups.headsPerGroup());
-    require(in, "as its mark of keys turned back", flag(groups.rotation().isPresent()));
-    require(in, "as its mark of an order", flag(groups.reordersChannels()));
+    require(in, "as its flag of keys before RoPE", flag(groups.rotation().isPresent()));
+    require(in, "as its flag of a channel order", flag(groups.reordersChannels()));
     AuxiliaryNumbers order = AuxiliaryNumbers.read(memory, in, groups.orderLength());
     try {
       if (!groups.isPermutation(order)) {

@@ -8,25 +8,26 @@ import dev.kvasir.codec.basis.OutputAccumulator;
 import dev.kvasir.codec.uniform.UniformReader;
 
 /**
- * Attention for a few query rows: keys, which are spread over a group of heads and turned back, are
- * expanded; values are summed on their bits and restored once at the end of a walk.
+ * Computes attention for a few query rows. Keys are dequantized, because they are spread over a
+ * group of heads and are before RoPE. Values are summed on the packed codes and restored once at
+ * the end of a pass.
  */
 final class RotatekvReader implements PageReader {
   static final PageReaders.Kind<RotatekvReader> KIND = new PageReaders.Kind<>(RotatekvReader::new);
 
   private final DequantizingReader expanded;
   private final UniformReader uniform;
-  private final OutputAccumulator held;
+  private final OutputAccumulator outputs;
 
   private RotatekvReader(PageReaders readers) {
     this.expanded = readers.of(DequantizingReader.KIND);
     this.uniform = readers.of(UniformReader.KIND);
-    this.held = new OutputAccumulator(readers.kernels(), readers.valueDim());
+    this.outputs = new OutputAccumulator(readers.kernels(), readers.valueDim());
   }
 
   @Override
   public void beginPass() {
-    held.beginPass();
+    outputs.beginPass();
   }
 
   @Override
@@ -35,19 +36,19 @@ final class RotatekvReader implements PageReader {
   }
 
   @Override
-  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
+  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] accumulator) {
     RotatekvPage rotated = (RotatekvPage) page;
-    float[] out = held.accumulator(rotated.codec().valueBasis(), kvHead, rows);
+    float[] out = outputs.accumulator(rotated.codec().valueBasis(), kvHead, rows);
     uniform.accumulate(rotated.codes(), kvHead, weights, rows, out);
   }
 
   @Override
   public void rescale(int row, float factor) {
-    held.rescale(row, factor);
+    outputs.rescale(row, factor);
   }
 
   @Override
-  public void endPass(int rows, float[] mixed) {
-    held.endPass(rows, mixed);
+  public void endPass(int rows, float[] accumulator) {
+    outputs.endPass(rows, accumulator);
   }
 }

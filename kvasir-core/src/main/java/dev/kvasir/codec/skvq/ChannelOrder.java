@@ -4,13 +4,13 @@ import dev.kvasir.codec.Page;
 import java.util.Comparator;
 import java.util.stream.IntStream;
 
-/** Channels of a head by how far they reach from zero, so that neighbours have similar ranges. */
+/** Sorts the channels of a head by magnitude, so that neighbours have similar ranges. */
 final class ChannelOrder {
   private ChannelOrder() {}
 
   /**
    * @param x (tokens, channels) from {@code at} on
-   * @return the channels, those that reach least first; of channels that reach as far the earlier
+   * @return the channels by rising magnitude; of equal ones, the earlier first
    */
   static int[] of(float[] x, int at, int channels) {
     float[] magnitudes = new float[channels];

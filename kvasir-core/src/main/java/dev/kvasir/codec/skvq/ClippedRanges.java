@@ -3,23 +3,23 @@ package dev.kvasir.codec.skvq;
 import dev.kvasir.codec.Page;
 
 /**
- * Cuts off the ranges of a group's tokens: codes of few bits lose less at the ends of a range than
- * they gain within it. The share that is left, alpha, is one for all tokens of a page in a group of
- * channels, and is that of {@link #SHARES} which leaves the least squared error. A range shrinks
- * towards its middle. Nothing of it is stored: scales say it.
+ * Clips the ranges of a group's tokens. At few bits, clipping loses less at the ends of a range
+ * than it gains within. All tokens of a page share one clipping ratio per channel group: that of
+ * {@link #SHARES} with the least squared error. A range is clipped around its midpoint. The ratio
+ * is not stored; scales include it.
  */
 final class ClippedRanges {
   private static final float[] SHARES = {1, 0.95f, 0.9f, 0.85f, 0.8f, 0.75f, 0.7f, 0.6f, 0.5f};
 
   private final int channels;
   private final int[] group; // channels that share a scale
-  private final int highest; // code
+  private final int highest; // largest code
 
   /**
-   * @param channels of a vector
-   * @param order of all channels
-   * @param first of the group, in that order
-   * @param end of the group
+   * @param channels channels of a vector
+   * @param order order of all channels
+   * @param first index of the group's first channel in that order
+   * @param end end index of the group
    */
   ClippedRanges(int channels, int[] order, int first, int end, int bits) {
     this.channels = channels;
@@ -48,7 +48,7 @@ final class ClippedRanges {
     }
   }
 
-  /** What codes of a token's clipped range leave. */
+  /** Returns the squared error of a token's codes with a clipped range. */
   private double error(float[] x, int at, float share) {
     float most = most(x, at);
     float least = least(x, at);

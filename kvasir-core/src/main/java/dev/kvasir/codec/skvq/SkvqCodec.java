@@ -9,7 +9,7 @@ import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
 import java.util.Collections;
 
-/** SKVQ: every page has orders of channels and clipped ranges of its own. */
+/** Codec of SKVQ. Every page has its own channel orders and clipped ranges. */
 final class SkvqCodec implements StatelessCodec {
   private static final int TOKENS = Page.TOKENS;
 
@@ -45,7 +45,7 @@ final class SkvqCodec implements StatelessCodec {
         : codes;
   }
 
-  /** Clips what a head's groups hold, and tells the order in which they hold it. */
+  /** Clips the groups of a head and returns the channel order. */
   private int[] clipAndOrder(float[] x, int at, int channels, int bits) {
     int[] order =
         shape.reorders() ? ChannelOrder.of(x, at, channels) : ChannelOrder.identity(channels);

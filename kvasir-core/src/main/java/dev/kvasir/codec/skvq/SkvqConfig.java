@@ -9,14 +9,14 @@ import dev.kvasir.kernel.DenseMatrix.Precision;
 import java.util.Optional;
 
 /**
- * Groups of channels of a token.
+ * Configuration of SKVQ: groups of a token's channels.
  *
- * @param reorders whether channels that reach as far share a group
- * @param clips whether ranges are cut off where that leaves less error
+ * @param reorders whether channels of similar magnitude share a group
+ * @param clips whether ranges are clipped where that reduces the error
  */
 record SkvqConfig(UniformOptions options, int sinks, boolean reorders, boolean clips)
     implements QuantizationConfig {
-  /** The paper's. */
+  /** As in the paper. */
   private static final int DEFAULT_SINKS = 5;
 
   static SkvqConfig of(SpecText spec) {

@@ -2,7 +2,7 @@ package dev.kvasir.codec.skvq;
 
 import dev.kvasir.codec.BitWidthMethod;
 
-/** SKVQ: codes by token, of channels that reach as far, with ranges that are cut off. */
+/** The SKVQ method: reorders channels by magnitude, clips ranges, and quantizes per token. */
 public final class SkvqMethod extends BitWidthMethod {
   public SkvqMethod() {
     super(

@@ -13,7 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * A layer's keys and values in codes, and the order in which channels of values lie. Stored:
+ * A layer's keys and values in codes, with the channel order of values. Serialized:
  *
  * <pre>
  * u16  KV heads
@@ -23,7 +23,7 @@ import java.nio.ByteBuffer;
  * </pre>
  */
 final class SkvqPage implements Page {
-  /** Its number among stored pages. */
+  /** Kind of the serialized page. */
   private static final int KIND = 42;
 
   private static final int HEADER_BYTES = 2 * Short.BYTES;
@@ -32,7 +32,7 @@ final class SkvqPage implements Page {
   private final UniformPage codes;
   private final ValueOrders orders;
 
-  /** Takes the codes over. */
+  /** Creates a page that owns the codes. */
   SkvqPage(SharedArena memory, UniformPage codes, ValueOrders orders) {
     this.memory = memory.retain();
     this.codes = codes;
@@ -52,7 +52,7 @@ final class SkvqPage implements Page {
         });
   }
 
-  /** Reads what {@link #form} wrote. */
+  /** Reads what {@link #serialize} wrote. */
   static SkvqPage read(SharedArena memory, Snapshot snapshot, SkvqCodec codec) {
     return SnapshotHeader.PAGE.unwrap(snapshot, KIND, in -> read(memory, in, codec));
   }
@@ -115,7 +115,7 @@ final class SkvqPage implements Page {
     return codes.codeBytes();
   }
 
-  /** Orders count as scales do: what a page has beside its codes. */
+  /** Counts channel orders as scale bytes. */
   @Override
   public long scaleBytes() {
     return codes.scaleBytes() + orders.bytes().byteSize();

@@ -6,13 +6,15 @@ import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.uniform.UniformReader;
 import java.util.Arrays;
 
-/** Attention on packed bits; what a page adds to the output is put in the order of channels. */
+/**
+ * Computes attention on packed codes; restores the channel order of what a page adds to the output.
+ */
 final class SkvqReader implements PageReader {
   static final PageReaders.Kind<SkvqReader> KIND = new PageReaders.Kind<>(SkvqReader::new);
 
   private final int valueDim;
   private final UniformReader uniform;
-  private final float[] outputs; // (rows, valueDim), as values lie on the page
+  private final float[] outputs; // (rows, valueDim), in the page's channel order
 
   private SkvqReader(PageReaders readers) {
     this.valueDim = readers.valueDim();
@@ -26,14 +28,14 @@ final class SkvqReader implements PageReader {
   }
 
   @Override
-  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
+  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] accumulator) {
     SkvqPage ordered = (SkvqPage) page;
     Arrays.fill(outputs, 0, rows * valueDim, 0);
     uniform.accumulate(ordered.codes(), kvHead, weights, rows, outputs);
     for (int place = 0; place < valueDim; place++) {
       int channel = ordered.orders().channelAt(kvHead, place);
       for (int row = 0; row < rows; row++) {
-        mixed[row * valueDim + channel] += outputs[row * valueDim + place];
+        accumulator[row * valueDim + channel] += outputs[row * valueDim + place];
       }
     }
   }

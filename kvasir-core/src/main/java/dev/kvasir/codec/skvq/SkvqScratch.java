@@ -2,7 +2,7 @@ package dev.kvasir.codec.skvq;
 
 import dev.kvasir.codec.PageWorkspace;
 
-/** One worker's room for values in their stored order. */
+/** Scratch array of one worker for values in stored channel order. */
 final class SkvqScratch {
   float[] values = {};
 

@@ -9,15 +9,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a KV head is packed to. Its grids of keys have an order of channels of their own, as {@link
- * HeadShape} has it; that of its values lies beside them.
+ * Shape of a quantized KV head. {@link HeadShape} stores the channel order of keys; {@link
+ * ValueOrders} stores that of values.
  *
  * @param group channels of a token that share a scale
- * @param reorders whether orders of channels are stored
+ * @param reorders whether channel orders are stored
  */
 record SkvqShape(
     int keyDim, int valueDim, int keyBits, int valueBits, int group, boolean reorders) {
-  /** Channels that a byte tells apart. */
+  /** Number of channels that a byte can index. */
   private static final int BYTE_CHANNELS = 256;
 
   HeadShape head() {
@@ -29,12 +29,12 @@ record SkvqShape(
     return new HeadShape(keys, reorders, values);
   }
 
-  /** Bytes that tell a channel of values. */
+  /** Returns the bytes of a value channel's index. */
   int channelBytes() {
     return valueDim > BYTE_CHANNELS ? Short.BYTES : 1;
   }
 
-  /** Bytes of the order of a head's values. */
+  /** Returns the bytes of the channel order of a head's values. */
   int orderBytes() {
     return reorders ? channelBytes() * valueDim : 0;
   }

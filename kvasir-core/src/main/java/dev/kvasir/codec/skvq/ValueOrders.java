@@ -7,7 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * In which order the channels of values lie, head by head.
+ * Channel order of a page's values, head by head.
  *
  * <pre>
  * (kvHeads, valueDim)  u8, u16 where there are more than 256 channels
@@ -40,14 +40,14 @@ record ValueOrders(SkvqShape shape, MemorySegment bytes) {
     }
   }
 
-  /** The channel that lies at a place. */
+  /** Returns the channel stored at a place. */
   int channelAt(int head, int place) {
     return shape.channelBytes() == 1
         ? Byte.toUnsignedInt(bytes.get(ValueLayout.JAVA_BYTE, at(head, place)))
         : Short.toUnsignedInt(bytes.get(SHORT, at(head, place)));
   }
 
-  /** Refuses an order that does not name each channel once. */
+  /** Fails unless every order is a permutation. */
   void requirePermutations(int kvHeads) {
     for (int head = 0; head < kvHeads; head++) {
       boolean[] seen = new boolean[shape.valueDim()];

@@ -21,10 +21,10 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * Lengths and directions of rotated vectors.
+ * Configuration of TurboQuant: norms and directions of randomly rotated vectors.
  *
- * @param method as typed
- * @param seed of the rotations' signs
+ * @param method the method's name as typed
+ * @param seed seed of the random signs
  */
 record TurboquantConfig(String method, int keyBits, int valueBits, int window, int sinks, int seed)
     implements QuantizationConfig {

@@ -2,7 +2,9 @@ package dev.kvasir.codec.turboquant;
 
 import dev.kvasir.codec.BitWidthMethod;
 
-/** TurboQuant: random rotations, and the levels that suit coordinates of random directions. */
+/**
+ * The TurboQuant method: random rotations, and levels fitted to coordinates of random directions.
+ */
 public final class TurboquantMethod extends BitWidthMethod {
   public TurboquantMethod() {
     super("turboquant", TurboquantConfig::of, "turboquant:1|2|3|4: k, v (bits), seed");

@@ -8,15 +8,15 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Rounded queries that serve all pages of a walk, where scales multiply after the sums: for each
- * grid of channels its weights, and the sum of them for each row.
+ * Quantized queries that all pages of a pass reuse, where scales are applied after the sums. For
+ * each matrix of channels it holds the operand and the sum of each row.
  */
 final class OperandCache {
-  /** Weights of one grid of channels. */
+  /** The operand of one matrix of channels. */
   static final class CachedOperand {
     private final QuantizedOperand operand;
     private final float[] sums; // (rows)
-    private int at = -1; // first channel, or none
+    private int at = -1; // first channel; -1 if unused
     private int depth;
     private boolean exact;
 
@@ -50,7 +50,7 @@ final class OperandCache {
     Arrays.fill(ones, 1);
   }
 
-  /** The weights are other ones from now on. */
+  /** Discards all operands, because the queries change. */
   void invalidate() {
     for (int i = 0; i < cached.size(); i++) {
       cached.get(i).at = -1;
@@ -58,7 +58,9 @@ final class OperandCache {
   }
 
   /**
-   * @param x (rows, entries); where they begin tells the grids of a walk apart
+   * Returns the operand of a matrix.
+   *
+   * @param x (rows, depth); its offset distinguishes the matrices of a pass
    */
   CachedOperand get(RowBlock x, boolean exact) {
     for (int i = 0; i < cached.size(); i++) {

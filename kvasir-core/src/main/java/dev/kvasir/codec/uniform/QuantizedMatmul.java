@@ -22,30 +22,33 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Sums over a grid of codes on its packed bits, for a few rows of weights: {@code out[row][lane] +=
- * sum over entries of x[row][entry] * number(entry, lane)}. That is scores, where entries are
- * channels, and outputs, where they are tokens.
+ * Multiplies a few rows of floats with a matrix of codes, on its packed bits: {@code
+ * out[row][column] += sum over k of x[row][k] * number(k, column)}. Scores have channels as the
+ * inner dimension k, attention outputs have tokens.
  *
  * <pre>
- * scale of an entry: sum of (x_e scale_e) code + sum of x_e zero_e
- * scale of a lane:   scale_l * sum of x_e code + zero_l * sum of x_e
+ * scale of a row k:     sum of (x_k scale_k) code + sum of x_k zero_k
+ * scale of a column c:  scale_c * sum of x_k code + zero_c * sum of x_k
  * </pre>
+ *
+ * <p>An instance belongs to one thread.
  */
 public final class QuantizedMatmul {
   private final Kernels kernels;
   private final CodeScratch scratch;
   private final QuantizedOperand operand;
   private final OperandCache operandCache;
-  private final int maxSize; // entries, or lanes, of a grid, filled up to tiles
-  private final float[] weights; // (rows, entries) of codes of 16 bits
+  private final int maxSize; // maximum rows or columns of a matrix, padded to tiles
+  private final float[] weights; // (rows, depth), for 16-bit codes
   private final float[] scales;
   private final float[] zeros;
   private final float[] constants; // (rows)
-  private final float[] sums; // (rows, lanes)
-  private final float[] edgeSums; // (rows, lanes)
-  private float[] expanded = {}; // (lanes, entries) of codes of 16 bits by lane, or of levels
-  private DenseMatrix halves; // (entries, lanes), once there are any
-  private final RowBlock groupRows = new RowBlock(); // columns of an output
+  private final float[] sums; // (rows, columns)
+  private final float[] edgeSums; // (rows, columns)
+  private float[]
+      expanded = {}; // (columns, depth) for 16-bit codes by column, or (depth, columns) for levels
+  private DenseMatrix halves; // (depth, columns), null until needed
+  private final RowBlock groupRows = new RowBlock(); // a group of output columns
   private final RowBlock weightRows = new RowBlock();
   private final RowBlock vectorRows = new RowBlock();
   private final RowBlock constantRows = new RowBlock();
@@ -53,7 +56,9 @@ public final class QuantizedMatmul {
   private final RowBlock edgeRows = new RowBlock();
 
   /**
-   * @param mostChannels of a key, or of a value
+   * Allocates buffers.
+   *
+   * @param maxChannels maximum channels of a key or of a value
    */
   public QuantizedMatmul(PageWorkspace workspace, int maxRows, int maxChannels) {
     this.kernels = workspace.kernels();
@@ -70,16 +75,16 @@ public final class QuantizedMatmul {
     this.edgeSums = new float[maxRows * maxSize];
   }
 
-  /** Weights of grids that are scaled by lane are other ones from now on. */
+  /** Discards the quantized operands of column-scaled matrices, because the input rows change. */
   public void invalidateOperands() {
     operandCache.invalidate();
   }
 
   /**
-   * Adds the sums of a grid.
+   * Adds the product with a matrix.
    *
-   * @param x (rows, entries of the grid)
-   * @param out (rows, lanes of the grid), added to
+   * @param x (rows, rows of the matrix)
+   * @param out (rows, columns of the matrix), added to
    */
   public void add(
       CodeMatrix matrix,
@@ -165,7 +170,7 @@ public final class QuantizedMatmul {
     }
   }
 
-  /** The few bytes are copied to where a matrix lies ready: a new one each time is garbage. */
+  /** Copies the few bytes into a matrix that is reused, to avoid garbage. */
   private void addHalves(
       Bf16Codes codes, MemorySegment bytes, long offset, RowBlock x, RowBlock out) {
     if (halves == null || halves.rows() < codes.rows() || halves.columns() != codes.columns()) {
@@ -175,7 +180,10 @@ public final class QuantizedMatmul {
     kernels.halves().weightedSums(x, halves, 0, out);
   }
 
-  /** Outside the heap, as grids are, so that kernels meet one kind of memory. */
+  /**
+   * Allocates native memory, which matrices of codes use too, so that kernels see one kind of
+   * memory.
+   */
   private DenseMatrix allocateHalves(Bf16Codes codes) {
     Bf16Codes largest = new Bf16Codes(maxSize, codes.columns());
     MemorySegment data = Arena.ofAuto().allocate(largest.bytes());
@@ -230,7 +238,7 @@ public final class QuantizedMatmul {
     kernels.floats().weightedSums(weightRows, vectorRows.set(zeros, 1, columns), out);
   }
 
-  /** Scales as steps from a code to the next, and zeros. */
+  /** Reads scales as the step between adjacent codes, and zeros. */
   private void readScales(
       MemorySegment bytes, long scalesAt, long zerosAt, ScaleSpan span, int bits, int count) {
     kernels.halves().expand(bytes, scalesAt, scales, 0, count);
@@ -240,7 +248,7 @@ public final class QuantizedMatmul {
     kernels.halves().expand(bytes, zerosAt, zeros, 0, count);
   }
 
-  /** What codes are multiplied by where a scale belongs to an entry, and what their zeros add. */
+  /** Multiplies the input by row scales, and computes the contribution of zeros. */
   private void foldScales(RowBlock x) {
     int depth = x.width();
     for (int row = 0; row < x.rows(); row++) {
@@ -251,10 +259,10 @@ public final class QuantizedMatmul {
   }
 
   /**
-   * Sums of the lanes from {@code first} on. Tiles that go beyond the grid's last lane are summed
-   * beside, since what lies behind them belongs to the next row.
+   * Adds the products with the columns from {@code first} on. Tiles that extend beyond the matrix
+   * are summed in a separate buffer, because the memory after them belongs to the next row.
    *
-   * @param out (rows, lanes), added to
+   * @param out (rows, columns), added to
    */
   private void addDots(
       WordLayout layout,

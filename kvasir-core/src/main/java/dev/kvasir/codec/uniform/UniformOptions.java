@@ -16,10 +16,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
-/**
- * What all methods that end in uniform codes, keys by channel and values by token, let a user
- * choose.
- */
+/** The options shared by all methods with uniform codes, per-channel keys and per-token values. */
 public record UniformOptions(
     String method,
     int keyBits,
@@ -35,7 +32,9 @@ public record UniformOptions(
   private static final int DEFAULT_WINDOW = 128;
 
   /**
-   * @param others keys that the method has beside these
+   * Parses a spec.
+   *
+   * @param others further keys of the method
    */
   public static UniformOptions of(SpecText spec, String... others) {
     List<String> known = new ArrayList<>(Arrays.asList(others));
@@ -46,7 +45,7 @@ public record UniformOptions(
     return of(spec, spec.oneOf("k", bits, BITS), spec.oneOf("v", bits, BITS));
   }
 
-  /** The same of a spec whose bits and keys the method has read. */
+  /** Parses the remaining keys of a spec whose bits and other keys the method has read. */
   public static UniformOptions of(SpecText spec, int keyBits, int valueBits) {
     return new UniformOptions(
         spec.name(),
@@ -58,22 +57,22 @@ public record UniformOptions(
         spec.choice("lookup", OperandPrecision.EXACT));
   }
 
-  /** The same with other bits for both keys and values. */
+  /** Returns a copy with other bits for both keys and values. */
   public UniformOptions withBits(int bits) {
     return withBits(bits, bits);
   }
 
-  /** The same with other bits. */
+  /** Returns a copy with other bits. */
   public UniformOptions withBits(int ofKeys, int ofValues) {
     return new UniformOptions(method, ofKeys, ofValues, group, window, sinks, operandPrecision);
   }
 
-  /** The same with another number of numbers that share a scale at the most. */
+  /** Returns a copy with another maximum of numbers that share a scale. */
   public UniformOptions withGroup(int numbers) {
     return new UniformOptions(method, keyBits, valueBits, numbers, window, sinks, operandPrecision);
   }
 
-  /** The same with other tokens that are never packed. */
+  /** Returns a copy with another number of sinks. */
   public UniformOptions withSinks(int first) {
     return new UniformOptions(method, keyBits, valueBits, group, window, first, operandPrecision);
   }
@@ -85,7 +84,7 @@ public record UniformOptions(
     return shape.hasValuesInKeys() ? head.withValuesInKeys() : head;
   }
 
-  /** Refuses heads that the codes cannot hold. */
+  /** Rejects head dimensions that the codes do not support. */
   public static void requireSupported(String cache, CacheShape shape) {
     requireSupported(cache, shape.keyDim());
     requireSupported(cache, shape.valueDim());

@@ -20,17 +20,16 @@ import java.util.function.IntUnaryOperator;
 import java.util.function.UnaryOperator;
 
 /**
- * A layer's keys and values in grids of codes, head after head; each head may have a shape of its
- * own.
+ * A layer's keys and values as matrices of codes, head after head. Each head may have its own
+ * shape.
  */
 public final class UniformPage implements Page {
-  /** Its number among stored pages. */
+  /** The snapshot kind of this page. */
   private static final int KIND = 1;
 
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /** Rooms to pack in. */
   private static final ObjectPool<CodeScratch> SCRATCH = new ObjectPool<>(CodeScratch::new);
 
   private final List<HeadShape> shapes;
@@ -40,7 +39,9 @@ public final class UniformPage implements Page {
   private final MemorySegment bytes;
 
   /**
-   * @param bytes of the memory, as many as the shapes take
+   * Creates a page on existing bytes.
+   *
+   * @param bytes in {@code memory}, as many as the shapes require
    */
   private UniformPage(
       SharedArena memory,
@@ -58,7 +59,7 @@ public final class UniformPage implements Page {
   }
 
   /**
-   * Packs a layer's vectors with their channels in order, in memory of the page's own.
+   * Quantizes a layer's vectors in the page's own memory, with channels in order.
    *
    * @param keys (kvHeads, 128, keyDim)
    * @param values (kvHeads, 128, valueDim)
@@ -68,7 +69,7 @@ public final class UniformPage implements Page {
     return quantize(shapes, operandPrecision, null, keys, values);
   }
 
-  /** The same with an order of channels. */
+  /** Quantizes a layer's vectors in the page's own memory, with a channel order. */
   public static UniformPage quantize(
       List<HeadShape> shapes,
       OperandPrecision operandPrecision,
@@ -84,14 +85,14 @@ public final class UniformPage implements Page {
   }
 
   /**
-   * Packs a layer's vectors.
+   * Quantizes a layer's vectors.
    *
-   * @param memory that the page lies in
-   * @param lookups how attention is to read it
-   * @param orders the channels of each head in the order of its grids of keys; null for heads whose
-   *     shape has none
+   * @param memory the memory of the page
+   * @param operandPrecision how attention multiplies with the codes
+   * @param orders the channels of each head in the order of its key matrices; null if shapes have
+   *     no order
    * @param keys (kvHeads, 128, keyDim)
-   * @param values (kvHeads, 128, valueDim); of any length where they are part of keys
+   * @param values (kvHeads, 128, valueDim); of any length if values are part of keys
    */
   public static UniformPage quantize(
       SharedArena memory,
@@ -128,9 +129,9 @@ public final class UniformPage implements Page {
   }
 
   /**
-   * A page of bytes that lie as the shapes say.
+   * Creates a page from bytes in the layout of the shapes.
    *
-   * @param memory that they are copied to, unless it lies in a file that they are of
+   * @param memory receives a copy, unless it is the mapped file that contains the bytes
    */
   public static UniformPage of(
       SharedArena memory,
@@ -141,10 +142,10 @@ public final class UniformPage implements Page {
   }
 
   /**
-   * Reads what {@link #form} wrote.
+   * Reads a page written by {@link #serialize}.
    *
-   * @param kvHeads that there must be
-   * @param possible the shape that a cache would give to what was found in its place
+   * @param kvHeads the required number of KV heads
+   * @param possible maps a stored shape to the one the cache would use instead
    */
   public static UniformPage deserialize(
       SharedArena memory,
@@ -166,7 +167,7 @@ public final class UniformPage implements Page {
 
   private void putOrder(int head, int[] order) {
     if (order.length != shapes.get(head).keyDim()
-        || !isPermutation(order.length, place -> order[place])) {
+        || !isPermutation(order.length, index -> order[index])) {
       throw new IllegalArgumentException("the order of channels is no permutation");
     }
     boolean wide = shapes.get(head).hasWideOrder();
@@ -179,15 +180,15 @@ public final class UniformPage implements Page {
     }
   }
 
-  /** Whether a head's order of channels, as stored, names each of them once. */
+  /** Returns whether the stored channel order of a head is a permutation. */
   boolean hasValidOrder(int head) {
-    return isPermutation(shapes.get(head).keyDim(), place -> channelAt(head, place));
+    return isPermutation(shapes.get(head).keyDim(), index -> channelAt(head, index));
   }
 
   private static boolean isPermutation(int count, IntUnaryOperator channelAt) {
     boolean[] seen = new boolean[count];
-    for (int place = 0; place < count; place++) {
-      int channel = channelAt.applyAsInt(place);
+    for (int index = 0; index < count; index++) {
+      int channel = channelAt.applyAsInt(index);
       if (channel < 0 || channel >= count || seen[channel]) {
         return false;
       }
@@ -196,79 +197,81 @@ public final class UniformPage implements Page {
     return true;
   }
 
-  /** The channel that stands at a place in the order of a head's keys. */
-  public int channelAt(int head, int place) {
+  /** Returns the channel at an index of a head's key order. */
+  public int channelAt(int head, int index) {
     HeadShape shape = shapes.get(head);
-    return shape.ordered() ? orderedAt(head, place, shape.hasWideOrder()) : place;
+    return shape.ordered() ? orderedAt(head, index, shape.hasWideOrder()) : index;
   }
 
-  private int orderedAt(int head, int place, boolean wide) {
+  private int orderedAt(int head, int index, boolean wide) {
     return wide
-        ? Short.toUnsignedInt(bytes.get(SHORT, offsets[head] + (long) Short.BYTES * place))
-        : Byte.toUnsignedInt(bytes.get(ValueLayout.JAVA_BYTE, offsets[head] + place));
+        ? Short.toUnsignedInt(bytes.get(SHORT, offsets[head] + (long) Short.BYTES * index))
+        : Byte.toUnsignedInt(bytes.get(ValueLayout.JAVA_BYTE, offsets[head] + index));
   }
 
-  /** The order of a head's keys, where its shape has one. // (keyDim), set */
+  /** Reads the key order of a head whose shape has one. // (keyDim), set */
   void copyOrder(int head, int[] order) {
     int count = shapes.get(head).keyDim();
     boolean wide = shapes.get(head).hasWideOrder();
-    for (int place = 0; place < count; place++) {
-      order[place] = orderedAt(head, place, wide);
+    for (int index = 0; index < count; index++) {
+      order[index] = orderedAt(head, index, wide);
     }
   }
 
   private void quantizeKeys(CodeScratch scratch, int head, float[] keys, int at) {
     HeadShape shape = shapes.get(head);
     int keyDim = shape.keyDim();
-    float[] grid = scratch.values(keyDim * TOKENS);
+    float[] numbers = scratch.values(keyDim * TOKENS);
     long offset = keysOffset(head);
-    int place = 0;
+    int index = 0;
     for (CodeMatrix codes : shape.keys()) {
-      for (int entry = 0; entry < codes.rows(); entry++) {
-        int channel = channelAt(head, place + entry);
+      for (int row = 0; row < codes.rows(); row++) {
+        int channel = channelAt(head, index + row);
         for (int token = 0; token < TOKENS; token++) {
-          grid[entry * TOKENS + token] = keys[at + token * keyDim + channel];
+          numbers[row * TOKENS + token] = keys[at + token * keyDim + channel];
         }
       }
-      codes.quantize(scratch, grid, bytes, offset);
-      place += codes.rows();
+      codes.quantize(scratch, numbers, bytes, offset);
+      index += codes.rows();
       offset += codes.bytes();
     }
   }
 
   private void quantizeValues(CodeScratch scratch, int head, float[] values, int at) {
     int count = TOKENS * shapes.get(head).valueDim();
-    float[] grid = scratch.values(count);
-    System.arraycopy(values, at, grid, 0, count);
-    shapes.get(head).values().quantize(scratch, grid, bytes, valuesOffset(head));
+    float[] numbers = scratch.values(count);
+    System.arraycopy(values, at, numbers, 0, count);
+    shapes.get(head).values().quantize(scratch, numbers, bytes, valuesOffset(head));
   }
 
   @Override
   public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
-    workspace.kernels().dots(); // what tokens after the prompt need is tried meanwhile
+    workspace.kernels().dots(); // selects the kernels for decoding early
     dequantizeKeys(workspace, kvHead, tokens, shapes.get(kvHead).keyDim(), out);
   }
 
   /**
-   * @param width channels of a key from the first on that are wanted
+   * Dequantizes the first channels of keys.
+   *
+   * @param width number of channels of each key to write
    * @param out (tokens, width), set
    */
   private void dequantizeKeys(
       PageWorkspace workspace, int kvHead, int tokens, int width, float[] out) {
     HeadShape shape = shapes.get(kvHead);
-    float[] grid = workspace.codes().values(shape.keyDim() * TOKENS);
+    float[] numbers = workspace.codes().values(shape.keyDim() * TOKENS);
     long offset = keysOffset(kvHead);
-    int place = 0;
+    int index = 0;
     for (int i = 0; i < shape.keys().size(); i++) {
       CodeMatrix codes = shape.keys().get(i);
-      codes.dequantize(workspace.codes(), bytes, offset, grid);
-      for (int entry = 0; entry < codes.rows(); entry++) {
-        int channel = channelAt(kvHead, place + entry);
+      codes.dequantize(workspace.codes(), bytes, offset, numbers);
+      for (int row = 0; row < codes.rows(); row++) {
+        int channel = channelAt(kvHead, index + row);
         for (int token = 0; channel < width && token < tokens; token++) {
-          out[token * width + channel] = grid[entry * TOKENS + token];
+          out[token * width + channel] = numbers[row * TOKENS + token];
         }
       }
-      place += codes.rows();
+      index += codes.rows();
       offset += codes.bytes();
     }
   }
@@ -280,9 +283,9 @@ public final class UniformPage implements Page {
       dequantizeKeys(workspace, kvHead, tokens, shape.valueDim(), out);
       return;
     }
-    float[] grid = workspace.codes().values(TOKENS * shape.valueDim());
-    shape.values().dequantize(workspace.codes(), bytes, valuesOffset(kvHead), grid);
-    System.arraycopy(grid, 0, out, 0, tokens * shape.valueDim());
+    float[] numbers = workspace.codes().values(TOKENS * shape.valueDim());
+    shape.values().dequantize(workspace.codes(), bytes, valuesOffset(kvHead), numbers);
+    System.arraycopy(numbers, 0, out, 0, tokens * shape.valueDim());
   }
 
   @Override
@@ -294,8 +297,8 @@ public final class UniformPage implements Page {
     return operandPrecision == OperandPrecision.EXACT;
   }
 
-  /** How attention reads it. */
-  public OperandPrecision lookups() {
+  /** Returns how attention multiplies with the codes. */
+  public OperandPrecision operandPrecision() {
     return operandPrecision;
   }
 
@@ -307,17 +310,17 @@ public final class UniformPage implements Page {
     return shapes;
   }
 
-  /** Where the first grid of a head's keys begins; the others follow it. */
+  /** Returns the offset of the first key matrix of a head; the others follow it. */
   public long keysOffset(int kvHead) {
     return offsets[kvHead] + shapes.get(kvHead).orderBytes();
   }
 
-  /** Where a head's grid of values begins. */
+  /** Returns the offset of a head's value matrix. */
   public long valuesOffset(int kvHead) {
     return offsets[kvHead + 1] - shapes.get(kvHead).values().bytes();
   }
 
-  /** All of it, to compute on. */
+  /** Returns all bytes of the page. */
   public MemorySegment bytes() {
     return bytes;
   }

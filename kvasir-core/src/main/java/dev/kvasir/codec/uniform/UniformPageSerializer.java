@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * Grids of codes as the end of a stored page's payload: they lie in it as they lie in memory.
+ * Reads and writes matrices of codes at the end of a page's payload, in their memory layout.
  *
  * <pre>
  * u16  KV heads
@@ -34,11 +34,11 @@ public final class UniformPageSerializer {
   }
 
   /**
-   * Reads all that is left of a payload.
+   * Reads the rest of a payload.
    *
-   * @param memory that the page lies in
-   * @param kvHeads that there must be
-   * @param possible the shape that a cache would give to what was found in its place
+   * @param memory the memory of the page
+   * @param kvHeads the required number of KV heads
+   * @param possible maps a stored shape to the one the cache would use instead
    */
   public static UniformPage read(
       SharedArena memory,
@@ -64,7 +64,7 @@ public final class UniformPageSerializer {
         UniformPage.of(memory, shapes, operandPrecision, MemorySegment.ofBuffer(in)));
   }
 
-  /** Passes over the next bytes if they are those before them: most heads are alike. */
+  /** Skips the next bytes if they repeat the previous ones, since most heads are alike. */
   private static boolean repeats(ByteBuffer in, int count) {
     int at = in.position();
     boolean repeats =

@@ -10,14 +10,14 @@ import dev.kvasir.page.HeadShape;
 import java.util.Arrays;
 
 /**
- * Attention on the packed bits of a page, for query rows that share its KV head: those of a prompt
- * go in groups of as many as a generated token has.
+ * Attends to a page on its codes, for query rows that share a KV head. Rows of a prompt are
+ * processed in groups of {@link PageReader#MAX_ROWS}.
  */
 public final class UniformReader implements PageReader {
   public static final PageReaders.Kind<UniformReader> KIND =
       new PageReaders.Kind<>(UniformReader::new);
 
-  /** Query rows at the most. */
+  /** Maximum query rows. */
   public static final int MAX_PREFILL_ROWS = PageReader.PREFILL_ROWS;
 
   private static final int TOKENS = Page.TOKENS;
@@ -27,10 +27,10 @@ public final class UniformReader implements PageReader {
   private final int valueDim;
   private final PageWorkspace workspace;
   private final QuantizedMatmul[] matmuls =
-      new QuantizedMatmul[MAX_PREFILL_ROWS / GROUP]; // once there are such rows
-  private float[] keySums = {}; // (GROUP, channels of a grid), where values are part of keys
+      new QuantizedMatmul[MAX_PREFILL_ROWS / GROUP]; // null until there are such rows
+  private float[] keySums = {}; // (GROUP, channels of a matrix), if values are part of keys
   private final float[] ordered; // (GROUP, keyDim)
-  private final int[] channels; // (keyDim), as they are ordered
+  private final int[] channels; // (keyDim), in their stored order
   private final RowBlock inputRows = new RowBlock();
   private final RowBlock vectorRows = new RowBlock();
   private final RowBlock outputRows = new RowBlock();
@@ -52,7 +52,7 @@ public final class UniformReader implements PageReader {
     }
   }
 
-  /** Those of the group of rows that begins with {@code first}. */
+  /** Returns the one for the group of rows that starts with {@code first}. */
   private QuantizedMatmul matmuls(int first) {
     int group = first / GROUP;
     if (matmuls[group] == null) {
@@ -77,7 +77,7 @@ public final class UniformReader implements PageReader {
     float[] x = queries;
     int at = first * keyDim;
     if (shape.ordered()) {
-      matmul.invalidateOperands(); // each page has an order of its own
+      matmul.invalidateOperands(); // each page has its own order
       order(page, kvHead, queries, at, rows);
       x = ordered;
       at = 0;
@@ -97,8 +97,8 @@ public final class UniformReader implements PageReader {
     page.copyOrder(kvHead, channels);
     for (int row = 0; row < rows; row++) {
       int at = row * keyDim;
-      for (int place = 0; place < keyDim; place++) {
-        ordered[at + place] = queries[queriesAt + at + channels[place]];
+      for (int index = 0; index < keyDim; index++) {
+        ordered[at + index] = queries[queriesAt + at + channels[index]];
       }
     }
   }
@@ -127,8 +127,9 @@ public final class UniformReader implements PageReader {
   }
 
   /**
-   * Bits of keys lie token beside token, for sums over channels, and these run over tokens: grids
-   * are expanded as they lie, and a channel's numbers multiplied with the weights of its tokens.
+   * Accumulates values that are part of keys. The bits of keys are laid out for sums over channels,
+   * but these sums run over tokens. So matrices are dequantized in their layout, and each channel
+   * is multiplied with the weights of its tokens.
    */
   private void accumulateKeyChannels(
       UniformPage page, int kvHead, float[] weights, int first, int rows, float[] out) {
@@ -140,37 +141,38 @@ public final class UniformReader implements PageReader {
       keySums = new float[GROUP * keyDim];
     }
     long offset = page.keysOffset(kvHead);
-    int place = 0;
+    int index = 0;
     for (int i = 0; i < shape.keys().size(); i++) {
       CodeMatrix codes = shape.keys().get(i);
-      int entries = codes.rows();
-      float[] numbers = workspace.codes().values(entries * TOKENS);
+      int matrixRows = codes.rows();
+      float[] numbers = workspace.codes().values(matrixRows * TOKENS);
       codes.dequantize(workspace.codes(), page.bytes(), offset, numbers);
       workspace
           .kernels()
           .floats()
           .products(
               inputRows.set(weights, first * TOKENS, TOKENS, rows, TOKENS),
-              vectorRows.set(numbers, entries, TOKENS),
-              outputRows.set(keySums, rows, entries));
+              vectorRows.set(numbers, matrixRows, TOKENS),
+              outputRows.set(keySums, rows, matrixRows));
       for (int row = 0; row < rows; row++) {
-        addChannels(shape.ordered(), place, row * entries, entries, out, (first + row) * valueDim);
+        addChannels(
+            shape.ordered(), index, row * matrixRows, matrixRows, out, (first + row) * valueDim);
       }
-      place += entries;
+      index += matrixRows;
       offset += codes.bytes();
     }
   }
 
-  /** Adds those of a grid's channels that are values, wherever they lie. */
+  /** Adds those channels of a matrix that are values. */
   private void addChannels(
-      boolean ordered, int place, int from, int count, float[] out, int outAt) {
+      boolean ordered, int index, int from, int count, float[] out, int outAt) {
     if (!ordered) {
-      int values = Math.clamp(valueDim - (long) place, 0, count);
-      workspace.kernels().rows().add(out, outAt + place, keySums, from, values);
+      int values = Math.clamp(valueDim - (long) index, 0, count);
+      workspace.kernels().rows().add(out, outAt + index, keySums, from, values);
       return;
     }
     for (int i = 0; i < count; i++) {
-      int channel = channels[place + i];
+      int channel = channels[index + i];
       if (channel < valueDim) {
         out[outAt + channel] += keySums[from + i];
       }

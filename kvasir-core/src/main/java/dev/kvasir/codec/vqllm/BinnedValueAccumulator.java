@@ -7,28 +7,28 @@ import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
- * Values are never made: weights are summed by row of the codebooks over all pages of a walk, and
- * the rows are mixed once at its end. A token adds to as many bins as it has codes, a thirty-second
- * of what it takes to add up its value.
+ * Accumulates values without dequantizing them. Attention weights are summed per codebook row over
+ * all pages of a pass, and the rows are combined once at its end. A token costs one addition per
+ * code, a thirty-second of adding its value.
  */
 final class BinnedValueAccumulator {
   private static final int PAGE = Page.TOKENS;
   private static final int CHANNELS = ChannelGroups.CHANNELS;
 
-  /** Beyond this, weights that are held back are brought up to date before digits are lost. */
+  /** Pending scales below this are applied before precision is lost. */
   private static final float MIN_PENDING_SCALE = 0x1p-40f;
 
   private final Kernels kernels;
   private final int valueDim;
   private final float[] pendingScales =
-      new float[PageReader.MAX_ROWS]; // what bins have to shrink by
+      new float[PageReader.MAX_ROWS]; // factor that a row's bins still have to be multiplied by
   private final float[] scales = new float[PAGE];
   private byte[] codes = {}; // (PAGE, groups, stages)
   private float[] bins = {}; // (rows, groups, stages, ROWS)
   private final RowBlock inputRows = new RowBlock();
   private final RowBlock vectorRows = new RowBlock();
   private final RowBlock outputRows = new RowBlock();
-  private ResidualCodebooks codebooks; // null until the walk meets any
+  private ResidualCodebooks codebooks; // null until the pass adds a page
   private int groups;
   private int stages;
 
@@ -72,18 +72,18 @@ final class BinnedValueAccumulator {
 
   private void addWeights(float[] weights, int row) {
     float back = 1 / pendingScales[row];
-    int picked = groups * stages; // by a token
+    int codesPerToken = groups * stages;
     int first = row * rowBins();
     for (int token = 0; token < PAGE; token++) {
       float weight = weights[row * PAGE + token] * back * scales[token];
-      int code = token * picked;
-      for (int i = 0; i < picked; i++) {
+      int code = token * codesPerToken;
+      for (int i = 0; i < codesPerToken; i++) {
         bins[first + i * ResidualCodebooks.ROWS + Byte.toUnsignedInt(codes[code + i])] += weight;
       }
     }
   }
 
-  /** Bins stay as they are; what they have to shrink by waits for the end. */
+  /** Multiplies the row's pending scale; the bins are scaled later. */
   void rescale(int row, float factor) {
     if (codebooks == null) {
       return;
@@ -102,7 +102,7 @@ final class BinnedValueAccumulator {
   }
 
   /**
-   * @param mixed (rows, valueDim), added to
+   * @param accumulator (rows, valueDim), added to
    */
   void end(int rows, float[] accumulator) {
     if (codebooks == null) {

@@ -1,21 +1,21 @@
 package dev.kvasir.codec.vqllm;
 
 /**
- * The channels of a head in groups of {@link #CHANNELS}, of which the last may have fewer and is
- * filled up with zeros: those that lie side by side, or every so manieth.
+ * The channels of a head in groups of {@link #CHANNELS}, contiguous or strided. The last group may
+ * have fewer and is padded with zeros.
  *
  * @param dim channels of a head
- * @param apart whether channels of a group lie apart, as is better for keys
+ * @param strided whether the channels of a group are apart, which suits keys better
  */
 public record ChannelGroups(int dim, boolean strided) {
-  /** Of a group. */
+  /** Channels of a group. */
   public static final int CHANNELS = 32;
 
   public int count() {
     return Math.ceilDiv(dim, CHANNELS);
   }
 
-  /** Where a group's member lies in a head, {@code dim} or beyond where there is none. */
+  /** Returns the channel of a group's member; {@code dim} or more for padding. */
   private int channelAt(int group, int member) {
     return strided ? member * count() + group : group * CHANNELS + member;
   }
@@ -33,15 +33,15 @@ public record ChannelGroups(int dim, boolean strided) {
     }
   }
 
-  /** Numbers of a head in groups, filled up. */
+  /** Returns the padded number of channels. */
   int width() {
     return count() * CHANNELS;
   }
 
   /**
-   * The channels of a head by their places in groups, {@code -1} where there is none.
+   * Returns the channel of each group member, {@code -1} for padding.
    *
-   * @param channels at each place of a head, where it has an order of its own
+   * @param channels channel at each index of a head, in the head's own order
    * @return (groups, CHANNELS)
    */
   int[] members(int[] channels) {

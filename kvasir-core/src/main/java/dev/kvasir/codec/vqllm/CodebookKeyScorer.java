@@ -6,9 +6,9 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowBlock;
 
 /**
- * Keys are added up from their rows once for all query heads and stay in the order of groups, which
- * queries are brought into. They are turned by their place on the page only: queries are turned
- * back by the page's position.
+ * Scores queries against codebook keys. Keys are summed from their rows once for all query heads
+ * and stay in group order; queries are permuted to match. Keys are rotated by their index on the
+ * page only, since queries are rotated back by the page's position.
  */
 final class CodebookKeyScorer {
   private static final int PAGE = Page.TOKENS;

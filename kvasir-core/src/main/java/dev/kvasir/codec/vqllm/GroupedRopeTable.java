@@ -4,16 +4,16 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RopeTable;
 
 /**
- * The turns of keys that lie in groups. Where every group is full, both channels of a pair are
- * members of one group, half of it apart: a group is a row of {@link #PAIRS} first channels and as
- * many second ones.
+ * RoPE table for keys in group order. If all groups are full, both channels of a pair are in one
+ * group, half a group apart. A group is thus {@link #PAIRS} first channels followed by as many
+ * second ones.
  *
  * <pre>
- * place of a member   member * groups + group, and the other of its pair groups * PAIRS further on
- * pair of a member    the same place, below groups * PAIRS
+ * channel of a member  member * groups + group; the other of its pair is groups * PAIRS further on
+ * pair of a member     the same number, below groups * PAIRS
  * </pre>
  *
- * @param cosines (tokens, groups, PAIRS), as the sines
+ * @param cosines (tokens, groups, PAIRS), like the sines
  */
 record GroupedRopeTable(float[] cosines, float[] sines, int groups) {
   private static final int PAIRS = ChannelGroups.CHANNELS / 2;
@@ -45,7 +45,7 @@ record GroupedRopeTable(float[] cosines, float[] sines, int groups) {
   }
 
   /**
-   * Turns keys of consecutive tokens in place, the i-th one by i.
+   * Rotates keys of consecutive tokens in place, the i-th one by i positions.
    *
    * @param keys (tokens, groups, CHANNELS)
    */

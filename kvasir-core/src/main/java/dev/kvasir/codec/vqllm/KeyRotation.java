@@ -3,10 +3,10 @@ package dev.kvasir.codec.vqllm;
 import dev.kvasir.kernel.Rotation;
 import java.util.Optional;
 
-/** Keys as they were before rotation, in the order of pairs that turn together, and back. */
+/** Removes RoPE from keys and puts them in pair order, and the inverse. */
 final class KeyRotation {
   private final Rotation rotation;
-  private final int[] channels; // (keyDim), the channel at each place
+  private final int[] channels; // (keyDim), channel at each index of the pair order
 
   KeyRotation(Rotation rotation, int keyDim) {
     this.rotation = rotation;
@@ -30,7 +30,7 @@ final class KeyRotation {
   }
 
   /**
-   * Turns vectors back by a position, all alike.
+   * Rotates all vectors back by one position.
    *
    * @param x (count, keyDim) in the model's order, in place
    */
@@ -38,20 +38,20 @@ final class KeyRotation {
     rotation.rotate(x, 0, channels.length, count, -position);
   }
 
-  /** Empty where groups of keys are not full. */
+  /** Returns the table of keys in group order; empty unless all groups are full. */
   Optional<GroupedRopeTable> groupedTable(ChannelGroups keys) {
     return GroupedRopeTable.isApplicable(keys)
         ? Optional.of(GroupedRopeTable.of(rotation.table(channels.length), keys))
         : Optional.empty();
   }
 
-  /** The channel at each place in the order of pairs. // (keyDim) */
+  /** Returns the channel at each index of the pair order. // (keyDim) */
   int[] channels() {
     return channels;
   }
 
   /**
-   * Turns keys to their positions.
+   * Rotates keys to their positions.
    *
    * @param keys (tokens, keyDim) in the model's order, in place
    */

@@ -3,7 +3,7 @@ package dev.kvasir.codec.vqllm;
 /**
  * Codebooks of a layer.
  *
- * @param fingerprint by which stored pages are told
+ * @param fingerprint identifies the codebooks in serialized pages
  */
 public record LayerResidualCodebooks(
     ResidualCodebooks keys, ResidualCodebooks values, int fingerprint) {

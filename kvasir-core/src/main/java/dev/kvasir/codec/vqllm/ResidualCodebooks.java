@@ -5,28 +5,29 @@ import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
- * Codebooks of a layer's keys or values, each of what the ones before it leave.
+ * Residual codebooks of a layer's keys or values: each stage encodes the residual of the previous
+ * ones.
  *
  * @param rows (stages, ROWS, CHANNELS)
  */
 public record ResidualCodebooks(float[] rows) {
-  /** Of a codebook: a byte tells them apart. */
+  /** Rows of a codebook, as many as a byte can index. */
   public static final int ROWS = 256;
 
-  /** As many as a profile has. */
+  /** Number of stages in a profile. */
   public static final int STAGES = 8;
 
   private static final int CHANNELS = ChannelGroups.CHANNELS;
 
-  /** Where a row begins. */
+  /** Returns the offset of a row. */
   static int at(int stage, int row) {
     return (stage * ROWS + row) * CHANNELS;
   }
 
   /**
-   * The nearest row of each stage, one stage after another.
+   * Encodes vectors by the nearest row of each stage in turn.
    *
-   * @param x (count, CHANNELS); what no stage takes off is left
+   * @param x (count, CHANNELS); overwritten by the residual
    * @param codes (count, stages), set
    */
   public void encode(Kernels kernels, float[] x, int count, int stages, byte[] codes) {
@@ -53,7 +54,7 @@ public record ResidualCodebooks(float[] rows) {
   }
 
   /**
-   * Adds up the rows that vectors have picked, one of each stage.
+   * Sums the selected rows of all stages.
    *
    * @param codes (count, stages)
    * @param stages a multiple of four
@@ -76,7 +77,7 @@ public record ResidualCodebooks(float[] rows) {
     }
   }
 
-  /** Four at a time: what sums wait for is memory. */
+  /** Adds four rows at a time, since the sums wait for memory. */
   private void add(int row0, int row1, int row2, int row3, float[] sums, int to) {
     for (int c = 0; c < CHANNELS; c++) {
       sums[to + c] =

@@ -11,13 +11,13 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Packs tokens with the codebooks of their layer.
+ * Quantizes tokens with the codebooks of their layer.
  *
- * @param books by layer; empty where bytes are foretold alone
- * @param turns of keys; empty where bytes are foretold alone
- * @param groupTurns the same of keys in groups; empty where groups are not full
- * @param keyMembers channels of keys by their places in groups
- * @param valueMembers the same of values
+ * @param codebooks by layer; empty for estimates
+ * @param keyRotation RoPE of keys; empty for estimates
+ * @param groupedRope RoPE of keys in group order; empty unless all groups are full
+ * @param keyMembers channel of each key group member
+ * @param valueMembers channel of each value group member
  */
 record VqllmCodec(
     VqllmPageLayout layout,
@@ -95,7 +95,7 @@ record VqllmCodec(
     page.writeScales(side, scales);
   }
 
-  /** Of all numbers of a token, as halves: the root of their mean square. */
+  /** Returns the root mean square of each token over all heads, rounded to halves. */
   private float[] scales(float[] x, int dim) {
     float[] scales = new float[Page.TOKENS];
     for (int token = 0; token < Page.TOKENS; token++) {

@@ -15,16 +15,16 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * Sums of codebook rows, which the model's profile holds.
+ * Configuration of VQLLM. The codebooks come from the model's profile.
  *
- * @param spec as typed
- * @param bits of a channel
+ * @param spec the spec as typed
+ * @param bits bits of a channel
  */
 record VqllmConfig(String spec, int bits, int window, int sinks) implements QuantizationConfig {
   private static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2));
   private static final int DEFAULT_WINDOW = 128;
 
-  /** What codebooks are made of. */
+  /** Key under which a model's codebooks are shared. */
   private record CodebooksKey(Profile profile, CacheShape shape) {}
 
   static VqllmConfig of(SpecText spec) {
@@ -36,12 +36,12 @@ record VqllmConfig(String spec, int bits, int window, int sinks) implements Quan
         spec.tokens("sinks", 0));
   }
 
-  /** A byte for each stage and group. */
+  /** Returns the number of stages: each takes a byte per group. */
   private int stages() {
     return bits * ChannelGroups.CHANNELS / Byte.SIZE;
   }
 
-  /** Enough to foretell bytes. */
+  /** Returns a configuration without codebooks, which is enough to estimate bytes. */
   @Override
   public CacheConfig cacheConfig(CacheShape shape) {
     shape.requireEvenKeyDim(spec);

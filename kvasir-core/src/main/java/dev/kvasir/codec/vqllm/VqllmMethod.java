@@ -5,7 +5,10 @@ import dev.kvasir.codec.Calibration;
 import java.util.List;
 import java.util.Optional;
 
-/** VQLLM: groups of channels as sums of rows of residual codebooks, one set for a layer. */
+/**
+ * The VQLLM method: encodes groups of channels as sums of residual codebook rows, with codebooks
+ * per layer.
+ */
 public final class VqllmMethod extends BitWidthMethod {
   public VqllmMethod() {
     super("vqllm", VqllmConfig::of, "vqllm:1|2: with codebooks of the profile");

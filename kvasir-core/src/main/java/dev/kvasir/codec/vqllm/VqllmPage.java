@@ -15,8 +15,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A layer's keys and values as codes of rows, and scales of tokens. Many query rows share what is
- * expanded of it. Stored:
+ * A layer's keys and values as codebook codes, with a scale per token. Many query rows share its
+ * dequantized vectors. Serialized:
  *
  * <pre>
  * u16  KV heads
@@ -29,7 +29,7 @@ import java.nio.ByteOrder;
  * </pre>
  */
 final class VqllmPage implements Page {
-  /** Its number among stored pages. */
+  /** Kind of the serialized page. */
   private static final int KIND = 44;
 
   private static final int HEADER_BYTES = 3 * Short.BYTES + 1 + 2 * Integer.BYTES;
@@ -43,7 +43,7 @@ final class VqllmPage implements Page {
   private final int position; // of the first token
   private final MemorySegment bytes;
 
-  /** All zeros, to be written. */
+  /** Creates a page of zeros, to be written. */
   VqllmPage(SharedArena memory, VqllmCodec codec, LayerResidualCodebooks codebooks, int position) {
     this(memory, codec, codebooks, position, memory.allocate(codec.layout().bytes()));
   }
@@ -82,7 +82,7 @@ final class VqllmPage implements Page {
     return codebooks;
   }
 
-  /** Channels of keys by their places in groups. */
+  /** Returns the channel of each key group member. */
   int[] keyMembers() {
     return codec.keyMembers();
   }
@@ -91,15 +91,15 @@ final class VqllmPage implements Page {
     return codec.groupedRope().orElseThrow();
   }
 
-  /** Turns queries back by the position of the first token. // (rows, keyDim) */
+  /** Rotates queries back by the position of the first token. // (rows, keyDim) */
   void unrotate(float[] queries, int rows) {
     codec.keyRotation().orElseThrow().unrotateAll(queries, rows, position);
   }
 
   /**
-   * A head's codes.
+   * Returns a head's codes.
    *
-   * @param room what to put them into, where it is large enough
+   * @param reusable array for the codes, used if it is large enough
    * @return (tokens, groups, stages)
    */
   byte[] codes(ChannelGroups side, int kvHead, byte[] reusable) {
@@ -136,7 +136,7 @@ final class VqllmPage implements Page {
         });
   }
 
-  /** Reads what {@link #form} wrote. */
+  /** Reads what {@link #serialize} wrote. */
   static VqllmPage read(
       SharedArena memory, Snapshot snapshot, VqllmCodec codec, LayerResidualCodebooks codebooks) {
     return SnapshotHeader.PAGE.unwrap(snapshot, KIND, in -> read(memory, in, codec, codebooks));
@@ -169,20 +169,20 @@ final class VqllmPage implements Page {
   }
 
   @Override
-  public void dequantizeKeys(PageWorkspace reusable, int kvHead, int tokens, float[] out) {
-    expand(reusable, layout.keys(), codebooks.keys(), codec.keyMembers(), kvHead, tokens, out);
+  public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    expand(workspace, layout.keys(), codebooks.keys(), codec.keyMembers(), kvHead, tokens, out);
     codec.keyRotation().orElseThrow().rotate(out, tokens, position);
   }
 
   @Override
-  public void dequantizeValues(PageWorkspace reusable, int kvHead, int tokens, float[] out) {
+  public void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
     expand(
-        reusable, layout.values(), codebooks.values(), codec.valueMembers(), kvHead, tokens, out);
+        workspace, layout.values(), codebooks.values(), codec.valueMembers(), kvHead, tokens, out);
   }
 
-  /** Sums rows group by group, side by side as they lie, before channels go to their places. */
+  /** Sums codebook rows in group order, then scatters the channels. */
   private void expand(
-      PageWorkspace reusable,
+      PageWorkspace workspace,
       ChannelGroups side,
       ResidualCodebooks codebooks,
       int[] members,
@@ -190,7 +190,7 @@ final class VqllmPage implements Page {
       int tokens,
       float[] out) {
     float[] rows = codebooks.rows();
-    float[] sums = reusable.codes().values(side.width());
+    float[] sums = workspace.codes().values(side.width());
     long code = layout.codesAt(side, kvHead);
     for (int token = 0; token < tokens; token++) {
       for (int group = 0; group < side.width(); group += ChannelGroups.CHANNELS) {

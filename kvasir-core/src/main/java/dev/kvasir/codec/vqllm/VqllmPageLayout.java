@@ -4,7 +4,7 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Page;
 
 /**
- * Where the bytes of a page lie:
+ * Byte layout of a page:
  *
  * <pre>
  * codes of keys    (kvHeads, tokens, groups, stages)  u8
@@ -22,7 +22,7 @@ record VqllmPageLayout(int kvHeads, ChannelGroups keys, ChannelGroups values, in
         stages);
   }
 
-  /** Codes of a head's tokens. */
+  /** Returns the number of codes of a head. */
   int headCodes(ChannelGroups side) {
     return Page.TOKENS * side.count() * stages;
   }

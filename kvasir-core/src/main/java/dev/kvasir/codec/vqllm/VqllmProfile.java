@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * What was learned of a model; fewer bits use the first stages.
+ * Codebooks that calibration learned for a model; fewer bits use the first stages.
  *
  * <pre>
  * vqllm/keys    (layers, 8 stages, 256 rows, 32 channels)  halves
@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
  * </pre>
  */
 public record VqllmProfile(List<LayerResidualCodebooks> layers) {
-  /** The part of a profile that holds it. */
+  /** Name of the profile part. */
   public static final String PART = "vqllm";
 
   private static final String KEYS = PART + "/keys";
@@ -44,7 +44,7 @@ public record VqllmProfile(List<LayerResidualCodebooks> layers) {
     };
   }
 
-  /** A profile with this part, in the place of one that it had. */
+  /** Returns the profile with this part added or replaced. */
   public Profile addTo(Profile profile, CacheShape shape) {
     return profile
         .without(PART)

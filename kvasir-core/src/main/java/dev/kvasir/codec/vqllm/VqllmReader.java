@@ -4,7 +4,7 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 
-/** Attention on pages of codes, for a few query rows that share a KV head. */
+/** Computes attention on pages of codebook codes, for a few query rows that share a KV head. */
 final class VqllmReader implements PageReader {
   static final PageReaders.Kind<VqllmReader> KIND = new PageReaders.Kind<>(VqllmReader::new);
 
@@ -27,7 +27,7 @@ final class VqllmReader implements PageReader {
   }
 
   @Override
-  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
+  public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] accumulator) {
     values.add((VqllmPage) page, kvHead, weights, rows);
   }
 
@@ -37,7 +37,7 @@ final class VqllmReader implements PageReader {
   }
 
   @Override
-  public void endPass(int rows, float[] mixed) {
-    values.end(rows, mixed);
+  public void endPass(int rows, float[] accumulator) {
+    values.end(rows, accumulator);
   }
 }

@@ -10,11 +10,11 @@ import dev.kvasir.codec.ranked.KeyScaleGranularity;
 import dev.kvasir.codec.ranked.RankedConfig;
 import dev.kvasir.codec.ranked.RankedSettings;
 
-/** ZipCache: more bits for tokens that are looked at, and values whose channels are evened out. */
+/** The ZipCache method: more bits for salient tokens, and values normalized by channel. */
 public final class ZipcacheMethod extends BitWidthMethod {
   private static final int DEFAULT_HIGH = 4;
 
-  /** Of the published settings. */
+  /** As in the published settings. */
   private static final double DEFAULT_SHARE = 0.6;
 
   public ZipcacheMethod() {

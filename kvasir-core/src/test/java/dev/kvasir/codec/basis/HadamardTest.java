@@ -16,7 +16,7 @@ class HadamardTest {
 
   @ParameterizedTest
   @ValueSource(ints = {4, 20, 64, 80, 96, 128, 576, 1024})
-  void whatIsChangedIsRestored(int channels) {
+  void inverseRestoresVectors(int channels) {
     for (Hadamard basis : both(channels)) {
       float[] x = vectors(channels);
       float[] y = x.clone();
@@ -29,7 +29,7 @@ class HadamardTest {
 
   @ParameterizedTest
   @ValueSource(ints = {4, 20, 64, 80, 576})
-  void productsAreThoseOfWhatWasChanged(int channels) {
+  void transformPreservesProducts(int channels) {
     for (Hadamard basis : both(channels)) {
       float[] x = vectors(channels);
       float[] y = x.clone();
@@ -40,10 +40,10 @@ class HadamardTest {
     }
   }
 
-  /** Of n equal parts each would be 1 / sqrt(n). */
+  /** With n equal parts, each would be 1 / sqrt(n). */
   @ParameterizedTest
   @CsvSource({"64, 0.13", "80, 0.5", "96, 0.5", "128, 0.09", "576, 0.25"})
-  void aChannelThatStandsOutIsSpread(int channels, float most) {
+  void outlierChannelIsSpread(int channels, float most) {
     for (int channel = 0; channel < channels; channel++) {
       float[] x = new float[channels];
       x[channel] = 1;
@@ -55,7 +55,7 @@ class HadamardTest {
   }
 
   @Test
-  void seedsHaveSignsAndFingerprintsOfTheirOwn() {
+  void seedsHaveTheirOwnSignsAndFingerprints() {
     float[] x = vectors(64);
     float[] y = x.clone();
     Hadamard.signed(64, 1).transform(0, x, 0, ROWS);

@@ -12,7 +12,7 @@ class HouseholderRotationTest {
 
   private final Random random = new Random(3);
 
-  /** Gram and Schmidt's, of random rows. */
+  /** Returns random orthogonal matrices, by Gram-Schmidt. */
   private float[] orthogonal() {
     float[] rows = new float[HEADS * DIM * DIM];
     for (int row = 0; row < HEADS * DIM; row++) {
@@ -38,7 +38,7 @@ class HouseholderRotationTest {
   }
 
   @Test
-  void reflectionsComeToTheRotationAndBack() {
+  void reflectionsEqualTheRotationAndItsInverse() {
     float[] rows = orthogonal();
     HouseholderRotation rotation = new HouseholderRotation(DIM, rows);
     assertThat(rotation.isOrthogonal()).isTrue();
@@ -65,7 +65,7 @@ class HouseholderRotationTest {
   }
 
   @Test
-  void rowsThatHaveSomethingInCommonAreNoRotation() {
+  void nonOrthogonalRowsAreDetected() {
     float[] rows = orthogonal();
     rows[5] += 0.1f;
     assertThat(new HouseholderRotation(DIM, rows).isOrthogonal()).isFalse();

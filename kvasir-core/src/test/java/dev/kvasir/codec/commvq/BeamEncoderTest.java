@@ -13,13 +13,13 @@ class BeamEncoderTest {
   private static final int ROWS = AdditiveStages.ROWS;
   private static final int LENGTH = 12;
 
-  /** More than a batch, and not a multiple of one. */
+  /** More than a batch, and not a multiple of it. */
   private static final int COUNT = 150;
 
   private final Random random = new Random(5);
 
   @Test
-  void aStageFindsTheNearestOfAllItsCentres() {
+  void oneStageFindsTheNearestCenter() {
     AdditiveStages stages = stages(1);
     float[] x = gaussian(COUNT * LENGTH, 1);
     short[] codes = encode(stages, 1, x);
@@ -32,7 +32,7 @@ class BeamEncoderTest {
     }
   }
 
-  /** With as many sums as there are centres nothing is ever dropped. */
+  /** A beam as wide as the number of centers never drops a sum. */
   @Test
   void theWidestBeamFindsTheNearestSumOfTwoStages() {
     AdditiveStages stages = stages(2);
@@ -45,7 +45,7 @@ class BeamEncoderTest {
     }
   }
 
-  /** The best of the second stage for each centre of the first. */
+  /** Returns the smallest error over the best second stage for each center of the first. */
   private static double nearestOfTwoStages(AdditiveStages stages, float[] x, int i) {
     float[] second = new float[2 * ROWS * LENGTH];
     System.arraycopy(stages.rows(), 2 * ROWS * LENGTH, second, 0, second.length);
@@ -69,7 +69,7 @@ class BeamEncoderTest {
   }
 
   @Test
-  void aWiderBeamLeavesLess() {
+  void widerBeamHasLessError() {
     AdditiveStages stages = stages(4);
     float[] x = gaussian(COUNT * LENGTH, 1);
     double before = Double.POSITIVE_INFINITY;
@@ -82,7 +82,7 @@ class BeamEncoderTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
-  void aSumOfRowsComesBack(int width) {
+  void sumOfRowsIsRecovered(int width) {
     AdditiveStages stages = stages(3);
     short[] planted = new short[COUNT * 3];
     float[] x = new float[COUNT * LENGTH];
@@ -92,13 +92,13 @@ class BeamEncoderTest {
       }
       stages.decode(planted, i * 3, x, i * LENGTH);
     }
-    // Later stages are small beside earlier ones, so that no sum is nearer on the way.
+    // Later stages are small compared to earlier ones, so a greedy choice is right.
     double error = meanError(stages, x, encode(stages, width, x));
     assertThat(error).isLessThan(0.02);
   }
 
   @Test
-  void codesLandWhereTheyAreWanted() {
+  void codesAreWrittenAtTheOffset() {
     AdditiveStages stages = stages(2);
     float[] x = gaussian(3 * LENGTH, 1);
     short[] all = new short[3 * 2];
@@ -110,7 +110,7 @@ class BeamEncoderTest {
     }
   }
 
-  /** Rows that shrink from stage to stage, as trained ones do. */
+  /** Returns rows that shrink from stage to stage, like trained ones. */
   private AdditiveStages stages(int count) {
     float[] rows = new float[count * 2 * ROWS * LENGTH];
     int block = 2 * ROWS * LENGTH;

@@ -38,25 +38,26 @@ class CommvqCacheTest {
     tables.close();
   }
 
-  private CacheContext host(Rope rope) {
+  private CacheContext newContext(Rope rope) {
     return CacheContext.unknown()
         .withRotation(Optional.of(rope))
         .withProfile(Optional.of(PROFILE))
         .withTables(Optional.of(tables));
   }
 
-  /** Whatever pairs of channels a model turns, and though some never turn. */
+  /** For every pairing of rotary channels, with some channels not rotated. */
   @ParameterizedTest
   @EnumSource(RopeLayout.class)
-  void attentionSeesWhatTheCodesStandForAtItsPosition(RopeLayout layout) {
+  void cacheReturnsDecodedVectorsAtTheirPositions(RopeLayout layout) {
     Rope rope = new Rope(layout, RopeFrequencies.unscaled(10_000, HEAD * 2 / 3));
     float[] keys = gaussian(); // (kvHeads, tokens, headDim), before rotation
     float[] values = gaussian();
-    try (KvCache cache = CacheSpec.parse("commvq:1,window=0,sinks=0").newCache(SHAPE, host(rope))) {
-      append(cache, turned(keys, rope), values);
+    try (KvCache cache =
+        CacheSpec.parse("commvq:1,window=0,sinks=0").newCache(SHAPE, newContext(rope))) {
+      append(cache, rotated(keys, rope), values);
       List<LayerCodebooks> trained = CommvqProfile.of(PROFILE, 1, SHAPE).layers();
       LayerCodebooks books = ModelCodebooks.of(trained, rope, Arena.ofAuto()).layers().get(1);
-      float[] expectedKeys = turned(decoded(books.keys(), keys), rope);
+      float[] expectedKeys = rotated(decoded(books.keys(), keys), rope);
       float[] expectedValues = decoded(books.values(), values);
       float[] block = new float[BLOCK * HEAD];
       int second = cache.blockOf(BLOCK);
@@ -77,8 +78,10 @@ class CommvqCacheTest {
     return x;
   }
 
-  /** From the order of pairs to the model's, and to the positions of the second block. */
-  private static float[] turned(float[] x, Rope rope) {
+  /**
+   * Converts from the order of pairs to the model's, rotated to the positions of the second block.
+   */
+  private static float[] rotated(float[] x, Rope rope) {
     float[] out = new float[x.length];
     for (int row = 0; row < x.length / HEAD; row++) {
       PairOrder.of(rope, HEAD).scatter(x, row * HEAD, out, row * HEAD);
@@ -97,7 +100,7 @@ class CommvqCacheTest {
     return out;
   }
 
-  /** A block of anything, then these vectors, in both layers. */
+  /** Appends a block of arbitrary vectors, then these, in both layers. */
   private static void append(KvCache cache, float[] keys, float[] values) {
     cache.reserve(2 * BLOCK);
     for (int position = 0; position < 2 * BLOCK; position++) {
@@ -116,7 +119,7 @@ class CommvqCacheTest {
     return token;
   }
 
-  /** Tokens wait for their page as halves, so one or the other finds a code as near as its own. */
+  /** Tokens wait for their page as halves, so a few may get another code that is equally near. */
   private static void assertSame(float[] block, float[] all, int head) {
     int same = 0;
     for (int token = 0; token < BLOCK; token++) {
@@ -135,17 +138,17 @@ class CommvqCacheTest {
     CacheSpec spec = CacheSpec.parse("commvq:1");
     long shared =
         List.of(spec, CacheSpec.parse("commvq:1,window=0")).stream()
-            .map(each -> each.config().cacheConfig(SHAPE, host(rope)).codec().orElseThrow())
+            .map(each -> each.config().cacheConfig(SHAPE, newContext(rope)).codec().orElseThrow())
             .mapToLong(codec -> codec.sharedBytes())
             .distinct()
             .sum();
-    // Of keys bytes, padded to 32 channels, units by pair and means; of values halves and means.
+    // Keys: bytes padded to 32 channels, units by pair and means. Values: halves and means.
     long rows = 2 * 2 * 64;
     long read = rows * 32 + rows * 24 * 2 + 4 * (16 + 32 + 24);
-    // To search: floats, and squared lengths of the centres of two stages.
+    // For the search: floats, and squared norms of the centers of two stages.
     long searched = 2 * 4 * (rows * 24 + 24 + 2 * 64 * 64);
     assertThat(shared).isEqualTo(SHAPE.layers() * SHAPE.kvHeads() * (read + searched));
-    assertThat(shared).as("foretold").isEqualTo(spec.sharedBytes(SHAPE, host(rope)));
+    assertThat(shared).as("estimated").isEqualTo(spec.sharedBytes(SHAPE, newContext(rope)));
     List<LayerCodebooks> trained = CommvqProfile.of(PROFILE, 1, SHAPE).layers();
     assertThat(shared)
         .as("made")
@@ -153,10 +156,10 @@ class CommvqCacheTest {
   }
 
   @Test
-  void theRowsThatAttentionReadsAreCountedAndGoWithTheModel() {
+  void compactCodebooksAreCountedAndFreedWithTheModel() {
     Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, HEAD));
     long before = CountedArena.liveBytes();
-    CacheContext context = host(rope);
+    CacheContext context = newContext(rope);
     CacheSpec spec = CacheSpec.parse("commvq:1,window=0,sinks=0");
     spec.newCache(SHAPE, context).close();
     long rows = SHAPE.layers() * SHAPE.kvHeads() * 2L * 2 * 64 * HEAD * 2;
@@ -177,7 +180,7 @@ class CommvqCacheTest {
   }
 
   @Test
-  void whatIsMissingIsSaid() {
+  void missingPrerequisitesAreExplained() {
     CacheSpec spec = CacheSpec.parse("commvq:2");
     Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, HEAD));
     assertThatThrownBy(() -> spec.newCache(SHAPE))
@@ -185,12 +188,12 @@ class CommvqCacheTest {
         .hasMessage(
             "the cache 'commvq:2' must know how keys are rotated; it needs a model whose layers"
                 + " all rotate them alike");
-    assertThatThrownBy(() -> spec.newCache(SHAPE, host(rope)))
+    assertThatThrownBy(() -> spec.newCache(SHAPE, newContext(rope)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
             "the cache 'commvq:2' needs codebooks and profile holds none; train them with 'kvasir"
                 + " calibrate --kv commvq:2 --out FILE' and give --profile FILE");
-    CacheContext unowned = host(rope).withTables(Optional.empty());
+    CacheContext unowned = newContext(rope).withTables(Optional.empty());
     assertThatThrownBy(() -> CacheSpec.parse("commvq:1").newCache(SHAPE, unowned))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(

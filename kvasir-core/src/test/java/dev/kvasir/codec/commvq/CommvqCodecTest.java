@@ -41,9 +41,12 @@ class CommvqCodecTest {
     tables.close();
   }
 
-  /** A thread waits at its first product for all others: had one no part, they would wait long. */
+  /**
+   * Each thread waits at its first product for all others, so the test would hang if one had no
+   * task.
+   */
   @Test
-  void allThreadsOfTheCrewSearch() {
+  void allWorkersSearch() {
     int threads = 5;
     Set<Thread> seen = ConcurrentHashMap.newKeySet();
     CountDownLatch all = new CountDownLatch(threads);
@@ -61,7 +64,7 @@ class CommvqCodecTest {
                   return method.invoke(scalar, arguments);
                 });
     try (WorkerPool workers = new WorkerPool(threads)) {
-      sealed("commvq:1", waiting, workers);
+      quantized("commvq:1", waiting, workers);
     }
     assertThat(seen).hasSize(threads);
   }
@@ -69,10 +72,10 @@ class CommvqCodecTest {
   @Test
   void codesAreTheSameHoweverManyThreadsSearch() {
     for (String spec : new String[] {"commvq:1", "commvq:2", "commvq:2,beam=1"}) {
-      float[] alone = sealed(spec, new ScalarKernels(), new WorkerPool(1));
+      float[] alone = quantized(spec, new ScalarKernels(), new WorkerPool(1));
       for (int threads : new int[] {2, 3, 7, 16, 40}) {
         try (WorkerPool workers = new WorkerPool(threads)) {
-          assertThat(sealed(spec, new ScalarKernels(), workers))
+          assertThat(quantized(spec, new ScalarKernels(), workers))
               .as("%s, %d threads", spec, threads)
               .isEqualTo(alone);
         }
@@ -80,8 +83,8 @@ class CommvqCodecTest {
     }
   }
 
-  /** Keys and values of all heads as a page has them. */
-  private float[] sealed(String spec, Kernels kernels, WorkerPool workers) {
+  /** Returns the dequantized keys and values of all heads of a page. */
+  private float[] quantized(String spec, Kernels kernels, WorkerPool workers) {
     CacheContext context =
         CacheContext.unknown()
             .withRotation(

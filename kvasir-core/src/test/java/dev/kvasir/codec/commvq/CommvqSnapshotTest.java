@@ -8,9 +8,9 @@ import org.junit.jupiter.api.Test;
 class CommvqSnapshotTest {
   private static final CommvqShape SHAPE = new CommvqShape(1, 8, 2);
 
-  /** The form of docs/format.md, to the letter; made-up codes need no codebooks. */
+  /** The exact bytes documented in docs/format.md; synthetic codes need no codebooks. */
   @Test
-  void theFormIsAsItIsWrittenDown() {
+  void bytesAreAsDocumented() {
     try (Page page =
         new CommvqPage(
             new SharedArena(),
@@ -28,12 +28,12 @@ class CommvqSnapshotTest {
           "4b565047 02 04 0a050000", // magic, version, kind, bytes
           "0100 0800 0200", // KV heads, channels, stages
           "80010000", // position
-          "0100 0200 0300"); // scales of keys begin
+          "0100 0200 0300"); // start of the scales of keys
     }
   }
 
   @Test
-  void theFormOfTwoWidthsIsAsItIsWrittenDown() {
+  void bytesOfTwoWidthsAreAsDocumented() {
     CommvqShape shape = new CommvqShape(1, 12, 2, 8, 1);
     try (Page page =
         new CommvqPage(
@@ -52,7 +52,7 @@ class CommvqSnapshotTest {
           "4b565047 02 05 4e040000", // magic, version, kind, bytes
           "0100 0c00 0200 0800 0100", // KV heads; channels and stages of keys, and of values
           "80010000", // position
-          "0100 0200 0300"); // scales of keys begin
+          "0100 0200 0300"); // start of the scales of keys
     }
   }
 

@@ -18,11 +18,13 @@ class KeyCodebookTest {
 
   private final Random random = new Random(9);
 
-  /** Turning a decoded key is decoding with turned numbers: the codebook commutes with RoPE. */
+  /**
+   * Rotating a decoded key equals decoding with rotated numbers: the codebook commutes with RoPE.
+   */
   @ParameterizedTest
-  @CsvSource({"HALVES, 12", "NEIGHBOURS, 12", "HALVES, 8", "NEIGHBOURS, 4"})
-  void centresTurnAsTheirNumbersDo(RopeLayout layout, int turning) {
-    Rotation rotation = new Rope(layout, RopeFrequencies.unscaled(100, turning));
+  @CsvSource({"HALVES, 12", "INTERLEAVED, 12", "HALVES, 8", "INTERLEAVED, 4"})
+  void codebookCommutesWithRotation(RopeLayout layout, int rotaryDim) {
+    Rotation rotation = new Rope(layout, RopeFrequencies.unscaled(100, rotaryDim));
     PairOrder order = PairOrder.of(rotation, HEAD);
     float[] numbers = gaussian(STAGES * AdditiveStages.ROWS * HEAD);
     KeyCodebook codebook = new KeyCodebook(gaussian(HEAD), numbers);
@@ -30,17 +32,17 @@ class KeyCodebookTest {
     float[] key = decode(codebook, codes, order);
     rotation.rotate(key, 0, HEAD, 1, 7);
 
-    KeyCodebook turned = new KeyCodebook(codebook.mean(), turned(numbers, rotation, order, 7));
-    float[] same = decode(turned, codes, order);
+    KeyCodebook rotated = new KeyCodebook(codebook.mean(), rotated(numbers, rotation, order, 7));
+    float[] same = decode(rotated, codes, order);
     for (int i = 0; i < HEAD; i++) {
       assertThat(key[i]).isCloseTo(same[i], within(1e-5f));
     }
   }
 
   @ParameterizedTest
-  @CsvSource({"HALVES, 12", "NEIGHBOURS, 12", "HALVES, 8", "NEIGHBOURS, 4"})
-  void anOrderOfPairsTakesEveryChannelOnceAndBack(RopeLayout layout, int turning) {
-    Rotation rotation = new Rope(layout, RopeFrequencies.unscaled(100, turning));
+  @CsvSource({"HALVES, 12", "INTERLEAVED, 12", "HALVES, 8", "INTERLEAVED, 4"})
+  void pairOrderIsInvertible(RopeLayout layout, int rotaryDim) {
+    Rotation rotation = new Rope(layout, RopeFrequencies.unscaled(100, rotaryDim));
     assertThat(rotation.pairOrder(HEAD))
         .containsExactlyInAnyOrder(IntStream.range(0, HEAD).toArray());
     PairOrder order = PairOrder.of(rotation, HEAD);
@@ -60,7 +62,7 @@ class KeyCodebookTest {
     return key;
   }
 
-  private static float[] turned(float[] numbers, Rotation rotation, PairOrder order, int by) {
+  private static float[] rotated(float[] numbers, Rotation rotation, PairOrder order, int by) {
     float[] out = new float[numbers.length];
     float[] row = new float[HEAD];
     for (int at = 0; at < numbers.length; at += HEAD) {

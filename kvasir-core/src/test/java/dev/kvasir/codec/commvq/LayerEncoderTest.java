@@ -20,16 +20,16 @@ class LayerEncoderTest {
   private final LayerEncoder encoder = new LayerEncoder(new ScalarKernels(), heads, 2);
 
   @Test
-  void vectorsComeBackWhateverTheirLength() {
+  void vectorsOfAnyNormRoundTrip() {
     float[] x = vectors(1);
     double error = error(x);
     assertThat(error).isLessThan(0.2);
-    // Scales are halves, which move codes' sums by a thousandth at the most.
+    // Scales are halves, which change the sums by at most a thousandth.
     assertThat(error(vectors(1000))).isCloseTo(error, within(0.01));
   }
 
   @Test
-  void aTokenThatEqualsItsMeansComesBackAsThem() {
+  void tokenEqualToItsMeansRoundTrips() {
     float[] x = new float[2 * TOKENS * HEAD];
     for (int i = 0; i < x.length; i++) {
       x[i] = key.mean()[i % HEAD];
@@ -41,7 +41,7 @@ class LayerEncoderTest {
   }
 
   @Test
-  void noOtherScaleFitsBetter() {
+  void scaleIsOptimal() {
     float[] x = vectors(3);
     short[] codes = new short[2 * TOKENS * STAGES];
     short[] scales = new short[TOKENS];
@@ -59,7 +59,7 @@ class LayerEncoderTest {
     }
   }
 
-  /** Vectors around the mean: (kvHeads, tokens, headDim). */
+  /** Returns vectors around the mean: (kvHeads, tokens, headDim). */
   private float[] vectors(double spread) {
     float[] x = gaussian(2 * TOKENS * HEAD, spread);
     for (int i = 0; i < x.length; i++) {
@@ -77,7 +77,7 @@ class LayerEncoderTest {
     return back;
   }
 
-  /** In parts of what is left without means. */
+  /** Returns the error relative to the vectors without means. */
   private double error(float[] x) {
     float[] means = new float[x.length];
     for (int i = 0; i < x.length; i++) {

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Codebooks of random rows, smaller from stage to stage as trained ones are. */
+/** Codebooks of random rows, smaller from stage to stage like trained ones. */
 public final class SyntheticCodebooks {
   private static final int ROWS = AdditiveStages.ROWS;
 
@@ -17,7 +17,7 @@ public final class SyntheticCodebooks {
     this.shape = shape;
   }
 
-  /** A profile with codebooks of each of these widths. */
+  /** Returns a profile with codebooks for each bit width. */
   public static Profile profile(CacheShape shape, int... widths) {
     Profile profile = Profile.empty("made up");
     for (int bits : widths) {
@@ -47,7 +47,7 @@ public final class SyntheticCodebooks {
     return new CommvqProfile(bits, layers);
   }
 
-  /** (stages, count, channels). */
+  /** Returns numbers (stages, count, channels). */
   private float[] gaussian(int stages, int count, int channels) {
     int block = count * channels;
     float[] numbers = new float[stages * block];

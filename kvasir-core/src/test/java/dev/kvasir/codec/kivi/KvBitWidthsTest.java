@@ -15,7 +15,7 @@ class KvBitWidthsTest {
 
   @ParameterizedTest
   @CsvSource({"2, 2, 2", "3, 4, 2", "4, 4, 4", "5, 8, 2", "6, 8, 4", "8, 8, 8"})
-  void layersAlikeHaveTheMeanAndMoreBitsForKeys(int mean, int keys, int values) {
+  void uniformWidthsHaveTheMeanAndMoreBitsForKeys(int mean, int keys, int values) {
     KvBitWidths pairs = KvBitWidths.uniform(2, mean);
     assertThat(pairs.keys()).containsExactly(keys, keys);
     assertThat(pairs.values()).containsExactly(values, values);
@@ -23,7 +23,7 @@ class KvBitWidthsTest {
 
   @ParameterizedTest
   @CsvSource({"2, 1", "3, 2", "4, 3", "5, 4", "6, 5", "8, 6"})
-  void noOtherWidthsWithinTheMeanLoseLess(int mean, long seed) {
+  void allocationIsOptimalWithinTheMean(int mean, long seed) {
     LayerSensitivities sensitivities = random(seed);
     KvBitWidths found = KvBitWidths.allocate(sensitivities, mean);
     int bits = Arrays.stream(found.keys()).sum() + Arrays.stream(found.values()).sum();
@@ -40,7 +40,7 @@ class KvBitWidthsTest {
   }
 
   @Test
-  void keysThatSufferMoreGetTheBits() {
+  void moreSensitiveKeysGetMoreBits() {
     float[] all = new float[2 * 3];
     all[0] = 9;
     all[3] = 1;
@@ -60,7 +60,7 @@ class KvBitWidthsTest {
     return pairs;
   }
 
-  /** Whole numbers, so that sums are the same in any order. */
+  /** Returns integers, so that sums are the same in any order. */
   private static LayerSensitivities random(long seed) {
     Random random = new Random(seed);
     float[] all = new float[SIDES * 3];

@@ -11,7 +11,7 @@ class VarianceNormalizerTest {
   private static final int CHANNELS = 64;
 
   @Test
-  void whatTokensAndChannelsWereMultipliedByIsFound() {
+  void factorsOfTokensAndChannelsAreRecovered() {
     Random random = new Random(11);
     double[] tokens = random.doubles(Page.TOKENS, 1, 9).toArray();
     double[] channels = random.doubles(CHANNELS, 1, 4).toArray();
@@ -25,7 +25,7 @@ class VarianceNormalizerTest {
     assertThat(spread(found.channels(), channels)).isLessThan(1.1);
   }
 
-  /** The largest quotient by the least. */
+  /** Returns the largest quotient divided by the smallest. */
   private static double spread(double[] found, double[] expected) {
     double[] quotients = new double[found.length];
     Arrays.setAll(quotients, i -> found[i] / expected[i]);
@@ -34,7 +34,7 @@ class VarianceNormalizerTest {
   }
 
   @Test
-  void zerosAndConstantsHaveFactorsThatCanBeStored() {
+  void zerosAndConstantsHaveStorableFactors() {
     float[] x = new float[Page.TOKENS * CHANNELS];
     for (float constant : new float[] {0, 1e-30f, 3, 60000}) {
       Arrays.fill(x, constant);

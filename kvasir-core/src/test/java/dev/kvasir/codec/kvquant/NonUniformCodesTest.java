@@ -13,14 +13,14 @@ class NonUniformCodesTest {
   private static final int LENGTH = 128;
 
   @Test
-  void fittedLevelsLeaveLessThanEvenOnes() {
+  void fittedLevelsHaveLessErrorThanEvenOnes() {
     float[] x = gaussian();
     assertThat(error(x, LevelPlacement.FITTED, 0))
         .isLessThan(0.8 * error(x, LevelPlacement.EVEN, 0));
   }
 
   @Test
-  void numbersThatAreKeptApartLeaveTheRangeToOthers() {
+  void outliersDoNotStretchTheRange() {
     float[] x = gaussian();
     for (int vector = 0; vector < VECTORS; vector++) {
       x[vector * LENGTH + 7 * vector] = vector % 2 == 0 ? 40 : -40;
@@ -30,14 +30,14 @@ class NonUniformCodesTest {
   }
 
   @Test
-  void theNumbersFarthestOffAreKeptApart() {
+  void theFarthestNumbersAreOutliers() {
     float[] x = {1, 2, 9, 1.5f, -20, 2.5f, 1, 1.2f};
     assertThat(Outliers.of(x, 0, x.length, 2)).containsExactly(2, 4);
     assertThat(Outliers.of(x, 0, x.length, 1)).containsExactly(4);
     assertThat(Outliers.of(x, 0, x.length, 0)).isEmpty();
   }
 
-  /** Mean square of what codes leave. */
+  /** Returns the mean squared quantization error. */
   private static double error(float[] x, LevelPlacement fit, int outliers) {
     NonUniformCodes codes = new NonUniformCodes(VECTORS, LENGTH, 2, outliers, fit);
     float[] back = new float[x.length];

@@ -22,7 +22,7 @@ class BitAllocatorTest {
     return rows;
   }
 
-  /** Bits of a token on the average, scales included. */
+  /** Returns the average bits of a token, including scales. */
   private static double spent(List<BitAllocator.Row> rows) {
     double spent = 0;
     for (int i = 0; i < rows.size(); i++) {
@@ -44,7 +44,7 @@ class BitAllocatorTest {
   }
 
   @Test
-  void moreGoesWhereMoreIsToBeGained() {
+  void bitsGoWhereTheGainIsLarger() {
     double[] energies = new double[CHANNELS];
     Arrays.setAll(energies, i -> Math.pow(0.8, i));
     List<BitAllocator.Row> rows =
@@ -63,7 +63,7 @@ class BitAllocatorTest {
   }
 
   @Test
-  void nothingIsGivenToWhatHasNothingToLose() {
+  void channelsWithoutEnergyGetNoBits() {
     List<BitAllocator.Row> rows =
         List.of(new BitAllocator.Row(new double[CHANNELS], SaliencyTier.MEDIUM));
     BitAllocator.allocate(rows, 1000);

@@ -4,8 +4,8 @@ import static dev.kvasir.codec.mead.SyntheticBlocks.LAYER;
 import static dev.kvasir.codec.mead.SyntheticBlocks.SHAPE;
 import static dev.kvasir.codec.mead.SyntheticBlocks.isExact;
 import static dev.kvasir.codec.mead.SyntheticBlocks.keys;
-import static dev.kvasir.codec.mead.SyntheticBlocks.receive;
-import static dev.kvasir.codec.mead.SyntheticBlocks.seal;
+import static dev.kvasir.codec.mead.SyntheticBlocks.observeAttention;
+import static dev.kvasir.codec.mead.SyntheticBlocks.quantizeBlock;
 import static dev.kvasir.codec.mead.SyntheticBlocks.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -23,12 +23,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tokens that receive many times the attention of others stay as they came. */
+/** Tests that tokens with many times the attention of others stay unquantized. */
 class LateSinksTest {
   private static final int TOKENS = Page.TOKENS;
   private static final long SLOT_BYTES = 2 * 2 * (24 + 20);
 
-  /** Where a page's tokens are sinks. */
+  /** Index on the page of the sinks. */
   private static final int FIRST = 5;
 
   private static final int SECOND = 77;
@@ -50,7 +50,7 @@ class LateSinksTest {
   }
 
   @AfterEach
-  void everyByteIsGivenBack() {
+  void everyByteIsFreed() {
     sequence.close();
     assertThat(CountedArena.liveBytes()).isEqualTo(bytesBefore);
     assertThat(CountedArena.liveArenas()).isEqualTo(arenasBefore);
@@ -60,15 +60,15 @@ class LateSinksTest {
   private PageCodec method(String spec) {
     return CacheSpec.parse(spec)
         .config()
-        .cacheConfig(SHAPE, SyntheticBlocks.host(tables))
+        .cacheConfig(SHAPE, SyntheticBlocks.context(tables))
         .codec()
         .orElseThrow();
   }
 
   @Test
-  void aTokenThatReceivesEightTimesTheMeanStaysAsItCame() {
-    receive(sequence, 0, FIRST, SECOND);
-    try (Page page = seal(sequence, 0)) {
+  void aTokenWithEightTimesTheMeanStaysUnquantized() {
+    observeAttention(sequence, 0, FIRST, SECOND);
+    try (Page page = quantizeBlock(sequence, 0)) {
       assertThat(isExact(page, 0, FIRST)).isTrue();
       assertThat(isExact(page, 0, SECOND)).isTrue();
       assertThat(isExact(page, 0, SECOND + 1)).isFalse();
@@ -76,22 +76,22 @@ class LateSinksTest {
   }
 
   @Test
-  void aTokenThatReceivesLessIsCoded() {
+  void aTokenWithLessIsQuantized() {
     for (int token = 0; token < TOKENS; token++) {
-      // 800 of 128 tokens that receive 100: a mean of 105.5, and 7.6 times that.
+      // 800 among 128 tokens of 100: a mean of 105.5, and 7.6 times that.
       int[] weights = {token == FIRST ? 800 : 100};
       sequence.observeAttention(LAYER, 0, token, weights, 1);
     }
     sequence.commit(TOKENS);
-    try (Page page = seal(sequence, 0)) {
+    try (Page page = quantizeBlock(sequence, 0)) {
       assertThat(isExact(page, 0, FIRST)).isFalse();
     }
   }
 
   @Test
-  void attentionOnThePageIsAttentionOnWhatItExpandsTo() {
-    receive(sequence, 0, FIRST, SECOND);
-    try (Page page = seal(sequence, 0)) {
+  void attentionOnCodesMatchesDequantizedAttention() {
+    observeAttention(sequence, 0, FIRST, SECOND);
+    try (Page page = quantizeBlock(sequence, 0)) {
       for (int head = 0; head < SHAPE.kvHeads(); head++) {
         SyntheticBlocks.assertAttention(page, head);
       }
@@ -99,11 +99,11 @@ class LateSinksTest {
   }
 
   @Test
-  void theFirstOfASequenceHaveTheSlots() {
-    receive(sequence, 0, FIRST, SECOND);
-    receive(sequence, 1, FIRST, SECOND);
-    try (Page first = seal(sequence, 0);
-        Page second = seal(sequence, 1)) {
+  void theFirstSinksOfASequenceGetTheSlots() {
+    observeAttention(sequence, 0, FIRST, SECOND);
+    observeAttention(sequence, 1, FIRST, SECOND);
+    try (Page first = quantizeBlock(sequence, 0);
+        Page second = quantizeBlock(sequence, 1)) {
       assertThat(isExact(first, 0, SECOND)).isTrue();
       assertThat(isExact(second, 1, FIRST)).isTrue();
       assertThat(isExact(second, 1, SECOND)).as("of three slots the fourth").isFalse();
@@ -115,9 +115,9 @@ class LateSinksTest {
     long before = sequence.tableBytes();
     assertThat(before).isEqualTo(method.tableBytes(0));
     assertThat(before).isEqualTo(withoutSlots.tableBytes(0) + SHAPE.layers() * 3 * SLOT_BYTES);
-    receive(sequence, 0, FIRST, SECOND);
-    try (Page page = seal(sequence, 0);
-        Page without = seal(sequence, 1)) {
+    observeAttention(sequence, 0, FIRST, SECOND);
+    try (Page page = quantizeBlock(sequence, 0);
+        Page without = quantizeBlock(sequence, 1)) {
       assertThat(isExact(page, 0, FIRST)).isTrue();
       assertThat(sequence.tableBytes()).isEqualTo(before);
       assertThat(page.codeBytes()).isEqualTo(without.codeBytes());
@@ -126,14 +126,14 @@ class LateSinksTest {
   }
 
   @Test
-  void aPageThatIsCutFreesItsSlots() {
-    receive(sequence, 0, FIRST);
-    receive(sequence, 1, FIRST, SECOND);
-    try (Page first = seal(sequence, 0)) {
-      seal(sequence, 1).close();
+  void aTruncatedPageFreesItsSlots() {
+    observeAttention(sequence, 0, FIRST);
+    observeAttention(sequence, 1, FIRST, SECOND);
+    try (Page first = quantizeBlock(sequence, 0)) {
+      quantizeBlock(sequence, 1).close();
       sequence.truncate(TOKENS + 3);
-      receive(sequence, 1, FIRST, SECOND);
-      try (Page again = seal(sequence, 1)) {
+      observeAttention(sequence, 1, FIRST, SECOND);
+      try (Page again = quantizeBlock(sequence, 1)) {
         assertThat(isExact(first, 0, FIRST)).isTrue();
         assertThat(isExact(again, 1, FIRST)).isTrue();
         assertThat(isExact(again, 1, SECOND)).isTrue();
@@ -143,15 +143,15 @@ class LateSinksTest {
   }
 
   @Test
-  void forksHaveSlotsOfTheirOwnOncePastsPart() {
-    receive(sequence, 0, FIRST);
-    try (Page shared = seal(sequence, 0);
+  void forksHaveSeparateSlotsOnceTheyDiverge() {
+    observeAttention(sequence, 0, FIRST);
+    try (Page shared = quantizeBlock(sequence, 0);
         SequenceCodec fork = sequence.fork()) {
       assertThat(fork.tableBytes()).isEqualTo(sequence.tableBytes());
-      receive(sequence, 1, FIRST, SECOND);
-      receive(fork, 1, SECOND, FIRST + 1);
-      try (Page own = seal(sequence, 1);
-          Page other = seal(fork, 1)) {
+      observeAttention(sequence, 1, FIRST, SECOND);
+      observeAttention(fork, 1, SECOND, FIRST + 1);
+      try (Page own = quantizeBlock(sequence, 1);
+          Page other = quantizeBlock(fork, 1)) {
         assertThat(isExact(shared, 0, FIRST)).isTrue();
         assertThat(isExact(own, 1, FIRST)).isTrue();
         assertThat(isExact(own, 1, SECOND)).isTrue();
@@ -165,24 +165,24 @@ class LateSinksTest {
   }
 
   @Test
-  void aForkGoesOnWithoutTheSequenceThatItCameFrom() {
-    receive(sequence, 0, FIRST);
-    Page shared = seal(sequence, 0);
+  void aForkOutlivesItsParent() {
+    observeAttention(sequence, 0, FIRST);
+    Page shared = quantizeBlock(sequence, 0);
     SequenceCodec fork = sequence.fork();
     sequence.close();
     sequence = fork;
-    receive(sequence, 1, SECOND);
+    observeAttention(sequence, 1, SECOND);
     try (shared;
-        Page next = seal(sequence, 1)) {
+        Page next = quantizeBlock(sequence, 1)) {
       assertThat(isExact(shared, 0, FIRST)).isTrue();
       assertThat(isExact(next, 1, SECOND)).isTrue();
     }
   }
 
   @Test
-  void storedPagesBringTheirRowsAlong() {
-    receive(sequence, 0, FIRST, SECOND);
-    receive(sequence, 1, FIRST, SECOND);
+  void serializedPagesIncludeExactRows() {
+    observeAttention(sequence, 0, FIRST, SECOND);
+    observeAttention(sequence, 1, FIRST, SECOND);
     Page first = sequence.quantize(0, 0, keys(0), values(0));
     byte[] ids = first.serialize();
     Page page = sequence.quantize(LAYER, 0, keys(0), values(0));
@@ -192,7 +192,7 @@ class LateSinksTest {
     try (SequenceCodec resumed = method.resumeSequence(sequence.serializeState());
         Page firstRead = resumed.deserialize(0, ids);
         Page read = resumed.deserialize(LAYER, form);
-        Page next = seal(resumed, 1)) {
+        Page next = quantizeBlock(resumed, 1)) {
       assertThat(firstRead.serialize()).isEqualTo(ids);
       assertThat(read.serialize()).isEqualTo(form);
       assertThat(isExact(read, 0, FIRST)).isTrue();
@@ -203,22 +203,22 @@ class LateSinksTest {
   }
 
   @Test
-  void whatCannotBeKeptIsRefused() {
-    receive(sequence, 0, FIRST, SECOND);
+  void invalidSinksAreRejected() {
+    observeAttention(sequence, 0, FIRST, SECOND);
     byte[] form;
-    try (Page page = seal(sequence, 0)) {
+    try (Page page = quantizeBlock(sequence, 0)) {
       form = page.serialize();
     }
     int count = 10 + Double.BYTES + Integer.BYTES;
-    assertRefused(form, count, 4, "keeps 4 tokens; this cache keeps up to 3");
-    assertRefused(
+    assertRejected(form, count, 4, "keeps 4 tokens; this cache keeps up to 3");
+    assertRejected(
         form, count + 1, 200, "keeps token 200 after -1; expected rising places below 128");
-    assertRefused(
+    assertRejected(
         form, count + 2, FIRST, "keeps token 5 after 5; expected rising places below 128");
-    assertRefused(form, count + 4, 0x7C, "keeps a token with a number that is not finite");
+    assertRejected(form, count + 4, 0x7C, "keeps a token with a number that is not finite");
   }
 
-  private void assertRefused(byte[] form, int at, int value, String sentence) {
+  private void assertRejected(byte[] form, int at, int value, String sentence) {
     byte[] wrong = form.clone();
     wrong[at] = (byte) value;
     assertThatThrownBy(() -> sequence.deserialize(LAYER, SnapshotAssertions.withChecksum(wrong)))
@@ -227,14 +227,14 @@ class LateSinksTest {
   }
 
   @Test
-  void moreSlotsThanEightAreRefused() {
+  void moreThanEightSlotsAreRejected() {
     assertThatThrownBy(() -> CacheSpec.parse("mead:2,late-sinks=9").config())
         .isInstanceOf(InvalidInputException.class)
         .hasMessage("the cache 'mead:2,late-sinks=9': late-sinks is 9; expected 0 to 8");
   }
 
   @Test
-  void aSequenceThatFindsNoMemoryLeavesNothing() {
+  void aSequenceWithoutMemoryLeaksNothing() {
     MemoryPool pool = new MemoryPool(method.tableBytes(0) - 1);
     assertThatThrownBy(() -> method.newSequence(pool)).isInstanceOf(InvalidInputException.class);
     assertThat(pool.usedBytes()).isZero();

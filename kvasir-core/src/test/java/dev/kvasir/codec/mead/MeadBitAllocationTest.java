@@ -28,7 +28,7 @@ class MeadBitAllocationTest {
     try (ModelTables tables = new ModelTables()) {
       PageCodec codec = codec("mead:1.5", tables);
       MeadBitAllocation bits = MeadBitAllocation.of(codec).orElseThrow();
-      // Rows are whole bytes and begin with the index of a scale.
+      // Rows are whole bytes and start with a scale index.
       long bytes =
           bits.rows().stream()
               .filter(row -> row.bits() > 0)
@@ -43,21 +43,21 @@ class MeadBitAllocationTest {
   }
 
   @Test
-  void aLayerThatTokensTellHasNoRows() {
+  void aTokenDeterminedLayerHasNoRows() {
     try (ModelTables tables = new ModelTables()) {
       MeadBitAllocation free = MeadBitAllocation.of(codec("mead:1.5", tables)).orElseThrow();
       assertThat(free.isQuantized(0)).isFalse();
       assertThat(free.isQuantized(1)).isTrue();
       assertThat(free.meanBits(row -> row.layer() == 0)).isZero();
       assertThat(free.rows()).hasSize(2 * SHAPE.kvHeads() * KvSide.COUNT * SaliencyTier.COUNT);
-      MeadBitAllocation coded =
+      MeadBitAllocation quantized =
           MeadBitAllocation.of(codec("mead:1.5,first=coded", tables)).orElseThrow();
-      assertThat(coded.isQuantized(0)).isTrue();
+      assertThat(quantized.isQuantized(0)).isTrue();
     }
   }
 
   @Test
-  void aMeanCountsTokens() {
+  void meansAreWeightedByTokens() {
     MeadBitAllocation.Row most = new MeadBitAllocation.Row(0, 0, true, 64, 10, 5, 10);
     MeadBitAllocation.Row few = new MeadBitAllocation.Row(0, 0, true, 16, 10, 9, 60);
     MeadBitAllocation bits = new MeadBitAllocation(1, 1, List.of(most, few));
@@ -66,7 +66,7 @@ class MeadBitAllocationTest {
   }
 
   @Test
-  void otherMethodsShareNothingOut() {
+  void otherMethodsHaveNoAllocation() {
     PageCodec kivi = CacheSpec.parse("kivi:2").config().cacheConfig(SHAPE).codec().orElseThrow();
     assertThat(MeadBitAllocation.of(kivi)).isEmpty();
   }

@@ -6,7 +6,7 @@ import static dev.kvasir.codec.mead.SyntheticBlocks.expandedKeys;
 import static dev.kvasir.codec.mead.SyntheticBlocks.expandedValues;
 import static dev.kvasir.codec.mead.SyntheticBlocks.isExact;
 import static dev.kvasir.codec.mead.SyntheticBlocks.keys;
-import static dev.kvasir.codec.mead.SyntheticBlocks.receive;
+import static dev.kvasir.codec.mead.SyntheticBlocks.observeAttention;
 import static dev.kvasir.codec.mead.SyntheticBlocks.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -28,14 +28,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Pages become pages of lower rates, out of their own codes. */
+/** Tests requantization of pages to lower rates, from their own codes. */
 class MeadPageRequantizerTest {
   private static final int TOKENS = Page.TOKENS;
   private static final int SINK = 9;
   private static final String POOLED = "mead:3,budget=pool,window=0,sinks=0,first=coded";
 
   private final ModelTables tables = new ModelTables();
-  private final CacheContext context = SyntheticBlocks.host(tables);
+  private final CacheContext context = SyntheticBlocks.context(tables);
   private long bytesBefore;
 
   @BeforeEach
@@ -44,7 +44,7 @@ class MeadPageRequantizerTest {
   }
 
   @AfterEach
-  void everyByteIsGivenBack() {
+  void everyByteIsFreed() {
     assertThat(CountedArena.liveBytes() - tables.bytes()).isEqualTo(bytesBefore);
     tables.close();
   }
@@ -54,15 +54,15 @@ class MeadPageRequantizerTest {
         CacheSpec.parse(spec).config().cacheConfig(SHAPE, context).codec().orElseThrow();
   }
 
-  /** Seals all layers of the first block; answers the page of one. */
-  private static Page seal(RequantizingSequence sequence) {
+  /** Quantizes all layers of the first block and returns the page of one. */
+  private static Page quantizeBlock(RequantizingSequence sequence) {
     try (Page other = sequence.quantize(0, 0, keys(0), values(0))) {
       assertThat(other.codeBytes()).isNotNegative();
     }
     return sequence.quantize(LAYER, 0, keys(0), values(0));
   }
 
-  /** What a page is off by in all heads, as a sum of squares. */
+  /** Returns the squared error of a page over all heads. */
   private static double error(Page page) {
     double sum = 0;
     for (int head = 0; head < SHAPE.kvHeads(); head++) {
@@ -87,10 +87,10 @@ class MeadPageRequantizerTest {
         "mead:3,budget=pool,tables=off,first=coded",
         "mead:4,budget=pool,tables=centroids,first=coded"
       })
-  void everyLevelTakesTheBytesThatWereForetoldAndLosesMore(String spec) {
+  void everyLevelTakesTheEstimatedBytesAndLosesMore(String spec) {
     RequantizingCodec method = method(spec);
     try (RequantizingSequence sequence = method.newSequence()) {
-      Page page = seal(sequence);
+      Page page = quantizeBlock(sequence);
       double error = error(page);
       assertThat(method.floorLevel(LAYER)).isBetween(3, 6);
       for (int level = 1; level <= method.floorLevel(LAYER); level++) {
@@ -112,19 +112,19 @@ class MeadPageRequantizerTest {
     }
   }
 
-  /** What a page would be off by that is all zeros. */
+  /** Returns the squared error of an all-zero page. */
   private static double energy() {
     float[] keys = keys(0);
     float[] values = values(0);
     return error(new float[keys.length], keys, 0) + error(new float[values.length], values, 0);
   }
 
-  /** Of a model 16 to 24% more divergence was measured; these vectors are not a model's. */
+  /** A model shows 16 to 24% more divergence; these vectors are synthetic. */
   @Test
-  void aPageThatWasCodedTwiceIsNotMuchWorseThanOneCodedAtOnce() {
+  void requantizationIsNotMuchWorseThanDirectQuantization() {
     RequantizingCodec method = method("mead:2.5,budget=pool,first=coded,late-sinks=0");
     try (RequantizingSequence sequence = method.newSequence();
-        Page page = seal(sequence);
+        Page page = quantizeBlock(sequence);
         Page twice = sequence.requantize(page, 2)) {
       sequence.setLevel(LAYER, 2);
       try (Page once = sequence.quantize(LAYER, 0, keys(0), values(0))) {
@@ -135,11 +135,11 @@ class MeadPageRequantizerTest {
   }
 
   @Test
-  void tokensThatStayExactDoSoAtEveryLevel() {
+  void exactTokensStayExactAtEveryLevel() {
     RequantizingCodec method = method("mead:3,budget=pool,first=coded");
     try (RequantizingSequence sequence = method.newSequence()) {
-      receive(sequence, 0, SINK);
-      Page wide = seal(sequence);
+      observeAttention(sequence, 0, SINK);
+      Page wide = quantizeBlock(sequence);
       Page lower = sequence.requantize(wide, 2);
       wide.close();
       try (lower) {
@@ -150,22 +150,25 @@ class MeadPageRequantizerTest {
     }
   }
 
-  /** Codes of a low rate have no bits for most components: what they had in common is kept. */
+  /**
+   * Codes of a low rate have no bits for most components, so only the mean error preserves their
+   * mean.
+   */
   @Test
-  void whatAPageIsWrongByOnTheWholeIsKept() {
+  void theMeanErrorIsPreserved() {
     assertThat(meanError("mead:4,budget=pool,tables=off,first=coded"))
         .isLessThan(meanError("mead:4,budget=pool,tables=off,first=coded,means=off") / 2);
   }
 
-  /** By how much the mean of a page's values moves when it shrinks to its floor. */
+  /** Returns how far the mean of a page's values moves when it is requantized to its floor. */
   private double meanError(String spec) {
     RequantizingCodec method = method(spec);
-    float[] alike = values(0);
-    for (int i = 0; i < alike.length; i++) {
-      alike[i] = 0.3f * alike[i] + 0.8f;
+    float[] shifted = values(0);
+    for (int i = 0; i < shifted.length; i++) {
+      shifted[i] = 0.3f * shifted[i] + 0.8f;
     }
     try (RequantizingSequence sequence = method.newSequence();
-        Page wide = sequence.quantize(LAYER, 0, keys(0), alike);
+        Page wide = sequence.quantize(LAYER, 0, keys(0), shifted);
         Page lower = sequence.requantize(wide, method.floorLevel(LAYER))) {
       double sum = 0;
       for (int channel = 0; channel < SHAPE.valueDim(); channel++) {
@@ -185,9 +188,9 @@ class MeadPageRequantizerTest {
     return sum / TOKENS;
   }
 
-  /** Ids of a block are part of its first page, and stay where they are when that shrinks. */
+  /** Token ids belong to the first page and survive its requantization. */
   @Test
-  void aWiderPageLeavesNothingBehind() {
+  void aRequantizedPageLeaksNothing() {
     RequantizingCodec method = method("mead:3,budget=pool,first=coded");
     try (RequantizingSequence sequence = method.newSequence()) {
       long tableBytes = sequence.tableBytes();
@@ -202,7 +205,7 @@ class MeadPageRequantizerTest {
   }
 
   @Test
-  void aPageAndAStateOfARateThatACacheDoesNotHaveAreRefused() {
+  void pagesAndStatesOfAnUnknownRateAreRejected() {
     RequantizingCodec many = method("mead:2.5,budget=pool,first=coded");
     RequantizingCodec few = method("mead:2.5,budget=pool,floor=1.5,first=coded");
     try (RequantizingSequence sequence = many.newSequence();
@@ -218,7 +221,7 @@ class MeadPageRequantizerTest {
   }
 
   @Test
-  void theOldestPagesShrinkUnderABudget() {
+  void theOldestPagesAreRequantizedUnderABudget() {
     String spec = "mead:4,budget=110KiB,window=0,sinks=0";
     try (KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, context)) {
       grow(cache, 1500);
@@ -253,16 +256,16 @@ class MeadPageRequantizerTest {
   }
 
   @Test
-  void pagesShrinkForOthersOfTheirPool() {
+  void pagesAreRequantizedForOthersOfTheirPool() {
     MemoryPool enough = MemoryPool.unlimited();
-    assertThat(firstPageBesideAnother(enough)).isEqualTo(method(POOLED).codeBytes(LAYER, 0));
+    assertThat(firstPageNextToAnother(enough)).isEqualTo(method(POOLED).codeBytes(LAYER, 0));
     MemoryPool less = new MemoryPool(enough.peakBytes() * 9 / 10);
-    assertThat(firstPageBesideAnother(less)).isLessThan(method(POOLED).codeBytes(LAYER, 0));
+    assertThat(firstPageNextToAnother(less)).isLessThan(method(POOLED).codeBytes(LAYER, 0));
     assertThat(less.usedBytes()).isZero();
   }
 
-  /** Code bytes of a sequence's first page, once another is as long. */
-  private long firstPageBesideAnother(MemoryPool pool) {
+  /** Returns the code bytes of a sequence's first page after another sequence has grown as long. */
+  private long firstPageNextToAnother(MemoryPool pool) {
     CacheSpec spec = CacheSpec.parse(POOLED);
     try (KvCache first = spec.newCache(SHAPE, context.withMemory(pool));
         KvCache second = spec.newCache(SHAPE, context.withMemory(pool))) {
@@ -273,20 +276,20 @@ class MeadPageRequantizerTest {
   }
 
   @Test
-  void withoutABudgetNothingShrinks() {
+  void withoutABudgetNothingIsRequantized() {
     assertThat(CacheSpec.parse("mead:3").config().cacheConfig(SHAPE, context).codec().orElseThrow())
         .isNotInstanceOf(RequantizingCodec.class);
   }
 
   @Test
-  void wrongFloorsAreRefused() {
+  void invalidFloorsAreRejected() {
     assertThatThrownBy(() -> CacheSpec.parse("mead:2,budget=pool,floor=2.5").config())
         .isInstanceOf(InvalidInputException.class)
         .hasMessage("the cache 'mead:2,budget=pool,floor=2.5': floor is 2.5; expected 0.5 to 2.0");
     assertThatThrownBy(() -> CacheSpec.parse("mead:2,floor=1.5").config())
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
-            "the cache 'mead:2,floor=1.5': floor is for pages that shrink; give a budget, as in"
+            "the cache 'mead:2,floor=1.5': floor is for requantization; give a budget, as in"
                 + " budget=64MiB");
   }
 }

@@ -10,20 +10,20 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Pages of a layer of the bundled model, the tables of that layer, and what the trial scripts made
- * of them; the README beside the files has their shapes.
+ * Pages of a layer of the bundled model, the tables of that layer, and the output of the reference
+ * scripts. The README next to the files states their shapes.
  */
 final class ReferencePages {
   static final int PAGES = 2;
   static final int KV_HEADS = 2;
   static final int DIM = 64;
 
-  /** In the place of a scale where a row has no codes. */
+  /** Scale of a row without codes. */
   static final int NO_SCALE = 255;
 
   private ReferencePages() {}
 
-  /** The tables of the layer. */
+  /** Returns the tables of the layer. */
   static MeadProfile profile() {
     List<HeadProfile> heads = IntStream.range(0, KV_HEADS).mapToObj(ReferencePages::head).toList();
     return new MeadProfile(TableKind.TOKENS, List.of(heads), new int[] {0});
@@ -33,7 +33,7 @@ final class ReferencePages {
     return new HeadProfile(
         part(floats("key-weights.f32"), head, KV_HEADS),
         part(floats("value-to.f32"), head, KV_HEADS),
-        new float[DIM * DIM], // nothing is decoded
+        new float[DIM * DIM], // unused: nothing is decoded
         part(floats("deviations.f32"), head, KV_HEADS),
         part(floats("class-weights.f32"), head, KV_HEADS),
         part(floats("importance.f32"), head, KV_HEADS),
@@ -50,17 +50,17 @@ final class ReferencePages {
     return Arrays.copyOfRange(words, head * each, (head + 1) * each);
   }
 
-  /** Before rotation, in the order of pairs. // (tokens, DIM) */
+  /** Returns keys before RoPE, in pair order. // (tokens, DIM) */
   static float[] keys(int page, int head) {
     return ofPage(halves("keys.f16"), page, head);
   }
 
-  /** (tokens, DIM) */
+  /** Returns values. // (tokens, DIM) */
   static float[] values(int page, int head) {
     return ofPage(halves("values.f16"), page, head);
   }
 
-  /** (tokens) */
+  /** Returns received attention. // (tokens) */
   static int[] received(int page, int head) {
     int[] all = new int[bytes("received.i32").remaining() / Integer.BYTES];
     bytes("received.i32").asIntBuffer().get(all);
@@ -69,32 +69,32 @@ final class ReferencePages {
     return Arrays.copyOfRange(all, at, at + each);
   }
 
-  /** The table row of each token. */
-  static int[] picks(int page) {
+  /** Returns the table row of each token. */
+  static int[] tableRows(int page) {
     return part(unsigned("picks.u8"), page, PAGES);
   }
 
-  /** (classes, channels of keys and components) */
+  /** Returns bit widths. // (tiers, channels of keys and components) */
   static int[] bits(int head) {
     return part(unsigned("bits.u8"), head, KV_HEADS);
   }
 
-  /** (tokens) */
-  static int[] classes(int page, int head) {
+  /** Returns the tier of each token. // (tokens) */
+  static int[] tiers(int page, int head) {
     return ofPage(unsigned("classes.u8"), page, head);
   }
 
-  /** (tokens, keys and values), or {@link #NO_SCALE} */
+  /** Returns scales, or {@link #NO_SCALE}. // (tokens, keys and values) */
   static int[] scales(int page, int head) {
     return ofPage(unsigned("scales.u8"), page, head);
   }
 
-  /** (tokens, channels of keys and components); 0 where a channel has no bits */
+  /** Returns codes; 0 for a channel without bits. // (tokens, channels of keys and components) */
   static int[] codes(int page, int head) {
     return ofPage(unsigned("codes.u8"), page, head);
   }
 
-  /** (DIM) */
+  /** Returns mean errors. // (DIM) */
   static int[] means(int page, int head) {
     int[] means = ofPage(unsigned("means.i8"), page, head);
     Arrays.setAll(means, i -> (byte) means[i]);

@@ -20,9 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Pages are coded as the scripts did in which the method was tried. They computed with 64-bit
- * floats; no number of these pages is so near to where its code changes that 32 bits tell another
- * one, so nothing may differ.
+ * Tests that pages equal those of the reference scripts bit by bit. The scripts used 64-bit floats.
+ * No number of these pages is near enough to a rounding boundary for 32 bits to change its code.
  */
 class ReferenceScriptsTest {
   private static final double BITS = 2;
@@ -44,11 +43,11 @@ class ReferenceScriptsTest {
           .layers()
           .getFirst();
 
-  /** What became of a page, for one head. */
-  private record QuantizedPage(int[] classes, int[] scales, int[] codes, int[] means) {}
+  /** Contents of a page, for one head. */
+  private record QuantizedPage(int[] tiers, int[] scales, int[] codes, int[] means) {}
 
   @Test
-  void channelsHaveTheBitsThatTheScriptsWereGiven() {
+  void bitWidthsMatchTheScripts() {
     for (int head = 0; head < ReferencePages.KV_HEADS; head++) {
       int[] bits = new int[SaliencyTier.COUNT * BOTH];
       for (SaliencyTier tokens : SaliencyTier.values()) {
@@ -61,7 +60,7 @@ class ReferenceScriptsTest {
   }
 
   @Test
-  void thePagesHaveCodesOfEveryWidth() {
+  void pagesHaveCodesOfEveryWidth() {
     int[] widths =
         IntStream.range(0, ReferencePages.KV_HEADS)
             .flatMap(head -> Arrays.stream(ReferencePages.bits(head)))
@@ -72,29 +71,29 @@ class ReferenceScriptsTest {
 
   @ParameterizedTest
   @CsvSource({"0, 0", "0, 1", "1, 0", "1, 1"})
-  void everyTokenOfAPageIsInTheClassOfTheScripts(int page, int head) {
-    assertThat(packed(page, head).classes).isEqualTo(ReferencePages.classes(page, head));
+  void tiersMatchTheScripts(int page, int head) {
+    assertThat(quantize(page, head).tiers).isEqualTo(ReferencePages.tiers(page, head));
   }
 
   @ParameterizedTest
   @CsvSource({"0, 0", "0, 1", "1, 0", "1, 1"})
-  void everyVectorOfAPageHasTheScaleOfTheScripts(int page, int head) {
-    assertThat(packed(page, head).scales).isEqualTo(ReferencePages.scales(page, head));
+  void scalesMatchTheScripts(int page, int head) {
+    assertThat(quantize(page, head).scales).isEqualTo(ReferencePages.scales(page, head));
   }
 
   @ParameterizedTest
   @CsvSource({"0, 0", "0, 1", "1, 0", "1, 1"})
-  void everyCodeOfAPageIsThatOfTheScripts(int page, int head) {
-    assertThat(packed(page, head).codes).isEqualTo(ReferencePages.codes(page, head));
+  void codesMatchTheScripts(int page, int head) {
+    assertThat(quantize(page, head).codes).isEqualTo(ReferencePages.codes(page, head));
   }
 
   @ParameterizedTest
   @CsvSource({"0, 0", "0, 1", "1, 0", "1, 1"})
-  void theMeanErrorsOfAPageAreThoseOfTheScripts(int page, int head) {
-    assertThat(packed(page, head).means).isEqualTo(ReferencePages.means(page, head));
+  void meanErrorsMatchTheScripts(int page, int head) {
+    assertThat(quantize(page, head).means).isEqualTo(ReferencePages.means(page, head));
   }
 
-  private QuantizedPage packed(int page, int head) {
+  private QuantizedPage quantize(int page, int head) {
     MemorySegment out = MemorySegment.ofArray(new byte[(int) layer.layout().bytes()]);
     HeadTables ofHead = tables.head(0, head);
     HeadEncodingScratch tokens = tokens(ofHead, page, head);
@@ -113,12 +112,12 @@ class ReferenceScriptsTest {
     System.arraycopy(ReferencePages.keys(page, head), 0, tokens.keys, 0, tokens.keys.length);
     System.arraycopy(components, 0, tokens.components, 0, components.length);
     for (KvSide side : KvSide.values()) {
-      System.arraycopy(ReferencePages.picks(page), 0, tokens.tableRows(side), 0, TOKENS);
+      System.arraycopy(ReferencePages.tableRows(page), 0, tokens.tableRows(side), 0, TOKENS);
     }
     return tokens;
   }
 
-  /** Sums whose order depends on no machine, unlike those of kernels. */
+  /** Computes components by sums whose order is fixed, unlike those of kernels. */
   private static float[] components(HeadTables head, float[] values) {
     float[] components = new float[values.length];
     for (int i = 0; i < values.length; i++) {
@@ -135,14 +134,14 @@ class ReferenceScriptsTest {
   private QuantizedPage read(MemorySegment page, int head) {
     byte[] order = new byte[TOKENS];
     SaliencyTierMap.read(page, layer.layout().tierMapAt(head), order);
-    int[] classes = new int[TOKENS];
+    int[] tiers = new int[TOKENS];
     int[] scales = new int[TOKENS * KvSide.COUNT];
     int[] codes = new int[TOKENS * BOTH];
     Arrays.fill(scales, ReferencePages.NO_SCALE);
     for (SaliencyTier tokens : SaliencyTier.values()) {
       for (int row = 0; row < tokens.tokens(); row++) {
         int token = order[tokens.firstRow() + row];
-        classes[token] = tokens.ordinal();
+        tiers[token] = tokens.ordinal();
         for (KvSide side : KvSide.values()) {
           RowCodeLayout layout = codesOf(head, side, tokens);
           if (layout.rowBytes() > 0) {
@@ -157,7 +156,7 @@ class ReferenceScriptsTest {
         }
       }
     }
-    return new QuantizedPage(classes, scales, codes, means(page, head));
+    return new QuantizedPage(tiers, scales, codes, means(page, head));
   }
 
   private int[] means(MemorySegment page, int head) {
@@ -169,7 +168,7 @@ class ReferenceScriptsTest {
     return means;
   }
 
-  /** The bits from one on, low bits first. */
+  /** Reads bits from one on, low bits first. */
   private static int number(MemorySegment page, long firstBit, int bits) {
     int number = 0;
     for (int i = 0; i < bits; i++) {

@@ -55,10 +55,10 @@ class RowEncoderTest {
     return sum;
   }
 
-  /** What the encoder says is left is what a kernel's decoding leaves. */
+  /** The encoder's error equals that of the kernel's decoding. */
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
-  void whatIsLeftIsWhatDecodingLeaves(int bits) {
+  void theErrorMatchesDecoding(int bits) {
     RowCodeLayout layout = codes(bits);
     float[] x = gaussian(1.3);
     float[] left = x.clone();
@@ -75,10 +75,10 @@ class RowEncoderTest {
     }
   }
 
-  /** Deviations of vectors within the reach of scales are evened out by them. */
+  /** Scales even out the deviations of vectors within their range. */
   @ParameterizedTest
   @ValueSource(doubles = {0.4, 0.7, 1, 1.5, 2})
-  void asMuchIsLeftWhateverTheDeviation(double deviation) {
+  void theErrorIsProportionalToTheDeviation(double deviation) {
     RowCodeLayout layout = codes(2);
     MemorySegment out =
         MemorySegment.ofArray(new byte[layout.rowBytes() + RowCodeLayout.OVERREAD_BYTES]);
@@ -95,7 +95,7 @@ class RowEncoderTest {
 
   @ParameterizedTest
   @ValueSource(floats = {0, 1e-30f, 1e30f, -1e30f})
-  void extremesAreCodedToo(float number) {
+  void extremesAreEncodedToo(float number) {
     RowCodeLayout layout = codes(3);
     MemorySegment out =
         MemorySegment.ofArray(new byte[layout.rowBytes() + RowCodeLayout.OVERREAD_BYTES]);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class SaliencyTierMapTest {
   private final MemorySegment bytes = MemorySegment.ofArray(new byte[SaliencyTierMap.BYTES]);
 
-  /** Tokens by rows, ascending within each class. */
+  /** Returns a random token for each row, ascending within each tier. */
   private static byte[] order(long seed) {
     List<Integer> tokens =
         IntStream.range(0, Page.TOKENS).boxed().collect(Collectors.toCollection(ArrayList::new));
@@ -44,7 +44,7 @@ class SaliencyTierMapTest {
   }
 
   @Test
-  void classesOfOtherSizesAreNoticed() {
+  void tiersOfOtherSizesAreRejected() {
     SaliencyTierMap.write(order(1), bytes, 0);
     for (int bit = 0; bit < 8 * SaliencyTierMap.BYTES; bit++) {
       flip(bit);

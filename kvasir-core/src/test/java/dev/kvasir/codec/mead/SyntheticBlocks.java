@@ -21,11 +21,11 @@ import java.util.Optional;
 import java.util.Random;
 import org.assertj.core.data.Offset;
 
-/** Blocks of made-up tokens, the same wherever they are sealed. */
+/** Blocks of synthetic tokens, the same for every codec. */
 final class SyntheticBlocks {
   static final CacheShape SHAPE = new CacheShape(2, 2, 24, 20);
 
-  /** The layer whose pages tests look at. */
+  /** The layer whose pages are tested. */
   static final int LAYER = 1;
 
   private static final int TOKENS = Page.TOKENS;
@@ -33,8 +33,8 @@ final class SyntheticBlocks {
 
   private SyntheticBlocks() {}
 
-  /** The host of a model that owns some tables. */
-  static CacheContext host(ModelTables tables) {
+  /** Returns the context of a model that owns the tables. */
+  static CacheContext context(ModelTables tables) {
     return CacheContext.unknown()
         .withTables(Optional.of(tables))
         .withRotation(
@@ -42,26 +42,26 @@ final class SyntheticBlocks {
         .withProfile(Optional.of(SyntheticMeadTables.addTo(Profile.empty("none"), SHAPE)));
   }
 
-  /** All tokens of a block receive as much, and some of them many times that. */
-  static void receive(SequenceCodec by, int block, int... sinks) {
+  /** Gives all tokens of a block the same attention, and some of them many times that. */
+  static void observeAttention(SequenceCodec codec, int block, int... sinks) {
     for (int token = 0; token < TOKENS; token++) {
       int place = token;
       int[] weights = {Arrays.stream(sinks).anyMatch(sink -> sink == place) ? 5_000 : 100};
       for (int layer = 0; layer < SHAPE.layers(); layer++) {
         for (int head = 0; head < SHAPE.kvHeads(); head++) {
-          by.observeAttention(layer, head, block * TOKENS + token, weights, 1);
+          codec.observeAttention(layer, head, block * TOKENS + token, weights, 1);
         }
       }
     }
-    by.commit((block + 1) * TOKENS);
+    codec.commit((block + 1) * TOKENS);
   }
 
-  /** Seals a block in all layers; answers the page of one, the others are closed. */
-  static Page seal(SequenceCodec by, int block) {
-    try (Page other = by.quantize(0, block * TOKENS, keys(block), values(block))) {
+  /** Quantizes a block in all layers, returns the page of one and closes the others. */
+  static Page quantizeBlock(SequenceCodec codec, int block) {
+    try (Page other = codec.quantize(0, block * TOKENS, keys(block), values(block))) {
       assertThat(other.codeBytes()).isPositive();
     }
-    return by.quantize(LAYER, block * TOKENS, keys(block), values(block));
+    return codec.quantize(LAYER, block * TOKENS, keys(block), values(block));
   }
 
   static float[] keys(int block) {
@@ -72,7 +72,7 @@ final class SyntheticBlocks {
     return halves(SHAPE.kvHeads() * TOKENS * SHAPE.valueDim(), 10L * block + 1);
   }
 
-  /** Numbers as a cache hands them over: it held them as halves. */
+  /** Returns numbers rounded to halves, as a cache stores them. */
   static float[] halves(int count, long seed) {
     Random random = new Random(seed);
     float[] x = new float[count];
@@ -94,7 +94,7 @@ final class SyntheticBlocks {
     return out;
   }
 
-  /** Whether a token's keys and values come back bit by bit. */
+  /** Returns whether a token's keys and values are restored bit by bit. */
   static boolean isExact(Page page, int block, int token) {
     boolean exact = true;
     for (int head = 0; head < SHAPE.kvHeads(); head++) {
@@ -109,7 +109,7 @@ final class SyntheticBlocks {
     return Arrays.equals(found, token * width, (token + 1) * width, given, from, from + width);
   }
 
-  /** Attention on a page is attention on what it expands to. */
+  /** Asserts that attention on a page equals attention on its dequantized vectors. */
   static void assertAttention(Page page, int head) {
     int rows = 3;
     int keyDim = SHAPE.keyDim();
@@ -120,13 +120,13 @@ final class SyntheticBlocks {
     for (int i = 0; i < weights.length; i++) {
       weights[i] = Math.abs(weights[i]);
     }
-    float[] mixed = new float[rows * valueDim];
+    float[] accumulator = new float[rows * valueDim];
     PageReaders readers = new PageReaders(KERNELS, keyDim, valueDim);
     readers.beginPass();
     PageReader reader = page.reader(readers);
     reader.score(page, head, queries, rows, scores);
-    reader.accumulate(page, head, weights, rows, mixed);
-    readers.endPass(rows, mixed);
+    reader.accumulate(page, head, weights, rows, accumulator);
+    readers.endPass(rows, accumulator);
     float[] keys = expandedKeys(page, head);
     float[] values = expandedValues(page, head);
     for (int row = 0; row < rows; row++) {
@@ -143,7 +143,7 @@ final class SyntheticBlocks {
           sum += (double) weights[row * TOKENS + token] * values[token * valueDim + i];
         }
         // 128 weights, each rounded to a 32,767th of the largest, which is about three
-        assertThat((double) mixed[row * valueDim + i]).isCloseTo(sum, Offset.offset(3e-3));
+        assertThat((double) accumulator[row * valueDim + i]).isCloseTo(sum, Offset.offset(3e-3));
       }
     }
   }

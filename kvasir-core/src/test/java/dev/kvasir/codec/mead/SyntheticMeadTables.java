@@ -19,7 +19,7 @@ public final class SyntheticMeadTables {
     this.shape = shape;
   }
 
-  /** A profile with tables of every kind, and rows of the first layer. */
+  /** Adds tables of every kind, and first-layer rows, to a profile. */
   public static Profile addTo(Profile profile, CacheShape shape) {
     SyntheticMeadTables made = new SyntheticMeadTables(shape);
     Profile with = made.first().addTo(profile, shape);
@@ -80,7 +80,7 @@ public final class SyntheticMeadTables {
         words);
   }
 
-  /** A mirror is its own inverse. */
+  /** Returns a reflection, which is its own inverse. */
   private float[] reflection(int dim) {
     float[] normal = gaussian(dim, 1);
     double length = 0;

@@ -21,10 +21,10 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tiers of channels by what queries look at. */
+/** Tests the assignment of key channels to tiers. */
 @Tag("contract")
 class MixkvqCacheTest {
-  private static final PageWorkspace ROOM =
+  private static final PageWorkspace WORKSPACE =
       new PageWorkspace(KernelChoice.ofThisProcess().kernels());
   private static final long SEED = 41;
   private static final CacheShape SHAPE = new CacheShape(1, 2, 64);
@@ -32,14 +32,14 @@ class MixkvqCacheTest {
   private static final CacheContext HOST = CacheContext.unknown().withQueryHeads(QUERY_HEADS);
   private static final int TOKENS = 2048;
 
-  /** Channel 9 reaches far and is never looked at; channel 20 is looked at more than others. */
+  /** Channel 9 has a large range and small queries; channel 20 has larger queries than others. */
   @Test
-  void whatQueriesLookAtIsKeptAndWhatOnlyReachesFarIsNot() {
+  void channelsWithLargeQueriesStayInHighPrecision() {
     try (KvCache cache = filled("mixkvq,high=10,mid=4", HOST)) {
       UniformPage page = page(cache);
       assertThat(page.shape(0).keys()).hasSize(3);
       assertThat(page.channelAt(0, 0)).isEqualTo(20);
-      assertThat(placeOf(page, 9)).isGreaterThan(widths(page, 16) + widths(page, 4) - 1);
+      assertThat(indexOf(page, 9)).isGreaterThan(widths(page, 16) + widths(page, 4) - 1);
     }
     try (KvCache cache = filled("mixkvq,high=10,mid=2.5,salience=error", HOST)) {
       assertThat(cache.observesQueries()).isFalse();
@@ -48,7 +48,7 @@ class MixkvqCacheTest {
   }
 
   @Test
-  void bytesFollowTheSizesOfTiers() {
+  void bytesFollowTierSizes() {
     try (KvCache cache = filled("mixkvq,high=10,mid=4", HOST)) {
       long codes = 0;
       long pages = 0;
@@ -68,7 +68,7 @@ class MixkvqCacheTest {
     }
   }
 
-  /** Two blocks that are sealed together have one division into tiers. */
+  /** Two blocks that are quantized together share their tiers. */
   @Test
   void residualTokensShareTheirTiers() {
     try (KvCache cache = filled("mixkvq,high=7,mid=3.5,residual=256", HOST)) {
@@ -83,7 +83,7 @@ class MixkvqCacheTest {
   }
 
   @Test
-  void aProfileBringsThresholdsAndTheSpecWinsOverIt() {
+  void specOverridesThresholdsOfTheProfile() {
     CacheContext context = HOST.withProfile(Optional.of(profile(10, 4)));
     try (KvCache tuned = filled("mixkvq", context);
         KvCache same = filled("mixkvq,high=10,mid=4", HOST);
@@ -97,9 +97,9 @@ class MixkvqCacheTest {
         .isEqualTo("mixkvq,high=3,mid=1");
   }
 
-  /** Error alone gets the thresholds that leave tiers of the same sizes. */
+  /** Salience by error gets the thresholds that give tiers of the same sizes. */
   @Test
-  void bothSaliencesOfAProfileTakeAboutTheSameBytes() {
+  void bothSalienceMeasuresTakeSimilarBytes() {
     CacheContext context = HOST.withProfile(Optional.of(profile(10, 4)));
     try (KvCache byQueries = filled("mixkvq", context);
         KvCache byError = filled("mixkvq,salience=error", context)) {
@@ -109,7 +109,7 @@ class MixkvqCacheTest {
   }
 
   @Test
-  void whatWasMeasuredForetellsBytes() {
+  void measuredSharesEstimateBytes() {
     CacheContext context = HOST.withProfile(Optional.of(profile(10, 4)));
     CacheSpec spec = CacheSpec.parse("mixkvq");
     assertThat(spec.sizes(SHAPE, context)).isEqualTo(SizeAccuracy.TYPICAL);
@@ -123,7 +123,7 @@ class MixkvqCacheTest {
   }
 
   @Test
-  void withoutThresholdsItSaysHowToFindThem() {
+  void missingThresholdsAreExplained() {
     assertThatThrownBy(() -> CacheSpec.parse("mixkvq,high=3").newCache(SHAPE, HOST))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("kvasir tune --kv mixkvq")
@@ -138,7 +138,7 @@ class MixkvqCacheTest {
         .hasMessageContaining("takes no bits");
   }
 
-  /** With quantiles of what {@link #filled} fills in, over all blocks. */
+  /** Returns a profile with the quantiles of {@link #filled} over all blocks. */
   private static Profile profile(float high, float mid) {
     float[] byQueries = new float[64 * 15];
     float[] byError = new float[64 * 15];
@@ -156,7 +156,7 @@ class MixkvqCacheTest {
           most = Math.max(most, keys[at]);
         }
         byError[block * 64 + channel] = (most - least) / 3;
-        // The mean of |x| of a normal number is the square root of 2 / pi.
+        // The mean of |x| of a normal variable is the square root of 2 / pi.
         byQueries[block * 64 + channel] =
             (most - least) / 3 * querySize(channel) * (float) Math.sqrt(2 / Math.PI);
       }
@@ -211,7 +211,7 @@ class MixkvqCacheTest {
         .sum();
   }
 
-  private static int placeOf(UniformPage page, int channel) {
+  private static int indexOf(UniformPage page, int channel) {
     for (int place = 0; place < 64; place++) {
       if (page.channelAt(0, place) == channel) {
         return place;

@@ -25,8 +25,8 @@ class QueryMagnitudesTest {
   }
 
   @Test
-  void itIsTheMeanOverTokensAndHeads() {
-    QueryMagnitudes magnitudes = tally(QuerySpan.WINDOW);
+  void magnitudeIsTheMeanOverTokensAndHeads() {
+    QueryMagnitudes magnitudes = newMagnitudes(QuerySpan.WINDOW);
     float[] queries = queries(2);
     magnitudes.add(0, queries, 0, SHARED);
     magnitudes.add(1, queries, QUERY, SHARED);
@@ -40,27 +40,27 @@ class QueryMagnitudesTest {
     magnitudes.close();
   }
 
-  /** Threads add a step's tokens in any order, and the text of a seed must not depend on it. */
+  /** Threads add the tokens of a step in any order, and generated text must not depend on it. */
   @Test
   void everyOrderGivesTheSameBits() {
     float[] queries = queries(500);
-    QueryMagnitudes inOrder = tally(QuerySpan.WINDOW);
+    QueryMagnitudes inOrder = newMagnitudes(QuerySpan.WINDOW);
     IntStream.range(0, 500).forEach(i -> inOrder.add(i, queries, i * QUERY, SHARED));
-    QueryMagnitudes mixedUp = tally(QuerySpan.WINDOW);
+    QueryMagnitudes shuffled = newMagnitudes(QuerySpan.WINDOW);
     IntStream.range(0, 500)
         .parallel()
-        .forEach(i -> mixedUp.add(499 - i, queries, (499 - i) * QUERY, SHARED));
-    assertThat(weights(mixedUp)).isEqualTo(weights(inOrder));
+        .forEach(i -> shuffled.add(499 - i, queries, (499 - i) * QUERY, SHARED));
+    assertThat(weights(shuffled)).isEqualTo(weights(inOrder));
     inOrder.close();
-    mixedUp.close();
+    shuffled.close();
   }
 
   @Test
-  void aWindowBeginsWithTheFirstQueryAfterSealing() {
+  void windowStartsWithTheFirstQueryAfterQuantization() {
     float[] queries = queries(2);
-    QueryMagnitudes window = tally(QuerySpan.WINDOW);
-    QueryMagnitudes sequence = tally(QuerySpan.SEQUENCE);
-    QueryMagnitudes second = tally(QuerySpan.WINDOW);
+    QueryMagnitudes window = newMagnitudes(QuerySpan.WINDOW);
+    QueryMagnitudes sequence = newMagnitudes(QuerySpan.SEQUENCE);
+    QueryMagnitudes second = newMagnitudes(QuerySpan.WINDOW);
     second.add(1, queries, QUERY, SHARED);
     for (QueryMagnitudes magnitudes : new QueryMagnitudes[] {window, sequence}) {
       magnitudes.add(0, queries, 0, SHARED);
@@ -77,7 +77,7 @@ class QueryMagnitudesTest {
   @Test
   void forksShareSumsUntilOneAdds() {
     float[] queries = queries(2);
-    QueryMagnitudes parent = tally(QuerySpan.WINDOW);
+    QueryMagnitudes parent = newMagnitudes(QuerySpan.WINDOW);
     parent.add(0, queries, 0, SHARED);
     float[] past = weights(parent);
     long held = CountedArena.liveBytes();
@@ -91,9 +91,9 @@ class QueryMagnitudesTest {
   }
 
   @Test
-  void sumsGoWithTheirFirstToken() {
+  void sumsAreClearedWithTheirFirstToken() {
     float[] queries = queries(1);
-    QueryMagnitudes magnitudes = tally(QuerySpan.WINDOW);
+    QueryMagnitudes magnitudes = newMagnitudes(QuerySpan.WINDOW);
     magnitudes.add(7, queries, 0, SHARED);
     magnitudes.truncate(8);
     assertThat(weights(magnitudes)[0]).isPositive();
@@ -102,7 +102,7 @@ class QueryMagnitudesTest {
     magnitudes.close();
   }
 
-  private static QueryMagnitudes tally(QuerySpan span) {
+  private static QueryMagnitudes newMagnitudes(QuerySpan span) {
     return new QueryMagnitudes(KV_HEADS, HEAD_DIM, span, MemoryPool.unlimited());
   }
 

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class TiersTest {
   @Test
-  void channelsAreOrderedByTierAndThenAsTheyCome() {
+  void channelsAreOrderedByTierThenIndex() {
     float[] salience = {1, 5, 3, 9, 1, 3, 1, 3, 3};
     Tiers tiers = Tiers.of(salience, 0, 9, new Thresholds(4, 2));
     assertThat(tiers.high()).isEqualTo(2);
@@ -23,7 +23,7 @@ class TiersTest {
   }
 
   @Test
-  void roomInTheLastQuadGoesToTheMostSalientOfTheRest() {
+  void freeSlotsInTheLastQuadGoToTheMostSalientChannels() {
     float[] salience = {0, 3, 1.5f, 0.5f, 1.9f, 1.8f, 0.1f, 0.2f};
     Tiers tiers = Tiers.of(salience, 0, 8, new Thresholds(4, 2));
     assertThat(tiers.mid()).isEqualTo(4);
@@ -31,14 +31,14 @@ class TiersTest {
   }
 
   @Test
-  void whereFourBitsBeginAboveKeepingThereAreNone() {
+  void midThresholdAboveHighLeavesNoMidTier() {
     Tiers tiers = Tiers.of(new float[] {5, 3, 1, 1}, 0, 4, new Thresholds(2, 4));
     assertThat(tiers.high()).isEqualTo(2);
     assertThat(tiers.mid()).isZero();
   }
 
   @Test
-  void quantilesTellSharesAndThresholds() {
+  void quantilesConvertSharesAndThresholds() {
     float[] saliences = new float[10_001];
     for (int i = 0; i < saliences.length; i++) {
       saliences[(i * 7919) % saliences.length] = i / 10_000f;

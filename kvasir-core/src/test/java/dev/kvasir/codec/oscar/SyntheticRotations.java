@@ -8,7 +8,7 @@ import dev.kvasir.profile.Profile;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
-/** Reflections at random planes, which are as orthogonal as rotations are. */
+/** Reflections at random planes, which are orthogonal like rotations. */
 public final class SyntheticRotations {
   private SyntheticRotations() {}
 

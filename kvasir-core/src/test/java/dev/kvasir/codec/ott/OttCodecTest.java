@@ -15,9 +15,9 @@ class OttCodecTest {
   private static final int DIM = 16;
   private static final int SMALL = 77;
 
-  /** The case that the method is made for: a channel that is large but for one token. */
+  /** The case the method is designed for: a channel that is large except in one token. */
   @Test
-  void oneSmallKeyStretchesNoRange() {
+  void oneSmallKeyDoesNotStretchTheRange() {
     float[] keys = keys();
     float[] values = keys();
     OttCodec codec =
@@ -37,7 +37,7 @@ class OttCodecTest {
         .isEqualTo(Arrays.copyOfRange(keys, at, at + DIM));
   }
 
-  /** Channel 0 lies between 58 and 62, and at zero for one token. */
+  /** Returns keys whose channel 0 is between 58 and 62, except for zero in one token. */
   private static float[] keys() {
     Random random = new Random(3);
     float[] x = new float[Page.TOKENS * DIM];

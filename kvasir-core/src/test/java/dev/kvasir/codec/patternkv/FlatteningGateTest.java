@@ -20,10 +20,10 @@ class FlatteningGateTest {
     assertThat(FlatteningGate.normalQuantile(p)).isCloseTo(z, within(1e-8));
   }
 
-  /** The criterion as the paper has it holds just below the ratio and fails just above. */
+  /** The criterion of the paper holds just below the ratio and fails just above. */
   @ParameterizedTest
   @CsvSource({"64, 0.05", "80, 0.05", "128, 0.05", "128, 0.001", "20, 0.2", "256, 0.4"})
-  void theRatioIsWhereTheCriterionTurns(int headDim, double alpha) {
+  void ratioIsTheLimitOfTheCriterion(int headDim, double alpha) {
     double ratio = FlatteningGate.largestRatio(headDim, alpha);
     assertThat(ratio).isBetween(0.3, 1.0);
     assertThat(holds(ratio - 1e-9, headDim, alpha)).isTrue();
@@ -36,12 +36,12 @@ class FlatteningGateTest {
   }
 
   @Test
-  void withoutAnyDoubtAnyGainWillDo() {
+  void alphaOfOneHalfAcceptsAnyGain() {
     assertThat(FlatteningGate.largestRatio(128, 0.5)).isCloseTo(1, within(1e-9));
   }
 
   @Test
-  void tooFewChannelsProveNothing() {
+  void tooFewChannelsAcceptNoPattern() {
     assertThat(FlatteningGate.largestRatio(4, 1e-6)).isNegative();
   }
 }

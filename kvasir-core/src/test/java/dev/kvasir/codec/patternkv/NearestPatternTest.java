@@ -28,7 +28,7 @@ class NearestPatternTest {
 
   /** The residuals are (3, 3, 3, 3), (5, 0, 0, 0) and (0, 4, 4, 0). */
   @Test
-  void everyRuleHasItsOwnFavourite() {
+  void everyChoicePrefersAnotherPattern() {
     float[] x = {5, 4, 4, 0};
     float[] patterns = {2, 1, 1, -3, 0, 4, 4, 0, 5, 0, 0, 0};
     assertThat(chosen(patterns, PatternChoice.RANGE, x)).isZero();
@@ -44,7 +44,7 @@ class NearestPatternTest {
         .nearest(x, 0, ANY);
   }
 
-  /** The range of the vector is 8; the patterns leave 2 and 6 of it. */
+  /** The range of the vector is 8; the patterns reduce it to 2 and 6. */
   @Test
   void aPatternThatFlattensTooLittleIsNotUsed() {
     float[] x = {0, 2, 4, 8};
@@ -61,7 +61,7 @@ class NearestPatternTest {
     assertThat(worse.nearest(x, 0, -1)).isEqualTo(PatternSet.NONE);
   }
 
-  /** A half holds no residual of 120,000. */
+  /** A residual of 120,000 does not fit in fp16. */
   @Test
   void aPatternTooFarAwayIsNotUsed() {
     float[] x = {60_000, 60_000, 60_000, 60_000};

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a cache of patterns promises beyond what every cache does. */
+/** Tests what PatternKV guarantees in addition to the contract of every cache. */
 @Tag("contract")
 class PatternkvCacheTest {
   private static final CacheShape SHAPE = new CacheShape(2, 2, 16);
@@ -32,12 +32,12 @@ class PatternkvCacheTest {
   private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
 
   @Test
-  void aBankStopsAtWhatAByteCanTell() {
+  void bankIsLimitedToByteIndices() {
     long before = CountedArena.liveBytes();
     CacheSpec spec = CacheSpec.parse("patternkv:2,patterns=250,window=0");
     try (KvCache cache = spec.newCache(SHAPE)) {
       fill(cache, 12 * 128, 128, new Random(1));
-      // A block has no more patterns than tokens; the eleven after it share a slab of sixteen.
+      // A block has no more patterns than tokens; the next eleven share a slab of sixteen.
       assertThat(cache.bytes().tables()).isEqualTo((128 + 16) * PATTERN_BYTES);
       fill(cache, 200 * 128, 128, new Random(2));
       assertThat(cache.bytes().tables()).isEqualTo(255 * PATTERN_BYTES);
@@ -48,7 +48,7 @@ class PatternkvCacheTest {
   }
 
   @Test
-  void aPromptThatIsHeldBackIsMinedAsAWhole() {
+  void deferredPromptIsMinedAsAWhole() {
     try (KvCache cache = CacheSpec.parse("patternkv:2,patterns=200").newCache(SHAPE)) {
       cache.deferQuantization(true);
       fill(cache, 1000, 250, new Random(1));
@@ -60,7 +60,7 @@ class PatternkvCacheTest {
   }
 
   @Test
-  void aCutSequenceForgetsItsPatterns() {
+  void truncationDropsPatterns() {
     long before = CountedArena.liveBytes();
     CacheSpec spec = CacheSpec.parse("patternkv:2,window=0,sinks=3");
     try (KvCache cache = spec.newCache(SHAPE)) {
@@ -75,9 +75,9 @@ class PatternkvCacheTest {
     }
   }
 
-  /** Both add patterns to what they share, and neither disturbs what the other has packed. */
+  /** Both add patterns to the shared ones, and neither affects the pages of the other. */
   @Test
-  void forksGrowBanksOfTheirOwn() {
+  void forksGrowTheirOwnBanks() {
     long before = CountedArena.liveBytes();
     KvCache parent = CacheSpec.parse("patternkv:4,window=0").newCache(SHAPE);
     fill(parent, 600, 100, new Random(1));
@@ -97,7 +97,7 @@ class PatternkvCacheTest {
   }
 
   @Test
-  void theSameTokensLeaveTheSameCache() {
+  void sameTokensGiveTheSameCache() {
     float[][] found = new float[2][];
     for (int i = 0; i < 2; i++) {
       try (KvCache cache = CacheSpec.parse("patternkv:2").newCache(SHAPE)) {
@@ -108,7 +108,7 @@ class PatternkvCacheTest {
     assertThat(found[0]).isEqualTo(found[1]);
   }
 
-  /** Vectors near few points, far from each other, are what patterns are for. */
+  /** Patterns suit vectors near a few points that are far apart. */
   @ParameterizedTest
   @ValueSource(strings = {"k-patterns", "v-patterns"})
   void patternsMakeClusteredVectorsMorePrecise(String left) {
@@ -117,19 +117,19 @@ class PatternkvCacheTest {
     assertThat(with).isLessThan(without / 4);
   }
 
-  /** One vector, rotated to every position, is one pattern that turns and many that do not. */
+  /** One vector, rotated to every position, needs one rotating pattern, but many static ones. */
   @ParameterizedTest
   @EnumSource
-  void aKeyThatOnlyTurnsIsOnePattern(RopeLayout layout) {
+  void rotatedKeyNeedsOnePattern(RopeLayout layout) {
     Rope rope = new Rope(layout, RopeFrequencies.unscaled(100, 12));
-    double turning = turningError("patternkv:2,patterns=1,rope=rotate", rope);
-    double still = turningError("patternkv:2,patterns=1,rope=static", rope);
-    assertThat(turning).as("a half is this precise").isLessThan(2e-3);
+    double rotating = rotationError("patternkv:2,patterns=1,rope=rotate", rope);
+    double still = rotationError("patternkv:2,patterns=1,rope=static", rope);
+    assertThat(rotating).as("a half is this precise").isLessThan(2e-3);
     assertThat(still).isGreaterThan(0.1);
   }
 
-  /** The largest error of a channel. */
-  private double turningError(String spec, Rope rope) {
+  /** Returns the largest error of a channel. */
+  private double rotationError(String spec, Rope rope) {
     float[] still = gaussian(new Random(6), VECTOR, 1);
     float[][] given = new float[600][];
     try (KvCache cache =
@@ -213,7 +213,7 @@ class PatternkvCacheTest {
     return x;
   }
 
-  /** The first tokens of the last head, block after block. */
+  /** Returns the first tokens of the last head, block after block. */
   private float[] keys(KvCache cache, int tokens) {
     float[] all = new float[tokens * SHAPE.headDim()];
     float[] block = new float[128 * SHAPE.headDim()];

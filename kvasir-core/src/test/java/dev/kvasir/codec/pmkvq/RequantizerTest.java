@@ -18,14 +18,14 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RequantizerTest {
-  private static final PageWorkspace ROOM = new PageWorkspace(new ScalarKernels());
+  private static final PageWorkspace WORKSPACE = new PageWorkspace(new ScalarKernels());
   private static final long SEED = 4;
   private static final int KV_HEADS = 2;
 
-  /** Rounding at every width adds up: half a step of each. */
+  /** Rounding errors of all bit widths add up: half a step each. */
   @ParameterizedTest
   @CsvSource({"20, 1", "20, 2", "20, 3", "64, 3", "128, 3", "192, 3", "256, 2"})
-  void aPageThatShrankStepByStepIsWithinAStepOfWhatWasPacked(int headDim, int levels) {
+  void stepwiseRequantizationStaysWithinAStep(int headDim, int levels) {
     float[] keys = vectors(headDim);
     float[] values = vectors(headDim);
     RequantizingSequence sequence = codec(headDim, RightShift.EQUIVALENT).newSequence();
@@ -44,7 +44,7 @@ class RequantizerTest {
     return steps * 1.01;
   }
 
-  /** Errors as parts of the range of each channel, in groups of tokens. */
+  /** Errors are relative to the range of each channel, in groups of tokens. */
   @ParameterizedTest
   @CsvSource({
     "20, 1, 32",
@@ -55,7 +55,7 @@ class RequantizerTest {
     "96, 3, 64",
     "256, 1, 128"
   })
-  void keysByChannelAreWithinAStepOfWhatWasPacked(int headDim, int level, int group) {
+  void perChannelKeysStayWithinAStep(int headDim, int level, int group) {
     float[] keys = vectors(headDim);
     RequantizingSequence sequence =
         codec(headDim, RightShift.EQUIVALENT, KeyScaleAxis.CHANNEL).newSequence();
@@ -63,27 +63,27 @@ class RequantizerTest {
     float[] found = new float[Page.TOKENS * headDim];
     try (Page page = stepByStep(sequence, wide, level)) {
       for (int head = 0; head < KV_HEADS; head++) {
-        page.dequantizeKeys(ROOM, head, Page.TOKENS, found);
+        page.dequantizeKeys(WORKSPACE, head, Page.TOKENS, found);
         int at = head * found.length;
-        float[] turnedFound = turned(found, 0, headDim);
-        float[] turnedKeys = turned(keys, at, headDim);
-        assertClose(turnedFound, turnedKeys, 0, group, allowed(level));
+        float[] transposedFound = transposed(found, 0, headDim);
+        float[] transposedKeys = transposed(keys, at, headDim);
+        assertClose(transposedFound, transposedKeys, 0, group, allowed(level));
       }
     }
   }
 
-  /** (tokens, channels) to (channels, tokens). */
-  private static float[] turned(float[] x, int at, int headDim) {
-    float[] turned = new float[Page.TOKENS * headDim];
-    for (int i = 0; i < turned.length; i++) {
-      turned[i % headDim * Page.TOKENS + i / headDim] = x[at + i];
+  /** Transposes (tokens, channels) to (channels, tokens). */
+  private static float[] transposed(float[] x, int at, int headDim) {
+    float[] transposed = new float[Page.TOKENS * headDim];
+    for (int i = 0; i < transposed.length; i++) {
+      transposed[i % headDim * Page.TOKENS + i / headDim] = x[at + i];
     }
-    return turned;
+    return transposed;
   }
 
   @ParameterizedTest
   @EnumSource(RightShift.class)
-  void shrinkingAtOnceIsShrinkingStepByStep(RightShift shift) {
+  void directRequantizationEqualsStepwise(RightShift shift) {
     int headDim = 64;
     RequantizingSequence atOnce = codec(headDim, shift).newSequence();
     RequantizingSequence stepByStep = codec(headDim, shift).newSequence();
@@ -93,15 +93,15 @@ class RequantizerTest {
     float[] b = new float[a.length];
     try (Page one = replaced(atOnce, wide, 3);
         Page other = stepByStep(stepByStep, same, 3)) {
-      one.dequantizeKeys(ROOM, 1, Page.TOKENS, a);
-      other.dequantizeKeys(ROOM, 1, Page.TOKENS, b);
-      // Only the modified shift rounds scales on the way.
+      one.dequantizeKeys(WORKSPACE, 1, Page.TOKENS, a);
+      other.dequantizeKeys(WORKSPACE, 1, Page.TOKENS, b);
+      // Only the modified shift rounds scales at each step.
       float tolerance = shift == RightShift.MODIFIED ? 5e-3f : 0;
       assertThat(a).usingComparatorWithPrecision(tolerance).containsExactly(b);
     }
   }
 
-  /** Scales are the same whether a page was narrow from the start or became so. */
+  /** Direct quantization and requantization give the same scales. */
   @ParameterizedTest
   @CsvSource({"1, TOKEN", "2, TOKEN", "3, TOKEN", "1, CHANNEL", "2, CHANNEL", "3, CHANNEL"})
   void scalesSurviveToTheLastBit(int level, KeyScaleAxis keyScales) {
@@ -121,9 +121,9 @@ class RequantizerTest {
   }
 
   /**
-   * Numbers that move down by half a step come back worst. On numbers like these the modified shift
+   * Numbers that decrease by half a step are the least accurate. For this data, the modified shift
    * even has less squared error than the equivalent one at few bits: it gives up the ends of the
-   * range for smaller steps. Ends are what the paper found to matter.
+   * range for smaller steps. The paper found that the ends matter.
    */
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3})
@@ -140,7 +140,7 @@ class RequantizerTest {
     Page wide = sequence.quantize(0, 0, vectors(headDim), values.clone());
     float[] found = new float[Page.TOKENS * headDim];
     try (Page page = replaced(sequence, wide, level)) {
-      page.dequantizeValues(ROOM, 0, Page.TOKENS, found);
+      page.dequantizeValues(WORKSPACE, 0, Page.TOKENS, found);
     }
     double sum = 0;
     for (int i = 0; i < found.length; i++) {
@@ -159,18 +159,18 @@ class RequantizerTest {
     "1, CHANNEL",
     "3, CHANNEL"
   })
-  void aPageOfEveryWidthIsStoredAndReadAsItWas(int level, KeyScaleAxis keyScales) {
+  void pagesOfEveryWidthRoundTrip(int level, KeyScaleAxis keyScales) {
     RequantizingSequence sequence = codec(192, RightShift.EQUIVALENT, keyScales).newSequence();
     sequence.setLevel(0, level);
     try (Page page = sequence.quantize(0, 0, vectors(192), vectors(192));
         Page read = sequence.deserialize(0, page.serialize())) {
       float[] a = new float[Page.TOKENS * 192];
       float[] b = new float[a.length];
-      page.dequantizeKeys(ROOM, 1, Page.TOKENS, a);
-      read.dequantizeKeys(ROOM, 1, Page.TOKENS, b);
+      page.dequantizeKeys(WORKSPACE, 1, Page.TOKENS, a);
+      read.dequantizeKeys(WORKSPACE, 1, Page.TOKENS, b);
       assertThat(b).isEqualTo(a);
-      page.dequantizeValues(ROOM, 1, Page.TOKENS, a);
-      read.dequantizeValues(ROOM, 1, Page.TOKENS, b);
+      page.dequantizeValues(WORKSPACE, 1, Page.TOKENS, a);
+      read.dequantizeValues(WORKSPACE, 1, Page.TOKENS, b);
       assertThat(b).isEqualTo(a);
     }
   }
@@ -199,19 +199,19 @@ class RequantizerTest {
   }
 
   private static Page replaced(RequantizingSequence sequence, Page page, int level) {
-    Page narrower = sequence.requantize(page, level);
+    Page requantized = sequence.requantize(page, level);
     page.close();
-    return narrower;
+    return requantized;
   }
 
-  /** Errors as parts of the range of each token, in groups of up to 128 channels. */
+  /** Errors are relative to the range of each token, in groups of up to 128 channels. */
   private static void assertClose(
       Page page, int headDim, float[] keys, float[] values, double allowed) {
     float[] found = new float[Page.TOKENS * headDim];
     for (int head = 0; head < KV_HEADS; head++) {
-      page.dequantizeKeys(ROOM, head, Page.TOKENS, found);
+      page.dequantizeKeys(WORKSPACE, head, Page.TOKENS, found);
       assertClose(found, keys, head * found.length, headDim, allowed);
-      page.dequantizeValues(ROOM, head, Page.TOKENS, found);
+      page.dequantizeValues(WORKSPACE, head, Page.TOKENS, found);
       assertClose(found, values, head * found.length, headDim, allowed);
     }
   }
@@ -228,7 +228,7 @@ class RequantizerTest {
         most = Math.max(most, expected[at + i]);
       }
       for (int i = from; i < from + count; i++) {
-        // The zero is a half, rounded down.
+        // The zero is an fp16 number, rounded down.
         float tolerance =
             (float) (allowed * (most - least) * 1.001 + 1e-3 * Math.abs(least) * allowed);
         assertThat(found[i]).isCloseTo(expected[at + i], within(tolerance));

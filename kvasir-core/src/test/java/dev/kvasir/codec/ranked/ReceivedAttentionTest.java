@@ -13,7 +13,7 @@ class ReceivedAttentionTest {
   private static final RankedSizes SIZES = new RankedSizes(1, 1, DIM, DIM, 1);
 
   @Test
-  void theTokenThatQueriesLookAtReceivesMost() {
+  void theTokenMatchingQueriesReceivesMost() {
     float[] keys = new float[Page.TOKENS * DIM];
     keys[17 * DIM] = 6;
     double[] received = received(AttentionAggregation.MEAN, keys, 1000, 1001);
@@ -21,7 +21,7 @@ class ReceivedAttentionTest {
     assertThat(Arrays.stream(received).sum()).isBetween(0.999, 1.001);
   }
 
-  /** Keys are all alike: a query gives to each token as much, and sees those up to its own. */
+  /** All keys are equal, so a query attends equally to all tokens up to its own. */
   @Test
   void theSumFavoursEarlyTokensAndTheMeanDoesSoLess() {
     float[] keys = new float[Page.TOKENS * DIM];
@@ -35,7 +35,7 @@ class ReceivedAttentionTest {
   }
 
   @Test
-  void theMostRecentQueriesStayWhateverTheOrderInWhichTheyCome() {
+  void theMostRecentQueriesStayInAnyOrderOfArrival() {
     RecentQueries recent = new RecentQueries(2, DIM, MemoryPool.unlimited());
     for (int position : new int[] {7, 4, 6, 5}) {
       recent.add(position, new float[] {position, 0, 0, 0}, 0);

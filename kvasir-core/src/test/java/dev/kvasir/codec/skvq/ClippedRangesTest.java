@@ -11,7 +11,7 @@ class ClippedRangesTest {
   private static final int CHANNELS = 64;
 
   @Test
-  void twoBitsOfNumbersWithLongTailsAreClipped() {
+  void longTailsAreClippedAtTwoBits() {
     float[] x = gaussian();
     float[] clipped = x.clone();
     new ClippedRanges(CHANNELS, ChannelOrder.identity(CHANNELS), 0, CHANNELS, 2).clip(clipped, 0);
@@ -19,7 +19,7 @@ class ClippedRangesTest {
   }
 
   @Test
-  void eightBitsAreNot() {
+  void nothingIsClippedAtEightBits() {
     float[] x = gaussian();
     float[] clipped = x.clone();
     new ClippedRanges(CHANNELS, ChannelOrder.identity(CHANNELS), 0, CHANNELS, 8).clip(clipped, 0);
@@ -27,7 +27,7 @@ class ClippedRangesTest {
   }
 
   @Test
-  void otherGroupsStayAsTheyAre() {
+  void otherGroupsAreUnchanged() {
     float[] x = gaussian();
     float[] clipped = x.clone();
     new ClippedRanges(CHANNELS, ChannelOrder.identity(CHANNELS), 0, 32, 2).clip(clipped, 0);
@@ -39,7 +39,7 @@ class ClippedRangesTest {
   }
 
   @Test
-  void channelsThatReachLeastComeFirst() {
+  void channelsAreOrderedByMagnitude() {
     float[] x = new float[Page.TOKENS * 4];
     x[0] = -3;
     x[5] = 1;

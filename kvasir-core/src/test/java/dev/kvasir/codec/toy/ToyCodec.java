@@ -5,7 +5,7 @@ import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.memory.SharedArena;
 
-/** Keeps nothing of a sequence, so one object serves all. */
+/** A stateless codec of signs and magnitudes. */
 record ToyCodec(int kvHeads, int keyDim, int valueDim) implements StatelessCodec {
   @Override
   public Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values) {
@@ -21,7 +21,7 @@ record ToyCodec(int kvHeads, int keyDim, int valueDim) implements StatelessCodec
     return kvHeads * Page.TOKENS * (signBytes(keyDim) + signBytes(valueDim));
   }
 
-  /** Of one vector. */
+  /** Returns the bytes of one vector's signs. */
   static int signBytes(int channels) {
     return Math.ceilDiv(channels, Byte.SIZE);
   }

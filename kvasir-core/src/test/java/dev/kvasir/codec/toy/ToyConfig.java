@@ -7,7 +7,7 @@ import dev.kvasir.codec.SpecText;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import java.util.Optional;
 
-/** What a spec stands for. */
+/** The configuration of the toy method. */
 record ToyConfig(int window, int sinks) implements QuantizationConfig {
   static ToyConfig of(SpecText spec) {
     spec.requireKeys("window", "sinks");

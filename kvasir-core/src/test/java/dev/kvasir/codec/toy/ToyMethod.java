@@ -6,9 +6,9 @@ import dev.kvasir.codec.SpecText;
 import java.util.List;
 
 /**
- * The least that a method can be: the signs of channels, and how large they are for each token. It
- * lives in the sources of tests and shows what a further method touches: this package, and a line
- * in {@code META-INF/services/dev.kvasir.codec.QuantizationMethod}.
+ * A minimal method: the sign of each channel, and a magnitude for each token. It is part of the
+ * tests and shows what a new method requires: this package, and a line in {@code
+ * META-INF/services/dev.kvasir.codec.QuantizationMethod}.
  */
 public final class ToyMethod implements QuantizationMethod {
   @Override

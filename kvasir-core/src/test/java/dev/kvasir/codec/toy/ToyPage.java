@@ -10,7 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Signs and sizes. There is no reader: attention expands it.
+ * Signs and magnitudes. There is no reader: attention dequantizes the page.
  *
  * <pre>
  * signs  of keys (kvHeads, tokens, keyDim / 8 rounded up) bytes, then of values in the same way
@@ -42,7 +42,9 @@ final class ToyPage implements Page {
   }
 
   /**
-   * @param before vectors of keys that lie before those of values; 0 for keys
+   * Quantizes a vector.
+   *
+   * @param before number of key vectors before those of values; 0 for keys
    */
   private void pack(float[] from, int channels, int vector, int before) {
     double sum = 0;

@@ -31,24 +31,24 @@ class UniformPageSerializerTest {
   private static final int DESCRIPTION_END = 10 + 2 + 2 + 4 * 8;
 
   @Test
-  void theFormIsAsItIsWrittenDown() {
+  void bytesAreAsDocumented() {
     SnapshotAssertions.assertBytes(
-        form(),
+        snapshot(),
         3622,
         "abd5ab5b",
         "4b565047 02 01 180e0000", // version, kind, bytes
         "0100", // heads
-        "01 03", // ordered, grids of keys
+        "01 03", // ordered, matrices of keys
         "03 10 0200 8000 0000", // halves
-        "09 04 0600 8000 2000", // entry-scaled
-        "0a 02 0c00 8000 0000", // lane-scaled
+        "09 04 0600 8000 2000", // row-scaled
+        "0a 02 0c00 8000 0000", // column-scaled
         "09 02 8000 1400 1400", // values
-        "13121110"); // the order of channels begins
+        "13121110"); // start of the channel order
   }
 
-  /** A byte tells 256 channels apart, so the places of an order are then two bytes wide. */
+  /** A byte distinguishes 256 channels, so the indices of a longer order have two bytes. */
   @Test
-  void theOrderOfManyChannelsIsAsItIsWrittenDown() {
+  void bytesOfALongOrderAreAsDocumented() {
     int keyDim = 260;
     HeadShape shape =
         new HeadShape(
@@ -68,11 +68,11 @@ class UniformPageSerializerTest {
           "4595fcd5",
           "4b565047 02 01 a4180000", // version, kind, bytes
           "0100", // heads
-          "01 02", // ordered, grids of keys
+          "01 02", // ordered, matrices of keys
           "03 10 0100 8000 0000", // halves
-          "0a 01 0301 8000 0000", // lane-scaled
+          "0a 01 0301 8000 0000", // column-scaled
           "09 01 8000 0800 0800", // values
-          "0301 0201 0101 0001 ff00"); // the order of channels begins
+          "0301 0201 0101 0001 ff00"); // start of the channel order
       try (UniformPage read = read(page.serialize(), 1, shape)) {
         assertThat(read.channelAt(0, 0)).isEqualTo(259);
         assertThat(read.channelAt(0, 259)).isZero();
@@ -82,7 +82,7 @@ class UniformPageSerializerTest {
   }
 
   @Test
-  void aStoredPageIsReadAsItWas() {
+  void pageRoundTrips() {
     try (UniformPage page = page();
         UniformPage read = read(page.serialize())) {
       assertThat(read.bytes().mismatch(page.bytes())).isEqualTo(-1);
@@ -91,22 +91,22 @@ class UniformPageSerializerTest {
   }
 
   @Test
-  void anotherShapeIsRefusedByBothNames() {
-    byte[] form = form();
+  void messageForAnotherShapeNamesBoth() {
+    byte[] snapshot = snapshot();
     HeadShape other = HeadShape.uniform(HEAD_DIM, 2, 128, 2, 128);
-    assertThatThrownBy(() -> read(form, 1, other))
+    assertThatThrownBy(() -> read(snapshot, 1, other))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("head 0 keys of [kind 3, 16 bits, 2 x 128, group 0, kind 9")
         .hasMessageContaining("this cache has keys of [kind 9, 2 bits, 20 x 128, group 128] and");
-    assertThatThrownBy(() -> read(form, 2, SHAPE))
+    assertThatThrownBy(() -> read(snapshot, 2, SHAPE))
         .hasMessage("a stored page has 1 KV heads; this cache has 2");
   }
 
-  /** As from a writer that was wrong: the checksum says nothing then. */
+  /** As from a faulty writer, whose checksum is correct. */
   @Test
-  void aDescriptionThatCannotBeIsRefusedBehindARightChecksum() {
+  void invalidDescriptionWithCorrectChecksumIsRejected() {
     long before = CountedArena.liveBytes();
-    byte[] good = form();
+    byte[] good = snapshot();
     for (int at = 10; at < DESCRIPTION_END + HEAD_DIM; at++) {
       for (int value : new int[] {0, 1, 2, 3, 4, 9, 127, 128, 255}) {
         if (good[at] != (byte) value) {
@@ -122,21 +122,21 @@ class UniformPageSerializerTest {
     assertThat(CountedArena.liveBytes()).isEqualTo(before);
   }
 
-  private static UniformPage read(byte[] form) {
-    return read(form, 1, SHAPE);
+  private static UniformPage read(byte[] snapshot) {
+    return read(snapshot, 1, SHAPE);
   }
 
-  private static UniformPage read(byte[] form, int kvHeads, HeadShape shape) {
+  private static UniformPage read(byte[] snapshot, int kvHeads, HeadShape shape) {
     SharedArena memory = new SharedArena();
     try {
       return UniformPage.deserialize(
-          memory, Snapshot.of(form), kvHeads, found -> shape, OperandPrecision.EXACT);
+          memory, Snapshot.of(snapshot), kvHeads, found -> shape, OperandPrecision.EXACT);
     } finally {
       memory.release();
     }
   }
 
-  private static byte[] form() {
+  private static byte[] snapshot() {
     try (UniformPage page = page()) {
       return page.serialize();
     }

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class UniformPageTest {
-  private static final PageWorkspace ROOM = new PageWorkspace(new ScalarKernels());
+  private static final PageWorkspace WORKSPACE = new PageWorkspace(new ScalarKernels());
   private static final long SEED = 3;
   private static final int TOKENS = Page.TOKENS;
 
@@ -42,13 +42,13 @@ class UniformPageTest {
       float[] out = new float[TOKENS * headDim];
       for (int head = 0; head < heads; head++) {
         int at = head * TOKENS * headDim;
-        page.dequantizeKeys(ROOM, head, TOKENS, out);
+        page.dequantizeKeys(WORKSPACE, head, TOKENS, out);
         for (int channel = 0; channel < headDim; channel++) {
           for (int first = 0; first < TOKENS; first += group) {
             assertWithinHalfAStep(keys, at, out, first * headDim + channel, headDim, group, bits);
           }
         }
-        page.dequantizeValues(ROOM, head, TOKENS, out);
+        page.dequantizeValues(WORKSPACE, head, TOKENS, out);
         for (int token = 0; token < TOKENS; token++) {
           for (int first = 0; first < headDim; first += group) {
             int count = Math.min(group, headDim - first);
@@ -67,7 +67,7 @@ class UniformPageTest {
       least = Math.min(least, original[originalAt + at + i * stride]);
       most = Math.max(most, original[originalAt + at + i * stride]);
     }
-    // The step as stored is up to one half-precision unit wider, at each end.
+    // The stored step is up to one fp16 unit wider, at each end.
     float step = (most - least) / ((1 << bits) - 1) * 1.002f + 2e-3f * Math.abs(least);
     for (int i = 0; i < count; i++) {
       float expected = original[originalAt + at + i * stride];
@@ -102,7 +102,7 @@ class UniformPageTest {
       try (UniformPage page =
           UniformPage.quantize(shape, OperandPrecision.EXACT, vectors, vectors)) {
         float[] out = new float[TOKENS * 16];
-        page.dequantizeKeys(ROOM, 0, TOKENS, out);
+        page.dequantizeKeys(WORKSPACE, 0, TOKENS, out);
         for (int i = 0; i < out.length; i++) {
           assertThat(out[i]).isCloseTo(vectors[i], within(size * 0.34f + 6e-8f));
         }
@@ -123,7 +123,7 @@ class UniformPageTest {
             vectors,
             vectors)) {
       float[] out = new float[vectors.length];
-      page.dequantizeKeys(ROOM, 0, TOKENS, out);
+      page.dequantizeKeys(WORKSPACE, 0, TOKENS, out);
       for (int i = 0; i < out.length; i++) {
         assertThat(out[i]).isEqualTo(i % 3 == 0 ? -60000 : 60000, within(55000f));
       }
@@ -131,7 +131,7 @@ class UniformPageTest {
   }
 
   @Test
-  void halvesRoundTowardsTheirSide() {
+  void fp16RoundsTowardsTheRequestedSide() {
     Random random = new Random(SEED);
     for (int i = 0; i < 100_000; i++) {
       float x = (float) (random.nextGaussian() * Math.exp(random.nextInt(20) - 12));
@@ -144,11 +144,11 @@ class UniformPageTest {
   }
 
   /**
-   * Why scales and zeros are halves: a channel that lies far from zero, as many of keys do, is off
-   * by the rounding of its zero, of which brain halves have eight times as much.
+   * Shows why scales and zeros are fp16: many key channels are far from zero, and their error is
+   * the rounding of the zero point. That of bf16 is eight times as large.
    */
   @Test
-  void halvesServeChannelsFarFromZeroBetterThanBrainHalves() {
+  void fp16ScalesSuitChannelsFarFromZeroBetterThanBf16() {
     Random random = new Random(SEED);
     double[] half = new double[2];
     double[] brain = new double[2];
@@ -170,7 +170,7 @@ class UniformPageTest {
     assertThat(brain[1] / half[1]).isGreaterThan(brain[0] / half[0]);
   }
 
-  private static double squaredError(float[] x, int bits, boolean brainHalves) {
+  private static double squaredError(float[] x, int bits, boolean bf16) {
     float least = Float.POSITIVE_INFINITY;
     float most = Float.NEGATIVE_INFINITY;
     for (float value : x) {
@@ -178,9 +178,9 @@ class UniformPageTest {
       most = Math.max(most, value);
     }
     int highest = (1 << bits) - 1;
-    float zero = brainHalves ? brainBelow(least) : half(HalfRounding.floor(least));
+    float zero = bf16 ? bf16Below(least) : half(HalfRounding.floor(least));
     float range = (most - zero) / highest;
-    float scale = brainHalves ? -brainBelow(-range) : half(HalfRounding.ceil(range));
+    float scale = bf16 ? -bf16Below(-range) : half(HalfRounding.ceil(range));
     double error = 0;
     for (float value : x) {
       error += Math.pow(Math.round((value - zero) / scale) * scale + zero - value, 2);
@@ -192,8 +192,8 @@ class UniformPageTest {
     return Float.float16ToFloat(bits);
   }
 
-  /** The largest brain half that is not above {@code x}. */
-  private static float brainBelow(float x) {
+  /** Returns the largest bf16 number that is not above {@code x}. */
+  private static float bf16Below(float x) {
     int cut = Float.floatToRawIntBits(x) & 0xFFFF0000;
     float truncated = Float.intBitsToFloat(cut);
     return truncated > x ? Float.intBitsToFloat(cut + 0x10000) : truncated;

@@ -32,7 +32,7 @@ class ResidualCodebooksTest {
   }
 
   @Test
-  void whatIsLeftAndWhatWasTakenOffAreTheVector() {
+  void codesAndResidualSumToTheVector() {
     float[] x = vectors();
     float[] left = x.clone();
     byte[] codes = new byte[COUNT * ResidualCodebooks.STAGES];
@@ -51,7 +51,7 @@ class ResidualCodebooksTest {
   }
 
   @Test
-  void everyStageLeavesLess() {
+  void everyStageReducesTheResidual() {
     double before = Double.POSITIVE_INFINITY;
     float[] x = vectors();
     for (int stages = 1; stages <= ResidualCodebooks.STAGES; stages++) {
@@ -63,7 +63,7 @@ class ResidualCodebooksTest {
   }
 
   @Test
-  void groupsHoldEveryChannelOnce() {
+  void groupsContainEveryChannelOnce() {
     for (ChannelGroups groups :
         new ChannelGroups[] {new ChannelGroups(80, true), new ChannelGroups(80, false)}) {
       float[] x = new float[80];

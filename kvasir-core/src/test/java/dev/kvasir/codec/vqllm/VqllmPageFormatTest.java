@@ -9,9 +9,9 @@ import org.junit.jupiter.api.Test;
 class VqllmPageFormatTest {
   private static final int STAGES = 4;
 
-  /** The form of docs/format.md, to the letter; made-up codes need no codebooks. */
+  /** The format of docs/format.md, byte by byte; synthetic codes need no codebooks. */
   @Test
-  void theFormIsAsItIsWrittenDown() {
+  void theFormatIsAsDocumented() {
     VqllmCodec codec = VqllmCodec.forEstimate(new CacheShape(1, 1, 8), STAGES);
     LayerResidualCodebooks codebooks = new LayerResidualCodebooks(null, null, 0x01020304);
     try (VqllmPage page = new VqllmPage(new SharedArena(), codec, codebooks, 384)) {

@@ -8,15 +8,15 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * What a profile keeps of sensitivities and of the widths that follow from them. Sensitivities are
- * kept because they take minutes, and other widths can be made of them at once.
+ * The part of a profile with sensitivities and the widths derived from them. Sensitivities are
+ * stored because they take minutes to measure, while other widths follow from them immediately.
  *
  * <pre>
  * pmkvq/sensitivities  (2, layers, 3)  of keys and of values, at 2, 4 and 8 bits
  * layers/widths        (layers)        bits
  * </pre>
  *
- * @param source in words, what the sensitivities were measured on
+ * @param source description of the data that the sensitivities were measured on
  */
 public record AllocationProfile(String source, Sensitivities sensitivities, List<Integer> widths) {
   private static final String PART = "pmkvq";
@@ -24,7 +24,7 @@ public record AllocationProfile(String source, Sensitivities sensitivities, List
   private static final String SENSITIVITIES = LayerSensitivities.KEY;
   private static final String SOURCE = LayerSensitivities.SOURCE;
 
-  /** A profile with this part, in the place of all that it knew for shrinking pages. */
+  /** Returns a profile in which this part replaces any earlier one. */
   public Profile addTo(Profile profile) {
     int layers = sensitivities.layers();
     int count = sensitivities.widths().size();
@@ -40,7 +40,7 @@ public record AllocationProfile(String source, Sensitivities sensitivities, List
         .with(WIDTHS, bits, layers);
   }
 
-  /** The sensitivities that a profile has, if they were measured on the same. */
+  /** Returns the sensitivities in a profile if they have the same source. */
   public static Optional<Sensitivities> sensitivities(Profile profile, String source, int layers) {
     if (!profile.note(SOURCE).equals(Optional.of(source))
         || profile.shape(SENSITIVITIES).isEmpty()) {

@@ -11,19 +11,19 @@ import org.ojalgo.optimisation.integer.IntegerStrategy;
 import org.ojalgo.type.context.NumberContext;
 
 /**
- * A width for the codes of each layer, keys and values alike.
+ * A bit width for each layer, for keys and values alike.
  *
- * @param bits by layer
- * @param sensitivity the sum over layers at these widths
+ * @param bits width by layer
+ * @param sensitivity sum of sensitivities over layers at these widths
  */
 public record LayerBitAllocation(List<Integer> bits, double sensitivity) {
 
   /**
-   * The widths with the least sum of sensitivities whose mean is within a budget (PM-KVQ, equations
-   * 6 to 8). All layers hold equally many numbers, and scales cost the same at any width, so a
-   * budget of bytes is one of code bits.
+   * Returns the widths with the smallest total sensitivity whose mean is within a budget (PM-KVQ,
+   * equations 6 to 8). All layers have the same number of elements, and scales cost the same at any
+   * width, so a budget of bytes is equivalent to one of code bits.
    *
-   * @param meanBits code bits a number may take in the mean over layers
+   * @param meanBits maximum mean code bits per element over layers
    */
   public static LayerBitAllocation within(Sensitivities sensitivities, double meanBits) {
     int narrowest = sensitivities.widths().stream().min(Integer::compare).orElseThrow();
@@ -37,7 +37,7 @@ public record LayerBitAllocation(List<Integer> bits, double sensitivity) {
     return new Program(sensitivities, totalBits).solve();
   }
 
-  /** One variable, 0 or 1, for each layer and width. */
+  /** An integer program with a binary variable for each layer and width. */
   private static final class Program {
     private final Sensitivities sensitivities;
     private final ExpressionsBasedModel model = new ExpressionsBasedModel();
@@ -45,7 +45,8 @@ public record LayerBitAllocation(List<Integer> bits, double sensitivity) {
 
     Program(Sensitivities sensitivities, int totalBits) {
       this.sensitivities = sensitivities;
-      // The solver's own tolerance accepts what is almost the best, and its threads race for ties.
+      // The solver's default tolerance accepts near-optimal solutions, and its threads race for
+      // ties.
       model.options.integer(
           IntegerStrategy.newConfigurable()
               .withGapTolerance(NumberContext.of(12))
@@ -69,7 +70,7 @@ public record LayerBitAllocation(List<Integer> bits, double sensitivity) {
       }
     }
 
-    /** Losses are small numbers, and tolerances are made for those around one. */
+    /** Normalizes losses, because they are small and tolerances expect numbers around one. */
     private double largest() {
       double largest = Double.MIN_NORMAL;
       for (int layer = 0; layer < sensitivities.layers(); layer++) {
@@ -103,7 +104,7 @@ public record LayerBitAllocation(List<Integer> bits, double sensitivity) {
     }
   }
 
-  /** Code bits of a number in the mean over layers. */
+  /** Returns the mean code bits per element over layers. */
   public double meanBits() {
     return bits.stream().mapToInt(Integer::intValue).average().orElseThrow();
   }

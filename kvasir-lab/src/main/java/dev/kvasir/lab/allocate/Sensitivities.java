@@ -16,23 +16,23 @@ import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 
 /**
- * How much the loss may suffer when the keys and values of a layer are coded with some width: to
- * first order, the sum over all their numbers of |gradient * what the codes lose|, a mean over
- * texts (PM-KVQ, equation 5).
+ * The estimated effect on the loss of quantizing a layer's keys and values to a bit width: to first
+ * order, the sum over all elements of |gradient * quantization error|, averaged over texts (PM-KVQ,
+ * equation 5).
  *
  * @param widths bits of a code, ascending
  * @param keys (layers, widths)
  * @param values (layers, widths)
- * @param loss mean cross-entropy of the texts, by which to tell that they suit the model; not a
- *     number where it was not kept
+ * @param loss mean cross-entropy of the texts, which shows whether they suit the model; NaN if not
+ *     saved
  */
 public record Sensitivities(List<Integer> widths, double[][] keys, double[][] values, double loss)
     implements Serializable {
-  /** What the method shrinks codes to. */
+  /** The widths that PM-KVQ requantizes to. */
   public static final List<Integer> WIDTHS = LayerSensitivities.WIDTHS;
 
   /**
-   * @return nothing where the listener asked to stop
+   * @return empty if the listener cancelled the measurement
    */
   public static Optional<Sensitivities> measure(
       Runner runner,
@@ -43,10 +43,10 @@ public record Sensitivities(List<Integer> widths, double[][] keys, double[][] va
   }
 
   /**
-   * The same, after a run that was ended.
+   * Resumes a measurement.
    *
-   * @param known of some texts by their number, as {@code keep} got them
-   * @param keep takes those of each further text when it is finished
+   * @param known sensitivities of some texts by number, as received by {@code save}
+   * @param save receives the sensitivities of each further text
    */
   public static Optional<Sensitivities> measure(
       Runner runner,
@@ -89,7 +89,7 @@ public record Sensitivities(List<Integer> widths, double[][] keys, double[][] va
     return new Sensitivities(first.widths, keys, values, loss);
   }
 
-  /** For a file, without the loss. // (keys and values, layers, widths) */
+  /** Returns the values for a file, without the loss. // (keys and values, layers, widths) */
   public float[] floats() {
     FloatBuffer all = FloatBuffer.allocate(2 * layers() * widths.size());
     for (double[][] side : List.of(keys, values)) {
@@ -103,7 +103,7 @@ public record Sensitivities(List<Integer> widths, double[][] keys, double[][] va
   }
 
   /**
-   * From a file.
+   * Returns the sensitivities from a file.
    *
    * @param floats (keys and values, layers, widths)
    */
@@ -127,7 +127,7 @@ public record Sensitivities(List<Integer> widths, double[][] keys, double[][] va
     return keys[layer][width] + values[layer][width];
   }
 
-  /** Those at some width and above. */
+  /** Returns the sensitivities for a minimum width. */
   public Sensitivities atLeast(int bits) {
     int from = (int) widths.stream().filter(width -> width < bits).count();
     return new Sensitivities(

@@ -10,8 +10,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What was measured of texts, kept in a file until all of them are done, so that a run which was
- * ended goes on with those that are missing.
+ * A file with the sensitivities of finished texts, so that a cancelled run can resume.
  *
  * <pre>texts/N  (2, layers, widths)  sensitivities of the N-th text</pre>
  */
@@ -27,16 +26,17 @@ public final class SensitivityJournal {
 
   /**
    * @param model fingerprint of the model
-   * @param source in words, what is measured on; texts of another source or model are forgotten
-   * @param texts how many there are
+   * @param source description of the measured data; texts of a different source or model are
+   *     discarded
+   * @param texts number of texts
    */
   public SensitivityJournal(Path file, String model, String source, int layers, int texts) {
     this.file = file;
     this.source = source;
     this.layers = layers;
     Profile found = Files.exists(file) ? Profile.open(file) : Profile.empty(model);
-    boolean goesOn = found.model().equals(model) && found.note(SOURCE).equals(Optional.of(source));
-    this.saved = goesOn ? found : Profile.empty(model);
+    boolean resumes = found.model().equals(model) && found.note(SOURCE).equals(Optional.of(source));
+    this.saved = resumes ? found : Profile.empty(model);
     for (int number = 0; number < texts; number++) {
       if (saved.shape(key(number)).isPresent()) {
         float[] floats = saved.floats(key(number), 2, layers, Sensitivities.WIDTHS.size());
@@ -49,7 +49,7 @@ public final class SensitivityJournal {
     return PART + "/" + number;
   }
 
-  /** By the number of the text. */
+  /** Returns the saved sensitivities by text number. */
   public Map<Integer, Sensitivities> known() {
     return Map.copyOf(known);
   }
@@ -63,7 +63,7 @@ public final class SensitivityJournal {
     saved.write(file);
   }
 
-  /** All texts are done. */
+  /** Deletes the journal after all texts are finished. */
   public void delete() {
     AtomicFile.delete(file);
   }

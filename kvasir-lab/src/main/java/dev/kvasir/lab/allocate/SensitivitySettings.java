@@ -5,12 +5,12 @@ import java.io.Serializable;
 import java.util.List;
 
 /**
- * What sensitivities are measured of.
+ * Settings of a sensitivity measurement.
  *
  * @param widths bits of a code, ascending
- * @param firstTokens tokens at the beginning of a text that do not count, because the cache never
- *     codes them; the method keeps 1
- * @param keyScales what a scale of keys belongs to
+ * @param firstTokens leading tokens of a text that do not count, because the cache never quantizes
+ *     them; the method keeps 1
+ * @param keyScales axis of key scales
  */
 public record SensitivitySettings(List<Integer> widths, int firstTokens, KeyScaleAxis keyScales)
     implements Serializable {

@@ -11,9 +11,9 @@ import dev.kvasir.model.ModelConfig;
 import java.util.Arrays;
 import java.util.List;
 
-/** Adds up the sensitivities of one text. */
+/** Accumulates the sensitivities of one text. */
 final class SensitivityTally implements TextVisitor {
-  /** A layer on the way back is computed anew, and then both of its operands get gradients. */
+  /** The backward pass recomputes a layer and computes gradients of both operands. */
   private static final int BACKWARD_COST = 3;
 
   private final ModelConfig config;
@@ -91,7 +91,7 @@ final class SensitivityTally implements TextVisitor {
     return sum;
   }
 
-  /** As a file keeps it, so that a run that goes on after another finds the same. */
+  /** Returns the result rounded as in a file, so that a resumed run gets the same values. */
   Sensitivities result(double loss) {
     return new Sensitivities(widths, rounded(keys), rounded(values), loss);
   }

@@ -9,7 +9,7 @@ import java.util.OptionalDouble;
 /**
  * Measures the sensitivities of one text.
  *
- * @param number of the text, from 0 on
+ * @param number number of the text, from 0 on
  */
 record SensitivityTask(int number, int[] text, SensitivitySettings settings)
     implements TracedTask<Sensitivities> {

@@ -10,25 +10,25 @@ import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 
 /**
- * Samples of a long text, of one length, as token ids.
+ * Samples of a long text with equal lengths, as token ids.
  *
- * @param samples each begins as the model's texts begin, with its BOS token where it has one
+ * @param samples samples that start with the BOS token if the model has one
  */
 public record CalibrationTexts(List<int[]> samples) {
   /**
-   * Samples where nothing else is asked for. The paper takes 512 of them; on the bundled model
-   * eight take a few minutes of two cores.
+   * Default number of samples. The paper uses 512; eight take a few minutes with the bundled model
+   * on two cores.
    */
   public static final int COUNT = 8;
 
-  /** Tokens of a sample where nothing else is asked for, as in the paper. */
+  /** Default tokens of a sample, as in the paper. */
   public static final int LENGTH = 2048;
 
   /**
-   * Cuts the text into as many stretches as there are samples, and takes one at a random place of
-   * each, so that they come from everywhere and overlap only where the text is short.
+   * Draws samples: the text is split into as many parts as samples, and each sample starts at a
+   * random position of its part. Samples overlap only where the text is short.
    *
-   * @param textName what a message calls the text
+   * @param textName name of the text in messages
    * @param length tokens of a sample
    */
   public static CalibrationTexts choose(
@@ -44,36 +44,37 @@ public record CalibrationTexts(List<int[]> samples) {
     }
     int[] ids = model.tokenizer().encode(text, false);
     int[] prefix = bosPrefix(model.tokenizer(), text);
-    int taken = length - prefix.length;
-    if (ids.length < taken) {
+    int textTokens = length - prefix.length;
+    if (ids.length < textTokens) {
       throw new InvalidInputException(
           "%s has %d tokens; expected at least %d, a sample's length"
-              .formatted(textName, ids.length, taken));
+              .formatted(textName, ids.length, textTokens));
     }
     return new CalibrationTexts(
         IntStream.range(0, count)
-            .map(sample -> start(sample, count, ids.length - taken + 1, length, seed))
-            .mapToObj(start -> concat(prefix, Arrays.copyOfRange(ids, start, start + taken)))
+            .map(sample -> start(sample, count, ids.length - textTokens + 1, length, seed))
+            .mapToObj(start -> concat(prefix, Arrays.copyOfRange(ids, start, start + textTokens)))
             .toList());
   }
 
   /**
-   * The whole text, cut into stretches that follow one another.
+   * Splits the whole text into consecutive segments.
    *
-   * @param length tokens of a stretch; the last one may have fewer
+   * @param length tokens of a segment; the last one may be shorter
    */
   public static CalibrationTexts cut(Model model, String text, int length) {
     int[] ids = model.tokenizer().encode(text, false);
     int[] prefix = bosPrefix(model.tokenizer(), text);
-    int taken = length - prefix.length;
+    int textTokens = length - prefix.length;
     return new CalibrationTexts(
-        IntStream.iterate(0, start -> start < ids.length, start -> start + taken)
-            .mapToObj(start -> Arrays.copyOfRange(ids, start, Math.min(start + taken, ids.length)))
-            .map(stretch -> concat(prefix, stretch))
+        IntStream.iterate(0, start -> start < ids.length, start -> start + textTokens)
+            .mapToObj(
+                start -> Arrays.copyOfRange(ids, start, Math.min(start + textTokens, ids.length)))
+            .map(segment -> concat(prefix, segment))
             .toList());
   }
 
-  /** What the model's files put before a text: its BOS token or nothing. */
+  /** Returns the BOS token that the tokenizer adds, or nothing. */
   private static int[] bosPrefix(Tokenizer tokenizer, String text) {
     int[] begun = tokenizer.encode(text.substring(0, Math.min(text.length(), 100)));
     boolean opens =

@@ -1,15 +1,15 @@
 package dev.kvasir.lab.calibrate;
 
 /**
- * Uniform asymmetric codes within one channel: groups of tokens that follow each other share a
- * scale and a zero point, as keys by channel are packed.
+ * Per-channel asymmetric uniform quantization: groups of consecutive tokens share a scale and a
+ * zero point within a channel.
  *
- * @param group tokens of a group; the last one may have fewer
- * @param bits of a code, 1 to 16
+ * @param group tokens of a group; the last one may be smaller
+ * @param bits bits of a code, 1 to 16
  */
 public record PerChannelQuantizer(int group, int bits) {
   /**
-   * What tokens are after being coded and decoded.
+   * Quantizes and dequantizes tokens.
    *
    * @param x (tokens, channels), from {@code at} on
    * @param out the same, from {@code at} on

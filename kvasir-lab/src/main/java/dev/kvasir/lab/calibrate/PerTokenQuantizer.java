@@ -1,15 +1,15 @@
 package dev.kvasir.lab.calibrate;
 
 /**
- * Uniform asymmetric codes within one token: groups of neighbouring channels of a head share a
- * scale and a zero point, as PM-KVQ packs values, and keys by token.
+ * Per-token asymmetric uniform quantization: groups of neighboring channels of a head share a scale
+ * and a zero point, as in PM-KVQ's values and per-token keys.
  *
- * @param bits of a code, 1 to 16
+ * @param bits bits of a code, 1 to 16
  */
 public record PerTokenQuantizer(int headDim, int bits) {
   private static final int LARGEST_GROUP = 128;
 
-  /** What heads are after being coded and decoded. */
+  /** Quantizes and dequantizes heads. */
   public void roundTrip(float[] x, int at, int heads, float[] out, int outAt) {
     UniformGroupQuantizer quantizer = new UniformGroupQuantizer(bits);
     int group = Math.min(LARGEST_GROUP, headDim);

@@ -1,10 +1,10 @@
 package dev.kvasir.lab.calibrate;
 
 /**
- * Uniform asymmetric codes of numbers that share a scale and a zero point. Scales are 32-bit
- * floats, for what is asked here is what the codes lose.
+ * Asymmetric uniform quantization of elements that share a scale and a zero point. Scales are
+ * 32-bit floats, because only the error of the codes is of interest here.
  *
- * @param bits of a code, 1 to 16
+ * @param bits bits of a code, 1 to 16
  */
 record UniformGroupQuantizer(int bits) {
   UniformGroupQuantizer {
@@ -13,7 +13,7 @@ record UniformGroupQuantizer(int bits) {
     }
   }
 
-  /** What {@code count} numbers, {@code stride} apart, are after being coded and decoded. */
+  /** Quantizes and dequantizes {@code count} elements with a {@code stride}. */
   void roundTrip(float[] x, int at, int stride, int count, float[] out, int outAt) {
     float least = Float.POSITIVE_INFINITY;
     float most = Float.NEGATIVE_INFINITY;
@@ -23,7 +23,7 @@ record UniformGroupQuantizer(int bits) {
     }
     float scale = (most - least) / ((1 << bits) - 1);
     for (int i = 0; i < count; i++) {
-      // A constant group, or one too narrow for a scale, comes back as its least value.
+      // A constant group, or one too narrow for a scale, is restored as its minimum.
       int code = scale == 0 ? 0 : Math.round((x[at + i * stride] - least) / scale);
       out[outAt + i * stride] = code * scale + least;
     }

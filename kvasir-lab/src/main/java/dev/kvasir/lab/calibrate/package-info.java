@@ -1,2 +1,7 @@
-/** What all calibrations of a method for a model need: sample texts, and what codes lose. */
+/**
+ * Shared parts of all calibrations: {@link dev.kvasir.lab.calibrate.CalibrationTexts} samples
+ * texts, and {@link dev.kvasir.lab.calibrate.PerTokenQuantizer} and {@link
+ * dev.kvasir.lab.calibrate.PerChannelQuantizer} simulate quantization error. The package uses the
+ * lab package task and kvasir-core's model and tokenizer.
+ */
 package dev.kvasir.lab.calibrate;

@@ -1,8 +1,11 @@
 package dev.kvasir.lab.claim;
 
-/** What claims of throughput have in common: tokens of all sequences that fit a given memory. */
+/**
+ * Shared parts of throughput claims, which count the tokens of all sequences that fit a given
+ * memory.
+ */
 final class BatchClaims {
-  /** Leaves by the name of each kind of cache how many times the tokens of fp16 it generates. */
+  /** Measures the throughput of each cache relative to fp16, by cache name. */
   static final Experiment EXPERIMENT = Experiment.json("batch", "bench", "batch");
 
   static final String WHY =

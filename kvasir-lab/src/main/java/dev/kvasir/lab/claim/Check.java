@@ -1,6 +1,6 @@
 package dev.kvasir.lab.claim;
 
-/** Judges a claim by the figures that its trial left. */
+/** Judges a claim by the measurements of its experiment. */
 @FunctionalInterface
 interface Check {
   Finding judge(Measurements measurements);

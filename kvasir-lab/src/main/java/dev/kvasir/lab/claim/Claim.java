@@ -1,12 +1,12 @@
 package dev.kvasir.lab.claim;
 
 /**
- * A sentence of a paper that can be tried.
+ * A claim of a paper that can be tested.
  *
- * @param place where the paper says it
- * @param says in our words
- * @param trial what tries it
- * @param because why it fails here, as far as we know
+ * @param section where the paper makes it
+ * @param statement the claim in our words
+ * @param experiment experiment that tests it
+ * @param failureReason why it fails here, as far as known
  */
 public record Claim(
     Paper paper,

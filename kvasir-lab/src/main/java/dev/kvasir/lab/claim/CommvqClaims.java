@@ -5,7 +5,7 @@ import static dev.kvasir.lab.claim.Paper.COMMVQ;
 import dev.kvasir.lab.eval.Task;
 import java.util.List;
 
-/** Of "CommVQ: Commutative Vector Quantization for KV Cache Compression". */
+/** Claims of "CommVQ: Commutative Vector Quantization for KV Cache Compression". */
 final class CommvqClaims {
   private static final Experiment PARTS = Experiment.table("commvq");
   private static final Experiment METHODS = Experiment.table("methods");

@@ -5,14 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A command that tries claims, and the file that it leaves its figures in.
+ * A command that tests claims and the file with its measurements.
  *
- * @param name of the file in the folder of results
- * @param arguments of the command, without where it writes
- * @param target the option that is told where; empty where the command writes there by itself
+ * @param name name of the file in the results folder
+ * @param arguments arguments of the command without the output file
+ * @param outputOption option for the output file; empty if the command always writes there
  */
 public record Experiment(String name, List<String> arguments, String outputOption) {
-  /** A table of the results page, which leaves its figures beside it. */
+  /** Returns the experiment behind a table of the results page. */
   static Experiment table(String name) {
     List<String> arguments = name.equals("methods") ? List.of("compare") : List.of("compare", name);
     return new Experiment(name, arguments, "");
@@ -26,7 +26,7 @@ public record Experiment(String name, List<String> arguments, String outputOptio
     return folder.resolve(name + ".json");
   }
 
-  /** The command as it is typed in the repository's root. */
+  /** Returns the command as typed in the root of the repository. */
   public List<String> command(Path folder) {
     List<String> command = new ArrayList<>(arguments);
     if (!outputOption.isEmpty()) {

@@ -1,7 +1,9 @@
 package dev.kvasir.lab.claim;
 
 /**
- * @param figure what was measured, in a few words; empty where nothing was
+ * The result of checking a claim.
+ *
+ * @param measured what was measured, in a few words; empty if nothing was
  */
 public record Finding(Verdict verdict, String measured) {
   static final Finding NONE = new Finding(Verdict.NOT_TRIED, "");

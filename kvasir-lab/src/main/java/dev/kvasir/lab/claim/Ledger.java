@@ -9,9 +9,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** All claims, judged by the figures in a folder. */
+/** All claims, judged by the measurements in a folder. */
 public final class Ledger {
-  /** As a number of the ledger, from 1. */
+  /** A claim with its number in the ledger, from 1 on, and its finding. */
   public record Entry(int number, Claim claim, Finding finding) {}
 
   private static final List<Claim> CLAIMS =
@@ -23,7 +23,7 @@ public final class Ledger {
   private final Map<Path, Optional<Measurements>> read = new HashMap<>();
 
   /**
-   * @param folder where trials leave their figures
+   * @param folder folder with the measurements of experiments
    */
   public Ledger(Path folder) {
     this.folder = folder;
@@ -43,7 +43,7 @@ public final class Ledger {
         .orElse(Finding.NONE);
   }
 
-  /** What tries the claim of that number; refuses one that is not there. */
+  /** Returns the experiment for the claim of that number; rejects an unknown number. */
   public static Experiment experiment(int number) {
     if (number < 1 || number > CLAIMS.size()) {
       throw new InvalidInputException(

@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The ledger as a document. */
+/** Renders the ledger as a Markdown document. */
 public final class LedgerPage {
   private static final String HEAD =
       """
@@ -28,7 +28,7 @@ public final class LedgerPage {
   }
 
   /**
-   * @param folder where trials leave their figures, as it is typed
+   * @param folder folder with the measurements, as typed
    */
   public static String text(List<Entry> entries, Path folder) {
     StringBuilder text = new StringBuilder(HEAD);
@@ -44,7 +44,7 @@ public final class LedgerPage {
     return text.toString();
   }
 
-  /** How many of each verdict. */
+  /** Returns the number of claims with each verdict. */
   public static String summary(List<Entry> entries) {
     return Arrays.stream(Verdict.values())
         .map(
@@ -58,7 +58,7 @@ public final class LedgerPage {
         .collect(Collectors.joining(", ", "Of %d claims: ".formatted(entries.size()), "."));
   }
 
-  /** Why it fails; what holds or was not run yet needs no reason. */
+  /** Returns why a claim fails; other claims need no reason. */
   private static String reason(Entry entry) {
     return switch (entry.finding().verdict()) {
       case FAILS, OPEN -> entry.claim().failureReason();
@@ -66,7 +66,7 @@ public final class LedgerPage {
     };
   }
 
-  /** As a shell takes it. */
+  /** Returns the command quoted for a shell. */
   private static String command(Experiment experiment, Path folder) {
     return experiment.command(folder).stream()
         .map(word -> word.contains(";") ? "\"" + word + "\"" : word)

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
-/** What a trial left: the rows of an evaluation, or numbers by their names. */
+/** The measurements of an experiment: the rows of an evaluation, or numbers by name. */
 final class Measurements {
   private final Path file;
   private final JsonObject all;
@@ -28,12 +28,12 @@ final class Measurements {
             });
   }
 
-  /** Empty where the trial was never run. */
+  /** Returns empty if the experiment was never run. */
   static Optional<Measurements> read(Path file) {
     return MeasurementsFile.read(file).map(all -> new Measurements(file, all));
   }
 
-  /** What another trial left in the same folder. */
+  /** Returns the measurements of another experiment in the same folder. */
   Optional<Measurements> measurementsOf(Experiment other) {
     return read(other.file(file.toAbsolutePath().getParent()));
   }

@@ -5,7 +5,9 @@ import static dev.kvasir.lab.claim.Paper.MIXKVQ;
 import dev.kvasir.lab.eval.Task;
 import java.util.List;
 
-/** Of "MixKVQ: Query-Aware Mixed-Precision KV Cache Quantization for Long-Context Reasoning". */
+/**
+ * Claims of "MixKVQ: Query-Aware Mixed-Precision KV Cache Quantization for Long-Context Reasoning".
+ */
 final class MixkvqClaims {
   private static final Experiment PARTS = Experiment.table("mixkvq");
   private static final Experiment METHODS = Experiment.table("methods");

@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Checks of numbers that a trial left by their names. */
+/** Checks of named numbers. */
 final class NumberCheck {
   private NumberCheck() {}
 
@@ -23,9 +23,9 @@ final class NumberCheck {
   }
 
   /**
-   * The first is at least so many times the second.
+   * Checks that the first number is at least a multiple of the second.
    *
-   * @param format of how many times it is
+   * @param format format of the ratio
    */
   static Check timesAtLeast(double least, String name, String other, String format) {
     return times(name, other, times -> times >= least, format);
@@ -45,7 +45,7 @@ final class NumberCheck {
     };
   }
 
-  /** Each is less than the one before it. */
+  /** Checks that each number is less than the previous one. */
   static Check decreasing(String format, String... names) {
     return measurements -> {
       List<Double> found = found(measurements, Arrays.stream(names));
@@ -59,15 +59,15 @@ final class NumberCheck {
   }
 
   /**
-   * No layer's number is above a bound.
+   * Checks that no layer's number exceeds a bound.
    *
-   * @param name of a layer's number, with %d for the layer
+   * @param name name of a layer's number, with %d for the layer
    */
   static Check layersAtMost(String name, double most, String format) {
     return ofLayers(name, format, layers -> layers.stream().allMatch(one -> one <= most));
   }
 
-  /** The first and the last layer have larger numbers than all between. */
+  /** Checks that the first and last layers have larger numbers than all others. */
   static Check endsAreLargest(String name, String format) {
     return ofLayers(
         name,
@@ -105,7 +105,7 @@ final class NumberCheck {
   }
 
   /**
-   * @param format of the figure, for {@link String#format}
+   * @param format format of the measured number, for {@link String#format}
    */
   private static Check judged(String name, DoublePredicate holds, String format) {
     return measurements -> {

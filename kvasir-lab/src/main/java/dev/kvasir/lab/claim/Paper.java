@@ -1,6 +1,6 @@
 package dev.kvasir.lab.claim;
 
-/** The papers whose methods are here. */
+/** The papers whose claims are tested. */
 public enum Paper {
   PATTERNKV("PatternKV"),
   PMKVQ("PM-KVQ"),

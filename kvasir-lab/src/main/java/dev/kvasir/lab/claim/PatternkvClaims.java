@@ -5,7 +5,7 @@ import static dev.kvasir.lab.claim.Paper.PATTERNKV;
 import dev.kvasir.lab.eval.Task;
 import java.util.List;
 
-/** Of "PatternKV: Flattening KV Representation Expands Quantization Headroom". */
+/** Claims of "PatternKV: Flattening KV Representation Expands Quantization Headroom". */
 final class PatternkvClaims {
   private static final Experiment PARTS = Experiment.table("patternkv");
   private static final Experiment METHODS = Experiment.table("methods");

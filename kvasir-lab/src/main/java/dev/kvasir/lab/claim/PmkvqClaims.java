@@ -5,7 +5,7 @@ import static dev.kvasir.lab.claim.Paper.PMKVQ;
 import dev.kvasir.lab.eval.Task;
 import java.util.List;
 
-/** Of "PM-KVQ: Progressive Mixed-precision KV Cache Quantization for Long-CoT LLMs". */
+/** Claims of "PM-KVQ: Progressive Mixed-precision KV Cache Quantization for Long-CoT LLMs". */
 final class PmkvqClaims {
   private static final Experiment PARTS = Experiment.table("pmkvq");
   private static final Experiment METHODS = Experiment.table("methods");
@@ -20,9 +20,9 @@ final class PmkvqClaims {
   private PmkvqClaims() {}
 
   /**
-   * The profile is made by {@code calibrate --kv pmkvq:2 --position-scale S --factors own --keys
-   * token --smoothing-bits 2 --out target/positions-S.profile}: tied over a rotating pair, factors
-   * do not depend on positions.
+   * Requires a profile from {@code calibrate --kv pmkvq:2 --position-scale S --factors own --keys
+   * token --smoothing-bits 2 --out target/positions-S.profile}. Factors tied over a rotary pair
+   * would not depend on positions.
    */
   private static Experiment positions(int scale) {
     return Experiment.json(

@@ -9,13 +9,13 @@ import java.util.Locale;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 
-/** Checks that compare rows of a table, sample by sample. */
+/** Checks that compare rows of a table sample by sample. */
 final class RowCheck {
   private static final String FP16 = "fp16";
 
   private RowCheck() {}
 
-  /** The first is better than the second, beyond sampling error. */
+  /** Checks that the first row is better than the second beyond sampling error. */
   static Check better(String spec, String other, Task task) {
     return pair(spec, other, task, (row, second) -> ahead(row, second, task));
   }
@@ -28,7 +28,7 @@ final class RowCheck {
     };
   }
 
-  /** The same spec's row is better here than in what another trial left of the same text. */
+  /** Checks that a spec's row is better here than in another experiment on the same text. */
   static Check betterThanIn(Experiment other, String spec, Task task) {
     return measurements -> {
       Row row = measurements.row(spec).orElse(null);
@@ -38,7 +38,7 @@ final class RowCheck {
     };
   }
 
-  /** The first is not worse than the second beyond sampling error. */
+  /** Checks that the first row is not worse than the second beyond sampling error. */
   static Check asGood(String spec, String other, Task task) {
     return pair(
         spec,
@@ -54,7 +54,7 @@ final class RowCheck {
     return asGood(spec, FP16, task);
   }
 
-  /** The first is at most so many times the second. */
+  /** Checks that the first score is at most a multiple of the second. */
   static Check atMost(double times, String spec, String other, Task task) {
     return pair(
         spec,
@@ -64,7 +64,7 @@ final class RowCheck {
             value(row, task) <= times * value(second, task) ? Verdict.HOLDS : Verdict.FAILS);
   }
 
-  /** The first is at least so many times the second. */
+  /** Checks that the first score is at least a multiple of the second. */
   static Check atLeast(double times, String spec, String other, Task task) {
     return pair(
         spec,
@@ -74,7 +74,7 @@ final class RowCheck {
             value(row, task) >= times * value(second, task) ? Verdict.HOLDS : Verdict.FAILS);
   }
 
-  /** Each is no worse than the next, and the first better than the last. */
+  /** Checks that each row is no worse than the next, and the first better than the last. */
   static Check ordered(Task task, String... specs) {
     return measurements -> {
       List<Row> rows =
@@ -103,7 +103,7 @@ final class RowCheck {
     return row.differenceFrom(other, task).verdict();
   }
 
-  /** The first takes at most so many times the bytes of the second. */
+  /** Checks that the first row takes at most a multiple of the second row's bytes. */
   static Check bytesAtMost(double times, String spec, String other) {
     return measurements ->
         measurements
@@ -124,7 +124,7 @@ final class RowCheck {
             .orElse(Finding.NONE);
   }
 
-  /** All of them; the figure is that of each. */
+  /** Combines checks; the finding lists all measurements. */
   static Check all(Check... checks) {
     return measurements -> {
       List<Finding> findings =
@@ -152,7 +152,7 @@ final class RowCheck {
             measurements.row(spec).orElse(null), measurements.row(other).orElse(null), task, judge);
   }
 
-  /** Nothing where either is missing or was not measured. */
+  /** Returns no finding if either row is missing or was not measured. */
   private static Finding compared(
       Row row, Row second, Task task, BiFunction<Row, Row, Verdict> judge) {
     if (row == null

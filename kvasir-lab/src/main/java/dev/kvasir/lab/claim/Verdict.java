@@ -1,10 +1,10 @@
 package dev.kvasir.lab.claim;
 
-/** What became of a claim. */
+/** The verdict on a claim. */
 public enum Verdict {
   HOLDS("holds", "hold"),
   FAILS("fails", "fail"),
-  /** The difference that is claimed is smaller than what chance makes. */
+  /** The claimed difference is within sampling error. */
   OPEN("within sampling error", "are within sampling error"),
   NOT_TRIED("not tried", "are not tried");
 
@@ -20,7 +20,7 @@ public enum Verdict {
     return label;
   }
 
-  /** The words behind a number of claims. */
+  /** Returns the label after a number of claims. */
   public String pluralLabel() {
     return pluralLabel;
   }

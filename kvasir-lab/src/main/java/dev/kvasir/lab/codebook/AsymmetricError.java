@@ -6,9 +6,9 @@ import dev.kvasir.kernel.Rotation;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 
 /**
- * What codes between the least and the largest number of a group leave of vectors, as KIVI makes
- * them: keys after rotation and by channel, in groups of 32 tokens, values by token in groups of 32
- * channels. A code of b bits takes b + 1 with the scale and the zero point of its group.
+ * The error of asymmetric uniform quantization as in KIVI: keys per channel after rotation, in
+ * groups of 32 tokens; values per token, in groups of 32 channels. A code of b bits takes b + 1
+ * with the scale and zero point of its group.
  */
 public final class AsymmetricError {
   private static final int GROUP = 32;
@@ -21,7 +21,7 @@ public final class AsymmetricError {
   private final int headDim;
 
   /**
-   * @param length tokens after which positions of the sample begin anew
+   * @param length tokens after which positions of the sample restart
    */
   public AsymmetricError(VectorSample sample, int length, Rotation rotation) {
     this.sample = sample;
@@ -31,14 +31,14 @@ public final class AsymmetricError {
     this.order = PairOrder.of(rotation, headDim);
   }
 
-  /** Squared error in parts of the vectors' squared lengths. */
+  /** Returns the squared error relative to the squared norm of the vectors. */
   public double of(Side side, int layer, int bits) {
     double error = 0;
     double energy = 0;
     for (int head = 0; head < sample.shape().kvHeads(); head++) {
       float[] x = sample.vectors(side, layer, head);
-      float[] coded = side == Side.KEYS ? rotated(x) : x;
-      error += side == Side.KEYS ? byChannel(coded, bits) : byToken(coded, bits);
+      float[] vectors = side == Side.KEYS ? rotated(x) : x;
+      error += side == Side.KEYS ? byChannel(vectors, bits) : byToken(vectors, bits);
       for (float value : x) {
         energy += (double) value * value;
       }
@@ -46,7 +46,7 @@ public final class AsymmetricError {
     return error / energy;
   }
 
-  /** Keys in the model's order of channels, turned to where they stood. */
+  /** Returns keys in the model's channel order, rotated to their positions. */
   private float[] rotated(float[] x) {
     float[] out = new float[x.length];
     for (int at = 0; at < x.length; at += headDim) {

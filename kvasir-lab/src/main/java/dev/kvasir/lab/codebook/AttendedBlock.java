@@ -1,21 +1,21 @@
 package dev.kvasir.lab.codebook;
 
 /**
- * Values of some tokens on end, all heads of a token together, and how their errors add up in what
- * later queries find: with attention {@code p}, the error of an output is {@code sum of p_t e_t},
- * and the squares of all outputs are {@code e^T S e} with {@code S = sum of p p^T} over the
+ * Values of consecutive tokens, all heads of a token together, with the effect of their errors on
+ * attention outputs. With attention weights {@code p}, the error of an output is {@code sum of p_t
+ * e_t}, and the squares of all outputs are {@code e^T S e} with {@code S = sum of p p^T} over the
  * queries.
  *
- * @param x (tokens, width), without their means and of length one
- * @param spreads S of each head, times the lengths that were divided out // (kvHeads, tokens,
- *     tokens)
+ * @param x (tokens, width), centered and scaled to norm one
+ * @param attentionMoments S of each head, times the norms that were divided out // (kvHeads,
+ *     tokens, tokens)
  */
 record AttendedBlock(int tokens, int width, float[] x, double[] attentionMoments) {
   /**
-   * What is wrong, in parts of what there is.
+   * Relative squared errors.
    *
-   * @param ofValues squared errors of values
-   * @param ofOutputs squared errors of what is found
+   * @param valueError error of the values
+   * @param outputError error of the attention outputs
    */
   record Distortion(double valueError, double outputError) {}
 
@@ -37,7 +37,7 @@ record AttendedBlock(int tokens, int width, float[] x, double[] attentionMoments
         product(errors, applyMoments(errors)) / product(own, applyMoments(own)));
   }
 
-  /** The gradient of the sum of both parts. // (tokens, width) */
+  /** Returns the gradient of the sum of both errors. // (tokens, width) */
   double[] gradient(double[] decoded) {
     double[] errors = errors(decoded);
     double[] own = new double[x.length];
@@ -61,7 +61,7 @@ record AttendedBlock(int tokens, int width, float[] x, double[] attentionMoments
     return errors;
   }
 
-  /** {@code S e} of each head. */
+  /** Returns {@code S e} of each head. */
   private double[] applyMoments(double[] e) {
     double[] out = new double[e.length];
     int dim = width / heads();

@@ -12,21 +12,21 @@ import dev.kvasir.lab.gradient.TracedDecoder;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads values of a layer, with the attention that queries behind them pay to them. */
+/** Reads the values of a layer with the attention that later queries pay to them. */
 final class AttendedValues {
   /** Tokens of a block. */
   static final int TOKENS = 64;
 
-  /** Queries behind a block, every fourth, whose outputs count. */
+  /** Queries after a block, every fourth, whose outputs count. */
   private static final int QUERIES = 64;
 
   private static final int QUERY_STRIDE = 4;
   private static final int SINKS = 16;
 
-  /** What a block and its queries take. */
+  /** Tokens of a block and its queries. */
   private static final int BLOCK_AND_QUERIES = TOKENS + QUERIES * QUERY_STRIDE;
 
-  /** Tokens of a text that has one block. */
+  /** Minimum tokens of a text with one block. */
   static final int MIN_TOKENS = SINKS + BLOCK_AND_QUERIES;
 
   private final TracedDecoder decoder;
@@ -44,7 +44,7 @@ final class AttendedValues {
   }
 
   /**
-   * @param mean (width), taken off values
+   * @param mean (width), subtracted from values
    */
   List<AttendedBlock> read(List<int[]> texts, float[] mean, ProgressListener listener) {
     List<AttendedBlock> blocks = new ArrayList<>();
@@ -108,7 +108,7 @@ final class AttendedValues {
     }
   }
 
-  /** What a query pays to all tokens up to its own. */
+  /** Returns the attention weights of a query for all tokens up to its own. */
   private float[] weights(LayerVectors vectors, int position, int head) {
     Kernels kernels = decoder.kernels();
     float[] scores = new float[position + 1];

@@ -4,16 +4,16 @@ import java.util.Arrays;
 import java.util.random.RandomGenerator;
 
 /**
- * The paper's encoder of values, which learns what {@link StagesTrainer} searches for, to compare
- * the two. A vector becomes bits, and bits a sum of codebook rows:
+ * The learned value encoder of the paper, for comparison with the search of {@link StagesTrainer}.
+ * A vector becomes bits, and bits become a sum of codebook rows:
  *
  * <pre>
  * n = layer norm of x,  h = gelu(W1 n + b1),  logits = W2 h + b2
  * four logits choose the bit pairs 10, 01, 11, 00;  decoded = bits . C
  * </pre>
  *
- * In training the choice is soft, a softmax of logits with Gumbel noise over a temperature, so that
- * the gradient passes; in use it is the largest logit. Gradients are of the squared error.
+ * In training the choice is soft, a Gumbel softmax with a temperature, so that gradients pass; in
+ * use it is the argmax. Gradients are of the squared error.
  */
 final class BitEncoder {
   /** Logits of a bit pair. */
@@ -34,7 +34,7 @@ final class BitEncoder {
   private final int codebookAt;
   private final double[] parameters;
 
-  // One vector on its way: what backward needs of forward.
+  // Activations of one vector that the backward pass needs.
   private final double[] normed;
   private final double[] sums; // before gelu
   private final double[] active;
@@ -65,7 +65,7 @@ final class BitEncoder {
     }
   }
 
-  /** All weights, biases and the codebook, to be changed by training. */
+  /** Returns all weights, biases and the codebook, which training modifies. */
   double[] parameters() {
     return parameters;
   }
@@ -75,9 +75,9 @@ final class BitEncoder {
   }
 
   /**
-   * Adds the gradient of a vector's squared error; answers the error.
+   * Adds the gradient of a vector's squared error and returns the error.
    *
-   * @param noise (logits) of Gumbel's distribution
+   * @param noise (logits), Gumbel-distributed
    */
   double addGradient(float[] x, int at, double[] noise, double temperature, double[] gradient) {
     encodeSoftly(x, at, noise, temperature);
@@ -101,7 +101,7 @@ final class BitEncoder {
   }
 
   /**
-   * What a vector becomes in training.
+   * Decodes the soft encoding of a vector.
    *
    * @param out (length) from {@code to} on, set
    */
@@ -112,9 +112,9 @@ final class BitEncoder {
   }
 
   /**
-   * Adds the gradient of a loss of what {@link #reconstructSoftly} makes of a vector.
+   * Adds the gradient of a loss of the output of {@link #reconstructSoftly}.
    *
-   * @param toDecoded the loss's own, (length) from {@code from} on
+   * @param toDecoded gradient of the loss with respect to the output, (length) from {@code from} on
    */
   void backpropagate(
       float[] x,
@@ -128,7 +128,7 @@ final class BitEncoder {
     backward(Arrays.copyOfRange(toDecoded, from, from + length), temperature, gradient);
   }
 
-  /** The squared error of a vector as it is coded in use. */
+  /** Returns the squared error of the hard encoding of a vector. */
   double error(float[] x, int at) {
     encodeHard(x, at);
     double error = 0;
@@ -139,7 +139,7 @@ final class BitEncoder {
   }
 
   /**
-   * What a vector becomes in use.
+   * Decodes the hard encoding of a vector.
    *
    * @param out (length) from {@code to} on, set
    */
@@ -234,7 +234,7 @@ final class BitEncoder {
     inner.backward(parameters, normed, toActive, gradient);
   }
 
-  /** From gradients of choices to those of their logits. */
+  /** Converts gradients of choices to gradients of their logits. */
   private void throughSoftmax(double[] gradient, int at, double temperature) {
     double mean = 0;
     for (int i = at; i < at + CHOICES; i++) {
@@ -245,7 +245,7 @@ final class BitEncoder {
     }
   }
 
-  /** By tanh, as most models have it. */
+  /** The tanh approximation that most models use. */
   private static double gelu(double x) {
     return x / 2 * (1 + Math.tanh(geluArgument(x)));
   }
@@ -288,7 +288,7 @@ final class BitEncoder {
       }
     }
 
-    /** Adds to the gradient; answers that of the inputs. */
+    /** Adds to the gradient of the parameters and returns the gradient of the inputs. */
     double[] backward(double[] parameters, double[] in, double[] toOut, double[] gradient) {
       double[] toIn = new double[inputs];
       for (int o = 0; o < outputs; o++) {

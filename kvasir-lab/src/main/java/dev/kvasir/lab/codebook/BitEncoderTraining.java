@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.function.IntPredicate;
 
-/** Trains a {@link BitEncoder} by AdamW (Loshchilov and Hutter, 2019). */
+/** Trains a {@link BitEncoder} with AdamW (Loshchilov and Hutter, 2019). */
 final class BitEncoderTraining {
   private static final int BATCH = 64;
   private static final double RATE = 2e-3;
@@ -14,12 +14,12 @@ final class BitEncoderTraining {
   private static final double HOTTEST = 1;
   private static final double COLDEST = 0.1;
 
-  /** What a step learns from. */
+  /** Provides the gradients of a step. */
   interface GradientSource {
     /**
      * Adds the gradients of some vectors.
      *
-     * @return how many
+     * @return number of vectors
      */
     int addGradients(SplittableRandom random, double temperature, double[] gradient);
   }
@@ -40,7 +40,7 @@ final class BitEncoderTraining {
     this.second = new double[gradient.length];
   }
 
-  /** By the squared errors of vectors, any as likely as any other. */
+  /** Trains on the squared errors of uniformly drawn vectors. */
   BitEncoderTraining(BitEncoder encoder, TrainingSet set, SplittableRandom random) {
     this(
         encoder,
@@ -56,20 +56,20 @@ final class BitEncoderTraining {
         random);
   }
 
-  /** Fills an array with noise of Gumbel's distribution. */
+  /** Fills an array with Gumbel noise. */
   static void gumbel(SplittableRandom random, double[] noise) {
     for (int i = 0; i < noise.length; i++) {
       noise[i] = -Math.log(-Math.log(random.nextDouble(Double.MIN_NORMAL, 1)));
     }
   }
 
-  /** Takes steps with a temperature that falls, and a rate that falls to zero. */
+  /** Runs steps with a falling temperature and a learning rate that falls to zero. */
   void run(int steps) {
     run(steps, step -> true);
   }
 
   /**
-   * @param goesOn told of each step; false ends it
+   * @param shouldContinue called before each step; false ends the training
    */
   void run(int steps, IntPredicate shouldContinue) {
     for (int step = 0; step < steps && shouldContinue.test(step); step++) {
@@ -94,7 +94,7 @@ final class BitEncoderTraining {
     }
   }
 
-  /** What codes leave of a set, in parts of its energy. */
+  /** Returns the error of a set relative to its energy. */
   double errorOf(TrainingSet other) {
     double sum = 0;
     for (int i = 0; i < other.count(); i++) {

@@ -3,13 +3,13 @@ package dev.kvasir.lab.codebook;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 
 /**
- * The vectors of a head as codebooks see them: less their mean, and divided by the length that the
- * vectors of all heads of the token have together.
+ * The vectors of a head in the form that codebooks quantize: minus their mean, divided by the joint
+ * norm of the token's vectors of all heads.
  *
  * @param mean (headDim)
  */
 record CentredHead(float[] mean, TrainingSet set) {
-  /** Of each token, the squared length of its vectors of all heads, less their means. */
+  /** Returns the squared norm of each token's centered vectors of all heads. */
   static double[] squares(VectorSample sample, Side side, int layer) {
     int headDim = sample.shape().headDim();
     double[] squares = new double[sample.count()];

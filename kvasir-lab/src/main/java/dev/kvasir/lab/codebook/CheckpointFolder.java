@@ -8,13 +8,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A folder of our own beside a result, with what is kept until that is finished. */
+/** A folder next to a result with checkpoints of the work that produces it. */
 final class CheckpointFolder {
   private CheckpointFolder() {}
 
   /**
-   * Removes it with all its files, also those that runs left which were killed or wanted something
-   * else. A folder that somebody made in it stays, and it with that.
+   * Deletes the folder with all its files, including those of killed or different runs. It keeps
+   * subfolders that someone else created, and then the folder too.
    */
   static void delete(Path folder) {
     if (!Files.isDirectory(folder)) {
@@ -26,7 +26,7 @@ final class CheckpointFolder {
       }
       Files.deleteIfExists(folder);
     } catch (DirectoryNotEmptyException e) {
-      return; // not ours to remove
+      return; // contains a subfolder of someone else
     } catch (IOException e) {
       throw new InvalidInputException("%s: cannot be removed".formatted(folder), e);
     }

@@ -1,8 +1,8 @@
 package dev.kvasir.lab.codebook;
 
 /**
- * Solves {@code A X = B} for a symmetric positive definite A by {@code A = L L^T}. Columns are
- * taken four at a time, so that a row below is read and written once for four of them.
+ * Solves {@code A X = B} for a symmetric positive definite A by {@code A = L L^T}. It processes
+ * four columns at a time, so that each row below is read and written once for four of them.
  */
 final class Cholesky {
   private static final int PANEL = 4;
@@ -11,7 +11,7 @@ final class Cholesky {
   private final double[][] rows; // upper triangle of A, then L^T
 
   /**
-   * @param upper (size, size), of which only the upper triangle is read; overwritten
+   * @param upper (size, size); only the upper triangle is read; overwritten
    */
   Cholesky(double[][] upper) {
     this.size = upper.length;

@@ -10,9 +10,9 @@ import java.util.Set;
 import java.util.function.BiConsumer;
 
 /**
- * Trains the codebooks of all heads, each a piece. A head's codebook depends on the sample, the
- * settings and the seed alone: not on threads, nor on which heads were trained before, so a
- * training that was stopped can be taken up where it ended.
+ * Trains the codebooks of all heads, each as a task. A codebook depends only on the sample, the
+ * settings and the seed, not on threads or on other heads, so training can resume after a
+ * cancellation.
  */
 public final class CodebookTraining {
   private final VectorSample sample;
@@ -26,9 +26,9 @@ public final class CodebookTraining {
   }
 
   /**
-   * @param finished heads that need no training any more
-   * @param keep takes each codebook when it is as good as it will be: the moment to store it
-   * @return false where the listener ended it
+   * @param finished heads that are already trained
+   * @param save receives each final codebook
+   * @return false if the listener cancelled the training
    */
   public boolean run(
       Set<HeadId> finished,
@@ -49,7 +49,7 @@ public final class CodebookTraining {
         });
   }
 
-  /** Layer by layer, since a stopped training is of most use with whole layers. */
+  /** Orders heads by layer, because a cancelled training is most useful with whole layers. */
   private List<HeadId> headsByLayer() {
     List<HeadId> heads = new ArrayList<>();
     for (int layer = 0; layer < sample.shape().layers(); layer++) {

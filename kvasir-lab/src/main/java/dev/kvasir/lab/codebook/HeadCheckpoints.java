@@ -20,9 +20,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The codebooks that a training has finished, a file for each head in a folder of its own, until
- * all are there. A training that was broken off goes on with those that are missing, and ends with
- * the same numbers.
+ * Checkpoints of finished codebooks, one file for each head. A resumed training continues with the
+ * missing heads and gets the same result.
  */
 public final class HeadCheckpoints {
   private static final String TRAINING = "head/training";
@@ -36,8 +35,9 @@ public final class HeadCheckpoints {
   private final int stages;
 
   /**
-   * @param model its fingerprint
-   * @param training in words, all that decides what comes out; heads of another one do not count
+   * @param model fingerprint of the model
+   * @param training description of everything that determines the result; heads of a different
+   *     training are ignored
    */
   public HeadCheckpoints(Path folder, String model, String training, CacheShape shape, int stages) {
     this.folder = folder;
@@ -96,7 +96,7 @@ public final class HeadCheckpoints {
         .write(file(head));
   }
 
-  /** The codebooks of all layers, once all heads are finished. */
+  /** Returns the codebooks of all layers after all heads are finished. */
   public List<LayerCodebooks> layers() {
     List<LayerCodebooks> layers = new ArrayList<>();
     for (int layer = 0; layer < shape.layers(); layer++) {
@@ -126,7 +126,7 @@ public final class HeadCheckpoints {
     return new AdditiveStages(stages, shape.headDim(), rows);
   }
 
-  /** Removes the folder and what was kept in it. */
+  /** Deletes the folder with its checkpoints. */
   public void delete() {
     CheckpointFolder.delete(folder);
   }

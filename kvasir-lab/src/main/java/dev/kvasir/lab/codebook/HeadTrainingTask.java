@@ -10,7 +10,7 @@ import dev.kvasir.lab.work.WorkerContext;
 import java.util.Locale;
 import java.util.SplittableRandom;
 
-/** Trains the codebook of a head, which depends on what this says and on nothing else. */
+/** Trains the codebook of a head. The result depends only on the components of this record. */
 record HeadTrainingTask(HeadId head, SampledHead vectors, TrainingSettings settings, long seed)
     implements LabTask<SerializedCodebook> {
   @Override
@@ -48,7 +48,7 @@ record HeadTrainingTask(HeadId head, SampledHead vectors, TrainingSettings setti
     return new SplittableRandom(new SplittableRandom(seed + number).nextLong());
   }
 
-  /** Tells how the error falls. */
+  /** Reports the falling error. */
   private final class TrainingErrorListener implements StagesTrainer.Listener {
     private final ProgressListener listener;
     private int done;

@@ -7,15 +7,15 @@ import dev.kvasir.lab.codebook.VectorSample.Side;
 import java.util.List;
 
 /**
- * What a layer's codebooks leave of vectors they were not trained on, scales as halves.
+ * The error of a layer's codebooks on held-out vectors, with scales in fp16.
  *
- * @param ofVectors squared error in parts of the vectors' squared lengths
- * @param ofCentred the same in parts of what is left of the vectors without their means
+ * @param ofVectors squared error relative to the squared norm of the vectors
+ * @param ofCentred squared error relative to the squared norm of the centered vectors
  */
 public record HeldOutError(double ofVectors, double ofCentred) {
   /**
    * @param heads the codebooks of all KV heads of the layer
-   * @param width of the beam
+   * @param width beam width
    */
   public static HeldOutError of(
       VectorSample sample, Side side, int layer, List<? extends Codebook> heads, int width) {

@@ -24,9 +24,9 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Trains codebooks of one layer in this way and that, to see what is worth its bits. */
+/** Trains codebooks of one layer with different settings to compare error and bits. */
 public final class LayerTrial {
-  /** Sums that a search for codes carries on. */
+  /** Beam width of the encoder. */
   private static final int BEAM = 4;
 
   private final int layer;
@@ -35,7 +35,7 @@ public final class LayerTrial {
   private final BooleanSupplier stopped;
 
   /**
-   * @param stopped asked often; true ends a training without a result
+   * @param stopped polled often; true ends a training without a result
    */
   public LayerTrial(int layer, int threads, long seed, BooleanSupplier stopped) {
     this.layer = layer;
@@ -44,13 +44,13 @@ public final class LayerTrial {
     this.stopped = stopped;
   }
 
-  /** The layer's codebooks, trained as calibration does. */
+  /** Trains the codebooks of the layer as calibration does. */
   public Optional<LayerCodebooks> train(VectorSample sample, int stages) {
     Map<HeadId, Codebook> books = new HashMap<>();
     ProgressListener cancellable =
         new ProgressListener() {
           @Override
-          public void progress(double done, double inAll) {}
+          public void progress(double done, double total) {}
 
           @Override
           public boolean isCancelled() {
@@ -90,18 +90,18 @@ public final class LayerTrial {
     return others;
   }
 
-  /** What these codebooks leave of other vectors, in parts of their squared lengths. */
+  /** Returns the error of these codebooks on other vectors, relative to their squared norm. */
   public double relativeError(VectorSample test, LayerCodebooks books, Side side) {
     List<? extends Codebook> heads = side == Side.KEYS ? books.keys() : books.values();
     return HeldOutError.of(test, side, layer, heads, BEAM).ofVectors();
   }
 
   /**
-   * What codebooks of keys leave of other vectors when a code stands for some pairs of channels
-   * only, each lot of pairs with stages of its own, in parts of the squared lengths of vectors
-   * without their mean.
+   * Returns the error of key codebooks on other vectors where a code covers a group of channel
+   * pairs, each group with its own stages. The error is relative to the squared norm of the
+   * centered vectors.
    *
-   * @param pairs that share a code, a divisor of all pairs
+   * @param pairs channel pairs that share a code; a divisor of all pairs
    */
   public OptionalDouble groupedKeyError(
       VectorSample training, VectorSample test, int pairs, int stages) {
@@ -132,7 +132,7 @@ public final class LayerTrial {
     return stopped.getAsBoolean() ? OptionalDouble.empty() : OptionalDouble.of(residual / energy);
   }
 
-  /** Channels of some pairs, in the order of pairs. */
+  /** Returns the channels of a group of pairs, in pair order. */
   private static TrainingSet channelGroup(TrainingSet whole, int group, int pairs) {
     float[] x = new float[whole.count() * 2 * pairs];
     for (int i = 0; i < whole.count(); i++) {

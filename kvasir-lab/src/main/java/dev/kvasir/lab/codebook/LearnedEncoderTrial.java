@@ -13,15 +13,15 @@ import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
 
 /**
- * CommVQ's learned encoder of values, on all heads of a layer's token at once, with the loss of the
- * paper: errors of values, and errors of what attention finds. Beside it, what residual stages
- * leave of the same tokens with about as many bits.
+ * Compares CommVQ's learned value encoder with residual stages of about equal bits on the same
+ * tokens. The encoder covers all heads of a token and trains with the loss of the paper: errors of
+ * values and of attention outputs.
  */
 public final class LearnedEncoderTrial {
-  /** Fewer have no block with queries behind it. */
+  /** Shorter texts have no block with queries after it. */
   public static final int MIN_TOKENS = AttendedValues.MIN_TOKENS;
 
-  /** Sums that a search for codes carries on. */
+  /** Beam width of the encoder. */
   private static final int BEAM = 4;
 
   private final int layer;
@@ -31,16 +31,16 @@ public final class LearnedEncoderTrial {
   private final List<AttendedBlock> test;
 
   /**
-   * What is left of tokens that nothing was trained on.
+   * The error on held-out tokens.
    *
-   * @param bits of a channel
-   * @param ofValues in parts of the squared lengths of values without their means
-   * @param ofOutputs in parts of the squares of what they bring to outputs
+   * @param bits bits per channel
+   * @param valueError relative to the squared norm of the centered values
+   * @param outputError relative to the squared norm of their contributions to attention outputs
    */
   public record CodingError(double bits, double valueError, double outputError) {}
 
   /**
-   * @param sample whose means are taken off
+   * @param sample sample whose means are subtracted
    */
   public LearnedEncoderTrial(
       Model model,
@@ -69,10 +69,10 @@ public final class LearnedEncoderTrial {
   }
 
   /**
-   * Trains an encoder.
+   * Trains an encoder and returns its error.
    *
-   * @param bits of a token, all heads together; even
-   * @param hidden units between the two layers
+   * @param bits bits of a token, all heads together; even
+   * @param hidden hidden units of the encoder
    */
   public CodingError trainEncoder(int bits, int hidden, int steps, ProgressListener listener) {
     int width = mean.length;
@@ -117,7 +117,7 @@ public final class LearnedEncoderTrial {
     return block.tokens();
   }
 
-  /** What stages leave that calibration trains. */
+  /** Returns the error of residual stages that calibration has trained. */
   public CodingError residualError(LayerCodebooks books) {
     int heads = books.values().size();
     int dim = mean.length / heads;

@@ -3,9 +3,9 @@ package dev.kvasir.lab.codebook;
 import dev.kvasir.codec.commvq.AdditiveStages;
 
 /**
- * All that least squares needs of vectors and their codes: how often two rows are used together,
- * and the sum of the vectors that use a row. With {@code P} the matrix that says which rows a
- * vector uses, and weights {@code w}, these are {@code P^T w P} and {@code P^T w x}.
+ * The statistics of vectors and codes that least squares needs: how often two rows are used
+ * together, and the sum of the vectors that use a row. With {@code P} the matrix of rows used by
+ * each vector and weights {@code w}, these are {@code P^T w P} and {@code P^T w x}.
  */
 final class Moments {
   private static final int ROWS = AdditiveStages.ROWS;
@@ -30,7 +30,7 @@ final class Moments {
     return sums;
   }
 
-  /** How often two rows, in the order of {@link AdditiveStages#rows}, are used together. */
+  /** Returns how often two rows, in the order of {@link AdditiveStages#rows}, are used together. */
   double cooccurrences(int one, int other) {
     return one <= other ? cooccurrences[one][other] : cooccurrences[other][one];
   }

@@ -3,15 +3,15 @@ package dev.kvasir.lab.codebook;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
-/** Which tokens of a text are kept: each is as likely as any other (Vitter's algorithm R). */
+/** Samples tokens of a text uniformly (Vitter's algorithm R). */
 final class Reservoir {
   private Reservoir() {}
 
   /**
-   * Where each token is kept, negative where it is not. Tokens that are put out by later ones count
-   * as not kept, so a text can be read in any order.
+   * Returns the slot of each token, negative if it is not sampled. Tokens that later ones replace
+   * count as not sampled, so a text can be read in any order.
    *
-   * @param capacity tokens that are kept at the most
+   * @param capacity maximum number of sampled tokens
    */
   static int[] slots(int tokens, int capacity, long seed) {
     SplittableRandom random = new SplittableRandom(seed);

@@ -16,8 +16,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 /**
- * Trains VQLLM's codebooks: those of a layer's keys, and of its values, serve all groups of
- * channels of all heads; each is the centres of what the ones before it leave.
+ * Trains the codebooks of VQLLM. The codebooks of a layer's keys, and of its values, serve all
+ * channel groups of all heads; each stage consists of the cluster centers of the previous stages'
+ * residuals.
  */
 public final class ResidualTraining {
   private static final int CHANNELS = ChannelGroups.CHANNELS;
@@ -27,14 +28,14 @@ public final class ResidualTraining {
   private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
 
   /**
-   * @param sample keys before rotation, in the order of pairs
+   * @param sample keys before rotation, in pair order
    */
   public ResidualTraining(VectorSample sample) {
     this.sample = sample;
   }
 
   /**
-   * @return empty where the listener asked to stop
+   * @return empty if the listener cancelled the training
    */
   public Optional<VqllmProfile> run(WorkerPool workers, ProgressListener listener) {
     CacheShape shape = sample.shape();
@@ -63,7 +64,7 @@ public final class ResidualTraining {
   }
 
   /**
-   * @param left (vectors, CHANNELS), what is yet to be coded; changed
+   * @param residual (vectors, CHANNELS), what remains to be encoded; changed
    */
   private float[] train(float[] residual, ProgressListener listener) {
     float[] rows = new float[ResidualCodebooks.STAGES * BLOCK];
@@ -80,7 +81,10 @@ public final class ResidualTraining {
     return rows;
   }
 
-  /** Groups of all tokens and heads, divided by their tokens' scales. // (vectors, CHANNELS) */
+  /**
+   * Returns the channel groups of all tokens and heads, divided by their tokens' scales. //
+   * (vectors, CHANNELS)
+   */
   private static float[] grouped(VectorSample sample, Side side, int layer) {
     CacheShape shape = sample.shape();
     int dim = shape.headDim();
@@ -106,9 +110,10 @@ public final class ResidualTraining {
   }
 
   /**
-   * What codebooks leave of other vectors, in parts of their squared lengths, tokens counted alike.
+   * Returns the error of codebooks on other vectors relative to their squared norm, with equal
+   * weight for all tokens.
    *
-   * @param stages that are used
+   * @param stages number of stages in use
    */
   public static double relativeError(VectorSample test, Side side, VqllmProfile books, int stages) {
     Kernels kernels = KernelChoice.ofThisProcess().kernels();

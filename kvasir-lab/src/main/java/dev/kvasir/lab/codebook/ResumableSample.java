@@ -11,10 +11,10 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * A sample while its text is read. Each stretch that is there has a mark, so that a reading which
- * was broken off goes on, and what a disk has lost is read again.
+ * A sample whose text is being read. Each segment has a checksum, so that an interrupted reading
+ * resumes and segments lost by the disk are read again.
  *
- * <pre>(stretches) 64-bit marks, then the sample</pre>
+ * <pre>(segments) 64-bit checksums, then the sample</pre>
  */
 final class ResumableSample {
   private static final ValueLayout.OfLong CHECKSUM =
@@ -25,7 +25,7 @@ final class ResumableSample {
   private final VectorSample sample;
 
   /**
-   * @param memory for marks and sample; zero where nothing was read yet
+   * @param memory memory for checksums and sample; zero if nothing was read yet
    */
   ResumableSample(MemorySegment memory, CacheShape shape, SamplePlan plan) {
     this.plan = plan;
@@ -46,7 +46,7 @@ final class ResumableSample {
     return sample;
   }
 
-  /** Whether a stretch is there as it was read. */
+  /** Returns whether a segment is present and intact. */
   boolean has(int segment) {
     long checksum = checksums.getAtIndex(CHECKSUM, segment);
     return checksum != 0
@@ -59,9 +59,9 @@ final class ResumableSample {
   }
 
   /**
-   * Reads what is missing.
+   * Reads the missing segments.
    *
-   * @return false where the listener ended it; what was read until then is there
+   * @return false if the listener cancelled the reading; segments read until then are stored
    */
   static boolean readMissing(
       List<ResumableSample> samples, Runner runner, ProgressListener listener) {

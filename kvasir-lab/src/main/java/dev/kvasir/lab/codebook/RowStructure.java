@@ -2,9 +2,9 @@ package dev.kvasir.lab.codebook;
 
 import dev.kvasir.codec.commvq.AdditiveStages;
 
-/** How second rows depend on first ones, and the least squares that follows from it. */
+/** How second rows depend on first ones, and the resulting least-squares problem. */
 enum RowStructure {
-  /** Not at all: values. The normal equations are {@code (P^T w P) rows = P^T w x}. */
+  /** Independent rows, for values. The normal equations are {@code (P^T w P) rows = P^T w x}. */
   FREE {
     @Override
     void fill(Moments moments, double[][] matrix, double[][] right) {
@@ -36,17 +36,17 @@ enum RowStructure {
   },
 
   /**
-   * Second rows are first ones times i: keys, in the order of pairs. With P and Q the matrices of
-   * first and second rows, a vector of complex numbers is {@code (P + iQ) z}, and the normal
-   * equations {@code (D + iK) z = P^T x - i Q^T x}, {@code D = P^T P + Q^T Q}, {@code K = P^T Q -
-   * Q^T P}, in real numbers
+   * Second rows are first ones times i, for keys in pair order. With P and Q the matrices of first
+   * and second rows, a complex vector is {@code (P + iQ) z}, and the normal equations are {@code (D
+   * + iK) z = P^T x - i Q^T x}, {@code D = P^T P + Q^T Q}, {@code K = P^T Q - Q^T P}, in real
+   * numbers
    *
    * <pre>
    * | D -K |  | X |     | Px + Qy |
    * | K  D |  | Y |  =  | Py - Qx |
    * </pre>
    *
-   * The matrix is the same for all pairs of channels, which are its right-hand sides.
+   * The matrix is the same for all channel pairs, which are its right-hand sides.
    */
   COMMUTING {
     @Override
@@ -103,7 +103,7 @@ enum RowStructure {
 
   private static final int ROWS = AdditiveStages.ROWS;
 
-  /** The place among all rows of the i-th first row, counted over all stages. */
+  /** Returns the index among all rows of the i-th first row, counted over all stages. */
   private static int first(int i) {
     return i / ROWS * 2 * ROWS + i % ROWS;
   }
@@ -112,10 +112,10 @@ enum RowStructure {
     return first(i) + ROWS;
   }
 
-  /** Sets the normal equations: the upper triangle of the matrix, and all right-hand sides. */
+  /** Sets the normal equations: the upper triangle of the matrix and all right-hand sides. */
   abstract void fill(Moments moments, double[][] matrix, double[][] right);
 
-  /** Rows (stages, 2, ROWS, length) as unknowns of the equations. */
+  /** Converts rows (stages, 2, ROWS, length) to the unknowns of the equations. */
   abstract void toUnknowns(float[] rows, int length, double[][] out);
 
   abstract void toRows(double[][] unknowns, int length, float[] out);
@@ -124,7 +124,7 @@ enum RowStructure {
     return new double[2 * ROWS * stages][this == COMMUTING ? length / 2 : length];
   }
 
-  /** Makes second rows of first ones where they depend on them: (stages, 2, ROWS, length). */
+  /** Recomputes dependent second rows from first ones: (stages, 2, ROWS, length). */
   void enforce(float[] rows, int length) {
     double[][] unknowns = newUnknowns(rows.length / (2 * ROWS * length), length);
     toUnknowns(rows, length, unknowns);
@@ -132,10 +132,10 @@ enum RowStructure {
   }
 
   /**
-   * The rows that leave least of the vectors which the moments are of.
+   * Returns the rows with the smallest squared error on the vectors of the moments.
    *
-   * @param rows (stages, 2, ROWS, length) as they are; each counts as {@code pull} vectors that say
-   *     so, which keeps rows that nothing uses, and what the vectors leave open, where they are
+   * @param rows (stages, 2, ROWS, length), the current rows; each counts as {@code priorWeight}
+   *     vectors, which keeps unused rows and undetermined directions in place
    * @return (stages, 2, ROWS, length)
    */
   float[] fit(Moments moments, float[] rows, int length, double priorWeight) {

@@ -17,8 +17,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
- * Samples in mapped files of a folder, until what is learned from them is finished. A file says
- * what it was made of; one of something else is made anew.
+ * Samples in memory-mapped files of a folder. Each file has a header with the conditions it was
+ * made under; a file with other conditions is replaced.
  *
  * <pre>4096 bytes, conditions in words; then the sample</pre>
  */
@@ -30,7 +30,7 @@ public final class SampleFolder implements SampleStorage, AutoCloseable {
   private final Arena arena = Arena.ofShared();
 
   /**
-   * @param conditions in words, all that decides what is in the samples
+   * @param conditions description of everything that determines the samples
    */
   public SampleFolder(Path folder, String conditions) {
     byte[] words = conditions.getBytes(StandardCharsets.UTF_8);
@@ -73,8 +73,8 @@ public final class SampleFolder implements SampleStorage, AutoCloseable {
   }
 
   /**
-   * Writes every byte: writing to mapped memory that the disk has no room for ends the process. The
-   * conditions come last, so that a file which was broken off is nobody's.
+   * Writes every byte, because writing to mapped memory without disk space kills the process. The
+   * header comes last, so that an interrupted file is never reused.
    */
   private void create(Path file, long bytes) throws IOException {
     Files.deleteIfExists(file);
@@ -100,7 +100,7 @@ public final class SampleFolder implements SampleStorage, AutoCloseable {
     }
   }
 
-  /** Ends the use of all samples; files stay. */
+  /** Unmaps all samples; files stay. */
   @Override
   public void close() {
     if (arena.scope().isAlive()) {
@@ -108,7 +108,7 @@ public final class SampleFolder implements SampleStorage, AutoCloseable {
     }
   }
 
-  /** Ends the use of all samples and deletes them, with any that earlier runs left. */
+  /** Unmaps all samples and deletes them, together with those of earlier runs. */
   public void delete() {
     close();
     CheckpointFolder.delete(folder);

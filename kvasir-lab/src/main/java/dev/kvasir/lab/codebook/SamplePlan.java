@@ -8,17 +8,16 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * How a sample of a text is read: in stretches that need each other for nothing.
+ * How a sample of a text is read: in independent segments.
  *
- * @param name what the text is called in the names of pieces
- * @param kept tokens of the sample
+ * @param name name of the text in task names
+ * @param tokens tokens of the sample
  */
 public record SamplePlan(String name, List<TextSegment> segments, int tokens) {
   /**
    * @param ids tokens of the text
-   * @param context where a text is cut: its next token begins anew, at position zero
-   * @param capacity tokens that are kept at the most; of a longer text, any is as likely as any
-   *     other
+   * @param context length of a segment; the next token starts a new one at position zero
+   * @param capacity maximum number of sampled tokens, drawn uniformly from a longer text
    */
   static SamplePlan of(String name, int[] ids, int context, int capacity, long seed) {
     int[] slots = Reservoir.slots(ids.length, capacity, seed);
@@ -32,11 +31,11 @@ public record SamplePlan(String name, List<TextSegment> segments, int tokens) {
   }
 
   SegmentReadingTask task(int segment) {
-    String words = "%s, stretch %d of %d".formatted(name, segment + 1, segments.size());
+    String words = "%s, segment %d of %d".formatted(name, segment + 1, segments.size());
     return new SegmentReadingTask(words, segments.get(segment));
   }
 
-  /** All vectors of a text, in memory; as far as it was read where the listener asked to stop. */
+  /** Reads all vectors of a text into memory; incomplete if the listener cancels. */
   public static VectorSample readAll(
       CacheShape shape,
       String name,

@@ -3,16 +3,16 @@ package dev.kvasir.lab.codebook;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Where samples lie while they are needed. */
+/** Provides memory for samples. */
 @FunctionalInterface
 public interface SampleStorage {
-  /** Memory outside the heap, for as long as a sample is used. */
+  /** Off-heap memory that lives as long as its sample. */
   SampleStorage MEMORY = (name, bytes) -> Arena.ofAuto().allocate(bytes);
 
   /**
-   * Room for a sample: zero, or as it was left.
+   * Returns memory for a sample: zero, or the contents of an earlier run.
    *
-   * @param name of the sample among those of one work
+   * @param name name of the sample, unique within one run
    */
   MemorySegment allocate(String name, long bytes);
 }

@@ -2,7 +2,7 @@ package dev.kvasir.lab.codebook;
 
 import java.io.Serializable;
 
-/** The vectors of a head, for who trains it. */
+/** The sampled vectors of a head. */
 sealed interface SampledHead extends Serializable {
   int count();
 
@@ -11,14 +11,14 @@ sealed interface SampledHead extends Serializable {
   CentredHead centred();
 
   /**
-   * Read when they are asked for, or sent to another process: a list of many heads holds no
-   * vectors.
+   * Returns a head that reads its vectors on use or when serialized, so that a list of many heads
+   * holds no vectors.
    */
   static SampledHead in(VectorSample sample, HeadId head) {
     return new Deferred(sample, head);
   }
 
-  /** Where the sample lies. */
+  /** Refers to the sample. */
   final class Deferred implements SampledHead {
     private static final long serialVersionUID = 1L;
 
@@ -59,10 +59,10 @@ sealed interface SampledHead extends Serializable {
   }
 
   /**
-   * All of them.
+   * Holds the vectors.
    *
    * @param halves (count, headDim)
-   * @param squares (count), of the vectors of all heads of a token, less their means
+   * @param squares (count), squared norm of the token's centered vectors of all heads
    */
   record Loaded(int count, int headDim, short[] halves, double[] squares) implements SampledHead {
     @Override

@@ -13,7 +13,7 @@ import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.WorkCancelledException;
 import dev.kvasir.lab.work.WorkerContext;
 
-/** Reads a stretch of text with a model, for the keys and values of the tokens that are kept. */
+/** Reads a segment of text with a model and returns the keys and values of the sampled tokens. */
 record SegmentReadingTask(String name, TextSegment segment) implements LabTask<SegmentVectors> {
   private static final int BLOCK = KvCache.TOKENS_PER_PAGE;
 
@@ -22,7 +22,7 @@ record SegmentReadingTask(String name, TextSegment segment) implements LabTask<S
     return segment.ids().length;
   }
 
-  /** A cache in full precision, and the halves that are taken out of it. */
+  /** A cache in full precision and the fp16 vectors that are copied from it. */
   @Override
   public long peakBytes(Model model) {
     CacheShape shape = model.config().cacheShape();
@@ -34,7 +34,7 @@ record SegmentReadingTask(String name, TextSegment segment) implements LabTask<S
     int[] ids = segment.ids();
     VectorCollector collector = new VectorCollector(context.model());
     try (KvCache cache = CacheSpec.parse("fp32").newCache(collector.shape)) {
-      boolean whole =
+      boolean complete =
           BlockwiseReading.read(
               context.model(),
               ids,
@@ -45,14 +45,14 @@ record SegmentReadingTask(String name, TextSegment segment) implements LabTask<S
                 collector.collect(cache, first);
                 listener.progress(cache.length(), ids.length);
               });
-      if (!whole) {
+      if (!complete) {
         throw new WorkCancelledException();
       }
     }
     return new SegmentVectors(collector.heads);
   }
 
-  /** Takes what is kept out of a cache, block by block. */
+  /** Copies sampled vectors from a cache, block by block. */
   private final class VectorCollector {
     private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
     private final CacheShape shape;

@@ -4,12 +4,12 @@ import java.io.Serializable;
 import java.util.zip.CRC32C;
 
 /**
- * Vectors of the tokens of a stretch that a sample keeps.
+ * Vectors of the sampled tokens of a segment.
  *
- * @param heads in the order of {@link VectorSample}: (tokens, headDim) halves each, little-endian
+ * @param heads in the order of {@link VectorSample}: (tokens, headDim) fp16 each, little-endian
  */
 record SegmentVectors(byte[][] heads) implements Serializable {
-  /** Tells them from others, and from none, which is zero. */
+  /** Returns a checksum that is never zero, the mark of a missing segment. */
   long checksum() {
     CRC32C sum = new CRC32C();
     for (byte[] head : heads) {

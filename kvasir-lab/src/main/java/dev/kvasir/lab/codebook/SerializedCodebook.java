@@ -8,7 +8,7 @@ import dev.kvasir.lab.codebook.VectorSample.Side;
 import java.io.Serializable;
 
 /**
- * The numbers of a codebook.
+ * The data of a codebook.
  *
  * @param mean (headDim)
  * @param rows (stages, 2, ROWS, headDim)

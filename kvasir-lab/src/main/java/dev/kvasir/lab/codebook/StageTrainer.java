@@ -8,19 +8,19 @@ import dev.kvasir.kernel.RowBlock;
 import java.util.SplittableRandom;
 
 /**
- * Finds the rows of one stage by expectation and maximization: vectors are shared between their
- * nearest centres, by {@code exp(-distance / temperature)}, and rows fitted to them by least
- * squares. The temperature falls from step to step; without it, rows that begin badly stay unused.
+ * Finds the rows of one stage by expectation maximization: vectors are shared between their nearest
+ * centers with weights {@code exp(-distance / temperature)}, and rows are fitted by least squares.
+ * The falling temperature keeps badly initialized rows from staying unused.
  */
 final class StageTrainer {
   private static final Kernels KERNELS = KernelChoice.ofThisProcess().kernels();
   private static final int ROWS = AdditiveStages.ROWS;
   private static final int BATCH = 64;
 
-  /** Vectors that a row's last value counts for in a fit. */
+  /** Number of vectors that a row's last value counts for in a fit. */
   private static final double PRIOR_WEIGHT = 0.1;
 
-  /** Smaller shares are left out. */
+  /** Smaller shares are ignored. */
   private static final double MIN_SHARE = 1e-4;
 
   private final TrainingSet set;
@@ -42,10 +42,10 @@ final class StageTrainer {
     }
   }
 
-  /** What one look at all vectors finds. */
+  /** The result of one pass over all vectors. */
   private record Step(double error, Moments moments) {}
 
-  /** (2, ROWS, length): those of the step after which the nearest centres left least. */
+  /** Returns the rows (2, ROWS, length) of the step with the smallest error of nearest centers. */
   float[] train(SplittableRandom random) {
     double typical = Math.sqrt(set.energy() / set.count());
     float[] rows = initialRows(random);
@@ -69,7 +69,7 @@ final class StageTrainer {
     return settings.hottest() * Math.pow(settings.coldest() / settings.hottest(), fraction);
   }
 
-  /** Vectors of the set, drawn at random and shortened, since two of them make a centre. */
+  /** Draws random vectors of the set and halves them, since a center is the sum of two rows. */
   private float[] initialRows(SplittableRandom random) {
     int length = set.length();
     float[] drawn = new float[2 * ROWS * length];

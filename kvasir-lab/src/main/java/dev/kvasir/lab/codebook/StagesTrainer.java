@@ -8,20 +8,19 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * Trains the stages of one codebook: one after another, each on what the ones before it leave, and
- * then all together, by least squares on the codes that a beam finds, alternated with finding them
- * anew.
+ * Trains the stages of one codebook: first each on the residual of the previous ones, then all
+ * together, alternating least squares with a beam search for codes.
  */
 final class StagesTrainer {
   private static final int ROWS = AdditiveStages.ROWS;
 
-  /** Vectors that a row's last value counts for in a fit. */
+  /** Number of vectors that a row's last value counts for in a fit. */
   private static final double PRIOR_WEIGHT = 0.1;
 
-  /** Told after each of the {@link #isStepping}. */
+  /** Called after each of the {@link #steps}. */
   interface Listener {
     /**
-     * @param error in parts of the vectors' energy
+     * @param error error relative to the vectors' energy
      * @return false to end the training
      */
     boolean shouldContinue(double error);
@@ -42,12 +41,15 @@ final class StagesTrainer {
     this.energy = Math.max(set.energy(), Float.MIN_NORMAL);
   }
 
-  /** How often a listener is told: each stage, the codes of all of them, each round. */
+  /**
+   * Returns how often the listener is called: for each stage, for the codes of all stages, and for
+   * each round.
+   */
   static int steps(TrainingSettings settings) {
     return settings.stages() + 1 + settings.refits();
   }
 
-  /** Empty where the listener ended it. */
+  /** Returns empty if the listener ended the training. */
   Optional<AdditiveStages> train(SplittableRandom random) {
     int block = 2 * ROWS * set.length();
     float[] rows = new float[settings.stages() * block];
@@ -64,7 +66,7 @@ final class StagesTrainer {
     return refit(rows);
   }
 
-  /** The rows of the round whose codes leave least. */
+  /** Returns the rows of the round with the smallest error. */
   private Optional<AdditiveStages> refit(float[] rows) {
     AdditiveStages stages = new AdditiveStages(settings.stages(), set.length(), rows);
     AdditiveStages best = stages;

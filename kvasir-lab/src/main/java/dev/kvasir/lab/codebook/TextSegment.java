@@ -4,13 +4,13 @@ import java.io.Serializable;
 import java.util.Arrays;
 
 /**
- * Tokens that are read on end.
+ * Consecutive tokens that are read as one sequence.
  *
  * @param ids the tokens
- * @param slots where a sample keeps them, negative where it does not; one for each token
+ * @param slots slot of each token in the sample, negative if it is not sampled
  */
 public record TextSegment(int[] ids, int[] slots) implements Serializable {
-  /** Slots of the tokens that are kept, in their order. */
+  /** Returns the slots of the sampled tokens, in order. */
   int[] sampledSlots() {
     return Arrays.stream(slots).filter(slot -> slot >= 0).toArray();
   }

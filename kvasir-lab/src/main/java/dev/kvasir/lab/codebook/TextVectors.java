@@ -14,25 +14,24 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Keys and values of a text: some to train on, and some of other stretches, to see what the
- * training is worth. Every eighth stretch is held out, so that a text of many kinds is tried on all
- * of them.
+ * Keys and values of a text for training, and of held-out segments for testing. Every eighth
+ * segment is held out, so that a mixed text is tested on all its kinds.
  *
  * @param heldOut tokens in the order of the text
- * @param length tokens of a stretch: positions of the held-out tokens begin anew after as many
+ * @param length tokens of a segment; positions of the held-out tokens restart after each
  */
 public record TextVectors(VectorSample training, VectorSample heldOut, int length) {
-  /** Which stretches are held out: the second of eight. */
+  /** Held-out segments are the second of every eight. */
   private static final int PERIOD = 8;
 
-  /** More than four stretches of the usual length change no figure. */
+  /** More than four segments of the usual length do not change results. */
   private static final int MAX_HELD_OUT_TOKENS = 8192;
 
   /**
-   * How much is taken of a text.
+   * How much of a text is used.
    *
-   * @param tokens to train on at the most; of a longer text, any is as likely as any other
-   * @param length tokens of a stretch
+   * @param tokens maximum number of training tokens, drawn uniformly from a longer text
+   * @param length tokens of a segment
    */
   public record Settings(int tokens, int length, long seed) {}
 
@@ -44,8 +43,8 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
   }
 
   /**
-   * @param textName what a message calls the text
-   * @param listener told of tokens; where it asks to stop, there is no result
+   * @param textName name of the text in messages
+   * @param listener receives the number of tokens; cancelling leaves no result
    */
   public static Optional<TextVectors> read(
       Model model,
@@ -64,7 +63,7 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
     List<int[]> all = CalibrationTexts.cut(model, text, length).samples();
     if (all.size() < 2 || all.get(1).length < length) {
       throw new InvalidInputException(
-          "%s: is shorter than two stretches of %d tokens, of which one is held out"
+          "%s: is shorter than two segments of %d tokens, of which one is held out"
               .formatted(textName, length));
     }
     List<int[]> training = new ArrayList<>();
@@ -72,10 +71,10 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
     for (int i = 0; i < all.size(); i++) {
       (i % PERIOD == 1 ? heldOut : training).add(all.get(i));
     }
-    int mostHeldOut = maxHeldOut(length);
+    int maxHeldOut = maxHeldOut(length);
     SamplePlan tested =
         SamplePlan.of(
-            "text held out", joined(heldOut, mostHeldOut), length, mostHeldOut, settings.seed());
+            "text held out", joined(heldOut, maxHeldOut), length, maxHeldOut, settings.seed());
     SamplePlan learned =
         SamplePlan.of(
             "text to train on",
@@ -96,9 +95,9 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
   }
 
   /**
-   * Tokens of a text that are held out.
+   * Returns the number of held-out tokens of a text.
    *
-   * @param length tokens of a stretch
+   * @param length tokens of a segment
    */
   public static int heldOut(int tokens, int length) {
     int segments = Math.ceilDiv(tokens, length);

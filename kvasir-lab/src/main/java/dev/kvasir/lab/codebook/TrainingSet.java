@@ -1,14 +1,14 @@
 package dev.kvasir.lab.codebook;
 
 /**
- * Vectors of one head, mean and scale taken out. All count the same: weighing them by the squares
- * of their scales, which is what the error of a cache does, gained half a percent on the bundled
- * model, and would let a few long ones rule where there are any.
+ * Vectors of one head without mean and scale. All have equal weight: weighting by squared scales,
+ * as in the error of a cache, gained half a percent on the bundled model and would let a few long
+ * vectors dominate.
  *
  * @param x (count, length)
  */
 record TrainingSet(int count, int length, float[] x) {
-  /** The squared lengths of all vectors, added up. */
+  /** Returns the sum of squared norms. */
   double energy() {
     double sum = 0;
     for (int i = 0; i < count; i++) {
@@ -17,7 +17,7 @@ record TrainingSet(int count, int length, float[] x) {
     return sum;
   }
 
-  /** Squared length of a vector. */
+  /** Returns the squared norm of a vector. */
   float square(int i) {
     double sum = 0;
     for (int d = i * length; d < (i + 1) * length; d++) {

@@ -4,25 +4,25 @@ import dev.kvasir.kernel.Int8Codebooks;
 import java.io.Serializable;
 
 /**
- * How a codebook is trained.
+ * Training settings of a codebook.
  *
  * @param stages residual stages, 12 bits each
- * @param steps of expectation and maximization for each stage
- * @param nearest centres that a vector is shared between in a step; 1 for the nearest alone
- * @param hottest how far apart in distance, in parts of a typical residual, shares fall by e at the
- *     first step
- * @param coldest the same at the last step
- * @param refits rounds in which all stages are fitted together to the codes of all vectors
- * @param width of the beam that finds these codes
+ * @param steps steps of expectation maximization for each stage
+ * @param nearest centers that a vector is shared between in a step; 1 for the nearest alone
+ * @param hottest initial temperature: the distance, relative to a typical residual, at which shares
+ *     fall by e
+ * @param coldest final temperature
+ * @param refits rounds in which all stages are fitted together
+ * @param width width of the beam that finds the codes
  */
 public record TrainingSettings(
     int stages, int steps, int nearest, double hottest, double coldest, int refits, int width)
     implements Serializable {
-  /** What attention adds up in 16 bits. */
-  private static final int MOST_STAGES = Int8Codebooks.MAX_SETS / 2;
+  /** The number of stages that attention can accumulate in 16 bits. */
+  private static final int MAX_STAGES = Int8Codebooks.MAX_SETS / 2;
 
   public TrainingSettings {
-    between("stages", stages, 1, MOST_STAGES);
+    between("stages", stages, 1, MAX_STAGES);
     between("steps", steps, 1, 1000);
     between("nearest", nearest, 1, 64);
     between("refits", refits, 0, 1000);
@@ -41,9 +41,9 @@ public record TrainingSettings(
   }
 
   /**
-   * What training codebooks of so many stages is worth. On values of the bundled model, held out,
-   * sharing vectors between centres leaves 1% less than taking the nearest alone at as many steps,
-   * and more rounds than these lower the error of training only.
+   * Returns the default settings for a number of stages. On held-out values of the bundled model,
+   * sharing vectors between centers has 1% less error than the nearest center alone at equal steps;
+   * more rounds lower the training error only.
    */
   public static TrainingSettings of(int stages) {
     return new TrainingSettings(stages, 16, 4, 0.03, 0.001, 4, 2);

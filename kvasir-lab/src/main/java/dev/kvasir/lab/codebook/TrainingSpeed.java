@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 
-/** How much there is to do to train a codebook, and how fast this machine does it. */
+/** Estimates the operations of codebook training and measures the speed of this machine. */
 public final class TrainingSpeed {
   private static final int ROWS = 2 * AdditiveStages.ROWS;
   private static final double CENTRES = AdditiveStages.ROWS * AdditiveStages.ROWS;
 
-  /** What is tried: enough for code to be compiled, and a second of work. */
+  /** Settings of a trial, large enough for JIT compilation and about a second of work. */
   private static final TrainingSettings TRIAL_SETTINGS = TrainingSettings.of(2);
 
   private static final int TRIAL_VECTORS = 2048;
@@ -24,9 +24,9 @@ public final class TrainingSpeed {
   private TrainingSpeed() {}
 
   /**
-   * Floating-point operations for one head: products with rows, two for each centre that is looked
-   * at, sums of what vectors share, and solving the normal equations, in every step of every stage;
-   * and the same of all stages together in every round.
+   * Returns the floating-point operations for one head. Every step of every stage has products with
+   * rows, two operations for each center, sums of shared vectors and the normal equations; every
+   * round has the same for all stages together.
    */
   public static double operations(TrainingSettings settings, int headDim, int vectors) {
     double look = 2.0 * ROWS * headDim + 2 * CENTRES;
@@ -45,7 +45,7 @@ public final class TrainingSpeed {
     return unknowns * unknowns * (unknowns / 3 + 2.0 * headDim);
   }
 
-  /** Bytes that the training of one head holds: vectors four times, codes, normal equations. */
+  /** Returns the bytes for training one head: vectors four times, codes, normal equations. */
   public static long heapBytes(TrainingSettings settings, int headDim, int vectors) {
     long unknowns = (long) settings.stages() * ROWS;
     return 4L * Float.BYTES * vectors * headDim
@@ -53,7 +53,7 @@ public final class TrainingSpeed {
         + 3 * Double.BYTES * unknowns * unknowns;
   }
 
-  /** Operations a second of all threads, each training a head. */
+  /** Returns the operations per second of all threads, each training a head. */
   public static double measure(int headDim, int threads) {
     List<HeadTrainingTask> heads =
         IntStream.range(0, threads).mapToObj(thread -> head(headDim, thread)).toList();
@@ -62,7 +62,7 @@ public final class TrainingSpeed {
     for (int i = 0; i < TRIES; i++) {
       long start = System.nanoTime();
       new LocalRunner(WorkerContext.empty(threads))
-          .<SerializedCodebook>run(heads, ProgressListener.NONE, (piece, rows) -> {});
+          .<SerializedCodebook>run(heads, ProgressListener.NONE, (task, rows) -> {});
       best = Math.max(best, operations * 1e9 / (System.nanoTime() - start));
     }
     return best;

@@ -7,15 +7,15 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Keys, as they were before rotation and in the order of pairs, and values of some tokens of a
- * text. The same tokens in all heads, because one scale serves all heads of a token. Numbers are
- * kept as halves, as a cache keeps what is yet to be packed, outside the heap; those of a head lie
- * together, so that who trains a head reads its part of a file and no other.
+ * Sampled keys, before rotation and in pair order, and values of a text. All heads have the same
+ * tokens, because one scale serves all heads of a token. Elements are fp16 as in a cache's residual
+ * window, stored off heap; the data of a head is contiguous, so that training a head reads only its
+ * part of a file.
  *
  * <pre>(sides, layers, kvHeads, count, headDim) halves, little-endian</pre>
  */
 public final class VectorSample {
-  /** Which of the two a codebook is for. */
+  /** Whether a codebook is for keys or values. */
   public enum Side {
     KEYS,
     VALUES
@@ -29,8 +29,8 @@ public final class VectorSample {
   private final MemorySegment halves;
 
   /**
-   * @param count tokens
-   * @param halves of {@link #bytes}
+   * @param count number of tokens
+   * @param halves memory of {@link #bytes}
    */
   VectorSample(CacheShape shape, int count, MemorySegment halves) {
     this.shape = shape;
@@ -38,7 +38,7 @@ public final class VectorSample {
     this.halves = halves;
   }
 
-  /** One in memory, all zero. */
+  /** Returns a zeroed sample in memory. */
   static VectorSample zero(CacheShape shape, int count) {
     return new VectorSample(shape, count, Arena.ofAuto().allocate(bytes(shape, count)));
   }
@@ -59,7 +59,7 @@ public final class VectorSample {
     return shape;
   }
 
-  /** Tokens that are kept. */
+  /** Returns the number of sampled tokens. */
   public int count() {
     return count;
   }
@@ -71,7 +71,7 @@ public final class VectorSample {
     }
   }
 
-  /** All vectors of a head: (count, headDim). */
+  /** Returns all vectors of a head: (count, headDim). */
   public float[] vectors(Side side, int layer, int kvHead) {
     short[] from = halves(side, layer, kvHead);
     float[] out = new float[from.length];
@@ -81,7 +81,7 @@ public final class VectorSample {
     return out;
   }
 
-  /** The same as they are kept. */
+  /** Returns all vectors of a head as stored. */
   short[] halves(Side side, int layer, int kvHead) {
     short[] out = new short[count * shape.headDim()];
     MemorySegment.copy(halves, HALF, at(index(side, layer, kvHead), 0), out, 0, out.length);
@@ -89,9 +89,9 @@ public final class VectorSample {
   }
 
   /**
-   * Takes the vectors of some tokens.
+   * Stores the vectors of some tokens.
    *
-   * @param slots where they go
+   * @param slots slots of the tokens
    */
   void put(int[] slots, SegmentVectors vectors) {
     int row = Short.BYTES * shape.headDim();
@@ -103,7 +103,7 @@ public final class VectorSample {
     }
   }
 
-  /** The vectors of some tokens as {@link #put(int[], SegmentVectors)} took them. */
+  /** Returns the vectors of some tokens as {@link #put(int[], SegmentVectors)} stored them. */
   SegmentVectors at(int[] slots) {
     int row = Short.BYTES * shape.headDim();
     byte[][] heads = new byte[(int) heads(shape)][slots.length * row];
@@ -120,7 +120,7 @@ public final class VectorSample {
     return head * bytesOfHead(shape, count) + (long) Short.BYTES * slot * shape.headDim();
   }
 
-  /** The place of a head among all. */
+  /** Returns the index of a head among all. */
   int index(Side side, int layer, int kvHead) {
     return (side.ordinal() * shape.layers() + layer) * shape.kvHeads() + kvHead;
   }

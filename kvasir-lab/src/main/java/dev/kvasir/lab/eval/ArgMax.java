@@ -1,10 +1,10 @@
 package dev.kvasir.lab.eval;
 
-/** The likeliest token of a row of logits; of equal ones, the first. */
+/** Finds the most likely token of a row of logits; the first one of a tie. */
 final class ArgMax {
   private ArgMax() {}
 
-  /** A row without any number answers 0: a broken cache is a bad score and no failure. */
+  /** Returns 0 for a row without a number: a broken cache yields a bad score, not a failure. */
   static int of(float[] logits, int at, int count) {
     int best = 0;
     float largest = Float.NEGATIVE_INFINITY;

@@ -10,12 +10,18 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.BiPredicate;
 
-/** Runs sequences through the model, step by step, so that work is counted and can be ended. */
+/**
+ * Runs batches of sequences through the model, reports progress and supports cancellation between
+ * steps.
+ */
 final class BatchRunner {
-  /** Prompt tokens of a step: as in a session, so that an evaluation meets what a user meets. */
+  /**
+   * Prompt tokens of a step; the same as in a session, so that an evaluation behaves like normal
+   * use.
+   */
   private static final int PREFILL_CHUNK = 256;
 
-  /** Sequences that are continued together: weights are read once for all of them. */
+  /** Maximum number of sequences that are decoded together; they share each read of the weights. */
   static final int MAX_BATCH = 32;
 
   private final Model model;
@@ -32,8 +38,8 @@ final class BatchRunner {
   }
 
   /**
-   * Reads the ids before {@code to} of a prompt that begins where the cache ends. It is packed on
-   * the way, or at its end.
+   * Prefills the ids before {@code to} of a prompt that starts at the end of the cache. The prompt
+   * is quantized during prefill or at its end.
    */
   void readPrompt(KvCache cache, int[] prompt, int to) {
     if (prefill == Prefill.EXACT) {
@@ -59,7 +65,7 @@ final class BatchRunner {
     }
   }
 
-  /** Continues each draft with its likeliest tokens; at most {@link #SIDE_BY_SIDE} of them. */
+  /** Continues each draft greedily; at most {@link #MAX_BATCH} drafts. */
   void generate(List<Draft> drafts) {
     List<ActiveDraft> active = new ArrayList<>();
     for (Draft draft : drafts) {
@@ -81,13 +87,13 @@ final class BatchRunner {
   }
 
   /**
-   * Lets the model answer everything that is asked, each in a cache of its own.
+   * Generates an answer to every request, each in a cache of its own.
    *
-   * @param isEnough says of an answer so far that nothing is missing
-   * @return what was written
+   * @param isComplete returns whether the answer so far is complete
+   * @return the generated texts
    */
   <A extends GenerationRequest> List<String> generateAnswers(
-      CandidateCache row, List<A> requests, BiPredicate<A, String> isEnough) {
+      CandidateCache row, List<A> requests, BiPredicate<A, String> isComplete) {
     List<Draft> drafts = new ArrayList<>();
     try {
       for (A one : requests) {
@@ -96,7 +102,7 @@ final class BatchRunner {
                 row.newCache(model, one.maxLength()),
                 one.prompt(),
                 one.maxTokens(),
-                text -> isEnough.test(one, text)));
+                text -> isComplete.test(one, text)));
       }
       generate(drafts);
       return drafts.stream().map(Draft::text).toList();
@@ -105,7 +111,7 @@ final class BatchRunner {
     }
   }
 
-  /** Where a draft is being continued. */
+  /** A draft that is still being decoded. */
   private final class ActiveDraft {
     private final Draft draft;
     private final TextStream stream = model.tokenizer().stream(true);
@@ -118,7 +124,10 @@ final class BatchRunner {
       this.next = draft.prompt()[draft.prompt().length - 1];
     }
 
-    /** Takes the next token and answers with the work that this has spared or done. */
+    /**
+     * Appends a token and returns the cost that this has used up, including the cost saved by an
+     * early end.
+     */
     double take(int token) {
       int past = draft.cache().length();
       next = token;

@@ -12,7 +12,9 @@ import dev.kvasir.lab.work.WorkerContext;
 import dev.kvasir.stored.ProfileHash;
 import java.util.List;
 
-/** Runs the tasks with every kind of cache. What a journal knows already is not run again. */
+/**
+ * Evaluates caches on a set of tasks. Results that the journal already has are not computed again.
+ */
 public final class CacheEvaluator {
   private final Model model;
   private final EvaluationSettings settings;
@@ -21,7 +23,7 @@ public final class CacheEvaluator {
   private final Workload workload;
   private final List<CandidateCache> candidates;
 
-  /** Makes the tasks; whatever is wrong with them is said here. */
+  /** Prepares the tasks and validates all settings. */
   public CacheEvaluator(Model model, EvaluationSettings settings, Sources sources) {
     this(
         model,
@@ -30,7 +32,7 @@ public final class CacheEvaluator {
         settings.specs().stream().map(spec -> CandidateCache.of(spec, model)).toList());
   }
 
-  /** For caches that no spec describes; the first one is the reference. */
+  /** Evaluates caches that no spec describes; the first one is the reference. */
   CacheEvaluator(
       Model model, EvaluationSettings settings, Sources sources, List<CandidateCache> candidates) {
     this.model = model;
@@ -43,7 +45,10 @@ public final class CacheEvaluator {
         one -> workload.sequenceLengths().forEach(tokens -> requireCapacity(one, tokens)));
   }
 
-  /** Refuses now what does not fit the model, and a budget that would be full halfway. */
+  /**
+   * Rejects caches that do not fit the model and budgets that would be exhausted during the
+   * evaluation.
+   */
   private void requireCapacity(CandidateCache candidate, int tokens) {
     try (KvCache cache = candidate.newCache(model, tokens)) {
       if (cache.capacity() < tokens) {
@@ -63,8 +68,8 @@ public final class CacheEvaluator {
   }
 
   /**
-   * @param runner of the same model
-   * @param journal where finished tasks are kept, and those of an earlier run are found
+   * @param runner a runner with the same model
+   * @param journal stores finished tasks and provides those of an earlier run
    */
   public Evaluation run(Runner runner, ProgressListener listener, EvaluationJournal journal) {
     journal.begin(conditions());
@@ -82,7 +87,7 @@ public final class CacheEvaluator {
         ScoreComparisons.of(finished(rows)));
   }
 
-  /** All that figures depend on but for rows and tasks. */
+  /** Returns everything the results depend on, except rows and tasks. */
   private String conditions() {
     return String.join(
         "; ",

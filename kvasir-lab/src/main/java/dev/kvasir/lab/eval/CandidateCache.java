@@ -7,25 +7,25 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import java.io.Serializable;
 
-/** A row to be filled: a kind of cache by its name, and how an empty one is made. */
+/** A cache under evaluation: its name and a factory for empty instances. */
 interface CandidateCache extends Serializable {
   String name();
 
   /**
-   * @param tokens that a sequence may grow to, which is what a budget in bits counts: each task has
-   *     a budget of its own size
+   * @param tokens maximum length of the sequence, which scales a budget in bits; each task has its
+   *     own budget
    */
   KvCache newCache(Model model, int tokens);
 
-  /** What foretells its bytes. */
+  /** Returns the spec used to estimate memory. */
   default CacheSpec cacheSpec() {
     return CacheSpec.DEFAULT;
   }
 
-  /** Bytes that a sequence takes at the most on its way to so many tokens. */
+  /** Returns an upper bound of the bytes a sequence occupies while it grows to a length. */
   default long peakBytes(Model model, int tokens, Prefill prefill) {
     long quantized = maxBytes(model, cacheSpec(), tokens);
-    // What is packed at a prompt's end lies there whole until then.
+    // A prompt that is quantized at its end is held in full precision until then.
     return prefill == Prefill.EXACT
         ? quantized + maxBytes(model, CacheSpec.DEFAULT, tokens)
         : quantized;
@@ -41,10 +41,10 @@ interface CandidateCache extends Serializable {
   }
 
   /**
-   * What a spec describes.
+   * A cache described by a spec.
    *
-   * @param name the spec with what the model's profile decides for it
-   * @param spec as typed
+   * @param name the spec with the parameters that the model's profile adds
+   * @param spec the spec as typed
    */
   record OfSpec(String name, String spec) implements CandidateCache {
     @Override

@@ -13,18 +13,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Programs whose whole solutions the model writes side by side and reads back from its own cache.
+ * Register programs whose full solutions the model generates in one batch, reading earlier steps
+ * from its own cache.
  *
- * @param part which of all programs, for its name
+ * @param part which of the programs these are, for the task name
  */
 record ChainTask(CandidateCache row, List<Program> programs, String part, Prefill prefill)
     implements LabTask<ChainTask.Attempts> {
 
   /**
-   * What became of programs, one by one.
+   * The outcome of each program.
    *
-   * @param solved 1 for one that is right to the last line
-   * @param rightSteps steps before the first wrong one
+   * @param solved 1 for a program that is correct to the last line
+   * @param rightSteps number of steps before the first wrong one
    */
   record Attempts(List<Double> solved, List<Double> rightSteps) implements Serializable {}
 
@@ -58,7 +59,7 @@ record ChainTask(CandidateCache row, List<Program> programs, String part, Prefil
     return attempts;
   }
 
-  /** Of all programs of a row. */
+  /** Returns the score over all programs of a row. */
   static Score score(List<Attempts> parts, int steps) {
     List<Double> solved = parts.stream().flatMap(part -> part.solved.stream()).toList();
     List<Double> rightSteps = parts.stream().flatMap(part -> part.rightSteps.stream()).toList();
@@ -67,8 +68,8 @@ record ChainTask(CandidateCache row, List<Program> programs, String part, Prefil
   }
 
   /**
-   * Once a line is wrong, the rest of a solution is not waited for: it could not count any more. A
-   * model that was not trained on the task's words may go about it in its own way to the answer.
+   * Generation stops at the first wrong line, because the rest cannot change the score. A chat
+   * model was not trained on the task's wording and may reach the answer in its own way.
    */
   private static boolean isComplete(Program program, String text) {
     if (!program.chat()) {

@@ -1,15 +1,15 @@
 package dev.kvasir.lab.eval;
 
 /**
- * How a row differs from another one in a task.
+ * The difference between the scores of two rows in a task.
  *
- * @param value this row's figure less the other's
- * @param verdict what the samples, compared pair by pair, allow to say
+ * @param value score of this row minus that of the other
+ * @param verdict result of the paired comparison of samples
  */
 public record Difference(double value, Verdict verdict) {
-  /** Whether a difference is more than sampling error. */
+  /** Whether a difference exceeds the sampling error. */
   public enum Verdict {
-    /** Not told apart from the other row. */
+    /** Not distinguishable from the other row. */
     WITHIN_ERROR,
     BETTER,
     WORSE

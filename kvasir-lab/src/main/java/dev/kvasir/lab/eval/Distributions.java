@@ -1,10 +1,10 @@
 package dev.kvasir.lab.eval;
 
-/** What rows of logits say of the next token, in nats. Sums are in double precision. */
+/** Functions of next-token distributions given as logits, in nats. Sums are in double precision. */
 final class Distributions {
   private Distributions() {}
 
-  /** The logarithm of the sum of exponentials, which makes logits probabilities. */
+  /** Returns the log-sum-exp of the logits, which normalizes them to probabilities. */
   static double logSumExp(float[] logits, int at, int count) {
     double max = max(logits, at, count);
     double sum = 0;
@@ -15,10 +15,10 @@ final class Distributions {
   }
 
   /**
-   * KL(p || q): how much worse q foretells tokens that come as p says.
+   * Returns the KL divergence KL(p || q).
    *
-   * <p>With x and y the logits and P and Q their logarithms of sums, it is {@code sum p (x - y) - P
-   * + Q}; zero, and not only nearly, where both rows are the same.
+   * <p>With logits x and y and their log-sum-exps P and Q, it is {@code sum p (x - y) - P + Q},
+   * which is exactly zero for equal rows.
    *
    * @param qNorm {@link #logSumExp} of q
    */
@@ -31,7 +31,7 @@ final class Distributions {
       sum += weight;
       apart += weight * ((double) p[pAt + i] - q[qAt + i]);
     }
-    // Rounding may leave a tiny negative number where the two are nearly the same.
+    // Rounding may leave a tiny negative number where the two are nearly equal.
     return Math.max(0, apart / sum - (max + Math.log(sum)) + qNorm);
   }
 

@@ -3,7 +3,7 @@ package dev.kvasir.lab.eval;
 import dev.kvasir.cache.KvCache;
 import java.util.function.Predicate;
 
-/** A sequence that is being continued. */
+/** A sequence that is being generated. */
 final class Draft implements AutoCloseable {
   private final KvCache cache;
   private final int[] prompt;
@@ -12,10 +12,10 @@ final class Draft implements AutoCloseable {
   private String text = "";
 
   /**
-   * @param cache what comes before the prompt; closed with the draft
+   * @param cache cache with the tokens before the prompt; closed with the draft
    * @param prompt ids that are not in the cache yet, at least one
-   * @param mostTokens to generate
-   * @param enough says of the text so far that nothing is missing
+   * @param maxTokens maximum number of tokens to generate
+   * @param isComplete returns whether the text so far is complete
    */
   Draft(KvCache cache, int[] prompt, int maxTokens, Predicate<String> isComplete) {
     this.cache = cache;
@@ -36,12 +36,12 @@ final class Draft implements AutoCloseable {
     return maxTokens;
   }
 
-  /** What was generated. */
+  /** Returns the generated text. */
   String text() {
     return text;
   }
 
-  /** Takes a piece of text; true if that is enough. */
+  /** Appends text and returns whether the draft is complete. */
   boolean append(String piece) {
     text += piece;
     return isComplete.test(text);

@@ -10,13 +10,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Continues openings with half precision and holds every row to its text: what a row attends to was
- * written under its own packed past, token by token, so that errors add up as they do in an answer
- * (a text that is read in blocks meets the packed past once a block).
+ * Continues openings with fp16 and feeds the generated text to every row. Each row attends to its
+ * own quantized past, token by token, so errors accumulate as they do during decoding. (A text that
+ * is read in blocks meets its quantized past once per block.)
  *
- * <p>Where the likeliest token of a row is another one, a text of likeliest tokens would leave that
- * of the reference. (With a seed it would leave it sooner: two unlikely tokens that change places
- * by a last bit are enough, packed or not.)
+ * <p>Where the most likely token of a row differs, a greedily decoded text would diverge from the
+ * reference. (A sampled text would diverge sooner: two unlikely tokens that swap places by a last
+ * bit are enough, quantized or not.)
  */
 final class DriftRun {
   private final Model model;
@@ -32,7 +32,7 @@ final class DriftRun {
     this.progress = progress;
   }
 
-  /** All of them are as long, and written side by side. The first row is the reference. */
+  /** Runs all openings in one batch; they have equal lengths. The first row is the reference. */
   DriftSamples run(List<CandidateCache> rows) {
     List<Text> texts = new ArrayList<>();
     try {
@@ -52,7 +52,9 @@ final class DriftRun {
     }
   }
 
-  /** Feeds each text's last token to all its rows, and lets the reference choose the next. */
+  /**
+   * Feeds the last token of each text to all its rows and samples the next one from the reference.
+   */
   private void step(List<Text> texts) {
     batch.clear();
     texts.forEach(Text::add);
@@ -95,7 +97,7 @@ final class DriftRun {
     }
 
     /**
-     * @param from where the logits of its first row are in the batch
+     * @param from index in the batch of the logits of its first row
      */
     void take(int from) {
       float[] logits = batch.logits();

@@ -4,7 +4,7 @@ import dev.kvasir.lab.eval.DriftTask.DriftSamples;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the generated tokens of a row add up to. */
+/** Aggregates the drift samples of a row. */
 final class DriftTally {
   private final List<Double> openings = new ArrayList<>(); // mean divergence of each
   private final List<Double> agreedTokens = new ArrayList<>();
@@ -14,10 +14,10 @@ final class DriftTally {
   private int firstMismatch = -1;
 
   /**
-   * Of all openings of a row.
+   * Returns the score over all openings of a row.
    *
    * @param parts in the order of openings
-   * @param row its place among those of the parts
+   * @param row index of the row in the parts
    */
   static Score.Drift score(List<DriftSamples> parts, int row) {
     DriftTally tally = new DriftTally();
@@ -36,8 +36,8 @@ final class DriftTally {
   /**
    * Adds a token.
    *
-   * @param apart divergence of the distribution that it was chosen from
-   * @param same whether the likeliest token is the reference's
+   * @param kl divergence of the distribution that the token was sampled from
+   * @param same whether the most likely token equals that of the reference
    */
   private void add(double kl, boolean same) {
     if (tokens == byPosition.size()) {

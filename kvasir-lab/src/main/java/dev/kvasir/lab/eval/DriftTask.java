@@ -12,8 +12,8 @@ import java.util.List;
  * Openings that are continued in the caches of a few rows.
  *
  * @param rows the reference first
- * @param openings of the same lengths
- * @param part which of all openings, for its name
+ * @param openings openings of equal length
+ * @param part which of the openings these are, for the task name
  */
 record DriftTask(List<CandidateCache> rows, List<Opening> openings, String part, Prefill prefill)
     implements LabTask<DriftTask.DriftSamples> {
@@ -21,8 +21,8 @@ record DriftTask(List<CandidateCache> rows, List<Opening> openings, String part,
   /**
    * How far rows were from the reference.
    *
-   * @param apart divergence, by opening: (tokens, rows)
-   * @param same whether the likeliest token was the reference's: (tokens, rows)
+   * @param divergences KL divergence by opening: (tokens, rows)
+   * @param sameTop whether the most likely token was that of the reference: (tokens, rows)
    */
   record DriftSamples(List<double[][]> divergences, List<boolean[][]> sameTop)
       implements Serializable {}

@@ -3,13 +3,13 @@ package dev.kvasir.lab.eval;
 import java.io.Serializable;
 
 /**
- * A figure and the interval that holds the true one in 95 of 100 evaluations.
+ * A value with its 95% confidence interval.
  *
- * @param low {@code NaN} where too few samples were taken to tell
+ * @param low {@code NaN} if there are too few samples
  * @param high like low
  */
 public record Estimate(double value, double low, double high) implements Serializable {
-  /** A figure without a sampling error. */
+  /** Returns a value without sampling error. */
   static Estimate exactly(double value) {
     return new Estimate(value, value, value);
   }

@@ -3,14 +3,14 @@ package dev.kvasir.lab.eval;
 import java.util.List;
 
 /**
- * All that an evaluation found.
+ * The results of an evaluation.
  *
- * @param model the name inside its file
- * @param settings what was asked for
- * @param text what perplexity and divergence were measured on
- * @param machine processors, kernels and Java, on which only the speeds depend
- * @param complete false where it was interrupted
- * @param rows half precision first, then in the order asked for
+ * @param model model name from its file
+ * @param settings the requested settings
+ * @param text name of the text for perplexity and divergence
+ * @param machine processors, kernels and Java version, which affect only the speeds
+ * @param complete false if the evaluation was cancelled
+ * @param rows fp16 first, then in the requested order
  */
 public record Evaluation(
     String model,

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What an evaluation has found so far, row by row and task by task, kept in a file until all of it
- * is done: a run that was ended goes on after the last finished task.
+ * A file with the results of an evaluation so far, by row and task. A run that was cancelled
+ * resumes after the last finished task.
  */
 public final class EvaluationJournal {
   private static final Gson GSON =
@@ -38,7 +38,7 @@ public final class EvaluationJournal {
     }
   }
 
-  private final Path file; // null where nothing is kept
+  private final Path file; // null if nothing is saved
   private final String build;
   private final List<Path> parts;
   private final List<Path> mergedParts = new ArrayList<>();
@@ -51,24 +51,24 @@ public final class EvaluationJournal {
     this.content = new Content("");
   }
 
-  /** Keeps nothing. */
+  /** Returns a journal that saves nothing. */
   public static EvaluationJournal none() {
     return new EvaluationJournal(null, "", List.of());
   }
 
   /**
-   * Refuses a file that could not be written, or is no journal.
+   * Opens or creates a journal. Rejects a file that is not writable or not a journal.
    *
-   * @param build whose figures may be gone on from
+   * @param build version whose results may be reused
    */
   public static EvaluationJournal at(Path file, String build) {
     return at(file, build, List.of());
   }
 
   /**
-   * The same with what others have found, each some of the rows.
+   * Opens a journal and merges the journals of other processes, each with some of the rows.
    *
-   * @param parts journals of theirs; those of the same conditions are removed with this one
+   * @param parts the other journals; those with equal conditions are deleted with this one
    */
   public static EvaluationJournal at(Path file, String build, List<Path> parts) {
     AtomicFile.checkWritable(file);
@@ -98,7 +98,7 @@ public final class EvaluationJournal {
         cause);
   }
 
-  /** Says under which conditions figures are found; what was found under others is forgotten. */
+  /** Declares the conditions of the run and discards results found under different ones. */
   void begin(String conditions) {
     String all = build + "; " + conditions;
     if (!content.conditions.equals(all)) {
@@ -114,7 +114,7 @@ public final class EvaluationJournal {
     }
   }
 
-  /** What is known already is kept: rows that several have measured have the same figures. */
+  /** Keeps existing results; rows that several processes have measured have equal values. */
   private void merge(Content part) {
     part.rows.forEach(
         (name, found) -> {
@@ -163,7 +163,7 @@ public final class EvaluationJournal {
     }
   }
 
-  /** All is done, and written where it belongs. */
+  /** Deletes the journal after the results have been written elsewhere. */
   public void delete() {
     if (file != null) {
       AtomicFile.delete(file);

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** An evaluation as JSON: the records by their names, and nothing left out. */
+/** Converts evaluations to and from JSON, with all record components by name. */
 public final class EvaluationJson {
   private static final Gson GSON =
       new GsonBuilder()
@@ -44,7 +44,7 @@ public final class EvaluationJson {
     return GSON.toJsonTree(evaluation);
   }
 
-  /** The rows of an evaluation that was written, without what they were compared with. */
+  /** Returns the rows of a written evaluation, without their comparisons. */
   public static List<Row> rows(JsonObject evaluation) {
     List<Row> rows = new ArrayList<>();
     for (JsonElement element : evaluation.getAsJsonArray("rows")) {
@@ -64,8 +64,8 @@ public final class EvaluationJson {
   }
 
   /**
-   * The same by what was asked for, in that order. Rows may be named by more than that: thresholds
-   * that a profile holds, for example.
+   * Returns the rows by requested spec, in the requested order. The name of a row may contain more
+   * than the spec, for example thresholds from a profile.
    */
   public static Map<String, Row> rowsByRequest(JsonObject evaluation) {
     List<JsonElement> specs =

@@ -8,21 +8,25 @@ import java.util.function.BiFunction;
 import java.util.function.Predicate;
 
 /**
- * Cuts what rows have not found yet into pieces, and puts what comes of them into the rows. Texts
- * come first, through a few rows at once; then row by row, so that an interruption leaves whole
- * rows. Figures do not depend on the cut: a sequence's bits are the same beside any others.
+ * Splits the missing results of rows into tasks and puts the task results into the rows. Texts come
+ * first, through a few rows at once; the rest goes row by row, so that a cancelled run leaves
+ * complete rows. Results do not depend on the split, because a sequence is bit-identical in any
+ * batch.
  */
 final class EvaluationPlan {
   /**
-   * Rows that a text flows through beside the reference. More of them would spare the reference's
-   * reading; fewer lose less where a run is ended.
+   * Maximum number of rows that read a text together with the reference. More would read the
+   * reference less often; fewer lose less when a run is cancelled.
    */
   private static final int MAX_ROWS_PER_TEXT = 4;
 
-  /** Rows of a generated text beside the reference; several texts are then written together. */
+  /**
+   * Maximum number of rows of a generated text in addition to the reference; several texts are then
+   * decoded in one batch.
+   */
   private static final int MAX_ROWS_PER_DRIFT = 7;
 
-  /** Sequences of a piece: with fewer, the weights would be read for hardly anything. */
+  /** Minimum number of sequences in a task; smaller batches waste the reads of the weights. */
   private static final int MIN_BATCH = 4;
 
   private final Workload workload;
@@ -41,7 +45,7 @@ final class EvaluationPlan {
 
   /**
    * @param rows the reference first
-   * @param sideBySide pieces that run at the same time
+   * @param parallelism number of tasks that run in parallel
    */
   static List<TaskGroup<?>> of(
       Workload workload, List<RowInProgress> rows, Prefill prefill, int parallelism) {
@@ -162,7 +166,7 @@ final class EvaluationPlan {
     return group.stream().map(RowInProgress::candidate).toList();
   }
 
-  /** The rows that are missing, each group behind the reference. */
+  /** Returns the unfinished rows in groups, each led by the reference. */
   private static List<List<RowInProgress>> groups(
       List<RowInProgress> rows, Predicate<RowInProgress> done, int limit) {
     RowInProgress reference = rows.getFirst();

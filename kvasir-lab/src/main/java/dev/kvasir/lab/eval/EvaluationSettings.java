@@ -7,15 +7,15 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What an evaluation is to do.
+ * The settings of an evaluation.
  *
- * @param specs kinds of cache, half precision first
+ * @param specs cache specs, fp16 first
  * @param contexts lengths of needle documents and tables, in tokens; the text is read to the
  *     longest
- * @param samples questions of each length, programs, or questions of a file
- * @param steps of a program
- * @param reading how texts and documents reach a cache
- * @param timed whether speeds are measured, which other work on the machine would change
+ * @param samples number of questions of each length, of programs, or of questions from a file
+ * @param steps steps of a program
+ * @param reading how texts and documents are read into a cache
+ * @param timed whether speeds are measured, which other load on the machine would distort
  */
 public record EvaluationSettings(
     List<CacheSpec> specs,

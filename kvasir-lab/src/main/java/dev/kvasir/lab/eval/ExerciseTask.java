@@ -10,10 +10,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The user's own questions, answered side by side. The result is 1 for a right answer and 0 for a
+ * The user's own questions, answered in one batch. The result is 1 for a correct answer and 0 for a
  * wrong one.
  *
- * @param part which of all questions, for its name
+ * @param part which of the questions these are, for the task name
  */
 record ExerciseTask(CandidateCache row, List<Exercise> exercises, String part, Prefill prefill)
     implements LabTask<double[]> {
@@ -50,7 +50,7 @@ record ExerciseTask(CandidateCache row, List<Exercise> exercises, String part, P
     return right;
   }
 
-  /** Of all questions of a row. */
+  /** Returns the score over all questions of a row. */
   static Score score(List<double[]> parts) {
     List<Double> samples = parts.stream().flatMapToDouble(Arrays::stream).boxed().toList();
     return new Score.Answers(Proportion.of(samples).estimate(), samples);

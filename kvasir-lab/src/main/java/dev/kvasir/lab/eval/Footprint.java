@@ -6,15 +6,16 @@ import dev.kvasir.codec.CacheShape;
 import java.io.Serializable;
 
 /**
- * What a row's cache took at the end of the text, which all rows read to the same length.
+ * The memory and speed of a row's cache at the end of the text, which has the same length for all
+ * rows.
  *
- * @param tokens that it held
- * @param packedTokens those of them that were packed
- * @param kvBytes all that its cache had allocated
- * @param bitsPerValue those bytes, spread over the values of its keys and values
- * @param tokensPerSecond speed of generating after it, rows taking turns; {@code NaN} where it was
- *     not measured
- * @param parts the same bytes by what they are for
+ * @param tokens tokens in the cache
+ * @param packedTokens quantized tokens among them
+ * @param kvBytes allocated bytes of the cache
+ * @param bitsPerValue allocated bits divided by the number of key and value elements
+ * @param tokensPerSecond decoding speed after the text, measured in turn with other rows; {@code
+ *     NaN} if not measured
+ * @param parts the allocated bytes by purpose
  */
 public record Footprint(
     int tokens,
@@ -25,7 +26,7 @@ public record Footprint(
     CacheBytes parts)
     implements Serializable {
 
-  /** Of a sequence at its end. */
+  /** Returns the footprint of a finished sequence. */
   static Footprint of(KvCache cache, CacheShape shape, double tokensPerSecond) {
     CacheBytes parts = cache.bytes();
     long bytes = parts.total();
@@ -39,7 +40,7 @@ public record Footprint(
         parts);
   }
 
-  /** Of a layer, on the average: some hold a window alone. */
+  /** Returns the mean over layers; some layers hold a sliding window only. */
   private static int packedTokens(KvCache cache, CacheShape shape) {
     long pages = 0;
     for (int block = 0; cache.firstPosition(block) < cache.length(); block++) {
@@ -54,7 +55,7 @@ public record Footprint(
     return !Double.isNaN(tokensPerSecond);
   }
 
-  /** Bits of a value that is packed, all-in: where the length of a text goes. */
+  /** Returns the bits of a quantized element with all overheads, the limit for long texts. */
   public double quantizedBitsPerValue(CacheShape shape) {
     return 8.0 * (parts.codes() + parts.scales()) / packedTokens / shape.valuesPerToken();
   }

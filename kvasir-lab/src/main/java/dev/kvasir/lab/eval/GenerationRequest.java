@@ -2,11 +2,11 @@ package dev.kvasir.lab.eval;
 
 import java.io.Serializable;
 
-/** What a model reads, and then writes an answer to. */
+/** A prompt that the model answers. */
 interface GenerationRequest extends Serializable {
   int[] prompt();
 
-  /** Of an answer. */
+  /** Returns the maximum number of tokens of the answer. */
   int maxTokens();
 
   default double cost() {
@@ -14,7 +14,7 @@ interface GenerationRequest extends Serializable {
         + ProgressCounter.decodeCost(prompt().length, maxTokens());
   }
 
-  /** With the longest answer. */
+  /** Returns the tokens of the prompt and the longest answer. */
   default int maxLength() {
     return prompt().length + maxTokens();
   }

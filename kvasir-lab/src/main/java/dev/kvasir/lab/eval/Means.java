@@ -6,7 +6,7 @@ import java.util.function.DoubleUnaryOperator;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
-/** Means of samples, with their sampling error by bootstrap. */
+/** Means of samples with bootstrap confidence intervals. */
 final class Means {
   private static final int DRAWS = 2000;
 
@@ -21,9 +21,9 @@ final class Means {
   }
 
   /**
-   * A function of the mean, with the percentile interval of means over samples drawn anew from the
-   * samples (Efron, 1979). It assumes nothing of their distribution, which is far from normal where
-   * a few tokens carry most of the error. The draws are the same in every run.
+   * Returns a function of the mean with the percentile bootstrap interval (Efron, 1979). It assumes
+   * nothing about the distribution, which is far from normal where a few tokens carry most of the
+   * error. The draws are the same in every run.
    */
   static Estimate estimate(List<Double> samples, DoubleUnaryOperator function) {
     double value = function.applyAsDouble(of(samples));

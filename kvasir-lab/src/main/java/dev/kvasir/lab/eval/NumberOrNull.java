@@ -6,7 +6,7 @@ import com.google.gson.stream.JsonToken;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 
-/** JSON has no NaN and no infinity; both stand for a figure that could not be told. */
+/** Writes NaN and infinities, which JSON lacks, as null and reads null as NaN. */
 final class NumberOrNull extends TypeAdapter<Double> {
   static final NumberOrNull ADAPTER = new NumberOrNull();
 

@@ -3,11 +3,11 @@ package dev.kvasir.lab.eval;
 import java.io.Serializable;
 
 /**
- * A piece of text that half precision continues, and every row after it.
+ * A piece of text that fp16 continues and all other rows follow.
  *
- * @param prompt ids, of which there is one at least
- * @param tokens to write
- * @param seed of the choices between likely tokens
+ * @param prompt ids, at least one
+ * @param tokens number of tokens to generate
+ * @param seed seed of the sampler
  */
 record Opening(int[] prompt, int tokens, long seed) implements Serializable {
   double cost() {

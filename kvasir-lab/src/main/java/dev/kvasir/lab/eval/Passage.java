@@ -7,12 +7,12 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A document as token ids. Its questions have a beginning in common, which is read once.
+ * A document as token ids. The prompts of its questions share a prefix, which is read once.
  *
- * @param context tokens that it may take, the answer included
- * @param shared ids that all prompts begin with
- * @param tails what follows them, question by question; at least one id each
- * @param answerTokens tokens that an answer may take
+ * @param context context length in tokens, including the answer
+ * @param prefix ids that all prompts start with
+ * @param suffixes ids after the prefix, by question; at least one each
+ * @param answerTokens maximum tokens of an answer
  */
 record Passage(
     int context, int[] prefix, List<int[]> suffixes, List<Question> questions, int answerTokens)
@@ -45,7 +45,7 @@ record Passage(
     return shared;
   }
 
-  /** Tokens of the longest prompt and an answer. */
+  /** Returns the tokens of the longest prompt and an answer. */
   int maxLength() {
     int longest = suffixes.stream().mapToInt(suffix -> suffix.length).max().orElse(0);
     return prefix.length + longest + answerTokens;

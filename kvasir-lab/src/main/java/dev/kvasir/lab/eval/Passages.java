@@ -9,14 +9,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;
 
-/** Makes documents that fill a context and do not run over. */
+/** Creates documents that fill a context without exceeding it. */
 final class Passages {
   private static final int SECRET_DIGITS = 5;
 
-  /** Prose below this length has no room for facts and depths. */
-  private static final int FEWEST_CHARS = 200;
+  /** Minimum length of prose that can hold facts at several depths. */
+  private static final int MIN_CHARS = 200;
 
-  private static final int FEWEST_ROWS = 6;
+  private static final int MIN_ROWS = 6;
 
   private final Prompts prompts;
   private final EvaluationSettings settings;
@@ -25,11 +25,14 @@ final class Passages {
   Passages(Prompts prompts, EvaluationSettings settings) {
     this.prompts = prompts;
     this.settings = settings;
-    // A digit may take a token, and the space before them another.
+    // Each digit may take a token, and so may the space before them.
     this.answerTokens = prompts.answerBudget(SECRET_DIGITS + 1);
   }
 
-  /** Passages of all contexts, the longest first, with as many questions of each as samples. */
+  /**
+   * Returns needle passages of all contexts, the longest first, with as many questions of each
+   * length as samples.
+   */
   List<Passage> needles(String filler) {
     double charsPerToken = (double) filler.length() / prompts.tokensOf(filler);
     List<Passage> passages = new ArrayList<>();
@@ -43,18 +46,18 @@ final class Passages {
             size ->
                 Needles.document(
                     Seeds.of(settings.seed(), "needle", context, sample), filler, size, facts);
-        passages.add(fitting(context, chars, FEWEST_CHARS, maker));
+        passages.add(fitting(context, chars, MIN_CHARS, maker));
       }
     }
     return passages;
   }
 
-  /** The same of tables. */
+  /** Returns table passages of all contexts, likewise. */
   List<Passage> records() {
     List<Passage> passages = new ArrayList<>();
     for (int context : settings.contexts().reversed()) {
       int rows = Math.min(Records.maxRows(), context / 8);
-      // As many as the bundled model was trained to answer after a table.
+      // As many questions as the bundled model was trained to answer after a table.
       int most = Math.max(2, Math.min(24, context / 14 / 3));
       int documents = Math.ceilDiv(settings.samples(), most);
       for (int i = 0; i < documents; i++) {
@@ -64,18 +67,18 @@ final class Passages {
             size ->
                 Records.document(
                     Seeds.of(settings.seed(), "records", context, sample), size, questions);
-        passages.add(fitting(context, rows, FEWEST_ROWS, maker));
+        passages.add(fitting(context, rows, MIN_ROWS, maker));
       }
     }
     return passages;
   }
 
-  /** Questions of document {@code index}, so that they are spread evenly. */
+  /** Returns the number of questions of document {@code index}, spread evenly. */
   private int part(int index, int documents) {
     return settings.samples() * (index + 1) / documents - settings.samples() * index / documents;
   }
 
-  /** The largest document that fits, found by shrinking a too large one by what it is over. */
+  /** Returns the largest document that fits, reducing the size in proportion to the excess. */
   private Passage fitting(int context, int size, int least, IntFunction<Document> maker) {
     for (int wanted = size; wanted >= least; ) {
       Passage passage = Passage.of(maker.apply(wanted), prompts, context, answerTokens);

@@ -3,12 +3,12 @@ package dev.kvasir.lab.eval;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.work.WorkCancelledException;
 
-/** Counts work as it is done, and ends it where the listener asks. */
+/** Counts finished work, reports it to a listener and throws when the listener cancels. */
 final class ProgressCounter {
-  /** Past tokens whose attention costs a token as much time as its products with the weights. */
+  /** Number of past tokens whose attention costs as much as a token's products with the weights. */
   private static final double PAST_TOKENS = 4000;
 
-  /** A token that is generated, beside one of a prompt that is read many at a time. */
+  /** Cost of a decoded token relative to a prefilled one. */
   private static final double DECODE_FACTOR = 2;
 
   private final ProgressListener listener;
@@ -20,12 +20,12 @@ final class ProgressCounter {
     this.total = total;
   }
 
-  /** The work of reading tokens after a past of {@code from} of them. */
+  /** Returns the cost of prefilling tokens after {@code from} past tokens. */
   static double prefillCost(int from, int count) {
     return count * (1 + (from + count / 2.0) / PAST_TOKENS);
   }
 
-  /** The work of generating tokens after a past of {@code from} of them. */
+  /** Returns the cost of decoding tokens after {@code from} past tokens. */
   static double decodeCost(int from, int count) {
     return DECODE_FACTOR * prefillCost(from, count);
   }

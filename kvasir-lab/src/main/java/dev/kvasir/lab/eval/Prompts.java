@@ -6,13 +6,13 @@ import dev.kvasir.text.Message;
 import java.util.List;
 import java.util.Optional;
 
-/** How a model is asked: with the task's own words, or through the model's chat template. */
+/** Creates prompts in the wording of the task or with the model's chat template. */
 final class Prompts {
   private final Model model;
   private final Optional<ChatTemplate> template;
 
   /**
-   * @param bundled whether the model is the one that was trained on the tasks' own words
+   * @param bundled whether the model is the one trained on the wording of the tasks
    */
   Prompts(Model model, boolean bundled) {
     this.model = model;
@@ -27,8 +27,8 @@ final class Prompts {
   }
 
   /**
-   * @param text the task's own words, up to where the answer begins
-   * @param instruction the same, as a user would ask
+   * @param text the wording of the task, up to where the answer starts
+   * @param instruction the same as an instruction for a chat model
    */
   int[] ids(String text, String instruction) {
     return template
@@ -37,7 +37,7 @@ final class Prompts {
         .orElseGet(() -> model.tokenizer().encode(text));
   }
 
-  /** Tokens that an answer may take, given how many the shortest right one takes. */
+  /** Returns the maximum tokens of an answer, given the tokens of the shortest correct one. */
   int answerBudget(int tokens) {
     // Chat models greet, explain and repeat the question.
     return useChatTemplate() ? 2 * tokens + 64 : tokens + 4;

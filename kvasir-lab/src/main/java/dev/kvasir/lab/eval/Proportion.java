@@ -3,9 +3,9 @@ package dev.kvasir.lab.eval;
 import java.io.Serializable;
 import java.util.List;
 
-/** How many of a number of tries came out right. */
+/** The number of successes in a number of tries. */
 public record Proportion(int right, int tries) implements Serializable {
-  /** The normal distribution's 97.5th percentile, which leaves 2.5% on each side. */
+  /** The 97.5th percentile of the normal distribution. */
   private static final double Z = 1.959963984540054;
 
   static Proportion of(List<Double> samples) {
@@ -18,8 +18,9 @@ public record Proportion(int right, int tries) implements Serializable {
   }
 
   /**
-   * With Wilson's score interval (1927), which stays within 0 and 1 and holds its promise for few
-   * tries and for shares near the ends, where the usual "value plus or minus" collapses to nothing.
+   * Returns the proportion with Wilson's score interval (1927). It stays within 0 and 1 and is
+   * accurate for few tries and for proportions near the ends, where the usual "value plus or minus"
+   * interval collapses.
    */
   public Estimate estimate() {
     if (tries == 0) {

@@ -3,14 +3,14 @@ package dev.kvasir.lab.eval;
 import dev.kvasir.Prefill;
 
 /**
- * How texts and documents reach a cache.
+ * How texts and documents are read into a cache.
  *
- * @param prefill when a prompt is packed: while it is read, or at its end, as methods that learn
- *     from a prompt have it in their papers
- * @param promptTokens tokens of the text that are its prompt: read first, and not scored
+ * @param prefill whether a prompt is quantized during prefill or at its end, as in the papers of
+ *     methods that learn from a prompt
+ * @param promptTokens leading tokens of the text that are read as a prompt and not scored
  */
 public record Reading(Prefill prefill, int promptTokens) {
-  /** Packed on the way, every token of the text scored. */
+  /** Quantizes during prefill and scores every token of the text. */
   public static final Reading CHUNKED = new Reading(Prefill.CHUNKED, 0);
 
   public Reading {
@@ -20,8 +20,8 @@ public record Reading(Prefill prefill, int promptTokens) {
   }
 
   /**
-   * Packed at the end of a prompt: the first half of a text, since a text that is all prompt meets
-   * no packed past.
+   * Quantizes at the end of the prompt, which is the first half of the text; a text that is all
+   * prompt would never meet a quantized past.
    */
   public static Reading exact(int context) {
     return new Reading(Prefill.EXACT, context / 2);

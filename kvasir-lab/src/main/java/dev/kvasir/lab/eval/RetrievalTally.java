@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What the answers of a row add up to, by length and depth. */
+/** Aggregates the answers of a row by context length and depth. */
 final class RetrievalTally {
   private final List<Double> samples = new ArrayList<>();
-  // By context, then by depth; each right and tries.
+  // By context, then by depth: successes and tries.
   private final Map<Integer, int[][]> grid = new TreeMap<>();
 
   /**
-   * @param right of each passage, question by question
+   * @param right correctness by passage and question
    */
   static Score score(List<Passage> passages, List<double[]> right) {
     RetrievalTally tally = new RetrievalTally();

@@ -11,10 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A document that is read once, and every question about it, answered after a fork of its cache.
- * The result is 1 for a right answer and 0 for a wrong one, question by question.
+ * A document that is read once, with every question answered in a fork of its cache. The result is
+ * 1 for a correct answer and 0 for a wrong one, by question.
  *
- * @param part which of all documents, for its name
+ * @param part which of the documents this is, for the task name
  */
 record RetrievalTask(Task task, CandidateCache row, Passage passage, String part, Prefill prefill)
     implements LabTask<double[]> {
@@ -31,7 +31,7 @@ record RetrievalTask(Task task, CandidateCache row, Passage passage, String part
 
   @Override
   public long peakBytes(Model model) {
-    // Forks share all but their own questions and answers, and no more than these are open at once.
+    // Forks share everything except their questions and answers; this is the maximum of open forks.
     int forks = Math.min(BatchRunner.MAX_BATCH, passage.suffixes().size());
     int own = passage.maxLength() - passage.prefix().length + KvCache.TOKENS_PER_PAGE;
     return row.peakBytes(model, passage.context(), prefill)
@@ -69,7 +69,7 @@ record RetrievalTask(Task task, CandidateCache row, Passage passage, String part
     }
   }
 
-  /** A line that holds digits and has ended. */
+  /** Returns whether a line with digits has ended. */
   private static boolean isAnswered(String text) {
     return text.indexOf('\n') > 0 && AnswerNumbers.firstDigits(text).isPresent();
   }

@@ -3,11 +3,11 @@ package dev.kvasir.lab.eval;
 import java.util.Map;
 
 /**
- * One kind of cache and all that is known of it.
+ * The results of one cache.
  *
- * @param spec the cache, as typed
- * @param scores by task; those tasks are missing that an interruption left undone
- * @param comparisons by task, for each score
+ * @param spec the cache spec as typed
+ * @param scores scores by task; tasks that a cancellation left unfinished are missing
+ * @param comparisons comparison of each score, by task
  */
 public record Row(
     String spec,
@@ -15,7 +15,7 @@ public record Row(
     Map<Task, Score> scores,
     Map<Task, ScoreComparison> comparisons) {
 
-  /** How its score differs from that of a row that read the same text or answered the same. */
+  /** Returns the difference from a row that was evaluated on the same text or questions. */
   public Difference differenceFrom(Row other, Task task) {
     return ScoreComparisons.difference(task, scores.get(task), other.scores.get(task));
   }

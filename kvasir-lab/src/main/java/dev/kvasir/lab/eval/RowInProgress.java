@@ -4,7 +4,7 @@ import dev.kvasir.cache.CacheBytes;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** A row while its tasks run. What is found once is kept in the journal and not found again. */
+/** A row whose tasks are running. Results are saved in the journal and not computed again. */
 final class RowInProgress {
   private static final Footprint NO_FOOTPRINT =
       new Footprint(0, 0, 0, Double.NaN, Double.NaN, new CacheBytes(0, 0, 0, 0, 0));

@@ -3,11 +3,11 @@ package dev.kvasir.lab.eval;
 import java.util.Optional;
 
 /**
- * Where a row's score stands among the others of its column.
+ * How a score compares with the other rows of its column.
  *
- * @param fromReference against half precision
- * @param best whether no other row but the reference has a better figure
- * @param fromBest against the best row that is not the reference; empty for the reference itself
+ * @param fromReference difference from fp16
+ * @param best whether no row except the reference has a better score
+ * @param fromBest difference from the best row except the reference; empty for the reference itself
  */
 public record ScoreComparison(
     Difference fromReference, boolean best, Optional<Difference> fromBest) {}

@@ -8,14 +8,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** Says of rows which differences are more than sampling error. */
+/** Tests which differences between rows exceed the sampling error. */
 final class ScoreComparisons {
-  /** A difference is told where chance alone would make one like it in less than 5 of 100 cases. */
+  /** Significance level of the tests. */
   private static final double SIGNIFICANCE_LEVEL = 0.05;
 
   private ScoreComparisons() {}
 
-  /** The rows again, each score compared with the first row's and with the best of the others. */
+  /** Returns the rows with each score compared to the first row and to the best of the others. */
   static List<Row> of(List<Row> rows) {
     return rows.stream().map(row -> compared(row, rows)).toList();
   }
@@ -74,7 +74,7 @@ final class ScoreComparisons {
     if (!significant) {
       return Verdict.WITHIN_ERROR;
     }
-    // What is no number at all is worse than any.
+    // NaN is worse than any number.
     return Means.of(pairs) > 0 == task.higherIsBetter() && !Double.isNaN(Means.of(pairs))
         ? Verdict.BETTER
         : Verdict.WORSE;
@@ -86,22 +86,22 @@ final class ScoreComparisons {
         .toList();
   }
 
-  /** Whether the interval of the mean difference leaves zero out. */
+  /** Returns whether the bootstrap interval of the mean difference excludes zero. */
   private static boolean isSignificantByBootstrap(List<Double> pairs) {
     Estimate mean = Means.estimate(pairs);
     return !(mean.low() <= 0 && mean.high() >= 0) && pairs.size() > 1;
   }
 
   /**
-   * The exact sign test on the questions where the two rows differ (McNemar, 1947): if neither were
-   * better, each would be a toss of a coin. Five against none is not enough, six against none is.
+   * Applies the exact sign test to the questions where the two rows differ (McNemar, 1947): under
+   * the null hypothesis each is a coin toss. Five to none is not significant, six to none is.
    */
   static boolean isSignificantBySignTest(List<Double> pairs) {
     int up = (int) pairs.stream().filter(pair -> pair > 0).count();
     int down = (int) pairs.stream().filter(pair -> pair < 0).count();
     int tosses = up + down;
     double tail = 0;
-    double logWays = 0; // of choosing k out of the tosses, a number that may be huge
+    double logWays = 0; // log of (tosses choose k), which may be huge
     for (int k = 0; k <= Math.min(up, down); k++) {
       tail += Math.exp(logWays - tosses * Math.log(2));
       logWays += Math.log((double) (tosses - k) / (k + 1));

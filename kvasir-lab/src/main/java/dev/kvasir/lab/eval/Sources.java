@@ -6,19 +6,19 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Where texts and questions come from.
+ * The texts and questions of an evaluation.
  *
- * @param bundledModel whether the model is the bundled one, which is asked in the words it was
- *     trained on
- * @param textName what messages and reports call the text
- * @param text for perplexity and divergence
- * @param filler prose for secret numbers
+ * @param bundledModel whether the model is the bundled one, which gets prompts in its training
+ *     wording
+ * @param textName name of the text in messages and reports
+ * @param text text for perplexity and divergence
+ * @param filler prose that hides the secret numbers
  * @param problems the user's own questions
  */
 public record Sources(
     boolean bundledModel, String textName, String text, String filler, List<WordProblem> problems) {
 
-  /** The texts that come with the lab, and no questions. */
+  /** Returns the texts that come with the lab, without questions. */
   public static Sources bundled(boolean bundledModel) {
     return new Sources(
         bundledModel, "the bundled text", BundledText.stream(), BundledText.filler(), List.of());
@@ -32,7 +32,7 @@ public record Sources(
     return new Sources(bundledModel, textName, text, filler, value);
   }
 
-  /** Of all that rows read and are asked. */
+  /** Returns a hash of everything that rows read and answer. */
   String hash() {
     return Integer.toHexString(Objects.hash(bundledModel, text, filler, problems));
   }

@@ -6,7 +6,7 @@ import dev.kvasir.engine.Batch;
 import java.util.Arrays;
 import java.util.List;
 
-/** Measures how fast a model generates after a past. */
+/** Measures decoding speed after a given past. */
 final class SpeedProbe {
   private static final int TOKENS = 16;
 
@@ -19,7 +19,7 @@ final class SpeedProbe {
     this.model = model;
   }
 
-  /** Tokens per second after each past: they take turns, and the median turn counts. */
+  /** Returns the median tokens per second after each past; the caches take turns. */
   double[] tokensPerSecond(List<KvCache> pasts) {
     double[][] speeds = new double[pasts.size()][TURNS - 1];
     for (int turn = 0; turn < TURNS; turn++) {
@@ -36,7 +36,7 @@ final class SpeedProbe {
   private long nanos(KvCache past) {
     Batch batch = new Batch();
     try (KvCache cache = past.fork()) {
-      // At the end of the model's context or of a budget a few tokens are taken back to make room.
+      // At the end of the context or of a budget, a few tokens are removed to free capacity.
       int most = Math.min(model.config().contextLength(), cache.capacity());
       cache.truncate(Math.min(cache.length(), most - TOKENS));
       long start = System.nanoTime();

@@ -11,10 +11,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Lets a text flow through several rows' caches at once, block by block: a block attends to its
- * packed past, as text does that a user hands over piece by piece. Side by side, the reference's
- * logits are computed once and never stored for more than a block. At the end rows are weighed:
- * only here do all of them hold the same tokens.
+ * Reads a text into the caches of several rows, block by block. Each block attends to its quantized
+ * past, as in a conversation. The logits of the reference are computed once for all rows and stored
+ * for one block only. Footprints are measured at the end, where all rows hold the same tokens.
  */
 final class StreamRun {
   private final Model model;
@@ -31,7 +30,7 @@ final class StreamRun {
     this.progress = progress;
   }
 
-  /** The first row is the reference. */
+  /** Runs the text; the first row is the reference. */
   StreamScores run(List<CandidateCache> rows) {
     List<KvCache> caches = new ArrayList<>();
     try {
@@ -72,7 +71,9 @@ final class StreamRun {
     return scores;
   }
 
-  /** In one step, or in several where a budget has no room for a block before it is packed. */
+  /**
+   * Reads a block in one step, or in several if a budget cannot hold the block in full precision.
+   */
   private void readBlock(Batch batch, KvCache cache, StreamTally tally, int from) {
     int end = from + Score.BLOCK_TOKENS;
     int count;

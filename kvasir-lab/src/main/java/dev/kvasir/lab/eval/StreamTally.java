@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** What the tokens of a text add up to, in one row. */
+/** Aggregates the token scores of a text in one row. */
 final class StreamTally {
   private final List<Double> divergences = new ArrayList<>(); // of every token
   private final List<Double> blockDivergences = new ArrayList<>();
@@ -19,7 +19,7 @@ final class StreamTally {
    *
    * @param p logits of the reference
    * @param q logits of this row
-   * @param next the token that follows in the text
+   * @param next the next token of the text
    */
   void add(float[] p, int pAt, float[] q, int qAt, int vocabulary, int next) {
     double qNorm = Distributions.logSumExp(q, qAt, vocabulary);

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A text through the caches of a few rows.
+ * Reads a text into the caches of a few rows.
  *
  * @param rows the reference first
  */
@@ -18,9 +18,9 @@ record StreamTask(List<CandidateCache> rows, StreamText text, Prefill prefill)
     implements LabTask<StreamTask.StreamScores> {
 
   /**
-   * What came out of the text, row by row.
+   * The results by row.
    *
-   * @param footprints none where rows are not weighed at its end
+   * @param footprints empty if the text does not measure footprints
    */
   record StreamScores(List<Map<Task, Score>> scores, List<Footprint> footprints)
       implements Serializable {}

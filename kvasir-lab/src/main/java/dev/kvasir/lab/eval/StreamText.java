@@ -4,13 +4,13 @@ import java.io.Serializable;
 import java.util.Set;
 
 /**
- * A text that flows through every row's cache.
+ * A text that is read into every row's cache.
  *
- * @param ids whole blocks and one more; the first {@code promptTokens} are not scored
- * @param promptTokens whole blocks
- * @param tasks those that its likelihood or the distance from half precision is for
- * @param weighs whether rows are weighed at its end
- * @param timed whether generating after it is timed
+ * @param ids whole blocks and one more token; the first {@code promptTokens} are not scored
+ * @param promptTokens tokens of the unscored prompt, in whole blocks
+ * @param tasks the perplexity and divergence tasks that use the text
+ * @param measuresFootprint whether footprints are measured at its end
+ * @param timed whether decoding after it is timed
  */
 record StreamText(
     int[] ids, int promptTokens, Set<Task> tasks, boolean measuresFootprint, boolean timed)

@@ -7,23 +7,23 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** A column of an evaluation. */
+/** An evaluation task, a column of the results. */
 public enum Task {
-  /** Perplexity of a text that goes in block by block. */
+  /** Perplexity of a text that is read block by block. */
   PPL(false, Score.Perplexity.class),
-  /** Divergence from half precision on the same text. */
+  /** Divergence from fp16 on the same text. */
   KLD(false, Score.Divergence.class),
-  /** The same on a book that people wrote. */
+  /** Divergence from fp16 on a novel. */
   PROSE(false, Score.Divergence.class),
-  /** Divergence along a text that half precision writes, token by token. */
+  /** Divergence along a text that fp16 generates, token by token. */
   DRIFT(false, Score.Drift.class),
   /** Secret numbers in running prose. */
   NEEDLE(true, Score.Retrieval.class),
   /** Look-ups in a long table. */
   RECORDS(true, Score.Retrieval.class),
-  /** Register programs worked out step by step. */
+  /** Register programs executed step by step. */
   CHAIN(true, Score.Chain.class),
-  /** Questions of the user's own, answered with a number. */
+  /** The user's own questions with numeric answers. */
   JSONL(true, Score.Answers.class);
 
   private final boolean higherIsBetter;
@@ -38,7 +38,7 @@ public enum Task {
     return scoreType;
   }
 
-  /** Whether its figure is the distance from half precision, which that has none of. */
+  /** Returns whether the score is a distance from fp16, which fp16 itself lacks. */
   public boolean isDistance() {
     return this == KLD || this == PROSE || this == DRIFT;
   }
@@ -47,12 +47,12 @@ public enum Task {
     return higherIsBetter;
   }
 
-  /** The name that a user types. */
+  /** Returns the name of the task on the command line. */
   public String label() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** Reads a list as typed: names separated by commas. */
+  /** Parses a comma-separated list of task names. */
   public static Set<Task> parse(String list) {
     Set<Task> tasks = EnumSet.noneOf(Task.class);
     for (String name : list.split(",", -1)) {
@@ -67,7 +67,7 @@ public enum Task {
 
   private static Task named(String name) {
     if (name.equals("gsm8k")) {
-      return JSONL; // the best-known file of that form
+      return JSONL; // the best-known file in this format
     }
     return Arrays.stream(values())
         .filter(task -> task.label().equals(name))

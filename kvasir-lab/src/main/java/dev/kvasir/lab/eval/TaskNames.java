@@ -3,7 +3,7 @@ package dev.kvasir.lab.eval;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** What pieces of an evaluation are called. */
+/** Names of evaluation tasks. */
 final class TaskNames {
   private TaskNames() {}
 
@@ -12,9 +12,9 @@ final class TaskNames {
   }
 
   /**
-   * A stretch of samples, counted from 1; nothing where it is all of them.
+   * Returns a suffix for a range of samples, counted from 1; empty for the full range.
    *
-   * @param what the samples are
+   * @param what name of a sample
    */
   static String part(String what, int from, int to, int total) {
     if (from == 0 && to == total) {

@@ -14,10 +14,10 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * All that every row is to read and to answer, as token ids. Whatever can be wrong is said while it
- * is made, before any work begins.
+ * Everything that rows read and answer, as token ids. Creating it validates all inputs before any
+ * work starts.
  *
- * @param texts what is read block by block: every row is weighed after the first of them
+ * @param texts texts that are read block by block; footprints are measured after the first
  */
 record Workload(
     List<StreamText> texts,
@@ -27,19 +27,22 @@ record Workload(
     List<Program> programs,
     List<Exercise> exercises) {
 
-  /** Shorter contexts hold no document worth asking about. */
+  /** Shorter contexts cannot hold a useful document. */
   static final int SHORTEST_CONTEXT = 256;
 
   private static final int EXERCISE_TOKENS = 400;
 
-  /** Of an opening: a page and a half, so that its continuation soon meets what was packed. */
+  /**
+   * Tokens of an opening: a page and a half, so that the continuation soon meets quantized tokens.
+   */
   private static final int OPENING_TOKENS = 192;
 
-  /** Written after an opening, as far as the longest context goes: four pages. */
+  /** Maximum tokens generated after an opening: four pages. */
   private static final int DRIFT_TOKENS = 512;
 
   /**
-   * @param chat whether the answer alone decides, because other words than the task's are expected
+   * @param chat whether the answer alone decides, because the model's wording may differ from the
+   *     task's
    */
   record Program(Chain chain, int[] prompt, int maxTokens, boolean chat)
       implements GenerationRequest {}
@@ -117,7 +120,7 @@ record Workload(
     return prompt;
   }
 
-  /** Pieces of the text at equal distances, as many as samples; they may overlap. */
+  /** Returns pieces of the text at equal distances, as many as samples; they may overlap. */
   private static List<Opening> openings(Model model, EvaluationSettings settings, Sources sources) {
     int[] ids = model.tokenizer().encode(sources.text());
     int answerTokens = settings.longestContext() - OPENING_TOKENS;
@@ -172,7 +175,7 @@ record Workload(
     }
   }
 
-  /** Lengths of sequences that caches have to hold, each of them once. */
+  /** Returns the distinct sequence lengths that caches have to hold. */
   Set<Integer> sequenceLengths() {
     Set<Integer> lengths = new TreeSet<>();
     texts.forEach(text -> lengths.add(text.tokens()));

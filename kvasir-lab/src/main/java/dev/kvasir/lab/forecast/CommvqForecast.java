@@ -9,13 +9,13 @@ import dev.kvasir.lab.codebook.TrainingSpeed;
 import dev.kvasir.model.ModelConfig;
 import java.util.List;
 
-/** What codebooks of all heads take. */
+/** Estimates the resources for training CommVQ codebooks. */
 public final class CommvqForecast {
   private CommvqForecast() {}
 
   /**
-   * @param tokens of the text
-   * @param atATime a thread trains a head
+   * @param tokens tokens of the text
+   * @param concurrency each thread trains a head
    */
   public static Forecast of(
       ModelConfig config,
@@ -23,35 +23,35 @@ public final class CommvqForecast {
       TextVectors.Settings settings,
       int tokens,
       Concurrency concurrency) {
-    config.rotation(); // codebooks of keys turn with it: refused before they are trained
+    config.rotation(); // rejects models without a rotation, which key codebooks need
     CacheShape shape = config.cacheShape();
     int length = settings.length();
     int heads = 2 * shape.layers() * shape.kvHeads();
     int heldOut = TextVectors.heldOut(tokens, length);
     int training = Math.min(settings.tokens(), tokens - heldOut);
-    int stretches = Math.max(1, tokens / length);
+    int segments = Math.max(1, tokens / length);
     TrainingSettings how = TrainingSettings.of(CommvqProfile.stages(bits, shape.headDim()));
     long vector = (long) Short.BYTES * shape.headDim();
     long codebook = (long) Float.BYTES * how.stages() * 2 * AdditiveStages.ROWS * shape.headDim();
-    long read = Math.min(stretches, concurrency.tasks());
-    long stretch = heads * vector * length;
+    long read = Math.min(segments, concurrency.tasks());
+    long segmentBytes = heads * vector * length;
     long trained =
         Math.min(heads, concurrency.allThreads())
             * TrainingSpeed.heapBytes(how, shape.headDim(), training);
     return new Forecast(
         List.of(
             new ForecastStage(
-                "reading %d stretches of %d tokens".formatted(stretches, length),
+                "reading %d segments of %d tokens".formatted(segments, length),
                 ComputeKind.READING,
-                stretches,
-                stretches * new DecoderFlops(config).forward(length)),
+                segments,
+                segments * new DecoderFlops(config).forward(length)),
             new ForecastStage(
                 "codebooks of %d heads, %d vectors each".formatted(heads, training),
                 ComputeKind.TRAINING,
                 heads,
                 heads * TrainingSpeed.operations(how, shape.headDim(), training))),
-        // A profile holds all codebooks, and so do what is put in and what is written.
-        Math.max(read * stretch, Math.max(trained, 3 * heads * codebook)),
+        // All codebooks exist three times: in the profile, in its input and in its output.
+        Math.max(read * segmentBytes, Math.max(trained, 3 * heads * codebook)),
         read * Float.BYTES * heads * shape.headDim() * length,
         heads * vector * (training + heldOut) + heads * codebook);
   }

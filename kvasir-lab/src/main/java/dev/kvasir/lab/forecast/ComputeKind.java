@@ -1,16 +1,16 @@
 package dev.kvasir.lab.forecast;
 
 /**
- * Kinds of arithmetic, each of which has a speed of its own. Where only one speed of a machine is
- * known, which is taken for that of reading, the others are these parts of it, as on two threads of
- * an x86-64 machine with the bundled model.
+ * Kinds of computation with different speeds. If only one speed of a machine is known, it is taken
+ * as that of reading; the others are fractions of it, measured on two threads of an x86-64 machine
+ * with the bundled model.
  */
 public enum ComputeKind {
-  /** The engine reads or makes up text, with activations of bytes. */
+  /** The engine reads or generates text, with activations quantized to bytes. */
   READING(1),
-  /** A decoder over a whole text in 32-bit floats, there and back. */
+  /** A decoder in 32-bit floats over a whole text, forward and backward. */
   TRACING(0.5),
-  /** A codebook of a head, on one thread. */
+  /** Training a head's codebook, on one thread. */
   TRAINING(0.15),
   /** Sums of squares and products in 64-bit floats. */
   FITTING(0.15);

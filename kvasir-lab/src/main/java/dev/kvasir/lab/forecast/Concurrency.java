@@ -1,13 +1,13 @@
 package dev.kvasir.lab.forecast;
 
 /**
- * How much of a work goes on in one process at a time.
+ * How much work runs in parallel in one process.
  *
- * @param pieces side by side, all on its heap
- * @param threads of each
+ * @param tasks tasks that run in parallel and share its heap
+ * @param threads threads of each task
  */
 public record Concurrency(int tasks, int threads) {
-  /** One piece after another. */
+  /** Returns sequential execution. */
   public static Concurrency one(int threads) {
     return new Concurrency(1, threads);
   }

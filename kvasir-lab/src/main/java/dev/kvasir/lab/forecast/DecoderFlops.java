@@ -5,9 +5,8 @@ import java.util.function.IntToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * Floating-point operations of a decoder on a text, a multiplication and its addition being two.
- * What is left out (norms, rotations, softmax) is less than a hundredth. Layers count as if all of
- * them saw the whole text.
+ * Floating-point operations of a decoder on a text; a multiply-add counts as two. Norms, rotations
+ * and softmax, less than one percent, are omitted. All layers count as full attention.
  */
 public record DecoderFlops(ModelConfig config) {
   private double queryValues() {
@@ -18,23 +17,23 @@ public record DecoderFlops(ModelConfig config) {
     return (double) config.kvHeads() * config.headDim();
   }
 
-  /** Products of queries, keys and values of a layer with their weights. */
+  /** Returns the operations of a layer's query, key and value projections. */
   double projections(int tokens) {
     return 2 * tokens * config.hidden() * (queryValues() + 2 * kvValues());
   }
 
-  /** Scores and sums of a layer, every token attending to all before it. */
+  /** Returns the operations of a layer's attention, with every token attending to all before it. */
   private double attention(int tokens) {
     return 2 * queryValues() * tokens * tokens;
   }
 
-  /** All products of a layer with weights. */
+  /** Returns the operations of all products of a layer with weights. */
   private double products(int layer, int tokens) {
     double rest = queryValues() + feedForwardWeights(layer);
     return projections(tokens) + 2 * tokens * config.hidden() * rest;
   }
 
-  /** Weights of a layer behind attention that a token meets, for each hidden channel. */
+  /** Returns the feed-forward weights that a token uses in a layer, per hidden channel. */
   private double feedForwardWeights(int layer) {
     return config
         .experts()
@@ -43,25 +42,25 @@ public record DecoderFlops(ModelConfig config) {
         .orElse(3.0 * config.feedForward());
   }
 
-  /** One layer. */
+  /** Returns the operations of one layer. */
   double layer(int layer, int tokens) {
     return products(layer, tokens) + attention(tokens);
   }
 
-  /** Products with the output weights, once. */
+  /** Returns the operations of the output projection. */
   double logits(int tokens) {
     return 2.0 * tokens * config.hidden() * config.vocabulary();
   }
 
-  /** All layers; {@link #logits} come on top where they are wanted. */
+  /** Returns the operations of all layers, without {@link #logits}. */
   public double forward(int tokens) {
     return overLayers(layer -> layer(layer, tokens));
   }
 
   /**
-   * From a text to gradients of its keys and values. Layers are computed once on the way there and
-   * once more on the way back, which has as many products with weights again, and of attention
-   * scores, and gradients of weights, queries, keys and values: two and a half times as many.
+   * Returns the operations for gradients of keys and values. Layers are computed twice, forward and
+   * again in the backward pass. The backward pass has as many products with weights again, and two
+   * and a half times the operations of attention.
    */
   public double gradients(int tokens) {
     double back = overLayers(layer -> products(layer, tokens) + 2.5 * attention(tokens));

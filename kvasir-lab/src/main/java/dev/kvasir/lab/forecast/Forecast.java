@@ -11,20 +11,20 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * What a work takes.
+ * The estimated resources of a calibration.
  *
- * @param arrays bytes on the heap at the most, the model's own left out
- * @param outside bytes of memory outside the heap, the weights left out
- * @param disk bytes beside the result while it is in the making
+ * @param arrayBytes maximum bytes of arrays on the heap, without the model
+ * @param offHeapBytes bytes outside the heap, without the weights
+ * @param diskBytes bytes of temporary files next to the result
  */
 public record Forecast(
     List<ForecastStage> stages, long arrayBytes, long offHeapBytes, long diskBytes) {
-  /** Tokenizer, code and texts; and what a collector needs beside large arrays. */
+  /** Tokenizer, code and texts, and the garbage collector's overhead for large arrays. */
   private static final long BASE_HEAP = 96L << 20;
 
   private static final double SLACK = 1.25;
 
-  /** Bytes of heap that are enough. */
+  /** Returns a sufficient heap size in bytes. */
   public long heapBytes() {
     return BASE_HEAP + (long) (SLACK * arrayBytes);
   }
@@ -39,7 +39,7 @@ public record Forecast(
     return all;
   }
 
-  /** On some machines that are each as fast as this one. */
+  /** Returns the time on a number of machines that are as fast as this one. */
   public double seconds(Speeds speeds, int machines) {
     return stages.stream()
         .mapToDouble(stage -> stage.seconds(speeds.of(stage.kind()), speeds.threads(), machines))
@@ -47,10 +47,10 @@ public record Forecast(
   }
 
   /**
-   * Refuses what cannot come to its end here.
+   * Rejects work that exceeds the resources of this machine.
    *
-   * @param out where the result goes
-   * @param kept files and folders that an earlier run of the same work may have left beside it
+   * @param out file of the result
+   * @param leftovers files and folders that an earlier run may have left next to it
    */
   public void requireCapacity(long maxHeap, Path out, List<Path> leftovers) {
     if (heapBytes() > maxHeap) {
@@ -62,19 +62,17 @@ public record Forecast(
     long missing = missingDiskBytes(leftovers);
     if (missing > free) {
       throw new InvalidInputException(
-          "%s: this takes %d more bytes beside it; the disk has %d left"
+          "%s: this takes %d more bytes next to it; the disk has %d left"
               .formatted(out, missing, free));
     }
   }
 
-  /**
-   * Bytes of disk beyond those that are taken already: what is kept is gone on from or replaced.
-   */
+  /** Returns the additional bytes of disk; leftovers are reused or replaced. */
   long missingDiskBytes(List<Path> leftovers) {
     return Math.max(0, diskBytes - leftovers.stream().mapToLong(Forecast::bytesOf).sum());
   }
 
-  /** Of a file or of all files of a folder; none where they cannot be seen. */
+  /** Returns the bytes of a file or of all files in a folder; 0 if they cannot be read. */
   private static long bytesOf(Path leftovers) {
     if (!Files.exists(leftovers)) {
       return 0;
@@ -86,7 +84,7 @@ public record Forecast(
     }
   }
 
-  /** Bytes that a disk has left for what is kept beside a file. */
+  /** Returns the free bytes of the disk that holds a file. */
   public static long freeDiskBytes(Path file) {
     try {
       return Files.getFileStore(file.toAbsolutePath().getParent()).getUsableSpace();

@@ -1,16 +1,16 @@
 package dev.kvasir.lab.forecast;
 
 /**
- * A part of a work.
+ * A stage of the work.
  *
- * @param name what is done, in words
- * @param pieces that may run on different machines
- * @param operations of all pieces
+ * @param name readable description
+ * @param tasks tasks that may run on different machines
+ * @param operations operations of all tasks
  */
 public record ForecastStage(String name, ComputeKind kind, int tasks, double operations) {
   /**
-   * @param speed operations a second of a machine's threads together
-   * @param machines that share the pieces, each as fast
+   * @param speed operations per second of a machine's threads together
+   * @param machines number of equally fast machines that share the tasks
    */
   public double seconds(double speed, int threads, int machines) {
     if (tasks == 0) {

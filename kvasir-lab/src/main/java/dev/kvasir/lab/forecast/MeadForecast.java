@@ -10,31 +10,31 @@ import dev.kvasir.model.ModelConfig;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What tables, metrics and classes of Mead take. */
+/** Estimates the resources for a Mead calibration. */
 public final class MeadForecast {
-  /** Ids that the engine takes at a time. */
+  /** Ids that the engine processes in a step. */
   private static final int BLOCK = KvCache.TOKENS_PER_PAGE;
 
   private MeadForecast() {}
 
   /**
-   * @param selfMade whether the model makes up its prose
+   * @param selfGenerated whether the model generates its prose
    */
   public static Forecast of(
-      ModelConfig config, MeadSettings settings, boolean selfMade, Concurrency concurrency) {
+      ModelConfig config, MeadSettings settings, boolean selfGenerated, Concurrency concurrency) {
     config.requirePlain("calibration");
     DecoderFlops flops = new DecoderFlops(config);
     CacheShape shape = config.cacheShape();
     int length = settings.length();
     int texts = settings.proseTexts() + settings.taskTexts();
-    int made = selfMade ? MeadTexts.generatedTexts(settings) : 0;
+    int made = selfGenerated ? MeadTexts.generatedTexts(settings) : 0;
     int kinds = (settings.proseTexts() > 0 ? 1 : 0) + (settings.taskTexts() > 0 ? 1 : 0);
     int followed = settings.metricTexts() * kinds;
     List<ForecastStage> stages = new ArrayList<>();
-    if (selfMade) {
+    if (selfGenerated) {
       stages.add(
           new ForecastStage(
-              "making up %d texts of %d tokens".formatted(made, length),
+              "generating %d texts of %d tokens".formatted(made, length),
               ComputeKind.READING,
               made,
               made * (flops.forward(length) + flops.logits(length))));
@@ -47,13 +47,13 @@ public final class MeadForecast {
             texts * flops.forward(length)));
     stages.add(
         new ForecastStage(
-            "following the loss back in %d texts".formatted(followed),
+            "gradients of %d texts".formatted(followed),
             ComputeKind.TRACING,
             followed,
             followed * flops.gradients(length)));
     stages.add(
         new ForecastStage(
-            "computing %d ids alone, for tables".formatted(ids(config, settings)),
+            "computing %d ids without context, for tables".formatted(ids(config, settings)),
             ComputeKind.TRACING,
             1,
             ids(config, settings) * flops.forward(1)));
@@ -81,7 +81,7 @@ public final class MeadForecast {
     return new Forecast(
         stages,
         sums + 4 * metric + Math.max(gradients, fitted),
-        selfMade ? MeadTexts.generationBytes(shape, settings, concurrency.tasks()) : 0,
+        selfGenerated ? MeadTexts.generationBytes(shape, settings, concurrency.tasks()) : 0,
         (long) Float.BYTES * shape.layers() * width * length * settings.retainedTexts() + metric);
   }
 
@@ -89,7 +89,7 @@ public final class MeadForecast {
     return Math.min(settings.tableRows(), config.vocabulary());
   }
 
-  /** Regressions of a layer's table, and what its kept texts are looked through for. */
+  /** Returns the operations of a layer's table regression and of fitting its retained texts. */
   private static double fitting(ModelConfig config, MeadSettings settings) {
     CacheShape shape = config.cacheShape();
     double width = shape.kvHeads() * (shape.keyDim() + shape.valueDim());
@@ -99,11 +99,11 @@ public final class MeadForecast {
         2 * ids * features * (features + 2 * width) + features * features * features / 3;
     double tokens = (double) settings.retainedTexts() * settings.length();
     double ofHead = 2.0 * shape.valueDim() * shape.valueDim();
-    // Covariances of all, of what tables leave and of what means leave; components of both.
+    // Three covariances (raw, after tables, after means) and the components of two of them.
     return regression + 5 * tokens * shape.kvHeads() * ofHead;
   }
 
-  /** Sums over gradients, 64-bit floats. */
+  /** Returns the bytes of gradient sums in 64-bit floats. */
   private static long metric(CacheShape shape) {
     long ofRank = shape.keyDim() + (long) shape.valueDim() * shape.valueDim();
     return Double.BYTES * HeadProfile.RANK_BUCKETS * ofRank * shape.layers() * shape.kvHeads();

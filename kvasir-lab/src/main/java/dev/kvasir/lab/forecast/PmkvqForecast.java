@@ -6,19 +6,19 @@ import dev.kvasir.lab.smooth.SmoothingSettings;
 import dev.kvasir.model.ModelConfig;
 import java.util.List;
 
-/** What widths of layers and factors of keys take. */
+/** Estimates the resources for PM-KVQ's layer widths and key smoothing. */
 public final class PmkvqForecast {
   private PmkvqForecast() {}
 
   /**
-   * @param samples of the text, each of {@code length} tokens
+   * @param samples samples of the text, each of {@code length} tokens
    */
   public static Forecast of(ModelConfig config, int samples, int length, Concurrency concurrency) {
     config.requirePlain("calibration");
     DecoderFlops flops = new DecoderFlops(config);
     int queries = Math.min(length, SmoothingSettings.defaults().queries());
     double queryValues = (double) config.queryHeads() * config.headDim();
-    // Scores and sums of some queries, over half of the keys, for each strength and without any.
+    // Scores and sums of some queries over half of the keys, for each strength and for none.
     double trials =
         (2.0 + KeySmoothing.STRENGTHS) * config.layers() * 2 * queryValues * queries * length;
     long probe = (long) Float.BYTES * config.queryHeads() * queries * length;
@@ -30,7 +30,7 @@ public final class PmkvqForecast {
                 samples,
                 samples * flops.gradients(length)),
             new ForecastStage(
-                "reach of keys in %d samples".formatted(samples),
+                "key magnitudes of %d samples".formatted(samples),
                 ComputeKind.TRACING,
                 samples,
                 samples * flops.forward(length)),

@@ -16,19 +16,19 @@ import java.util.Set;
 import java.util.function.IntFunction;
 import java.util.function.IntToDoubleFunction;
 
-/** Measures speeds with short pieces of the work itself, about a second for each kind. */
+/** Measures speeds with short runs of the real work, about a second for each kind. */
 public final class SpeedMeasurement {
   private static final double SECONDS = 1;
 
   private static final int MIN_TRIES = 12;
   private static final int MAX_TRIES = 1000;
 
-  /** What the engine reads at a time, and what a decoder takes for a text. */
+  /** Tokens of an engine step, and tokens of a traced text. */
   private static final int BLOCK = 128;
 
   private static final int TEXT = 512;
 
-  /** A large model takes a second for few tokens, so all is tried with fewer at first. */
+  /** A large model needs a second for a few tokens, so the first trial uses fewer. */
   private static final int REDUCTION = 8;
 
   private static final int FITTED = 512;
@@ -61,11 +61,11 @@ public final class SpeedMeasurement {
   }
 
   private double reading() {
-    return withMostTokens(BLOCK, flops::forward, tokens -> () -> read(tokens));
+    return withMaxTokens(BLOCK, flops::forward, tokens -> () -> read(tokens));
   }
 
-  /** As many tokens as are worth the time. */
-  private static double withMostTokens(
+  /** Measures with as many tokens as fit the time limit. */
+  private static double withMaxTokens(
       int most, IntToDoubleFunction operations, IntFunction<Runnable> tried) {
     int few = most / REDUCTION;
     double speed = fastest(operations.applyAsDouble(few), tried.apply(few));
@@ -90,7 +90,7 @@ public final class SpeedMeasurement {
     return ids;
   }
 
-  /** One layer, and what the next one attends with. */
+  /** Traces one layer and the projections of the next. */
   private double tracing(WorkerPool workers) {
     TracedDecoder decoder = TracedDecoder.of(model, 1, workers);
     TextVisitor oneLayer =
@@ -100,14 +100,14 @@ public final class SpeedMeasurement {
             return vectors.layer() == 0;
           }
         };
-    boolean goesOn = model.config().layers() > 1;
-    return withMostTokens(
+    boolean hasNextLayer = model.config().layers() > 1;
+    return withMaxTokens(
         TEXT,
-        tokens -> flops.layer(0, tokens) + (goesOn ? flops.projections(tokens) : 0),
+        tokens -> flops.layer(0, tokens) + (hasNextLayer ? flops.projections(tokens) : 0),
         tokens -> () -> decoder.forward(ids(tokens), oneLayer));
   }
 
-  /** Sums of outer products. */
+  /** Sums outer products. */
   private static double fitting(WorkerPool workers) {
     double[][] sums = new double[FITTED][FITTED];
     float[] rows = new float[FITTED * FITTED];
@@ -127,7 +127,7 @@ public final class SpeedMeasurement {
     return fastest(2.0 * FITTED * FITTED * FITTED, sum);
   }
 
-  /** The best of all tries within a second; on a busy machine it takes longer to compile code. */
+  /** Returns the best speed within about a second; a busy machine takes longer to compile code. */
   private static double fastest(double operations, Runnable work) {
     double best = 0;
     long begin = System.nanoTime();

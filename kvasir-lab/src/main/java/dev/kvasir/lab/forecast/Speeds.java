@@ -4,16 +4,16 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * How fast a machine is.
+ * The speed of a machine.
  *
- * @param threads that work together
- * @param perSecond operations of all threads together
+ * @param threads threads in parallel
+ * @param perSecond operations per second of all threads together
  */
 public record Speeds(int threads, Map<ComputeKind, Double> perSecond) {
   /**
-   * As somebody says.
+   * Returns speeds derived from a stated one.
    *
-   * @param reading operations a second of the engine; other kinds of arithmetic are slower
+   * @param reading operations per second of the engine; other kinds of computation are slower
    */
   public static Speeds stated(int threads, double reading) {
     Map<ComputeKind, Double> all = new EnumMap<>(ComputeKind.class);

@@ -7,23 +7,23 @@ import java.util.OptionalDouble;
 import java.util.stream.IntStream;
 
 /**
- * How far the right tokens of answers are ahead of all others together. A margin m is the logit of
- * the right token less the logarithm of the sum of the others' exponentials: above 0, the token has
- * more than half of the probability. Each positive one adds {@code m / max(m, 2)} with a random
- * sign, so that in outer products of gradients what is between two tokens is zero on the average;
- * the divisor counts as a constant. Tokens that the model gets wrong anyway have no share.
+ * The margins of correct answer tokens over all others. A margin m is the logit of the correct
+ * token minus the log-sum-exp of the others; above 0, the token has more than half of the
+ * probability. Each positive margin adds {@code m / max(m, 2)} with a random sign, so that the
+ * cross terms of two tokens in outer products of gradients average to zero. The divisor counts as a
+ * constant. Tokens that the model gets wrong do not count.
  */
 public final class AnswerMargins implements Objective {
-  /** Margins above it weigh less the larger they are: there is more to lose before it shows. */
+  /** Larger margins weigh less, because they can shrink further before the answer changes. */
   static final double SAFE = 2;
 
   private final boolean[] marks; // (tokens)
   private final long seed;
 
   /**
-   * @param marks which tokens belong to an answer, as many as the text has; the first has nothing
-   *     that it could follow from, and never counts
-   * @param seed of the signs; every position has a generator of its own
+   * @param marks which tokens belong to an answer, one for each token of the text; the first token
+   *     is not predicted and never counts
+   * @param seed seed of the signs; every position has its own generator
    */
   public AnswerMargins(boolean[] marks, long seed) {
     this.marks = marks.clone();
@@ -40,7 +40,7 @@ public final class AnswerMargins implements Objective {
     return IntStream.range(0, tokens.length - 1).filter(t -> marks[t + 1]).toArray();
   }
 
-  /** The gradient of a margin is 1 for the right token, less the softmax over the others. */
+  /** The gradient of a margin is 1 for the correct token, minus the softmax over the others. */
   @Override
   public OptionalDouble replaceWithGradients(
       Kernels kernels, float[] logits, int at, int vocabulary, int[] tokens, int position) {

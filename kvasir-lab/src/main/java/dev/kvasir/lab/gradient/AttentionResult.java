@@ -1,6 +1,6 @@
 package dev.kvasir.lab.gradient;
 
-/** A layer that has attended. What is computed here is computed when it is asked for. */
+/** The attention output of a layer. Derived quantities are computed on request. */
 public final class AttentionResult {
   private final LayerVectors vectors;
   private final TextAttention attention;
@@ -25,25 +25,28 @@ public final class AttentionResult {
     return vectors.tokens();
   }
 
-  /** What it attended with. */
+  /** Returns the queries, keys and values. */
   public LayerVectors vectors() {
     return vectors;
   }
 
-  /** What each query head found: weighted sums of values. // (tokens, queryHeads, headDim) */
+  /**
+   * Returns the output of each query head, the weighted sums of values. // (tokens, queryHeads,
+   * headDim)
+   */
   public float[] outputs() {
     return outputs;
   }
 
   /**
-   * What the tokens' residual stream gets from attention, after the output projection. // (tokens,
+   * Returns what attention adds to the residual stream, after the output projection. // (tokens,
    * hidden)
    */
   public float[] update() {
     return update;
   }
 
-  /** The mean of {@link #update} over the tokens. // (hidden) */
+  /** Returns the mean of {@link #update} over the tokens. // (hidden) */
   public float[] meanUpdate() {
     int hidden = update.length / tokens();
     double[] sums = new double[hidden];
@@ -58,9 +61,9 @@ public final class AttentionResult {
   }
 
   /**
-   * The attention that each token gets from itself and from the queries less than {@code near}
-   * positions later, summed over them and over the query heads that share a KV head: at most {@code
-   * near} times as much as there are such heads.
+   * Returns the attention that each token receives from itself and from queries less than {@code
+   * near} positions later. It is summed over these queries and over the query heads that share a KV
+   * head, and is at most {@code near} times their number.
    *
    * @return (tokens, kvHeads)
    */

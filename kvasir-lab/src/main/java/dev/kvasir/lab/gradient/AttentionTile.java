@@ -5,9 +5,9 @@ import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
- * The weights with which some queries of a head see some keys, and their gradients. With weights P,
- * output gradients dO and values V, {@code dP = dO . V}, {@code dS = P * (dP - sum of P * dP)}, and
- * queries, keys and values get {@code dS . K}, {@code dS' . Q} and {@code P' . dO}.
+ * A tile of attention weights between some queries and keys of a head, and their gradients. With
+ * weights P, output gradients dO and values V, {@code dP = dO . V}, {@code dS = P * (dP - sum of P
+ * * dP)}, and queries, keys and values get {@code dS . K}, {@code dS' . Q} and {@code P' . dO}.
  */
 final class AttentionTile {
   static final int SIZE = 64;
@@ -54,7 +54,7 @@ final class AttentionTile {
   }
 
   /**
-   * @param logSums logarithm of each query's sum, from {@code sumsAt} on by position
+   * @param logSums log-sum-exp of each query by position, from {@code sumsAt} on
    */
   void computeWeights(int headDim, int window, float[] logSums, int sumsAt) {
     multiply(vectors.queries(), vectors.keys(), headDim, weights);
@@ -71,14 +71,15 @@ final class AttentionTile {
   }
 
   /**
-   * @param along by position, the product of output and its gradient, which is the sum of P * dP
+   * @param rowDots by position, the product of output and its gradient, which equals the sum of P *
+   *     dP
    */
   void computeGradients(int headDim, float[] dOut, float[] rowDots) {
     multiply(dOut, vectors.values(), headDim, gradients);
     for (int row = 0; row < queries; row++) {
-      float taken = rowDots[firstQuery + row];
+      float rowDot = rowDots[firstQuery + row];
       for (int i = row * SIZE; i < row * SIZE + keys; i++) {
-        gradients[i] = weights[i] * (gradients[i] - taken) * scale;
+        gradients[i] = weights[i] * (gradients[i] - rowDot) * scale;
       }
     }
   }
@@ -102,16 +103,16 @@ final class AttentionTile {
   }
 
   /**
-   * @param reach of the queries that count
-   * @param dKeys rows as far apart as queries are
+   * @param range distances of the queries that count
+   * @param dKeys rows with the stride of queries
    */
   void addKeyGradients(int headDim, DistanceRange range, float[] dKeys, int at) {
     addTransposed(gradients, vectors.queries(), headDim, range, dKeys, at);
   }
 
   /**
-   * @param reach of the queries that count
-   * @param dValues rows as far apart as queries are
+   * @param range distances of the queries that count
+   * @param dValues rows with the stride of queries
    */
   void addValueGradients(int headDim, float[] dOut, DistanceRange range, float[] dValues, int at) {
     addTransposed(weights, dOut, headDim, range, dValues, at);
@@ -144,7 +145,7 @@ final class AttentionTile {
     }
   }
 
-  /** Leaves zeros of what lies at other distances. */
+  /** Zeroes entries at distances outside the range. */
   private void maskOutside(DistanceRange range) {
     for (int key = 0; key < keys; key++) {
       for (int query = 0; query < queries; query++) {
@@ -156,7 +157,7 @@ final class AttentionTile {
   }
 
   /**
-   * Adds the weights that each key gets from all queries.
+   * Adds the weights that each key receives from all queries.
    *
    * @param sums by key, from {@code at} on
    */

@@ -1,9 +1,9 @@
 package dev.kvasir.lab.gradient;
 
 /**
- * How far behind a query the keys lie that are meant, in positions; 0 is the query's own.
+ * A range of distances from a key to a later query, in positions; 0 is the query's own position.
  *
- * @param end the first distance that is too far
+ * @param end the first distance beyond the range
  */
 record DistanceRange(int from, int end) {
   static final DistanceRange ALL = new DistanceRange(0, Integer.MAX_VALUE);

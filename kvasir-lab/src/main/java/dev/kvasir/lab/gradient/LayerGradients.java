@@ -3,9 +3,9 @@ package dev.kvasir.lab.gradient;
 import java.util.Optional;
 
 /**
- * A layer's keys, after rotation, and values, and how the loss changes with each of them.
+ * The keys, after rotation, and values of a layer with the gradients of the loss.
  *
- * @param far there where the visitor said what is near
+ * @param longRange present if the visitor defines a far distance
  */
 public record LayerGradients(
     int layer,

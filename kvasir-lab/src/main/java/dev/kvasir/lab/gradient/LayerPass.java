@@ -16,8 +16,8 @@ import java.util.OptionalInt;
 import java.util.stream.Stream;
 
 /**
- * One layer of a decoder over all tokens of a text. It keeps the activations of the layer that was
- * computed last, which is what the way back needs.
+ * One decoder layer over all tokens of a text. It retains the activations of the last computed
+ * layer for the backward pass.
  */
 final class LayerPass {
   private final ModelConfig config;
@@ -44,7 +44,7 @@ final class LayerPass {
   private LayerWeights layer;
   private MultiHeadWeights headWeights;
   private GatedWeights gated;
-  private float[] x; // (tokens, hidden), what the layer was given
+  private float[] x; // (tokens, hidden), input of the layer
 
   LayerPass(
       ModelConfig config,
@@ -75,7 +75,10 @@ final class LayerPass {
     activated = new float[tokens * config.feedForward()];
   }
 
-  /** Computes what the layer attends with; its input must stay as it is until the way back. */
+  /**
+   * Computes queries, keys and values of the layer. The input must not change until the backward
+   * pass.
+   */
   LayerVectors project(int layerIndex, LayerWeights weights, float[] input) {
     index = layerIndex;
     layer = weights;
@@ -95,7 +98,7 @@ final class LayerPass {
     return new LayerVectors(index, tokens, queries, keys, values);
   }
 
-  /** Lets the layer attend that was projected. */
+  /** Computes attention of the projected layer. */
   AttentionResult attend() {
     attention.forward(vectors(), layer.window(), attentionOutput);
     multiply(attentionOutput, headWeights.output(), afterAttention);
@@ -104,7 +107,7 @@ final class LayerPass {
   }
 
   /**
-   * Takes something else for what attention gives to each token.
+   * Replaces the attention output of every token.
    *
    * @param update (hidden)
    */
@@ -115,7 +118,7 @@ final class LayerPass {
     }
   }
 
-  /** Computes the rest of the layer that has attended. */
+  /** Computes the rest of the layer after attention. */
   float[] finish() {
     computeGates();
     int length = config.feedForward();
@@ -132,7 +135,7 @@ final class LayerPass {
     return out;
   }
 
-  /** Of the rest of the layer that has attended, what the way back needs. */
+  /** Computes the part of the feed-forward network that the backward pass needs. */
   void computeGates() {
     addRows(afterAttention, x);
     normalize(afterAttention, layer.feedForwardNorm());
@@ -185,12 +188,12 @@ final class LayerPass {
   }
 
   /**
-   * The way back from the layer's output to what it attended with.
+   * Propagates gradients from the output of the layer back to its queries, keys and values.
    *
-   * @param dx gradients of the output (tokens, hidden), changed into those of the stream beside
-   *     attention
+   * @param dx gradients of the output (tokens, hidden), changed into those of the residual stream
+   *     at attention
    * @param dQueries (tokens, queryHeads, headDim), set
-   * @param near from what distance on a query is far, if that is asked; the same at every call
+   * @param farDistance distance from which a query is far, if requested; the same for every call
    */
   LayerGradients backwardToVectors(float[] dx, float[] dQueries, OptionalInt farDistance) {
     backwardThroughFeedForward(dx);
@@ -233,7 +236,7 @@ final class LayerPass {
     addBackwardOfNorm(afterAttention, layer.feedForwardNorm(), dNormed, dx);
   }
 
-  /** Of {@code silu(g) * u}, where silu(g) = g * s(g) and s' = s * (1 - s). */
+  /** Differentiates {@code silu(g) * u}, where silu(g) = g * s(g) and s' = s * (1 - s). */
   private void backwardThroughGate(int at, int length, float[] dGate, float[] dUp) {
     for (int i = at; i < at + length; i++) {
       float g = gate[i];
@@ -254,10 +257,10 @@ final class LayerPass {
   }
 
   /**
-   * The rest of the way back, from what the layer attended with to its input.
+   * Propagates gradients from queries, keys and values back to the input of the layer.
    *
-   * @param gradients from {@link #backwardToVectors}; used up
-   * @param dx what that left, changed into gradients of the input
+   * @param gradients from {@link #backwardToVectors}; consumed
+   * @param dx result of that method, changed into gradients of the input
    */
   void backwardToInput(LayerGradients gradients, float[] dQueries, float[] dx) {
     float[] dKeys = gradients.keyGradients();
@@ -270,7 +273,7 @@ final class LayerPass {
     addBackwardOfNorm(x, layer.attentionNorm(), dNormed, dx);
   }
 
-  /** A rotation's way back is to turn back; then through the norm, in place. */
+  /** Applies the inverse rotation and the backward pass of the norm, in place. */
   private void backwardThroughHeads(float[] dHeads, float[] unnormed, HeadNorm norm, int heads) {
     int headDim = config.headDim();
     workers.run(

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.gradient;
 
-/** What a layer attends with: queries and keys after rotation, as a cache gets them. */
+/** The queries and keys of a layer, after rotation, and its values, as a cache receives them. */
 public record LayerVectors(
     int layer,
     int tokens,

@@ -1,11 +1,10 @@
 package dev.kvasir.lab.gradient;
 
 /**
- * How the loss changes with what far queries alone read of a layer's keys, after rotation, and
- * values. The rest of the way back, from those queries' outputs to the loss, leads through all
- * queries.
+ * Gradients of the loss through far queries only, for a layer's keys, after rotation, and values.
+ * From the outputs of those queries on, the gradient flows through all queries.
  *
- * @param near positions by which a query must be later than a token to be far from it
+ * @param farDistance minimum distance in positions from a token to a far query
  */
 public record LongRangeGradients(
     int farDistance,

@@ -11,11 +11,13 @@ import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
 /**
- * The end of a decoder: from the last layer's output to the loss of an objective, and back. Logits
- * of a whole text would take gigabytes, so it goes some tokens at a time.
+ * The head of a decoder: from the output of the last layer to the loss of an objective, and back.
+ * It processes some tokens at a time, because logits of a whole text would take gigabytes.
  */
 final class LossHead {
-  /** 64 MB of logits, so that weights are expanded seldom, and yet 128 rows of any vocabulary. */
+  /**
+   * 64 MB of logits, so that weights are rarely expanded, but at least 128 rows of any vocabulary.
+   */
   private static final int LOGITS = 1 << 24;
 
   private static final int MIN_ROWS = 128;
@@ -30,7 +32,7 @@ final class LossHead {
   private final float[] logits; // (mostRows, vocabulary)
 
   /**
-   * @param mostRows tokens that go together; changes no bit
+   * @param maxRows number of tokens per pass; does not affect the result
    */
   LossHead(
       ModelConfig config,
@@ -61,7 +63,7 @@ final class LossHead {
   }
 
   /**
-   * The loss and its gradients.
+   * Returns the loss and computes its gradients.
    *
    * @param dx (tokens, hidden), set
    */
@@ -71,7 +73,7 @@ final class LossHead {
         x, tokens, objective, (positions, first, rows) -> backward(x, positions, first, rows, dx));
   }
 
-  /** Some of an objective's positions, whose logits have become gradients. */
+  /** Receives blocks of positions whose logits have been replaced by gradients. */
   private interface Sweep {
     void block(int[] positions, int first, int rows);
   }
@@ -112,8 +114,8 @@ final class LossHead {
   }
 
   /**
-   * The logits of at most {@code mostRows} positions, from the {@code first} of them on: (rows,
-   * vocabulary), valid until the next call.
+   * Returns the logits of at most {@code maxRows} positions, starting with the {@code first}:
+   * (rows, vocabulary), valid until the next call.
    */
   float[] computeLogits(float[] x, int[] positions, int first, int rows) {
     int hidden = config.hidden();

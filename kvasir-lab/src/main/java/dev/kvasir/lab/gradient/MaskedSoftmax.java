@@ -3,17 +3,18 @@ package dev.kvasir.lab.gradient;
 import dev.kvasir.kernel.Kernels;
 import java.util.Arrays;
 
-/** Softmax of a query's scores over the positions that it sees. */
+/** Softmax of a query's scores over its visible positions. */
 public final class MaskedSoftmax {
   private MaskedSoftmax() {}
 
   /**
-   * Makes weights of the scores from {@code firstSeen} to {@code endSeen}, and zeros of the rest
-   * from {@code begin} to {@code end}, so that rows which see differently are summed in one go.
+   * Replaces the scores from {@code firstVisible} to {@code endVisible} with weights and the rest
+   * from {@code begin} to {@code end} with zeros, so that rows with different masks can be summed
+   * together.
    *
-   * @param at where the score of position 0 is or would be
-   * @param scale of the scores
-   * @return the logarithm of the sum
+   * @param at offset of the score of position 0
+   * @param scale scale of the scores
+   * @return the log-sum-exp
    */
   public static float compute(
       Kernels kernels,

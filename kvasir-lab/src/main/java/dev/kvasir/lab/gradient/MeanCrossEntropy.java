@@ -5,7 +5,7 @@ import java.util.OptionalDouble;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 
-/** The cross-entropy of each next token of the text, a mean over them. */
+/** The mean cross-entropy of all next tokens of the text. */
 public record MeanCrossEntropy() implements Objective {
   @Override
   public int[] positions(int[] tokens) {

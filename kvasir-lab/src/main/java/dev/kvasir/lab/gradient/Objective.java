@@ -5,30 +5,31 @@ import java.util.OptionalDouble;
 import java.util.stream.DoubleStream;
 
 /**
- * How a loss depends on the logits of a text's tokens. It is a sum or a mean over tokens, so that
- * each one's logits become gradients by themselves, on any thread.
+ * A loss as a function of the logits of a text. It is a sum or mean over tokens, so each token's
+ * logits can be converted to gradients independently, on any thread.
  */
 public sealed interface Objective permits MeanCrossEntropy, SampledTokens, AnswerMargins {
   /**
-   * What a loss came to.
+   * The value of a loss.
    *
-   * @param counted tokens that had a share in it
+   * @param counted number of tokens that contribute to it
    */
   record Loss(double value, int counted) {}
 
-  /** Positions whose logits may have a share in the loss, ascending. */
+  /** Returns the positions whose logits may contribute to the loss, ascending. */
   int[] positions(int[] tokens);
 
   /**
-   * Changes the logits of a position into the gradients of the loss.
+   * Replaces the logits of a position with the gradients of the loss.
    *
-   * @param logits from {@code at} on, as many as there are tokens in the vocabulary
-   * @return the position's share of the loss; none, with gradients of zero, where it has no share
+   * @param logits logits from {@code at} on, one for each token of the vocabulary
+   * @return the contribution of the position to the loss; empty, with zero gradients, if it has
+   *     none
    */
   OptionalDouble replaceWithGradients(
       Kernels kernels, float[] logits, int at, int vocabulary, int[] tokens, int position);
 
-  /** The loss that shares make. */
+  /** Combines the contributions of positions to the loss. */
   default double total(DoubleStream shares) {
     return shares.sum();
   }

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.gradient;
 
-/** Gradients that come back through queries at some distances alone. */
+/** Gradients through queries in a range of distances only. */
 record RangeGradients(
     DistanceRange range,
     float[] keys, // (tokens, kvHeads, headDim)

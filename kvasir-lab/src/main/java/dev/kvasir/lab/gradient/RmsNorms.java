@@ -1,6 +1,6 @@
 package dev.kvasir.lab.gradient;
 
-/** The way back through {@code y = x / rms(x) * weight}. */
+/** The backward pass of {@code y = x / rms(x) * weight}. */
 final class RmsNorms {
   private RmsNorms() {}
 

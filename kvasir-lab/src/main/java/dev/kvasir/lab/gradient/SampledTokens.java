@@ -6,12 +6,12 @@ import java.util.OptionalDouble;
 import java.util.stream.IntStream;
 
 /**
- * The sum over all tokens of {@code log p(y)}, with y drawn from the model's own distribution.
- * Outer products of its gradients are, on the average over draws, the Fisher information of the
- * model itself, where those of the text's own tokens are not (Kunstner, Balles and Hennig,
- * Limitations of the empirical Fisher approximation, 2019).
+ * The sum over all tokens of {@code log p(y)}, with y sampled from the model's own distribution.
+ * The expected outer product of its gradients is the Fisher information of the model, which does
+ * not hold for the tokens of the text (Kunstner, Balles and Hennig, Limitations of the empirical
+ * Fisher approximation, 2019).
  *
- * @param seed of a text; every position draws with a generator of its own
+ * @param seed seed of a text; every position has its own generator
  */
 public record SampledTokens(long seed) implements Objective {
   @Override
@@ -19,7 +19,7 @@ public record SampledTokens(long seed) implements Objective {
     return IntStream.range(0, tokens.length).toArray();
   }
 
-  /** The gradient of {@code log p(y)} is 1 at y, less the probabilities. */
+  /** The gradient of {@code log p(y)} is 1 at y, minus the probabilities. */
   @Override
   public OptionalDouble replaceWithGradients(
       Kernels kernels, float[] logits, int at, int vocabulary, int[] tokens, int position) {
@@ -31,7 +31,7 @@ public record SampledTokens(long seed) implements Objective {
     return OptionalDouble.of(share);
   }
 
-  /** What rounding leaves of the probabilities belongs to the last token that has one. */
+  /** Probability lost to rounding belongs to the last token with a nonzero probability. */
   int draw(float[] probabilities, int at, int vocabulary, int position) {
     double left = Seeds.of(seed, "sampled-tokens", 0, position).nextDouble();
     int last = 0;

@@ -2,14 +2,14 @@ package dev.kvasir.lab.gradient;
 
 import dev.kvasir.kernel.Kernels;
 
-/** Probabilities of logits. */
+/** Converts logits to probabilities. */
 final class Softmax {
   private Softmax() {}
 
   /**
-   * Leaves probabilities where the logits are.
+   * Replaces the logits with probabilities.
    *
-   * @return the logarithm of the sum of exponentials
+   * @return the log-sum-exp
    */
   static double compute(Kernels kernels, float[] logits, int at, int count) {
     float most = kernels.rows().maximum(logits, at, count);

@@ -8,9 +8,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Causal attention of all tokens of a text to each other, and the way back. The weights, tokens
- * times tokens, are never kept: a number for each query, the logarithm of its sum, is enough to
- * compute a tile of them anew (Dao et al., FlashAttention, 2022).
+ * Causal attention over all tokens of a text, with its backward pass. The (tokens, tokens) weights
+ * are never stored: the log-sum-exp of each query is enough to recompute a tile (Dao et al.,
+ * FlashAttention, 2022).
  */
 final class TextAttention {
   private static final int TILE = AttentionTile.SIZE;
@@ -24,7 +24,7 @@ final class TextAttention {
   private final float scale;
   private final float[] logSums; // (queryHeads, tokens)
   private final float[][] scores; // by worker: (TILE, tokens)
-  private float[][] gradientsByHead = {}; // by reach: keys and values (tokens, queryHeads, headDim)
+  private float[][] gradientsByHead = {}; // by range: keys and values (tokens, queryHeads, headDim)
 
   TextAttention(AttentionShape shape, int tokens, Kernels kernels, WorkerPool workers) {
     this.shape = shape;
@@ -39,7 +39,7 @@ final class TextAttention {
   }
 
   /**
-   * @param window positions that a query sees, itself included
+   * @param window number of positions that a query sees, including its own
    * @param out (tokens, queryHeads, headDim), set
    */
   void forward(LayerVectors vectors, int window, float[] out) {
@@ -89,11 +89,12 @@ final class TextAttention {
   }
 
   /**
-   * The way back of the last {@link #forward}, with its vectors and output. All gradients are set.
+   * Computes the backward pass of the last {@link #forward}, with its vectors and output. All
+   * gradients are set.
    *
    * @param dOut gradients of the output
-   * @param dQueries through all keys
-   * @param byReach of keys and values; as many and of the same lengths at every call
+   * @param dQueries gradients of queries through all keys
+   * @param byRange gradients of keys and values; the same number and lengths for every call
    */
   void backward(
       LayerVectors vectors,
@@ -122,7 +123,10 @@ final class TextAttention {
     }
   }
 
-  /** By token, the product of output and gradient: what softmax takes from every score. */
+  /**
+   * Returns the product of output and gradient by token, which softmax subtracts from the gradients
+   * of scores.
+   */
   private float[] rowDots(int head, float[] out, float[] dOut) {
     float[] rowDots = new float[tokens];
     for (int t = 0; t < tokens; t++) {
@@ -175,7 +179,7 @@ final class TextAttention {
         kvStride);
   }
 
-  /** Query heads that share a KV head add up, always in the same order. */
+  /** Sums query heads that share a KV head, always in the same order. */
   private void sumGroups(float[] byHead, int from, float[] to) {
     int group = shape.queriesPerKvHead();
     int headDim = shape.headDim();
@@ -192,9 +196,10 @@ final class TextAttention {
   }
 
   /**
-   * What tokens get of the attention of the last {@link #forward}, with its vectors and window.
+   * Returns the attention that tokens receive in the last {@link #forward}, with its vectors and
+   * window.
    *
-   * @param near queries that count, from the token's own on
+   * @param near number of queries that count, starting at the token's own position
    * @return (tokens, kvHeads), summed over the query heads that share a KV head
    */
   float[] attentionMass(LayerVectors vectors, int window, int near) {

@@ -3,44 +3,44 @@ package dev.kvasir.lab.gradient;
 import java.util.OptionalInt;
 
 /**
- * Follows a text through the layers, on the thread that computes. Arrays belong to the pass and
- * hold other numbers once the visitor has returned.
+ * Observes the layers of a pass over a text, on the computing thread. The arrays belong to the pass
+ * and are valid only during the call.
  */
 public interface TextVisitor {
-  /** Looks at nothing and never stops. */
+  /** Observes nothing and never stops. */
   TextVisitor NONE = new TextVisitor() {};
 
   /**
-   * From how many positions on, at least 0, a query is far from a token. A visitor that says so is
-   * shown far gradients too, in a pass for gradients.
+   * Returns the distance in positions, at least 0, from which a query is far from a token. If
+   * present, gradient passes compute long-range gradients too.
    */
   default OptionalInt farDistance() {
     return OptionalInt.empty();
   }
 
   /**
-   * Called in each layer before it attends. What is written into the vectors is what the layer
-   * attends with, except in a pass for gradients, which needs them as they are.
+   * Called in each layer before attention. The layer attends with whatever is written into the
+   * vectors, except in a gradient pass, which needs them unchanged.
    *
-   * @return false to end the pass here
+   * @return false to end the pass
    */
   default boolean forward(LayerVectors vectors) {
     return true;
   }
 
   /**
-   * Called in each layer after it has attended, and before its feed-forward part.
+   * Called in each layer after attention and before the feed-forward network.
    *
-   * @return false to end the pass here
+   * @return false to end the pass
    */
   default boolean afterAttention(AttentionResult result) {
     return true;
   }
 
   /**
-   * Called in each layer from the last to the first, in a pass for gradients.
+   * Called in each layer from the last to the first, in a gradient pass.
    *
-   * @return false to end the pass here
+   * @return false to end the pass
    */
   default boolean backward(LayerGradients gradients) {
     return true;

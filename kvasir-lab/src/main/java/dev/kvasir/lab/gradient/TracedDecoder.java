@@ -14,12 +14,12 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 
 /**
- * A model's decoder that computes a whole text at once, lets a visitor see what every layer attends
- * with, and knows the way back from the loss. Weights are as the model holds them; activations are
- * 32-bit floats and never rounded.
+ * A decoder that computes a whole text at once, shows queries, keys and values of every layer to a
+ * visitor, and computes gradients of the loss. Weights are those of the model; activations are
+ * 32-bit floats without quantization.
  *
- * <p>The way back computes every layer a second time from its input, so that memory grows with the
- * layers by one (tokens, hidden) each, and not by everything inside them.
+ * <p>The backward pass recomputes every layer from its input, so memory grows by one (tokens,
+ * hidden) array per layer.
  */
 public final class TracedDecoder {
   private final ModelConfig config;
@@ -30,8 +30,8 @@ public final class TracedDecoder {
   private final WeightProducts products;
 
   /**
-   * @param positionScale what positions are multiplied by: 1 for the model as it is, more to let a
-   *     short text look like every so many tokens of a long one
+   * @param positionScale factor for positions: 1 for the unchanged model, more to make a short text
+   *     resemble a subsampled long one
    */
   public TracedDecoder(
       ModelConfig config,
@@ -45,20 +45,20 @@ public final class TracedDecoder {
     this.rope = scaledRope(config.rope(), positionScale);
     this.kernels = kernels;
     this.workers = workers;
-    int mostColumns =
+    int maxColumns =
         Math.max(
             Math.max(config.hidden(), config.feedForward()),
             config.queryHeads() * config.headDim());
-    this.products = new WeightProducts(kernels, workers, mostColumns);
+    this.products = new WeightProducts(kernels, workers, maxColumns);
   }
 
-  /** Uses the model's weights, so the model must stay open. */
+  /** Returns a decoder that shares the model's weights; the model must stay open. */
   public static TracedDecoder of(Model model, double positionScale, WorkerPool workers) {
     Kernels kernels = KernelChoice.ofThisProcess().kernels();
     return new TracedDecoder(model.config(), model.weights(), positionScale, kernels, workers);
   }
 
-  /** Bytes that {@link #gradients} takes at the most: 32-bit floats. */
+  /** Returns the maximum bytes that {@link #gradients} allocates. */
   public static long gradientBytes(ModelConfig config, int tokens) {
     double queries = (double) config.queryHeads() * config.headDim();
     double keys = (double) config.kvHeads() * config.headDim();
@@ -70,7 +70,7 @@ public final class TracedDecoder {
     return (long) (Float.BYTES * (tokens * (inputs + layer + back) + logits));
   }
 
-  /** A position counts only through its angles, so scaling the frequencies is scaling it. */
+  /** Scales frequencies instead of positions, which has the same effect on the angles. */
   private static Rope scaledRope(ModelConfig.RopeSettings settings, double positionScale) {
     float[] frequencies = settings.frequencies().of(settings.base(), settings.dimensions());
     for (int i = 0; i < frequencies.length; i++) {
@@ -83,21 +83,21 @@ public final class TracedDecoder {
     return config;
   }
 
-  /** What it computes with, for visitors that compute too. */
+  /** Returns the kernels, for visitors that compute too. */
   public Kernels kernels() {
     return kernels;
   }
 
-  /** Who it computes with; free while a visitor is called. */
+  /** Returns the worker pool, which is idle while a visitor is called. */
   public WorkerPool workers() {
     return workers;
   }
 
   /**
-   * Keys or gradients of keys as they were before rotation, after a model's own norm of them. A
-   * rotation keeps products, so gradients turn as keys do.
+   * Undoes the rotation of keys, or of gradients of keys; the result is after the model's key norm.
+   * Gradients rotate like keys, because a rotation preserves products.
    *
-   * @param keys (tokens, kvHeads, headDim) from the text's first token on; left as they are
+   * @param keys (tokens, kvHeads, headDim) from the first token of the text on; unchanged
    */
   public float[] beforeRotation(float[] keys) {
     float[] unrotated = keys.clone();
@@ -110,20 +110,19 @@ public final class TracedDecoder {
   }
 
   /**
-   * Shows a visitor what all layers attend with.
+   * Runs the forward pass.
    *
-   * @return whether it went through to the last one
+   * @return whether the pass reached the last layer
    */
   public boolean forward(int[] tokens, TextVisitor visitor) {
     return lastOutput(tokens, visitor) != null;
   }
 
   /**
-   * Shows a visitor what tokens would attend with if nothing stood around them: attention gives
-   * every one the same.
+   * Runs tokens without context: every token gets the same attention output.
    *
    * @param updates by layer // (layers, hidden)
-   * @return whether it went through to the last layer
+   * @return whether the pass reached the last layer
    */
   public boolean withoutContext(int[] tokens, float[][] updates, TextVisitor visitor) {
     LayerPass pass = pass(tokens.length);
@@ -138,12 +137,12 @@ public final class TracedDecoder {
     return true;
   }
 
-  /** Embeddings of tokens as they enter the first layer. // (tokens, hidden) */
+  /** Returns the embeddings of tokens as the input of the first layer. // (tokens, hidden) */
   public float[] embeddings(int[] tokens) {
     return embed(tokens);
   }
 
-  /** The mean cross-entropy of each next token; none where the visitor ended the pass. */
+  /** Returns the mean cross-entropy of all next tokens; empty if the visitor ended the pass. */
   public OptionalDouble loss(int[] tokens, TextVisitor visitor) {
     checkPredicts(tokens);
     float[] x = lastOutput(tokens, visitor);
@@ -153,9 +152,9 @@ public final class TracedDecoder {
   }
 
   /**
-   * Shows a visitor how the loss depends on the keys and values of every layer.
+   * Computes the gradients of the cross-entropy with respect to the keys and values of every layer.
    *
-   * @return the mean cross-entropy of each next token; none where the visitor ended the pass
+   * @return the mean cross-entropy of all next tokens; empty if the visitor ended the pass
    */
   public OptionalDouble gradients(int[] tokens, TextVisitor visitor) {
     return gradients(tokens, new MeanCrossEntropy(), visitor).stream()
@@ -164,9 +163,9 @@ public final class TracedDecoder {
   }
 
   /**
-   * Shows a visitor how the loss of an objective depends on the keys and values of every layer.
+   * Computes the gradients of an objective with respect to the keys and values of every layer.
    *
-   * @return none where the visitor ended the pass
+   * @return empty if the visitor ended the pass
    */
   public Optional<Loss> gradients(int[] tokens, Objective objective, TextVisitor visitor) {
     checkPredicts(tokens);
@@ -184,7 +183,7 @@ public final class TracedDecoder {
     return backward(pass, x, dx, visitor) ? Optional.of(loss) : Optional.empty();
   }
 
-  /** Up to where the layer has attended; false where the visitor ended the pass. */
+  /** Computes the layer up to its attention output; false if the visitor ended the pass. */
   private boolean attend(LayerPass pass, int layer, float[] x, TextVisitor visitor) {
     return visitor.forward(pass.project(layer, layerWeights(layer), x))
         && visitor.afterAttention(pass.attend());
@@ -212,7 +211,9 @@ public final class TracedDecoder {
     return true;
   }
 
-  /** The output of the last layer, (tokens, hidden), or null where the visitor ended the pass. */
+  /**
+   * Returns the output of the last layer, (tokens, hidden), or null if the visitor ended the pass.
+   */
   float[] lastOutput(int[] tokens, TextVisitor visitor) {
     LayerPass pass = pass(tokens.length);
     float[] x = embed(tokens);

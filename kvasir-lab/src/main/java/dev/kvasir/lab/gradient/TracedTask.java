@@ -7,9 +7,9 @@ import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.WorkerContext;
 import java.io.Serializable;
 
-/** A piece that follows a text through the layers of a model. */
+/** A task that runs a text through a {@link TracedDecoder}. */
 public interface TracedTask<R extends Serializable> extends LabTask<R> {
-  /** The text. */
+  /** Returns the token ids of the text. */
   int[] text();
 
   @Override
@@ -17,13 +17,13 @@ public interface TracedTask<R extends Serializable> extends LabTask<R> {
     return TracedDecoder.gradientBytes(model.config(), text().length);
   }
 
-  /** What positions are multiplied by. */
+  /** Returns the factor for positions. */
   default double positionScale() {
     return 1;
   }
 
   /**
-   * @throws dev.kvasir.lab.work.WorkCancelledException where the listener asked for it
+   * @throws dev.kvasir.lab.work.WorkCancelledException if the listener cancels the task
    */
   R run(TracedDecoder decoder, ProgressListener listener);
 

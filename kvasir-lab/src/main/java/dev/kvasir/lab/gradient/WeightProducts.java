@@ -7,17 +7,17 @@ import dev.kvasir.kernel.WorkerPool;
 import java.util.stream.IntStream;
 
 /**
- * Products of many rows with a matrix of weights, and with its transpose on the way back. Weights
- * are expanded to floats some rows at a time, so that a large model is never held twice, and
- * activations are never rounded, however few there are.
+ * Products of many rows with a weight matrix and, in the backward pass, with its transpose. Weights
+ * are expanded to floats a few rows at a time, so that a large model is never held twice;
+ * activations are never quantized.
  *
- * <p>No sum depends on how rows are shared out, so results are the same with any number of threads.
+ * <p>No sum depends on the partition into parts, so results are the same for any number of threads.
  */
 final class WeightProducts {
-  /** Weight rows that stay in the nearest cache while all activations pass by. */
+  /** Weight rows that stay in the L1 cache while all activations are processed. */
   private static final int FORWARD_ROWS = 16;
 
-  /** A block of weights on the way back: 64 x 128 floats are half of a 64 KB cache. */
+  /** A block of weights in the backward pass: 64 x 128 floats are half of a 64 KB cache. */
   private static final int BACKWARD_ROWS = 64;
 
   private static final int BACKWARD_COLUMNS = 128;
@@ -26,12 +26,12 @@ final class WeightProducts {
   private final WorkerPool workers;
   private final float[][] expanded; // by worker: (BACKWARD_ROWS, columns)
 
-  WeightProducts(Kernels kernels, WorkerPool workers, int mostColumns) {
+  WeightProducts(Kernels kernels, WorkerPool workers, int maxColumns) {
     this.kernels = kernels;
     this.workers = workers;
     this.expanded =
         IntStream.range(0, workers.size())
-            .mapToObj(worker -> new float[BACKWARD_ROWS * mostColumns])
+            .mapToObj(worker -> new float[BACKWARD_ROWS * maxColumns])
             .toArray(float[][]::new);
   }
 
@@ -56,7 +56,7 @@ final class WeightProducts {
 
   /** {@code dx (rows, matrix.columns) += dy (rows, matrix.rows) . transposed matrix}. */
   void addBackward(float[] dy, int rows, Matrix matrix, float[] dx) {
-    // Every part expands all weights, so parts are few.
+    // Every part expands all weights, so there are only a few parts.
     int rowsPerPart = Math.ceilDiv(rows, 2 * workers.size());
     workers.run(
         (part, worker) -> {

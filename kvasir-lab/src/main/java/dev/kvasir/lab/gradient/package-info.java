@@ -1,6 +1,8 @@
 /**
- * How a model's loss depends on the keys and values it remembers: a decoder that computes a whole
- * text at once in 32-bit floats, shows what each layer attends with, and runs backwards. Gradients
- * are of activations alone; no weight ever learns.
+ * Gradients of a model's loss with respect to its keys and values. {@link
+ * dev.kvasir.lab.gradient.TracedDecoder} runs a whole text in 32-bit floats and shows each layer to
+ * a {@link dev.kvasir.lab.gradient.TextVisitor}. An {@link dev.kvasir.lab.gradient.Objective}
+ * defines the loss. Weights are never trained. The package uses the lab packages task and work, and
+ * the attention, kernel and model packages of kvasir-core.
  */
 package dev.kvasir.lab.gradient;

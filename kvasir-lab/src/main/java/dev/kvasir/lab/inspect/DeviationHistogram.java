@@ -1,6 +1,6 @@
 package dev.kvasir.lab.inspect;
 
-/** How often numbers lie where, in deviations of what they belong to, from -4 to 4. */
+/** A histogram of numbers in standard deviations, from -4 to 4. */
 public final class DeviationHistogram {
   public static final int BINS = 80;
   public static final double RANGE = 4;
@@ -8,7 +8,7 @@ public final class DeviationHistogram {
   private final long[] counts = new long[BINS];
   private long all;
 
-  /** Adds numbers, in deviations of the others from their mean. */
+  /** Adds numbers, measured in standard deviations of the second array. */
   void add(float[] x, float[] measure) {
     double sum = 0;
     double squares = 0;
@@ -30,7 +30,7 @@ public final class DeviationHistogram {
     }
   }
 
-  /** Share of all numbers in each bin, for a width of one deviation: (BINS). */
+  /** Returns the density per standard deviation in each bin: (BINS). */
   public double[] density() {
     double[] density = new double[BINS];
     for (int i = 0; i < BINS && all > 0; i++) {

@@ -12,29 +12,29 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * How far each channel of the keys reaches, largest value less smallest: the range that uniform
- * codes of a channel have to cover. Keys are taken as the cache gets them, after their rotation.
+ * The range of each key channel, maximum minus minimum, that per-channel uniform quantization has
+ * to cover. Keys are after rotation, as a cache receives them.
  *
- * @param tokens that were read
+ * @param tokens number of tokens read
  * @param ranges (layers, kvHeads, headDim)
  */
 public record KeyRanges(int tokens, float[][][] ranges) {
 
   /**
-   * Reads a text and watches its keys.
+   * Measures the key ranges of a text.
    *
-   * @param mostTokens where the text is cut
-   * @param listener told of tokens; where it asks to stop, there is no result, because ranges grow
-   *     with the text and those of a shorter one would mislead
+   * @param maxTokens maximum number of tokens
+   * @param listener receives the number of tokens; cancelling leaves no result, because ranges grow
+   *     with the text
    */
   public static Optional<KeyRanges> measure(
-      Model model, String text, int mostTokens, ProgressListener listener) {
+      Model model, String text, int maxTokens, ProgressListener listener) {
     int[] ids = model.tokenizer().encode(text);
-    int tokens = Math.min(ids.length, mostTokens);
+    int tokens = Math.min(ids.length, maxTokens);
     CacheShape shape = model.config().cacheShape().withoutWindows();
     Extremes extremes = new Extremes(shape);
     try (KvCache cache = CacheSpec.parse("fp32").newCache(shape)) {
-      boolean whole =
+      boolean complete =
           BlockwiseReading.read(
               model,
               ids,
@@ -45,7 +45,7 @@ public record KeyRanges(int tokens, float[][][] ranges) {
                 extremes.addBlock(cache, cache.blockOf(from));
                 listener.progress(cache.length(), tokens);
               });
-      return whole ? Optional.of(new KeyRanges(tokens, extremes.ranges())) : Optional.empty();
+      return complete ? Optional.of(new KeyRanges(tokens, extremes.ranges())) : Optional.empty();
     }
   }
 

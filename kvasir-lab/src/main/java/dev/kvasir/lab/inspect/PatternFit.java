@@ -21,31 +21,31 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * How well the patterns of a cache fit what a model keeps: how many values have one, and what is
- * left of the ranges that are quantized.
+ * How well the patterns of a cache fit a model: how many values use one, and how far they reduce
+ * the quantized ranges.
  *
- * @param tokens that were packed
- * @param layers one line each
+ * @param tokens number of quantized tokens
+ * @param layers results by layer
  */
 public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread values) {
   private static final int PAGE = KvCache.TOKENS_PER_PAGE;
 
   /**
-   * @param valuesWithPattern share of values that have a pattern
-   * @param keyRange what is left of the range of a key channel over a page: 1 where patterns gain
-   *     nothing
-   * @param valueRange what is left of the range of a value over its channels
+   * @param valuesWithPattern proportion of values that use a pattern
+   * @param keyRange remaining range of a key channel over a page, relative to the original; 1 if
+   *     patterns gain nothing
+   * @param valueRange remaining range of a value over its channels, likewise
    */
   public record Layer(double valuesWithPattern, double keyRange, double valueRange) {}
 
-  /** Vectors as they are, and what differs from their patterns. */
+  /** Distributions of vectors and of their residuals after subtracting patterns. */
   public record Spread(DeviationHistogram whole, DeviationHistogram residual) {
     static Spread empty() {
       return new Spread(new DeviationHistogram(), new DeviationHistogram());
     }
   }
 
-  /** Over all layers, by name. */
+  /** Returns the means over all layers, by name. */
   public Map<String, Double> means() {
     return Map.of(
         "valuesWithPattern", mean(Layer::valuesWithPattern),
@@ -58,21 +58,21 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
   }
 
   /**
-   * Reads a text, and packs what the model keeps of it.
+   * Reads a text and quantizes its keys and values.
    *
-   * @param prefill whether packing waits for the end of the text
-   * @param mostTokens where the text is cut
-   * @param listener told of tokens; where it asks to stop, there is no result
+   * @param prefill whether quantization waits for the end of the text
+   * @param maxTokens maximum number of tokens
+   * @param listener receives the number of tokens; cancelling leaves no result
    */
   public static Optional<PatternFit> measure(
       Model model,
       CacheSpec spec,
       Prefill prefill,
       String text,
-      int mostTokens,
+      int maxTokens,
       ProgressListener listener) {
     int[] ids = model.tokenizer().encode(text);
-    int tokens = Math.min(ids.length, mostTokens) / PAGE * PAGE;
+    int tokens = Math.min(ids.length, maxTokens) / PAGE * PAGE;
     CacheShape shape = model.config().cacheShape().withoutWindows();
     try (KvCache whole = CacheSpec.parse("fp32").newCache(shape);
         KvCache quantized = model.newCache(spec)) {
@@ -96,7 +96,7 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
     }
   }
 
-  /** Hands blocks of one cache to another. */
+  /** Copies blocks of one cache to another. */
   private static final class Copy {
     private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
     private final CacheShape shape;
@@ -138,7 +138,7 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
     }
   }
 
-  /** Pages beside the vectors that they were made of. */
+  /** Compares pages with the original vectors. */
   private static final class PageComparison {
     private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
     private final PageWorkspace workspace = new PageWorkspace(kernels);
@@ -166,7 +166,7 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
       List<Layer> layers = IntStream.range(0, shape.layers()).mapToObj(this::layer).toList();
       if (pages == 0) {
         throw new InvalidInputException(
-            "the cache '%s' has packed no page with patterns; give it a longer text, or patternkv"
+            "the cache '%s' has quantized no page with patterns; give it a longer text or patternkv"
                 .formatted(spec));
       }
       return new PatternFit(pages / shape.layers() * PAGE, layers, keys, values);
@@ -216,7 +216,7 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
       values.residual().add(residual, x);
     }
 
-    /** What was restored, less its residual, is the pattern. */
+    /** The pattern is the restored vector minus its residual. */
     private void computeResiduals() {
       for (int i = 0; i < x.length; i++) {
         residual[i] = x[i] - (restored[i] - residual[i]);

@@ -1,2 +1,7 @@
-/** What a model's keys look like before a cache packs them. */
+/**
+ * Inspects the keys and values of a model: {@link dev.kvasir.lab.inspect.KeyRanges} measures the
+ * ranges of key channels, and {@link dev.kvasir.lab.inspect.PatternFit} the effect of PatternKV's
+ * patterns. The package uses the lab package text and the cache, codec and kernel packages of
+ * kvasir-core.
+ */
 package dev.kvasir.lab.inspect;

@@ -3,15 +3,15 @@ package dev.kvasir.lab.mead;
 import java.util.List;
 
 /**
- * How a head's keys and values are spread around what a table says of them.
+ * The covariance of a head's keys and values around their table rows.
  *
  * @param keys (keyDim), variances
  * @param values (valueDim, valueDim)
  */
 record Covariance(double[] keys, double[] values) {
   /**
-   * @param rows what is usual of tokens (rows, width of {@link TokenKvLayout})
-   * @param picks which of them are taken off a token
+   * @param rows table rows (rows, width of {@link TokenKvLayout})
+   * @param assignment which row is subtracted from a token
    */
   static Covariance of(
       List<TextActivations> texts,
@@ -63,7 +63,7 @@ record Covariance(double[] keys, double[] values) {
     return new Covariance(keys, values);
   }
 
-  /** The mean of two. */
+  /** Returns the mean of two covariances. */
   static Covariance mean(Covariance a, Covariance b) {
     return new Covariance(mean(a.keys, b.keys), mean(a.values, b.values));
   }

@@ -11,8 +11,8 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
 
 /**
- * The first layer's keys and values of every token, as the engine computes them, which is with
- * rounded activations.
+ * Reads the first layer's keys and values of every token as the engine computes them, with
+ * quantized activations.
  */
 final class FirstLayerRows {
   private static final int TOGETHER = KvCache.TOKENS_PER_PAGE;

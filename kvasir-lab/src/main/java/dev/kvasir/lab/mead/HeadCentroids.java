@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Rows that a head's keys lie around, and as many that its values lie around: the centres of
- * clusters by how far an error reaches, so that a vector whose nearest row is known leaves least.
+ * Cluster centroids of a head's keys, and as many of its values. Distances are weighted by the cost
+ * of errors, so that subtracting the nearest centroid leaves the smallest cost.
  */
 final class HeadCentroids {
-  /** A byte tells them apart. */
+  /** Row indices fit a byte. */
   static final int ROWS = 256;
 
-  /** Vectors that clusters are made of at the most: 32 for each of them. */
+  /** Maximum number of vectors for clustering: 32 per centroid. */
   private static final int MAX_VECTORS = 32 * ROWS;
 
   private final int layer;
@@ -32,9 +32,9 @@ final class HeadCentroids {
   }
 
   /**
-   * @param fitted what rows are made of
-   * @param all what picks are wanted of
-   * @param rows (rows, width of {@link TokenKvLayout}), where those of this head are set
+   * @param fitted texts to fit the rows to
+   * @param all texts to assign to rows
+   * @param rows (rows, width of {@link TokenKvLayout}); the columns of this head are set
    */
   RowAssignment fit(
       Metric metric, List<TextActivations> fitted, List<TextActivations> all, float[] rows) {
@@ -67,7 +67,7 @@ final class HeadCentroids {
     };
   }
 
-  /** Makes squared distances what errors cost. */
+  /** Transforms vectors so that squared distances equal the cost of errors. */
   private sealed interface Whitening {
     /**
      * @param x (dim) from {@code at} on, changed in place
@@ -85,7 +85,7 @@ final class HeadCentroids {
   }
 
   /**
-   * @param root (dim, dim), of which the metric is {@code root . root^T}
+   * @param root (dim, dim), where the metric is {@code root . root^T}
    */
   private record MatrixWhitening(double[] root) implements Whitening {
     @Override
@@ -128,7 +128,7 @@ final class HeadCentroids {
     return picks;
   }
 
-  /** Vectors that are coded, evenly spread over texts. */
+  /** Returns vectors of quantized tokens, evenly spread over texts. */
   private float[] some(List<TextActivations> texts, int from, int dim) {
     List<int[]> places = new ArrayList<>(); // text and token
     for (int text = 0; text < texts.size(); text++) {
@@ -156,7 +156,7 @@ final class HeadCentroids {
     return whitened;
   }
 
-  /** The mean of a cluster's vectors is its centre; one without any gets the mean of all. */
+  /** Writes the mean of each cluster; an empty cluster gets the mean of all vectors. */
   private void writeMeans(float[] x, int[] nearest, int dim, int from, float[] rows) {
     double[] sums = new double[(ROWS + 1) * dim];
     int[] members = new int[ROWS + 1];
@@ -176,7 +176,7 @@ final class HeadCentroids {
     }
   }
 
-  /** All rows count alike. */
+  /** Returns equal weights for all rows. */
   static double[] weights() {
     double[] weights = new double[ROWS];
     Arrays.fill(weights, 1);

@@ -5,11 +5,11 @@ import dev.kvasir.codec.mead.HeadProfile;
 import dev.kvasir.codec.mead.TierAssigner;
 import java.util.List;
 
-/** Finds what the cache needs to know of one head, from its metric and from what was kept. */
+/** Fits the profile of one head from its metric and retained activations. */
 final class HeadFit {
   private static final int PAGE = Page.TOKENS;
 
-  /** Mean errors of a page are told in quarters of a component's deviation. */
+  /** Mean errors of a page are quantized in quarters of a component's standard deviation. */
   private static final double MEAN_UNIT = 0.25;
 
   private final int layer;
@@ -25,7 +25,7 @@ final class HeadFit {
 
   /**
    * @param rows table rows of the layer (rows, width of {@link TokenKvLayout})
-   * @param weights how often each row is met
+   * @param weights frequency of each row
    */
   HeadFit(
       int layer,
@@ -71,7 +71,7 @@ final class HeadFit {
   }
 
   /**
-   * @param picks the table rows of a token
+   * @param assignment the table rows of a token
    */
   HeadProfile fit(List<TextActivations> texts, RowAssignment assignment) {
     ClassSums sums = new ClassSums();
@@ -87,7 +87,7 @@ final class HeadFit {
     return profile(sums);
   }
 
-  /** What tables leave of tokens, added up by class. */
+  /** Sums of residuals after table prediction, by tier. */
   private final class ClassSums {
     private final int both = keyDim + valueDim;
     private final double[] squares = new double[TierAssigner.TIERS * both];
@@ -130,7 +130,7 @@ final class HeadFit {
     return sum;
   }
 
-  /** What tables leave of a page: keys times their weights, and components. */
+  /** Computes the residuals of a page: weighted keys and value components. */
   private void readResiduals(
       TextActivations text, int first, RowAssignment assignment, float[] residuals) {
     int both = keyDim + valueDim;

@@ -3,12 +3,12 @@ package dev.kvasir.lab.mead;
 import java.io.Serializable;
 
 /**
- * A text with the tokens marked that answer a question, where there are any.
+ * A text with a mask of answer tokens.
  *
  * @param answers // (tokens)
  */
 public record MarkedText(int[] tokens, boolean[] answers) implements Serializable {
-  /** Prose: nothing is asked. */
+  /** Returns prose, which has no answer tokens. */
   static MarkedText prose(int[] tokens) {
     return new MarkedText(tokens, new boolean[tokens.length]);
   }

@@ -23,12 +23,12 @@ import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 
 /**
- * Learns of a model what Mead needs, in five steps: texts are made or cut; read, to know what is
- * usual of each token; the loss is followed back, to know whose errors reach how far; tables are
- * fitted; and each head gets its components, its classes and their deviations.
+ * Calibrates a model for Mead in five steps: generate or cut texts; read them for statistics of
+ * each token; backpropagate the loss for the metric; fit tables; and fit components, tiers and
+ * deviations of each head.
  */
 public final class MeadCalibration {
-  /** A layer whose errors reach less far than so much of the mean counts as much. */
+  /** Minimum trace of a layer's metric relative to the mean over layers. */
   private static final double MIN_TRACE = 0.05;
 
   private final Model model;
@@ -56,9 +56,9 @@ public final class MeadCalibration {
 
   /**
    * @param texts prose and tasks, the latter with marked answers
-   * @param place where vectors of some texts lie while heads are fitted
-   * @param profile to add to
-   * @return empty where the listener asked to stop
+   * @param storage storage for the vectors of retained texts
+   * @param profile profile to extend
+   * @return empty if the listener cancelled the calibration
    */
   public Optional<Profile> run(
       MeadTexts texts, MetricJournal journal, SampleStorage storage, Profile profile) {
@@ -110,9 +110,9 @@ public final class MeadCalibration {
     return complete ? Optional.of(sums) : Optional.empty();
   }
 
-  /** Whether it came to its end; texts that the journal knows of are left out. */
+  /** Returns whether all texts were processed; texts in the journal are skipped. */
   private boolean backpropagate(MeadTexts texts, MetricJournal journal) {
-    ProgressListener listener = progress.beginPhase("following the loss back");
+    ProgressListener listener = progress.beginPhase("gradients");
     List<MarkedText> all = texts.metricTexts();
     List<TextMetricTask> tasks =
         IntStream.range(journal.texts(), all.size())
@@ -156,11 +156,11 @@ public final class MeadCalibration {
   }
 
   /**
-   * What is taken off vectors of a layer.
+   * The table rows that are subtracted from vectors of a layer.
    *
    * @param rows (rows, width of {@link TokenKvLayout})
-   * @param weights how often each row is met
-   * @param picks of each head
+   * @param weights frequency of each row
+   * @param assignments row assignment by head
    */
   private record LayerTable(
       float[] rows, double[] weights, IntFunction<RowAssignment> assignments) {}
@@ -300,7 +300,7 @@ public final class MeadCalibration {
     return List.of(heads);
   }
 
-  /** What layers would make of each id of the table with nothing around it. */
+  /** Computes the keys and values of each table id without context. */
   private float[][] contextFree(TableRows rows, TokenSums sums) {
     int[] ids = rows.ids();
     float[][] found = new float[shape.layers()][ids.length * layout.width()];
@@ -325,7 +325,7 @@ public final class MeadCalibration {
     return found;
   }
 
-  /** Rows of the table: those of its ids, and one for all others. */
+  /** Returns the rows of the table: one for each id, and one for all others. */
   private float[] table(int layer, TableRows rows, TokenSums sums, float[] contextFree) {
     TokenFeatures features = TokenFeatures.of(decoder, rows.ids(), contextFree, layout.width());
     float[] ofIds =

@@ -2,8 +2,8 @@ package dev.kvasir.lab.mead;
 
 import dev.kvasir.lab.ProgressListener;
 
-/** What a calibration is at, and whether it should go on. */
+/** Reports the phases of a calibration. */
 public interface MeadProgress {
-  /** Work begins that has a name of its own; it is told how far it has come. */
+  /** Starts a named phase and returns its listener. */
   ProgressListener beginPhase(String work);
 }

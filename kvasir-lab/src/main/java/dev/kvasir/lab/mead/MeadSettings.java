@@ -4,14 +4,14 @@ import dev.kvasir.codec.mead.TableKind;
 import java.util.SortedSet;
 
 /**
- * How much is read.
+ * The amount of calibration text.
  *
  * @param length tokens of a text
- * @param proseTexts that tables are made of; 0 to learn from questions alone
- * @param taskTexts the same with questions; 0 to learn from prose alone
- * @param metricTexts of each kind that the loss is followed back in
- * @param tableRows at the most, for the token ids that are met most often
- * @param tables kinds that are made
+ * @param proseTexts number of prose texts for tables; 0 to use questions alone
+ * @param taskTexts number of texts with questions; 0 to use prose alone
+ * @param metricTexts number of texts of each kind for the metric
+ * @param tableRows maximum number of table rows, for the most frequent token ids
+ * @param tables kinds of tables to create
  */
 public record MeadSettings(
     int length,
@@ -21,10 +21,12 @@ public record MeadSettings(
     int tableRows,
     SortedSet<TableKind> tables,
     long seed) {
-  /** A sixth of what tables are made of is kept, and as much that they are not made of. */
+  /**
+   * One in twelve texts is retained from those that tables are fitted to, and as many are held out.
+   */
   private static final int RETAINED_FRACTION = 12;
 
-  /** Texts of which what the layers make is kept, in all. */
+  /** Returns the total number of texts whose activations are retained. */
   public int retainedTexts() {
     return 2 * (retainedOf(proseTexts) + retainedOf(taskTexts));
   }

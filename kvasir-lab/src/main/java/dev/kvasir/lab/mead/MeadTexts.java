@@ -11,34 +11,34 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a calibration reads: texts of prose, and texts with questions.
+ * The calibration texts: prose, and texts with questions.
  *
- * @param prose to read, in the order of their number
- * @param tasks to read
- * @param settings how much of either is kept, held out or followed back
+ * @param prose prose texts in order
+ * @param tasks texts with questions
+ * @param settings how many of each are retained, held out or backpropagated
  */
 public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings settings) {
   /**
-   * One text of so many is held out, and one kept. Kinds of texts take turns, and so do the
-   * openings of prose, sixteen of them: with no factor in common all kinds are among those.
+   * One text in seven is held out, and one retained. Kinds of tasks and the sixteen prose openings
+   * repeat periodically; without a common factor, every kind is included.
    */
   private static final int PERIOD = 7;
 
-  /** Facts are hidden in the prose of as many texts. */
+  /** Number of prose texts that provide filler for needle documents. */
   private static final int FILLERS = 8;
 
-  /** Enough for all weights to be read once for many tokens. */
+  /** Enough sequences to share each read of the weights. */
   private static final int MAX_BATCH = 32;
 
-  /** Texts that a model makes up where nobody gives it any: to read, and to hide facts in. */
+  /** Returns how many texts the model generates if none are given, for prose and for filler. */
   public static int generatedTexts(MeadSettings settings) {
     return Math.max(settings.proseTexts(), settings.taskTexts() > 0 ? FILLERS : 0);
   }
 
   /**
-   * Bytes outside the heap that making them up takes at the most.
+   * Returns the maximum off-heap bytes for generating them.
    *
-   * @param pieces that run at a time
+   * @param generationTasks number of tasks that run in parallel
    */
   public static long generationBytes(CacheShape shape, MeadSettings settings, int generationTasks) {
     int count = (int) Math.min(generatedTexts(settings), (long) generationTasks * MAX_BATCH);
@@ -46,9 +46,9 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
   }
 
   /**
-   * Prose that the model makes up.
+   * Generates prose with the model.
    *
-   * @return empty where the listener asked to stop
+   * @return empty if the listener cancelled the generation
    */
   public static Optional<MeadTexts> selfGenerated(
       Model model, MeadSettings settings, Runner runner, ProgressListener listener) {
@@ -59,7 +59,7 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
         : Optional.of(of(model, made, settings.proseTexts(), settings));
   }
 
-  /** Fewer where the listener asked to stop. */
+  /** Returns fewer texts if the listener cancelled the generation. */
   private static List<int[]> selfGenerated(
       int count, MeadSettings settings, Runner runner, ProgressListener listener) {
     int most = Math.clamp(Math.ceilDiv(count, runner.parallelism()), 1, MAX_BATCH);
@@ -78,7 +78,7 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
   }
 
   /**
-   * @param ids a long text, of which as much is taken as is wanted
+   * @param ids a long text; only the required part is used
    */
   public static MeadTexts cut(Model model, int[] ids, MeadSettings settings) {
     List<int[]> prose = new ArrayList<>();
@@ -93,8 +93,8 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
   }
 
   /**
-   * @param prose to hide facts in
-   * @param read how many of them are read as they are
+   * @param prose texts that also serve as filler
+   * @param read how many of them are read unchanged
    */
   private static MeadTexts of(Model model, List<int[]> prose, int read, MeadSettings settings) {
     String filler = filler(model, prose);
@@ -114,19 +114,19 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
     return text.toString();
   }
 
-  /** All texts, prose first. */
+  /** Returns all texts, prose first. */
   List<int[]> allTexts() {
     List<int[]> all = new ArrayList<>(prose);
     tasks.forEach(text -> all.add(text.tokens()));
     return all;
   }
 
-  /** Whether tables are made without a text, to see what they leave of others. */
+  /** Returns whether a text is excluded from fitting the tables, to test them on it. */
   boolean isHeldOut(int index) {
     return indexOfKind(index) % PERIOD == 1 && indexOfKind(index) / PERIOD < retained(index);
   }
 
-  /** Whether what the layers make of a text is kept, though tables are made of it. */
+  /** Returns whether the activations of a text are retained although tables are fitted to it. */
   boolean isRetained(int index) {
     return indexOfKind(index) % PERIOD == 4 && indexOfKind(index) / PERIOD < retained(index);
   }
@@ -139,7 +139,7 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
     return settings.retainedOf(index < prose.size() ? prose.size() : tasks.size());
   }
 
-  /** Texts that the loss is followed back in, in turn of prose and tasks. */
+  /** Returns the texts for the metric, alternating prose and tasks. */
   List<MarkedText> metricTexts() {
     List<MarkedText> texts = new ArrayList<>();
     for (int i = 0; i < settings.metricTexts(); i++) {

@@ -7,22 +7,21 @@ import org.ojalgo.matrix.store.MatrixStore;
 import org.ojalgo.matrix.store.R064Store;
 
 /**
- * How far errors of a head's keys and values reach: the Fisher information of the model's own
- * predictions, and that of the margins of right answers, so weighed that over all layers both
- * promise as much harm.
+ * The cost of errors in a head's keys and values: the Fisher information of the model's predictions
+ * plus that of answer margins, weighted so that both contribute equally over all layers.
  *
  * @param keys (keyDim), the diagonal
  * @param values (valueDim, valueDim)
- * @param importance (keys and values, ranks), how an error counts by the rank of its token; 1 on
- *     the average
+ * @param importance (keys and values, ranks), weight of an error by the rank of its token; 1 on
+ *     average
  */
 record Metric(double[] keys, double[] values, float[] importance) {
   private static final int RANKS = HeadProfile.RANK_BUCKETS;
 
   /**
-   * @param margins null where nothing was asked
-   * @param share what margins are multiplied by
-   * @param raised what all is multiplied by
+   * @param margins null if there are no questions
+   * @param share factor for margins
+   * @param raised factor for the whole metric
    */
   static Metric of(
       MetricSums prose, MetricSums margins, double share, double raised, int layer, int head) {
@@ -98,7 +97,7 @@ record Metric(double[] keys, double[] values, float[] importance) {
   }
 
   /**
-   * What it makes of a covariance: the harm of leaving everything out.
+   * Returns the trace with a covariance, the cost of dropping everything.
    *
    * @param keyVariances (keyDim)
    * @param valueCovariance (valueDim, valueDim)

@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * What was added up of the texts whose loss was followed back, kept in a file after each of them,
- * so that a run which was ended goes on.
+ * A file with the metric sums of processed texts, written after each text so that a cancelled run
+ * can resume.
  */
 public final class MetricJournal {
   private static final String PART = "metric";
@@ -26,7 +26,7 @@ public final class MetricJournal {
 
   /**
    * @param model fingerprint of the model
-   * @param source in words, what is read; a file of another source or model is forgotten
+   * @param source description of the texts; a file of a different source or model is discarded
    */
   public MetricJournal(Path file, String model, String source, CacheShape shape) {
     this.file = file;
@@ -56,15 +56,15 @@ public final class MetricJournal {
     questionTexts = (int) counts[1];
   }
 
-  /** Texts that are in it. */
+  /** Returns the number of processed texts. */
   int texts() {
     return texts;
   }
 
   /**
-   * Sums are as the file has them, so that a run which goes on finds the same.
+   * Adds a text. Sums are rounded as in the file, so that a resumed run gets the same result.
    *
-   * @param text numbers of the next text's {@link MetricSums}
+   * @param text {@link MetricSums} of the next text, as floats
    */
   void add(float[] text, boolean hasAnswers) {
     MetricSums sum = sums();
@@ -90,17 +90,17 @@ public final class MetricJournal {
     return prose;
   }
 
-  /** Whether any text was one in which nothing was asked. */
+  /** Returns whether any text was prose. */
   boolean hasProse() {
     return questionTexts < texts;
   }
 
-  /** Null where nothing was asked. */
+  /** Returns null if no text has questions. */
   MetricSums margins() {
     return questionTexts == 0 ? null : margins;
   }
 
-  /** The profile is written. */
+  /** Deletes the journal after the profile is written. */
   public void delete() {
     AtomicFile.delete(file);
   }

@@ -3,8 +3,8 @@ package dev.kvasir.lab.mead;
 import dev.kvasir.codec.mead.HeadProfile;
 
 /**
- * Sums of outer products of gradients, by layer, head and the tokens' ranks: of keys the diagonal,
- * of values all.
+ * Sums of outer products of gradients by layer, head and token rank: the diagonal for keys, the
+ * full matrix for values.
  */
 final class MetricSums {
   private static final int RANKS = HeadProfile.RANK_BUCKETS;
@@ -33,7 +33,7 @@ final class MetricSums {
   }
 
   /**
-   * @param gradients of a key and of a value
+   * @param gradients gradients of a key and of a value
    */
   void add(int layer, int head, int rank, float[] gradients, int keyAt, int valueAt) {
     double[] ofKeys = keys[layer][head][rank];
@@ -52,7 +52,7 @@ final class MetricSums {
     tokens[layer][head][rank]++;
   }
 
-  /** A text is done: so many tokens had a share in its loss. */
+  /** Adds the number of tokens that contribute to the loss of a text. */
   void addLossTokens(int tokensOfLoss) {
     lossTokens += tokensOfLoss;
   }
@@ -65,12 +65,12 @@ final class MetricSums {
     return tokens[layer][head][rank];
   }
 
-  /** For each token of the loss. */
+  /** Returns the sums divided by the number of loss tokens. */
   double[] keys(int layer, int head, int rank) {
     return divided(keys[layer][head][rank]);
   }
 
-  /** The same of all of (valueDim, valueDim). */
+  /** Returns the full (valueDim, valueDim) sums divided by the number of loss tokens. */
   double[] values(int layer, int head, int rank) {
     double[] all = divided(values[layer][head][rank]);
     for (int i = 0; i < valueDim; i++) {
@@ -89,7 +89,7 @@ final class MetricSums {
     return means;
   }
 
-  /** All numbers, for a file. */
+  /** Returns all numbers for a file. */
   float[] floats() {
     int each = RANKS * (keyDim + valueDim * valueDim + 1);
     float[] all = new float[layers() * kvHeads() * each + 1];
@@ -111,7 +111,7 @@ final class MetricSums {
     return all;
   }
 
-  /** Goes on from what {@link #floatFunction} answered. */
+  /** Adds the result of {@link #floats}. */
   void add(float[] all) {
     int at = 0;
     for (int layer = 0; layer < layers(); layer++) {

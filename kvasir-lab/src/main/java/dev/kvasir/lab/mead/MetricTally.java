@@ -8,7 +8,7 @@ import dev.kvasir.lab.gradient.LongRangeGradients;
 import dev.kvasir.lab.gradient.TextVisitor;
 import java.util.OptionalInt;
 
-/** Adds up how a loss depends on what far queries read, over the tokens of one text. */
+/** Accumulates the long-range gradients of one text into metric sums. */
 final class MetricTally implements TextVisitor {
   private static final int FAR_DISTANCE = Page.TOKENS;
 

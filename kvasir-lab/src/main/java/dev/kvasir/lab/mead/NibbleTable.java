@@ -1,9 +1,8 @@
 package dev.kvasir.lab.mead;
 
 /**
- * Rows of numbers rounded to sixteen levels of each channel: those between which most of a
- * channel's numbers lie, so that the squared errors of all, weighed by how often a row is met, are
- * least.
+ * Rows quantized to sixteen uniform levels per channel. The range of each channel minimizes the
+ * squared error, weighted by the frequency of rows.
  *
  * @param lows (channels)
  * @param steps (channels)
@@ -17,7 +16,7 @@ record NibbleTable(float[] lows, float[] steps, byte[] nibbles) {
 
   /**
    * @param rows (count, channels)
-   * @param weights of each row
+   * @param weights weight of each row
    */
   static NibbleTable of(float[] rows, int channels, double[] weights) {
     float[] lows = new float[channels];
@@ -26,18 +25,18 @@ record NibbleTable(float[] lows, float[] steps, byte[] nibbles) {
     int count = weights.length;
     for (int c = 0; c < channels; c++) {
       double sum = 0;
-      double inAll = 0;
+      double total = 0;
       for (int r = 0; r < count; r++) {
         sum += weights[r] * rows[r * channels + c];
-        inAll += weights[r];
+        total += weights[r];
       }
-      double mean = sum / inAll;
+      double mean = sum / total;
       double squares = 0;
       for (int r = 0; r < count; r++) {
         double away = rows[r * channels + c] - mean;
         squares += weights[r] * away * away;
       }
-      double deviation = Math.sqrt(squares / inAll);
+      double deviation = Math.sqrt(squares / total);
       if (deviation > 0) {
         choose(rows, channels, c, weights, mean, deviation, lows, steps);
       } else {
@@ -81,7 +80,7 @@ record NibbleTable(float[] lows, float[] steps, byte[] nibbles) {
     return step == 0 ? 0 : (int) Math.clamp(Math.rint((x - low) / step), 0, LEVELS - 1);
   }
 
-  /** What a row became. */
+  /** Returns the dequantized element of a row. */
   float value(int row, int channel, int channels) {
     return Math.fma(nibbles[row * channels + channel], steps[channel], lows[channel]);
   }

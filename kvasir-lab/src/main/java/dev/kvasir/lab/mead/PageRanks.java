@@ -5,29 +5,29 @@ import dev.kvasir.codec.mead.HeadProfile;
 import java.util.Arrays;
 
 /**
- * Where the tokens of a text stand on their pages by the attention that they have received, and
- * which of them are sinks of their own: tokens that every later one looks at, whatever it looks
- * for. A cache packs pages from the first token behind its sinks on.
+ * Ranks the tokens of each page by the attention they receive and finds late sinks: tokens after
+ * the first ones that every later query attends to. Pages start at the first token after the
+ * cache's sinks.
  */
 final class PageRanks {
-  /** Tokens that a cache never packs. */
+  /** Tokens that a cache never quantizes. */
   static final int SINKS = 16;
 
   private static final int PAGE = Page.TOKENS;
 
-  /** Of no page, or not to be counted. */
+  /** Rank of tokens outside any page and of late sinks. */
   static final int NONE = -1;
 
-  /** As much of its page's mean makes a token a sink of its own. */
+  /** Attention relative to the page mean that makes a token a late sink. */
   private static final double LATE_SINK = 16;
 
   private static final int MAX_LATE_SINKS = 4;
 
-  private final int[][] ranks; // by head and token: which eighth of its page, or NONE
+  private final int[][] ranks; // by head and token: eighth of the page, or NONE
   private final int pages;
 
   /**
-   * @param received (tokens, kvHeads)
+   * @param attentionMass (tokens, kvHeads)
    */
   PageRanks(float[] attentionMass, int kvHeads) {
     int tokens = attentionMass.length / kvHeads;
@@ -78,7 +78,7 @@ final class PageRanks {
     }
   }
 
-  /** Late sinks come last: they are not coded. */
+  /** Late sinks come last, because they are not quantized. */
   private static float of(
       float[] attentionMass, int kvHeads, int head, int token, boolean[] isLateSink) {
     return isLateSink[token] ? -1 : attentionMass[token * kvHeads + head];
@@ -88,7 +88,9 @@ final class PageRanks {
     return pages;
   }
 
-  /** Which eighth of its page a token is in, the first being looked at most; or {@link #NO_ROW}. */
+  /**
+   * Returns the eighth of its page that a token is in, 0 for the most attended, or {@link #NONE}.
+   */
   int rankOf(int head, int token) {
     return ranks[head][token];
   }

@@ -2,13 +2,13 @@ package dev.kvasir.lab.mead;
 
 import java.util.function.IntUnaryOperator;
 
-/** Which row of a table is taken off a head's key, and which off its value. */
+/** Assigns table rows to the keys and values of a head. */
 interface RowAssignment {
   int ofKey(TextActivations text, int token);
 
   int ofValue(TextActivations text, int token);
 
-  /** The row of the token's id, for both. */
+  /** Returns an assignment by token id, for keys and values alike. */
   static RowAssignment byId(IntUnaryOperator rowOf) {
     return new RowAssignment() {
       @Override

@@ -16,8 +16,8 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
- * Texts that a model makes up itself, for models that nobody has the training text of: they are
- * what it is likely to meet when it generates.
+ * Generates calibration texts with the model itself, for models whose training text is not
+ * available. They resemble what the model meets when it generates.
  */
 final class SelfGeneratedText {
   private static final SamplingOptions SAMPLING =
@@ -36,15 +36,15 @@ final class SelfGeneratedText {
     this.seed = seed;
   }
 
-  /** Caches of some texts that grow side by side, in half precision. */
+  /** Returns the bytes of fp16 caches for texts that are generated in one batch. */
   static long bytes(CacheShape shape, int count, int length) {
     CacheContext context = CacheContext.unknown().withContextLimit(length);
     return count * GeneratedText.CACHE.maxBytes(shape, context, length, KvCache.TOKENS_PER_PAGE);
   }
 
   /**
-   * @param first number of the first text, by which it is told from others
-   * @throws WorkCancelledException where the listener asked for it
+   * @param first number of the first text, which determines its seed
+   * @throws WorkCancelledException if the listener cancels the generation
    */
   int[][] texts(int first, int count, ProgressListener listener) {
     List<GeneratedText> texts = IntStream.range(first, first + count).mapToObj(this::text).toList();
@@ -57,7 +57,7 @@ final class SelfGeneratedText {
     return texts.stream().map(GeneratedText::tokens).toArray(int[][]::new);
   }
 
-  /** A story that ends is followed by another one. */
+  /** Starts another story when one ends. */
   private GeneratedText text(int index) {
     PrimitiveIterator.OfInt openings = IntStream.iterate(index, number -> number + 1).iterator();
     Supplier<String> next = () -> StoryOpenings.at(openings.nextInt());

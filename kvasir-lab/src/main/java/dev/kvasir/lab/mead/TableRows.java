@@ -5,15 +5,15 @@ import java.util.Comparator;
 import java.util.stream.IntStream;
 
 /**
- * Which token ids have a row of their own; all others share the last one.
+ * The token ids that have a table row of their own; all others share the last row.
  *
- * @param ids of rows, ascending
- * @param counts how often each was met
- * @param rowOfIds by id
+ * @param ids ids of rows, ascending
+ * @param counts frequency of each id
+ * @param rowOfIds row of each id
  */
 record TableRows(int[] ids, int[] counts, int[] rowOfIds) {
-  /** A row that was never met may still be. */
-  private static final double LEAST_WEIGHT = 0.5;
+  /** Weight of a row that never occurred in the texts. */
+  private static final double MIN_WEIGHT = 0.5;
 
   static TableRows mostFrequent(TokenSums sums, int most) {
     int vocabulary = sums.vocabulary();
@@ -43,7 +43,7 @@ record TableRows(int[] ids, int[] counts, int[] rowOfIds) {
 
   double[] weights() {
     double[] weights = new double[rows()];
-    Arrays.fill(weights, LEAST_WEIGHT);
+    Arrays.fill(weights, MIN_WEIGHT);
     for (int row = 0; row < ids.length; row++) {
       weights[row] += counts[row];
     }

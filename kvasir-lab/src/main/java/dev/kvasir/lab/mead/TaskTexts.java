@@ -12,9 +12,8 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
- * Documents with questions and programs with their execution, answers marked: what a cache must not
- * forget. No document of an evaluation is among them, whatever the seeds: generators are told apart
- * by the name of what they are for.
+ * Documents with questions and programs with solutions, with answers marked. They never coincide
+ * with documents of an evaluation, because the random generators depend on their purpose.
  */
 final class TaskTexts {
   private static final String PURPOSE = "mead";
@@ -22,7 +21,7 @@ final class TaskTexts {
   private static final int ROWS = 60;
   private static final int STEPS = 40;
 
-  /** Characters of prose for each token of a text; the rest is for facts and questions. */
+  /** Characters of prose per token of a text; the rest is for facts and questions. */
   private static final double CHARS_PER_TOKEN = 2.5;
 
   private final Tokenizer tokenizer;
@@ -31,8 +30,8 @@ final class TaskTexts {
   private final long seed;
 
   /**
-   * @param filler prose that facts are hidden in
-   * @param length tokens of a text at the most
+   * @param filler prose that hides the facts
+   * @param length maximum tokens of a text
    */
   TaskTexts(Tokenizer tokenizer, String filler, int length, long seed) {
     this.tokenizer = tokenizer;
@@ -41,7 +40,7 @@ final class TaskTexts {
     this.seed = seed;
   }
 
-  /** The texts take turns: facts in prose, a table and a program, programs. */
+  /** Returns, in turn, facts in prose, a table with a program, and programs. */
   MarkedText text(int index) {
     RandomGenerator random = Seeds.of(seed, PURPOSE, length, index);
     Writer writer = new Writer();
@@ -80,7 +79,7 @@ final class TaskTexts {
     writer.add("\n\n", false);
   }
 
-  /** Puts pieces together until there are enough. */
+  /** Concatenates pieces until the text is full. */
   private final class Writer {
     private final int[] tokens = new int[length];
     private final boolean[] answers = new boolean[length];

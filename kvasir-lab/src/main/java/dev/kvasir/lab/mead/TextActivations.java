@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * What the layers attended with in one text, kept outside the heap: {@link TokenKvLayout} of each
- * token, and where tokens stand on their pages.
+ * The keys and values of all layers for one text, stored off heap in {@link TokenKvLayout}, with
+ * the page ranks of its tokens.
  */
 final class TextActivations {
   private final int[] tokens;
@@ -24,7 +24,7 @@ final class TextActivations {
   }
 
   /**
-   * @param name of the text among all that are kept
+   * @param name name of the text, unique among the stored ones
    */
   static TextActivations of(
       SampleStorage storage, String name, int[] tokens, TextStatistics read, int kvHeads) {
@@ -59,13 +59,13 @@ final class TextActivations {
     return ranks[layer];
   }
 
-  /** (tokens, kvHeads) */
+  /** Returns the received attention. // (tokens, kvHeads) */
   float[] attentionMass(int layer) {
     return attentionMass[layer];
   }
 
   /**
-   * @param from the first of the token's numbers that is wanted
+   * @param from first element of the token to read
    * @param out (count) from {@code outAt} on, set
    */
   void read(int layer, int token, int from, int count, float[] out, int outAt) {

@@ -6,9 +6,9 @@ import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.WorkerContext;
 
 /**
- * Makes up some texts side by side; none of them depends on the others.
+ * Generates some texts in one batch; they are independent of each other.
  *
- * @param first number of the first one
+ * @param first number of the first text
  * @param length tokens of a text
  */
 record TextGenerationTask(int first, int count, int length, long seed) implements LabTask<int[][]> {

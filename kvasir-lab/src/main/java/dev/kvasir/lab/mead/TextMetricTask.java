@@ -10,9 +10,9 @@ import dev.kvasir.lab.work.WorkCancelledException;
 import dev.kvasir.model.ModelConfig;
 
 /**
- * Follows the loss back in one text.
+ * Computes the metric sums of one text.
  *
- * @param number of the text, from 0 on
+ * @param number number of the text, from 0 on
  */
 record TextMetricTask(int number, MarkedText marked, long seed) implements TracedTask<float[]> {
   @Override
@@ -31,7 +31,7 @@ record TextMetricTask(int number, MarkedText marked, long seed) implements Trace
   }
 
   /**
-   * @return numbers of {@link MetricSums}
+   * @return {@link MetricSums} as floats
    */
   @Override
   public float[] run(TracedDecoder decoder, ProgressListener listener) {

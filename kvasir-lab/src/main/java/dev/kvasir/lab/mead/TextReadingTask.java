@@ -11,11 +11,11 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * Reads one text, for what its tokens attend with.
+ * Reads one text and returns statistics of its keys and values.
  *
- * @param number of the text, from 0 on
- * @param adds whether its tokens count for what is usual
- * @param keeps whether all vectors are wanted
+ * @param number number of the text, from 0 on
+ * @param contributes whether its tokens contribute to the token statistics
+ * @param retainsVectors whether all vectors are returned
  */
 record TextReadingTask(int number, int[] text, boolean contributes, boolean retainsVectors)
     implements TracedTask<TextStatistics> {

@@ -3,13 +3,13 @@ package dev.kvasir.lab.mead;
 import java.io.Serializable;
 
 /**
- * What the layers attended with in one text.
+ * Keys and values of one text, summed by token id.
  *
- * @param ids of the tokens that count, ascending, each once
- * @param sums by layer: (ids, width of {@link TokenKvLayout}), over all tokens of an id
- * @param updates by layer: (hidden), what attention gave, over all tokens that count
- * @param vectors by layer: (tokens, width); empty where they are not kept
- * @param received by layer: (tokens, kvHeads), attention; empty where it is not kept
+ * @param ids distinct ids of the counted tokens, ascending
+ * @param sums by layer: (ids, width of {@link TokenKvLayout}), sum over the tokens of an id
+ * @param updates by layer: (hidden), attention output summed over counted tokens
+ * @param vectors by layer: (tokens, width); empty if not retained
+ * @param attentionMass by layer: (tokens, kvHeads), received attention; empty if not retained
  */
 record TextStatistics(
     int[] ids, float[][] sums, double[][] updates, float[][] vectors, float[][] attentionMass)

@@ -3,13 +3,13 @@ package dev.kvasir.lab.mead;
 import dev.kvasir.lab.gradient.TracedDecoder;
 
 /**
- * What can be said of tokens without any text: their embeddings, of length one, what a layer would
- * attend with if nothing stood around them, and one for all.
+ * Context-free features of tokens: normalized embeddings, context-free keys and values of a layer,
+ * and a constant.
  *
- * @param numbers (tokens, count), each with a deviation of 1
+ * @param numbers (tokens, count), each scaled to a standard deviation of 1
  */
 record TokenFeatures(float[] numbers, int count) {
-  private static final double LEAST_DEVIATION = 1e-6;
+  private static final double MIN_DEVIATION = 1e-6;
 
   /**
    * @param contextFree (tokens, width)
@@ -48,7 +48,7 @@ record TokenFeatures(float[] numbers, int count) {
     }
     double mean = sum / tokens;
     double deviation = Math.sqrt(Math.max(0, squares / tokens - mean * mean));
-    float factor = (float) (1 / Math.max(deviation, LEAST_DEVIATION));
+    float factor = (float) (1 / Math.max(deviation, MIN_DEVIATION));
     for (int token = 0; token < tokens; token++) {
       numbers[token * count + feature] *= factor;
     }

@@ -5,8 +5,8 @@ import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.model.ModelConfig;
 
 /**
- * Keys before rotation, in the order of pairs, and values of all heads of a token, one after
- * another: {@code K0 K1 .. V0 V1 ..}.
+ * The layout of a token's keys, before rotation and in pair order, and values of all heads: {@code
+ * K0 K1 .. V0 V1 ..}.
  */
 final class TokenKvLayout {
   private final TracedDecoder decoder;
@@ -25,17 +25,17 @@ final class TokenKvLayout {
     this.order = rotation.pairOrder(keyDim);
   }
 
-  /** Numbers of a token. */
+  /** Returns the number of elements of a token. */
   int width() {
     return kvHeads * (keyDim + valueDim);
   }
 
-  /** Where a head's key begins. */
+  /** Returns the offset of a head's key. */
   int keyAt(int head) {
     return head * keyDim;
   }
 
-  /** Where a head's value begins. */
+  /** Returns the offset of a head's value. */
   int valueAt(int head) {
     return kvHeads * keyDim + head * valueDim;
   }

@@ -1,10 +1,10 @@
 package dev.kvasir.lab.mead;
 
-/** Adds up, by token id, what the layers attend with, and what attention gives on the average. */
+/** Sums keys, values and attention outputs over texts, by layer and token id. */
 final class TokenSums {
   private final TokenKvLayout layout;
   private final float[][] sums; // by layer: (vocabulary, width)
-  private final int[] counts; // by id; late sinks of single layers are left in
+  private final int[] counts; // by id; late sinks of single layers are included
   private final double[][] updates; // by layer: (hidden)
   private long tokens;
 
@@ -15,7 +15,7 @@ final class TokenSums {
     this.updates = new double[layers][hidden];
   }
 
-  /** Counts a text of which what is seen is added. */
+  /** Counts the tokens of a text that {@link #add} adds. */
   void count(int[] text) {
     for (int token = PageRanks.SINKS; token < text.length; token++) {
       counts[text[token]]++;
@@ -35,12 +35,12 @@ final class TokenSums {
     return tokens;
   }
 
-  /** (vocabulary, width) */
+  /** Returns the sums of a layer. // (vocabulary, width) */
   float[] sums(int layer) {
     return sums[layer];
   }
 
-  /** The mean over all tokens. // (width) */
+  /** Returns the mean over all tokens. // (width) */
   float[] mean(int layer) {
     int width = layout.width();
     double[] mean = new double[width];
@@ -54,7 +54,7 @@ final class TokenSums {
     return floats;
   }
 
-  /** What attention gives a token on the average. // (layers, hidden) */
+  /** Returns the mean attention output of a token. // (layers, hidden) */
   float[][] meanUpdates() {
     float[][] means = new float[updates.length][];
     for (int layer = 0; layer < means.length; layer++) {
@@ -66,7 +66,7 @@ final class TokenSums {
     return means;
   }
 
-  /** Adds what was seen of a text, one text after another. */
+  /** Adds the statistics of a text. */
   void add(TextStatistics text) {
     int width = layout.width();
     for (int layer = 0; layer < sums.length; layer++) {

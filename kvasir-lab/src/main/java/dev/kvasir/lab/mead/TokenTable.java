@@ -7,12 +7,11 @@ import org.ojalgo.matrix.store.MatrixStore;
 import org.ojalgo.matrix.store.R064Store;
 
 /**
- * What is usual of a layer's keys and values where a token stands, by its id: a regression on what
- * the token's embedding says, and on top of it, for ids that were met often enough, what was seen
- * beside that.
+ * Predicts a layer's keys and values from the token id: a regression on token features, corrected
+ * by the mean residual of ids that occur often enough.
  */
 final class TokenTable {
-  /** A mean of so many counts half. */
+  /** Number of occurrences at which a mean residual counts half. */
   private static final double PRIOR_COUNT = 12;
 
   private static final double RIDGE = 1e-3;
@@ -20,8 +19,9 @@ final class TokenTable {
   private TokenTable() {}
 
   /**
-   * @param features of each id (vocabulary, count), scaled to deviations of about 1
-   * @param counts of each id
+   * @param features features of each id (vocabulary, count), scaled to standard deviations of about
+   *     1
+   * @param counts frequency of each id
    * @param sums (vocabulary, width)
    * @return (vocabulary, width)
    */
@@ -67,10 +67,10 @@ final class TokenTable {
           for (int id = 0; id < counts.length; id++) {
             if (counts[id] > 0) {
               int at = id * count;
-              double weighed = (double) counts[id] * features[at + i];
+              double weighted = (double) counts[id] * features[at + i];
               double[] row = normal[i];
               for (int j = 0; j < count; j++) {
-                row[j] += weighed * features[at + j];
+                row[j] += weighted * features[at + j];
               }
             }
           }
@@ -115,8 +115,8 @@ final class TokenTable {
     }
     double trust = met / (met + PRIOR_COUNT);
     for (int i = 0; i < width; i++) {
-      double beside = met == 0 ? 0 : sums[id * width + i] / met - row[i];
-      table[id * width + i] = (float) (row[i] + trust * beside);
+      double correction = met == 0 ? 0 : sums[id * width + i] / met - row[i];
+      table[id * width + i] = (float) (row[i] + trust * correction);
     }
   }
 }

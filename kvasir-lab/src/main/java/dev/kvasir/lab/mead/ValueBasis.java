@@ -9,15 +9,15 @@ import org.ojalgo.matrix.store.MatrixStore;
 import org.ojalgo.matrix.store.R064Store;
 
 /**
- * The components of a head's values: with {@code F = C C^T} the metric, {@code y = U^T C^T v},
+ * The components of a head's values. With the metric {@code F = C C^T}, {@code y = U^T C^T v},
  * where U are the eigenvectors of {@code C^T S C} and S is the covariance. Errors of components
- * then count alike, and components are not correlated.
+ * then have equal cost, and components are uncorrelated.
  *
  * @param to (components, channels)
  * @param from (channels, components)
  */
 record ValueBasis(float[] to, float[] from) {
-  /** What is added to a metric's diagonal, in parts of its mean. */
+  /** Regularization of the diagonal relative to its mean. */
   private static final double RIDGE = 0.03;
 
   /**
@@ -55,7 +55,7 @@ record ValueBasis(float[] to, float[] from) {
   }
 
   /**
-   * The lower triangle C of a regular metric {@code C . C^T}.
+   * Returns the lower triangle C of a regular metric {@code C . C^T}.
    *
    * @return (dim, dim)
    */
@@ -68,7 +68,7 @@ record ValueBasis(float[] to, float[] from) {
     return root;
   }
 
-  /** A metric with a little of every direction. */
+  /** Returns a metric with a small addition to its diagonal. */
   static double[] regularized(double[] metric, int dim) {
     double mean = 0;
     for (int i = 0; i < dim; i++) {
@@ -81,7 +81,7 @@ record ValueBasis(float[] to, float[] from) {
     return regular;
   }
 
-  /** The same for a diagonal. */
+  /** Returns a regularized diagonal metric. */
   static double[] regularizedDiagonal(double[] metric) {
     double mean = Arrays.stream(metric).average().orElseThrow();
     return Arrays.stream(metric).map(x -> x + RIDGE * mean + Double.MIN_NORMAL).toArray();

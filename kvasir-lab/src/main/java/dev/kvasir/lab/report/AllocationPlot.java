@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * How much each layer's loss may suffer at each width, and the width that it was given (PM-KVQ,
- * figures 3 and 4): a bar for each width, the chosen ones full and the others faint.
+ * A plot of layer sensitivities by bit width and of the allocated widths (PM-KVQ, figures 3 and 4):
+ * one bar for each width, opaque for the chosen one.
  */
 public final class AllocationPlot {
   private static final int WIDTH = 720;
@@ -18,7 +18,7 @@ public final class AllocationPlot {
   private static final int BOTTOM = 64;
   private static final double FAINT = 0.3;
 
-  /** Pixels that the label of a layer needs. */
+  /** Width of a layer label in pixels. */
   private static final int LABEL = 22;
 
   /** By width, from the narrowest on. */
@@ -37,7 +37,7 @@ public final class AllocationPlot {
   }
 
   /**
-   * @param widths what each layer was given, one of those whose sensitivity is known
+   * @param widths allocated width of each layer, one of those with a known sensitivity
    */
   public static AllocationPlot of(Sensitivities sensitivities, List<Integer> widths) {
     if (widths.size() != sensitivities.layers()) {

@@ -5,11 +5,11 @@ import java.util.Locale;
 import java.util.stream.LongStream;
 
 /**
- * Numbers from 0 to {@code most} along one side of a picture.
+ * A linear axis from 0 to {@code most}.
  *
- * @param most beyond 0
- * @param from where 0 lies
- * @param to where {@code most} lies
+ * @param most upper end, more than 0
+ * @param from coordinate of 0
+ * @param to coordinate of {@code most}
  */
 record Axis(double most, double from, double to) {
   private static final int TICKS = 5;
@@ -18,7 +18,7 @@ record Axis(double most, double from, double to) {
     return from + value / most * (to - from);
   }
 
-  /** Round numbers, about {@link #TICKS} of them. */
+  /** Returns about {@link #TICKS} round numbers. */
   List<Double> ticks() {
     double rough = most / TICKS;
     double power = Math.pow(10, Math.floor(Math.log10(rough)));

@@ -16,8 +16,8 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Where the bits of a cache go that shares them out: a cell for keys and for values of each head,
- * layers from top to bottom, and beside them bits and coded channels by class of tokens.
+ * A plot of a cache's bit allocation: a cell for keys and for values of each head, layers from top
+ * to bottom, and charts of bits and quantized channels by tier.
  */
 public final class BitsPlot {
   private static final int WIDTH = 840;
@@ -28,11 +28,11 @@ public final class BitsPlot {
   private static final int BARS = 560;
   private static final int RIGHT = 16;
 
-  /** Of the charts beside the cells together, at least. */
-  private static final int LEAST_HEIGHT = 330;
+  /** Minimum height of the two charts together. */
+  private static final int MIN_HEIGHT = 330;
 
-  private static final int MOST_CELL = 44;
-  private static final int LEAST_CELL = 13;
+  private static final int MAX_CELL = 44;
+  private static final int MIN_CELL = 13;
 
   /** Narrower cells have no number in them. */
   private static final double NUMBER_WIDTH = 24;
@@ -40,10 +40,10 @@ public final class BitsPlot {
   private static final String KEYS = "#3f86cf";
   private static final String VALUES = "#c77700";
 
-  /** Cells have a ground of their own, so their numbers read on any other. */
+  /** Cells have their own background, so that their numbers are readable on any page. */
   private static final int[] NO_BITS = {0xe9, 0xef, 0xf6};
 
-  private static final int[] MOST_BITS = {0x0b, 0x3c, 0x7a};
+  private static final int[] MAX_BITS = {0x0b, 0x3c, 0x7a};
 
   private final String spec;
   private final MeadBitAllocation bits;
@@ -53,15 +53,14 @@ public final class BitsPlot {
   private final double most; // mean bits of any cell
 
   /**
-   * @param spec as typed
+   * @param spec cache spec as typed
    */
   BitsPlot(String spec, MeadBitAllocation bits) {
     this.spec = spec;
     this.bits = bits;
-    this.cellHeight = Math.clamp((double) LEAST_HEIGHT / bits.layers(), LEAST_CELL, MOST_CELL);
+    this.cellHeight = Math.clamp((double) MIN_HEIGHT / bits.layers(), MIN_CELL, MAX_CELL);
     this.cellWidth = (CELLS_END - LEFT) / (2.0 * bits.kvHeads());
-    this.height =
-        TOP + BOTTOM + (int) Math.max(LEAST_HEIGHT, Math.ceil(cellHeight * bits.layers()));
+    this.height = TOP + BOTTOM + (int) Math.max(MIN_HEIGHT, Math.ceil(cellHeight * bits.layers()));
     double found = 0;
     for (Row row : bits.rows()) {
       found = Math.max(found, bits.meanBits(cell(row.layer(), row.head(), row.ofKeys())));
@@ -69,7 +68,7 @@ public final class BitsPlot {
     this.most = found > 0 ? found : 1;
   }
 
-  /** Of a kind of cache, for a model whose profile and rotation the host knows. */
+  /** Returns the plot of a cache, for a model whose profile and rotation the context provides. */
   public static BitsPlot of(CacheSpec spec, CacheShape shape, CacheContext context) {
     try (ModelTables tables = new ModelTables()) {
       MeadBitAllocation shares =
@@ -186,13 +185,13 @@ public final class BitsPlot {
   private static String ground(double share) {
     StringBuilder colour = new StringBuilder("#");
     for (int i = 0; i < NO_BITS.length; i++) {
-      long part = Math.round(NO_BITS[i] + share * (MOST_BITS[i] - NO_BITS[i]));
+      long part = Math.round(NO_BITS[i] + share * (MAX_BITS[i] - NO_BITS[i]));
       colour.append(String.format(Locale.ROOT, "%02x", part));
     }
     return colour.toString();
   }
 
-  /** A figure of some rows. */
+  /** A statistic of some rows. */
   private interface Figure {
     double of(Predicate<Row> some);
   }

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.report;
 
-/** A part of a picture. */
+/** A rectangle in a picture. */
 record Box(double left, double top, double width, double height) {
   double right() {
     return left + width;
@@ -24,7 +24,7 @@ record Box(double left, double top, double width, double height) {
         && other.bottom() <= bottom();
   }
 
-  /** Whether any of a line lies in it: what each side cuts off leaves something. */
+  /** Returns whether a line crosses the box, by clipping it at each side. */
   boolean isCrossedBy(Line line) {
     double[] span = {0, 1};
     double dx = line.x2() - line.x1();
@@ -35,7 +35,7 @@ record Box(double left, double top, double width, double height) {
         && cut(span, dy, bottom() - line.y1());
   }
 
-  /** Keeps of a span what is on the inner side, where {@code speed * t <= room}. */
+  /** Clips a span to the inner side, where {@code speed * t <= limit}. */
   private static boolean cut(double[] span, double speed, double limit) {
     if (speed == 0) {
       return limit >= 0;
@@ -48,7 +48,7 @@ record Box(double left, double top, double width, double height) {
     return span[0] <= span[1];
   }
 
-  /** From a point outside to the nearest one within. */
+  /** Returns the line from a point outside to the nearest point of the box. */
   Line lineFrom(double x, double y) {
     return new Line(x, y, Math.clamp(x, left, right()), Math.clamp(y, top, bottom()));
   }

@@ -14,11 +14,11 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * A column of an evaluation's table, wherever the table is shown.
+ * A column of an evaluation table, shared by all renderings.
  *
- * @param width characters that its figures and intervals take at the most
- * @param task whose marks the figure carries; empty for figures that are not compared
- * @param format of the figure, scaled
+ * @param width maximum characters of its values and intervals
+ * @param task task whose marks the column shows; empty for values that are not compared
+ * @param format format of the scaled value
  */
 public record Column(
     String title,
@@ -118,12 +118,12 @@ public record Column(
         row -> Optional.ofNullable(row.scores().get(task)).map(kind::cast).map(estimate));
   }
 
-  /** A dash where an interruption left the task undone. */
+  /** Returns a dash if the task was not finished. */
   public String valueText(Row row) {
     return estimate.apply(row).map(found -> text(found.value())).orElse("-");
   }
 
-  /** Empty where there is none. */
+  /** Returns an empty string if there is no interval. */
   public String interval(Row row) {
     return estimate
         .apply(row)
@@ -133,8 +133,8 @@ public record Column(
   }
 
   /**
-   * An arrow where the row is worse or better than the reference, and a star where it is worse than
-   * the best of the others: each only beyond sampling error.
+   * Returns an arrow if the row is worse or better than the reference, and a star if it is worse
+   * than the best other row; both only beyond sampling error.
    */
   public String marks(Row row) {
     ScoreComparison comparison = task.map(compared -> row.comparisons().get(compared)).orElse(null);
@@ -145,7 +145,7 @@ public record Column(
         switch (comparison.fromReference().verdict()) {
           case WITHIN_ERROR -> "";
           case BETTER -> "↑";
-          // Divergence is the distance from fp16 itself, so only rows are worth comparing.
+          // Divergence is itself a distance from fp16, so only rows are compared with each other.
           case WORSE -> task.filter(Task::isDistance).isPresent() ? "" : "↓";
         };
     boolean behind =
@@ -157,7 +157,7 @@ public record Column(
     if (Double.isNaN(value)) {
       return "?";
     }
-    // A model that cannot make sense of a text has a perplexity of any size.
+    // A model that cannot handle a text may have a huge perplexity.
     return String.format(Locale.ROOT, value * scale < 1e5 ? format : "%.0e", value * scale);
   }
 }

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * What a browser may do for a page: run these scripts and no others, and fetch nothing. A text that
- * got past the escaping as markup could still not run.
+ * The content security policy of a page: it allows these scripts only and no requests. Text that
+ * escaped the escaping as markup could still not run.
  */
 final class ContentPolicy {
   private ContentPolicy() {}

@@ -10,8 +10,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Keys and values beside what differs from their patterns, as one picture that needs no script and
- * is readable on light and on dark ground.
+ * A plot of keys and values next to their residuals after subtracting patterns. It needs no script
+ * and is readable on light and dark backgrounds.
  */
 public final class DistributionPlot {
   private static final int PANEL_WIDTH = 360;

@@ -15,26 +15,26 @@ import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 
 /**
- * What every method makes of its bits: divergence from half precision on prose, of all rows that
- * have been measured of {@link StandardTable#ALTERNATIVES}.
+ * The trade-off of bits against divergence from fp16 on prose, for all measured rows of {@link
+ * StandardTable#ALTERNATIVES}.
  *
- * @param points kinds of cache, none twice
- * @param floor the divergence of a cache of 32-bit floats, which rounding of activations makes of
- *     differences in last bits; empty where it was not measured
- * @param tokens of the text
+ * @param points distinct caches
+ * @param floor divergence of an fp32 cache, which comes from activation rounding; empty if not
+ *     measured
+ * @param tokens tokens of the text
  */
 public record Frontier(List<Point> points, OptionalDouble floor, int tokens) {
   private static final String REFERENCE = "fp16";
   private static final String EXACT = "fp32";
 
-  /** What all rows have, and no name needs. */
+  /** A suffix that all rows share; labels omit it. */
   private static final String COMMON = ",sinks=16";
 
   /**
-   * A kind of cache.
+   * A cache.
    *
-   * @param spec as typed
-   * @param bits of a number, with everything that the cache holds
+   * @param spec cache spec as typed
+   * @param bits bits per element with all overheads
    */
   record Point(String spec, double bits, double divergence) {
     String method() {
@@ -45,7 +45,7 @@ public record Frontier(List<Point> points, OptionalDouble floor, int tokens) {
       return spec.replace(COMMON, "");
     }
 
-    /** Whether it has less of one and no more of the other. */
+    /** Returns whether this point is better in one respect and no worse in the other. */
     boolean dominates(Point other) {
       return bits <= other.bits
           && divergence <= other.divergence
@@ -54,7 +54,7 @@ public record Frontier(List<Point> points, OptionalDouble floor, int tokens) {
   }
 
   /**
-   * @param folder of the figures that comparisons left
+   * @param folder folder with the measurements of comparisons
    */
   public static Frontier of(Path folder) {
     Map<String, Row> rows = new LinkedHashMap<>();
@@ -92,14 +92,14 @@ public record Frontier(List<Point> points, OptionalDouble floor, int tokens) {
         .collect(Collectors.joining(", "));
   }
 
-  /** 0 where it was not measured. */
+  /** Returns 0 if it was not measured. */
   private static double divergence(Row row) {
     return row.scores().containsKey(Task.PROSE)
         ? row.scores().get(Task.PROSE).estimate().value()
         : 0;
   }
 
-  /** Those of some points that no other of them beats, by bits. */
+  /** Returns the points that no other point dominates, ordered by bits. */
   static List<Point> paretoFront(List<Point> points) {
     return points.stream()
         .filter(point -> points.stream().noneMatch(other -> other.dominates(point)))

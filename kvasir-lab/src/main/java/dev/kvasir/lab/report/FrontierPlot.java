@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The picture of a {@link Frontier}: a point for each kind of cache, full where no other beats it,
- * a curve through those of a method that none of its own beats, a colour for each family.
+ * The plot of a {@link Frontier}: a filled point for each undominated cache, a curve through the
+ * Pareto front of each method, and a color for each family.
  */
 final class FrontierPlot {
   private static final int WIDTH = 840;
@@ -24,7 +24,7 @@ final class FrontierPlot {
   private static final double FAINT = 0.6;
   private static final String FLOOR = "fp32 is as far from fp16: what is below is not the cache's";
 
-  /** Room around the outermost points, as a share of what they are. */
+  /** Margin around the outermost points, as a factor. */
   private static final double HEADROOM = 1.3;
 
   private final Frontier frontier;
@@ -48,7 +48,7 @@ final class FrontierPlot {
             TOP);
   }
 
-  /** From the last whole number below all; where 0 would lie is outside. */
+  /** Starts at the last whole number below all points; 0 lies outside the plot. */
   private static Axis bits(List<Point> points) {
     double most = points.stream().mapToDouble(Point::bits).max().orElseThrow() + 0.3;
     double first = Math.floor(points.stream().mapToDouble(Point::bits).min().orElseThrow());
@@ -167,7 +167,7 @@ final class FrontierPlot {
     }
   }
 
-  /** By point. */
+  /** Returns one label for each point. */
   List<LabelPlacement.Label> labels() {
     List<Box> occupied = new ArrayList<>();
     List<Box.Line> lines = new ArrayList<>();

@@ -11,24 +11,24 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * As many sequences as fill a number of bytes on a card, and what a step of all of them takes, by
- * kind of cache: what {@code bench gpu --fill} leaves.
+ * The number of sequences that fit a given GPU memory and the time of a decoding step, by cache;
+ * the output of {@code bench gpu --fill}.
  *
- * @param tokens of each sequence
- * @param kinds fewest sequences first
+ * @param tokens tokens of each sequence
+ * @param kinds caches, fewest sequences first
  */
 public record GpuCapacity(long bytes, int tokens, List<Kind> kinds) {
-  /** The name of a number of a file: bytes that are filled. */
+  /** Name of the number of bytes to fill. */
   public static final String BYTES = "fill bytes";
 
   private static final Pattern STEP =
       Pattern.compile("(\\d{1,6})x(\\d{1,7}):\\S+ (\\S+) step micros");
 
   /**
-   * @param name as caches are typed
+   * @param name cache spec as typed
    */
   record Kind(String name, int sequences, double micros) {
-    /** Of all sequences, each of which has one token more after a step. */
+    /** Returns the throughput of all sequences, which each gain one token in a step. */
     double tokensPerSecond() {
       return 1e6 * sequences / micros;
     }

@@ -4,9 +4,7 @@ import dev.kvasir.lab.report.GpuCapacity.Kind;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
-/**
- * The picture of a {@link GpuCapacity}: bars of sequences, and beside them bars of tokens a second.
- */
+/** The plot of a {@link GpuCapacity}: bars of sequences and bars of tokens per second. */
 final class GpuCapacityPlot {
   private static final int WIDTH = 720;
   private static final int HEIGHT = 320;
@@ -16,7 +14,7 @@ final class GpuCapacityPlot {
   private static final int GAP = 40; // between the two
   private static final double FILLED = 0.7; // of a bar's share of the width
 
-  /** Room above the longest bar for its number. */
+  /** Space above the longest bar for its number, as a factor. */
   private static final double HEADROOM = 1.12;
 
   private final GpuCapacity capacity;

@@ -15,9 +15,8 @@ import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 
 /**
- * The bytes of a cache while a text grows by one token after another, beside half precision. Of a
- * cache with a budget, the budget and the bits of its codes at every moment are drawn too: these
- * with an axis of their own at the right.
+ * A plot of cache size over sequence length, next to fp16. For a cache with a budget, it also shows
+ * the budget and the current bits of codes on an axis at the right.
  */
 public final class GrowthPlot {
   private static final int WIDTH = 720;
@@ -44,7 +43,7 @@ public final class GrowthPlot {
   private final Axis bits = new Axis(17, HEIGHT - BOTTOM, TOP);
 
   /**
-   * @param host with the length that the text grows to
+   * @param context context with the maximum length
    */
   public GrowthPlot(CacheSpec spec, CacheShape shape, CacheContext context) {
     this.spec = spec;
@@ -73,10 +72,10 @@ public final class GrowthPlot {
   }
 
   /**
-   * A length on the way.
+   * A point of the curve.
    *
-   * @param size in MiB
-   * @param codeBits of a packed number; 0 before there is one
+   * @param size size in MiB
+   * @param codeBits bits of a quantized element; 0 before there is one
    */
   private record Sample(int length, double size, double codeBits) {}
 
@@ -108,7 +107,7 @@ public final class GrowthPlot {
         .uprightText(16, (TOP + HEIGHT - BOTTOM) / 2.0, "MiB (blue)");
   }
 
-  /** As far as the picture goes. */
+  /** Draws fp16 as far as the plot reaches. */
   private void halfPrecision(SvgPicture picture) {
     double x = tokens.at(0);
     double y = mebibytes.at(0);
@@ -127,7 +126,7 @@ public final class GrowthPlot {
     picture.text(x + 6, y + 10, "start", "fp16");
   }
 
-  /** Where a layer's window is full and it grows no further, and the end. */
+  /** Returns the lengths at which a layer's sliding window is full, and the end. */
   private double[] breakpoints() {
     IntStream windows = IntStream.range(0, shape.layers()).map(shape.windows()::of);
     return DoubleStream.concat(windows.asDoubleStream(), DoubleStream.of(tokens.most()))

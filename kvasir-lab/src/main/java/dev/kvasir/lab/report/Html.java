@@ -1,10 +1,10 @@
 package dev.kvasir.lab.report;
 
-/** Text made harmless for its place in a page. */
+/** Escapes text for HTML pages. */
 final class Html {
   private Html() {}
 
-  /** For the content of an element and for an attribute in double quotes. */
+  /** Escapes text for the content of an element or a double-quoted attribute. */
   static String text(String value) {
     return value
         .replace("&", "&amp;")
@@ -15,8 +15,8 @@ final class Html {
   }
 
   /**
-   * For JSON inside a script element, which ends at the first {@code </script} whatever the JSON
-   * means by it. A bracket can only stand inside a string there, where it may be written as a code.
+   * Escapes JSON for a script element, which would end at the first {@code </script}. A bracket can
+   * only occur inside a JSON string, where an escape is allowed.
    */
   static String json(String value) {
     return value.replace("<", "\\u003c");

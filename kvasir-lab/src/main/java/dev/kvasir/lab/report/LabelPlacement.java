@@ -5,18 +5,17 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Finds places for the names of points where they cover neither each other nor what is drawn. Each
- * name tries places around its point, nearer ones first, and takes the one that costs least as the
- * others stand; this goes round until nobody moves. Who comes first decides much, so several begin,
- * and the cheapest outcome counts.
+ * Places the names of points without covering each other or other parts of the plot. Each label
+ * tries positions around its point and takes the cheapest, given the others; this repeats until no
+ * label moves. The result depends on the order, so several starts are tried and the cheapest wins.
  */
 final class LabelPlacement {
-  /** Of a character, in the widest of common fonts at the size of labels. */
+  /** Width of a character in the widest common font at label size. */
   private static final double CHARACTER = 6.5;
 
   private static final double HEIGHT = 12;
 
-  /** From the top of a label to the line that its letters stand on. */
+  /** Distance from the top of a label to its baseline. */
   private static final double ASCENT = 10;
 
   private static final double[] DISTANCES = {7, 13, 20, 28, 37, 47, 58, 70};
@@ -24,7 +23,7 @@ final class LabelPlacement {
   private static final int ROUNDS = 40;
   private static final int STARTS = 16;
 
-  /** Farther away, a line leads from the point to its name. */
+  /** Labels farther away get a leader line. */
   private static final double NEAR = 10;
 
   private static final double ON_LABEL = 1000;
@@ -35,7 +34,7 @@ final class LabelPlacement {
   /**
    * A point and its name.
    *
-   * @param radius that it is drawn with
+   * @param radius drawn radius
    */
   record Point(double x, double y, double radius, String name) {
     Box box() {
@@ -44,13 +43,13 @@ final class LabelPlacement {
   }
 
   /**
-   * Where a name goes.
+   * The placement of a name.
    *
-   * @param anchor the side of it that faces the point: start, middle or end
-   * @param distance from the point, about
+   * @param anchor the side that faces the point: start, middle or end
+   * @param distance approximate distance from the point
    */
   record Label(Point point, Box box, String anchor, double distance) {
-    /** Whether a line leads to it. */
+    /** Returns whether the label needs a leader line. */
     boolean far() {
       return distance > NEAR;
     }
@@ -79,9 +78,9 @@ final class LabelPlacement {
   private final List<Label> labels = new ArrayList<>(); // by point, null before the first round
 
   /**
-   * @param picture that no name leaves
-   * @param taken by something else
-   * @param lines better left uncovered
+   * @param picture area that contains all labels
+   * @param occupied areas with other content
+   * @param lines lines that should stay visible
    */
   LabelPlacement(Box picture, List<Box> occupied, List<Box.Line> lines, List<Point> points) {
     this.picture = picture;
@@ -165,7 +164,7 @@ final class LabelPlacement {
     }
     for (int other = 0; other < points.size(); other++) {
       if (other != index) {
-        cost += beside(label, points.get(other), labels.get(other));
+        cost += overlapCost(label, points.get(other), labels.get(other));
       }
     }
     for (Box.Line line : lines) {
@@ -174,7 +173,7 @@ final class LabelPlacement {
     return cost;
   }
 
-  private static double beside(Label label, Point other, Label placed) {
+  private static double overlapCost(Label label, Point other, Label placed) {
     double cost = label.box().overlaps(other.box()) ? ON_DOT : 0;
     if (label.far()) {
       cost += other.box().isCrossedBy(label.leader()) ? ON_DOT : 0;

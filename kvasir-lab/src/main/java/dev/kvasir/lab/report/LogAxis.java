@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Numbers beyond 0 along one side of a picture, as far apart as their logarithms are.
+ * A logarithmic axis of positive numbers.
  *
- * @param from where {@code least} lies
- * @param to where {@code most} lies
+ * @param from coordinate of {@code least}
+ * @param to coordinate of {@code most}
  */
 record LogAxis(double least, double most, double from, double to) {
   private static final int[] DIGITS = {1, 2, 5};
@@ -16,7 +16,7 @@ record LogAxis(double least, double most, double from, double to) {
     return from + StrictMath.log(value / least) / StrictMath.log(most / least) * (to - from);
   }
 
-  /** Those of 1, 2 and 5 times powers of ten that lie on it. */
+  /** Returns the multiples 1, 2 and 5 of powers of ten in the range. */
   List<Double> ticks() {
     List<Double> ticks = new ArrayList<>();
     int first = (int) Math.floor(StrictMath.log10(least));

@@ -16,19 +16,16 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/**
- * All figures and samples of a table as JSON, with where they come from, for what is said of them
- * elsewhere in the repository.
- */
+/** A JSON file with all values and samples of a table and their provenance. */
 public final class MeasurementsFile {
   private static final String EVALUATION = "evaluation";
 
-  /** What an evaluation has and numbers by their names have not. */
+  /** A key that evaluations have and plain numbers lack. */
   private static final String ROWS = "rows";
 
   private MeasurementsFile() {}
 
-  /** In a folder that has the document's name. */
+  /** Returns the file in a folder named after the document. */
   public static Path of(Path document, String table) {
     String name = document.getFileName().toString();
     int dot = name.lastIndexOf('.');
@@ -42,14 +39,14 @@ public final class MeasurementsFile {
     write(file, all);
   }
 
-  /** Numbers by their names. */
+  /** Writes numbers by name. */
   public static void write(Path file, Map<String, Double> numbers, Provenance provenance) {
     JsonObject all = described(provenance);
     new TreeMap<>(numbers).forEach(all::addProperty);
     write(file, all);
   }
 
-  /** What was written; empty where nothing was. */
+  /** Returns the contents; empty if there is no file. */
   public static Optional<JsonObject> read(Path file) {
     if (!Files.exists(file)) {
       return Optional.empty();
@@ -64,8 +61,8 @@ public final class MeasurementsFile {
   }
 
   /**
-   * The evaluation in what was read, where it holds one and not numbers by their names: with where
-   * it comes from around it, or alone as 'kvasir eval --json' leaves it.
+   * Returns the evaluation in the contents, if there is one: wrapped with its provenance, or alone
+   * as written by 'kvasir eval --json'.
    */
   public static Optional<JsonObject> evaluation(JsonObject all) {
     if (all.has(ROWS)) {

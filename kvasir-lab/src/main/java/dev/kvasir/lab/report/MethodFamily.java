@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.Set;
 
 /**
- * Methods by what they do beyond rounding, each with a colour that has a contrast of 3.8 or more on
- * white and on near black.
+ * Families of quantization methods, each with a color of contrast 3.8 or more on white and near
+ * black.
  */
 enum MethodFamily {
   TABLES("tables of tokens", "#e0395f", "mead"),

@@ -8,20 +8,20 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A page with named gaps, written as {@code {{name}}}. */
+/** A page template with placeholders, written as {@code {{name}}}. */
 final class PageTemplate {
   private static final Pattern PLACEHOLDER = Pattern.compile("\\{\\{(\\w+)}}");
 
   private PageTemplate() {}
 
-  /** All gaps are filled in one pass: what looks like a gap inside a part is left alone. */
+  /** Fills all placeholders in one pass; placeholders inside inserted text are left alone. */
   static String fill(String template, Map<String, String> parts) {
     return PLACEHOLDER
         .matcher(template)
         .replaceAll(gap -> Matcher.quoteReplacement(parts.get(gap.group(1))));
   }
 
-  /** A file beside this class; line ends are the same on every machine. */
+  /** Returns a resource next to this class, with the same line ends on every machine. */
   static String resource(String name) {
     try (InputStream stream = PageTemplate.class.getResourceAsStream(name)) {
       return new String(stream.readAllBytes(), StandardCharsets.UTF_8).replace("\r\n", "\n");

@@ -6,12 +6,12 @@ import java.time.format.DateTimeFormatter;
 import java.util.Optional;
 
 /**
- * Where figures come from, so that they can be measured again.
+ * The origin of measurements, to make them reproducible.
  *
- * @param command as typed
- * @param version of the program
- * @param commit of its sources, where it is known
- * @param when the evaluation ended
+ * @param command command as typed
+ * @param version program version
+ * @param commit source commit, if known
+ * @param when end of the evaluation
  */
 public record Provenance(String command, String version, Optional<String> commit, Instant when) {
   private static final DateTimeFormatter MINUTE =

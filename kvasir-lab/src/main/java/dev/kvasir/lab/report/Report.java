@@ -15,11 +15,11 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * An evaluation as one page that needs nothing beside it: the table and the facts as markup, all
- * figures as JSON, and the scripts that draw charts of them.
+ * A self-contained HTML page of an evaluation: the table and run details as markup, all values as
+ * JSON, and scripts that draw the charts.
  */
 public final class Report {
-  /** In the order they need each other: the charts' library, and what is built on it. */
+  /** In dependency order: the chart library first. */
   private static final List<String> SCRIPTS =
       List.of("echarts.min.js", "axes.js", "legends.js", "report.js");
 

@@ -12,12 +12,12 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * A document of the repository that holds evaluations' tables, each between two marks. What people
- * write around the marks stays; what stands between them is never edited by hand.
+ * A document with evaluation tables between pairs of marks. Text outside the marks is preserved;
+ * text between them is generated.
  *
- * @param table its name
- * @param before up to and with the first mark
- * @param after from the second mark on
+ * @param table name of the table
+ * @param before text up to and including the first mark
+ * @param after text from the second mark on
  */
 public record ResultsFile(Path file, String table, String before, String after) {
   private static final String MARK = "<!-- kvasir compare %s: %s -->";
@@ -29,9 +29,9 @@ public record ResultsFile(Path file, String table, String before, String after) 
       the tasks.""";
 
   /**
-   * The place of a table; refuses a document that has none, or could not be written in the end.
+   * Opens the document at a table. Rejects a document without its marks or without write access.
    *
-   * @param table its name
+   * @param table name of the table
    */
   public static ResultsFile at(Path file, String table) {
     AtomicFile.checkWritable(file);
@@ -72,7 +72,7 @@ public record ResultsFile(Path file, String table, String before, String after) 
     AtomicFile.write(file, before + "\n\n" + markdown(evaluation, provenance) + "\n" + after);
   }
 
-  /** How it was measured, by name. */
+  /** Returns how the evaluation was measured, by name. */
   public static Map<String, String> facts(Evaluation evaluation, Provenance provenance) {
     Map<String, String> facts = RunDetails.of(evaluation, provenance);
     facts.put("Command", provenance.command());
@@ -100,7 +100,7 @@ public record ResultsFile(Path file, String table, String before, String after) 
   }
 
   private static String cell(Row row, Column column) {
-    // A bare star would begin emphasis.
+    // An unescaped star would start emphasis.
     String figure = column.valueText(row) + column.marks(row).replace("*", "\\*");
     String interval = column.interval(row);
     return interval.isEmpty() ? figure : "%s<br><sub>%s</sub>".formatted(figure, interval);

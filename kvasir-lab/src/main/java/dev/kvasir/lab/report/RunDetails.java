@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** How an evaluation was measured, by name; what no task used is left out. */
+/** How an evaluation was measured, by name; omits settings that no task used. */
 final class RunDetails {
   private RunDetails() {}
 

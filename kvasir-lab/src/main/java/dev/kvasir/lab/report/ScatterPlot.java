@@ -5,10 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * Points of two figures as one picture that needs no script: for documents, where a page of charts
- * is too much. It is readable on light and on dark ground.
- */
+/** A script-free scatter plot for documents, readable on light and dark backgrounds. */
 public final class ScatterPlot {
   private static final int WIDTH = 640;
   private static final int HEIGHT = 420;
@@ -17,7 +14,7 @@ public final class ScatterPlot {
   private static final int RIGHT = 24;
   private static final int BOTTOM = 56;
 
-  /** A colour for each series, of about equal lightness. */
+  /** A color for each series, of about equal lightness. */
   private static final List<String> COLOURS =
       List.of(
           "#4477aa", "#cc6677", "#999933", "#44aa99", "#aa4499", "#dd8833", "#667788", "#228833");
@@ -35,13 +32,13 @@ public final class ScatterPlot {
     this.yName = yName;
   }
 
-  /** Adds points: x and y of each. */
+  /** Adds points, each as x and y. */
   public ScatterPlot points(String name, List<double[]> points) {
     series.add(new Series(name, false, List.copyOf(points)));
     return this;
   }
 
-  /** Adds points that a line runs through. */
+  /** Adds points connected by a line. */
   public ScatterPlot line(String name, List<double[]> points) {
     series.add(new Series(name, true, List.copyOf(points)));
     return this;

@@ -5,7 +5,7 @@ import dev.kvasir.lab.eval.Row;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The table of a report: the same columns, figures and marks as in the terminal. */
+/** The table of a report, with the same columns, values and marks as in the terminal. */
 final class ScoreTable {
   private ScoreTable() {}
 
@@ -35,7 +35,7 @@ final class ScoreTable {
             columns.stream().map(column -> cell(row, column)).collect(Collectors.joining()));
   }
 
-  /** The label is shown where the page is too narrow for a head. */
+  /** The label is visible where the page is too narrow for a header row. */
   private static String cell(Row row, Column column) {
     return "<td data-label=\"%s\"><span>%s<span class=\"marks\">%s</span></span><small>%s</small></td>"
         .formatted(

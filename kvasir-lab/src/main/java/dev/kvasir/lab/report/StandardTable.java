@@ -13,13 +13,13 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A table of the results page: which kinds of cache it compares, and on what. All rows of a table
- * keep as many first tokens in full precision, since sixteen of them halve the divergence of some
- * methods; the table {@code sinks} shows by how much. A new method joins by its lines here.
+ * A table of the results page: the caches it compares and their tasks. All rows of a table keep the
+ * same number of first tokens in full precision, because sixteen sinks halve the divergence of some
+ * methods; the table {@code sinks} shows the effect. Add a new method here.
  *
- * @param name as a user types it
- * @param specs kinds of cache; half precision is always the first row
- * @param samples enough to tell a share of one half from one of two thirds
+ * @param name name as typed
+ * @param specs cache specs; fp16 is always the first row
+ * @param samples enough to distinguish a proportion of one half from two thirds
  */
 public record StandardTable(
     String name,
@@ -32,18 +32,18 @@ public record StandardTable(
   private static final long SEED = 1;
   private static final int SAMPLES = 60;
 
-  /** Enough to see that everything runs and which rows fall apart. */
+  /** Enough to see that everything runs and which rows fail. */
   private static final List<Integer> QUICK_CONTEXTS = List.of(1500);
 
   private static final int QUICK_SAMPLES = 6;
 
-  /** Drift has a table of its own, with fewer samples: each is 512 steps. */
+  /** Drift has its own table with fewer samples, since each takes 512 steps. */
   private static final int DRIFT_SAMPLES = 20;
 
   private static final Set<Task> ALL_TASKS =
       EnumSet.complementOf(EnumSet.of(Task.JSONL, Task.DRIFT));
 
-  /** Divergence tells parts of a method apart where answers cannot yet. */
+  /** Divergence distinguishes parts of a method where answers cannot. */
   private static final Set<Task> TEXT_TASKS = EnumSet.of(Task.KLD, Task.PROSE);
 
   private static StandardTable chunked(
@@ -56,7 +56,7 @@ public record StandardTable(
     return new StandardTable(name, List.of(specs), tasks, contexts, SAMPLES, Prefill.EXACT);
   }
 
-  /** The four methods and KIVI, at the widths that they are used with. */
+  /** The four methods and KIVI at their usual widths. */
   private static final StandardTable METHODS =
       chunked(
           "methods",
@@ -79,8 +79,8 @@ public record StandardTable(
           "commvq:1,sinks=16");
 
   /**
-   * What the papers compare with, and what came after them, beside KIVI. {@code fp32} shows how far
-   * a difference in the last bits goes by itself, since activations are rounded to bytes.
+   * Baselines of the papers and later methods, next to KIVI. {@code fp32} shows the effect of
+   * last-bit differences alone, since activations are quantized to bytes.
    */
   private static final StandardTable BASELINES =
       chunked(
@@ -109,7 +109,10 @@ public record StandardTable(
           "vqllm:2,sinks=16",
           "vqllm:1,sinks=16");
 
-  /** Text as it is generated: what a cache attends to was written under its own packed past. */
+  /**
+   * Generated text, where a cache attends to tokens that were generated with its own quantized
+   * past.
+   */
   private static final StandardTable DRIFT =
       new StandardTable(
           "drift",
@@ -148,7 +151,7 @@ public record StandardTable(
           DRIFT_SAMPLES,
           Prefill.CHUNKED);
 
-  /** What first tokens in full precision do for each method. */
+  /** The effect of full-precision first tokens on each method. */
   private static final StandardTable SINKS =
       chunked(
           "sinks",
@@ -185,15 +188,17 @@ public record StandardTable(
     "patternkv:2,patterns=16,sinks=16"
   };
 
-  /** PatternKV without each of its parts, patterns mined from the whole prompt. */
+  /** Ablations of PatternKV with patterns mined from the whole prompt. */
   private static final StandardTable PATTERNS =
       exact("patternkv", TEXT_TASKS, List.of(4000), PATTERN_PARTS);
 
-  /** The same with prompts that are packed on the way: mined from the first page. */
+  /**
+   * The same with prompts quantized during prefill, so that patterns are mined from the first page.
+   */
   private static final StandardTable CHUNKED_PATTERNS =
       chunked("patternkv-chunked", TEXT_TASKS, List.of(4000), PATTERN_PARTS);
 
-  /** MixKVQ without what queries tell, and with other groups and residuals. */
+  /** MixKVQ without query information, and with other groups and residual windows. */
   private static final StandardTable MIXES =
       chunked(
           "mixkvq",
@@ -213,9 +218,9 @@ public record StandardTable(
           "mixkvq,residual=512,sinks=16");
 
   /**
-   * PM-KVQ with and without what is not the paper's, the paper's with each shift and without
-   * smoothing, and other methods that end with as many bytes. Each has the least budget that the
-   * tokens fit in.
+   * PM-KVQ with and without additions to the paper, the paper's version with each shift and without
+   * smoothing, and other methods of equal final size. Each has the smallest budget that holds the
+   * tokens.
    */
   private static final StandardTable SHRINKING =
       chunked(
@@ -237,9 +242,7 @@ public record StandardTable(
           "pmkvq:4,widths=same,keys=token,shrink=layer,born=wide,shift=modified,sinks=16",
           "pmkvq:4,widths=same,keys=token,shrink=layer,born=wide,shift=direct,sinks=16");
 
-  /**
-   * Widths of layers by their sensitivity beside equal ones, in budgets that leave them no ease.
-   */
+  /** Layer widths by sensitivity next to equal widths, in tight budgets. */
   private static final StandardTable ALLOCATION =
       chunked(
           "pmkvq-widths",
@@ -256,7 +259,7 @@ public record StandardTable(
           "pmkvq:2,budget=5bits,widths=same,shrink=layer,sinks=16",
           "pmkvq:2,budget=5bits,widths=profile,shrink=layer,sinks=16");
 
-  /** CommVQ with a search for codes that carries on fewer sums. */
+  /** CommVQ with a narrower beam search. */
   private static final StandardTable CODEBOOKS =
       chunked(
           "commvq",
@@ -271,7 +274,7 @@ public record StandardTable(
           "commvq:2,beam=1,sinks=16");
 
   /**
-   * Mead from one bit to three, beside KIVI and codebooks; {@code methods} has the others, with the
+   * Mead from one bit to three, next to KIVI and codebooks; {@code methods} has the others with the
    * same texts and tasks.
    */
   private static final StandardTable MEAD =
@@ -291,7 +294,7 @@ public record StandardTable(
           "commvq:1,sinks=16",
           "commvq:2,sinks=16");
 
-  /** Mead without each of its parts, at a rate where that shows. */
+  /** Ablations of Mead at a rate where they show. */
   private static final StandardTable MEAD_PARTS =
       chunked(
           "mead-parts",
@@ -319,10 +322,10 @@ public record StandardTable(
           MEAD,
           MEAD_PARTS);
 
-  /** Tables of kinds of cache that are alternatives to each other, on the same text. */
+  /** Tables of alternative caches on the same text. */
   static final List<StandardTable> ALTERNATIVES = List.of(METHODS, BASELINES, MEAD);
 
-  /** The table of that name. */
+  /** Returns the table of that name. */
   public static StandardTable named(String name) {
     return ALL.stream()
         .filter(table -> table.name.equals(name))
@@ -338,9 +341,9 @@ public record StandardTable(
   }
 
   /**
-   * Every so manieth row, for one of several processes that share a table.
+   * Returns every {@code ofAll}-th row, for one of several processes that share a table.
    *
-   * @param number of the process, from 1 on
+   * @param number number of the process, from 1 on
    */
   public StandardTable part(int number, int ofAll) {
     List<String> some =
@@ -363,7 +366,7 @@ public record StandardTable(
     List<CacheSpec> parsed = specs.stream().map(CacheSpec::parse).toList();
     EvaluationSettings settings =
         new EvaluationSettings(parsed, tasks, lengths, count, STEPS, SEED);
-    // Speeds have commands of their own, which take turns until figures are steady.
+    // Speeds have commands of their own, which alternate runs until results are stable.
     settings = settings.untimed();
     return prefill == Prefill.EXACT
         ? settings.withReading(Reading.exact(settings.longestContext()))

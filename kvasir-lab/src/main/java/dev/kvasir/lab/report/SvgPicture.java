@@ -5,8 +5,8 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * Lines of a picture that needs no script. Its grey is readable on light and on dark ground, and so
- * should be the colours that are given.
+ * Builds an SVG picture. Its grey is readable on light and dark backgrounds; colors passed in
+ * should be too.
  */
 final class SvgPicture {
   static final String GREY = "#808080";
@@ -38,7 +38,7 @@ final class SvgPicture {
     return this;
   }
 
-  /** The same, smaller and in a colour, for the name of a point. */
+  /** Adds smaller colored text for the name of a point. */
   SvgPicture label(double x, double y, String anchor, String words, String colour) {
     add(
         "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" font-size=\"11\" fill=\"%s\">%s</text>",
@@ -46,7 +46,7 @@ final class SvgPicture {
     return this;
   }
 
-  /** Reads upwards. */
+  /** Adds text that reads upwards. */
   SvgPicture uprightText(double x, double y, String words) {
     add(
         "<text transform=\"translate(%.1f %.1f) rotate(-90)\" text-anchor=\"middle\">%s</text>",
@@ -54,7 +54,7 @@ final class SvgPicture {
     return this;
   }
 
-  /** A line that leads the eye and means nothing. */
+  /** Adds a faint grid line. */
   SvgPicture grid(double x1, double y1, double x2, double y2) {
     add(
         "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\""
@@ -72,7 +72,7 @@ final class SvgPicture {
   }
 
   /**
-   * @param points x and y of each
+   * @param points x and y of each point
    */
   SvgPicture polyline(List<double[]> points, String colour) {
     return polyline(points, colour, 1.5, 1);

@@ -2,7 +2,7 @@ package dev.kvasir.lab.rotate;
 
 import dev.kvasir.codec.basis.Clipping;
 
-/** How much of a token's range should be left, so that codes of so many bits leave least of it. */
+/** Finds the clipping of a token's range with the smallest quantization error at a bit width. */
 final class ClipSearch {
   private static final int TRIALS = 13;
   private static final float STEP = 0.05f;
@@ -21,7 +21,7 @@ final class ClipSearch {
   }
 
   /**
-   * @param x (vectors, dim), as they are packed
+   * @param x (vectors, dim), in the form that is quantized
    */
   void add(float[] x) {
     for (int trial = 0; trial < TRIALS; trial++) {
@@ -43,8 +43,8 @@ final class ClipSearch {
     double step = (high - low) / (double) levels;
     double sum = 0;
     for (int i = at; i < at + dim; i++) {
-      double coded = step == 0 ? low : low + step * Math.rint((cut[i] - low) / step);
-      sum += (x[i] - coded) * (x[i] - coded);
+      double restored = step == 0 ? low : low + step * Math.rint((cut[i] - low) / step);
+      sum += (x[i] - restored) * (x[i] - restored);
     }
     return sum;
   }

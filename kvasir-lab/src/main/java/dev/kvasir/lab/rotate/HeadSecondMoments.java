@@ -38,7 +38,7 @@ final class HeadSecondMoments {
         kvHeads * dim);
   }
 
-  /** (dim, dim) */
+  /** Returns the second moments of a head. // (dim, dim) */
   double[] of(int layer, int kvHead) {
     return sums[layer * kvHeads + kvHead];
   }

@@ -16,14 +16,14 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Finds OSCAR's rotations: keys by the spread of the queries that look for them, values by that of
- * what attention finds; and then how far the ranges of rotated vectors are cut.
+ * Finds OSCAR's rotations, for keys from the second moments of queries and for values from those of
+ * attention outputs, and then the clipping of rotated vectors.
  */
 public final class RotationCalibration {
-  /** Of codes that ranges are cut for. */
+  /** Bits of the codes that clipping is optimized for. */
   public static final int BITS = 2;
 
-  /** Texts whose vectors ranges are tried on; the error hardly depends on them. */
+  /** Number of texts for the clipping search; the error hardly depends on it. */
   private static final int TRIED = 2;
 
   private final TracedDecoder decoder;
@@ -39,7 +39,7 @@ public final class RotationCalibration {
   }
 
   /**
-   * @return empty where the listener asked to stop
+   * @return empty if the listener cancelled the calibration
    */
   public Optional<OscarProfile> run(List<int[]> texts) {
     HeadSecondMoments queries =
@@ -130,7 +130,7 @@ public final class RotationCalibration {
   }
 
   /**
-   * @param x (tokens, kvHeads, dim), left as it is
+   * @param x (tokens, kvHeads, dim), unchanged
    */
   private float[] rotated(HouseholderRotation rotation, float[] x) {
     float[] changed = x.clone();

@@ -8,16 +8,16 @@ import org.ojalgo.matrix.decomposition.Eigenvalue;
 import org.ojalgo.matrix.store.R064Store;
 
 /**
- * The rotation {@code U H P} of a spread: directions from the most to the least that it spreads in,
- * which a Hadamard transform then mixes, so that every number of a changed vector matters as much,
- * in an order that gives neighbours' groups the same share of both ends.
+ * The rotation {@code U H P} of second moments: eigenvectors from the largest to the smallest
+ * eigenvalue, a Hadamard transform that gives every element equal importance, and a permutation
+ * that spreads both ends over neighboring groups.
  */
 final class SpectralRotation {
   private SpectralRotation() {}
 
   /**
-   * @param spread (dim, dim), symmetric
-   * @return (dim, dim), rows that a vector is multiplied with
+   * @param moments (dim, dim), symmetric
+   * @return (dim, dim), rows to multiply a vector with
    */
   static float[] of(double[] moments, int dim) {
     R064Store store = R064Store.FACTORY.make(dim, dim);
@@ -48,7 +48,7 @@ final class SpectralRotation {
     return rows;
   }
 
-  /** Numbers below a bound by their bits read backwards. */
+  /** Returns the numbers below a bound in bit-reversed order. */
   static int[] bitReversal(int count) {
     Integer[] order = new Integer[count];
     Arrays.setAll(order, i -> i);

@@ -1,2 +1,6 @@
-/** Rotations of heads by what attention looks for and finds, and how far ranges may be cut. */
+/**
+ * Calibrates OSCAR: {@link dev.kvasir.lab.rotate.RotationCalibration} finds the rotation and
+ * clipping of each head. The package uses the lab package gradient and the codec and kernel
+ * packages of kvasir-core.
+ */
 package dev.kvasir.lab.rotate;

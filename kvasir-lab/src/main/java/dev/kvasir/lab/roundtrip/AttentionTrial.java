@@ -9,7 +9,7 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.WorkerPool;
 import java.util.concurrent.CancellationException;
 
-/** The last queries of a dump attend through the cache, and beside it exactly. */
+/** Runs the last queries of a dump through the cache and through exact attention. */
 final class AttentionTrial {
   private final HeadVectors queries;
   private final int tokens;
@@ -35,7 +35,7 @@ final class AttentionTrial {
     this.expected = new double[query.length];
   }
 
-  /** Writes (queryHeads, count, headDim) and answers with the relative error of all of it. */
+  /** Writes the outputs (queryHeads, count, headDim) and returns their relative error. */
   double run(int count, NpyWriter writer, RoundTripListener listener) {
     for (int i = 0; i < count; i++) {
       if (listener.isCancelled()) {
@@ -48,7 +48,9 @@ final class AttentionTrial {
     return error.value();
   }
 
-  /** One token at a time, as in generation, so that packed pages are read as they are packed. */
+  /**
+   * Attends with one token at a time, as in decoding, so that quantized pages are read directly.
+   */
   private void attend(int row, int position) {
     queries.readToken(row, query);
     attention.begin();

@@ -3,7 +3,7 @@ package dev.kvasir.lab.roundtrip;
 import dev.kvasir.cache.KvCache;
 import java.util.concurrent.CancellationException;
 
-/** Hands vectors to a cache as a decoder does: a prompt in one step, then token by token. */
+/** Feeds vectors to a cache as a decoder does: a prompt in one step, then token by token. */
 final class CacheFeeder {
   private final Dump dump;
   private final KvCache cache;
@@ -22,7 +22,7 @@ final class CacheFeeder {
   }
 
   void run(int prefill) {
-    // A budget may leave no room for all of a prompt in full precision.
+    // A budget may not hold the whole prompt in full precision.
     while (cache.length() < prefill) {
       step(cache.length(), Math.max(1, cache.stepCapacity(prefill - cache.length())));
     }
@@ -32,8 +32,8 @@ final class CacheFeeder {
   }
 
   /**
-   * A decoder appends a step's keys and values, shows its queries to a cache that learns from them,
-   * attends, and only then counts the tokens as held.
+   * Follows the order of a decoder: append keys and values, let the cache observe queries, attend,
+   * and then advance.
    */
   private void step(int first, int count) {
     cache.reserve(first + count);
@@ -56,7 +56,7 @@ final class CacheFeeder {
     listener.fed(position + 1, dump.tokens());
   }
 
-  /** Queries belong to the last positions; earlier ones have none to show. */
+  /** Queries exist for the last positions only. */
   private void observe(HeadVectors queries, int position) {
     int row = position - (dump.tokens() - queries.tokens());
     if (row >= 0) {

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * What one layer of a model hands to its cache, rotated to its positions.
+ * The vectors of one layer as its cache receives them, after rotation.
  *
  * @param keys (kvHeads, tokens, headDim)
  * @param values (kvHeads, tokens, headDim)

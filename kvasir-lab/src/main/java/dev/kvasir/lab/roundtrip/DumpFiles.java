@@ -13,7 +13,7 @@ public final class DumpFiles implements AutoCloseable {
 
   private DumpFiles() {}
 
-  /** Maps the files and holds their shapes against each other. */
+  /** Maps the files and checks that their shapes match. */
   public static DumpFiles open(Path keys, Path values, Optional<Path> queries) {
     DumpFiles files = new DumpFiles();
     try {
@@ -32,7 +32,7 @@ public final class DumpFiles implements AutoCloseable {
     return new HeadVectors(opened.tensor());
   }
 
-  /** Readable until this is closed. */
+  /** Returns the dump, which is readable until this object is closed. */
   public Dump dump() {
     return dump;
   }

@@ -4,10 +4,7 @@ import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.kernel.WorkerPool;
 import java.util.Arrays;
 
-/**
- * Causal attention as it is defined, in double precision, over vectors that no cache has touched:
- * the yardstick of what a cache changes.
- */
+/** Reference causal attention in double precision over the original vectors. */
 final class ExactAttention implements WorkerPool.ParallelTask {
   private final AttentionShape shape;
   private final HeadVectors keys;
@@ -62,7 +59,7 @@ final class ExactAttention implements WorkerPool.ParallelTask {
     }
   }
 
-  /** Softmax, in place. */
+  /** Applies softmax in place. */
   private void normalize(double[] scores) {
     double most = Double.NEGATIVE_INFINITY;
     for (int t = 0; t <= position; t++) {

@@ -4,15 +4,15 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.Tensor;
 
 /**
- * Vectors of several heads at consecutive positions, read from where they are mapped.
+ * Memory-mapped vectors of several heads at consecutive positions.
  *
- * @param tensor of 32-bit floats: (heads, tokens, headDim)
+ * @param tensor 32-bit floats: (heads, tokens, headDim)
  */
 public record HeadVectors(Tensor tensor) {
   // Far above any model, and low enough that the sizes of a block fit an int.
-  private static final int MOST_HEADS = 1 << 10;
-  private static final int MOST_TOKENS = 1 << 24;
-  private static final int MOST_CHANNELS = 1 << 10;
+  private static final int MAX_HEADS = 1 << 10;
+  private static final int MAX_TOKENS = 1 << 24;
+  private static final int MAX_CHANNELS = 1 << 10;
 
   public HeadVectors {
     long[] shape = tensor.shape();
@@ -21,12 +21,12 @@ public record HeadVectors(Tensor tensor) {
           "%s: has shape %s; expected 3 dimensions: heads x tokens x channels%s"
               .formatted(tensor.name(), tensor.shapeText(), batchAdvice(shape)));
     }
-    check(tensor, "heads", shape[0], 1, MOST_HEADS);
-    check(tensor, "tokens", shape[1], 0, MOST_TOKENS);
-    check(tensor, "channels", shape[2], 1, MOST_CHANNELS);
+    check(tensor, "heads", shape[0], 1, MAX_HEADS);
+    check(tensor, "tokens", shape[1], 0, MAX_TOKENS);
+    check(tensor, "channels", shape[2], 1, MAX_CHANNELS);
   }
 
-  /** Models keep a dimension for the sequences of a batch before these three. */
+  /** Arrays dumped from models often have a leading batch dimension. */
   private static String batchAdvice(long[] shape) {
     return shape.length == 4 && shape[0] == 1 ? ", which array[0] has" : "";
   }
@@ -59,7 +59,7 @@ public record HeadVectors(Tensor tensor) {
     return (int) tensor.shape()[2];
   }
 
-  /** The index, in C order, of a vector's first channel. */
+  /** Returns the index, in C order, of a vector's first channel. */
   long index(int head, int token) {
     return ((long) head * tokens() + token) * headDim();
   }
@@ -70,7 +70,7 @@ public record HeadVectors(Tensor tensor) {
     tensor.type().decode(tensor.data(), offset, (long) count * headDim(), out, at);
   }
 
-  /** Reads a token's vectors of all heads, as a decoder's step has them: (heads, headDim). */
+  /** Reads a token's vectors of all heads: (heads, headDim). */
   void readToken(int token, float[] out) {
     for (int head = 0; head < heads(); head++) {
       read(head, token, 1, out, head * headDim());

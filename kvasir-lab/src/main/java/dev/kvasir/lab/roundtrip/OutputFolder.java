@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Where the arrays of a round trip go. The folder is made when the first of them is begun. */
+/** The folder for the arrays of a round trip, created with the first of them. */
 public final class OutputFolder {
   static final String KEYS = "keys.npy";
   static final String VALUES = "values.npy";
@@ -20,7 +20,7 @@ public final class OutputFolder {
   }
 
   /**
-   * @param inputs files that must stay as they are: arrays of a dump tend to have these names too
+   * @param inputs files that must not be overwritten; arrays of a dump often have the same names
    */
   public static OutputFolder of(Path folder, List<Path> inputs) {
     if (Files.exists(folder) && !Files.isDirectory(folder)) {

@@ -1,6 +1,8 @@
 package dev.kvasir.lab.roundtrip;
 
-/** {@code ||found - expected|| / ||expected||}, Frobenius norms, over values as they come. */
+/**
+ * Accumulates the relative error {@code ||found - expected|| / ||expected||} in Frobenius norms.
+ */
 final class RelativeError {
   private double difference;
   private double norm;
@@ -16,7 +18,7 @@ final class RelativeError {
     }
   }
 
-  /** Zero where nothing differs, also from nothing. */
+  /** Returns zero if nothing differs, even if everything is zero. */
   double value() {
     return difference == 0 ? 0 : Math.sqrt(difference / norm);
   }

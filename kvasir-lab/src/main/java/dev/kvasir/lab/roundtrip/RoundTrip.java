@@ -12,8 +12,8 @@ import dev.kvasir.kernel.WorkerPool;
 import java.util.OptionalDouble;
 
 /**
- * Feeds a dump to a cache as generation would, and writes what the cache then holds: keys and
- * values as they expand, and the output of attention over them.
+ * Feeds a dump to a cache as decoding would and writes its contents: dequantized keys and values,
+ * and the attention outputs over them.
  */
 public final class RoundTrip {
   private final Dump dump;
@@ -28,9 +28,9 @@ public final class RoundTrip {
   }
 
   /**
-   * The files appear when all of the work is done, or not at all.
+   * Runs a round trip. The files appear only after all work is done.
    *
-   * @throws java.util.concurrent.CancellationException if the listener stopped it
+   * @throws java.util.concurrent.CancellationException if the listener cancelled it
    */
   public static RoundTripResult run(
       Dump dump, RoundTripOptions options, OutputFolder folder, RoundTripListener listener) {
@@ -82,7 +82,7 @@ public final class RoundTrip {
     return held == 0 ? 0 : 8.0 * bytes.total() / held;
   }
 
-  /** One block of a head, as floats: (tokens, headDim). */
+  /** Dequantizes one block of a head: (tokens, headDim). */
   private interface Expansion {
     void expand(int kvHead, int block, int tokens, float[] out);
   }

@@ -1,17 +1,17 @@
 package dev.kvasir.lab.roundtrip;
 
-/** Follows a round trip while it runs, on the thread that runs it. */
+/** Receives progress reports of a round trip, on the thread that runs it. */
 public interface RoundTripListener {
-  /** Hears nothing and never stops. */
+  /** Ignores all reports and never cancels. */
   RoundTripListener NONE = new RoundTripListener() {};
 
-  /** How many tokens the cache has been fed. */
-  default void fed(int tokensDone, int tokensInAll) {}
+  /** Reports how many tokens the cache has received. */
+  default void fed(int tokensDone, int totalTokens) {}
 
-  /** How many queries have attended. */
-  default void attended(int queriesDone, int queriesInAll) {}
+  /** Reports how many queries have attended. */
+  default void attended(int queriesDone, int totalQueries) {}
 
-  /** Asked often; true ends the round trip there, and no file appears. */
+  /** Returns true to cancel the round trip, in which case no file appears. It is polled often. */
   default boolean isCancelled() {
     return false;
   }

@@ -9,17 +9,16 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
- * How vectors go through a cache.
+ * How vectors pass through a cache.
  *
- * @param prefill tokens that come in one step, as a prompt does; the others come one by one
- * @param attend how many of the last queries attend; fewer where there are fewer
- * @param ropeTheta the base of the rotation that keys carry, for methods that turn it back; empty
- *     where it was not told
- * @param ropeLayout which channels were turned together
+ * @param prefill tokens in the first step, as in a prompt; the others follow one by one
+ * @param attend maximum number of last queries that attend
+ * @param ropeTheta RoPE base of the keys, for methods that undo the rotation; empty if unknown
+ * @param ropeLayout layout of rotary pairs
  */
 public record RoundTripOptions(
     CacheSpec cache, int prefill, int attend, OptionalDouble ropeTheta, RopeLayout ropeLayout) {
-  /** Enough queries for a steady figure, few enough to take seconds. */
+  /** Enough queries for a stable result within seconds. */
   public static final int ATTEND = 64;
 
   public RoundTripOptions {
@@ -35,7 +34,7 @@ public record RoundTripOptions(
     }
   }
 
-  /** Token by token, rotation untold. */
+  /** Returns options without prefill and with an unknown rotation. */
   public static RoundTripOptions of(CacheSpec cache) {
     return new RoundTripOptions(cache, 0, ATTEND, OptionalDouble.empty(), RopeLayout.HALVES);
   }
@@ -52,7 +51,7 @@ public record RoundTripOptions(
     return new RoundTripOptions(cache, prefill, attend, OptionalDouble.of(theta), layout);
   }
 
-  /** The rotation of heads of so many channels; empty where its base was not told. */
+  /** Returns the rotation for a head dimension; empty if its base is unknown. */
   Optional<Rotation> rotation(int headDim) {
     return ropeTheta.isEmpty()
         ? Optional.empty()

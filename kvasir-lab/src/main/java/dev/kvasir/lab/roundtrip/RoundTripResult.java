@@ -4,11 +4,10 @@ import dev.kvasir.cache.CacheBytes;
 import java.util.OptionalDouble;
 
 /**
- * What a cache took and what it lost. Errors are relative: the Frobenius norm of the difference
- * over that of the input.
+ * The size and errors of a cache. Errors are Frobenius norms of differences relative to the input.
  *
- * @param bitsPerValue all that is allocated, over the values held; 0 where there are none
- * @param outputError of attention through the cache against exact attention over the input; empty
+ * @param bitsPerValue allocated bits per element; 0 if there are none
+ * @param outputError error of attention through the cache relative to exact attention; empty
  *     without queries
  */
 public record RoundTripResult(

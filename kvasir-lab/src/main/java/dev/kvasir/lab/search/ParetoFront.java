@@ -4,11 +4,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** Trials that no other one beats in everything. */
+/** Finds trials that no other trial dominates. */
 public final class ParetoFront {
   private ParetoFront() {}
 
-  /** Those of some trials, by their last loss. */
+  /** Returns the Pareto front, ordered by the last loss. */
   public static List<Trial> of(List<Trial> trials) {
     return trials.stream()
         .distinct()
@@ -18,8 +18,8 @@ public final class ParetoFront {
   }
 
   /**
-   * The {@code count} best ones: front after front, and of the last front that has room those that
-   * lie farthest from their neighbours, so that the whole front is kept in sight.
+   * Returns the {@code count} best trials, front after front. From the last front it takes those
+   * with the largest crowding distance, so that the whole front stays covered.
    */
   static List<Trial> best(List<Trial> trials, int count) {
     List<Trial> best = new ArrayList<>();
@@ -40,7 +40,10 @@ public final class ParetoFront {
     return remaining;
   }
 
-  /** Trials lie along a front of two losses; the ends are never crowded. */
+  /**
+   * Returns the trial with the smallest crowding distance on a front of two losses; never an end of
+   * the front.
+   */
   private static int mostCrowded(List<Trial> front) {
     int found = front.size() - 1;
     double least = Double.POSITIVE_INFINITY;

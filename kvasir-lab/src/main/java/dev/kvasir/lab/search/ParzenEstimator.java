@@ -4,9 +4,8 @@ import java.util.Arrays;
 import java.util.random.RandomGenerator;
 
 /**
- * A density over a range, made of a bell around each number seen and one as wide as the range, so
- * that nothing is ruled out. A bell is as wide as the gap to the farther neighbour: wide where
- * little is known.
+ * A Parzen density over a range: a normal kernel at each observed number and one as wide as the
+ * range, so that no number is excluded. A kernel is as wide as the gap to its farther neighbor.
  */
 final class ParzenEstimator {
   private final Range range;
@@ -31,7 +30,7 @@ final class ParzenEstimator {
     widths[count] = range.width();
   }
 
-  /** A number as likely as the density has it. */
+  /** Draws a number from the density. */
   double draw(RandomGenerator random) {
     int bell = random.nextInt(centres.length);
     while (true) {
@@ -51,14 +50,17 @@ final class ParzenEstimator {
     return Math.log(sum / centres.length);
   }
 
-  /** What part of a bell lies within the range: the rest is never drawn. */
+  /** Returns the mass of a kernel within the range. */
   private double shareInside(int bell) {
     double above = (range.most() - centres[bell]) / widths[bell];
     double below = (range.least() - centres[bell]) / widths[bell];
     return normal(above) - normal(below);
   }
 
-  /** The normal distribution, to within 1e-4, by the logistic curve with a cubic correction. */
+  /**
+   * Approximates the normal distribution function to 1e-4 by a logistic curve with a cubic
+   * correction.
+   */
   private static double normal(double z) {
     return 1 / (1 + Math.exp(-z * (1.5976 + 0.07056 * z * z)));
   }

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.search;
 
-/** Numbers that a setting may have. */
+/** The range of a parameter. */
 public record Range(double least, double most) {
   public Range {
     if (!(least < most)) {

@@ -5,21 +5,21 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Proposes what to try next by a tree-structured Parzen estimator (Bergstra et al., 2011): trials
- * are parted into good ones and the rest, a density is laid over each, and of some draws from the
- * good density the one is proposed that is likeliest under it beside the other. With two losses the
- * good ones are those on the first fronts (Ozaki et al., 2020).
+ * Proposes trials with a tree-structured Parzen estimator (Bergstra et al., 2011). It splits trials
+ * into good ones and the rest, fits a density to each, and proposes the draw from the good density
+ * with the highest density ratio. With two losses, the good trials are those on the first Pareto
+ * fronts (Ozaki et al., 2020).
  *
- * <p>A proposal depends on the seed and the trials alone, so a search that was broken off goes on
- * as if it had not been.
+ * <p>A proposal depends only on the seed and the trials, so a search can resume without changing
+ * its result.
  */
 public final class TpeSampler {
-  /** Trials at random before there is anything to learn from. */
+  /** Number of random trials at the start. */
   private static final int AT_RANDOM = 8;
 
   /**
-   * Between the seeds of proposals. Not the step that a generator itself takes from number to
-   * number: a proposal would then begin with what the one before it drew second.
+   * Increment between the seeds of proposals. It differs from the generator's own increment;
+   * otherwise a proposal would start with the second number of the previous one.
    */
   private static final long APART = 0xD1342543DE82EF95L;
 
@@ -35,9 +35,9 @@ public final class TpeSampler {
   }
 
   /**
-   * The next point.
+   * Returns the next point.
    *
-   * @param pending points that are being tried at the same time, which need not be tried again
+   * @param pending points of concurrent trials, which are avoided
    */
   public List<Double> next(List<Trial> trials, List<List<Double>> pending) {
     int number = trials.size() + pending.size();

@@ -3,10 +3,10 @@ package dev.kvasir.lab.search;
 import java.util.List;
 
 /**
- * Settings that were tried.
+ * The result of a trial.
  *
- * @param point one number for each setting
- * @param losses what came of them; less is better
+ * @param point value of each parameter
+ * @param losses results; less is better
  */
 public record Trial(List<Double> point, List<Double> losses) {
   public Trial {
@@ -14,7 +14,7 @@ public record Trial(List<Double> point, List<Double> losses) {
     losses = List.copyOf(losses);
   }
 
-  /** Whether it is worse in nothing and better in something. */
+  /** Returns whether this trial is better in one loss and no worse in any. */
   boolean dominates(Trial other) {
     boolean better = false;
     for (int i = 0; i < losses.size(); i++) {

@@ -10,8 +10,8 @@ import java.util.Arrays;
 import java.util.stream.DoubleStream;
 
 /**
- * Some queries of a layer, and what they get from attention when keys are not what they were. As in
- * the cache, the first tokens and those shortly before a query stay as they are.
+ * Measures how attention outputs of some queries change when keys are quantized. As in the cache,
+ * the sinks and the window before a query stay in full precision.
  */
 final class AttentionProbe {
   private static final int ROWS = 64;
@@ -30,13 +30,13 @@ final class AttentionProbe {
   private final int queryStride;
   private final int kvStride;
   private final float scale;
-  private final float[][] scores; // by part: (ROWS, tokens), of keys as they are
-  private final float[][] outputs; // by part: (ROWS, headDim), of keys as they are
+  private final float[][] scores; // by part: (ROWS, tokens), of unquantized keys
+  private final float[][] outputs; // by part: (ROWS, headDim), of unquantized keys
   private final float[][] scratch; // by worker: (ROWS, tokens)
   private final float[][] found; // by worker: (ROWS, headDim)
 
   /**
-   * @param layerWindow positions that a query of the layer sees, itself included
+   * @param layerWindow number of positions that a query of the layer sees, including its own
    */
   AttentionProbe(
       LayerVectors vectors,
@@ -66,7 +66,7 @@ final class AttentionProbe {
     workers.run(this::attendExactly, parts);
   }
 
-  /** The sum of squares of what all queries get. */
+  /** Returns the sum of squares of all outputs. */
   double outputSquares() {
     double sum = 0;
     for (float[] part : outputs) {
@@ -78,9 +78,9 @@ final class AttentionProbe {
   }
 
   /**
-   * The sum of squares by which that changes with other keys.
+   * Returns the sum of squared output errors with quantized keys.
    *
-   * @param codedKeys (tokens, kvHeads, headDim)
+   * @param quantizedKeys (tokens, kvHeads, headDim)
    */
   double errorSquares(float[] quantizedKeys) {
     double[] errors = new double[outputs.length];
@@ -96,7 +96,7 @@ final class AttentionProbe {
     return Math.min(ROWS, queries - part % blocks * ROWS);
   }
 
-  /** One past the last position that the last query of a part sees. */
+  /** Returns the end of the positions that the last query of a part sees. */
   private int end(int part) {
     return firstPosition(part) + (rows(part) - 1) * step + 1;
   }

@@ -1,16 +1,16 @@
 package dev.kvasir.lab.smooth;
 
-/** Whose reach a channel's factor comes from. */
+/** Which channels determine a smoothing factor. */
 public enum FactorSharing {
   /**
-   * The channel's own. Keys are divided after their rotation, so nothing else is needed; and where
-   * positions are stretched, slow channels reach further than their partners.
+   * Each channel has its own factor. Keys are divided after rotation; with scaled positions, slow
+   * channels reach larger magnitudes than their partners.
    */
   OWN,
 
   /**
-   * The larger one of the two channels that turn together: then it does not matter whether one
-   * divides before the rotation or after it, and factors can go into the weights, as in the paper.
+   * The two channels of a rotary pair share the larger factor. Division then commutes with
+   * rotation, so factors can be folded into the weights, as in the paper.
    */
   TIED
 }

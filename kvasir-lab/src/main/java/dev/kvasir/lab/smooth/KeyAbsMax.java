@@ -15,7 +15,7 @@ record KeyAbsMax(float[][] largest) implements Serializable {
     return new KeyAbsMax(new float[config.layers()][config.kvHeads() * config.headDim()]);
   }
 
-  /** The largest of all texts. */
+  /** Returns the maximum over all texts. */
   static KeyAbsMax of(List<KeyAbsMax> texts) {
     int layers = texts.getFirst().largest.length;
     KeyAbsMax all = new KeyAbsMax(new float[layers][texts.getFirst().largest[0].length]);
@@ -29,7 +29,7 @@ record KeyAbsMax(float[][] largest) implements Serializable {
 
   /**
    * @param keys (tokens, kvHeads, headDim)
-   * @param sinks tokens at the beginning that do not count
+   * @param sinks leading tokens that do not count
    */
   void add(int layer, float[] keys, int sinks) {
     float[] most = largest[layer];
@@ -41,7 +41,7 @@ record KeyAbsMax(float[][] largest) implements Serializable {
   }
 
   /**
-   * The factors of a strength. A channel that is always zero has the factor 1.
+   * Returns the factors for a smoothing strength. A channel that is always zero has the factor 1.
    *
    * @return (kvHeads, headDim)
    */
@@ -56,7 +56,7 @@ record KeyAbsMax(float[][] largest) implements Serializable {
     return factors;
   }
 
-  /** The same by head: (kvHeads, headDim). */
+  /** Returns the factors by head: (kvHeads, headDim). */
   float[][] factorsByHead(ModelConfig config, FactorSharing sharing, int layer, double strength) {
     float[] flat = factors(config, sharing, layer, strength);
     float[][] byHead = new float[config.kvHeads()][];
@@ -67,7 +67,7 @@ record KeyAbsMax(float[][] largest) implements Serializable {
     return byHead;
   }
 
-  /** The channel that turns together with this one; itself where it does not turn. */
+  /** Returns the other channel of the rotary pair, or the channel itself if it is not rotated. */
   private static int rotaryPartner(ModelConfig config, int channel) {
     int rotaryDims = config.rope().dimensions();
     if (channel >= rotaryDims) {

@@ -8,16 +8,16 @@ import dev.kvasir.lab.gradient.TracedTask;
 import dev.kvasir.lab.work.WorkCancelledException;
 
 /**
- * Finds the reach of keys in one text.
+ * Finds the largest key magnitudes of one text.
  *
- * @param number of the text, from 0 on
- * @param sinks tokens at the beginning that do not count
+ * @param number number of the text, from 0 on
+ * @param sinks leading tokens that do not count
  */
 record KeyAbsMaxTask(int number, int[] text, double positionScale, int sinks)
     implements TracedTask<KeyAbsMax> {
   @Override
   public String name() {
-    return "reach of keys in sample %d".formatted(number + 1);
+    return "key magnitudes of sample %d".formatted(number + 1);
   }
 
   @Override
@@ -25,9 +25,7 @@ record KeyAbsMaxTask(int number, int[] text, double positionScale, int sinks)
     return text.length;
   }
 
-  /**
-   * Tokens that are never coded do not count: the first one's keys are often far from all others.
-   */
+  /** Skips tokens that are never quantized: keys of the first token are often outliers. */
   @Override
   public KeyAbsMax run(TracedDecoder decoder, ProgressListener listener) {
     KeyAbsMax absMax = KeyAbsMax.none(decoder.config());

@@ -15,39 +15,39 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Factors that keys are divided by, and queries multiplied by, channel for channel (PM-KVQ,
+ * Smoothing factors by which keys are divided and queries multiplied, per channel (PM-KVQ,
  * equations 9 and 10): {@code factor = (largest |key| of the channel) ^ strength}. {@link
- * FactorSharing} says whether two channels that RoPE turns together have one factor.
+ * FactorSharing} determines whether the channels of a rotary pair share a factor.
  *
- * <p>The published code divides by the square root of the factor, which the paper does not; here it
- * is the factor.
+ * <p>The published code divides by the square root of the factor; this implementation follows the
+ * paper and divides by the factor.
  *
  * @param factors (layers, kvHeads, headDim)
- * @param layers how each layer's strength did
+ * @param layers result of each layer
  */
 public record KeySmoothing(float[][][] factors, List<LayerResult> layers) {
-  /** What the paper multiplies positions by, so that slow channels turn as in a longer text. */
+  /** The paper's factor for positions, so that slow channels rotate as in a longer text. */
   public static final double POSITION_SCALE = 4;
 
-  /** Strengths that are tried: 1/20, 2/20 and so on to 1. */
+  /** Number of strengths: 1/20, 2/20 and so on to 1. */
   public static final int STRENGTHS = 20;
 
   /**
-   * What attention loses when the keys of a layer are coded.
+   * The attention error of a layer with quantized keys.
    *
-   * @param bits of the codes
-   * @param strength the exponent that loses least
-   * @param error of the attention output, root of squares relative to the output itself
+   * @param bits bits of the codes
+   * @param strength exponent with the smallest error
+   * @param error root of squared output errors relative to the output
    * @param plainError the same without smoothing
    */
   public record LayerResult(int bits, double strength, double error, double plainError) {}
 
   /**
-   * Reads the texts twice: for the reach of every channel, then to try strengths.
+   * Reads the texts twice: for the magnitudes of channels, then to test strengths.
    *
-   * @param positionScale to calibrate for
+   * @param positionScale factor for positions
    * @param bits width of the codes by layer
-   * @return nothing where the listener asked to stop
+   * @return empty if the listener cancelled the search
    */
   public static Optional<KeySmoothing> search(
       Runner runner,
@@ -72,7 +72,7 @@ public record KeySmoothing(float[][][] factors, List<LayerResult> layers) {
                     .map(sums -> of(config, absMax, sums, bits, settings)));
   }
 
-  /** What is asked of every text. */
+  /** The two passes over all texts. */
   private record SmoothingSearch(
       Runner runner, List<int[]> samples, double positionScale, ProgressListener listener) {
     Optional<KeyAbsMax> absMax(SmoothingSettings settings) {
@@ -122,7 +122,7 @@ public record KeySmoothing(float[][][] factors, List<LayerResult> layers) {
     return new KeySmoothing(factors, List.copyOf(layers));
   }
 
-  /** A profile with these factors, under {@code pmkvq/smoothing}. */
+  /** Returns a profile with these factors under {@code pmkvq/smoothing}. */
   public Profile addTo(Profile profile) {
     int kvHeads = factors[0].length;
     int headDim = factors[0][0].length;

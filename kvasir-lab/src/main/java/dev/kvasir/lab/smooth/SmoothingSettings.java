@@ -4,12 +4,12 @@ import dev.kvasir.error.InvalidInputException;
 import java.io.Serializable;
 
 /**
- * What of a text is coded when a strength is tried, and how closely one looks.
+ * Settings for testing smoothing strengths.
  *
- * @param sinks tokens at the beginning that the cache never codes
- * @param window tokens before a query, itself included, that it sees as they are
- * @param queries of a text that attend in a trial, spread evenly
- * @param sharing whose reach a channel's factor comes from
+ * @param sinks leading tokens that the cache never quantizes
+ * @param window tokens before a query, including its own, that stay in full precision
+ * @param queries number of evenly spaced queries of a text that attend in a trial
+ * @param sharing which channels share a factor
  */
 public record SmoothingSettings(int sinks, int window, int queries, FactorSharing sharing)
     implements Serializable {
@@ -21,7 +21,7 @@ public record SmoothingSettings(int sinks, int window, int queries, FactorSharin
     }
   }
 
-  /** The tokens that PM-KVQ keeps in full precision, and enough queries for a stable choice. */
+  /** Returns the full-precision tokens of PM-KVQ and enough queries for a stable choice. */
   public static SmoothingSettings defaults() {
     return new SmoothingSettings(1, 128, 256, FactorSharing.TIED);
   }
@@ -30,12 +30,12 @@ public record SmoothingSettings(int sinks, int window, int queries, FactorSharin
     return new SmoothingSettings(sinks, window, queries, value);
   }
 
-  /** The first position whose query sees a coded key. */
+  /** Returns the first position whose query sees a quantized key. */
   int firstQuery() {
     return sinks + window;
   }
 
-  /** Positions from one query to the next. */
+  /** Returns the distance between queries in positions. */
   int step(int tokens) {
     return Math.max(1, (tokens - firstQuery()) / queries);
   }
@@ -47,7 +47,7 @@ public record SmoothingSettings(int sinks, int window, int queries, FactorSharin
   void check(int tokens) {
     if (tokens <= firstQuery()) {
       throw new InvalidInputException(
-          "the length of samples is %d; expected more than %d, the tokens that are never coded"
+          "the length of samples is %d; expected more than %d, the tokens that are never quantized"
               .formatted(tokens, firstQuery()));
     }
   }

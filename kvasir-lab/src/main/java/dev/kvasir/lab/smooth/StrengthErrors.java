@@ -4,13 +4,13 @@ import java.io.Serializable;
 import java.util.List;
 
 /**
- * What attention loses with factors of all strengths.
+ * Attention errors for all smoothing strengths.
  *
  * @param errors (layers, 1 + STRENGTHS), squares, the first without smoothing
- * @param outputs (layers), squares of what attention gives
+ * @param outputs (layers), squares of attention outputs
  */
 record StrengthErrors(double[][] errors, double[] outputs) implements Serializable {
-  /** Of all texts, added in their order. */
+  /** Returns the sum over texts, added in order. */
   static StrengthErrors of(List<StrengthErrors> texts) {
     StrengthErrors first = texts.getFirst();
     double[][] errors = new double[first.errors.length][first.errors[0].length];
@@ -26,7 +26,7 @@ record StrengthErrors(double[][] errors, double[] outputs) implements Serializab
     return new StrengthErrors(errors, outputs);
   }
 
-  /** The best of the strengths above zero; the weaker of two that do alike. */
+  /** Returns the best strength above zero; the weaker of a tie. */
   int best(int layer) {
     int best = 1;
     for (int i = 2; i < errors[layer].length; i++) {
@@ -35,7 +35,7 @@ record StrengthErrors(double[][] errors, double[] outputs) implements Serializab
     return best;
   }
 
-  /** Root of squares, relative to what attention gives. */
+  /** Returns the root of squared errors relative to the outputs. */
   double error(int layer, int strength) {
     return Math.sqrt(errors[layer][strength] / outputs[layer]);
   }

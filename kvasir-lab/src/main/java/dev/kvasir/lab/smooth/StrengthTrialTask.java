@@ -7,10 +7,10 @@ import dev.kvasir.lab.work.WorkCancelledException;
 import java.util.List;
 
 /**
- * Tries factors of all strengths on one text.
+ * Tests all smoothing strengths on one text.
  *
- * @param number of the text, from 0 on
- * @param reach of keys in all texts
+ * @param number number of the text, from 0 on
+ * @param absMax largest key magnitudes of all texts
  * @param bits width of the codes by layer
  */
 record StrengthTrialTask(
@@ -26,7 +26,7 @@ record StrengthTrialTask(
     return "trials of factors in sample %d".formatted(number + 1);
   }
 
-  /** A layer in which strengths are tried takes about twice as long as one without. */
+  /** Testing strengths about doubles the time of a layer. */
   @Override
   public double cost() {
     return 2.0 * text.length;

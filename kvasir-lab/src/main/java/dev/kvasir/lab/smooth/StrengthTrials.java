@@ -10,7 +10,9 @@ import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.model.ModelConfig;
 import java.util.List;
 
-/** Codes the keys of every layer with factors of all strengths to see what attention loses. */
+/**
+ * Quantizes the keys of every layer with all smoothing strengths and measures the attention error.
+ */
 final class StrengthTrials implements TextVisitor {
   private final ModelConfig config;
   private final Kernels kernels;
@@ -20,7 +22,7 @@ final class StrengthTrials implements TextVisitor {
   private final SmoothingSettings settings;
   private final ProgressListener listener;
   private final double[][] errors; // (layers, 1 + STRENGTHS), the first without smoothing
-  private final double[] outputs; // (layers), squares of what attention gives
+  private final double[] outputs; // (layers), squares of attention outputs
 
   StrengthTrials(
       TracedDecoder decoder,
@@ -66,7 +68,7 @@ final class StrengthTrials implements TextVisitor {
     return !listener.isCancelled();
   }
 
-  /** Keys divided, coded, and multiplied again in place of the queries. */
+  /** Divides keys, quantizes them, and multiplies them again instead of the queries. */
   private float[] quantized(LayerVectors vectors, float[] factors, int width) {
     PerTokenQuantizer quantizer = new PerTokenQuantizer(config.headDim(), width);
     float[] quantized = new float[vectors.keys().length];

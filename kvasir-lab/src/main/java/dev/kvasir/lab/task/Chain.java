@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
- * A program on registers and its execution, step by step and modulo 100. Every step needs a result
- * of an earlier one, so one slip of memory spoils all that follows.
+ * A register program and its execution, step by step and modulo 100. Every step needs an earlier
+ * result, so a single memory error spoils everything after it.
  *
- * @param problem what is given, up to where the solution begins
- * @param instruction the same as one would ask a model that follows instructions
- * @param solution the lines of the right solution; the last one is the answer
+ * @param problem the problem, up to where the solution starts
+ * @param instruction the problem as an instruction for a chat model
+ * @param solution the lines of the correct solution; the last one is the answer
  */
 public record Chain(String problem, String instruction, List<String> solution)
     implements Serializable {
@@ -58,17 +58,17 @@ public record Chain(String problem, String instruction, List<String> solution)
     return REGISTERS.charAt(index);
   }
 
-  /** Steps of the program. */
+  /** Returns the number of steps of the program. */
   public int steps() {
     return solution.size() - 1;
   }
 
-  /** Digits of the right answer. */
+  /** Returns the digits of the correct answer. */
   public String answer() {
     return solution.getLast().substring("Answer: ".length());
   }
 
-  /** Steps of an attempt before the first wrong one. */
+  /** Returns the number of steps of an attempt before the first wrong one. */
   public int rightSteps(String attempt) {
     List<String> lines = attempt.strip().lines().map(String::strip).toList();
     int right = 0;
@@ -81,7 +81,8 @@ public record Chain(String problem, String instruction, List<String> solution)
   }
 
   /**
-   * Whether more text cannot change how an attempt counts: a whole line is wrong, or all are there.
+   * Returns whether further text cannot change the score: a complete line is wrong, or all lines
+   * are present.
    */
   public boolean isDecidedBy(String attempt) {
     int end = attempt.lastIndexOf('\n');
@@ -90,7 +91,7 @@ public record Chain(String problem, String instruction, List<String> solution)
     return lines > rightSteps(whole);
   }
 
-  /** Whether all lines of an attempt are right, the answer included. */
+  /** Returns whether all lines of an attempt are correct, including the answer. */
   public boolean isSolvedBy(String attempt) {
     return attempt.strip().lines().map(String::strip).toList().equals(solution);
   }

@@ -2,5 +2,5 @@ package dev.kvasir.lab.task;
 
 import java.util.List;
 
-/** A long text and what is asked about it, each question by itself. */
+/** A long text with independent questions about it. */
 public record Document(String text, List<Question> questions) {}

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
-/** Names such as amber-anchor, and numbers, that no text holds by chance. */
+/** Random names such as amber-anchor, and numbers, that do not occur in texts by chance. */
 final class Names {
   private static final List<String> ADJECTIVES =
       words(
@@ -41,12 +41,12 @@ final class Names {
     return List.of(text.strip().split("\\s+"));
   }
 
-  /** How many names there are. */
+  /** Returns the number of possible names. */
   static int count() {
     return ADJECTIVES.size() * NOUNS.size();
   }
 
-  /** Different names. */
+  /** Returns distinct names. */
   static List<String> draw(RandomGenerator random, int count) {
     if (count > count()) {
       throw new IllegalArgumentException(
@@ -63,7 +63,7 @@ final class Names {
     return words.get(random.nextInt(words.size()));
   }
 
-  /** Digits, the first of which may be zero. */
+  /** Returns random digits; the first may be zero. */
   static String number(RandomGenerator random, int digits) {
     StringBuilder number = new StringBuilder();
     for (int i = 0; i < digits; i++) {

@@ -4,28 +4,28 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
-/** Secret numbers hidden in running prose. */
+/** Documents with secret numbers hidden in running prose. */
 public final class Needles {
   /** Digits of a secret. */
   private static final int DIGITS = 5;
 
-  /** The bundled model saw at most one fact in so many characters, and at most so many in all. */
+  /** Maximum density and number of facts in the training data of the bundled model. */
   private static final int CHARS_PER_FACT = 700;
 
   private static final int MAX_FACTS = 24;
 
   private Needles() {}
 
-  /** Facts that a document of so many characters can hold. */
+  /** Returns the maximum number of facts for a document length in characters. */
   public static int maxFacts(int chars) {
     return Math.max(2, Math.min(MAX_FACTS, chars / CHARS_PER_FACT));
   }
 
   /**
    * Hides facts at the ends of sentences, one in each of as many equal parts of the prose, so that
-   * all depths are asked for.
+   * all depths are covered.
    *
-   * @param filler prose, which is begun at a random place and read in a circle
+   * @param filler prose, read cyclically from a random position
    * @param chars characters of prose
    */
   public static Document document(RandomGenerator random, String filler, int chars, int facts) {
@@ -59,7 +59,7 @@ public final class Needles {
     return prose.substring(0, chars);
   }
 
-  /** Just after the first full stop from {@code from} on that ends a sentence. */
+  /** Returns the position after the first period from {@code from} on that ends a sentence. */
   private static int sentenceEnd(String prose, int from) {
     for (int at = from; at < prose.length() - 1; at++) {
       if (prose.charAt(at) == '.' && Character.isWhitespace(prose.charAt(at + 1))) {

@@ -5,14 +5,14 @@ import java.io.Serializable;
 /**
  * A question about a document.
  *
- * @param text as it follows the document, up to where the answer begins
- * @param instruction the same as one would ask a model that follows instructions
+ * @param text the question as it follows the document, up to where the answer starts
+ * @param instruction the question as an instruction for a chat model
  * @param answer digits
- * @param depth where in the document its fact lies, from 0 to 1
+ * @param depth position of the fact in the document, from 0 to 1
  */
 public record Question(String text, String instruction, String answer, double depth)
     implements Serializable {
-  /** In the words that the bundled model was trained on, and in those for any other. */
+  /** Creates a question in the training wording of the bundled model and as an instruction. */
   static Question about(String question, String answer, double depth) {
     return new Question(
         "\nQuestion: " + question + "\nAnswer:",

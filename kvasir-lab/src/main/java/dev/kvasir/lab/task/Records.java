@@ -4,21 +4,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
-/** Look-ups in a long table of names and numbers. */
+/** Documents for look-ups in a long table of names and numbers. */
 public final class Records {
   private static final int DIGITS = 4;
 
   private Records() {}
 
-  /** Tables cannot be longer, for then a name would come twice. */
+  /** Returns the maximum number of rows with distinct names. */
   public static int maxRows() {
     return Names.count();
   }
 
   /**
-   * Asks for rows in as many equal parts of the table, one of each.
+   * Asks for one row in each of as many equal parts of the table.
    *
-   * @param questions at most as many as rows
+   * @param questions at most the number of rows
    */
   public static Document document(RandomGenerator random, int rows, int questions) {
     List<String> names = Names.draw(random, rows);
@@ -29,12 +29,12 @@ public final class Records {
       values.add(value);
       table.append('\n').append(name).append(": ").append(value);
     }
-    List<Question> asked = new ArrayList<>();
+    List<Question> selected = new ArrayList<>();
     for (int i = 0; i < questions; i++) {
       int row = (int) ((i + random.nextDouble()) / questions * rows);
-      asked.add(question(names.get(row), values.get(row), (double) row / rows));
+      selected.add(question(names.get(row), values.get(row), (double) row / rows));
     }
-    return new Document(table.toString(), asked);
+    return new Document(table.toString(), selected);
   }
 
   private static Question question(String name, String value, double depth) {

@@ -3,7 +3,7 @@ package dev.kvasir.lab.task;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
-/** Random numbers that depend on nothing but what they are for. */
+/** Creates random generators that depend only on their purpose. */
 public final class Seeds {
   private static final RandomGeneratorFactory<RandomGenerator> ALGORITHM =
       RandomGeneratorFactory.of("L64X128MixRandom");
@@ -11,8 +11,8 @@ public final class Seeds {
   private Seeds() {}
 
   /**
-   * A generator for one sample of a task. Samples have generators of their own, so more of them, or
-   * other contexts beside theirs, leave the first ones as they are.
+   * Returns a generator for one sample of a task. Each sample has its own generator, so adding
+   * samples or contexts does not change the others.
    */
   public static RandomGenerator of(long seed, String task, int context, int sample) {
     long mixed = mix(seed);
@@ -22,7 +22,7 @@ public final class Seeds {
     return ALGORITHM.create(mix(mix(mixed + context) + sample));
   }
 
-  /** The finalizer of SplitMix64 (Steele, Lea and Flood, 2014), after one step of its counter. */
+  /** Applies one step and the finalizer of SplitMix64 (Steele, Lea and Flood, 2014). */
   private static long mix(long value) {
     long z = value + 0x9E3779B97F4A7C15L;
     z = (z ^ z >>> 30) * 0xBF58476D1CE4E5B9L;

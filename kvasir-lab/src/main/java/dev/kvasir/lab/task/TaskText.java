@@ -3,10 +3,9 @@ package dev.kvasir.lab.task;
 import java.util.random.RandomGenerator;
 
 /**
- * Tables and programs with their questions and right answers, written out one after another: text
- * that is not prose, for calibration, and to try what calibration on prose is worth elsewhere. No
- * document of an evaluation is among them, whatever the seeds: generators are told apart by the
- * name of what they are for.
+ * Tables and programs with questions and correct answers: text other than prose for calibration,
+ * and for testing calibration on prose. It never coincides with documents of an evaluation, because
+ * the random generators depend on their purpose.
  */
 public final class TaskText {
   private static final String PURPOSE = "task text";
@@ -17,7 +16,7 @@ public final class TaskText {
   private TaskText() {}
 
   /**
-   * @param rounds of a table and a program each, some 1,000 tokens of the bundled model
+   * @param rounds number of tables and programs, about 1,000 tokens of the bundled model each
    */
   public static String of(long seed, int rounds) {
     StringBuilder text = new StringBuilder();

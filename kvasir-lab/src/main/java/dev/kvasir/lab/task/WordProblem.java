@@ -17,26 +17,26 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A question whose answer is a number. */
+/** A question with a numeric answer. */
 public record WordProblem(String question, BigDecimal answer) implements Serializable {
-  /** What stands before the question and where the answer begins. */
+  /** Returns the prompt up to where the answer starts. */
   public String prompt() {
     return "Question: " + question.strip() + "\nAnswer:";
   }
 
-  /** The question as one would ask a model that follows instructions. */
+  /** Returns the question as an instruction for a chat model. */
   public String instruction() {
     return question.strip() + "\nThink step by step, and end with the number that is the answer.";
   }
 
-  /** Whether the last number of an attempt is the answer. */
+  /** Returns whether the last number of an attempt is the answer. */
   public boolean isSolvedBy(String attempt) {
     return AnswerNumbers.last(attempt).filter(number -> number.compareTo(answer) == 0).isPresent();
   }
 
   /**
-   * Reads a file of lines such as {@code {"question": "...", "answer": "... #### 72"}}: the form of
-   * GSM8K, where the last number of the answer counts.
+   * Reads a file of lines such as {@code {"question": "...", "answer": "... #### 72"}}, the format
+   * of GSM8K. The last number of the answer counts.
    */
   public static List<WordProblem> read(Path file) {
     List<WordProblem> problems = new ArrayList<>();

@@ -6,16 +6,16 @@ import dev.kvasir.engine.Batch;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 
-/** A model reads tokens into a cache, a block at a time, for who wants to see their vectors. */
+/** Reads tokens into a cache block by block, for callers that inspect the vectors. */
 public final class BlockwiseReading {
   private BlockwiseReading() {}
 
   /**
-   * @param ids the tokens, the first {@code count} of which are read
-   * @param cache empty
-   * @param stopped asked before each block
-   * @param read told of each block's first position, when its vectors are in the cache
-   * @return false where it was stopped
+   * @param ids the tokens; the first {@code count} are read
+   * @param cache an empty cache
+   * @param stopped polled before each block
+   * @param read called with each block's first position after its vectors are in the cache
+   * @return false if it was stopped
    */
   public static boolean read(
       Model model, int[] ids, int count, KvCache cache, BooleanSupplier stopped, IntConsumer read) {

@@ -1,11 +1,11 @@
 package dev.kvasir.lab.text;
 
 /**
- * The first chapters of a novel: prose that people wrote, beside what the bundled model made up.
- * {@code book-source.txt} beside it says where it comes from.
+ * The first chapters of a novel: human-written prose, unlike the generated bundled text. {@code
+ * book-source.txt} names its source.
  */
 public final class BundledBook {
-  /** What messages and tables call it. */
+  /** Name in messages and tables. */
   public static final String NAME = "Moby-Dick";
 
   private BundledBook() {}

@@ -5,19 +5,19 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
-/** The prose that comes with the lab, made by {@link SampleText}. */
+/** The generated prose that comes with the lab, written by {@link SampleText}. */
 public final class BundledText {
   static final String STREAM_FILE = "stream.txt";
   static final String FILLER_FILE = "filler.txt";
 
   private BundledText() {}
 
-  /** What perplexity and divergence are measured on; 20,000 tokens of the bundled model. */
+  /** Returns the text for perplexity and divergence; 20,000 tokens of the bundled model. */
   public static String stream() {
     return read(STREAM_FILE);
   }
 
-  /** What secret numbers are hidden in; 32,000 tokens of the bundled model. */
+  /** Returns the filler that hides secret numbers; 32,000 tokens of the bundled model. */
   public static String filler() {
     return read(FILLER_FILE);
   }

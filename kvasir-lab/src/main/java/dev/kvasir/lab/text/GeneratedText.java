@@ -12,9 +12,11 @@ import java.util.Optional;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 
-/** A text that a model makes up of an opening. None depends on those that grow beside it. */
+/**
+ * A text that a model generates from an opening. Texts of a batch are independent of each other.
+ */
 public final class GeneratedText implements AutoCloseable {
-  /** What its cache is. */
+  /** Spec of its cache. */
   public static final CacheSpec CACHE = CacheSpec.DEFAULT;
 
   private final Model model;
@@ -26,8 +28,8 @@ public final class GeneratedText implements AutoCloseable {
   private boolean ended;
 
   /**
-   * @param most tokens, at which the text ends wherever its story is
-   * @param next opening, where the model has ended a story; empty where the text ends with it
+   * @param maxTokens length at which the text ends, even within a story
+   * @param next opening to continue with when the model ends a story; empty to end the text
    */
   public GeneratedText(
       Model model,
@@ -44,9 +46,9 @@ public final class GeneratedText implements AutoCloseable {
   }
 
   /**
-   * Goes on with all of them, a token of each at a time, until they have ended.
+   * Generates all texts in a batch, one token of each per step, until they end.
    *
-   * @param stepped is told the number of each step, from 1 on
+   * @param onStep receives the number of each step, from 1 on
    */
   public static void generate(Model model, List<GeneratedText> texts, IntConsumer onStep) {
     Batch batch = new Batch();

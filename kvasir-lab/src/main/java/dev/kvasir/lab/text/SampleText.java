@@ -10,25 +10,25 @@ import java.util.Optional;
 import java.util.stream.LongStream;
 
 /**
- * Makes up the bundled prose: {@code SampleText FOLDER} lets the bundled model continue openings of
- * our own and writes the files that {@link BundledText} reads. The texts are the model's own, so
- * the repository holds nobody's prose. The seed is fixed; a processor with vectors of another width
- * may part from the shipped files in a near-tie, which is why they are kept as files.
+ * Generates the bundled prose: {@code SampleText FOLDER} continues story openings with the bundled
+ * model and writes the files that {@link BundledText} reads. The texts are the model's own, so no
+ * third-party prose is needed. The seed is fixed, but a processor with a different vector width may
+ * diverge from the shipped files in a near-tie, so the files are checked in.
  */
 public final class SampleText {
-  /** A step computes up to eight rows on the packed weights, which is its cheapest width. */
+  /** The largest batch that the kernels compute directly on quantized weights. */
   private static final int BATCH = 8;
 
   private static final int STORY_TOKENS = 2048;
 
-  /** Shorter ones ended by themselves before they were of use. */
+  /** Stories that end sooner are discarded. */
   private static final int MIN_TOKENS = 512;
 
-  /** A little below 1, so that one odd word in a hundred does not derail a story. */
+  /** A temperature slightly below 1, so that an odd word does not derail a story. */
   private static final SamplingOptions SAMPLING =
       SamplingOptions.greedy().withTemperature(0.95).withTopP(0.98);
 
-  /** Half of the model's training was tasks; what slips into one of them is no prose. */
+  /** Half of the training data was tasks; text that contains these is not prose. */
   private static final List<String> MARKS_OF_TASKS =
       List.of(
           "Question:",
@@ -61,7 +61,7 @@ public final class SampleText {
     }
   }
 
-  /** Stories of {@code tokens} tokens or a little more, with an empty line between two. */
+  /** Returns stories of at least {@code tokens} tokens in total, separated by empty lines. */
   private String stories(int tokens, long firstSeed) {
     List<String> accepted = new ArrayList<>();
     int made = 0;

@@ -2,7 +2,7 @@ package dev.kvasir.lab.text;
 
 import java.util.List;
 
-/** What stories begin with that a model is asked to make up. */
+/** Openings for generated stories. */
 public final class StoryOpenings {
   private static final List<String> ALL =
       List.of(
@@ -25,7 +25,7 @@ public final class StoryOpenings {
 
   private StoryOpenings() {}
 
-  /** One after another, and from the first again. */
+  /** Returns an opening, cyclically. */
   public static String at(long number) {
     return ALL.get((int) (number % ALL.size()));
   }

@@ -23,10 +23,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How salient a model's channels of keys are, block by block of a text. Keys are kept as they are
- * meanwhile, so that what is measured does not depend on thresholds.
+ * The salience of a model's key channels, by block of a text. Keys stay in full precision
+ * meanwhile, so the result does not depend on thresholds.
  *
- * @param channels of every layer, head and channel, in the order of layers
+ * @param channels all channels, ordered by layer and head
  */
 public record SalienceSurvey(
     SalienceQuantiles byQueries, SalienceQuantiles byError, List<Channel> channels) {
@@ -35,31 +35,31 @@ public record SalienceSurvey(
   private static final int GROUP = 32;
 
   /**
-   * A channel, its figures averaged over blocks.
+   * A channel with means over blocks.
    *
-   * @param query how large queries are there: the mean of |q| of the heads that share it
-   * @param step of a code of two bits
+   * @param query mean |q| of the query heads that share the channel
+   * @param step quantization step at two bits
    */
   public record Channel(int layer, int head, double query, double step) {}
 
   /**
-   * Reads a text.
+   * Measures the salience of a text.
    *
-   * @param mostTokens where the text is cut
-   * @return nothing where the listener asked to stop
+   * @param maxTokens maximum number of tokens
+   * @return empty if the listener cancelled the measurement
    */
   public static Optional<SalienceSurvey> measure(
-      Model model, String text, int mostTokens, ProgressListener listener) {
+      Model model, String text, int maxTokens, ProgressListener listener) {
     int[] ids = model.tokenizer().encode(text);
-    int tokens = Math.min(ids.length, mostTokens);
+    int tokens = Math.min(ids.length, maxTokens);
     if (tokens < SINKS + WINDOW + Page.TOKENS) {
       throw new InvalidInputException(
-          "the text has %d tokens; expected at least %d, so that a page is packed"
+          "the text has %d tokens; expected at least %d, so that a page is quantized"
               .formatted(tokens, SINKS + WINDOW + Page.TOKENS));
     }
     Records records = new Records(model.config().cacheShape());
     try (KvCache cache = observedCache(model, records)) {
-      boolean whole =
+      boolean complete =
           BlockwiseReading.read(
               model,
               ids,
@@ -67,7 +67,7 @@ public record SalienceSurvey(
               cache,
               listener::isCancelled,
               from -> listener.progress(cache.length(), tokens));
-      return whole ? Optional.of(records.survey()) : Optional.empty();
+      return complete ? Optional.of(records.survey()) : Optional.empty();
     }
   }
 
@@ -93,7 +93,7 @@ public record SalienceSurvey(
     return new PagedCache(shape, new CacheConfig(Precision.F16, SINKS, WINDOW, Optional.of(codec)));
   }
 
-  /** The correlation of the two figures over the channels of a layer. */
+  /** Returns the correlation of query magnitude and step over the channels of a layer. */
   public double correlation(int layer) {
     List<Channel> chosen = channels.stream().filter(one -> one.layer() == layer).toList();
     double query = chosen.stream().mapToDouble(Channel::query).average().orElse(0);
@@ -109,7 +109,7 @@ public record SalienceSurvey(
     return both / Math.sqrt(queries * steps);
   }
 
-  /** What was judged so far. */
+  /** The observations so far. */
   private static final class Records {
     private final CacheShape shape;
     private final double[] stepSums; // (layers, kvHeads, headDim)

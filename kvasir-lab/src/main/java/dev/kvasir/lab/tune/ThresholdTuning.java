@@ -23,16 +23,17 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Searches the thresholds of mixkvq. What is searched is the share of channels above each, which
- * means the same in every model; quantiles of the salience turn shares into thresholds.
+ * Searches the thresholds of MixKVQ. The search parameters are the shares of channels above each
+ * threshold, which are comparable across models; quantiles of the salience convert shares to
+ * thresholds.
  *
- * <p>Trials run a few at a time, side by side, so that the reference is computed once for them.
+ * <p>Trials run a few at a time, so that they share the computation of the reference.
  */
 public final class ThresholdTuning {
-  /** Kept as they are: an eighth of the channels would take as much as all of them at two bits. */
+  /** Share of full-precision channels; one eighth of them would take as much as all at two bits. */
   private static final Range HIGH_SHARE = new Range(0, 0.12);
 
-  /** Kept or of four bits. */
+  /** Share of channels in full precision or at four bits. */
   private static final Range UPPER_SHARE = new Range(0, 0.6);
 
   private static final int TRIALS_PER_ROUND = 5;
@@ -57,9 +58,9 @@ public final class ThresholdTuning {
   }
 
   /**
-   * Makes the trials that the journal does not have; where it is stopped, those it could.
+   * Runs the trials that the journal lacks, or fewer if the listener cancels.
    *
-   * @param runner of the same model
+   * @param runner a runner with the same model
    */
   public TuningResult run(SalienceSurvey survey, Runner runner, ProgressListener listener) {
     List<Trial> trials = new ArrayList<>(journal.trials());
@@ -81,7 +82,7 @@ public final class ThresholdTuning {
     return points;
   }
 
-  /** Adds the trials that were finished; answers whether all were. */
+  /** Adds the finished trials and returns whether all finished. */
   private boolean evaluate(
       SalienceSurvey survey,
       List<List<Double>> points,

@@ -13,14 +13,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Trials that were finished, beside the profile they are made for: a search that is broken off goes
- * on from there, and one that is asked for more trials begins with those it has.
+ * A file with finished trials next to the profile. A cancelled search resumes from it, and a search
+ * with more trials starts with those it has.
  */
 public final class TuneJournal {
   private static final Gson GSON = new GsonBuilder().setPrettyPrinting().create();
 
   /**
-   * @param search what the trials belong to; another one begins anew
+   * @param search description of the search; trials of a different search are discarded
    */
   private record Content(String search, List<Trial> trials) {}
 
@@ -28,8 +28,8 @@ public final class TuneJournal {
   private final String search;
 
   /**
-   * @param model its fingerprint
-   * @param text what is read
+   * @param model fingerprint of the model
+   * @param text the text that trials read
    */
   public TuneJournal(Path file, TuneSettings settings, String model, String text) {
     this.file = file;
@@ -49,7 +49,7 @@ public final class TuneJournal {
     return file;
   }
 
-  /** Those of the same search. */
+  /** Returns the trials of the same search. */
   List<Trial> trials() {
     return read()
         .filter(content -> search.equals(content.search()))

@@ -9,14 +9,14 @@ import dev.kvasir.lab.eval.Task;
 import java.util.stream.Collectors;
 
 /**
- * What a search is to find, and by what.
+ * Settings of a threshold search.
  *
- * @param spec a mixkvq without thresholds
- * @param task whose figure is to be good
+ * @param spec a mixkvq spec without thresholds
+ * @param task task whose score is optimized
  * @param context tokens that a trial reads
  * @param samples questions or programs of a trial, for tasks that have them
- * @param trials in all
- * @param mostBits that a packed value may take, all-in
+ * @param trials total number of trials
+ * @param maxBits maximum bits of a quantized element, with all overheads
  */
 public record TuneSettings(
     CacheSpec spec, Task task, int context, int samples, int trials, double maxBits, long seed) {

@@ -8,11 +8,11 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * What a search found so far.
+ * The result of a threshold search.
  *
- * @param trials by the shares of channels above both thresholds; their losses are the task's
- *     figure, less is better, and bits of a packed value
- * @param complete whether all trials were made
+ * @param trials trials by the shares of channels above both thresholds; their losses are the task's
+ *     score, less is better, and bits of a quantized element
+ * @param complete whether all trials ran
  */
 public record TuningResult(
     TuneSettings settings, SalienceSurvey survey, List<Trial> trials, boolean complete) {
@@ -20,7 +20,7 @@ public record TuningResult(
     return ParetoFront.of(trials);
   }
 
-  /** The best of those within the bits that are allowed, or the smallest where none is. */
+  /** Returns the best trial within the allowed bits, or the smallest if there is none. */
   public Trial pick() {
     Comparator<Trial> byBits = Comparator.comparingDouble(TuningResult::bits);
     return trials.stream()
@@ -33,7 +33,7 @@ public record TuningResult(
     return trial.losses().get(1);
   }
 
-  /** The task's own figure, not turned over. */
+  /** Returns the task's score with its original sign. */
   public double figure(Trial trial) {
     double loss = trial.losses().getFirst();
     return settings.task().higherIsBetter() ? -loss : loss;
@@ -49,7 +49,7 @@ public record TuningResult(
         MixkvqProfile.rounded(survey.byQueries().thresholdFor(shares.get(1))));
   }
 
-  /** The part of a profile that the pick makes. */
+  /** Returns the profile part for the best trial. */
   public MixkvqProfile profile() {
     return new MixkvqProfile(thresholds(pick()), survey.byQueries(), survey.byError());
   }

@@ -6,8 +6,9 @@ import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
- * Tells machines apart that add in another order: long sums are kept in as many parts as a vector
- * has lanes, so figures are the same bits only where vectors are as wide.
+ * Detects machines that add floating-point numbers in a different order. Long sums are kept in as
+ * many partial sums as a vector has lanes, so results are bit-identical only across equal vector
+ * widths.
  */
 public final class ArithmeticFingerprint {
   private static final int ROWS = 8;
@@ -15,7 +16,9 @@ public final class ArithmeticFingerprint {
 
   private ArithmeticFingerprint() {}
 
-  /** Of this process: the same number wherever sums come out the same. */
+  /**
+   * Returns the fingerprint of this process; processes whose sums agree have equal fingerprints.
+   */
   public static int compute() {
     return compute(KernelChoice.ofThisProcess().kernels());
   }

@@ -5,34 +5,38 @@ import dev.kvasir.lab.ProgressListener;
 import java.io.Serializable;
 
 /**
- * A part of the lab's work that needs no other one: a record of plain data, which is all it reads
- * beside the {@link WorkerContext}. It may run on another machine, beside others or a second time,
- * and its result is always the same bits. What is summed up over pieces, their plan adds in its own
- * order.
+ * An independent unit of lab work: a record of plain data that reads nothing else except the {@link
+ * WorkerContext}. It may run on another machine, in parallel with others, or a second time, and
+ * always produces bit-identical results. A plan combines the results of its tasks in a fixed order.
  *
  * @param <R> a record or an array of plain data
  */
 public interface LabTask<R extends Serializable> extends Serializable {
-  /** What it is, in words that a person reads in a terminal and on a cluster's page. */
+  /** Returns a readable name for the terminal and the dashboard of a cluster. */
   String name();
 
-  /** How much there is to do, in units of about equal time; those of a plan are compared. */
+  /** Returns the amount of work in units of about equal time, comparable within one plan. */
   double cost();
 
-  /** Whether one thread computes it however many there are, so that others may run beside it. */
+  /**
+   * Returns whether the task uses a single thread regardless of how many are available, so that
+   * several can run in parallel.
+   */
   default boolean singleThreaded() {
     return false;
   }
 
-  /** Bytes that it takes at the most, beside what the model itself does. */
+  /** Returns an upper bound of the bytes the task needs in addition to the model. */
   default long peakBytes(Model model) {
     return 0;
   }
 
   /**
-   * @param listener is told of progress up to {@link #work} and asked between steps
-   * @throws WorkCancelledException where the listener asked for it
-   * @throws dev.kvasir.error.InvalidInputException where it would be refused everywhere
+   * Runs the task.
+   *
+   * @param listener receives progress up to {@link #cost} and is polled between steps
+   * @throws WorkCancelledException if the listener cancels the task
+   * @throws dev.kvasir.error.InvalidInputException if the task would be rejected on every machine
    */
   R run(WorkerContext context, ProgressListener listener);
 }

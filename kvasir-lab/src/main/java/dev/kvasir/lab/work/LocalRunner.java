@@ -5,8 +5,8 @@ import java.io.Serializable;
 import java.util.List;
 
 /**
- * Runs pieces in this process, one after another in their order, each with all its threads; those
- * of one thread side by side.
+ * Runs tasks in this process. Tasks run in order, each with all threads; single-threaded tasks run
+ * in parallel.
  */
 public final class LocalRunner implements Runner {
   private final WorkerContext context;

@@ -4,14 +4,14 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.ObjIntConsumer;
 
-/** Hands results on in the order of their pieces, whichever was finished first. */
+/** Delivers results in task order, regardless of the order in which tasks finish. */
 public final class OrderedDelivery<R> implements Runner.Delivery<R> {
   private final ObjIntConsumer<R> next;
   private final Map<Integer, R> pending = new HashMap<>();
   private int nextIndex;
 
   /**
-   * @param next takes each result and its piece's place, from 0 on and without a gap
+   * @param next receives each result and the index of its task, from 0 on without gaps
    */
   public OrderedDelivery(ObjIntConsumer<R> next) {
     this.next = next;

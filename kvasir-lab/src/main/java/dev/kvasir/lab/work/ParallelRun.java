@@ -11,15 +11,15 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** Runs pieces of one thread each, as many at a time as a process has threads for them. */
+/** Runs single-threaded tasks in parallel, one per thread of the process. */
 final class ParallelRun<R extends Serializable> {
-  /** How long a listener that wants to stop waits for being asked, at the most. */
+  /** Maximum delay in milliseconds between two polls of the listener. */
   private static final long POLL_MILLIS = 200;
 
   private final List<? extends LabTask<? extends R>> tasks;
   private final ProgressListener listener;
   private final Delivery<R> delivery;
-  private final double[] done; // by piece
+  private final double[] done; // by task
   private final double total;
   private final BlockingQueue<Runnable> events = new LinkedBlockingQueue<>();
   private volatile boolean stopped;
@@ -40,15 +40,15 @@ final class ParallelRun<R extends Serializable> {
     try (ExecutorService workers = Executors.newFixedThreadPool(context.threads())) {
       try {
         for (int i = 0; i < tasks.size(); i++) {
-          int piece = i;
-          workers.execute(() -> run(piece, context));
+          int index = i;
+          workers.execute(() -> run(index, context));
         }
         complete = processEvents();
       } finally {
-        stopped = true; // and closing waits for those that have begun
+        stopped = true; // closing the executor waits for tasks that have started
       }
     }
-    events.forEach(Runnable::run); // what was finished meanwhile
+    events.forEach(Runnable::run); // deliver what finished in the meantime
     return complete;
   }
 
@@ -83,7 +83,7 @@ final class ParallelRun<R extends Serializable> {
             delivery.take(index, result);
           });
     } catch (WorkCancelledException e) {
-      // There is nothing to deliver.
+      // A cancelled task has no result.
     } catch (RuntimeException | Error e) {
       events.add(() -> rethrow(e));
     }
@@ -96,7 +96,7 @@ final class ParallelRun<R extends Serializable> {
     throw (RuntimeException) why;
   }
 
-  /** Lets the thread that waits for results tell the listener. */
+  /** Forwards reports to the listener on the thread that waits for results. */
   private final class QueuedListener implements ProgressListener {
     private final int index;
 

@@ -2,7 +2,7 @@ package dev.kvasir.lab.work;
 
 import dev.kvasir.lab.ProgressListener;
 
-/** Tells the progress of a part as that of the whole. */
+/** Reports the progress of a part as progress of the whole. */
 public final class PartListener implements ProgressListener {
   private final ProgressListener whole;
   private final double before;
@@ -10,9 +10,9 @@ public final class PartListener implements ProgressListener {
   private final double total;
 
   /**
-   * @param before work that was done before the part
+   * @param before work done before the part
    * @param part work of the part
-   * @param inAll work of the whole
+   * @param total work of the whole
    */
   public PartListener(ProgressListener whole, double before, double part, double total) {
     this.whole = whole;

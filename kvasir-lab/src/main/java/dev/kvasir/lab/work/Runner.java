@@ -5,34 +5,38 @@ import java.io.Serializable;
 import java.util.List;
 import java.util.Optional;
 
-/** Who runs pieces, having the materials they need. */
+/** Runs tasks on workers that have the inputs the tasks need. */
 public interface Runner extends AutoCloseable {
-  /** Takes results of pieces. */
+  /** Receives the results of tasks. */
   @FunctionalInterface
   interface Delivery<R> {
     /**
-     * @param piece its place in the list
+     * @param index index of the task in the list
      */
     void take(int index, R result);
   }
 
-  /** How many pieces run at the same time; a plan may cut its work the finer. */
+  /**
+   * Returns how many tasks run in parallel; a plan may split its work more finely for a larger
+   * number.
+   */
   default int parallelism() {
     return 1;
   }
 
   /**
-   * Runs pieces. Results come in any order, each piece's once, one at a time and on the thread that
-   * calls; so does all that the listener hears.
+   * Runs tasks. Each result is delivered once, in any order. Deliveries and reports to the listener
+   * come one at a time, on the calling thread.
    *
-   * @param listener is told of progress up to the work of all pieces
-   * @return false where the listener ended it; what was finished until then is delivered
-   * @throws dev.kvasir.error.InvalidInputException what a piece was refused with
+   * @param listener receives progress up to the cost of all tasks
+   * @return false if the listener cancelled the run; results finished until then have been
+   *     delivered
+   * @throws dev.kvasir.error.InvalidInputException if a task was rejected
    */
   <R extends Serializable> boolean run(
       List<? extends LabTask<? extends R>> tasks, ProgressListener listener, Delivery<R> delivery);
 
-  /** The address of a page on which people watch it, if it has one. */
+  /** Returns the URL of a page that shows the progress, if there is one. */
   default Optional<String> dashboardUrl() {
     return Optional.empty();
   }

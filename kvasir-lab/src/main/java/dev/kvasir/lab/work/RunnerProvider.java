@@ -4,17 +4,18 @@ import dev.kvasir.Model;
 import java.util.Map;
 
 /**
- * Opens runners on other machines, found through {@link java.util.ServiceLoader}: the lab does not
- * know the modules above it.
+ * Opens runners on other machines. Implementations are found through {@link
+ * java.util.ServiceLoader}, because the lab does not depend on the modules above it.
  */
 public interface RunnerProvider {
   /**
-   * What somebody wants work to run with.
+   * Describes the runner to open.
    *
-   * @param place where, as typed
-   * @param settings of the place, as it names them
-   * @param ship whether materials are sent along; otherwise they lie at the same paths everywhere
-   * @param model what the plan was made with, loaded from the materials
+   * @param address where to run, as typed
+   * @param settings settings of the implementation
+   * @param distributeFiles whether input files are sent to the workers; otherwise every machine has
+   *     them at the same paths
+   * @param model the model of the plan, loaded from the inputs
    */
   record RunnerRequest(
       String address,
@@ -24,22 +25,22 @@ public interface RunnerProvider {
       Model model) {}
 
   /**
-   * Threads that the model of the plan should have, because pieces run in this process too.
+   * Returns the number of threads for the model of the plan when tasks run in this process too.
    *
-   * @return 0 where they do not
+   * @return 0 if no task runs in this process
    */
   int localThreads(String address);
 
   /**
-   * Pieces that run at a time on this process's heap, or on that of one machine where they run on
-   * others. Works are foretold before anybody is asked, so nothing is opened for it.
+   * Returns how many tasks share the heap of this process, or of one machine where tasks run
+   * remotely. Resource estimates call this before anything is opened.
    *
-   * @param settings of the place, as it names them
+   * @param settings settings of the implementation
    */
   int tasksPerProcess(String address, Map<String, String> settings);
 
   /**
-   * @throws dev.kvasir.error.InvalidInputException where nobody is at the place
+   * @throws dev.kvasir.error.InvalidInputException if nothing answers at the address
    */
   Runner open(RunnerRequest request);
 }

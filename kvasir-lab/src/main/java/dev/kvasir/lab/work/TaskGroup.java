@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Pieces whose results make something together. They are handed over once all are there, in the
- * order of the pieces, so that nothing depends on which was finished first.
+ * Tasks whose results are reduced together. The reducer runs once all results are present and gets
+ * them in task order, so nothing depends on which task finishes first.
  */
 public final class TaskGroup<R extends Serializable> {
   private final List<? extends LabTask<R>> tasks;
@@ -18,7 +18,7 @@ public final class TaskGroup<R extends Serializable> {
   private int missing;
 
   /**
-   * @param whole takes the results of all pieces
+   * @param reducer receives the results of all tasks
    */
   public TaskGroup(List<? extends LabTask<R>> tasks, Consumer<List<R>> reducer) {
     this.tasks = List.copyOf(tasks);
@@ -27,15 +27,15 @@ public final class TaskGroup<R extends Serializable> {
     this.missing = tasks.size();
   }
 
-  /** One piece, whose result is of use by itself. */
+  /** Returns a group of one task. */
   public static <R extends Serializable> TaskGroup<R> of(LabTask<R> task, Consumer<R> reducer) {
     return new TaskGroup<>(List.of(task), results -> reducer.accept(results.getFirst()));
   }
 
-  /** Runs the pieces of all bundles, in their order where they run one by one. */
+  /** Runs the tasks of all groups, in order where the runner is sequential. */
   public static boolean run(List<TaskGroup<?>> groups, Runner runner, ProgressListener listener) {
     List<LabTask<?>> tasks = new ArrayList<>();
-    List<Consumer<Serializable>> handlers = new ArrayList<>(); // of each piece's result
+    List<Consumer<Serializable>> handlers = new ArrayList<>(); // by task
     for (TaskGroup<?> group : groups) {
       for (int i = 0; i < group.tasks.size(); i++) {
         int index = i;
@@ -47,7 +47,7 @@ public final class TaskGroup<R extends Serializable> {
         tasks, listener, (task, result) -> handlers.get(task).accept(result));
   }
 
-  @SuppressWarnings("unchecked") // the result is that of the piece at this place
+  @SuppressWarnings("unchecked") // the result belongs to the task at this index
   private void take(int task, Serializable result) {
     results.set(task, (R) result);
     if (--missing == 0) {

@@ -14,24 +14,24 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * A file or a flat folder that pieces read, wherever it lies known by its content.
+ * A file or flat folder that tasks read, identified by its content.
  *
- * @param path where it lies on the machine that made the plan
- * @param name its last part
- * @param folder whether it is one
- * @param hashes SHA-256 of each file by its name, in hexadecimal digits
+ * @param path its location on the machine that made the plan
+ * @param name the last part of the path
+ * @param folder whether it is a folder
+ * @param hashes SHA-256 of each file by file name, in hexadecimal digits
  */
 public record TaskInput(
     Role role, String path, String name, boolean folder, TreeMap<String, String> hashes)
     implements Serializable {
-  /** What it is for. */
+  /** What the input is used for. */
   public enum Role {
     MODEL,
     PROFILE,
     FILE
   }
 
-  /** Looks at a file or folder of this machine, and reads all of it. */
+  /** Hashes a file or folder of this machine, which reads all of it. */
   public static TaskInput of(Role role, Path path) {
     Path whole = path.toAbsolutePath().normalize();
     return new TaskInput(
@@ -42,7 +42,7 @@ public record TaskInput(
         hashes(whole));
   }
 
-  /** Files that a model is made of lie beside each other, whichever of them was named. */
+  /** The files of a split model are siblings, whichever of them was named. */
   private static TreeMap<String, String> hashes(Path path) {
     TreeMap<String, String> hashes = new TreeMap<>();
     files(path).forEach(file -> hashes.put(file.getFileName().toString(), ContentHash.hex(file)));
@@ -62,7 +62,7 @@ public record TaskInput(
     }
   }
 
-  /** The files, each by the path that it has on the machine that made the plan. */
+  /** Returns the files by name, with their paths on the machine that made the plan. */
   public Map<String, Path> files() {
     Path directory = folder ? Path.of(path) : Path.of(path).getParent();
     Map<String, Path> files = new TreeMap<>();
@@ -71,9 +71,9 @@ public record TaskInput(
   }
 
   /**
-   * Refuses what lies at a place, unless it is this.
+   * Verifies that a location holds the same content.
    *
-   * @param host what messages call the machine
+   * @param host name of the machine for messages
    */
   public void verifyAt(Path place, String host) {
     Path directory = folder ? place : place.toAbsolutePath().getParent();

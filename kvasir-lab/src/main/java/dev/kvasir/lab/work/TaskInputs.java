@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the pieces of a plan need beside themselves.
+ * All files that the tasks of a plan need.
  *
- * @param all a model's files, where it is not the bundled one; a profile; further files
- * @param context tokens that the model is used for; 0 for as many as it can hold
+ * @param all the model's files unless it is the bundled model, a profile, and further files
+ * @param context context length of the model in tokens; 0 for its maximum
  */
 public record TaskInputs(ArrayList<TaskInput> all, int context) implements Serializable {
-  /** The bundled model, its own profile and no files. */
+  /** Returns inputs with the bundled model, its own profile and no files. */
   public static TaskInputs bundled() {
     return new TaskInputs(new ArrayList<>(), 0);
   }

@@ -2,7 +2,7 @@ package dev.kvasir.lab.work;
 
 import dev.kvasir.lab.ProgressListener;
 
-/** Leaves a piece between two of its steps, because the listener asked for it. */
+/** Ends a task between two steps because the listener cancelled it. */
 public final class WorkCancelledException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -10,7 +10,7 @@ public final class WorkCancelledException extends RuntimeException {
     super("the work was stopped");
   }
 
-  /** Tells a listener how far a piece has come, and leaves the piece where that is enough. */
+  /** Reports progress to the listener and throws if it cancels the task. */
   public static void reportOrThrow(ProgressListener listener, double done, double total) {
     listener.progress(Math.min(done, total), total);
     if (listener.isCancelled()) {

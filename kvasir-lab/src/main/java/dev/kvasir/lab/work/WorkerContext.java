@@ -9,13 +9,13 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
- * What a process has opened for pieces, once for all of them; several may work there at a time. The
- * model's steps may come from several threads, and whatever else a piece changes is its own.
+ * The resources that a process opens once for all tasks. Several tasks may use them concurrently:
+ * the model accepts steps from several threads, and everything else a task modifies is its own.
  */
 public final class WorkerContext implements AutoCloseable {
   private final Model model;
   private final int threads;
-  private final Map<String, Path> files; // by the path that the plan knows
+  private final Map<String, Path> files; // by the path in the plan
   private final boolean ownsModel;
 
   private WorkerContext(Model model, int threads, Map<String, Path> files, boolean ours) {
@@ -25,26 +25,29 @@ public final class WorkerContext implements AutoCloseable {
     this.ownsModel = ours;
   }
 
-  /** A model that somebody else loaded, and closes; files lie where the plan says. */
+  /**
+   * Returns a context for a model that the caller owns and closes; files are at the paths of the
+   * plan.
+   */
   public static WorkerContext of(Model model) {
     return of(model, Runtime.getRuntime().availableProcessors());
   }
 
-  /** The same with some threads. */
+  /** Returns the same with a number of threads. */
   public static WorkerContext of(Model model, int threads) {
     return new WorkerContext(model, threads, Map.of(), false);
   }
 
-  /** For pieces that need no model. */
+  /** Returns a context without a model. */
   public static WorkerContext empty(int threads) {
     return of(null, threads);
   }
 
   /**
-   * Loads what a plan needs.
+   * Loads the inputs of a plan.
    *
-   * @param place where a material lies here
-   * @param threads that a piece may use
+   * @param place maps an input to its location on this machine
+   * @param threads number of threads that a task may use
    */
   public static WorkerContext open(
       TaskInputs inputs, Function<TaskInput, Path> place, int threads) {
@@ -66,20 +69,20 @@ public final class WorkerContext implements AutoCloseable {
     return new WorkerContext(model, threads, files, true);
   }
 
-  /** One for all pieces; its steps may come from several threads at once. */
+  /** Returns the shared model, which accepts steps from several threads at once. */
   public Model model() {
     return model;
   }
 
-  /** Threads that a piece may use. */
+  /** Returns the number of threads that a task may use. */
   public int threads() {
     return threads;
   }
 
   /**
-   * Where a file of the materials lies here.
+   * Returns the location of an input file on this machine.
    *
-   * @param planned the path that the plan knows it by
+   * @param planned its path in the plan
    */
   public Path file(Path planned) {
     return files.getOrDefault(planned.toAbsolutePath().normalize().toString(), planned);

@@ -1,8 +1,8 @@
 'use strict';
 /**
- * The axes of charts, the words at them and the room that words need. Words are measured as they are
- * drawn, since fonts differ in width and height from one machine to the next: the charts' library
- * would measure labels in a font that is not the page's, and take a letter's width for their height.
+ * Axes of charts with their labels and margins. Labels are measured as drawn, because fonts differ in
+ * width and height between machines: the chart library would measure labels in a font other than the
+ * page's, and take a letter's width for their height.
  */
 const chartAxes = (() => {
   const SIZE = 12;
@@ -11,7 +11,7 @@ const chartAxes = (() => {
   const GAP = 5;
   const EDGE = 4;
 
-  /** Lies as the words of charts do: among the page's styles, its middle on a line. */
+  /** Styled like chart text: with the page's styles, centered on a line. */
   const probe = (() => {
     const picture = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
     const words = document.createElementNS('http://www.w3.org/2000/svg', 'text');
@@ -31,7 +31,7 @@ const chartAxes = (() => {
 
   const widths = new Map();
 
-  /** Remembered, since the same words come at many axes and each measuring lays the page out. */
+  /** Cached, because axes share labels and each measurement triggers a layout of the page. */
   function widthIn(words, font) {
     const key = `${font} ${words}`;
     if (!widths.has(key)) {
@@ -42,7 +42,7 @@ const chartAxes = (() => {
 
   echarts.setPlatformAPI({ measureText: (words, font) => ({ width: widthIn(words, font) }) });
 
-  /** Pixels of a line around whose middle the highest and the lowest letter have room. */
+  /** Line height in pixels that fits the tallest and the lowest letter around its middle. */
   function lineIn(font) {
     const { y, height } = drawn('Hg', font).getBBox();
     return Math.ceil(2 * Math.max(-y, y + height));
@@ -78,11 +78,11 @@ const chartAxes = (() => {
       beside: (name, labels, more) => named(name, width(labels), more),
       nameRoom: GAP + line,
       cut: (words, most) => echarts.format.truncateText(words, most - 2 * EDGE, font, '…'),
-      /** The library makes room for labels itself, but for nothing else: that is to be given. */
+      /** The library reserves space for labels only; everything else has to be specified. */
       around: ({ left = 0, right = 0, top = 0, bottom = 0 }) => ({
         left: EDGE + left, right: EDGE + right, top: EDGE + top, bottom: EDGE + bottom, containLabel: true,
       }),
-      /** Of a chart with labels below and this much inside its axes. */
+      /** Height of a chart with labels below and this much inside its axes. */
       height: (inside, { top = 0, bottom = 0 }) => EDGE + top + inside + MARGIN + line + bottom + EDGE,
     };
   };

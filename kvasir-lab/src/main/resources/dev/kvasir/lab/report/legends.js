@@ -1,5 +1,5 @@
 'use strict';
-/** What marks, lines and colours of a section's charts mean, as entries that flow with the page. */
+/** Legends for the marks, lines and colors of a section's charts, laid out with the page. */
 const legends = (() => {
   const legendOf = section => section.querySelector('.legend');
 

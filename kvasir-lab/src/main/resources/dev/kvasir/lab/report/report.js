@@ -4,7 +4,7 @@
   const rows = evaluation.rows;
   const reference = rows[0];
   const charts = [];
-  /** Drawn at once: the library would let the old size be painted first. */
+  /** Draws immediately, because the library would paint the old size first. */
   const sizes = new ResizeObserver(entries => entries.forEach(({ target }) => {
     const chart = echarts.getInstanceByDom(target);
     chart?.resize();
@@ -74,7 +74,7 @@
     return made;
   }
 
-  /** A framed place for a chart below its caption; cells beyond some thousands go on a canvas. */
+  /** A framed chart below its caption; thousands of cells are drawn on a canvas. */
   function panel(section, title, hint, height, option, cells = 0) {
     const figure = element(section.querySelector('.panels'), 'figure', 'panel');
     const caption = element(figure, 'figcaption', '', title);
@@ -97,7 +97,7 @@
 
   // ---- Rows and their methods ----
 
-  /** What is left of a spec without its widths: rows of one method make one curve. */
+  /** A spec without its widths; rows of one method form one curve. */
   function methodOf(spec) {
     const [head, ...keys] = spec.split(',');
     return [head.split(':')[0], ...keys.filter(key => !/^[kv]=/.test(key))].join(', ');
@@ -153,13 +153,13 @@
     });
   }
 
-  /** Half of the last label stands beyond the axis' end, half of the topmost one above its axis. */
+  /** Half of the last label extends beyond the axis, half of the topmost one above its axis. */
   const plotRoom = lastLabel =>
     ({ top: axes.line / 2, right: axes.width([lastLabel]) / 2, bottom: axes.nameRoom });
 
   /**
-   * From a power of two to just beyond the largest row, the same for charts beside each other. A
-   * block that is not full makes fp16 a little larger than 16 bits.
+   * From a power of two to just beyond the largest row, equal for adjacent charts. An
+   * incomplete block makes fp16 a little larger than 16 bits.
    */
   function bitRange() {
     const sizes = rows.map(row => row.footprint.bitsPerValue).filter(bits => bits > 0);
@@ -175,7 +175,7 @@
     textStyle: { color: theme.ink, fontSize: 13 },
   });
 
-  /** On a logarithmic axis there is no place for fp16's distance from itself. */
+  /** A logarithmic axis cannot show fp16's zero distance from itself. */
   function isDrawable(row, task) {
     const score = row.scores[task];
     return score && row.footprint.bitsPerValue && score.estimate.value !== null
@@ -314,7 +314,7 @@
     return true;
   }
 
-  /** A label may be wider than the narrowest column, and the last one then stands beyond its end. */
+  /** A label may be wider than the narrowest column; the last one then extends beyond its end. */
   const cellRoom = (labels, narrowest) =>
     ({ right: Math.max(0, axes.width(labels.slice(-1)) - narrowest) / 2, bottom: axes.nameRoom });
 
@@ -374,7 +374,7 @@
       xAxis: axes.axis({ type: 'value', splitLine: { show: false } }),
       yAxis: axes.axis({
         type: 'category', inverse: true, data: drawn.map(row => row.spec), splitLine: { show: false },
-        // Names stand above their bars: beside them, long ones would take a phone's whole width.
+        // Names are above their bars: next to them, long ones would fill a phone's width.
         z: 10,
         label: { inside: true, margin: 0, interval: 0, color: theme.ink, align: 'left',
           verticalAlign: 'bottom', padding: [0, 0, BAR / 2 + 3, 0],

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class LayerBitAllocationTest {
-  /** Sensitivities of about the sizes that are measured, less at more bits, some very close. */
+  /** Returns sensitivities of realistic sizes, smaller at more bits, some nearly equal. */
   private static Sensitivities random(int layers, List<Integer> widths, long seed) {
     Random random = new Random(seed);
     double[][] keys = new double[layers][widths.size()];
@@ -30,7 +30,7 @@ class LayerBitAllocationTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
-  void noOtherWidthsWithinTheBudgetSufferLess(long seed) {
+  void allocationIsOptimal(long seed) {
     Sensitivities sensitivities = random(6, Sensitivities.WIDTHS, seed);
     for (double budget : new double[] {2, 2.34, 3, 4, 5.5, 8}) {
       LayerBitAllocation found = LayerBitAllocation.within(sensitivities, budget);
@@ -60,34 +60,34 @@ class LayerBitAllocationTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
-  void sixtyFourLayersAreSolvedExactlyToo(long seed) {
+  void sixtyFourLayersAreSolvedExactly(long seed) {
     Sensitivities sensitivities = random(64, List.of(2, 4, 8, 16), seed);
     for (double budget : new double[] {2.5, 3, 4, 6.1}) {
       assertThat(LayerBitAllocation.within(sensitivities, budget).sensitivity())
           .as("seed %d, budget %s", seed, budget)
-          .isCloseTo(leastByTable(sensitivities, (int) (budget * 64)), within(1e-15));
+          .isCloseTo(leastByDynamicProgramming(sensitivities, (int) (budget * 64)), within(1e-15));
     }
   }
 
-  /** The least sum of the layers so far for each number of bits that they may take. */
-  private static double leastByTable(Sensitivities sensitivities, int bitsInAll) {
-    double[] least = new double[bitsInAll + 1];
+  /** Solves the allocation by dynamic programming over the number of bits. */
+  private static double leastByDynamicProgramming(Sensitivities sensitivities, int totalBits) {
+    double[] least = new double[totalBits + 1];
     for (int layer = 0; layer < sensitivities.layers(); layer++) {
-      double[] next = new double[bitsInAll + 1];
+      double[] next = new double[totalBits + 1];
       Arrays.fill(next, Double.POSITIVE_INFINITY);
       for (int width : sensitivities.widths()) {
-        for (int bits = width; bits <= bitsInAll; bits++) {
+        for (int bits = width; bits <= totalBits; bits++) {
           double sum = least[bits - width] + sensitivities.of(layer, width);
           next[bits] = Math.min(next[bits], sum);
         }
       }
       least = next;
     }
-    return least[bitsInAll];
+    return least[totalBits];
   }
 
   @Test
-  void aBudgetOfTheWidestIsSpentAndOneBelowTheNarrowestRefused() {
+  void wideBudgetIsSpentAndTooNarrowOneIsRejected() {
     Sensitivities sensitivities = random(5, List.of(2, 4), 1);
     assertThat(LayerBitAllocation.within(sensitivities, 100).bits()).containsOnly(4);
     assertThat(LayerBitAllocation.within(sensitivities, 2.4).bits()).containsOnlyOnce(4);

@@ -55,7 +55,7 @@ class SensitivitiesTest {
   }
 
   @Test
-  void aSensitivityIsTheSumOfGradientTimesLossOverAllNumbers() {
+  void sensitivityIsSumOfGradientTimesError() {
     double[] expected = new double[2]; // of keys and values
     TextVisitor visitor =
         new TextVisitor() {
@@ -90,9 +90,9 @@ class SensitivitiesTest {
     return sum;
   }
 
-  /** Twenty tokens are one group, so a channel's range is that of all tokens that count. */
+  /** Twenty tokens form one group, so a channel's range covers all tokens that count. */
   @Test
-  void keysByChannelLoseWhatTheRangeOfTheChannelSays() {
+  void perChannelKeyErrorFollowsChannelRange() {
     double[] expected = new double[1];
     TextVisitor visitor =
         new TextVisitor() {
@@ -132,7 +132,7 @@ class SensitivitiesTest {
   }
 
   @Test
-  void widerCodesAreLessSensitiveAndTokensThatStayAsTheyAreDoNotCount() {
+  void widerCodesAreLessSensitiveAndSinksDoNotCount() {
     Sensitivities all = measure(0);
     Sensitivities later = measure(1);
     for (int layer = 0; layer < all.layers(); layer++) {
@@ -144,35 +144,35 @@ class SensitivitiesTest {
   }
 
   @Test
-  void progressIsToldAndAStopLeavesNothing() {
+  void progressIsReportedAndCancellingLeavesNoResult() {
     SensitivitySettings ofTwoBits = new SensitivitySettings(List.of(2), 1, KeyScaleAxis.TOKEN);
-    List<Double> told = new ArrayList<>();
-    ProgressListener listener = (done, inAll) -> told.add(done / inAll);
+    List<Double> reported = new ArrayList<>();
+    ProgressListener listener = (done, total) -> reported.add(done / total);
     assertThat(Sensitivities.measure(runner(), texts, ofTwoBits, listener)).isPresent();
-    assertThat(told).isSorted().hasSize(3 * 2 * 3).endsWith(1.0);
+    assertThat(reported).isSorted().hasSize(3 * 2 * 3).endsWith(1.0);
     ProgressListener stopping =
         new ProgressListener() {
-          private int asked;
+          private int polls;
 
           @Override
-          public void progress(double done, double inAll) {}
+          public void progress(double done, double total) {}
 
           @Override
           public boolean isCancelled() {
-            return ++asked == 4;
+            return ++polls == 4;
           }
         };
     assertThat(Sensitivities.measure(runner(), texts, ofTwoBits, stopping)).isEmpty();
   }
 
   @Test
-  void whatWasKeptOfARunIsNotMeasuredAgain() {
+  void savedTextsAreNotMeasuredAgain() {
     List<Integer> widths = List.of(2, 4, 8, 16);
     SensitivitySettings settings = new SensitivitySettings(widths, 1, KeyScaleAxis.TOKEN);
-    Map<Integer, Sensitivities> kept = new HashMap<>();
-    Sensitivities.measure(runner(), texts, settings, Map.of(), kept::put, ProgressListener.NONE);
-    assertThat(kept).hasSize(3);
-    float[] ofFile = kept.get(1).floats();
+    Map<Integer, Sensitivities> saved = new HashMap<>();
+    Sensitivities.measure(runner(), texts, settings, Map.of(), saved::put, ProgressListener.NONE);
+    assertThat(saved).hasSize(3);
+    float[] ofFile = saved.get(1).floats();
     Map<Integer, Sensitivities> known =
         Map.of(1, Sensitivities.of(widths, tiny.config().layers(), ofFile));
     Map<Integer, Sensitivities> further = new HashMap<>();

@@ -10,7 +10,7 @@ class SensitivityJournalTest {
   @TempDir private Path folder;
 
   @Test
-  void textsOfTheSameSourceComeBackUntilAllAreDone() {
+  void textsOfTheSameSourceAreReadBack() {
     Path file = folder.resolve("a.texts");
     SensitivityJournal journal = journal(file, "a book");
     assertThat(journal.known()).isEmpty();

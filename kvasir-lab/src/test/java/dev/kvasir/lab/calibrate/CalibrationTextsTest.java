@@ -31,7 +31,7 @@ class CalibrationTextsTest {
   }
 
   @Test
-  void samplesAreStretchesOfTheTextInTheirOrder() {
+  void samplesAreSegmentsOfTheTextInOrder() {
     String all = model.tokenizer().decode(model.tokenizer().encode(BundledText.stream(), false));
     int from = 0;
     for (int[] sample : choose(4, 300, 1)) {
@@ -43,21 +43,21 @@ class CalibrationTextsTest {
   }
 
   @Test
-  void theSeedAloneDecides() {
+  void onlyTheSeedMatters() {
     assertThat(choose(3, 200, 5)).usingRecursiveComparison().isEqualTo(choose(3, 200, 5));
     assertThat(choose(3, 200, 5).getFirst()).isNotEqualTo(choose(3, 200, 6).getFirst());
   }
 
   @Test
-  void impossibleSizesAreRefused() {
-    assertRefused(0, 10, "samples is 0; expected at least 1");
-    assertRefused(1, 1, "the length of samples is 1; expected 2 to 16384, the model's context");
+  void impossibleSizesAreRejected() {
+    assertRejected(0, 10, "samples is 0; expected at least 1");
+    assertRejected(1, 1, "the length of samples is 1; expected 2 to 16384, the model's context");
     assertThatThrownBy(() -> CalibrationTexts.choose(model, "a.txt", "One two.", 1, 100, 1))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageMatching("a.txt has \\d tokens; expected at least 100, a sample's length");
   }
 
-  private static void assertRefused(int count, int length, String message) {
+  private static void assertRejected(int count, int length, String message) {
     assertThatThrownBy(() -> choose(count, length, 1))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(message);

@@ -17,14 +17,14 @@ class PerTokenQuantizerTest {
   }
 
   @Test
-  void codesAreEvenlySpacedFromTheLeastToTheMost() {
+  void levelsAreUniformFromMinimumToMaximum() {
     assertThat(roundTrip(new float[] {-1, -0.6f, 0.1f, 2}, 4, 2)).containsExactly(-1, -1, 0, 2);
   }
 
   @Test
-  void headsAndStretchesOf128ChannelsAreCodedApart() {
+  void headsAndGroupsOf128ChannelsAreIndependent() {
     float[] x = new float[2 * 192];
-    x[0] = 100; // in the first stretch of the first head
+    x[0] = 100; // in the first group of the first head
     x[130] = 0.25f;
     x[191] = 1;
     float[] out = roundTrip(x, 192, 1);
@@ -35,7 +35,7 @@ class PerTokenQuantizerTest {
 
   @ParameterizedTest
   @CsvSource({"1", "2", "4", "8", "16"})
-  void nothingIsFartherOffThanHalfAStep(int bits) {
+  void errorIsAtMostHalfAStep(int bits) {
     float[] x = new float[64];
     Random random = new Random(bits);
     for (int i = 0; i < x.length; i++) {
@@ -49,14 +49,14 @@ class PerTokenQuantizerTest {
   }
 
   @Test
-  void aConstantGroupComesBackAsItIs() {
+  void constantGroupIsRestoredExactly() {
     assertThat(roundTrip(new float[] {0.3f, 0.3f, 0.3f}, 3, 2)).containsOnly(0.3f);
     float[] narrow = {0, Float.MIN_VALUE, 0};
     assertThat(roundTrip(narrow, 3, 2)).containsOnly(0);
   }
 
   @Test
-  void widthsBeyondSixteenAreRefused() {
+  void widthsAboveSixteenAreRejected() {
     assertThatThrownBy(() -> new UniformGroupQuantizer(17))
         .hasMessage("bits is 17; expected 1 to 16");
   }

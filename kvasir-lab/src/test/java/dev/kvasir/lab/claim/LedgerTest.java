@@ -40,7 +40,7 @@ class LedgerTest {
   @TempDir private Path folder;
 
   @Test
-  void theDocumentSaysWhatTheFiguresOfTheRepositorySay() throws IOException {
+  void documentMatchesTheMeasurementsOfTheRepository() throws IOException {
     Path results = REPOSITORY.resolve("docs/results");
     List<Entry> entries = new Ledger(results).entries();
     assertThat(entries).hasSizeGreaterThanOrEqualTo(35);
@@ -50,7 +50,7 @@ class LedgerTest {
   }
 
   @Test
-  void everyTableThatTriesAClaimIsOneOfThoseThatCanBeMeasured() {
+  void everyExperimentTableIsAStandardTable() {
     new Ledger(folder)
         .entries().stream()
             .map(entry -> entry.claim().experiment())
@@ -62,7 +62,7 @@ class LedgerTest {
   }
 
   @Test
-  void withoutFiguresNothingIsTried() {
+  void withoutMeasurementsNothingIsJudged() {
     assertThat(new Ledger(folder).entries()).extracting(Entry::finding).containsOnly(Finding.NONE);
     assertThatThrownBy(() -> Ledger.experiment(1000))
         .isInstanceOf(InvalidInputException.class)
@@ -89,7 +89,7 @@ class LedgerTest {
   }
 
   @Test
-  void whatWasNotMeasuredIsNotTried() {
+  void unmeasuredRowsAreNotJudged() {
     measure(row("fp16", 0.0), row("near", 0.1));
     assertThat(judge(RowCheck.better("near", "missing", Task.KLD))).isEqualTo(Finding.NONE);
     assertThat(judge(RowCheck.better("near", "fp16", Task.CHAIN))).isEqualTo(Finding.NONE);
@@ -104,7 +104,7 @@ class LedgerTest {
   }
 
   @Test
-  void numbersAreFoundByTheirNames() {
+  void numbersAreFoundByName() {
     MeasurementsFile.write(folder.resolve("numbers.json"), Map.of("speed", 1.5), ORIGIN);
     Measurements measurements = Measurements.read(folder.resolve("numbers.json")).orElseThrow();
     assertThat(NumberCheck.atLeast("speed", 1.4, "%.2f times").judge(measurements))
@@ -114,7 +114,7 @@ class LedgerTest {
   }
 
   @Test
-  void numbersAreHeldAgainstEachOther() {
+  void numbersAreCompared() {
     MeasurementsFile.write(
         folder.resolve("numbers.json"),
         Map.of("layer 0", 3.0, "layer 1", 0.5, "layer 2", 2.0),
@@ -143,7 +143,7 @@ class LedgerTest {
   }
 
   @Test
-  void theSameSpecIsComparedAcrossTrials() {
+  void sameSpecIsComparedAcrossExperiments() {
     Experiment one = Experiment.json("one");
     EvaluationJson.write(evaluation(row("same", 0.4)), one.file(folder));
     EvaluationJson.write(evaluation(row("same", 0.1)), folder.resolve("four.json"));
@@ -154,9 +154,9 @@ class LedgerTest {
         .isEqualTo(Finding.NONE);
   }
 
-  /** So that claims can be held against other models, which 'kvasir eval' measures. */
+  /** Allows claims to be checked for other models measured by 'kvasir eval'. */
   @Test
-  void anEvaluationAloneHasRowsToo() {
+  void bareEvaluationHasRows() {
     EvaluationJson.write(evaluation(row("near", 0.1), row("far", 0.4)), folder.resolve("own.json"));
     Measurements measurements = Measurements.read(folder.resolve("own.json")).orElseThrow();
     assertThat(RowCheck.better("near", "far", Task.KLD).judge(measurements).verdict())

@@ -34,11 +34,11 @@ class AsymmetricErrorTest {
   }
 
   /**
-   * Turning leaves Gaussian keys what they are. The range of 32 of them is about 4.14 deviations;
-   * at two bits codes are a third of that apart, and leave a twelfth of its square.
+   * Rotation leaves Gaussian keys Gaussian. The range of 32 of them is about 4.14 standard
+   * deviations; at two bits the step is a third of that, and the error a twelfth of its square.
    */
   @Test
-  void gaussianVectorsLeaveWhatTheirRangeSays() {
+  void gaussianErrorFollowsTheRange() {
     AsymmetricError error = new AsymmetricError(sample(400, new Random(3)), LENGTH, rotation());
     double expected = Math.pow(4.14 / 3, 2) / 12;
     assertThat(error.of(Side.KEYS, 0, 2)).isCloseTo(expected, within(0.1 * expected));
@@ -47,7 +47,7 @@ class AsymmetricErrorTest {
   }
 
   @Test
-  void equalVectorsLeaveNothingUntilTheyAreTurned() {
+  void equalVectorsHaveNoErrorUntilTheyAreRotated() {
     AsymmetricError error = new AsymmetricError(sample(400, null), LENGTH, rotation());
     assertThat(error.of(Side.VALUES, 0, 2)).isZero();
     assertThat(error.of(Side.KEYS, 0, 2)).isBetween(0.001, 0.1);

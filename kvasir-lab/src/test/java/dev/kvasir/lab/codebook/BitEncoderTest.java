@@ -13,7 +13,7 @@ class BitEncoderTest {
   private final SplittableRandom random = new SplittableRandom(4);
 
   @Test
-  void gradientsAreThoseOfFiniteDifferences() {
+  void gradientsMatchFiniteDifferences() {
     BitEncoder encoder = new BitEncoder(LENGTH, 5, 8, random);
     float[] x = vectors(1, 3).x();
     double[] noise = random.doubles(encoder.logitCount(), -1, 3).toArray();
@@ -36,7 +36,7 @@ class BitEncoderTest {
   }
 
   @Test
-  void trainingLeavesLess() {
+  void trainingLowersTheError() {
     TrainingSet set = vectors(2000, 1);
     BitEncoder encoder = new BitEncoder(LENGTH, 16, 12, random);
     BitEncoderTraining training = new BitEncoderTraining(encoder, set, random);
@@ -45,7 +45,7 @@ class BitEncoderTest {
     assertThat(training.errorOf(set)).isLessThan(0.45).isLessThan(before / 3);
   }
 
-  /** Of length one, as codebooks see them. */
+  /** Returns vectors of norm one, as codebooks receive them. */
   private static TrainingSet vectors(int count, long seed) {
     Random gaussian = new Random(seed);
     float[] x = new float[count * LENGTH];

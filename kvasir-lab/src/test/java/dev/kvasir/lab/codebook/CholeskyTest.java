@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CholeskyTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 4, 5, 11, 64})
-  void whatWasMultipliedIsFound(int size) {
+  void solvesForTheOriginalMatrix(int size) {
     Random random = new Random(size);
     double[][] factor = gaussian(size, size, random);
     double[][] matrix = new double[size][size];
@@ -42,7 +42,7 @@ class CholeskyTest {
   }
 
   @Test
-  void aMatrixThatIsNotPositiveIsRefused() {
+  void matrixThatIsNotPositiveDefiniteIsRejected() {
     assertThatThrownBy(() -> new Cholesky(new double[][] {{1, 2}, {2, 1}}))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("pivot 1 is -3.0; expected more than 0");

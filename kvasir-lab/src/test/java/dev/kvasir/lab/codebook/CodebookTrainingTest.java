@@ -26,7 +26,7 @@ class CodebookTrainingTest {
   private static final TrainingSettings SETTINGS = new TrainingSettings(2, 3, 4, 0.05, 0.001, 1, 2);
   private static final VectorSample SAMPLE = sample(800, 1);
 
-  /** Keys and values that lie near planes of three dimensions, far off zero. */
+  /** Returns keys and values near three-dimensional planes, far from zero. */
   private static VectorSample sample(int count, long seed) {
     VectorSample sample = VectorSample.zero(SHAPE, count);
     Random directions = new Random(77);
@@ -62,14 +62,14 @@ class CodebookTrainingTest {
         .toList();
   }
 
-  /** Keeps what is finished, and stops after so many heads. */
-  private static final class Keeper implements ProgressListener {
-    private final Map<HeadId, Codebook> kept = new HashMap<>();
+  /** Saves finished heads and cancels after a number of them. */
+  private static final class Recorder implements ProgressListener {
+    private final Map<HeadId, Codebook> saved = new HashMap<>();
     private final int most;
     private double done;
-    private double inAll;
+    private double total;
 
-    Keeper(int most) {
+    Recorder(int most) {
       this.most = most;
     }
 
@@ -77,36 +77,37 @@ class CodebookTrainingTest {
     public void progress(double doneByNow, double all) {
       assertThat(doneByNow).isGreaterThan(done);
       done = doneByNow;
-      inAll = all;
+      total = all;
     }
 
     @Override
     public boolean isCancelled() {
-      return kept.size() >= most;
+      return saved.size() >= most;
     }
   }
 
-  private static Keeper train(Set<HeadId> finished, int threads, int most) {
-    Keeper keeper = new Keeper(most);
+  private static Recorder train(Set<HeadId> finished, int threads, int most) {
+    Recorder recorder = new Recorder(most);
     new CodebookTraining(SAMPLE, SETTINGS, 5)
-        .run(finished, new LocalRunner(WorkerContext.empty(threads)), keeper, keeper.kept::put);
-    return keeper;
+        .run(
+            finished, new LocalRunner(WorkerContext.empty(threads)), recorder, recorder.saved::put);
+    return recorder;
   }
 
   @Test
-  void everyHeadIsTrainedWhateverTheThreads() {
-    Keeper alone = train(Set.of(), 1, 100);
-    Keeper together = train(Set.of(), 3, 100);
-    assertThat(alone.kept.keySet()).containsExactlyInAnyOrderElementsOf(heads());
-    assertThat(alone.done).isEqualTo(alone.inAll);
+  void everyHeadIsTrainedWithAnyNumberOfThreads() {
+    Recorder alone = train(Set.of(), 1, 100);
+    Recorder together = train(Set.of(), 3, 100);
+    assertThat(alone.saved.keySet()).containsExactlyInAnyOrderElementsOf(heads());
+    assertThat(alone.done).isEqualTo(alone.total);
     for (HeadId head : heads()) {
-      assertSame(alone.kept.get(head), together.kept.get(head));
+      assertSame(alone.saved.get(head), together.saved.get(head));
     }
   }
 
-  /** As when it goes to another process. */
+  /** Serialization is what happens when a task runs in another process. */
   @Test
-  void aHeadThatWasSentIsTrainedToTheSameBits() throws Exception {
+  void serializedHeadIsTrainedToTheSameBits() throws Exception {
     HeadId head = heads().get(3);
     HeadTrainingTask here = new HeadTrainingTask(head, SampledHead.in(SAMPLE, head), SETTINGS, 5);
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -124,19 +125,21 @@ class CodebookTrainingTest {
   }
 
   @Test
-  void aStoppedTrainingIsTakenUpWhereItEnded() {
-    Keeper whole = train(Set.of(), 1, 100);
-    Keeper begun = train(Set.of(), 1, 3);
-    assertThat(begun.kept).hasSize(3);
-    Keeper rest = train(begun.kept.keySet(), 1, 100);
-    assertThat(rest.kept).hasSize(5).doesNotContainKeys(begun.kept.keySet().toArray(HeadId[]::new));
-    assertThat(rest.inAll).isEqualTo(5 * StagesTrainer.steps(SETTINGS));
-    rest.kept.forEach((head, codebook) -> assertSame(codebook, whole.kept.get(head)));
+  void cancelledTrainingResumes() {
+    Recorder whole = train(Set.of(), 1, 100);
+    Recorder begun = train(Set.of(), 1, 3);
+    assertThat(begun.saved).hasSize(3);
+    Recorder rest = train(begun.saved.keySet(), 1, 100);
+    assertThat(rest.saved)
+        .hasSize(5)
+        .doesNotContainKeys(begun.saved.keySet().toArray(HeadId[]::new));
+    assertThat(rest.total).isEqualTo(5 * StagesTrainer.steps(SETTINGS));
+    rest.saved.forEach((head, codebook) -> assertSame(codebook, whole.saved.get(head)));
   }
 
   @Test
-  void whatIsLearnedHoldsForOtherVectors() {
-    Map<HeadId, Codebook> books = train(Set.of(), 2, 100).kept;
+  void codebooksGeneralizeToOtherVectors() {
+    Map<HeadId, Codebook> books = train(Set.of(), 2, 100).saved;
     VectorSample other = sample(400, 2);
     for (Side side : Side.values()) {
       for (int layer = 0; layer < 2; layer++) {

@@ -34,7 +34,7 @@ class HeadCheckpointsTest {
   }
 
   @Test
-  void whatWasKeptComesBackToTheBit() {
+  void savedCodebooksAreRestoredBitForBit() {
     heads("m", "t").save(KEYS, keys);
     assertThat(heads("m", "t").heads()).containsExactly(KEYS);
     heads("m", "t").save(VALUES, values);
@@ -45,32 +45,32 @@ class HeadCheckpointsTest {
   }
 
   @Test
-  void headsOfAnotherTrainingOrModelDoNotCount() {
+  void headsOfAnotherTrainingOrModelAreIgnored() {
     heads("m", "t").save(KEYS, keys);
     assertThat(heads("m", "another").heads()).isEmpty();
     assertThat(heads("another", "t").heads()).isEmpty();
   }
 
   @Test
-  void nothingStaysBehind() {
+  void deleteRemovesTheFolder() {
     heads("m", "t").save(KEYS, keys);
     heads("m", "t").delete();
     assertThat(folder).isEmptyDirectory();
   }
 
   @Test
-  void norWhatAKilledRunHasLeft() throws IOException {
+  void deleteRemovesFilesOfAKilledRun() throws IOException {
     heads("m", "t").save(KEYS, keys);
-    Path kept = folder.resolve("a.heads");
-    Files.writeString(kept.resolve(".values-0-0.4711.part"), "half a head");
-    Files.writeString(kept.resolve("values-31-7"), "of a larger model");
+    Path checkpoints = folder.resolve("a.heads");
+    Files.writeString(checkpoints.resolve(".values-0-0.4711.part"), "half a head");
+    Files.writeString(checkpoints.resolve("values-31-7"), "of a larger model");
     heads("m", "t").delete();
     assertThat(folder).isEmptyDirectory();
     heads("m", "t").delete();
   }
 
   @Test
-  void aFolderOfSomebodyElseIsLeftAloneWithoutAWord() throws IOException {
+  void foreignSubfolderIsKept() throws IOException {
     heads("m", "t").save(KEYS, keys);
     Path notes = Files.createDirectory(folder.resolve("a.heads").resolve("notes"));
     heads("m", "t").delete();

@@ -13,7 +13,7 @@ class LayerTrialTest {
   private static final VectorSample TRAINING = sample(600, 1);
   private static final VectorSample TEST = sample(200, 2);
 
-  /** All channels of a head lie on a line, so that one code for all of them says most. */
+  /** All channels of a head lie on a line, so that one code for all of them is most efficient. */
   private static VectorSample sample(int count, long seed) {
     VectorSample sample = VectorSample.zero(SHAPE, count);
     Random random = new Random(seed);
@@ -31,7 +31,7 @@ class LayerTrialTest {
   }
 
   @Test
-  void moreStagesLeaveLess() {
+  void moreStagesLowerTheError() {
     LayerTrial trial = new LayerTrial(1, 2, 1, () -> false);
     LayerCodebooks one = trial.train(TRAINING, 1).orElseThrow();
     LayerCodebooks two = trial.train(TRAINING, 2).orElseThrow();
@@ -44,7 +44,7 @@ class LayerTrialTest {
   }
 
   @Test
-  void aCodeForAllPairsLeavesLessThanTwoForHalfOfThem() {
+  void oneCodeForAllPairsBeatsTwoForHalfOfThem() {
     LayerTrial trial = new LayerTrial(0, 2, 1, () -> false);
     double whole = trial.groupedKeyError(TRAINING, TEST, 4, 2).orElseThrow();
     double halves = trial.groupedKeyError(TRAINING, TEST, 2, 1).orElseThrow();
@@ -53,7 +53,7 @@ class LayerTrialTest {
   }
 
   @Test
-  void whoStopsGetsNothing() {
+  void cancellingLeavesNoResult() {
     LayerTrial trial = new LayerTrial(0, 2, 1, () -> true);
     assertThat(trial.train(TRAINING, 1)).isEmpty();
     assertThat(trial.groupedKeyError(TRAINING, TEST, 4, 1)).isEmpty();

@@ -4,7 +4,7 @@ import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.codec.commvq.KeyCodebook;
 import java.util.Random;
 
-/** Vectors that are sums of known rows, so that it is known how well they can be coded. */
+/** Vectors that are sums of known rows, so that the achievable error is known. */
 final class PlantedVectors {
   static final int LENGTH = 8;
 

@@ -11,10 +11,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 class RowStructureTest {
   private static final int LENGTH = PlantedVectors.LENGTH;
 
-  /** Rows are found up to what may be moved from one half of a sum to the other. */
+  /** Rows are determined up to a shift between the two halves of a sum. */
   @ParameterizedTest
   @EnumSource(RowStructure.class)
-  void theVectorsOfPlantedRowsAreFittedToTheLast(RowStructure structure) {
+  void plantedRowsAreFittedExactly(RowStructure structure) {
     PlantedVectors planted = new PlantedVectors(structure, 2, 6000, 64, 1);
     AdditiveStages fitted = fit(structure, planted, 1e-6);
     for (int i = 0; i < planted.set.count(); i++) {
@@ -26,10 +26,10 @@ class RowStructureTest {
     }
   }
 
-  /** At a minimum of a sum of squares every way leads up. */
+  /** At the minimum of a sum of squares, every direction increases it. */
   @ParameterizedTest
   @EnumSource(RowStructure.class)
-  void noOtherRowsOfTheStructureFitBetter(RowStructure structure) {
+  void fitIsOptimalWithinTheStructure(RowStructure structure) {
     PlantedVectors planted = new PlantedVectors(structure, 2, 3000, 64, 2);
     Random random = new Random(3);
     for (int i = 0; i < planted.set.x().length; i++) {
@@ -48,7 +48,7 @@ class RowStructureTest {
 
   @ParameterizedTest
   @EnumSource(RowStructure.class)
-  void rowsThatNothingUsesStayWhereTheyAre(RowStructure structure) {
+  void unusedRowsStayInPlace(RowStructure structure) {
     PlantedVectors planted = new PlantedVectors(structure, 1, 500, 10, 4);
     AdditiveStages before = PlantedVectors.rows(structure, 1, new Random(5));
     Moments moments = moments(planted, 1);

@@ -23,7 +23,7 @@ class StagesTrainerTest {
 
   @ParameterizedTest
   @EnumSource(RowStructure.class)
-  void theErrorFallsFarBelowWhatOneStageLeaves(RowStructure structure) {
+  void errorFallsFarBelowThatOfOneStage(RowStructure structure) {
     assertThat(train(structure, HARD)).isPresent();
     assertThat(errors)
         .hasSize(StagesTrainer.steps(HARD))
@@ -34,20 +34,20 @@ class StagesTrainerTest {
 
   @ParameterizedTest
   @EnumSource(RowStructure.class)
-  void vectorsMayBeSharedBetweenCentres(RowStructure structure) {
+  void vectorsCanBeSharedBetweenCenters(RowStructure structure) {
     assertThat(train(structure, SOFT)).isPresent();
     assertThat(errors.getLast()).isLessThan(0.06);
   }
 
   @ParameterizedTest
   @EnumSource(RowStructure.class)
-  void theSameSeedGivesTheSameRows(RowStructure structure) {
+  void sameSeedGivesSameRows(RowStructure structure) {
     assertThat(train(structure, SOFT).get().rows()).isEqualTo(train(structure, SOFT).get().rows());
   }
 
   @ParameterizedTest
   @EnumSource(RowStructure.class)
-  void whoIsToldMayEndIt(RowStructure structure) {
+  void listenerCanEndTheTraining(RowStructure structure) {
     TrainingSet set = new PlantedVectors(structure, 2, 300, 12, 1).set;
     for (int steps = 1; steps <= StagesTrainer.steps(HARD); steps++) {
       errors.clear();

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class TextVectorsTest {
-  private static final ProgressListener QUIET = (done, inAll) -> {};
+  private static final ProgressListener QUIET = (done, total) -> {};
   private static Model model;
 
   @TempDir private Path folder;
@@ -49,11 +49,11 @@ class TextVectorsTest {
     return TextVectors.read(model, "text", text, settings, runner, storage, listener);
   }
 
-  /** Hears how much there is to read, and stops after some of it. */
+  /** Records the total to read and cancels after some of it. */
   private static final class Reader implements ProgressListener {
     private final double most;
     private double done;
-    private double inAll;
+    private double total;
 
     Reader(double most) {
       this.most = most;
@@ -62,7 +62,7 @@ class TextVectorsTest {
     @Override
     public void progress(double doneByNow, double all) {
       done = doneByNow;
-      inAll = all;
+      total = all;
     }
 
     @Override
@@ -93,28 +93,28 @@ class TextVectorsTest {
   }
 
   @Test
-  void aReadingThatWasBrokenOffGoesOnAndWhatIsDamagedIsReadAgain() throws IOException {
+  void interruptedReadingResumesAndDamagedSegmentsAreReadAgain() throws IOException {
     String text = BundledText.filler().substring(0, 2000);
     TextVectors expected = read(text, 300, QUIET).orElseThrow();
     Reader whole = readIntoFolder(expected, text, "a", Double.MAX_VALUE);
-    assertThat(readIntoFolder(expected, text, "a", Double.MAX_VALUE).inAll).isZero();
+    assertThat(readIntoFolder(expected, text, "a", Double.MAX_VALUE).total).isZero();
 
-    assertThat(readIntoFolder(expected, text, "b", 100).inAll).isEqualTo(whole.inAll);
+    assertThat(readIntoFolder(expected, text, "b", 100).total).isEqualTo(whole.total);
     Reader rest = readIntoFolder(expected, text, "b", Double.MAX_VALUE);
-    assertThat(rest.inAll).isEqualTo(whole.inAll - 128);
+    assertThat(rest.total).isEqualTo(whole.total - 128);
 
     Path heldOut = folder.resolve("vectors").resolve("held-out");
     byte[] bytes = Files.readAllBytes(heldOut);
     bytes[bytes.length - 100] ^= 1;
     Files.write(heldOut, bytes);
-    assertThat(readIntoFolder(expected, text, "b", Double.MAX_VALUE).inAll).isEqualTo(128);
+    assertThat(readIntoFolder(expected, text, "b", Double.MAX_VALUE).total).isEqualTo(128);
 
     Files.write(heldOut, Arrays.copyOf(bytes, bytes.length - 1));
-    assertThat(readIntoFolder(expected, text, "b", Double.MAX_VALUE).inAll).isEqualTo(128);
+    assertThat(readIntoFolder(expected, text, "b", Double.MAX_VALUE).total).isEqualTo(128);
   }
 
   @Test
-  void whatADiskHasNoRoomForIsRefusedAndNothingStaysBehind() {
+  void sampleTooLargeForTheDiskIsRejectedWithoutLeftovers() {
     SampleFolder samples = new SampleFolder(folder.resolve("vectors"), "");
     assertThatThrownBy(() -> samples.allocate("training", 1L << 60))
         .isInstanceOf(InvalidInputException.class)
@@ -125,7 +125,7 @@ class TextVectorsTest {
   }
 
   @Test
-  void samplesOfEarlierRunsGoWithThoseOfThisOne() throws IOException {
+  void deleteRemovesSamplesOfEarlierRuns() throws IOException {
     SampleFolder samples = new SampleFolder(folder.resolve("vectors"), "");
     samples.allocate("training", 100);
     Files.writeString(folder.resolve("vectors").resolve("text 95"), "of a run with more texts");
@@ -134,7 +134,7 @@ class TextVectorsTest {
   }
 
   @Test
-  void whatIsHeldOutIsTheSecondStretch() {
+  void secondSegmentIsHeldOut() {
     String text = BundledText.filler().substring(0, 2000);
     int tokens = model.tokenizer().encode(text, false).length;
     TextVectors all = read(text, 10_000, QUIET).orElseThrow();
@@ -148,18 +148,18 @@ class TextVectorsTest {
   }
 
   @Test
-  void aTextThatLeavesNothingToLearnFromIsRefused() {
+  void tooShortTextIsRejected() {
     assertThatThrownBy(() -> read("Too short.", 100, QUIET))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessage("text: is shorter than two stretches of 128 tokens, of which one is held out");
+        .hasMessage("text: is shorter than two segments of 128 tokens, of which one is held out");
   }
 
   @Test
-  void whoStopsGetsNothing() {
+  void cancellingLeavesNoResult() {
     ProgressListener stopped =
         new ProgressListener() {
           @Override
-          public void progress(double done, double inAll) {}
+          public void progress(double done, double total) {}
 
           @Override
           public boolean isCancelled() {

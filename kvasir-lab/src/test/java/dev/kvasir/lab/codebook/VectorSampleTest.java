@@ -16,7 +16,7 @@ class VectorSampleTest {
   private static final CacheShape SHAPE = new CacheShape(2, 3, 4);
 
   @Test
-  void vectorsAreFoundWhereTheyWerePut() {
+  void vectorsAreStoredInTheirSlots() {
     VectorSample sample = VectorSample.zero(SHAPE, 7);
     float[] x = {9, 1, 2, 3, 4};
     sample.put(Side.VALUES, 1, 2, 6, x, 1);
@@ -27,26 +27,26 @@ class VectorSampleTest {
   }
 
   @Test
-  void fewTokensAreAllKept() {
+  void fewTokensAreAllSampled() {
     assertThat(Reservoir.slots(7, 10, 1)).containsExactly(0, 1, 2, 3, 4, 5, 6);
   }
 
   @Test
-  void ofManyTokensEachIsAsLikelyToBeKept() {
-    double kept = 0;
+  void manyTokensAreSampledUniformly() {
+    double sampled = 0;
     int rounds = 400;
     for (int seed = 0; seed < rounds; seed++) {
       int[] slots = Reservoir.slots(100, 10, seed);
       assertThat(Arrays.stream(slots).filter(slot -> slot >= 0).sorted())
           .containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
-      kept += Arrays.stream(slots).limit(50).filter(slot -> slot >= 0).count();
+      sampled += Arrays.stream(slots).limit(50).filter(slot -> slot >= 0).count();
     }
-    assertThat(kept / rounds).isCloseTo(5, within(0.3));
+    assertThat(sampled / rounds).isCloseTo(5, within(0.3));
   }
 
-  /** In the first layer a key depends on its token alone, once its position is turned back. */
+  /** In the first layer, a key depends on its token alone once its rotation is undone. */
   @Test
-  void keysAreTurnedBackToBeforeTheirRotation() {
+  void keysAreStoredBeforeRotation() {
     try (Model model = Model.bundled()) {
       int[] ids = new int[300];
       Arrays.setAll(ids, i -> 100 + i % 3);

@@ -20,8 +20,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
 /**
- * Keys and values of 4 bits, whose upper two bits of keys are wiped out of the packed bytes: what a
- * wrong offset in a layout would do.
+ * Four-bit keys and values whose upper two key bits are cleared in the packed bytes, as a wrong
+ * offset in a layout would do.
  */
 final class BrokenPlaneCodec implements StatelessCodec {
   /** The lower two bits of both codes of a byte. */

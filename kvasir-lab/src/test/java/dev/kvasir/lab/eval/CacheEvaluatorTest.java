@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class CacheEvaluatorTest {
-  /** All but drift, whose texts take their time, and what needs a file. */
+  /** All tasks except drift, which is slow, and those that need a file. */
   private static final Set<Task> OWN_TASKS =
       EnumSet.complementOf(EnumSet.of(Task.JSONL, Task.DRIFT));
 
@@ -37,7 +37,7 @@ class CacheEvaluatorTest {
   /** Solves the tasks. */
   private static Model model;
 
-  /** Serves where it does not matter how well tasks are solved. */
+  /** For tests that do not depend on the quality of answers. */
   private static Model shallow;
 
   @BeforeAll
@@ -59,7 +59,7 @@ class CacheEvaluatorTest {
   }
 
   private static Evaluation run(EvaluationSettings settings) {
-    return new CacheEvaluator(shallow, settings, Sources.bundled(true)).run((done, inAll) -> {});
+    return new CacheEvaluator(shallow, settings, Sources.bundled(true)).run((done, total) -> {});
   }
 
   private record Broken(CacheShape shape) implements CandidateCache {
@@ -75,13 +75,13 @@ class CacheEvaluatorTest {
   }
 
   @Test
-  void everyTaskCatchesABrokenPlane() {
+  void everyTaskDetectsABrokenPlane() {
     CacheShape shape = model.config().cacheShape();
     List<CandidateCache> contenders =
         List.of(CandidateCache.of(CacheSpec.DEFAULT, model), new Broken(shape));
     Evaluation evaluation =
         new CacheEvaluator(model, settings(OWN_TASKS, 520, 8), Sources.bundled(true), contenders)
-            .run((done, inAll) -> {});
+            .run((done, total) -> {});
     Row broken = evaluation.rows().getLast();
     assertThat(broken.scores().keySet()).isEqualTo(OWN_TASKS);
     broken
@@ -101,7 +101,7 @@ class CacheEvaluatorTest {
   }
 
   @Test
-  void halfPrecisionDoesNotDivergeFromItselfAndEightBitsHardly() {
+  void fp16HasNoDivergenceAndEightBitsHardlyAny() {
     EvaluationSettings settings = settings(EnumSet.of(Task.KLD), 400, 1, "kivi:8,window=0", "fp32");
     Evaluation evaluation = run(settings);
     assertThat(evaluation.rows())
@@ -123,7 +123,7 @@ class CacheEvaluatorTest {
   }
 
   @Test
-  void theFootprintIsThatOfTheLongestSequence() {
+  void footprintIsThatOfTheLongestSequence() {
     Row row = run(settings(EnumSet.of(Task.PPL), 400, 1)).reference();
     assertThat(row.footprint().tokens()).isEqualTo(384);
     assertThat(row.footprint().kvBytes())
@@ -133,7 +133,7 @@ class CacheEvaluatorTest {
   }
 
   @Test
-  void aBudgetInBitsCountsTheTokensOfATask() {
+  void budgetInBitsScalesWithTheTask() {
     String bare = ",window=0,sinks=0,widths=same,shrink=layer";
     EvaluationSettings settings =
         settings(EnumSet.of(Task.KLD), 520, 1, "pmkvq:2,budget=10bits" + bare, "pmkvq:2" + bare);
@@ -142,12 +142,12 @@ class CacheEvaluatorTest {
     assertThat(rows.get(1).footprint().quantizedBitsPerValue(shape)).isEqualTo(4.5, within(1e-9));
     assertThat(rows.get(2).footprint().quantizedBitsPerValue(shape)).isEqualTo(2.5, within(1e-9));
     assertThat(divergence(rows.get(2)).samples())
-        .as("steps are cut where the budget has no room for a whole block")
+        .as("steps are split where the budget cannot hold a whole block")
         .hasSize(4);
   }
 
   @Test
-  void theSameSeedGivesTheSameScores() {
+  void sameSeedGivesSameScores() {
     EvaluationSettings settings =
         settings(EnumSet.of(Task.PPL, Task.NEEDLE), 260, 1, "kivi:2,window=0");
     List<Row> first = run(settings).rows();
@@ -156,14 +156,14 @@ class CacheEvaluatorTest {
   }
 
   @Test
-  void aStoppedEvaluationKeepsWhatIsFinished() {
+  void cancelledEvaluationKeepsFinishedTasks() {
     EvaluationSettings settings = settings(EnumSet.of(Task.PPL, Task.NEEDLE), 300, 2, "kivi:2");
     int[] steps = {0};
     ProgressListener listener =
         new ProgressListener() {
           @Override
-          public void progress(double done, double inAll) {
-            assertThat(done).isLessThanOrEqualTo(inAll);
+          public void progress(double done, double total) {
+            assertThat(done).isLessThanOrEqualTo(total);
             steps[0]++;
           }
 
@@ -180,7 +180,7 @@ class CacheEvaluatorTest {
   }
 
   @Test
-  void aStoppedEvaluationGoesOnFromItsJournal(@TempDir Path folder) {
+  void cancelledEvaluationResumesFromItsJournal(@TempDir Path folder) {
     Path file = folder.resolve("journal");
     EvaluationSettings settings = settings(EnumSet.of(Task.PPL, Task.NEEDLE), 300, 2, "kivi:2");
     Evaluation whole = run(settings);
@@ -189,13 +189,13 @@ class CacheEvaluatorTest {
     double[] work = {0, 0};
     Evaluation ended =
         new CacheEvaluator(shallow, settings, Sources.bundled(true))
-            .run((done, inAll) -> work[0] = inAll, EvaluationJournal.at(file, "a build"));
+            .run((done, total) -> work[0] = total, EvaluationJournal.at(file, "a build"));
     assertThat(ended.complete()).isTrue();
     assertThat(ended.rows()).extracting(Row::scores).isEqualTo(scores(whole));
     assertThat(ended.rows()).extracting(Row::comparisons).isEqualTo(comparisons(whole));
     assertThat(ended.reference().footprint()).isEqualTo(begun.reference().footprint());
     new CacheEvaluator(shallow, settings, Sources.bundled(true))
-        .run((done, inAll) -> work[1] = inAll, EvaluationJournal.at(file, "another build"));
+        .run((done, total) -> work[1] = total, EvaluationJournal.at(file, "another build"));
     assertThat(work[0]).as("work that was left").isPositive().isLessThan(work[1]);
   }
 
@@ -213,7 +213,7 @@ class CacheEvaluatorTest {
     ProgressListener listener =
         new ProgressListener() {
           @Override
-          public void progress(double done, double inAll) {
+          public void progress(double done, double total) {
             steps[0]++;
           }
 
@@ -226,7 +226,7 @@ class CacheEvaluatorTest {
   }
 
   @Test
-  void whatIsNoJournalIsNotOverwritten(@TempDir Path folder) throws IOException {
+  void otherFilesAreNotOverwritten(@TempDir Path folder) throws IOException {
     Path file = folder.resolve("journal");
     Files.writeString(file, "notes of mine");
     assertThatThrownBy(() -> EvaluationJournal.at(file, "a build"))
@@ -236,7 +236,7 @@ class CacheEvaluatorTest {
   }
 
   @Test
-  void anExactPromptIsNotScoredAndPackedAtItsEnd() {
+  void exactPromptIsUnscoredAndQuantizedAtItsEnd() {
     EvaluationSettings chunked = settings(EnumSet.of(Task.KLD), 900, 1, "kivi:2,window=0");
     Score.Divergence exact =
         divergence(run(chunked.withReading(Reading.exact(900))).rows().getLast());
@@ -248,7 +248,7 @@ class CacheEvaluatorTest {
   }
 
   @Test
-  void aGeneratedTextDriftsFromHalfPrecision() {
+  void generatedTextDriftsFromFp16() {
     Evaluation evaluation = run(settings(EnumSet.of(Task.DRIFT), 512, 2, "kivi:2,window=0"));
     Score.Drift half = (Score.Drift) evaluation.reference().scores().get(Task.DRIFT);
     assertThat(half.samples()).containsExactly(0.0, 0.0);
@@ -260,39 +260,39 @@ class CacheEvaluatorTest {
   }
 
   @Test
-  void questionsOfAFileAreAskedToo() {
+  void questionsFromAFileAreAnswered() {
     Sources sources =
         Sources.bundled(true).withProblems(List.of(new WordProblem("Two?", BigDecimal.TWO)));
     EvaluationSettings settings = settings(EnumSet.of(Task.JSONL), 300, 5);
-    Evaluation evaluation = new CacheEvaluator(shallow, settings, sources).run((done, inAll) -> {});
+    Evaluation evaluation = new CacheEvaluator(shallow, settings, sources).run((done, total) -> {});
     assertThat(evaluation.reference().scores().get(Task.JSONL).samples()).hasSize(1);
   }
 
   @Test
-  void whatCannotBeDoneIsSaidBeforeAnyWork() {
+  void impossibleSettingsAreRejectedBeforeAnyWork() {
     Sources sources = Sources.bundled(true);
-    assertRefused(
+    assertRejected(
         settings(OWN_TASKS, 16_385, 1), sources, "--context is 16385; expected 256 to 16384");
-    assertRefused(settings(OWN_TASKS, 255, 1), sources, "--context is 255");
-    assertRefused(
+    assertRejected(settings(OWN_TASKS, 255, 1), sources, "--context is 255");
+    assertRejected(
         settings(EnumSet.of(Task.PPL), 300, 1),
         sources.withText("short.txt", "Too short."),
         "short.txt: has");
-    assertRefused(
+    assertRejected(
         settings(EnumSet.of(Task.KLD), 1000, 1).withReading(new Reading(Prefill.EXACT, 900)),
         sources,
         "--prompt is 900; expected at most 768");
-    assertRefused(
+    assertRejected(
         new EvaluationSettings(List.of(), EnumSet.of(Task.CHAIN), List.of(300), 1, 2000, 1),
         sources,
         "a program of 2000 steps takes");
-    assertRefused(
+    assertRejected(
         settings(EnumSet.of(Task.PPL), 4000, 1, "pmkvq:2,budget=2MiB,widths=same"),
         sources,
         "the cache 'pmkvq:2,budget=2MiB,widths=same' holds");
   }
 
-  private static void assertRefused(EvaluationSettings settings, Sources sources, String part) {
+  private static void assertRejected(EvaluationSettings settings, Sources sources, String part) {
     assertThatThrownBy(() -> new CacheEvaluator(model, settings, sources))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining(part);

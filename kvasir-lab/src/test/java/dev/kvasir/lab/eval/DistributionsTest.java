@@ -12,7 +12,7 @@ class DistributionsTest {
 
   /** p = (3/4, 1/4), q = (1/2, 1/2): 3/4 ln(3/2) + 1/4 ln(1/2). */
   @Test
-  void divergenceIsThatOfTheDistributions() {
+  void divergenceMatchesTheDefinition() {
     float[] p = {(float) Math.log(3), 0};
     float[] q = {7, 7};
     assertThat(divergence(p, q))
@@ -22,7 +22,7 @@ class DistributionsTest {
   }
 
   @Test
-  void ofARowFromItselfItIsExactlyZero() {
+  void divergenceFromItselfIsExactlyZero() {
     float[] p = {0.1f, -3.3f, 12.25f, 1e-3f, 88};
     assertThat(divergence(p, p)).isZero();
   }
@@ -43,7 +43,7 @@ class DistributionsTest {
   }
 
   @Test
-  void rowsMayLieAnywhere() {
+  void rowsCanStartAtAnyOffset() {
     float[] p = {9, (float) Math.log(3), 0, 9};
     float[] q = {9, 9, 5, 5};
     assertThat(Distributions.divergence(p, 1, q, 2, 2, Distributions.logSumExp(q, 2, 2)))

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class EvaluationJsonTest {
   @Test
-  void namesAreThoseOfTheRecordsAndLabels() {
+  void keysAreComponentNamesAndLabels() {
     JsonObject json = JsonParser.parseString(EvaluationJson.of(example())).getAsJsonObject();
     assertThat(json.get("model").getAsString()).isEqualTo("small");
     assertThat(json.getAsJsonObject("settings").getAsJsonArray("specs").toString())
@@ -37,12 +37,12 @@ class EvaluationJsonTest {
   }
 
   @Test
-  void whatIsNoNumberBecomesNull() {
+  void nonFiniteNumbersBecomeNull() {
     assertThat(EvaluationJson.of(example())).contains("\"tokensPerSecond\": null");
   }
 
   @Test
-  void aFileIsReplacedWhole(@TempDir Path folder) throws IOException {
+  void fileIsReplacedAtomically(@TempDir Path folder) throws IOException {
     Path file = folder.resolve("result.json");
     Files.writeString(file, "old");
     EvaluationJson.write(example(), file);

@@ -26,7 +26,7 @@ class JournalPartsTest {
   }
 
   @Test
-  void whatPartsHaveFoundIsNotFoundAgain() {
+  void resultsOfPartsAreNotComputedAgain() {
     Path first = part("first", "here", "fp16", "kivi:2");
     Path second = part("second", "here", "fp16", "kivi:4");
     Path elsewhere = part("third", "elsewhere", "kivi:8");
@@ -40,7 +40,7 @@ class JournalPartsTest {
   }
 
   @Test
-  void partsOfOtherConditionsOutliveTheTable() {
+  void partsOfOtherConditionsAreKept() {
     Path own = part("own", "here", "fp16");
     Path elsewhere = part("other", "elsewhere", "kivi:8");
     EvaluationJournal whole =
@@ -53,7 +53,7 @@ class JournalPartsTest {
   }
 
   @Test
-  void everyRowOfATableIsInOnePart() {
+  void everyRowOfATableIsInExactlyOnePart() {
     StandardTable table = StandardTable.named("methods");
     assertThat(IntStream.rangeClosed(1, 4).mapToObj(i -> table.part(i, 4).specs()))
         .satisfies(

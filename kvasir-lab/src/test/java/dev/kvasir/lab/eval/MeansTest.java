@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class MeansTest {
   /** For many normal samples the bootstrap agrees with 1.96 standard errors. */
   @Test
-  void theIntervalIsThatOfTheMean() {
+  void intervalMatchesTheStandardError() {
     Random random = new Random(3);
     List<Double> samples = random.doubles(400).map(u -> random.nextGaussian()).boxed().toList();
     Estimate estimate = Means.estimate(samples);
@@ -23,7 +23,7 @@ class MeansTest {
   }
 
   @Test
-  void theSameSamplesGiveTheSameInterval() {
+  void sameSamplesGiveSameInterval() {
     List<Double> samples = List.of(1.0, 5.0, 2.0);
     assertThat(Means.estimate(samples)).isEqualTo(Means.estimate(samples));
   }

@@ -44,7 +44,7 @@ class ScoreComparisonsTest {
   }
 
   @Test
-  void fiveLostAnswersMayBeChanceAndSixAreNot() {
+  void sixLostAnswersAreSignificantAndFiveAreNot() {
     Row reference = row("fp16", 20, 0);
     assertThat(fromReference(reference, row("a", 15, 5), Task.JSONL))
         .isEqualTo(Verdict.WITHIN_ERROR);
@@ -61,7 +61,7 @@ class ScoreComparisonsTest {
     assertThat(ScoreComparisons.isSignificantBySignTest(mixed)).isFalse();
   }
 
-  /** Blocks differ far more among themselves than rows do, which only pairs can show. */
+  /** Blocks differ far more than rows do, which only a paired comparison can reveal. */
   @Test
   void textsAreComparedBlockByBlock() {
     Row reference = text("fp16", 2, 3, 4, 5, 6);
@@ -75,7 +75,7 @@ class ScoreComparisonsTest {
   }
 
   @Test
-  void whatIsNoNumberIsWorse() {
+  void nanIsWorse() {
     Row broken = text("a", Double.NaN, Double.NaN, Double.NaN);
     assertThat(fromReference(text("fp16", 2, 3, 4), broken, Task.PPL)).isEqualTo(Verdict.WORSE);
   }

@@ -25,18 +25,18 @@ class ForecastTest {
   @TempDir private Path folder;
 
   @Test
-  void machinesShareWholePiecesAndThreadsThoseOfOneThread() {
+  void machinesShareTasksAndThreadsShareSingleThreadedTasks() {
     ForecastStage reading = new ForecastStage("reading", ComputeKind.READING, 8, 800);
     ForecastStage training = new ForecastStage("training", ComputeKind.TRAINING, 8, 12);
     Forecast forecast = new Forecast(List.of(reading, training), 0, 0, 0);
     assertThat(forecast.seconds(SPEEDS, 1)).isCloseTo(80 + 8, within(1e-9));
-    // Three machines read three texts one after another, and train two heads.
+    // Three machines need three rounds for eight texts and two for eight heads.
     assertThat(forecast.seconds(SPEEDS, 3)).isCloseTo(30 + 4, within(1e-9));
     assertThat(forecast.seconds(SPEEDS, 100)).isCloseTo(10 + 2, within(1e-9));
   }
 
   @Test
-  void whatDoesNotFitIsRefusedInASentence() {
+  void tooLargeWorkIsRejectedWithAMessage() {
     Path out = folder.resolve("a.profile");
     int mebibyte = 1 << 20;
     assertThatThrownBy(
@@ -46,12 +46,12 @@ class ForecastTest {
     assertThatThrownBy(
             () -> new Forecast(List.of(), 0, 0, 1L << 60).requireCapacity(1L << 40, out, List.of()))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessageContaining("this takes 1152921504606846976 more bytes beside it; the disk has");
+        .hasMessageContaining("this takes 1152921504606846976 more bytes next to it; the disk has");
     new Forecast(List.of(), 1000, 0, 1).requireCapacity(97 * mebibyte, out, List.of());
   }
 
   @Test
-  void whatAStoppedRunHasLeftBesideTheResultTakesNoFurtherDisk() throws IOException {
+  void leftoversOfACancelledRunNeedNoFurtherDisk() throws IOException {
     Path vectors = Files.createDirectory(folder.resolve("a.profile.1.vectors"));
     Files.write(vectors.resolve("training"), new byte[1000]);
     Files.write(vectors.resolve("held-out"), new byte[200]);
@@ -65,7 +65,7 @@ class ForecastTest {
 
   /** The model's 8 layers have 1.6 million weights each, 8 query heads and 2 KV heads of 64. */
   @Test
-  void amountsFollowFromTheModelsShape() {
+  void estimatesFollowFromTheModelShape() {
     try (Model model = Model.bundled()) {
       ModelConfig config = model.config();
       double weights =
@@ -85,20 +85,18 @@ class ForecastTest {
   }
 
   @Test
-  void questionsAloneAreReadFollowedAndHiddenInProseThatIsMadeUp() {
+  void questionsAloneStillNeedGeneratedFiller() {
     try (Model model = Model.bundled()) {
       ModelConfig config = model.config();
       Forecast alone = mead(config, 0, 24, true);
       assertThat(alone.stages())
           .extracting(ForecastStage::name)
           .startsWith(
-              "making up 8 texts of 512 tokens",
-              "reading 24 texts",
-              "following the loss back in 3 texts");
+              "generating 8 texts of 512 tokens", "reading 24 texts", "gradients of 3 texts");
       assertThat(alone.seconds(SPEEDS, 1)).isFinite().isPositive();
       assertThat(mead(config, 24, 24, true).stages())
           .extracting(ForecastStage::name)
-          .contains("following the loss back in 6 texts");
+          .contains("gradients of 6 texts");
       // Keys and values of 8 layers, 2 heads of 64 channels, 2 bytes each.
       assertThat(alone.offHeapBytes()).isGreaterThanOrEqualTo(8L * 512 * 8 * 2 * 2 * 64 * 2);
       assertThat(mead(config, 24, 0, true).offHeapBytes()).isEqualTo(3 * alone.offHeapBytes());
@@ -117,9 +115,9 @@ class ForecastTest {
         Concurrency.one(2));
   }
 
-  /** Of 16 experts a token meets two, 96 wide. */
+  /** A token uses two of 16 experts, 96 wide. */
   @Test
-  void codebooksOfAMixtureAreForetoldAndGradientsOfItRefused() throws IOException {
+  void mixtureOfExpertsSupportsCodebooksButNotGradients() throws IOException {
     Files.writeString(
         folder.resolve("config.json"),
         """
@@ -146,14 +144,14 @@ class ForecastTest {
   }
 
   @Test
-  void piecesSideBySideShareAHeap() {
+  void parallelTasksShareAHeap() {
     try (Model model = Model.bundled()) {
       ModelConfig config = model.config();
       Forecast one = PmkvqForecast.of(config, 8, 512, Concurrency.one(4));
       assertThat(PmkvqForecast.of(config, 8, 512, new Concurrency(4, 1)).arrayBytes())
           .isEqualTo(4 * one.arrayBytes());
       assertThat(PmkvqForecast.of(config, 8, 512, new Concurrency(64, 1)).arrayBytes())
-          .as("there are no more pieces than samples")
+          .as("there are no more tasks than samples")
           .isEqualTo(8 * one.arrayBytes());
       TextVectors.Settings settings = new TextVectors.Settings(1000, 128, 1);
       Forecast books = CommvqForecast.of(config, 1, settings, 4096, Concurrency.one(4));

@@ -52,11 +52,11 @@ class AttentionResultTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 5, 64, 100, TOKENS, Integer.MAX_VALUE})
-  void receivedAttentionIsWhatNearQueriesGive(int near) {
+  void attentionMassIsTheSumOverNearQueries(int near) {
     forward(
         2,
         result -> {
-          double[] expected = received(result.vectors(), window(result.layer()), near);
+          double[] expected = attentionMass(result.vectors(), window(result.layer()), near);
           float[] found = result.attentionMass(near);
           assertThat(found).hasSize(TOKENS * KV_HEADS);
           for (int i = 0; i < found.length; i++) {
@@ -69,19 +69,19 @@ class AttentionResultTest {
     return decoder.weights().layers().get(layer).window();
   }
 
-  /** (tokens, kvHeads), by the definition. */
-  private static double[] received(LayerVectors vectors, int window, int near) {
-    double[] received = new double[TOKENS * KV_HEADS];
+  /** Computes the received attention by definition. // (tokens, kvHeads) */
+  private static double[] attentionMass(LayerVectors vectors, int window, int near) {
+    double[] attentionMass = new double[TOKENS * KV_HEADS];
     for (int head = 0; head < QUERY_HEADS; head++) {
       int kvHead = head * KV_HEADS / QUERY_HEADS;
       for (int t = 0; t < TOKENS; t++) {
         double[] weights = weights(vectors, t, head, kvHead, Math.max(0, t - window + 1));
         for (int s = 0; s <= t; s++) {
-          received[s * KV_HEADS + kvHead] += t - s < near ? weights[s] : 0;
+          attentionMass[s * KV_HEADS + kvHead] += t - s < near ? weights[s] : 0;
         }
       }
     }
-    return received;
+    return attentionMass;
   }
 
   private static double[] weights(LayerVectors vectors, int t, int head, int kvHead, int first) {
@@ -104,23 +104,23 @@ class AttentionResultTest {
   }
 
   @Test
-  void allQueriesTogetherGiveOneForEachHead() {
+  void attentionMassSumsToOnePerQueryAndHead() {
     forward(
         2,
         result -> {
           double sum = 0;
-          for (float received : result.attentionMass(TOKENS)) {
-            sum += received;
+          for (float attentionMass : result.attentionMass(TOKENS)) {
+            sum += attentionMass;
           }
           assertThat(sum).isCloseTo(TOKENS * QUERY_HEADS, within(1e-2));
-          for (float received : result.attentionMass(1)) {
-            assertThat(received).isBetween(0f, (float) QUERY_HEADS / KV_HEADS);
+          for (float attentionMass : result.attentionMass(1)) {
+            assertThat(attentionMass).isBetween(0f, (float) QUERY_HEADS / KV_HEADS);
           }
         });
   }
 
   @Test
-  void receivedAttentionIsTheSameWithAnyNumberOfThreadsAndInAPassForGradients() {
+  void attentionMassDoesNotDependOnThreadsOrGradientPass() {
     List<float[]> one = new ArrayList<>();
     List<float[]> three = new ArrayList<>();
     List<float[]> withGradients = new ArrayList<>();
@@ -135,7 +135,7 @@ class AttentionResultTest {
   }
 
   @Test
-  void theUpdateIsTheProjectionOfWhatWasReadWithItsBias() {
+  void updateIsTheOutputProjectionWithBias() {
     forward(
         2,
         result -> {
@@ -154,7 +154,7 @@ class AttentionResultTest {
         });
   }
 
-  /** (queryHeads, headDim). */
+  /** Computes the mean output. // (queryHeads, headDim) */
   private static double[] meanRead(LayerVectors vectors, int window) {
     double[] read = new double[QUERY_HEADS * HEAD_DIM];
     for (int head = 0; head < QUERY_HEADS; head++) {
@@ -173,7 +173,7 @@ class AttentionResultTest {
   }
 
   @Test
-  void aVisitorMayEndThePassWhereALayerHasAttended() {
+  void visitorCanEndThePassAfterAttention() {
     List<Integer> seen = new ArrayList<>();
     TextVisitor visitor =
         new TextVisitor() {

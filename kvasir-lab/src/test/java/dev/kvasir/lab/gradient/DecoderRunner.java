@@ -8,24 +8,22 @@ import dev.kvasir.lab.work.WorkCancelledException;
 import java.io.Serializable;
 import java.util.List;
 
-/** Runs traced pieces with a decoder that no model belongs to, the last piece first. */
+/** Runs traced tasks with a decoder that belongs to no model, the last task first. */
 public record DecoderRunner(TracedDecoder decoder) implements Runner {
   @Override
   public <R extends Serializable> boolean run(
-      List<? extends LabTask<? extends R>> pieces,
-      ProgressListener listener,
-      Delivery<R> delivery) {
-    double inAll = pieces.stream().mapToDouble(LabTask::cost).sum();
+      List<? extends LabTask<? extends R>> tasks, ProgressListener listener, Delivery<R> delivery) {
+    double total = tasks.stream().mapToDouble(LabTask::cost).sum();
     double before = 0;
-    for (int i = pieces.size() - 1; i >= 0; i--) {
-      TracedTask<? extends R> piece = (TracedTask<? extends R>) pieces.get(i);
+    for (int i = tasks.size() - 1; i >= 0; i--) {
+      TracedTask<? extends R> task = (TracedTask<? extends R>) tasks.get(i);
       try {
-        PartListener part = new PartListener(listener, before, piece.cost(), inAll);
-        delivery.take(i, piece.run(decoder, part));
+        PartListener part = new PartListener(listener, before, task.cost(), total);
+        delivery.take(i, task.run(decoder, part));
       } catch (WorkCancelledException e) {
         return false;
       }
-      before += piece.cost();
+      before += task.cost();
     }
     return true;
   }

@@ -33,7 +33,7 @@ class LongRangeGradientsTest {
     return new TracedDecoder(decoder.config(), decoder.weights(), 1, new ScalarKernels(), workers);
   }
 
-  /** All layers from the last to the first. */
+  /** Returns the gradients of all layers from the last to the first. */
   private static List<LayerGradients> gradients(
       TinyDecoder decoder, int[] tokens, OptionalInt near, int threads) {
     List<LayerGradients> found = new ArrayList<>();
@@ -75,10 +75,10 @@ class LongRangeGradientsTest {
     return gradients.longRange().orElseThrow().valueGradients();
   }
 
-  /** Across tiles of 64, with a layer whose window ends within the text. */
+  /** Covers tiles of 64 and a layer whose window ends within the text. */
   @ParameterizedTest
   @CsvSource({"12, 1, 3", "12, 4, 3", "150, 20, 307", "150, 64, 307", "150, 75, 307"})
-  void farGradientsAreDifferencesThatFarQueriesAloneNotice(int length, int near, int step) {
+  void longRangeGradientsMatchDifferencesSeenByFarQueriesOnly(int length, int near, int step) {
     TinyDecoder decoder = TinyDecoder.of(WITH_NORMS, SEED);
     int[] tokens = text(length);
     NaiveLoss naive = new NaiveLoss(decoder, 1);
@@ -108,7 +108,7 @@ class LongRangeGradientsTest {
   }
 
   @Test
-  void whatIsFarChangesNothingOfTheWayBack() {
+  void farDistanceDoesNotChangeOtherGradients() {
     TinyDecoder decoder = TinyDecoder.of(WITH_NORMS, SEED);
     List<LayerGradients> plain = gradients(decoder, text(150), OptionalInt.empty(), 2);
     for (int near : new int[] {0, 1, 70, 150, Integer.MAX_VALUE}) {
@@ -127,7 +127,7 @@ class LongRangeGradientsTest {
   }
 
   @Test
-  void everyQueryIsFarFromZeroOnAndNoneFromTheLengthOfTheText() {
+  void allQueriesAreFarAtZeroAndNoneAtTheTextLength() {
     TinyDecoder decoder = TinyDecoder.of(WITH_NORMS, SEED);
     for (LayerGradients layer : gradients(decoder, text(150), OptionalInt.of(0), 2)) {
       assertThat(farKeys(layer)).isEqualTo(layer.keyGradients());
@@ -140,7 +140,7 @@ class LongRangeGradientsTest {
   }
 
   @Test
-  void farGradientsAreTheSameWithAnyNumberOfThreads() {
+  void longRangeGradientsDoNotDependOnThreads() {
     TinyDecoder decoder = TinyDecoder.of(Choices.plain(), SEED);
     List<LayerGradients> one = gradients(decoder, text(130), OptionalInt.of(50), 1);
     List<LayerGradients> three = gradients(decoder, text(130), OptionalInt.of(50), 3);
@@ -150,9 +150,11 @@ class LongRangeGradientsTest {
     }
   }
 
-  /** With keys k = turn(u), how the loss changes along any step of u is the same either way. */
+  /**
+   * With rotated keys k = R(u), the change of the loss along any step of u is the same either way.
+   */
   @Test
-  void keysAndTheirGradientsTurnBackTogether() {
+  void keysAndTheirGradientsAreUnrotatedAlike() {
     TinyDecoder decoder =
         TinyDecoder.of(
             new Choices(4, 2, 8, 8, RopeLayout.HALVES, false, true, WindowPattern.UNBOUNDED, true),
@@ -189,7 +191,7 @@ class LongRangeGradientsTest {
   }
 
   @Test
-  void negativeDistancesAreRefused() {
+  void negativeDistancesAreRejected() {
     TinyDecoder decoder = TinyDecoder.of(Choices.plain(), SEED);
     assertThatThrownBy(() -> gradients(decoder, text(5), OptionalInt.of(-3), 1))
         .hasMessage("queries are near up to -3 positions; expected at least 0");

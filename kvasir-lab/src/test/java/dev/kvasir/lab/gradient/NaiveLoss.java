@@ -13,13 +13,13 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 
 /**
- * The loss of a text as it is defined, in double precision, with one number of one layer's keys or
- * values nudged: what gradients are held against.
+ * A direct double-precision computation of the loss with one element of a layer's keys or values
+ * perturbed; the reference for gradients.
  */
 final class NaiveLoss {
   /**
    * @param index into (tokens, kvHeads, headDim)
-   * @param near positions by which a query must be later than the token to notice
+   * @param near minimum distance in positions of queries that see the perturbation
    */
   record Nudge(int layer, boolean ofKeys, int index, double by, int near) {
     static final Nudge NONE = new Nudge(-1, true, 0, 0);
@@ -40,7 +40,7 @@ final class NaiveLoss {
     this.positionScale = positionScale;
   }
 
-  /** The mean cross-entropy of each next token. */
+  /** Returns the mean cross-entropy of all next tokens. */
   double of(int[] tokens, Nudge nudge) {
     double[][] logits = logits(tokens, nudge);
     double loss = 0;
@@ -54,7 +54,7 @@ final class NaiveLoss {
     return Math.log(Arrays.stream(logits).map(Math::exp).sum());
   }
 
-  /** (tokens, vocabulary). */
+  /** Returns the logits. // (tokens, vocabulary) */
   double[][] logits(int[] tokens, Nudge nudge) {
     double[][] x = new double[tokens.length][config.hidden()];
     for (int t = 0; t < tokens.length; t++) {

@@ -27,7 +27,7 @@ class ObjectiveTest {
   private final TinyDecoder decoder = confident(TinyDecoder.of(Choices.plain(), SEED));
   private final NaiveLoss naive = new NaiveLoss(decoder, 1);
 
-  /** With larger logits, so that some tokens have more than half of the probability. */
+  /** Scales logits up, so that some tokens have more than half of the probability. */
   private static TinyDecoder confident(TinyDecoder decoder) {
     Weights weights = decoder.weights();
     float[] norm = weights.outputNorm().clone();
@@ -43,7 +43,7 @@ class ObjectiveTest {
     return new Random(SEED).ints(length, 0, VOCABULARY).toArray();
   }
 
-  /** Its first tokens are the likeliest after those before them. */
+  /** Returns a text whose first tokens are the most likely continuations. */
   private int[] agreeableText(int length, int agreeable) {
     int[] tokens = text(length);
     for (int t = 0; t + 1 < agreeable; t++) {
@@ -64,7 +64,7 @@ class ObjectiveTest {
   }
 
   @Test
-  void gradientsOfSampledTokensAreDifferencesOfTheirLogarithms() {
+  void sampledTokenGradientsMatchDifferences() {
     int[] tokens = text(9);
     SampledTokens objective = new SampledTokens(SEED);
     double[][] logits = naive.logits(tokens, Nudge.NONE);
@@ -93,7 +93,7 @@ class ObjectiveTest {
   }
 
   @Test
-  void gradientsOfMarginsAreDifferencesWithTheDivisorHeld() {
+  void marginGradientsMatchDifferencesWithConstantDivisor() {
     int[] tokens = agreeableText(20, 20);
     boolean[] marks = new boolean[tokens.length];
     Arrays.fill(marks, 0, 17, true);
@@ -109,7 +109,7 @@ class ObjectiveTest {
         .isBetween(2L, 15L);
   }
 
-  /** By position, what a margin is multiplied by. */
+  /** Returns the factor of each margin by position. */
   private double[] slopes(int[] tokens, AnswerMargins objective) {
     double[][] logits = naive.logits(tokens, Nudge.NONE);
     double[] slopes = new double[tokens.length];
@@ -162,7 +162,7 @@ class ObjectiveTest {
   }
 
   @Test
-  void aTokenIsDrawnAsOftenAsItIsLikely() {
+  void tokensAreDrawnByProbability() {
     float[] probabilities = {0, 0.5f, 0, 0.3f, 0.2f, 0};
     int[] drawn = new int[6];
     int draws = 20_000;
@@ -170,14 +170,14 @@ class ObjectiveTest {
       drawn[new SampledTokens(SEED).draw(probabilities, 0, 6, position)]++;
     }
     for (int token = 0; token < 6; token++) {
-      // Five deviations of a share are less than 0.02.
+      // Five standard deviations of a proportion are less than 0.02.
       assertThat((double) drawn[token] / draws).isCloseTo(probabilities[token], within(0.02));
     }
     assertThat(drawn[0] + drawn[2] + drawn[5]).isZero();
   }
 
   @Test
-  void aMarginOfALikelyTokenKeepsItsDigits() {
+  void marginOfALikelyTokenIsAccurate() {
     float[] logits = {1, 41, 2, 0};
     OptionalDouble share =
         new AnswerMargins(new boolean[] {false, true}, SEED)
@@ -189,7 +189,7 @@ class ObjectiveTest {
   }
 
   @Test
-  void lossesAndGradientsAreTheSameWithAnyNumberOfThreads() {
+  void lossesAndGradientsDoNotDependOnThreads() {
     int[] tokens = agreeableText(140, 20);
     boolean[] marks = new boolean[tokens.length];
     Arrays.fill(marks, true);
@@ -219,14 +219,14 @@ class ObjectiveTest {
   }
 
   @Test
-  void withoutMarksNothingCounts() {
+  void withoutMarksThereIsNoLoss() {
     int[] tokens = text(6);
     assertThat(gradients(tokens, new AnswerMargins(new boolean[6], SEED), TextVisitor.NONE))
         .isEqualTo(new Loss(0, 0));
   }
 
   @Test
-  void marksOfAnotherTextAreRefused() {
+  void marksOfAnotherLengthAreRejected() {
     assertThatThrownBy(() -> new AnswerMargins(new boolean[5], SEED).positions(text(6)))
         .hasMessage("there are 5 marks for 6 tokens; expected as many");
   }

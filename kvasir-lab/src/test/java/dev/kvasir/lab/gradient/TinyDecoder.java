@@ -22,14 +22,14 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 
-/** A small random decoder with every choice that the real one knows. */
+/** A small random decoder that covers every option of the real one. */
 public record TinyDecoder(ModelConfig config, Weights weights) {
-  private static final float EPSILON = 0.02f; // so large that a wrong one shows
-  private static final double ROPE_BASE = 100; // so small that every pair turns
+  private static final float EPSILON = 0.02f; // large enough that a wrong one is noticed
+  private static final double ROPE_BASE = 100; // small enough that every pair rotates
 
   /**
-   * @param rotated channels of a head that turn
-   * @param window positions that the odd layers see; even ones see all
+   * @param rotated rotary channels of a head
+   * @param window positions that odd layers see; even ones see all
    */
   public record Choices(
       int queryHeads,
@@ -81,7 +81,7 @@ public record TinyDecoder(ModelConfig config, Weights weights) {
       List<LayerWeights> layers =
           IntStream.range(0, LAYERS).mapToObj(layer -> layer(windows.of(layer))).toList();
       Matrix output = choices.tied() ? embedding : matrix(VOCABULARY, HIDDEN);
-      // On the heap there is nothing to close, so no arena either.
+      // Heap memory needs no arena.
       return new TinyDecoder(
           config, new Weights(embedding, layers, vector(HIDDEN, 1), output, null, null));
     }
@@ -121,9 +121,7 @@ public record TinyDecoder(ModelConfig config, Weights weights) {
           matrix(rows, columns), choices.biases() ? vector(rows, 0) : new float[0]);
     }
 
-    /**
-     * A matrix that makes what it multiplies somewhat larger, so that attention has preferences.
-     */
+    /** Returns a matrix that amplifies its input, so that attention is not uniform. */
     private Matrix matrix(int rows, int columns) {
       float[] values = new float[rows * columns];
       for (int i = 0; i < values.length; i++) {

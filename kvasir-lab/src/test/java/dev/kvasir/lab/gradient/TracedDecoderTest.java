@@ -59,7 +59,7 @@ class TracedDecoderTest {
 
   @ParameterizedTest
   @MethodSource("models")
-  void gradientsAreDifferencesOfTheLoss(Choices choices) {
+  void gradientsMatchDifferences(Choices choices) {
     TinyDecoder decoder = TinyDecoder.of(choices, SEED);
     int[] tokens = text(12);
     NaiveLoss naive = new NaiveLoss(decoder, 1);
@@ -68,7 +68,7 @@ class TracedDecoderTest {
   }
 
   @Test
-  void gradientsAgreeAcrossTilesWindowsAndStretchedPositions() {
+  void gradientsAgreeAcrossTilesWindowsAndScaledPositions() {
     TinyDecoder decoder =
         TinyDecoder.of(new Choices(4, 2, 8, 8, NEIGHBOURS, true, true, 70, false), SEED);
     int[] tokens = text(150);
@@ -109,7 +109,7 @@ class TracedDecoderTest {
   }
 
   @Test
-  void logitsOfTheBundledModelAreTheDecodersOwnButForRoundedActivations() {
+  void logitsMatchTheEngineExceptForActivationRounding() {
     try (Model model = Model.bundled();
         KvCache cache = model.newCache(CacheSpec.parse("fp32"))) {
       int[] tokens = Arrays.copyOf(model.tokenizer().encode(BundledText.stream()), 24);
@@ -132,7 +132,7 @@ class TracedDecoderTest {
         farthest = Math.max(farthest, distance);
         sum += distance;
       }
-      // The decoder rounds activations to 127 steps a side; logits spread over some 20.
+      // The decoder rounds activations to 127 steps a side; logits span about 20.
       assertThat(farthest).isLessThan(0.5);
       assertThat(sum / count).isLessThan(0.05);
       assertThat(traced.head(24).loss(x, tokens, new MeanCrossEntropy()).value())
@@ -141,7 +141,7 @@ class TracedDecoderTest {
   }
 
   @Test
-  void aVisitorMayChangeWhatALayerAttendsWith() {
+  void visitorCanChangeTheVectors() {
     TinyDecoder decoder = TinyDecoder.of(Choices.plain(), SEED);
     int[] tokens = text(9);
     TextVisitor nudging =
@@ -159,7 +159,7 @@ class TracedDecoderTest {
   }
 
   @Test
-  void layersAreSeenForwardsAndThenBackwardsUntilTheVisitorHasEnough() {
+  void layersAreVisitedForwardAndBackwardUntilTheVisitorStops() {
     TracedDecoder traced = traced(TinyDecoder.of(Choices.plain(), SEED), 1);
     assertThat(visits(traced, 99)).containsExactly("+0", "+1", "+2", "-2", "-1", "-0");
     assertThat(visits(traced, 5)).containsExactly("+0", "+1", "+2", "-2", "-1");
@@ -187,7 +187,7 @@ class TracedDecoderTest {
   }
 
   @Test
-  void gradientsAreTheSameWithAnyNumberOfThreads() {
+  void gradientsDoNotDependOnThreads() {
     TinyDecoder decoder = TinyDecoder.of(Choices.plain(), SEED);
     List<float[]> found = new ArrayList<>();
     for (int threads = 1; threads <= 3; threads++) {
@@ -211,7 +211,7 @@ class TracedDecoderTest {
   }
 
   @Test
-  void lossAndGradientsDoNotDependOnHowManyTokensGoTogether() {
+  void lossAndGradientsDoNotDependOnRowsPerPass() {
     TracedDecoder traced = traced(TinyDecoder.of(Choices.plain(), SEED), 1);
     int[] tokens = text(150);
     float[] x = traced.lastOutput(tokens, TextVisitor.NONE);
@@ -224,7 +224,7 @@ class TracedDecoderTest {
   }
 
   @Test
-  void aTextThatPredictsNothingIsRefused() {
+  void tooShortTextIsRejected() {
     TracedDecoder traced = traced(TinyDecoder.of(Choices.plain(), SEED), 1);
     assertThatThrownBy(() -> traced.gradients(text(1), TextVisitor.NONE))
         .hasMessage("a text of 1 tokens predicts none; expected at least 2");

@@ -27,7 +27,7 @@ class KeyRangesTest {
   }
 
   private static KeyRanges measure(int tokens) {
-    return KeyRanges.measure(model, BundledText.stream(), tokens, (done, inAll) -> {}).get();
+    return KeyRanges.measure(model, BundledText.stream(), tokens, (done, total) -> {}).get();
   }
 
   @Test
@@ -47,7 +47,7 @@ class KeyRangesTest {
   }
 
   @Test
-  void oneTokenHasNoRangeAndMoreTokensNeverHaveLess() {
+  void rangesGrowWithTheText() {
     float[][][] one = measure(1).ranges();
     float[][][] some = measure(128).ranges();
     float[][][] more = measure(129).ranges();
@@ -62,22 +62,22 @@ class KeyRangesTest {
   }
 
   @Test
-  void progressIsToldAndAStopLeavesNothing() {
-    List<Double> told = new ArrayList<>();
+  void progressIsReportedAndCancellingLeavesNoResult() {
+    List<Double> reported = new ArrayList<>();
     ProgressListener listener =
         new ProgressListener() {
           @Override
-          public void progress(double done, double inAll) {
-            told.add(done / inAll);
+          public void progress(double done, double total) {
+            reported.add(done / total);
           }
 
           @Override
           public boolean isCancelled() {
-            return told.size() == 2;
+            return reported.size() == 2;
           }
         };
     assertThat(KeyRanges.measure(model, BundledText.stream(), 512, listener))
         .isEqualTo(Optional.empty());
-    assertThat(told).containsExactly(0.25, 0.5);
+    assertThat(reported).containsExactly(0.25, 0.5);
   }
 }

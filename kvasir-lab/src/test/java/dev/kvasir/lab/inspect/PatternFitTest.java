@@ -13,10 +13,10 @@ import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
 class PatternFitTest {
-  private static final ProgressListener NOBODY = (done, inAll) -> {};
+  private static final ProgressListener NO_LISTENER = (done, total) -> {};
 
   @Test
-  void residualsReachLessFarThanVectors() {
+  void residualsHaveSmallerRangesThanVectors() {
     try (Model model = Model.bundled()) {
       PatternFit fit = measure(model, "patternkv:2,rope=rotate");
       assertThat(fit.tokens()).isEqualTo(640 - 128);
@@ -32,13 +32,13 @@ class PatternFitTest {
       assertThat(peak(fit.values().residual())).isGreaterThan(peak(fit.values().whole()));
       assertThatThrownBy(() -> measure(model, "kivi:2"))
           .isInstanceOf(InvalidInputException.class)
-          .hasMessageContaining("the cache 'kivi:2' has packed no page with patterns");
+          .hasMessageContaining("the cache 'kivi:2' has quantized no page with patterns");
     }
   }
 
   private static PatternFit measure(Model model, String spec) {
     return PatternFit.measure(
-            model, CacheSpec.parse(spec), Prefill.CHUNKED, BundledText.stream(), 700, NOBODY)
+            model, CacheSpec.parse(spec), Prefill.CHUNKED, BundledText.stream(), 700, NO_LISTENER)
         .orElseThrow();
   }
 

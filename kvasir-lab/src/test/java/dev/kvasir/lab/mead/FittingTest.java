@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** What is fitted is found again where it was planted. */
+/** Tests that fits recover planted parameters. */
 class FittingTest {
   private final Random random = new Random(31);
 
@@ -28,7 +28,7 @@ class FittingTest {
     return product;
   }
 
-  /** (a . m . b), each a matrix of rows. */
+  /** Returns (a . m . a^T), each matrix by rows. */
   private static double[] conjugated(float[] a, double[] m, int dim) {
     double[] left = new double[dim * dim];
     double[] both = new double[dim * dim];
@@ -50,7 +50,7 @@ class FittingTest {
   }
 
   @Test
-  void componentsAreNotCorrelatedAndFallInSize() {
+  void componentsAreUncorrelatedAndDescending() {
     int dim = 12;
     double[] covariance = symmetric(dim);
     ValueBasis basis = ValueBasis.of(symmetric(dim), covariance, dim);
@@ -70,17 +70,17 @@ class FittingTest {
   }
 
   @Test
-  void errorsOfComponentsCountAlike() {
+  void componentErrorsHaveEqualCost() {
     int dim = 12;
     double[] metric = symmetric(dim);
     ValueBasis basis = ValueBasis.of(metric, symmetric(dim), dim);
-    float[] turnedFrom = new float[dim * dim];
+    float[] transposedFrom = new float[dim * dim];
     for (int i = 0; i < dim; i++) {
       for (int j = 0; j < dim; j++) {
-        turnedFrom[j * dim + i] = basis.from()[i * dim + j];
+        transposedFrom[j * dim + i] = basis.from()[i * dim + j];
       }
     }
-    double[] ofComponents = conjugated(turnedFrom, ValueBasis.regularized(metric, dim), dim);
+    double[] ofComponents = conjugated(transposedFrom, ValueBasis.regularized(metric, dim), dim);
     for (int i = 0; i < dim; i++) {
       for (int j = 0; j < dim; j++) {
         assertThat(ofComponents[i * dim + j]).isCloseTo(i == j ? 1 : 0, within(1e-3));
@@ -89,7 +89,7 @@ class FittingTest {
   }
 
   @Test
-  void thereAndBackIsNowhere() {
+  void basisIsInvertible() {
     int dim = 12;
     ValueBasis basis = ValueBasis.of(symmetric(dim), symmetric(dim), dim);
     for (int i = 0; i < dim; i++) {
@@ -104,7 +104,7 @@ class FittingTest {
   }
 
   @Test
-  void sixteenLevelsLeaveLittleOfABellShape() {
+  void sixteenLevelsFitANormalDistribution() {
     int rows = 4000;
     float[] numbers = new float[rows];
     double[] weights = new double[rows];
@@ -121,14 +121,14 @@ class FittingTest {
   }
 
   @Test
-  void aChannelThatNeverChangesIsKept() {
+  void constantChannelIsExact() {
     NibbleTable table = NibbleTable.of(new float[] {2.5f, 2.5f, 2.5f}, 1, new double[] {1, 2, 3});
     assertThat(table.value(1, 0, 1)).isEqualTo(2.5f);
   }
 
-  /** Tokens that were never met get what their features say; others what was seen of them. */
+  /** Tokens that never occur get the prediction of their features; others get their mean. */
   @Test
-  void aTableFollowsFeaturesAndWhatWasSeen() {
+  void tableFollowsFeaturesAndObservedMeans() {
     int vocabulary = 200;
     int count = 5;
     float[] features = new float[vocabulary * count];

@@ -42,7 +42,7 @@ class MeadTasksTest {
   }
 
   @Test
-  void whatIsUsualOfATokenIsAddedOverAllTexts() {
+  void tokenStatisticsAreSummedOverTexts() {
     TokenKvLayout layout = new TokenKvLayout(decoder);
     int layers = tiny.config().layers();
     TokenSums sums = new TokenSums(layout, layers, 50, tiny.config().hidden());
@@ -75,7 +75,7 @@ class MeadTasksTest {
   }
 
   @Test
-  void piecesThatWereSentFindTheSame() throws Exception {
+  void serializedTasksGiveTheSameResult() throws Exception {
     TextReadingTask reading = new TextReadingTask(0, texts.getFirst(), false, true);
     TextStatistics here = reading.run(decoder, ProgressListener.NONE);
     TextStatistics there = sent(sent(reading).run(decoder, ProgressListener.NONE));
@@ -104,10 +104,10 @@ class MeadTasksTest {
   }
 
   @Test
-  void resultsAreHandedOnInTheOrderOfTheirPieces() {
+  void resultsAreDeliveredInTaskOrder() {
     List<String> taken = new ArrayList<>();
     OrderedDelivery<String> order =
-        new OrderedDelivery<>((result, piece) -> taken.add(piece + result));
+        new OrderedDelivery<>((result, index) -> taken.add(index + result));
     order.take(2, "c");
     order.take(0, "a");
     assertThat(taken).containsExactly("0a");

@@ -39,21 +39,21 @@ class MeadTextsTest {
   }
 
   @Test
-  void everyKindOfTaskIsHeldOutAndEveryKindIsKept() {
+  void everyKindOfTaskIsHeldOutAndRetained() {
     MeadTexts texts = texts(PROSE, TASKS);
     assertThat(kindsOfTasks(texts::isHeldOut)).containsExactlyInAnyOrder(0, 1, 2);
     assertThat(kindsOfTasks(texts::isRetained)).containsExactlyInAnyOrder(0, 1, 2);
   }
 
   @Test
-  void noTextIsBothHeldOutAndKept() {
+  void noTextIsBothHeldOutAndRetained() {
     MeadTexts texts = texts(PROSE, TASKS);
     assertThat(IntStream.range(0, PROSE + TASKS))
         .noneMatch(text -> texts.isHeldOut(text) && texts.isRetained(text));
   }
 
   @Test
-  void ofOneKindAloneSomeIsHeldOutAndFollowed() {
+  void singleKindHasHeldOutAndMetricTexts() {
     for (MeadTexts texts : new MeadTexts[] {texts(12, 0), texts(0, 12)}) {
       assertThat(IntStream.range(0, 12)).anyMatch(texts::isHeldOut).anyMatch(texts::isRetained);
       assertThat(texts.metricTexts()).hasSize(12);

@@ -10,7 +10,7 @@ class PageRanksTest {
   private static final int TOKENS = PageRanks.SINKS + 2 * Page.TOKENS + 40;
 
   @Test
-  void thoseWhoAreLookedAtMostAreInTheFirstPart() {
+  void mostAttendedTokensHaveTheFirstRank() {
     float[] received = new float[TOKENS];
     for (int i = 0; i < TOKENS; i++) {
       received[i] = i;
@@ -25,14 +25,14 @@ class PageRanksTest {
   }
 
   @Test
-  void sinksAndTheEndOfATextAreOnNoPage() {
+  void sinksAndIncompletePagesHaveNoRank() {
     PageRanks ranks = new PageRanks(new float[TOKENS], 1);
     assertThat(ranks.rankOf(0, PageRanks.SINKS - 1)).isEqualTo(PageRanks.NONE);
     assertThat(ranks.rankOf(0, PageRanks.SINKS + 2 * Page.TOKENS)).isEqualTo(PageRanks.NONE);
   }
 
   @Test
-  void aTokenThatAllLookAtIsLeftOut() {
+  void lateSinksHaveNoRank() {
     float[] received = new float[2 * TOKENS];
     Arrays.fill(received, 1);
     int sink = PageRanks.SINKS + 30;

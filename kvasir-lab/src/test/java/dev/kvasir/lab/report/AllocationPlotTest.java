@@ -20,7 +20,7 @@ class AllocationPlotTest {
           1);
 
   @Test
-  void aBarForEachWidthAndTheChosenOneFull() throws Exception {
+  void eachWidthHasABarAndTheChosenOneIsOpaque() throws Exception {
     String svg = AllocationPlot.of(SENSITIVITIES, List.of(4, 2, 2)).svg();
     Document picture = Pictures.parsed(svg);
     List<Element> bars = Pictures.all(picture, "rect");
@@ -44,7 +44,7 @@ class AllocationPlotTest {
   }
 
   @Test
-  void aWidthIsMissing() {
+  void missingWidthIsRejected() {
     assertThatThrownBy(() -> AllocationPlot.of(SENSITIVITIES, List.of(4, 2)))
         .hasMessage("2 widths for 3 layers");
   }

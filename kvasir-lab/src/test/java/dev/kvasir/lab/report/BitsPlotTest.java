@@ -18,7 +18,7 @@ class BitsPlotTest {
   private static final int[] CLASSES = {64, 48, 16};
 
   @Test
-  void aCellForKeysAndValuesOfEachHeadAndBarsForClasses() throws Exception {
+  void headsHaveCellsForKeysAndValuesAndTiersHaveBars() throws Exception {
     Document picture = Pictures.parsed(new BitsPlot("mead:1.5", shares(4, 2)).svg());
     assertThat(Pictures.texts(picture))
         .contains("Where the bits of mead:1.5 go", "head 0", "head 1")
@@ -26,13 +26,12 @@ class BitsPlotTest {
         .contains("64 tokens", "48 tokens", "16 tokens", "channels that are coded, of 64");
     // One layer without codes, three with four cells, two charts of six bars.
     assertThat(Pictures.all(picture, "rect")).hasSize(1 + 3 * 4 + 2 * 6);
-    // Keys of layer 2 and head 1: 64 * (64 + 16) bits in class 0, and 64 more in each of the
-    // others.
+    // Keys of layer 2 and head 1: 64 * (64 + 16) bits in tier 0, and 64 more in each of the others.
     assertThat(Pictures.texts(picture)).contains("1.88");
   }
 
   @Test
-  void manyLayersAndHeadsStayWithinThePicture() throws Exception {
+  void manyLayersAndHeadsFitThePicture() throws Exception {
     Document picture = Pictures.parsed(new BitsPlot("mead:2", shares(80, 16)).svg());
     String[] box = picture.getDocumentElement().getAttribute("viewBox").split(" ");
     List<Element> cells = Pictures.all(picture, "rect");
@@ -46,7 +45,7 @@ class BitsPlotTest {
   }
 
   @Test
-  void aCacheWhoseHeadsAreAlikeIsRefused() {
+  void cacheWithoutBitsByHeadIsRejected() {
     assertThatThrownBy(
             () ->
                 BitsPlot.of(
@@ -55,7 +54,7 @@ class BitsPlotTest {
         .hasMessage("the cache 'kivi:2' has no bits by head; expected mead");
   }
 
-  /** The first layer has none; of the others, a class has a bit more than the one before. */
+  /** The first layer has no codes; in the others, each tier has a bit more than the one before. */
   private static MeadBitAllocation shares(int layers, int kvHeads) {
     List<MeadBitAllocation.Row> rows = new ArrayList<>();
     for (int layer = 1; layer < layers; layer++) {

@@ -25,7 +25,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A Chromium without a window, steered by its DevTools protocol. */
+/** A headless Chromium, controlled through its DevTools protocol. */
 final class Browser implements AutoCloseable {
   private static final List<String> NAMES =
       List.of("chromium", "chromium-browser", "google-chrome");
@@ -40,7 +40,8 @@ final class Browser implements AutoCloseable {
   private int lastId;
 
   /**
-   * The one that {@code KVASIR_BROWSER} names, as a property or in the environment, or on the path.
+   * Returns the browser named by {@code KVASIR_BROWSER}, as a property or in the environment, or
+   * found on the path.
    */
   static Optional<Path> find() {
     String named = System.getProperty("KVASIR_BROWSER", System.getenv("KVASIR_BROWSER"));
@@ -58,7 +59,7 @@ final class Browser implements AutoCloseable {
         new ProcessBuilder(
                 program.toString(),
                 "--headless=new",
-                "--no-sandbox", // which a container's root could not enter; only our own page is
+                "--no-sandbox", // which a container's root could not use; only our own page is
                 // opened
                 "--disable-gpu",
                 "--hide-scrollbars",
@@ -82,7 +83,7 @@ final class Browser implements AutoCloseable {
     }
   }
 
-  /** Printed by the browser as it starts. The rest of what it prints is read and dropped. */
+  /** Reads the address that the browser prints as it starts and discards the rest of its output. */
   private URI address() throws IOException {
     BufferedReader reader = process.errorReader();
     String start = "DevTools listening on ";
@@ -103,13 +104,13 @@ final class Browser implements AutoCloseable {
     }
   }
 
-  /** Answers have the id of their call; everything else is an event. Messages come in pieces. */
+  /** Matches responses to calls by id; everything else is an event. Messages arrive in parts. */
   private final class Listener implements WebSocket.Listener {
     private final StringBuilder message = new StringBuilder();
 
     @Override
-    public CompletionStage<?> onText(WebSocket from, CharSequence piece, boolean last) {
-      message.append(piece);
+    public CompletionStage<?> onText(WebSocket from, CharSequence part, boolean last) {
+      message.append(part);
       if (last) {
         JsonObject whole = JsonParser.parseString(message.toString()).getAsJsonObject();
         message.setLength(0);
@@ -145,7 +146,7 @@ final class Browser implements AutoCloseable {
     }
   }
 
-  /** Opens a page as it looks on a screen of this width, in light or dark colours. */
+  /** Opens a page at a screen width, in light or dark colors. */
   void open(Path page, int width, String scheme) {
     events.clear();
     colours(scheme);
@@ -175,7 +176,7 @@ final class Browser implements AutoCloseable {
     throw new IllegalStateException("never true: " + expression);
   }
 
-  /** The value of an expression in the page. */
+  /** Returns the value of an expression in the page. */
   JsonElement value(String expression) {
     JsonObject answer =
         call(
@@ -187,8 +188,8 @@ final class Browser implements AutoCloseable {
     return answer.getAsJsonObject("result").get("value");
   }
 
-  /** What the page reported as wrong since it was opened: exceptions, refusals of the policy. */
-  List<String> complaints() {
+  /** Returns the errors of the page since it was opened: exceptions and policy violations. */
+  List<String> errors() {
     return events.stream()
         .filter(
             event ->
@@ -198,7 +199,7 @@ final class Browser implements AutoCloseable {
         .toList();
   }
 
-  /** Addresses that the page fetched since it was opened. */
+  /** Returns the URLs that the page requested since it was opened. */
   List<String> requests() {
     return events.stream()
         .filter(event -> event.get("method").getAsString().equals("Network.requestWillBeSent"))
@@ -207,15 +208,15 @@ final class Browser implements AutoCloseable {
         .toList();
   }
 
-  /** The whole page as a picture, to be looked at. */
-  void photograph(Path png) throws IOException {
+  /** Saves a screenshot of the whole page. */
+  void screenshot(Path png) throws IOException {
     JsonObject picture =
         call("Page.captureScreenshot", Map.of("format", "png", "captureBeyondViewport", true));
     Files.createDirectories(png.getParent());
     Files.write(png, Base64.getDecoder().decode(picture.get("data").getAsString()));
   }
 
-  /** Returns once nothing writes to the profile any more. */
+  /** Returns after nothing writes to the browser profile any more. */
   @Override
   public void close() {
     List<ProcessHandle> all =

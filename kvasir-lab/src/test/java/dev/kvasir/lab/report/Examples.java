@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** Evaluations that nothing measured, shaped like real ones. */
+/** Synthetic evaluations for tests. */
 final class Examples {
   static final Provenance PROVENANCE =
       new Provenance(
@@ -57,7 +57,7 @@ final class Examples {
   }
 
   /**
-   * @param harm what the cache does, 0 for nothing
+   * @param harm degradation caused by the cache, 0 for none
    */
   private static Row row(String spec, double bits, double harm) {
     Map<Task, Score> scores = new EnumMap<>(Task.class);
@@ -90,7 +90,7 @@ final class Examples {
         TOKENS, 0, bytes, bits, 90, new CacheBytes(bytes - window - scales, scales, window, 0, 0));
   }
 
-  /** Without any in the first two blocks, which a window keeps in full precision. */
+  /** The first two blocks have none, because a window keeps them in full precision. */
   private static Score divergence(double harm) {
     List<Double> blocks =
         IntStream.range(0, TOKENS / Score.BLOCK_TOKENS)
@@ -112,7 +112,7 @@ final class Examples {
     return cells;
   }
 
-  /** With a few channels that stand out, as those of real models do. */
+  /** Includes a few outlier channels, as in real models. */
   static KeyRanges keyRanges() {
     return keyRanges(8, 64);
   }

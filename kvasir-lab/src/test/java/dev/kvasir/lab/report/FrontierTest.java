@@ -32,7 +32,7 @@ class FrontierTest {
   @TempDir private Path folder;
 
   @Test
-  void thePictureShowsTheFiguresOfTheRepository() throws IOException {
+  void pictureMatchesTheMeasurementsOfTheRepository() throws IOException {
     Frontier frontier = Frontier.of(DOCUMENTS.resolve("results"));
     assertThat(frontier.points()).hasSizeGreaterThanOrEqualTo(29);
     assertThat(frontier.floor()).isPresent();
@@ -42,7 +42,7 @@ class FrontierTest {
   }
 
   @Test
-  void namesCoverNeitherEachOtherNorPoints() {
+  void labelsOverlapNeitherEachOtherNorPoints() {
     Frontier frontier = Frontier.of(DOCUMENTS.resolve("results"));
     List<LabelPlacement.Label> labels = new FrontierPlot(frontier).labels();
     assertThat(labels).hasSameSizeAs(frontier.points());
@@ -65,7 +65,7 @@ class FrontierTest {
   }
 
   @Test
-  void whatCachesAreComparedWithIsNoPoint() {
+  void referencesAreNotPoints() {
     measure("mead", row("fp32", 32, 0.001));
     assertThatThrownBy(() -> Frontier.of(folder.resolve("results")))
         .isInstanceOf(InvalidInputException.class)
@@ -73,7 +73,7 @@ class FrontierTest {
   }
 
   @Test
-  void aCurveLeavesOutWhatItsOwnMethodBeats() throws Exception {
+  void curveOmitsDominatedPointsOfItsMethod() throws Exception {
     measure(
         "methods",
         row("kivi:2,sinks=16", 3, 0.02),
@@ -97,14 +97,14 @@ class FrontierTest {
   }
 
   @Test
-  void logarithmsAreAsFarApartAsTheirNumbersAreApartInRatio() {
+  void logAxisSpacingFollowsRatios() {
     LogAxis axis = new LogAxis(0.001, 0.1, 200, 0);
     assertThat(axis.at(0.001)).isEqualTo(200);
     assertThat(axis.at(0.01)).isCloseTo(100, within(1e-9));
     assertThat(axis.ticks()).extracting(Axis::label).contains("0.002", "0.005", "0.05");
   }
 
-  /** With half precision as the first row, as it always is. */
+  /** Adds fp16 as the first row, as always. */
   private void measure(String table, Row... others) {
     List<Row> rows = new ArrayList<>(List.of(row("fp16", 16, 0)));
     rows.addAll(List.of(others));

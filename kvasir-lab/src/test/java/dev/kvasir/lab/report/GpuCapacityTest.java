@@ -21,7 +21,7 @@ class GpuCapacityTest {
   }
 
   @Test
-  void thePictureShowsTheFiguresOfTheRepository() throws IOException {
+  void pictureMatchesTheMeasurementsOfTheRepository() throws IOException {
     GpuCapacity card = GpuCapacity.of(DOCUMENTS.resolve("results/full-card.json"));
     assertThat(Files.readString(DOCUMENTS.resolve("pictures/full-card.svg")))
         .as(
@@ -31,7 +31,7 @@ class GpuCapacityTest {
   }
 
   @Test
-  void stepsAreReadAndDrawnFewestSequencesFirst() throws IOException {
+  void stepsAreDrawnFewestSequencesFirst() throws IOException {
     GpuCapacity card =
         GpuCapacity.of(
             file(
@@ -48,7 +48,7 @@ class GpuCapacityTest {
   }
 
   @Test
-  void aFileWithoutStepsOfAFullCardIsRefused() throws IOException {
+  void fileWithoutFillStepsIsRejected() throws IOException {
     Path other = file("{\"command\": \"c\", \"99x8192:8b fp16 step micros\": 44000.0}");
     assertThatThrownBy(() -> GpuCapacity.of(other))
         .isInstanceOf(InvalidInputException.class)

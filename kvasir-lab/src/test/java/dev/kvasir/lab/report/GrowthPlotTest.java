@@ -20,7 +20,7 @@ class GrowthPlotTest {
   }
 
   @Test
-  void aBudgetIsNeverCrossedAndCodesOnlyBecomeNarrower() throws Exception {
+  void budgetIsNeverExceededAndCodesOnlyGetNarrower() throws Exception {
     Document picture = plot("pmkvq:2,budget=6MiB", 8000);
     assertThat(Pictures.texts(picture)).containsSubsequence("2", "4", "8", "16");
     double budget = Pictures.number(dashed(picture).getLast(), "y1");
@@ -45,7 +45,7 @@ class GrowthPlotTest {
   }
 
   @Test
-  void aCacheWithoutABudgetGrowsBesideHalfPrecision() throws Exception {
+  void cacheWithoutABudgetGrowsNextToFp16() throws Exception {
     Document picture = plot("kivi:2", 300);
     assertThat(dashed(picture)).hasSize(1);
     assertThat(Pictures.texts(picture)).contains("kivi:2 while a text grows", "fp16");

@@ -10,7 +10,7 @@ import javax.xml.parsers.DocumentBuilderFactory;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 
-/** Pictures, taken apart for tests. */
+/** Parses SVG pictures for tests. */
 final class Pictures {
   private Pictures() {}
 

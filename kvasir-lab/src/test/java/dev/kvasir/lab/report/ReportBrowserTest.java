@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Opens reports in a real browser, where one is installed; pictures go to target/report. */
+/** Opens reports in a real browser if one is installed; screenshots go to target/report. */
 class ReportBrowserTest {
   /** Charts of the example: six tasks, one line, two grids of six rows, bytes, two KV heads. */
   private static final int CHARTS = 6 + 1 + 2 * 6 + 1 + 2;
@@ -58,12 +58,12 @@ class ReportBrowserTest {
   @CsvSource({"400, light", "1280, dark"})
   void everyChartIsDrawnAndNothingIsWiderThanThePage(int width, String scheme) throws IOException {
     browser.open(page, width, scheme);
-    browser.photograph(Path.of("target", "report", "%d-%s.png".formatted(width, scheme)));
-    assertThat(browser.complaints()).isEmpty();
+    browser.screenshot(Path.of("target", "report", "%d-%s.png".formatted(width, scheme)));
+    assertThat(browser.errors()).isEmpty();
     assertThat(browser.requests()).allMatch(address -> address.startsWith("file:")).hasSize(1);
     assertThat(browser.value("document.querySelectorAll('.chart').length").getAsInt())
         .isEqualTo(CHARTS);
-    // A mark is a filled or stroked shape beyond the axes' lines, of which no chart has twelve.
+    // A mark is a filled or stroked shape except axis lines; no chart has twelve of those.
     assertThat(
             browser
                 .value(
@@ -76,7 +76,7 @@ class ReportBrowserTest {
     assertThat(browser.value(OUTSIDE).getAsString()).isEmpty();
   }
 
-  /** Text of a chart that begins or ends outside of it. */
+  /** Text of a chart that starts or ends outside of it. */
   private static final String OUTSIDE =
       """
       [...document.querySelectorAll('.chart')].flatMap(chart => {
@@ -91,15 +91,15 @@ class ReportBrowserTest {
 
   @ParameterizedTest(name = "{0}")
   @ValueSource(strings = {"serif", "DejaVu Sans Mono"})
-  void wordsStayInsideTheirChartsInEveryFont(String family) throws IOException {
+  void textStaysInsideChartsInEveryFont(String family) throws IOException {
     assumeTrue(
-        browser.value(IS_THERE.formatted(family)).getAsBoolean(),
+        browser.value(IS_AVAILABLE.formatted(family)).getAsBoolean(),
         () -> "the font %s is not installed".formatted(family));
-    wordsStayInside(pageWith("body { font-family: %s }".formatted(family)));
+    textStaysInside(pageWith("body { font-family: %s }".formatted(family)));
   }
 
-  /** Whether a family is a generic one or draws other widths than what replaces a missing one. */
-  private static final String IS_THERE =
+  /** Whether a font family is generic or renders with different widths than the fallback. */
+  private static final String IS_AVAILABLE =
       """
       (family => {
         const pen = document.createElement('canvas').getContext('2d');
@@ -113,9 +113,9 @@ class ReportBrowserTest {
       })('%s')
       """;
 
-  /** Wider and higher than fonts are; where a machine has none of these, it is like its own. */
+  /** Wider and taller than usual fonts; a machine without any of these uses its own. */
   @Test
-  void wordsStayInsideTheirChartsInAVastFont() throws IOException {
+  void textStaysInsideChartsInAWideFont() throws IOException {
     Path vast =
         pageWith(
             """
@@ -128,7 +128,7 @@ class ReportBrowserTest {
             }
             body { font-family: Vast, sans-serif }
             """);
-    wordsStayInside(vast);
+    textStaysInside(vast);
   }
 
   private static Path pageWith(String style) throws IOException {
@@ -137,10 +137,10 @@ class ReportBrowserTest {
         folder.resolve("styled.html"), Files.readString(page).replaceFirst("</head>", styled));
   }
 
-  private static void wordsStayInside(Path styled) {
+  private static void textStaysInside(Path styled) {
     for (int width : List.of(400, 1280)) {
       browser.open(styled, width, "light");
-      assertThat(browser.complaints()).isEmpty();
+      assertThat(browser.errors()).isEmpty();
       assertThat(browser.value("document.documentElement.scrollWidth").getAsInt())
           .isLessThanOrEqualTo(width);
       assertThat(browser.value(OUTSIDE).getAsString()).isEmpty();
@@ -148,7 +148,7 @@ class ReportBrowserTest {
   }
 
   @Test
-  void aSpecThatIsLongerThanAPhoneIsWideIsCutInItsChart() {
+  void longSpecIsTruncatedOnAPhone() {
     Path wide = folder.resolve("long.html");
     String spec = "kivi:3,group=32,window=256,sinks=4,".repeat(3);
     new Report(Examples.evaluation("small", spec), Optional.empty(), Examples.PROVENANCE)
@@ -161,7 +161,7 @@ class ReportBrowserTest {
   }
 
   @Test
-  void coloursFollowThePersonsWish() {
+  void colorsFollowTheColorScheme() {
     browser.open(page, 800, "light");
     String colour =
         "document.querySelector('#along svg path[stroke-width=\"2\"]').getAttribute('stroke')";
@@ -170,11 +170,11 @@ class ReportBrowserTest {
     browser.await("%s !== '%s'".formatted(colour, light));
     assertThat(browser.value("document.querySelectorAll('.chart').length").getAsInt())
         .isEqualTo(CHARTS);
-    assertThat(browser.complaints()).isEmpty();
+    assertThat(browser.errors()).isEmpty();
   }
 
   @Test
-  void textOfASpecNeverRuns() {
+  void specTextNeverRunsAsScript() {
     Path hostile = folder.resolve("hostile.html");
     new Report(
             Examples.evaluation(ATTACK, ATTACK),
@@ -186,7 +186,7 @@ class ReportBrowserTest {
     browser.await("document.body.innerText.includes('onerror')");
     assertThat(browser.value("window.attacked === undefined").getAsBoolean()).isTrue();
     assertThat(browser.value("document.querySelectorAll('img').length").getAsInt()).isZero();
-    assertThat(browser.complaints()).isEmpty();
+    assertThat(browser.errors()).isEmpty();
   }
 
   /** Tooltips are markup, so each chart has to show one for its last row. */
@@ -200,7 +200,7 @@ class ReportBrowserTest {
       """;
 
   @Test
-  void anInterruptedEvaluationShowsWhatIsThere() {
+  void cancelledEvaluationShowsFinishedTasks() {
     Evaluation whole = Examples.evaluation("small");
     Row reference = whole.rows().getFirst();
     Row begun =
@@ -215,8 +215,8 @@ class ReportBrowserTest {
           new Evaluation("small", whole.settings(), whole.text(), whole.machine(), false, rows);
       new Report(evaluation, Optional.empty(), Examples.PROVENANCE).write(part);
       browser.open(part, 800, "light");
-      assertThat(browser.complaints()).isEmpty();
-      // fp16 has no divergence from itself, and nobody else has one yet.
+      assertThat(browser.errors()).isEmpty();
+      // fp16 has no divergence from itself, and no other row has one yet.
       assertThat(browser.value("document.querySelectorAll('#quality .chart').length").getAsInt())
           .isEqualTo(5);
       assertThat(browser.value("document.getElementById('along').hidden").getAsBoolean()).isTrue();
@@ -224,7 +224,7 @@ class ReportBrowserTest {
   }
 
   @Test
-  void theChannelsOfALargeModelAreDrawnToo() {
+  void channelsOfALargeModelAreDrawn() {
     Path large = folder.resolve("large.html");
     new Report(
             Examples.evaluation("large"),
@@ -232,11 +232,11 @@ class ReportBrowserTest {
             Examples.PROVENANCE)
         .write(large);
     browser.open(large, 800, "light");
-    assertThat(browser.complaints()).isEmpty();
+    assertThat(browser.errors()).isEmpty();
     assertThat(browser.value(COLOURS_OF_CANVAS).getAsInt()).isGreaterThan(100);
   }
 
-  /** Thousands of cells go on a canvas, whose marks are its pixels. */
+  /** Thousands of cells are drawn on a canvas, whose marks are its pixels. */
   private static final String COLOURS_OF_CANVAS =
       """
       (() => {
@@ -247,7 +247,7 @@ class ReportBrowserTest {
       """;
 
   @Test
-  void whatWasNotMeasuredHasNoSection() {
+  void unmeasuredTasksHaveNoSection() {
     browser.open(page, 800, "light");
     assertThat(browser.value("document.getElementById('keys').hidden").getAsBoolean()).isFalse();
     Path without = folder.resolve("without.html");

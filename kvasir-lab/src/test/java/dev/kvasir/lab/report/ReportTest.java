@@ -22,13 +22,13 @@ class ReportTest {
     return new Report(evaluation, Optional.of(Examples.keyRanges()), provenance).html();
   }
 
-  /** The page without the scripts, which are the same in every report. */
+  /** Returns the page without the scripts, which are the same in every report. */
   private static String ownPart(String html) {
     return html.substring(0, html.indexOf("<!--\nThe charts"));
   }
 
   @Test
-  void figuresAndFactsStandInThePageWithoutScripts() {
+  void valuesAndDetailsAreMarkup() {
     String page = ownPart(html(Examples.evaluation("small"), Examples.PROVENANCE));
     assertThat(page)
         .contains("<h1>small</h1>", "5 kinds of KV cache, down to 2.5 bits per value")
@@ -39,7 +39,7 @@ class ReportTest {
   }
 
   @Test
-  void namesAreTextWhereverTheyStand() {
+  void namesAreEscapedEverywhere() {
     Provenance provenance =
         new Provenance(ATTACK, ATTACK, Optional.of(ATTACK), Examples.PROVENANCE.when());
     String page = ownPart(html(Examples.evaluation(ATTACK, ATTACK), provenance));
@@ -48,13 +48,13 @@ class ReportTest {
   }
 
   @Test
-  void whatLooksLikeAGapOfThePageIsLeftAlone() {
+  void placeholdersInInsertedTextAreLeftAlone() {
     assertThat(PageTemplate.fill("{{a}} {{b}}", Map.of("a", "{{b}} $1", "b", "x")))
         .isEqualTo("{{b}} $1 x");
   }
 
   @Test
-  void allFiguresAreInside() {
+  void allValuesAreIncluded() {
     String page = html(Examples.evaluation("small", ATTACK), Examples.PROVENANCE);
     String start = "<script type=\"application/json\" id=\"data\">";
     int from = page.indexOf(start) + start.length();
@@ -69,7 +69,7 @@ class ReportTest {
   }
 
   @Test
-  void anInterruptionIsSaid() {
+  void cancellationIsReported() {
     Evaluation whole = Examples.evaluation("small");
     Evaluation part =
         new Evaluation(
@@ -78,7 +78,7 @@ class ReportTest {
   }
 
   @Test
-  void aReportIsOneFileThatLoadsNothing(@TempDir Path folder) throws IOException {
+  void reportIsASelfContainedFile(@TempDir Path folder) throws IOException {
     Path file = folder.resolve("report.html");
     new Report(Examples.evaluation("small"), Optional.empty(), Examples.PROVENANCE).write(file);
     String page = Files.readString(file);

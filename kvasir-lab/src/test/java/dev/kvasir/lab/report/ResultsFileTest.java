@@ -21,7 +21,7 @@ class ResultsFileTest {
   }
 
   @Test
-  void aNewDocumentHoldsTheTableAndHowItWasMeasured() {
+  void newDocumentHasTheTableAndRunDetails() {
     Path file = folder.resolve("results.md");
     write(file);
     assertThat(file)
@@ -34,7 +34,7 @@ class ResultsFileTest {
   }
 
   @Test
-  void whatSurroundsTheTableStays() throws IOException {
+  void surroundingTextIsPreserved() throws IOException {
     Path file = folder.resolve("results.md");
     Files.writeString(file, "Before.\n%s\nformer\n%s\nAfter.\n".formatted(BEGIN, END));
     write(file);
@@ -48,7 +48,7 @@ class ResultsFileTest {
   }
 
   @Test
-  void aDocumentWithoutMarksIsRefused() throws IOException {
+  void documentWithoutMarksIsRejected() throws IOException {
     Path file = Files.writeString(folder.resolve("prose.md"), END + BEGIN);
     assertThatThrownBy(() -> ResultsFile.at(file, "small"))
         .isInstanceOf(InvalidInputException.class)
@@ -56,7 +56,7 @@ class ResultsFileTest {
   }
 
   @Test
-  void everyStandardTableBeginsWithHalfPrecision() {
+  void everyStandardTableStartsWithFp16() {
     for (StandardTable table : StandardTable.ALL) {
       assertThat(table.settings().specs().getFirst().text()).isEqualTo("fp16");
       assertThat(table.quickSettings().specs()).isEqualTo(table.settings().specs());
@@ -71,7 +71,7 @@ class ResultsFileTest {
   }
 
   @Test
-  void tablesKeepOutOfEachOthersWay() throws IOException {
+  void tablesDoNotInterfere() throws IOException {
     Path file = folder.resolve("results.md");
     String other = ResultsFile.begin("other") + "\nkept\n" + ResultsFile.end("other") + "\n";
     Files.writeString(file, other + BEGIN + "\n" + END + "\n");

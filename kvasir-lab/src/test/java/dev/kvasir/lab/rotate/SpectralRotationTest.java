@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class SpectralRotationTest {
   private final Random random = new Random(17);
 
-  /** x . x^T of vectors whose channels have very different sizes. */
+  /** Returns x . x^T of vectors whose channels have very different magnitudes. */
   private double[] spread(int dim) {
     double[] spread = new double[dim * dim];
     for (int vector = 0; vector < 4 * dim; vector++) {
@@ -25,16 +25,16 @@ class SpectralRotationTest {
   }
 
   @Test
-  void rowsAreARotationForAnyNumberOfChannels() {
+  void rowsAreARotationForAnyDimension() {
     for (int dim : new int[] {8, 64, 80}) {
       assertThat(new HouseholderRotation(dim, SpectralRotation.of(spread(dim), dim)).isOrthogonal())
           .isTrue();
     }
   }
 
-  /** As a Hadamard transform of uncorrelated numbers has it. */
+  /** A Hadamard transform of uncorrelated numbers equalizes their variances. */
   @Test
-  void everyNumberOfAChangedVectorHasTheSameVariance() {
+  void rotatedElementsHaveEqualVariance() {
     int dim = 16;
     double[] spread = spread(dim);
     float[] rows = SpectralRotation.of(spread, dim);
@@ -54,13 +54,13 @@ class SpectralRotationTest {
   }
 
   @Test
-  void bitsAreReadBackwards() {
+  void bitReversalOrdersByReversedBits() {
     assertThat(SpectralRotation.bitReversal(8)).containsExactly(0, 4, 2, 6, 1, 5, 3, 7);
   }
 
-  /** Four levels serve a bell shape best when its tails are cut off. */
+  /** Four levels have the smallest error on a normal distribution if its tails are clipped. */
   @Test
-  void rangesOfFewLevelsAreCut() {
+  void rangesOfFewLevelsAreClipped() {
     ClipSearch search = new ClipSearch(64, 2);
     float[] x = new float[64 * 200];
     for (int i = 0; i < x.length; i++) {

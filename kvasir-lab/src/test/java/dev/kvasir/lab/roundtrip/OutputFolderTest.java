@@ -15,7 +15,7 @@ class OutputFolderTest {
   @TempDir Path folder;
 
   @Test
-  void foldersAreMadeWhenTheFirstArrayIsBegun() {
+  void folderIsCreatedWithTheFirstArray() {
     Path deep = folder.resolve("a").resolve("b");
     OutputFolder out = OutputFolder.of(deep, List.of());
     assertThat(deep).doesNotExist();
@@ -24,7 +24,7 @@ class OutputFolderTest {
   }
 
   @Test
-  void aFileIsNoFolder() throws IOException {
+  void fileIsRejectedAsFolder() throws IOException {
     Path file = Files.writeString(folder.resolve("file"), "");
     assertThatThrownBy(() -> OutputFolder.of(file, List.of()))
         .isInstanceOf(InvalidInputException.class)
@@ -36,7 +36,7 @@ class OutputFolderTest {
   }
 
   @Test
-  void theInputIsNeverOverwritten() throws IOException {
+  void inputIsNeverOverwritten() throws IOException {
     Path input = Files.writeString(folder.resolve("keys.npy"), "");
     Path around = folder.resolve("..").resolve(folder.getFileName());
     assertThatThrownBy(() -> OutputFolder.of(around, List.of(input)))

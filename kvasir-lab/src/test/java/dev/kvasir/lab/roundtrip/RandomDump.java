@@ -8,11 +8,11 @@ import java.nio.ByteOrder;
 import java.util.Optional;
 import java.util.Random;
 
-/** Dumps of noise, some channels far from zero as those of keys tend to be. */
+/** Dumps of noise with a few channels far from zero, as is typical of keys. */
 final class RandomDump {
   private RandomDump() {}
 
-  /** Without queries where {@code queryTokens} is 0. */
+  /** Has no queries if {@code queryTokens} is 0. */
   static Dump of(int kvHeads, int group, int tokens, int queryTokens, int headDim) {
     Random random = new Random(7);
     HeadVectors keys = vectors("k.npy", random, 2, kvHeads, tokens, headDim);

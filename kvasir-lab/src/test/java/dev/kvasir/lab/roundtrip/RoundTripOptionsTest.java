@@ -13,23 +13,23 @@ class RoundTripOptionsTest {
   private final RoundTripOptions options = RoundTripOptions.of(CacheSpec.DEFAULT);
 
   @Test
-  void theRotationIsKeptForMethodsThatNeedIt() {
-    RoundTripOptions told = options.withRope(10_000, RopeLayout.INTERLEAVED);
-    assertThat(told.ropeTheta()).hasValue(10_000);
-    assertThat(told.ropeLayout()).isEqualTo(RopeLayout.INTERLEAVED);
+  void rotationIsAvailableToMethods() {
+    RoundTripOptions rotated = options.withRope(10_000, RopeLayout.INTERLEAVED);
+    assertThat(rotated.ropeTheta()).hasValue(10_000);
+    assertThat(rotated.ropeLayout()).isEqualTo(RopeLayout.INTERLEAVED);
     assertThat(options.ropeTheta()).isEmpty();
   }
 
   @ParameterizedTest
   @ValueSource(doubles = {0, -1, Double.NaN, Double.POSITIVE_INFINITY})
-  void aBaseThatCannotBeIsRefused(double theta) {
+  void invalidBaseIsRejected(double theta) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> options.withRope(theta, RopeLayout.HALVES))
         .withMessage("rope-theta is %s; expected a number more than 0", theta);
   }
 
   @Test
-  void countsOutOfBoundsAreRefused() {
+  void countsOutOfBoundsAreRejected() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> options.withAttend(0))
         .withMessage("attend is 0; expected at least 1");

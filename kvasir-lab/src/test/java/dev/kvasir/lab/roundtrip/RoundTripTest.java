@@ -43,7 +43,7 @@ class RoundTripTest {
   }
 
   @Test
-  void fewerBitsLoseMore() {
+  void fewerBitsHaveLargerErrors() {
     Dump dump = RandomDump.of(2, 2, 400, 10, 64);
     RoundTripResult exact = run(dump, options("fp32"));
     RoundTripResult half = run(dump, options("fp16"));
@@ -63,14 +63,14 @@ class RoundTripTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 127, 128, 129, 255, 256, 257})
-  void bytesAreThoseForetoldAtEveryLength(int tokens) {
+  void bytesMatchTheEstimateAtEveryLength(int tokens) {
     for (String text : List.of("fp16", "kivi:2", "kivi:4,window=0,sinks=5", "patternkv:2")) {
       Dump dump = RandomDump.of(2, 1, tokens, 0, 16);
-      CacheBytes foretold = CacheSpec.parse(text).bytesFor(dump.cacheShape(), tokens);
+      CacheBytes estimated = CacheSpec.parse(text).bytesFor(dump.cacheShape(), tokens);
       for (int prefill : new int[] {0, tokens / 2, tokens}) {
         RoundTripResult result = run(dump, options(text).withPrefill(prefill));
-        assertThat(result.bytes()).as("%s, prefill %d", text, prefill).isEqualTo(foretold);
-        double bits = tokens == 0 ? 0 : 8.0 * foretold.total() / (2.0 * 2 * 16 * tokens);
+        assertThat(result.bytes()).as("%s, prefill %d", text, prefill).isEqualTo(estimated);
+        double bits = tokens == 0 ? 0 : 8.0 * estimated.total() / (2.0 * 2 * 16 * tokens);
         assertThat(result.bitsPerValue()).isCloseTo(bits, within(1e-9));
         assertThat(result.outputError()).isEmpty();
         assertThat(written("keys.npy")).hasSize(2 * 16 * tokens);
@@ -88,7 +88,7 @@ class RoundTripTest {
     "'kivi:2,window=10,sinks=3', 400, 5",
     "'kivi:2,k=4,v=2,window=0,group=32', 300, 2"
   })
-  void theOutputIsAttentionOverTheVectorsWritten(String spec, int tokens, int group) {
+  void outputIsAttentionOverTheWrittenVectors(String spec, int tokens, int group) {
     int count = Math.min(tokens, 5);
     Dump dump = RandomDump.of(2, group, tokens, count, 64);
     double[] straight = outputOfWritten(spec, dump, 0);
@@ -96,7 +96,7 @@ class RoundTripTest {
     assertThat(prefilled).isEqualTo(straight);
   }
 
-  /** Checks what is written for that prefill, and answers with attention over it. */
+  /** Checks the written arrays for a prefill and returns attention over them. */
   private double[] outputOfWritten(String spec, Dump dump, int prefill) {
     run(dump, options(spec).withPrefill(prefill));
     HeadVectors queries = dump.queries().orElseThrow();
@@ -155,7 +155,7 @@ class RoundTripTest {
   }
 
   @Test
-  void whatIsStoppedLeavesNothing() {
+  void cancellingLeavesNoFiles() {
     Dump dump = RandomDump.of(1, 1, 200, 4, 8);
     long arenas = CountedArena.liveArenas();
     RoundTripListener impatient =
@@ -163,7 +163,7 @@ class RoundTripTest {
           private int attended;
 
           @Override
-          public void attended(int done, int inAll) {
+          public void attended(int done, int total) {
             attended = done;
           }
 
@@ -180,26 +180,27 @@ class RoundTripTest {
   }
 
   @Test
-  void wrongShapesAreRefused() {
+  void wrongShapesAreRejected() {
     Dump good = RandomDump.of(2, 2, 10, 3, 8);
     HeadVectors keys = good.keys();
-    assertRefused(() -> vectors(2, 10), "x.npy: has shape 2 x 10; expected 3 dimensions");
-    assertRefused(() -> vectors(1, 2, 10, 8), "heads x tokens x channels, which array[0] has");
-    assertRefused(() -> vectors(0, 10, 8), "has 0 heads in its shape 0 x 10 x 8; expected 1 to");
-    assertRefused(() -> vectors(2, 10, 0), "has 0 channels");
-    assertRefused(() -> dump(keys, vectors(2, 9, 8)), "x.npy: has shape 2 x 9 x 8; expected 2 x 1");
-    assertRefused(() -> dump(keys, keys, vectors(4, 3, 4)), "expected 8 channels, as keys have");
-    assertRefused(() -> dump(keys, keys, vectors(3, 3, 8)), "a multiple of the 2 heads of keys");
-    assertRefused(() -> dump(keys, keys, vectors(1, 3, 8)), "a multiple of the 2 heads of keys");
-    assertRefused(() -> dump(keys, keys, vectors(4, 11, 8)), "expected 1 to 10 tokens");
-    assertRefused(() -> dump(keys, keys, vectors(4, 0, 8)), "expected 1 to 10 tokens");
+    assertRejected(() -> vectors(2, 10), "x.npy: has shape 2 x 10; expected 3 dimensions");
+    assertRejected(() -> vectors(1, 2, 10, 8), "heads x tokens x channels, which array[0] has");
+    assertRejected(() -> vectors(0, 10, 8), "has 0 heads in its shape 0 x 10 x 8; expected 1 to");
+    assertRejected(() -> vectors(2, 10, 0), "has 0 channels");
+    assertRejected(
+        () -> dump(keys, vectors(2, 9, 8)), "x.npy: has shape 2 x 9 x 8; expected 2 x 1");
+    assertRejected(() -> dump(keys, keys, vectors(4, 3, 4)), "expected 8 channels, as keys have");
+    assertRejected(() -> dump(keys, keys, vectors(3, 3, 8)), "a multiple of the 2 heads of keys");
+    assertRejected(() -> dump(keys, keys, vectors(1, 3, 8)), "a multiple of the 2 heads of keys");
+    assertRejected(() -> dump(keys, keys, vectors(4, 11, 8)), "expected 1 to 10 tokens");
+    assertRejected(() -> dump(keys, keys, vectors(4, 0, 8)), "expected 1 to 10 tokens");
   }
 
   @Test
-  void aMethodThatTurnsKeysBackMustBeToldTheirRotation() {
+  void methodThatUndoesTheRotationNeedsItsBase() {
     Dump dump = RandomDump.of(2, 2, 400, 10, 64);
     RoundTripOptions untold = options("patternkv:2,rope=rotate");
-    assertRefused(() -> run(dump, untold), "rope=rotate must know how keys are rotated");
+    assertRejected(() -> run(dump, untold), "rope=rotate must know how keys are rotated");
     for (RopeLayout layout : RopeLayout.values()) {
       RoundTripResult result = run(dump, untold.withRope(10_000, layout));
       assertThat(result.keyError()).isBetween(0.01, 0.5);
@@ -208,24 +209,26 @@ class RoundTripTest {
   }
 
   @Test
-  void wrongNumbersAreRefusedWithTheirPlace() {
+  void nonFiniteNumbersAreRejectedWithTheirPosition() {
     Dump odd = RandomDump.of(1, 1, 10, 0, 6);
-    assertRefused(() -> run(odd, options("kivi:2")), "heads of 6 channels; expected a multiple of");
-    assertRefused(() -> run(odd, options("fp16").withPrefill(11)), "prefill is 11; expected at mo");
+    assertRejected(
+        () -> run(odd, options("kivi:2")), "heads of 6 channels; expected a multiple of");
+    assertRejected(
+        () -> run(odd, options("fp16").withPrefill(11)), "prefill is 11; expected at mo");
     float[] bad = new float[20];
     bad[13] = Float.NaN;
     HeadVectors wrong = RandomDump.vectors("x.npy", bad, 2, 5, 2);
     HeadVectors right = RandomDump.vectors("y.npy", new float[20], 2, 5, 2);
-    assertRefused(
+    assertRejected(
         () -> run(dump(wrong, right), options("fp32")), "key of layer 0, head 1, position 1");
-    assertRefused(
+    assertRejected(
         () -> run(dump(right, wrong), options("fp32")), "value of layer 0, head 1, position 1");
-    assertRefused(
+    assertRejected(
         () -> run(dump(right, right, wrong), options("fp32")), "x.npy: head 1, token 1 holds a");
     assertThat(folder).isEmptyDirectory();
   }
 
-  private static void assertRefused(ThrowingCallable attempt, String part) {
+  private static void assertRejected(ThrowingCallable attempt, String part) {
     assertThatThrownBy(attempt)
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining(part);

@@ -14,7 +14,7 @@ class TpeSamplerTest {
   private static final int TRIALS = 40;
   private static final int SEEDS = 30;
 
-  /** One setting trades the losses for each other; the others are right at one place alone. */
+  /** One parameter trades the losses against each other; the others have a single optimum. */
   private static Trial known(List<Double> point) {
     double x = point.get(0);
     double away = Math.pow(point.get(1) - 0.7, 2) * 4 + Math.pow(point.get(2) + 1, 2);
@@ -22,7 +22,7 @@ class TpeSamplerTest {
   }
 
   @Test
-  void itFindsABetterFrontThanChance() {
+  void frontIsBetterThanRandomSearch() {
     double byTpe = 0;
     double byChance = 0;
     int wins = 0;
@@ -46,7 +46,7 @@ class TpeSamplerTest {
   }
 
   @Test
-  void aSearchGoesOnAsIfItHadNotBeenBrokenOff() {
+  void searchResumesWithTheSameResult() {
     List<Trial> whole = run(trials -> new TpeSampler(RANGES, 5).next(trials, List.of()));
     List<Trial> half = new ArrayList<>(whole.subList(0, TRIALS / 2));
     TpeSampler later = new TpeSampler(RANGES, 5);
@@ -71,9 +71,9 @@ class TpeSamplerTest {
     }
   }
 
-  /** Every number of a search is drawn for itself. */
+  /** Every number of a search is drawn independently. */
   @Test
-  void noTrialBorrowsANumberFromTheOneBefore() {
+  void proposalsAreIndependent() {
     List<Range> same = List.of(new Range(0, 1), new Range(0, 1));
     List<Double> drawn = new ArrayList<>();
     List<List<Double>> pending = new ArrayList<>();
@@ -89,7 +89,7 @@ class TpeSamplerTest {
   }
 
   @Test
-  void aFrontLeavesOutWhatIsBeatenInEverything() {
+  void frontOmitsDominatedTrials() {
     Trial cheap = trial(3, 1);
     Trial good = trial(1, 3);
     Trial beaten = trial(3, 2);
@@ -113,7 +113,7 @@ class TpeSamplerTest {
     return trials;
   }
 
-  /** The area that the front dominates, up to losses of two. */
+  /** Returns the area that the front dominates, up to losses of two. */
   private static double volume(List<Trial> trials) {
     double volume = 0;
     double top = 2;

@@ -38,7 +38,7 @@ class AttentionProbeTest {
     "2, 16, 100, 10",
     "5, 290, 256, 2147483647"
   })
-  void errorsAreThoseOfAttentionAsItIsDefined(int sinks, int window, int queries, int layerWindow) {
+  void errorsMatchAttentionByDefinition(int sinks, int window, int queries, int layerWindow) {
     SmoothingSettings settings = new SmoothingSettings(sinks, window, queries, FactorSharing.TIED);
     double expectedError = 0;
     double expectedOutput = 0;
@@ -65,7 +65,7 @@ class AttentionProbeTest {
     }
   }
 
-  /** With other keys from {@code from} to {@code to}. */
+  /** Uses other keys from {@code from} to {@code to}. */
   private double[] attend(int head, int position, int layerWindow, int from, int to) {
     double[] out = new double[SHAPE.headDim()];
     int kvHead = head / SHAPE.queriesPerKvHead();
@@ -91,14 +91,14 @@ class AttentionProbeTest {
   }
 
   @Test
-  void keysThatAreNeverCodedChangeNothing() {
+  void unquantizedKeysDoNotMatter() {
     SmoothingSettings settings = new SmoothingSettings(4, 50, 100, FactorSharing.TIED);
     float[] changed = vectors.keys().clone();
     for (int i = 0; i < 4 * 16; i++) {
       changed[i] += 3; // sinks
     }
     for (int i = (TOKENS - 49) * 16; i < changed.length; i++) {
-      changed[i] += 3; // the window of the last query that there can be
+      changed[i] += 3; // the window of the last possible query
     }
     try (WorkerPool workers = new WorkerPool(1)) {
       AttentionProbe probe =

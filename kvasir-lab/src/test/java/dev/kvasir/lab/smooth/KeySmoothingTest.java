@@ -45,7 +45,7 @@ class KeySmoothingTest {
     return new Random(seed).ints(length, 0, 50).toArray();
   }
 
-  /** Biases push one pair of channels far out in every layer, as they do in Qwen models. */
+  /** Biases create one outlier channel pair in every layer, as in Qwen models. */
   private TracedDecoder decoder(RopeLayout layout) {
     TinyDecoder tiny =
         TinyDecoder.of(
@@ -66,7 +66,7 @@ class KeySmoothingTest {
 
   @ParameterizedTest
   @EnumSource
-  void factorsAreTheReachOfAPairToThePowerOfTheStrength(RopeLayout layout) {
+  void factorsArePairMaximaToThePowerOfTheStrength(RopeLayout layout) {
     TracedDecoder decoder = decoder(layout);
     KeySmoothing smoothing = search(decoder);
     float[][][] reach = reach(decoder);
@@ -88,7 +88,7 @@ class KeySmoothingTest {
 
   @ParameterizedTest
   @EnumSource
-  void aFactorMayBeItsOwnChannels(RopeLayout layout) {
+  void factorsCanBePerChannel(RopeLayout layout) {
     TracedDecoder decoder = decoder(layout);
     SmoothingSettings own = SETTINGS.withSharing(FactorSharing.OWN);
     KeySmoothing smoothing = search(decoder, own, ProgressListener.NONE).orElseThrow();
@@ -131,14 +131,14 @@ class KeySmoothingTest {
 
   @ParameterizedTest
   @EnumSource
-  void channelsThatReachFarAreTamed(RopeLayout layout) {
+  void outlierChannelsAreSmoothed(RopeLayout layout) {
     for (LayerResult trial : search(decoder(layout)).layers()) {
       assertThat(trial.error()).isLessThan(0.8 * trial.plainError());
     }
   }
 
   @Test
-  void widerCodesLoseLess() {
+  void widerCodesHaveSmallerErrors() {
     List<LayerResult> layers = search(decoder(RopeLayout.HALVES)).layers();
     assertThat(layers).extracting(LayerResult::bits).isEqualTo(BITS);
     assertThat(layers.get(1).error()).isLessThan(layers.get(0).error() / 2);
@@ -146,31 +146,31 @@ class KeySmoothingTest {
   }
 
   @Test
-  void progressIsToldAndAStopLeavesNothing() {
-    List<Double> told = new ArrayList<>();
+  void progressIsReportedAndCancellingLeavesNoResult() {
+    List<Double> reported = new ArrayList<>();
     ProgressListener listener =
         new ProgressListener() {
           @Override
-          public void progress(double done, double inAll) {
-            told.add(done / inAll);
+          public void progress(double done, double total) {
+            reported.add(done / total);
           }
 
           @Override
           public boolean isCancelled() {
-            return told.size() == 8;
+            return reported.size() == 8;
           }
         };
     TracedDecoder decoder = decoder(RopeLayout.HALVES);
     assertThat(search(decoder, SETTINGS, listener)).isEmpty();
-    assertThat(told).isSorted().hasSize(8);
-    told.clear();
-    ProgressListener patient = (done, inAll) -> told.add(done / inAll);
+    assertThat(reported).isSorted().hasSize(8);
+    reported.clear();
+    ProgressListener patient = (done, total) -> reported.add(done / total);
     assertThat(search(decoder, SETTINGS, patient)).isPresent();
-    assertThat(told).isSorted().hasSize(2 * 2 * 3).endsWith(1.0);
+    assertThat(reported).isSorted().hasSize(2 * 2 * 3).endsWith(1.0);
   }
 
   @Test
-  void samplesThatAreNeverCodedAreRefused() {
+  void tooShortSamplesAreRejected() {
     assertThatThrownBy(
             () ->
                 search(
@@ -179,6 +179,7 @@ class KeySmoothingTest {
                     ProgressListener.NONE))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
-            "the length of samples is 40; expected more than 129, the tokens that are never coded");
+            "the length of samples is 40; expected more than 129, the tokens that are"
+                + " never quantized");
   }
 }

@@ -24,21 +24,21 @@ class AnswerNumbersTest {
         "0.00 | 0",
         "So 5 is the answer. | 5"
       })
-  void theLastNumberCounts(String text, String expected) {
+  void lastNumberCounts(String text, String expected) {
     assertThat(AnswerNumbers.last(text))
         .hasValueSatisfying(number -> assertThat(number).isEqualByComparingTo(expected));
   }
 
   @ParameterizedTest
   @CsvSource({"no number at all", "-", "''"})
-  void aTextMayHaveNone(String text) {
+  void textWithoutANumberHasNone(String text) {
     assertThat(AnswerNumbers.last(text)).isEmpty();
     assertThat(AnswerNumbers.firstDigits(text)).isEmpty();
   }
 
   @ParameterizedTest
   @CsvSource({"' 01234\n5', 01234", "'It is 77, not 78.', 77"})
-  void theFirstDigitsKeepTheirZeros(String text, String expected) {
+  void firstDigitsKeepLeadingZeros(String text, String expected) {
     assertThat(AnswerNumbers.firstDigits(text)).contains(expected);
   }
 }

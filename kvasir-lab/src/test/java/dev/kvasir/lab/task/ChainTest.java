@@ -13,7 +13,7 @@ class ChainTest {
   private static final Chain CHAIN = Chain.draw(Seeds.of(1, "chain", 12, 0), 12);
 
   @Test
-  void problemAndSolutionHaveTheWordsThatTheModelWasTrainedOn() {
+  void wordingMatchesTheTrainingData() {
     assertThat(CHAIN.problem())
         .matches(
             "Problem: Start with a=\\d\\d b=\\d\\d c=\\d\\d d=\\d\\d\\. Apply these steps modulo"
@@ -23,9 +23,9 @@ class ChainTest {
     assertThat(CHAIN.solution().getLast()).isEqualTo("Answer: " + CHAIN.answer());
   }
 
-  /** Runs the program as its text says, apart from the code that drew it. */
+  /** Runs the program from its text, independently of the code that created it. */
   @Test
-  void theSolutionIsWhatTheProgramComputes() {
+  void solutionIsTheExecutionOfTheProgram() {
     Map<String, Integer> values = new HashMap<>();
     Matcher start = Pattern.compile("([a-d])=(\\d\\d)").matcher(CHAIN.problem());
     while (start.find()) {
@@ -43,10 +43,10 @@ class ChainTest {
               "%s: %s=%02d%s%02d=%02d"
                   .formatted(step.group(1), step.group(2), left, step.group(3), right, result));
     }
-    assertThat(CHAIN.answer()).isEqualTo("%02d".formatted(values.get(asked())));
+    assertThat(CHAIN.answer()).isEqualTo("%02d".formatted(values.get(askedRegister())));
   }
 
-  private static String asked() {
+  private static String askedRegister() {
     return CHAIN.problem().replaceAll("(?s).*What is (.)\\?.*", "$1");
   }
 
@@ -61,7 +61,7 @@ class ChainTest {
   }
 
   @Test
-  void aSolutionIsRightOnlyAsAWhole() {
+  void solutionMustBeCompletelyCorrect() {
     String right = String.join("\n", CHAIN.solution());
     assertThat(CHAIN.isSolvedBy(right + "\n")).isTrue();
     assertThat(CHAIN.isSolvedBy(right.replaceFirst("=", "+"))).isFalse();
@@ -80,12 +80,12 @@ class ChainTest {
   }
 
   @Test
-  void theSeedDecides() {
+  void seedDeterminesTheProgram() {
     assertThat(Chain.draw(Seeds.of(1, "chain", 12, 0), 12)).isEqualTo(CHAIN);
     assertThat(Chain.draw(Seeds.of(1, "chain", 12, 1), 12)).isNotEqualTo(CHAIN);
   }
 
-  /** Figures of one version can be set beside those of another only while tasks stay the same. */
+  /** Scores of different versions are comparable only while tasks stay the same. */
   @Test
   void tasksStayTheSameFromVersionToVersion() {
     assertThat(CHAIN.solution().getFirst()).isEqualTo("1: b=14-88=26");

@@ -13,7 +13,7 @@ class NeedlesTest {
   }
 
   @Test
-  void factsAndQuestionsHaveTheWordsThatTheModelWasTrainedOn() {
+  void wordingMatchesTheTrainingData() {
     Document document = document(1, 0);
     assertThat(document.questions()).hasSize(5);
     for (Question question : document.questions()) {
@@ -35,7 +35,7 @@ class NeedlesTest {
   }
 
   @Test
-  void everyFifthOfADocumentHoldsAFact() {
+  void everyFifthOfADocumentContainsAFact() {
     assertThat(document(1, 0).questions())
         .extracting(question -> (int) (5 * question.depth()))
         .containsExactly(0, 1, 2, 3, 4);
@@ -49,7 +49,7 @@ class NeedlesTest {
   }
 
   @Test
-  void theSeedAndTheSampleDecide() {
+  void seedAndSampleDetermineTheDocument() {
     assertThat(document(1, 0)).isEqualTo(document(1, 0));
     assertThat(document(1, 0)).isNotEqualTo(document(1, 1));
     assertThat(document(1, 0)).isNotEqualTo(document(2, 0));

@@ -33,7 +33,7 @@ class RecordsTest {
   }
 
   @Test
-  void theSeedDecides() {
+  void seedDeterminesTheTable() {
     assertThat(table(1)).isEqualTo(table(1)).isNotEqualTo(table(2));
   }
 }

@@ -15,7 +15,7 @@ class TaskTextTest {
   }
 
   @Test
-  void aSeedMakesTheSameTextAndMoreRoundsOnlyLengthenIt() {
+  void sameSeedGivesSameTextAndMoreRoundsExtendIt() {
     assertThat(TaskText.of(1, 3)).startsWith(TaskText.of(1, 2));
     assertThat(TaskText.of(2, 2)).isNotEqualTo(TaskText.of(1, 2));
   }

@@ -59,7 +59,7 @@ class WordProblemTest {
   }
 
   @Test
-  void anEmptyFileAndAMissingOneAreRefused() throws IOException {
+  void emptyAndMissingFilesAreRejected() throws IOException {
     Path empty = file("\n\n");
     assertThatThrownBy(() -> WordProblem.read(empty)).hasMessageContaining("holds no question");
     assertThatThrownBy(() -> WordProblem.read(folder.resolve("none")))

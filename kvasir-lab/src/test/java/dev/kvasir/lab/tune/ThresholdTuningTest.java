@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ThresholdTuningTest {
   private static final int CONTEXT = 520;
-  private static final ProgressListener NOBODY = (done, inAll) -> {};
+  private static final ProgressListener NOBODY = (done, total) -> {};
 
   private static Model model;
   private static SalienceSurvey survey;
@@ -42,7 +42,7 @@ class ThresholdTuningTest {
   }
 
   @Test
-  void aSurveyJudgesEveryChannel() {
+  void surveyCoversEveryChannel() {
     int channels = (int) model.config().cacheShape().valuesPerToken() / 2;
     assertThat(survey.channels()).hasSize(channels);
     assertThat(survey.byQueries().thresholdFor(0.5)).isPositive();
@@ -51,9 +51,9 @@ class ThresholdTuningTest {
     assertThat(survey.correlation(0)).isBetween(-1.0, 1.0);
   }
 
-  /** The second time all trials are read, and none is made. */
+  /** The second run reads all trials from the journal and runs none. */
   @Test
-  void finishedTrialsAreKept() throws Exception {
+  void finishedTrialsAreSaved() throws Exception {
     TuneSettings settings = settings(2);
     Path file = folder.resolve("trials.json");
     TuningResult first = tuning(settings, file).run(survey, NOBODY);
@@ -63,7 +63,7 @@ class ThresholdTuningTest {
         tuning(settings, file)
             .run(
                 survey,
-                (done, inAll) -> {
+                (done, total) -> {
                   throw new AssertionError("a trial was made again");
                 });
     assertThat(again.trials()).isEqualTo(first.trials());
@@ -78,14 +78,14 @@ class ThresholdTuningTest {
   }
 
   @Test
-  void whatIsStoppedKeepsWhatItHas() {
+  void cancelledSearchKeepsFinishedTrials() {
     TuningResult none =
         tuning(settings(2), folder.resolve("stopped.json"))
             .run(
                 survey,
                 new ProgressListener() {
                   @Override
-                  public void progress(double done, double inAll) {}
+                  public void progress(double done, double total) {}
 
                   @Override
                   public boolean isCancelled() {
@@ -97,7 +97,7 @@ class ThresholdTuningTest {
   }
 
   @Test
-  void theBestWithinTheBitsIsPicked() {
+  void bestTrialWithinTheBitsIsPicked() {
     Trial rich = trial(0.001, 4.0);
     Trial fitting = trial(0.002, 3.3);
     Trial poor = trial(0.009, 3.1);
@@ -106,7 +106,7 @@ class ThresholdTuningTest {
   }
 
   @Test
-  void thresholdsThatAreGivenCannotBeSearched() {
+  void givenThresholdsAreRejected() {
     for (String spec : List.of("kivi:2", "mixkvq,high=3", "mixkvq,salience=error")) {
       assertThatThrownBy(
               () -> new TuneSettings(CacheSpec.parse(spec), Task.KLD, CONTEXT, 1, 2, 3.4, 1))

@@ -38,14 +38,14 @@ class LocalRunnerTest {
 
   private final List<String> heard = new ArrayList<>();
 
-  private boolean run(List<Square> pieces, int most) {
+  private boolean run(List<Square> tasks, int most) {
     ProgressListener listener =
         new ProgressListener() {
           private int steps;
 
           @Override
-          public void progress(double done, double inAll) {
-            heard.add(done + " of " + inAll);
+          public void progress(double done, double total) {
+            heard.add(done + " of " + total);
             steps++;
           }
 
@@ -60,11 +60,11 @@ class LocalRunnerTest {
           }
         };
     return new LocalRunner(null)
-        .run(pieces, listener, (piece, result) -> heard.add(piece + ": " + result));
+        .run(tasks, listener, (index, result) -> heard.add(index + ": " + result));
   }
 
   @Test
-  void piecesRunInTheirOrderAndTheirProgressIsThatOfAll() {
+  void tasksRunInOrderWithCombinedProgress() {
     assertThat(run(PIECES, Integer.MAX_VALUE)).isTrue();
     assertThat(heard)
         .containsExactly(
@@ -83,19 +83,19 @@ class LocalRunnerTest {
   }
 
   @Test
-  void whereItIsStoppedFinishedPiecesAreDelivered() {
+  void finishedTasksAreDeliveredAfterCancellation() {
     assertThat(run(PIECES, 3)).isFalse();
     assertThat(heard).contains("0: 9").doesNotContain("1: 1");
   }
 
   @Test
-  void aRefusalOfAPieceReachesTheCaller() {
+  void rejectionReachesTheCaller() {
     assertThatThrownBy(() -> run(List.of(new Square(-1)), 9))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage("of is -1; expected at least 0");
   }
 
-  /** Waits until another one has begun too. */
+  /** Waits until another task has started too. */
   private record Met(CountDownLatch together, int of) implements LabTask<Integer> {
     @Override
     public String name() {
@@ -126,15 +126,15 @@ class LocalRunnerTest {
   }
 
   @Test
-  void piecesOfOneThreadRunSideBySideAndAreHeardOnTheCallersThread() {
+  void singleThreadedTasksRunInParallelAndReportOnTheCallingThread() {
     CountDownLatch together = new CountDownLatch(2);
     Thread caller = Thread.currentThread();
     boolean whole =
         new LocalRunner(WorkerContext.empty(2))
             .run(
                 List.of(new Met(together, 7), new Met(together, 8)),
-                (done, inAll) -> assertThat(Thread.currentThread()).isSameAs(caller),
-                (piece, result) -> heard.add(piece + ": " + result));
+                (done, total) -> assertThat(Thread.currentThread()).isSameAs(caller),
+                (index, result) -> heard.add(index + ": " + result));
     assertThat(whole).isTrue();
     assertThat(heard).containsExactlyInAnyOrder("0: 7", "1: 8");
   }

@@ -29,17 +29,17 @@ class TaskInputTest {
   }
 
   @Test
-  void aFileIsKnownByItsContentWhereverItLies() throws IOException {
+  void fileIsIdentifiedByItsContent() throws IOException {
     TaskInput text = TaskInput.of(Role.FILE, write(here, "text", "the same"));
     assertThatNoException()
         .isThrownBy(() -> text.verifyAt(write(there, "text", "the same"), "host-7"));
-    assertRefused(
+    assertRejected(
         text, write(there, "text", "not the same"), "text: is another file on host-7; put");
-    assertRefused(text, folder.resolve("text"), "text: is not there on host-7; put");
+    assertRejected(text, folder.resolve("text"), "text: is not there on host-7; put");
   }
 
   @Test
-  void aModelInSeveralFilesIsAllOfThem() throws IOException {
+  void splitModelIncludesAllItsFiles() throws IOException {
     Path first = write(here, "large-00001-of-00002.gguf", "a");
     write(here, "large-00002-of-00002.gguf", "b");
     write(here, "other.gguf", "c");
@@ -50,20 +50,20 @@ class TaskInputTest {
     assertThat(model.files())
         .containsOnlyKeys("large-00001-of-00002.gguf", "large-00002-of-00002.gguf");
     Path copy = write(there, "large-00001-of-00002.gguf", "a");
-    assertRefused(model, copy, "large-00002-of-00002.gguf: is not there on host-7");
+    assertRejected(model, copy, "large-00002-of-00002.gguf: is not there on host-7");
   }
 
   @Test
-  void aFolderIsAllOfItsFiles() throws IOException {
+  void folderIncludesAllItsFiles() throws IOException {
     write(here, "config.json", "{}");
     write(here, "model.safetensors", "a");
     TaskInput model = TaskInput.of(Role.MODEL, here);
     write(there, "config.json", "{}");
     write(there, "model.safetensors", "b");
-    assertRefused(model, there, "model.safetensors: is another file on host-7");
+    assertRejected(model, there, "model.safetensors: is another file on host-7");
   }
 
-  private static void assertRefused(TaskInput input, Path place, String part) {
+  private static void assertRejected(TaskInput input, Path place, String part) {
     assertThatThrownBy(() -> input.verifyAt(place, "host-7"))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining(part);

@@ -10,12 +10,13 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Who may begin. A request is let in when the budget has room for all that its sequences can ever
- * take, beside what was promised to those that run: so whoever was let in comes to an end. Others
- * wait in the order of their arrival, up to a number; beyond it they are told to come again.
+ * Admission control by reserved memory. A request is admitted when the budget covers the most that
+ * its sequences can ever use, in addition to what running sequences have reserved. An admitted
+ * request therefore always completes. Other requests queue in arrival order, up to a limit; beyond
+ * it they are rejected with a retry time.
  *
- * <p>Pages that several sequences began from are counted once. What is kept of finished texts is
- * not counted: it leaves when memory is needed.
+ * <p>Blocks of a shared prefix count once. Cached prefixes of finished requests do not count, since
+ * they are evicted when memory is needed. This class is thread-safe.
  */
 public final class Admission {
   private static final double SMOOTHING = 0.2;
@@ -29,7 +30,7 @@ public final class Admission {
   private final Map<Object, SharedPrefix> sharedPrefixes = new IdentityHashMap<>();
   private long reserved;
   private int sequences;
-  private double averageSeconds = 1; // that a request runs
+  private double averageSeconds = 1; // moving average of a request's run time
   private boolean stopping;
 
   private static final class SharedPrefix {
@@ -42,18 +43,18 @@ public final class Admission {
   }
 
   /**
-   * What a request that has come to the front turns out to need.
+   * What a request at the head of the queue needs.
    *
-   * @param bytes that its sequences never exceed, without what they share with others
-   * @param source what they began from, the same object for all that did; null for none
-   * @param sourceBytes of what they share
+   * @param bytes the most that its sequences can use, without the shared prefix
+   * @param sharedPrefix identity of the prefix that they share with others; null for none
+   * @param sharedBytes bytes of that prefix
    */
   record Need(int sequences, long bytes, Object sharedPrefix, long sharedBytes) {}
 
   /**
-   * @param limit bytes that sequences may take together
-   * @param mostSequences that run at once
-   * @param mostWaiting requests that wait
+   * @param limit bytes that all sequences may use together
+   * @param maxSequences sequences that run concurrently
+   * @param maxQueued requests that wait
    */
   public Admission(long limit, int maxSequences, int maxQueued) {
     this.limit = limit;
@@ -61,12 +62,12 @@ public final class Admission {
     this.maxQueued = maxQueued;
   }
 
-  /** Says what a request needs, once it is its turn. */
+  /** Opens the session of a request at the head of the queue, and returns what it needs. */
   interface SessionOpener {
     Need open();
   }
 
-  /** A place among those that run; closing it lets others in. */
+  /** The right to run, with its reservation. Closing it admits others. */
   final class Permit implements AutoCloseable {
     private final Need need;
     private final long since = System.nanoTime();
@@ -94,13 +95,13 @@ public final class Admission {
   }
 
   /**
-   * Waits for a place.
+   * Waits for a permit.
    *
-   * @param all bytes that the request needs if it shares nothing
-   * @param opensAside whether saying what it needs takes memory and time, as fetching from a store
-   *     does: then all of its bytes are promised first, and others have their turn meanwhile
+   * @param totalBytes bytes that the request needs if it shares no prefix
+   * @param opensConcurrently whether opening takes memory and time, as a fetch from a store does.
+   *     All of its bytes are then reserved first, and other requests are admitted meanwhile.
    * @param whileWaiting called about once a second
-   * @throws ApiException where it can never be let in, or not soon
+   * @throws ApiException if the request can never be admitted, or the queue is full
    */
   Permit admit(
       int count,
@@ -130,7 +131,7 @@ public final class Admission {
     return opensConcurrently ? openConcurrently(permit, opener) : permit;
   }
 
-  /** Keeps of a promise what turns out to be needed, which is no more. */
+  /** Opens the session, then reduces the reservation to what it needs, which is never more. */
   private Permit openConcurrently(Permit permit, SessionOpener opener) {
     Need need = null;
     try {
@@ -218,7 +219,7 @@ public final class Admission {
     }
   }
 
-  /** Alone, a request always fits: it was refused otherwise. */
+  /** A request always fits when nothing else runs: larger ones were rejected before. */
   private boolean fits(Need need) {
     boolean counted =
         need.sharedPrefix() == null || sharedPrefixes.containsKey(need.sharedPrefix());
@@ -227,7 +228,7 @@ public final class Admission {
         || reserved + wanted <= limit && sequences + need.sequences() <= maxSequences;
   }
 
-  /** Waits a second at the most; the lock is free while the listener is told. */
+  /** Waits for at most a second. The lock is free while the callback runs. */
   private void pause(Runnable whileWaiting) {
     checkStopping();
     try {
@@ -261,7 +262,7 @@ public final class Admission {
     }
   }
 
-  /** Lets nobody in any more; who waits is told. */
+  /** Stops admitting requests; queued ones fail. */
   public void stop() {
     lock.lock();
     try {
@@ -272,7 +273,7 @@ public final class Admission {
     }
   }
 
-  /** When to come again, by what requests usually take. */
+  /** Returns when a client should retry, by the average run time. */
   public long retrySeconds() {
     lock.lock();
     try {
@@ -292,7 +293,7 @@ public final class Admission {
     }
   }
 
-  /** Sequences that run. */
+  /** Returns the number of running sequences. */
   public int running() {
     lock.lock();
     try {
@@ -302,7 +303,7 @@ public final class Admission {
     }
   }
 
-  /** Bytes that are promised to those that run. */
+  /** Returns the bytes that running sequences have reserved. */
   public long reserved() {
     lock.lock();
     try {

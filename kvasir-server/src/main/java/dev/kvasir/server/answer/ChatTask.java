@@ -16,7 +16,7 @@ import dev.kvasir.server.watch.ServerLog;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Generates one choice of an answer, on a thread of its own, and closes its session. */
+/** Generates one choice of a completion on its own thread, and closes its session. */
 final class ChatTask implements GenerationListener {
   private static final long USAGE_INTERVAL_NANOS = 200_000_000;
 
@@ -36,7 +36,7 @@ final class ChatTask implements GenerationListener {
   private volatile CacheUsage cacheUsage;
 
   /**
-   * @param arrived when the request came, by {@link System#nanoTime}
+   * @param arrivalNanos when the request arrived, by {@link System#nanoTime}
    */
   ChatTask(
       Completion completion,
@@ -60,7 +60,7 @@ final class ChatTask implements GenerationListener {
     this.cacheUsage = CacheUsage.of(session.cache());
   }
 
-  /** What a task needs of its server. */
+  /** The parts of the server that a task uses. */
   record Services(
       Metrics metrics, ServerLog log, Duration timeout, Optional<ConversationStore> store) {}
 
@@ -68,13 +68,13 @@ final class ChatTask implements GenerationListener {
     return request;
   }
 
-  /** What its session held a moment ago. */
+  /** Returns the cache usage of the session, at most a moment old. */
   CacheUsage cacheUsage() {
     return cacheUsage;
   }
 
   /**
-   * @param read called when the prompt has been read, or will not be
+   * @param prefilled called when the prompt has been prefilled, or will not be
    */
   void run(Runnable prefilled) {
     onPrefilled = prefilled;
@@ -92,7 +92,7 @@ final class ChatTask implements GenerationListener {
       log.failure("an answer failed", e);
       last = failed(ApiException.internal());
     }
-    // The last word comes when all memory is free.
+    // The last event follows when all memory is free.
     completion.publish(last);
   }
 

@@ -5,11 +5,11 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An answer in the making, between the threads that compute and the one that writes to the client:
- * what has come waits here, so that a slow reader delays nobody.
+ * A completion in progress: a queue of events between the threads that generate and the one that
+ * writes to the client. A slow client therefore delays no other request.
  */
 public final class Completion {
-  /** Why an answer should end before its time. */
+  /** Why a completion stops early. */
   public enum StopCause {
     CLIENT_DISCONNECTED,
     SHUTTING_DOWN,
@@ -38,17 +38,17 @@ public final class Completion {
     events.add(event);
   }
 
-  /** The next event; null where none has come in this time. */
+  /** Returns the next event, or null if none arrives in time. */
   public CompletionEvent next(long timeout, TimeUnit unit) throws InterruptedException {
     return events.poll(timeout, unit);
   }
 
-  /** Ends it before the next token. Its memory is free soon after; the first reason counts. */
+  /** Stops before the next token; the memory is freed soon after. The first cause wins. */
   public synchronized void stop(StopCause why) {
     stop = stop == null ? why : stop;
   }
 
-  /** Null while it may go on. */
+  /** Returns the cause, or null while the completion may continue. */
   StopCause stopped() {
     return stop;
   }

@@ -4,35 +4,35 @@ import dev.kvasir.Generation;
 import dev.kvasir.sampling.TokenLogprob;
 import java.util.List;
 
-/** What happens to one choice of an answer, in order. */
+/** An event of one choice of a completion, in order. */
 public sealed interface CompletionEvent {
   int choice();
 
-  /** How much of the prompt has been read. */
+  /** How many prompt tokens have been prefilled. */
   record PrefillProgress(int choice, int done, int total) implements CompletionEvent {}
 
   /**
-   * @param likelihoods of tokens that have come since the last text; empty unless asked for
+   * @param logprobs logprobs of the tokens since the last text; empty unless requested
    */
   record Text(int choice, String text, List<TokenLogprob> logprobs) implements CompletionEvent {}
 
-  /** Text between the tags of thinking. */
+  /** Text between the reasoning tags. */
   record Reasoning(int choice, String text) implements CompletionEvent {}
 
   /**
-   * @param index of the call within the choice
+   * @param index position of the call in the choice
    * @param arguments a JSON object
    */
   record ToolCall(int choice, int index, String name, String arguments)
       implements CompletionEvent {}
 
   /**
-   * @param reason in the interface's words: stop, length or tool_calls
-   * @param known what of the prompt was not read again
+   * @param finishReason {@code stop}, {@code length} or {@code tool_calls}, as in the OpenAI API
+   * @param prefixHit what of the prompt came from the prefix cache
    */
   record Done(int choice, String finishReason, PrefixHit prefixHit, Generation generation)
       implements CompletionEvent {}
 
-  /** Nothing comes after it. */
+  /** The last event of a completion that failed. */
   record Failed(int choice, RuntimeException cause) implements CompletionEvent {}
 }

@@ -6,15 +6,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What is to be answered, whichever interface it came by.
+ * A parsed request, independent of the API it came from.
  *
  * @param prompt token ids, at least one
- * @param kv the kind of cache
- * @param choices answers to the same prompt
- * @param stops phrases that an answer ends before
- * @param conversation by which what is kept of it can be told apart and forgotten; empty for none
- * @param tenant whose it is: nothing that others have read is used for it
- * @param splitting what is told apart in the answer's text
+ * @param kv the cache spec
+ * @param choices completions of the same prompt
+ * @param stopSequences texts before which a completion ends
+ * @param conversation the client's name for the conversation, by which its cached prefixes can be
+ *     deleted; empty for none
+ * @param tenant the owner: requests never use another tenant's cached prefixes
+ * @param parserOptions how the generated text is parsed
  */
 public record CompletionRequest(
     int[] prompt,
@@ -27,13 +28,13 @@ public record CompletionRequest(
     ParserOptions parserOptions) {
 
   /**
-   * @param reasoning whether thinking between tags is told apart
-   * @param beginsThinking whether the prompt ended with the opening tag
-   * @param tools how calls of tools are written; empty where none may be called
+   * @param reasoning whether text between reasoning tags is split off
+   * @param startsInReasoning whether the prompt ended with the opening tag
+   * @param tools the syntax of tool calls; empty if none may be called
    */
   public record ParserOptions(
       boolean reasoning, boolean startsInReasoning, Optional<ToolSyntax> tools) {
-    /** Text is text. */
+    /** Everything is plain text. */
     public static final ParserOptions NONE = new ParserOptions(false, false, Optional.empty());
   }
 
@@ -42,7 +43,7 @@ public record CompletionRequest(
         prompt, kv, options, choices, stopSequences, conversation, otherTenant, parserOptions);
   }
 
-  /** Tokens that its text may grow to, prompt included. */
+  /** Returns the most tokens that the sequence can reach, prompt included. */
   public int maxTotalTokens() {
     return prompt.length + options.maxTokens();
   }

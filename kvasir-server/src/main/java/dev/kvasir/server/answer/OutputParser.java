@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Takes a choice's text apart as it comes: it ends before a stop phrase, thinking is told from
- * answering, and calls of tools from both.
+ * Parses the text of a choice as it streams: cuts it before a stop sequence, and splits off
+ * reasoning and tool calls.
  */
 final class OutputParser {
   private final int choice;
@@ -71,7 +71,7 @@ final class OutputParser {
   }
 
   private void emitContent(String text) {
-    // Line breaks around calls are no text of their own.
+    // White space around tool calls is not content.
     if (!text.isEmpty() && !(toolCallCount > 0 && text.isBlank())) {
       emitText(text);
     }
@@ -82,12 +82,12 @@ final class OutputParser {
     pendingLogprobs.clear();
   }
 
-  /** A token whose text comes next, or in a while. */
+  /** Adds a token whose text follows, possibly later. */
   void logprob(TokenLogprob token) {
     pendingLogprobs.add(token);
   }
 
-  /** A call that cannot be read is text, as the model wrote it. */
+  /** Emits a tool call, or its source as text if it cannot be parsed. */
   private void emitToolCall() {
     String written = toolCall.toString();
     toolCall.setLength(0);
@@ -102,7 +102,7 @@ final class OutputParser {
         new CompletionEvent.ToolCall(choice, toolCallCount++, name.getAsString(), text(arguments)));
   }
 
-  /** Null where a text is no JSON object. */
+  /** Returns null if the text is not a JSON object. */
   private static JsonObject objectOf(String written) {
     try {
       return JsonParser.parseString(written) instanceof JsonObject object ? object : null;
@@ -111,7 +111,7 @@ final class OutputParser {
     }
   }
 
-  /** Arguments travel as text; some models write them as text already. */
+  /** Returns arguments as text; some models write them as a string already. */
   private static String text(JsonElement arguments) {
     if (arguments == null || arguments.isJsonNull()) {
       return "{}";
@@ -119,7 +119,7 @@ final class OutputParser {
     return arguments.isJsonPrimitive() ? arguments.getAsString() : arguments.toString();
   }
 
-  /** Whether a stop phrase has come. */
+  /** Returns whether a stop sequence was generated. */
   boolean hasStopped() {
     return stops.found();
   }
@@ -128,7 +128,7 @@ final class OutputParser {
     return toolCallCount > 0;
   }
 
-  /** Tells what was held back, when no more text comes. */
+  /** Emits the buffered text at the end of the stream. */
   void finish() {
     splitReasoning(stops.finish());
     reasoning.ifPresent(TagSplitter::finish);

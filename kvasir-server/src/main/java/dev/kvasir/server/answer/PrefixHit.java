@@ -6,14 +6,14 @@ import dev.kvasir.store.beginning.FetchedPrefix;
 import java.util.Optional;
 
 /**
- * How much of a prompt was not read again.
+ * The part of a prompt that came from the prefix cache.
  *
- * @param tokens 0 where nothing was known
- * @param place where they were: memory, disk or redis
- * @param nanos that it took to fetch them; 0 where they were in memory
+ * @param tokens 0 if there was no hit
+ * @param place where the prefix was: memory, disk or redis
+ * @param fetchNanos time to fetch it; 0 from memory
  */
 public record PrefixHit(int tokens, String place, long fetchNanos) {
-  /** Of a session that has read nothing yet. */
+  /** Returns the hit of a session that has prefilled nothing yet. */
   static PrefixHit of(Session session, Optional<ConversationStore> store) {
     Optional<FetchedPrefix> fetched = store.flatMap(one -> one.origin(session.cache()));
     return fetched

@@ -20,7 +20,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Answers requests: lets them in, runs them side by side, and can end them all. */
+/** Admits requests, runs them concurrently, and can stop all of them. This class is thread-safe. */
 public final class RequestQueue {
   private static final ThreadFactory THREADS =
       Thread.ofPlatform().daemon().name("kvasir-answer-", 1).factory();
@@ -33,7 +33,7 @@ public final class RequestQueue {
   private final Set<Completion> completions = ConcurrentHashMap.newKeySet();
 
   /**
-   * @param timeout after which an answer is broken off
+   * @param timeout limit on the duration of a completion
    */
   public RequestQueue(
       Model model,
@@ -50,10 +50,10 @@ public final class RequestQueue {
   }
 
   /**
-   * Begins an answer as soon as there is room for it.
+   * Waits until the request is admitted, then starts it.
    *
    * @param whileWaiting called about once a second until then
-   * @throws ApiException where there will be none
+   * @throws ApiException if it is not admitted
    */
   public Completion begin(CompletionRequest request, Runnable whileWaiting) {
     long arrivalNanos = System.nanoTime();
@@ -77,7 +77,7 @@ public final class RequestQueue {
     }
   }
 
-  /** Without a limit of the server's own, a cache may hold less than the model could. */
+  /** Without a context limit of the server, a cache may hold less than the model's context. */
   private SessionOptions sessionOptions(CompletionRequest request) {
     SessionOptions options =
         SessionOptions.defaults().withCache(request.kv()).withTenant(request.tenant());
@@ -142,7 +142,7 @@ public final class RequestQueue {
     return completion;
   }
 
-  /** Further choices begin from what the first has read. */
+  /** Runs one choice. Further choices start from the prompt that the first one prefilled. */
   private void run(
       CompletionRequest request,
       SessionOptions options,
@@ -170,14 +170,14 @@ public final class RequestQueue {
     }
   }
 
-  /** Something that runs, as others see it. */
+  /** A running request and its memory. */
   public record Running(CompletionRequest request, CacheUsage cacheUsage) {}
 
   public List<Running> running() {
     return running.stream().map(task -> new Running(task.request(), task.cacheUsage())).toList();
   }
 
-  /** Lets nobody in any more and ends what runs; answers whether all had ended in this time. */
+  /** Stops admitting requests and ends the running ones. Returns whether all ended in time. */
   public boolean stop(Duration timeout) throws InterruptedException {
     admission.stop();
     long end = System.nanoTime() + timeout.toNanos();

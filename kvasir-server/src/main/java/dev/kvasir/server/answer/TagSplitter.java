@@ -3,8 +3,8 @@ package dev.kvasir.server.answer;
 import java.util.function.Consumer;
 
 /**
- * Tells text within a pair of tags from text outside, as it streams. What could be the beginning of
- * a tag is held back until more text decides.
+ * Splits streamed text into what is inside and outside a pair of tags. A possible prefix of a tag
+ * is buffered until more text decides.
  */
 final class TagSplitter {
   private final String open;
@@ -16,8 +16,8 @@ final class TagSplitter {
   private boolean isInside;
 
   /**
-   * @param beginsInside where the prompt ended with the opening tag
-   * @param closed told whenever a closing tag has come
+   * @param startsInside whether the prompt ended with the opening tag
+   * @param onClose called after each closing tag
    */
   TagSplitter(
       String open,
@@ -60,7 +60,7 @@ final class TagSplitter {
     }
   }
 
-  /** Tells what was held back, when no more text comes. */
+  /** Emits the buffered text at the end of the stream. */
   void finish() {
     String rest = pending;
     pending = "";

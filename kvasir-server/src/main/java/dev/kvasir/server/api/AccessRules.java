@@ -8,18 +8,18 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Who may ask. Programs on this machine may, and who has a key. A page of a browser may only where
- * it comes from the server itself, or from an origin that was named: whatever page a person looks
- * at could otherwise ask their server.
+ * Which clients may use the server: programs on this machine, and clients with an API key. A web
+ * page may only if the server itself sent it, or if its origin is allowed. Otherwise every page
+ * that a user visits could query their server.
  *
- * @param keyDigests SHA-256 of each key; empty where none is needed
- * @param origins of other sites' pages that may ask
+ * @param keyDigests SHA-256 of each key; empty if none is needed
+ * @param origins allowed origins of other sites
  */
 public record AccessRules(List<byte[]> keyDigests, Set<String> origins) {
   private static final String SCHEME = "Bearer ";
   private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]", "::1");
 
-  /** No keys, and no other site's pages. */
+  /** Returns rules without keys and without other origins. */
   public static AccessRules loopback() {
     return new AccessRules(List.of(), Set.of());
   }
@@ -32,16 +32,16 @@ public record AccessRules(List<byte[]> keyDigests, Set<String> origins) {
     return !keyDigests.isEmpty();
   }
 
-  /** Whether a host is this machine alone. */
+  /** Returns whether a host is the loopback interface. */
   public static boolean isLoopback(String host) {
     return LOOPBACK.contains(host);
   }
 
   /**
-   * Whose request it is: each key is a tenant of its own, and without keys all are one. Digests
-   * have one length, and each is compared to its end, whatever came before.
+   * Returns the tenant of a request. Each key is a tenant; without keys there is one tenant. All
+   * digests are compared in full, to keep the comparison in constant time.
    *
-   * @throws ApiException where a key is needed and not given
+   * @throws ApiException if a key is needed and missing or unknown
    */
   public String tenant(String authorization) {
     if (!hasKeys()) {
@@ -64,11 +64,11 @@ public record AccessRules(List<byte[]> keyDigests, Set<String> origins) {
   }
 
   /**
-   * A page that an attacker's name leads here would name that as its host, so without keys the host
-   * must be this machine's own.
+   * Checks the origin of a request. Without keys its host must be loopback: after DNS rebinding, a
+   * page of an attacker would have the attacker's host name.
    *
    * @param origin as the browser sent it; null from programs
-   * @param host that the request was sent to, with its port
+   * @param host the host and port that the request was sent to
    */
   public void checkOrigin(String origin, String host) {
     if (origin == null || origins.contains(origin)) {
@@ -90,7 +90,7 @@ public record AccessRules(List<byte[]> keyDigests, Set<String> origins) {
     }
   }
 
-  /** Whether a browser is to be told that this origin's pages may read answers. */
+  /** Returns whether CORS headers allow pages of this origin to read responses. */
   public boolean isAllowedOrigin(String origin) {
     return origin != null && origins.contains(origin);
   }

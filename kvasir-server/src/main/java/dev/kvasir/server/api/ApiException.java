@@ -2,7 +2,7 @@ package dev.kvasir.server.api;
 
 import com.google.gson.JsonObject;
 
-/** A refusal in the shape that clients of the OpenAI interface know. */
+/** An error in the format of the OpenAI API. */
 public final class ApiException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
@@ -19,7 +19,7 @@ public final class ApiException extends RuntimeException {
     this.code = code;
   }
 
-  /** What was asked for cannot be done, whoever asks. */
+  /** The request is invalid for every client. */
   public static ApiException invalid(String message) {
     return new ApiException(400, "invalid_request_error", null, null, message);
   }
@@ -28,7 +28,7 @@ public final class ApiException extends RuntimeException {
     return new ApiException(400, "invalid_request_error", field, null, message);
   }
 
-  /** A prompt that no context or budget holds. */
+  /** The prompt exceeds the context or the memory budget. */
   public static ApiException tooLong(String message) {
     return new ApiException(
         400, "invalid_request_error", "messages", "context_length_exceeded", message);
@@ -54,7 +54,7 @@ public final class ApiException extends RuntimeException {
     return new ApiException(405, "invalid_request_error", null, "method_not_allowed", message);
   }
 
-  /** Nothing is wrong but the time. */
+  /** The server is overloaded; a retry may succeed. */
   public static ApiException busy(String message) {
     return new ApiException(429, "rate_limit_error", null, "server_busy", message);
   }
@@ -73,7 +73,7 @@ public final class ApiException extends RuntimeException {
         "the answer took longer than %d seconds".formatted(seconds));
   }
 
-  /** What went wrong is in the log, since it is nothing that a client could mend. */
+  /** An internal error. The log has the details, since a client cannot fix it. */
   public static ApiException internal() {
     return new ApiException(
         500, "server_error", null, "internal_error", "the server failed; its log says why");

@@ -12,8 +12,8 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
- * The fields of a JSON object, read with bounds. A field that is null counts as not given, as
- * clients send it; one that is not asked for is never looked at.
+ * Typed and range-checked access to the fields of a JSON object. A null field counts as absent,
+ * since clients send nulls. Unknown fields are ignored.
  */
 public final class Fields {
   private static final int MAX_SHOWN_LENGTH = 40;
@@ -27,7 +27,7 @@ public final class Fields {
   }
 
   /**
-   * @throws ApiException where the text is no JSON object
+   * @throws ApiException if the text is not a JSON object
    */
   public static Fields parse(String json) {
     try {
@@ -37,12 +37,12 @@ public final class Fields {
     }
   }
 
-  /** The fields of a whole request. */
+  /** Returns the fields of a whole request. */
   public static Fields of(JsonObject request) {
     return new Fields(request, "");
   }
 
-  /** The fields of an object within a request. */
+  /** Returns the fields of an object inside a request. */
   public static Fields of(JsonObject object, String path) {
     return new Fields(object, path + ".");
   }
@@ -147,7 +147,7 @@ public final class Fields {
         path + name, "%s%s is %s; expected %s".formatted(path, name, shown, expected));
   }
 
-  /** Never returns; typed so that it can stand where a value is due. */
+  /** Always throws; the return type lets it stand in place of a value. */
   private <T> T refuse(String name, JsonElement found, String expected) {
     throw wrong(name, found, expected);
   }

@@ -12,9 +12,9 @@ import java.io.UncheckedIOException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-/** Answers a request of one of the interfaces, piece by piece or whole. */
+/** Handles completion requests of one API, streaming or not. */
 final class CompletionEndpoint implements Endpoint {
-  /** Whoever waits this long for an answer hears that it is coming, or is found to be gone. */
+  /** A client that waits this long gets a keep-alive, which also detects a disconnect. */
   static final long KEEPALIVE_SECONDS = 1;
 
   private final RequestQueue queue;
@@ -39,7 +39,7 @@ final class CompletionEndpoint implements Endpoint {
     CompletionRequest request = reader.apply(fields).withTenant(exchange.tenant());
     ResponseBuilder response = responses.apply(fields);
     try (InFlightResponses.InFlight _ = inFlight.begin()) {
-      answer(
+      complete(
           request,
           fields.isTrue("stream")
               ? streamingWriter(exchange, fields, response)
@@ -54,7 +54,7 @@ final class CompletionEndpoint implements Endpoint {
     return new StreamingCompletionWriter(new EventStream(exchange), response, wantsUsage);
   }
 
-  private void answer(CompletionRequest request, CompletionWriter writer)
+  private void complete(CompletionRequest request, CompletionWriter writer)
       throws IOException, InterruptedException {
     Completion completion = begin(request, writer);
     try {

@@ -4,19 +4,19 @@ import dev.kvasir.server.answer.CompletionEvent;
 import dev.kvasir.server.api.ApiException;
 import java.io.IOException;
 
-/** Writes an answer to its client as it comes. Writing to a client that has gone throws. */
+/** Writes a completion to its client. Writing to a disconnected client throws. */
 interface CompletionWriter {
-  /** Nothing has come for a while, or there is no room yet. */
+  /** Sends a keep-alive while no event arrives or the request is queued. */
   void idle(String why) throws IOException;
 
-  /** Anything but a failure. */
+  /** Accepts any event but a failure. */
   void accept(CompletionEvent event) throws IOException;
 
-  /** Every choice is done. */
+  /** Ends the response when every choice is done. */
   void end(int promptTokens) throws IOException;
 
   /**
-   * @throws ApiException where nothing was written yet, so that it can be refused as a whole
+   * @throws ApiException if nothing was written yet, so that the response can be an error
    */
   void fail(ApiException why) throws IOException;
 }

@@ -2,12 +2,12 @@ package dev.kvasir.server.http;
 
 import java.io.IOException;
 
-/** Answers requests of one path. */
+/** Handles the requests of one path. */
 @FunctionalInterface
 interface Endpoint {
   /**
-   * @throws IOException where the client has gone
-   * @throws dev.kvasir.server.api.ApiException to refuse
+   * @throws IOException if the client has disconnected
+   * @throws dev.kvasir.server.api.ApiException to respond with an error
    */
   void handle(Exchange exchange) throws IOException, InterruptedException;
 }

@@ -23,7 +23,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** All that a server answers to. */
+/** The routes of the server. */
 public final class Endpoints {
   private static final String CONVERSATIONS = "/kvasir/conversations/";
   private static final String MODELS = "/v1/models/";
@@ -42,14 +42,14 @@ public final class Endpoints {
   }
 
   /**
-   * @param stopping told when the server is about to go, so that its health says so
-   * @param writing the answers that clients have not heard the end of
+   * @param onStop called before the server stops, so that {@code /health} reports it
+   * @param inFlight responses that are not fully written
    */
   public record HttpService(Router router, Runnable onStop, InFlightResponses inFlight) {}
 
   /**
-   * @param access who may ask
-   * @param bodyBytes of a request at the most
+   * @param access which clients are allowed
+   * @param maxBodyBytes limit on the size of a request body
    */
   public record Limits(AccessRules access, int maxBodyBytes) {}
 
@@ -171,7 +171,7 @@ public final class Endpoints {
     exchange.json(200, state.json(exchange.tenant()));
   }
 
-  /** Goes on until the client does. */
+  /** Streams the server state until the client disconnects. */
   private void events(Exchange exchange) throws IOException, InterruptedException {
     EventStream stream = new EventStream(exchange);
     while (!stopping.get()) {

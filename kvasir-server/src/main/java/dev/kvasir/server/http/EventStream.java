@@ -5,12 +5,12 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 
-/** Server-sent events. Writing to a client that has gone throws. */
+/** A stream of server-sent events. Writing to a disconnected client throws. */
 final class EventStream {
   static final String TYPE = "text/event-stream; charset=utf-8";
 
   private final Exchange exchange;
-  private OutputStream out; // null until something is sent
+  private OutputStream out; // null until the first write
 
   EventStream(Exchange exchange) {
     this.exchange = exchange;
@@ -20,7 +20,7 @@ final class EventStream {
     write("data: " + json + "\n\n");
   }
 
-  /** A line that clients ignore: it keeps the connection alive and shows who has gone. */
+  /** Writes a line that clients ignore; it keeps the connection alive and detects a disconnect. */
   void comment(String text) throws IOException {
     write(": " + text + "\n\n");
   }

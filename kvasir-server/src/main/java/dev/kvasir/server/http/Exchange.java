@@ -16,7 +16,7 @@ import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 
-/** One request and its response, read and written by the thread that handles it. */
+/** One request and its response, used by the thread that handles it. */
 final class Exchange {
   private static final HttpField JSON =
       new HttpField(HttpHeader.CONTENT_TYPE, "application/json; charset=utf-8");
@@ -43,7 +43,7 @@ final class Exchange {
     return request.getMethod();
   }
 
-  /** Whose request it is; empty where all are one. */
+  /** Returns the tenant of the request; empty if there is only one. */
   String tenant() {
     return tenant;
   }
@@ -65,7 +65,7 @@ final class Exchange {
   }
 
   /**
-   * @throws ApiException where the body is too large, no UTF-8 or no JSON object
+   * @throws ApiException if the body is too large, not UTF-8 or not a JSON object
    */
   Fields body() throws IOException {
     byte[] bytes;
@@ -73,7 +73,7 @@ final class Exchange {
       bytes = in.readNBytes(maxBodyBytes + 1);
     }
     if (bytes.length > maxBodyBytes) {
-      // The rest of it is not read, so nothing can follow on this connection.
+      // The rest is not read, so the connection cannot be reused.
       header(HttpHeader.CONNECTION, "close");
       throw ApiException.tooLarge(
           "the request has more than %d bytes, which is the most".formatted(maxBodyBytes));
@@ -86,12 +86,12 @@ final class Exchange {
     }
   }
 
-  /** The status that was answered; 0 until something was. */
+  /** Returns the status that was sent; 0 before that. */
   int status() {
     return status;
   }
 
-  /** Whether something was sent that cannot be taken back. */
+  /** Returns whether the response has started. */
   boolean isCommitted() {
     return status != 0;
   }
@@ -123,12 +123,12 @@ final class Exchange {
     response.setStatus(code);
   }
 
-  /** Begins a response whose length is not known. */
+  /** Starts a response of unknown length. */
   OutputStream begin(int code, String type) {
     begin(code);
     header(HttpHeader.CONTENT_TYPE, type);
     header(HttpHeader.CACHE_CONTROL, "no-store");
-    // Proxies would otherwise hold a stream back until it is long.
+    // Proxies would otherwise buffer the stream.
     response.getHeaders().put("X-Accel-Buffering", "no");
     return out;
   }

@@ -6,16 +6,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The answers that are being written. One that has ended in the engine is not yet with its client:
- * a server that goes in between cuts its last event off.
+ * Tracks responses that are being written. A completion may have ended before its client has read
+ * it; a server that stopped then would cut off the last event.
  */
 public final class InFlightResponses {
-  /** Who awaits is a party from the beginning, so no phase ends before that. */
+  /** The waiting thread is a party from the start, so no phase ends before it arrives. */
   private final Phaser phaser = new Phaser(1);
 
   InFlightResponses() {}
 
-  /** Closed when all is written, or cannot be. */
+  /** Closed when the response is written, or cannot be. */
   interface InFlight extends AutoCloseable {
     @Override
     void close();
@@ -26,9 +26,7 @@ public final class InFlightResponses {
     return phaser::arriveAndDeregister;
   }
 
-  /**
-   * Waits until nothing is being written any more; answers whether it came to that in this time.
-   */
+  /** Waits until no response is being written; returns whether that happened in time. */
   public boolean await(Duration timeout) throws InterruptedException {
     try {
       phaser.awaitAdvanceInterruptibly(phaser.arrive(), timeout.toNanos(), TimeUnit.NANOSECONDS);

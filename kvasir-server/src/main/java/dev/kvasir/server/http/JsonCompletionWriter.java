@@ -9,14 +9,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An answer as one JSON object, which may begin with blanks. They keep the connection alive while
- * the answer takes its time, and show who has gone, which no reading from a socket would while its
- * request is being answered.
+ * Writes a completion as one JSON object, possibly after leading spaces. The spaces keep the
+ * connection alive during generation and detect a disconnect, which reading from the socket cannot.
  */
 final class JsonCompletionWriter implements CompletionWriter {
   private final Exchange exchange;
   private final ResponseBuilder response;
-  private OutputStream out; // null until something is sent
+  private OutputStream out; // null until the first write
   private long lastSentNanos = System.nanoTime();
 
   JsonCompletionWriter(Exchange exchange, ResponseBuilder response) {

@@ -8,7 +8,7 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
-/** What is no HTTP request is refused in the same shape as all others, without quoting it. */
+/** Responds to malformed HTTP requests with the usual JSON error, without quoting them. */
 public final class MalformedRequestHandler implements Request.Handler {
   @Override
   public boolean handle(Request request, Response response, Callback callback) {

@@ -16,7 +16,7 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
-/** Finds who answers a request, lets in who may ask, and says what went wrong in one shape. */
+/** Finds the endpoint of a request, checks access, and turns exceptions into JSON errors. */
 public final class Router extends Handler.Abstract {
   private final Map<String, Map<String, Route>> routes = new LinkedHashMap<>(); // path, method
   private final AccessRules access;
@@ -28,7 +28,7 @@ public final class Router extends Handler.Abstract {
   private record Route(String name, Endpoint endpoint, boolean isPublic) {}
 
   /**
-   * @param retrySeconds after which a busy server may have room
+   * @param retrySeconds when a client of a busy server should retry
    */
   Router(
       AccessRules access,
@@ -44,12 +44,12 @@ public final class Router extends Handler.Abstract {
     this.retrySeconds = retrySeconds;
   }
 
-  /** A path that ends with a slash stands for all that begin with it. */
+  /** Adds a route. A path that ends with a slash matches every path with that prefix. */
   Router add(String method, String path, Endpoint endpoint) {
     return add(method, path, new Route(path, endpoint, false));
   }
 
-  /** The same for those that need no key. */
+  /** Adds a route that needs no key. */
   Router addPublic(String method, String path, Endpoint endpoint) {
     return add(method, path, new Route(path, endpoint, true));
   }
@@ -83,7 +83,7 @@ public final class Router extends Handler.Abstract {
       }
       callback.succeeded();
     } catch (IOException e) {
-      callback.failed(e); // the client has gone
+      callback.failed(e); // the client has disconnected
     } catch (InterruptedException | RuntimeException | Error e) {
       log.failure("a request failed", e);
       fail(exchange, callback, e);
@@ -153,8 +153,8 @@ public final class Router extends Handler.Abstract {
         exchange.json(500, ApiException.internal().json());
         callback.succeeded();
       }
-    } catch (IOException gone) {
-      callback.failed(gone);
+    } catch (IOException disconnected) {
+      callback.failed(disconnected);
     }
   }
 }

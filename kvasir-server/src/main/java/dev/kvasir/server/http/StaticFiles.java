@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.eclipse.jetty.http.HttpHeader;
 
-/** The page and its files, out of this module. */
+/** Serves the web page and its files from the resources of this module. */
 final class StaticFiles implements Endpoint {
   private static final String FOLDER = "/dev/kvasir/server/page/";
   private static final Pattern NAME = Pattern.compile("[a-z0-9-]+\\.(html|js|css|svg)");
@@ -18,7 +18,9 @@ final class StaticFiles implements Endpoint {
           "css", "text/css; charset=utf-8",
           "svg", "image/svg+xml");
 
-  /** Nothing but what the server itself sends is loaded or run, and no other site shows it. */
+  /**
+   * Scripts, styles and images load from this server only, and no other site may frame the page.
+   */
   private static final String POLICY =
       "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none';"
           + " frame-ancestors 'none'";

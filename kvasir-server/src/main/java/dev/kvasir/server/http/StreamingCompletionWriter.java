@@ -6,7 +6,7 @@ import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.openai.ResponseBuilder;
 import java.io.IOException;
 
-/** An answer as events, piece by piece. */
+/** Writes a completion as server-sent events. */
 final class StreamingCompletionWriter implements CompletionWriter {
   private final EventStream stream;
   private final ResponseBuilder response;

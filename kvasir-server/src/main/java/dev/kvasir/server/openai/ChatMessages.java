@@ -13,7 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The messages of a request, as chat templates want them. */
+/** Reads the messages of a request into the form that chat templates use. */
 final class ChatMessages {
   private ChatMessages() {}
 
@@ -50,7 +50,7 @@ final class ChatMessages {
     return read;
   }
 
-  /** A text, or parts of one. */
+  /** Returns the text of a string, or of a list of text parts. */
   private static String content(Fields message, JsonElement content) {
     if (content.isJsonPrimitive()) {
       return content.getAsString();
@@ -69,7 +69,7 @@ final class ChatMessages {
     return text.toString();
   }
 
-  /** Templates write arguments as JSON themselves, so text of JSON becomes what it says. */
+  /** Parses arguments that are JSON text, since templates serialize them to JSON again. */
   private static Object calls(JsonArray calls) {
     JsonArray opened = calls.deepCopy();
     for (JsonElement call : opened) {
@@ -92,7 +92,7 @@ final class ChatMessages {
     }
   }
 
-  /** Makes a template's refusal one of the request. */
+  /** Converts an error of the template to one of the request. */
   static ApiException refused(RuntimeException e) {
     return ApiException.invalidField("messages", e.getMessage());
   }

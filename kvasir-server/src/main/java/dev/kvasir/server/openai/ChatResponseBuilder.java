@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The shape of {@code /v1/chat/completions}. */
+/** Builds responses of {@code /v1/chat/completions}. */
 public final class ChatResponseBuilder extends ResponseBuilder {
   private final Set<Integer> started = new HashSet<>();
   private final Map<Integer, Message> messages = new TreeMap<>();
@@ -21,7 +21,7 @@ public final class ChatResponseBuilder extends ResponseBuilder {
     super("chatcmpl-", "chat.completion", "chat.completion.chunk", model, tokenizer);
   }
 
-  /** A choice that is gathered to be given whole. */
+  /** A choice of a response that is not streamed. */
   private static final class Message {
     private final StringBuilder content = new StringBuilder();
     private final StringBuilder reasoning = new StringBuilder();
@@ -64,7 +64,7 @@ public final class ChatResponseBuilder extends ResponseBuilder {
     return chunks;
   }
 
-  /** Null where a stream says nothing of an event. */
+  /** Returns null for an event that has no chunk. */
   private static JsonObject delta(CompletionEvent event) {
     JsonObject delta = new JsonObject();
     switch (event) {

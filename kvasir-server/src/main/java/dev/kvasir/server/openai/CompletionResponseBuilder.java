@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The shape of {@code /v1/completions}. */
+/** Builds responses of {@code /v1/completions}. */
 public final class CompletionResponseBuilder extends ResponseBuilder {
   private final Map<Integer, StringBuilder> texts = new TreeMap<>();
   private final Map<Integer, String> finishReasons = new TreeMap<>();

@@ -16,18 +16,21 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** The grammars that answers are held to; those used last are kept with what they found out. */
+/**
+ * An LRU cache of the grammars that constrain completions, with their token masks. It is
+ * thread-safe.
+ */
 final class GrammarCache {
   private static final int MAX_CACHED = 64;
 
   private final Tokenizer tokenizer;
-  private final Map<String, TokenGrammar> cached = new LinkedHashMap<>(); // the oldest first
+  private final Map<String, TokenGrammar> cached = new LinkedHashMap<>(); // oldest first
 
   GrammarCache(Tokenizer tokenizer) {
     this.tokenizer = tokenizer;
   }
 
-  /** Empty where any text will do. */
+  /** Returns the grammar of a request; empty if its output is unconstrained. */
   Optional<TokenGrammar> of(Fields request, Tools tools) {
     if (tools.choice() == Tools.Choice.REQUIRED) {
       return Optional.of(
@@ -39,7 +42,8 @@ final class GrammarCache {
         request.object("structured_outputs").flatMap(GrammarCache::ofTexts);
     if (format.isPresent() && texts.isPresent()) {
       throw ApiException.invalidField(
-          "structured_outputs", "structured_outputs stands beside response_format; expected one");
+          "structured_outputs",
+          "structured_outputs and response_format are both given; expected one");
     }
     return texts
         .or(() -> format.map(source -> tools.isEmpty() ? source : orCalls(source, tools)))
@@ -47,14 +51,14 @@ final class GrammarCache {
   }
 
   /**
-   * What an answer is held to.
+   * A grammar that may not be compiled yet.
    *
-   * @param key that tells it from others
-   * @param field of the request that asks for it
+   * @param key the cache key
+   * @param field the request field that it comes from
    */
   private record GrammarSource(String key, String field, Supplier<Grammar> grammar) {}
 
-  /** Who may call a function and may also answer does one of the two. */
+  /** Allows either a tool call or the requested format. */
   private static GrammarSource orCalls(GrammarSource source, Tools tools) {
     return new GrammarSource(
         source.key() + " or tools " + tools.functions(),
@@ -84,7 +88,7 @@ final class GrammarCache {
     };
   }
 
-  /** One of some texts, in the field that vLLM has for it. */
+  /** Reads vLLM's {@code structured_outputs.choice}: one of several texts. */
   private static Optional<GrammarSource> ofTexts(Fields wanted) {
     return wanted
         .array("choice")
@@ -113,10 +117,9 @@ final class GrammarCache {
   }
 
   private synchronized TokenGrammar cached(GrammarSource source) {
-    TokenGrammar known = cached.remove(source.key());
+    TokenGrammar hit = cached.remove(source.key());
     try {
-      cached.put(
-          source.key(), known == null ? source.grammar().get().forTokenizer(tokenizer) : known);
+      cached.put(source.key(), hit == null ? source.grammar().get().forTokenizer(tokenizer) : hit);
     } catch (InvalidInputException e) {
       throw ApiException.invalidField(source.field(), e.getMessage());
     }
@@ -126,7 +129,7 @@ final class GrammarCache {
     return cached.get(source.key());
   }
 
-  /** A call of one of the functions, with arguments as it describes them. */
+  /** Returns the grammar of a tool call, with arguments according to the function's schema. */
   private static Grammar calls(Tools tools) {
     Grammar[] calls =
         tools.functions().stream()
@@ -138,7 +141,9 @@ final class GrammarCache {
         Grammar.literal("\n" + ToolSyntax.TAGS.close()));
   }
 
-  /** References within a function's schema count from its own root, so they are moved along. */
+  /**
+   * Moves definitions to the new root, since references in a function's schema are relative to it.
+   */
   private static JsonObject schema(Tools.Function function) {
     JsonObject name = new JsonObject();
     name.addProperty("const", function.name());

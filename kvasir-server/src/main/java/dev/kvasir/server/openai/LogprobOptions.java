@@ -4,7 +4,7 @@ import dev.kvasir.sampling.TokenLogprob;
 import dev.kvasir.server.api.Fields;
 import java.util.OptionalInt;
 
-/** Whether a request wants to know how likely tokens were, and of how many others. */
+/** Reads how many top logprobs a request asks for, if any. */
 final class LogprobOptions {
   private static final int MAX_TOP_LOGPROBS = TokenLogprob.MAX_ALTERNATIVES;
 

@@ -6,7 +6,7 @@ import dev.kvasir.sampling.TokenLogprob;
 import dev.kvasir.text.Tokenizer;
 import java.util.List;
 
-/** How likely tokens were, in the shapes of the two interfaces. */
+/** Writes logprobs in the formats of the two endpoints. */
 final class Logprobs {
   private static final double IMPOSSIBLE = -9999;
 
@@ -26,7 +26,7 @@ final class Logprobs {
     return logprobs;
   }
 
-  /** A token may be part of a character, so its bytes stand beside its text. */
+  /** A token may be part of a character, so the object has its bytes as well as its text. */
   private static JsonObject token(int id, double logprob, Tokenizer tokenizer) {
     JsonObject token = new JsonObject();
     token.addProperty("token", text(id, tokenizer));
@@ -59,7 +59,7 @@ final class Logprobs {
     return logprobs;
   }
 
-  /** JSON has no infinity; this is what the interface says instead. */
+  /** JSON has no infinity; the OpenAI API uses this value instead. */
   private static double finite(double logprob) {
     return Math.max(IMPOSSIBLE, logprob);
   }

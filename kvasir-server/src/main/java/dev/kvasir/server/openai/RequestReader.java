@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** Reads requests of the OpenAI interface. What it does not know is ignored, as clients expect. */
+/** Parses requests of the OpenAI API. Unknown fields are ignored, as clients expect. */
 public final class RequestReader {
   private static final int MAX_CHOICES = 16;
   private static final int MAX_STOP_SEQUENCES = 16;
@@ -28,10 +28,10 @@ public final class RequestReader {
   private final ServedModel served;
   private final int defaultMaxTokens;
   private final GrammarCache grammars;
-  private volatile ChatTemplate template; // null until there was a conversation
+  private volatile ChatTemplate template; // null until the first chat request
 
   /**
-   * @param answerTokens of an answer whose request sets no bound
+   * @param defaultMaxTokens length of a completion whose request sets no limit
    */
   public RequestReader(ServedModel served, int defaultMaxTokens) {
     this.served = served;
@@ -39,7 +39,7 @@ public final class RequestReader {
     this.grammars = new GrammarCache(served.model().tokenizer());
   }
 
-  /** A conversation to answer. */
+  /** Parses a chat request. */
   public CompletionRequest chat(Fields request) {
     Tools tools = Tools.read(request);
     String text = render(ChatMessages.read(request), tools);
@@ -48,7 +48,7 @@ public final class RequestReader {
     ParserOptions parserOptions = new ParserOptions(true, startsInReasoning, tools.syntax());
     List<String> stopSequences = new ArrayList<>(stopSequences(request));
     if (!served.isChatModel()) {
-      stopSequences.add("\nUser:"); // a model that knows no turns goes on to write the next one
+      stopSequences.add("\nUser:"); // a model without chat turns would write the next one itself
     }
     GenerateOptions options = options(request, prompt, LogprobOptions.ofChat(request));
     Optional<TokenGrammar> grammar = grammars.of(request, tools);
@@ -73,7 +73,9 @@ public final class RequestReader {
     }
   }
 
-  /** Parsed once; a model whose template cannot be read still continues texts. */
+  /**
+   * Returns the template, parsed once. A model with an invalid template can still complete texts.
+   */
   private ChatTemplate template() {
     if (template == null) {
       template = served.template();
@@ -81,7 +83,7 @@ public final class RequestReader {
     return template;
   }
 
-  /** A text to continue. */
+  /** Parses a text completion request. */
   public CompletionRequest completion(Fields request) {
     JsonElement prompt =
         request

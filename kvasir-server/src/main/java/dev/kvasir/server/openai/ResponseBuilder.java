@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
-/** An answer in the shape of one of the interfaces: piece by piece, or whole. */
+/** Builds the JSON of a completion for one endpoint, as chunks or as one object. */
 public abstract sealed class ResponseBuilder
     permits ChatResponseBuilder, CompletionResponseBuilder {
   private final String id;
@@ -22,7 +22,7 @@ public abstract sealed class ResponseBuilder
   private final List<CompletionEvent.Done> finished = new ArrayList<>();
 
   /**
-   * @param model by the name that the client is to see
+   * @param model the model name that the client sees
    */
   ResponseBuilder(
       String prefix, String object, String chunkObject, String model, Tokenizer tokenizer) {
@@ -33,12 +33,12 @@ public abstract sealed class ResponseBuilder
     this.tokenizer = tokenizer;
   }
 
-  /** A name that nothing else has. */
+  /** Returns a unique id. */
   public static String newId(String prefix) {
     return prefix + UUID.randomUUID().toString().replace("-", "");
   }
 
-  /** What a stream says of an event, in order; nothing where it says nothing. */
+  /** Returns the chunks of a streamed event; empty if it has none. */
   public final List<JsonObject> chunks(CompletionEvent event) {
     List<JsonObject> chunks = new ArrayList<>();
     for (JsonObject choice : choiceChunks(event)) {
@@ -55,7 +55,7 @@ public abstract sealed class ResponseBuilder
     return chunks;
   }
 
-  /** The last chunk of a stream whose client wants to know what it took. */
+  /** Returns the last chunk of a stream whose client requested usage. */
   public final JsonObject usageChunk(int promptTokens) {
     JsonObject chunk = head(chunkObject);
     chunk.add("choices", new JsonArray());
@@ -63,7 +63,7 @@ public abstract sealed class ResponseBuilder
     return chunk;
   }
 
-  /** Takes an event of an answer that will be given whole. */
+  /** Adds an event of a completion that is not streamed. */
   public final void collect(CompletionEvent event) {
     if (event instanceof CompletionEvent.Done done) {
       finished.add(done);
@@ -71,7 +71,7 @@ public abstract sealed class ResponseBuilder
     collectChoice(event);
   }
 
-  /** The whole answer, once every choice is done. */
+  /** Returns the complete response after every choice is done. */
   public final JsonObject build(int promptTokens) {
     JsonObject body = head(object);
     body.add("choices", choices());
@@ -89,7 +89,7 @@ public abstract sealed class ResponseBuilder
     return head;
   }
 
-  /** The choices that chunks of a stream have for an event. */
+  /** Returns the choices of the chunks of an event. */
   abstract List<JsonObject> choiceChunks(CompletionEvent event);
 
   abstract void collectChoice(CompletionEvent event);
@@ -97,7 +97,7 @@ public abstract sealed class ResponseBuilder
   abstract JsonArray choices();
 
   /**
-   * @param likelihoods of its tokens; empty where they are not told
+   * @param logprobs logprobs of its tokens; empty if not requested
    */
   final JsonObject choice(int index, String finishReason, List<TokenLogprob> logprobs) {
     JsonObject choice = new JsonObject();
@@ -107,6 +107,6 @@ public abstract sealed class ResponseBuilder
     return choice;
   }
 
-  /** Likelihoods in the shape of the interface. */
+  /** Writes logprobs in the format of the endpoint. */
   abstract JsonObject logprobs(List<TokenLogprob> logprobs, Tokenizer tokenizer);
 }

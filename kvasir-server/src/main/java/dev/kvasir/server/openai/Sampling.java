@@ -8,7 +8,7 @@ import dev.kvasir.server.api.Fields;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** How a request wants its tokens picked; what it leaves open is as the library has it. */
+/** Reads the sampling options of a request; absent fields have the library's defaults. */
 final class Sampling {
   private Sampling() {}
 

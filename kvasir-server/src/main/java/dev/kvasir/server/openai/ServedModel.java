@@ -12,11 +12,11 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A model as clients see it: by a name, with the kinds of cache that they may ask for. A client
- * that can choose a model and nothing else chooses a kind as {@code name@kind}.
+ * A model as clients see it: its name and the cache specs that they may select. A client that can
+ * only choose a model selects a cache with {@code name@spec}.
  *
- * @param kinds the first one serves who asks for none
- * @param contextLimit tokens of a prompt and its answer
+ * @param cacheSpecs the first one is the default
+ * @param contextLimit tokens of a prompt and its completion
  */
 public record ServedModel(Model model, String name, List<CacheSpec> cacheSpecs, int contextLimit) {
   private static final char SPEC_SEPARATOR = '@';
@@ -25,23 +25,25 @@ public record ServedModel(Model model, String name, List<CacheSpec> cacheSpecs, 
     return new ServedModel(model, shortName(model.name()), List.copyOf(cacheSpecs), contextLimit);
   }
 
-  /** The last part of a path, without the ending of a file. */
+  /** Returns the last part of a path, without the file extension. */
   static String shortName(String path) {
     String last = path.replaceAll("[/\\\\]+$", "").replaceAll(".*[/\\\\]", "");
     return last.replaceAll("\\.gguf$", "");
   }
 
-  /** Every name that it answers to. */
+  /** Returns every name that requests may use. */
   public List<String> names() {
     return Stream.concat(
-            Stream.of(name), cacheSpecs.stream().skip(1).map(kind -> name + SPEC_SEPARATOR + kind))
+            Stream.of(name), cacheSpecs.stream().skip(1).map(spec -> name + SPEC_SEPARATOR + spec))
         .toList();
   }
 
-  /** The name that a request is answered under, which says the kind unless it is the usual one. */
+  /**
+   * Returns the model name of a response, which includes the cache spec unless it is the default.
+   */
   public String nameFor(Fields request) {
-    CacheSpec kind = cacheSpec(request);
-    return kind.equals(cacheSpecs.getFirst()) ? name : name + SPEC_SEPARATOR + kind;
+    CacheSpec spec = cacheSpec(request);
+    return spec.equals(cacheSpecs.getFirst()) ? name : name + SPEC_SEPARATOR + spec;
   }
 
   CacheSpec cacheSpec(Fields request) {
@@ -49,17 +51,17 @@ public record ServedModel(Model model, String name, List<CacheSpec> cacheSpecs, 
   }
 
   /**
-   * The kind of cache for a request.
+   * Returns the cache spec of a request.
    *
-   * @param asked by the name of a model, which may be any but for the kind in it
-   * @param kind asked for by itself
+   * @param requestedModel the requested model; only a spec in it matters
+   * @param requestedSpec the spec of the {@code kv} field
    */
-  private CacheSpec cacheSpec(Optional<String> requestedModel, Optional<String> kind) {
+  private CacheSpec cacheSpec(Optional<String> requestedModel, Optional<String> requestedSpec) {
     Optional<String> inName =
         requestedModel
             .filter(text -> text.indexOf(SPEC_SEPARATOR) >= 0)
             .map(text -> text.substring(text.indexOf(SPEC_SEPARATOR) + 1));
-    Optional<String> wanted = kind.or(() -> inName);
+    Optional<String> wanted = requestedSpec.or(() -> inName);
     if (wanted.isEmpty()) {
       return cacheSpecs.getFirst();
     }
@@ -74,22 +76,22 @@ public record ServedModel(Model model, String name, List<CacheSpec> cacheSpecs, 
                         .formatted(wanted.get(), cacheSpecs)));
   }
 
-  /** Whether it was trained on conversations. */
+  /** Returns whether the model was trained on conversations. */
   public boolean isChatModel() {
     return model.tokenizer().chatTemplate().isPresent();
   }
 
-  /** The template that the model's files carry, or names and colons. */
+  /** Returns the template of the model, or a plain one of role names. */
   ChatTemplate template() {
     return isChatModel() ? model.chatTemplate() : ChatTemplate.plain();
   }
 
-  /** Whether the template knows what to do with tools. */
+  /** Returns whether the template renders tools. */
   boolean templateSupportsTools() {
     return model.tokenizer().chatTemplate().filter(source -> source.contains("tools")).isPresent();
   }
 
-  /** A list of token ids, checked against the vocabulary. */
+  /** Parses token ids, checked against the vocabulary. */
   public int[] ids(Fields request, JsonArray list) {
     int[] ids = new int[list.size()];
     int vocabulary = model.config().vocabulary();

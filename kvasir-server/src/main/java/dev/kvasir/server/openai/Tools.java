@@ -16,9 +16,9 @@ import java.util.Optional;
 /**
  * The functions that a request lets the model call.
  *
- * @param functions each with a name, and what its arguments must be like
- * @param json as the request has them
- * @param choice whether one may, must or must not be called
+ * @param functions names and argument schemas
+ * @param json the tools as the request has them
+ * @param choice whether a call is allowed or required
  */
 record Tools(List<Function> functions, JsonArray json, Choice choice) {
   static final Tools NONE = new Tools(List.of(), new JsonArray(), Choice.AUTO);
@@ -105,13 +105,13 @@ record Tools(List<Function> functions, JsonArray json, Choice choice) {
     return isEmpty() ? Optional.empty() : Optional.of(ToolSyntax.TAGS);
   }
 
-  /** As chat templates want them. */
-  @SuppressWarnings("unchecked") // a list of objects, which was checked when it was read
+  /** Returns the tools in the form that chat templates use. */
+  @SuppressWarnings("unchecked") // a list of objects, checked when it was read
   List<Map<String, Object>> variables() {
     return (List<Map<String, Object>>) JsonValues.of(json);
   }
 
-  /** A conversation that tells of the tools itself, for a template that does not. */
+  /** Adds the tools to the system message, for a template that does not render them. */
   List<Map<String, Object>> withInstructions(List<Map<String, Object>> messages) {
     List<Map<String, Object>> instructed = new ArrayList<>(messages);
     boolean hasSystem = "system".equals(messages.getFirst().get("role"));

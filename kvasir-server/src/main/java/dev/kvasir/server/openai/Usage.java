@@ -6,7 +6,7 @@ import dev.kvasir.server.answer.CompletionEvent;
 import dev.kvasir.server.answer.PrefixHit;
 import java.util.List;
 
-/** What an answer took, in the fields that clients look for. */
+/** Writes token counts and timings of a completion. */
 final class Usage {
   private static final double NANOS_PER_MILLI = 1e6;
 
@@ -14,15 +14,15 @@ final class Usage {
 
   static JsonObject of(int promptTokens, List<CompletionEvent.Done> finished) {
     int generated = finished.stream().mapToInt(end -> end.generation().generatedTokens()).sum();
-    // What further choices did not read again is no saving of the client's.
-    int known =
+    // Hits of further choices on the first one's prompt are no saving for the client.
+    int cachedTokens =
         finished.stream()
             .filter(end -> end.choice() == 0)
             .mapToInt(end -> end.prefixHit().tokens())
             .findFirst()
             .orElse(0);
     JsonObject details = new JsonObject();
-    details.addProperty("cached_tokens", known);
+    details.addProperty("cached_tokens", cachedTokens);
     JsonObject usage = new JsonObject();
     usage.addProperty("prompt_tokens", promptTokens);
     usage.addProperty("completion_tokens", generated);
@@ -31,7 +31,9 @@ final class Usage {
     return usage;
   }
 
-  /** In the fields of llama.cpp's server, which user interfaces show, and two of our own. */
+  /**
+   * Returns the fields of llama.cpp's server, which user interfaces display, and two of our own.
+   */
   static JsonObject timings(CompletionEvent.Done done) {
     Generation generation = done.generation();
     JsonObject timings = new JsonObject();

@@ -20,7 +20,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** What a server is doing and what its memory holds, for the page and for operators. */
+/**
+ * Reports the state of a server and its memory, as JSON for the page and as gauges for Prometheus.
+ */
 public final class ServerState {
   private final ServedModel served;
   private final RequestQueue queue;
@@ -44,12 +46,12 @@ public final class ServerState {
   }
 
   /**
-   * A sequence that is held.
+   * A running or cached sequence and its memory.
    *
-   * @param conversation as its client names it; null where it does not
+   * @param conversation the client's name for it; null for none
    */
   private record SequenceUsage(
-      String conversation, String tenant, String state, String kind, CacheUsage cacheUsage) {}
+      String conversation, String tenant, String state, String cacheSpec, CacheUsage cacheUsage) {}
 
   private List<SequenceUsage> sequences() {
     List<SequenceUsage> sequences = new ArrayList<>();
@@ -68,14 +70,14 @@ public final class ServerState {
         .model()
         .prefixes()
         .forEach(
-            kept ->
+            prefix ->
                 sequences.add(
                     new SequenceUsage(
-                        kept.owner(),
-                        kept.namespace().tenant(),
+                        prefix.owner(),
+                        prefix.namespace().tenant(),
                         "kept",
-                        kept.namespace().spec(),
-                        CacheUsage.of(kept.cache()))));
+                        prefix.namespace().spec(),
+                        CacheUsage.of(prefix.cache()))));
     return sequences;
   }
 
@@ -84,7 +86,7 @@ public final class ServerState {
   }
 
   /**
-   * @param tenant who asks, and is told the names of his own conversations alone
+   * @param tenant the caller, who sees the names of its own conversations only
    */
   public JsonObject json(String tenant) {
     List<SequenceUsage> sequences = sequences();
@@ -95,13 +97,13 @@ public final class ServerState {
     state.addProperty("chat", served.isChatModel());
     state.addProperty("context", served.contextLimit());
     state.addProperty("kv", served.cacheSpecs().getFirst().text());
-    JsonArray kinds = new JsonArray();
-    served.cacheSpecs().forEach(kind -> kinds.add(kind.text()));
-    state.add("kinds", kinds);
+    JsonArray specs = new JsonArray();
+    served.cacheSpecs().forEach(spec -> specs.add(spec.text()));
+    state.add("kinds", specs);
     JsonObject memory = new JsonObject();
     memory.addProperty("limit", pool.limit());
     memory.addProperty("taken", pool.usedBytes());
-    // What beginnings share with each other or with what runs was taken once.
+    // Memory that cached prefixes share with each other or with running sequences counts once.
     memory.addProperty("kept", Math.min(pool.usedBytes(), bytes(sequences, "kept")));
     state.add("memory", memory);
     state.addProperty("running", admission.running());
@@ -136,39 +138,38 @@ public final class ServerState {
       json.addProperty("key", one.conversation());
     }
     json.addProperty("state", one.state());
-    json.addProperty("kv", one.kind());
+    json.addProperty("kv", one.cacheSpec());
     json.addProperty("tokens", cacheUsage.tokens());
     json.addProperty("bytes", cacheUsage.bytes().total());
     json.addProperty("values_bytes_fp16", 2 * shape.valuesInWindows(cacheUsage.tokens()));
     json.addProperty("bits", cacheUsage.bits(shape));
-    JsonArray strip = new JsonArray();
+    JsonArray runs = new JsonArray();
     for (CacheRun run : cacheUsage.runs()) {
       JsonObject part = new JsonObject();
       part.addProperty("tokens", run.tokens());
       part.addProperty("width", run.width());
       part.addProperty("bits", run.bits());
       part.addProperty("what", run.kind().name().toLowerCase(Locale.ROOT));
-      strip.add(part);
+      runs.add(part);
     }
-    json.add("strip", strip);
+    json.add("strip", runs);
     return json;
   }
 
-  /** What is so at this moment, as operators read it. */
+  /** Returns the current values of all gauges. */
   public List<Metrics.Gauge> gauges() {
     PrefixCache.PrefixStats prefix = served.model().prefixes().stats();
     MemoryPool pool = served.model().cacheMemory();
     List<Metrics.Gauge> gauges = new ArrayList<>();
-    gauges.add(gauge("kvasir_sequences_running", "Sequences that run.", admission.running()));
-    gauges.add(gauge("kvasir_requests_waiting", "Requests that wait.", admission.queued()));
-    gauges.add(gauge("kvasir_kv_limit_bytes", "Bytes that caches may take.", pool.limit()));
-    gauges.add(gauge("kvasir_kv_taken_bytes", "Bytes that caches have taken.", pool.usedBytes()));
-    gauges.add(
-        gauge("kvasir_kv_most_bytes", "The most that caches ever took at once.", pool.peakBytes()));
+    gauges.add(gauge("kvasir_sequences_running", "Running sequences.", admission.running()));
+    gauges.add(gauge("kvasir_requests_waiting", "Queued requests.", admission.queued()));
+    gauges.add(gauge("kvasir_kv_limit_bytes", "KV-cache memory limit.", pool.limit()));
+    gauges.add(gauge("kvasir_kv_taken_bytes", "KV-cache memory in use.", pool.usedBytes()));
+    gauges.add(gauge("kvasir_kv_most_bytes", "Peak KV-cache memory.", pool.peakBytes()));
     gauges.add(
         gauge(
             "kvasir_kv_promised_bytes",
-            "Bytes that sequences which run can ever take.",
+            "KV-cache memory reserved by running sequences.",
             admission.reserved()));
     kvBytes()
         .forEach(
@@ -177,21 +178,20 @@ public final class ServerState {
                     new Metrics.Gauge(
                         "kvasir_kv_bytes",
                         "gauge",
-                        "Bytes by what they are for; what sequences share counts for each.",
+                        "KV-cache memory by use; shared memory counts for each sequence.",
                         labels,
                         bytes)));
-    gauges.add(counter("kvasir_prefix_queries_total", "Prompts that began.", prefix.queries()));
-    gauges.add(
-        counter("kvasir_prefix_hits_total", "Prompts whose beginning was known.", prefix.hits()));
+    gauges.add(counter("kvasir_prefix_queries_total", "Prefix cache lookups.", prefix.queries()));
+    gauges.add(counter("kvasir_prefix_hits_total", "Prefix cache hits.", prefix.hits()));
     gauges.add(
         counter(
             "kvasir_prefix_evictions_total",
-            "Beginnings that left because memory was needed.",
+            "Cached prefixes evicted because memory was needed.",
             prefix.evictions()));
     gauges.add(
         counter(
             "kvasir_preemptions_total",
-            "Sequences that lost their memory while they ran: who was let in keeps it.",
+            "Preempted sequences; always 0, since memory is reserved on admission.",
             0));
     store.ifPresent(one -> gauges.addAll(one.gauges()));
     return gauges;
@@ -205,7 +205,10 @@ public final class ServerState {
     return new Metrics.Gauge(name, "counter", help, "", value);
   }
 
-  /** By state, kind of token and width, scales included in the width of their page. */
+  /**
+   * Returns bytes by state, kind of token and bit width. Scales count towards the width of their
+   * page.
+   */
   private Map<String, Long> kvBytes() {
     Map<String, Long> bytes = new TreeMap<>();
     for (SequenceUsage one : sequences()) {

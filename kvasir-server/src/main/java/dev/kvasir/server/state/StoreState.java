@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
-/** What has come of a store, for the page and for operators. */
+/** Reports the statistics of a store, as JSON for the page and as gauges for Prometheus. */
 final class StoreState {
   private final ConversationStore store;
 
@@ -57,29 +57,29 @@ final class StoreState {
     StoreCounts counts = store.counts();
     List<Gauge> gauges = new ArrayList<>();
     String prompts = "kvasir_store_prompts_total";
-    String help = "Prompts whose beginning was looked for in the store, by what came of it.";
+    String help = "Store lookups of prompt prefixes, by result.";
     long plain = counts.misses() - counts.tooSlow() - counts.damaged();
     gauges.add(new Gauge(prompts, "counter", help, "result=\"hit\"", counts.hits()));
     gauges.add(new Gauge(prompts, "counter", help, "result=\"miss\"", plain));
     gauges.add(new Gauge(prompts, "counter", help, "result=\"not_worth\"", counts.tooSlow()));
     gauges.add(new Gauge(prompts, "counter", help, "result=\"damaged\"", counts.damaged()));
-    gauges.add(counter("tokens_fetched", "Tokens that came from the store.", counts.tokens()));
+    gauges.add(counter("tokens_fetched", "Prompt tokens fetched from the store.", counts.tokens()));
     gauges.add(
         counter(
             "saved_seconds",
-            "What reading was expected to take, less what fetching took.",
+            "Estimated prefill time less fetch time, summed over hits.",
             counts.secondsSaved()));
-    gauges.add(counter("beginnings_kept", "Beginnings given to the store.", counts.saved()));
+    gauges.add(counter("beginnings_kept", "Prefixes written to the store.", counts.saved()));
     gauges.add(
         counter(
             "beginnings_dropped",
-            "Beginnings that were not, for want of memory or time.",
+            "Prefixes not written, for lack of memory or time.",
             counts.dropped()));
     gauges.add(
         new Gauge(
             "kvasir_prompt_tokens_per_second",
             "gauge",
-            "Tokens of prompts that are read in a second, as measured lately.",
+            "Recent prefill speed.",
             "",
             store.promptTokensPerSecond()));
     addTiers(gauges);
@@ -97,14 +97,14 @@ final class StoreState {
         gauges,
         tiers,
         "misses_total",
-        "Blobs that were asked for and did not come.",
+        "Blobs that were requested and not found.",
         one -> one.counts().misses());
     add(gauges, tiers, "read_bytes_total", "Bytes read.", one -> one.counts().bytesRead());
     add(
         gauges,
         tiers,
         "written_bytes_total",
-        "Bytes of blobs that were to be kept and are, also where they lay there already.",
+        "Bytes of saved blobs, including those that were already stored.",
         one -> one.counts().bytesWritten());
     add(
         gauges,
@@ -116,16 +116,16 @@ final class StoreState {
         gauges,
         tiers,
         "dropped_total",
-        "Blobs that were not written, because too much waited to be.",
+        "Blobs not written because the write queue was full.",
         one -> one.counts().dropped());
     add(
         gauges,
         tiers,
         "read_bytes_per_second",
-        "Read speed, as measured lately, or a guess before the first read.",
+        "Recent read speed, or an estimate before the first read.",
         TierState::bytesPerSecond);
-    List<TierState> known = tiers.stream().filter(tier -> tier.size().isPresent()).toList();
-    add(gauges, known, "bytes", "What lies there.", one -> one.size().get().bytes());
+    List<TierState> sized = tiers.stream().filter(tier -> tier.size().isPresent()).toList();
+    add(gauges, sized, "bytes", "Bytes stored in the tier.", one -> one.size().get().bytes());
   }
 
   private static void add(
@@ -143,7 +143,7 @@ final class StoreState {
     }
   }
 
-  /** As Prometheus wants it between quotes. */
+  /** Escapes a label value for Prometheus. */
   private static String escaped(String label) {
     return label.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
   }

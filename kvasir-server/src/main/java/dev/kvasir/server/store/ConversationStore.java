@@ -18,11 +18,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 /**
- * Where a server keeps beginnings of its conversations, and looks for those of others. A model has
- * one at a time: the last that was opened.
+ * The persistent prefix cache of a server, which several servers may share. A model has one at a
+ * time: the last one opened.
  */
 public final class ConversationStore implements AutoCloseable {
-  /** What closing may take, to write what waits. */
+  /** The time limit for pending writes on close. */
   public static final Duration CLOSING_TIME = TieredStore.CLOSE_TIMEOUT;
 
   private static final String HASHING =
@@ -40,9 +40,9 @@ public final class ConversationStore implements AutoCloseable {
   }
 
   /**
-   * @param kinds of cache that will be asked for, whose names in the store are made now
+   * @param cacheSpecs specs that requests may select, whose keys in the store are computed now
    * @param contextLimit tokens of a conversation
-   * @throws dev.kvasir.error.InvalidInputException where a place cannot be written to
+   * @throws dev.kvasir.error.InvalidInputException if a store cannot be written to
    */
   public static ConversationStore open(
       Model model,
@@ -58,31 +58,31 @@ public final class ConversationStore implements AutoCloseable {
     return store;
   }
 
-  /** Whoever waits longer than a second is told what for. */
+  /** Computes the store keys, and logs the reason if that takes longer than a second. */
   private void prepare(List<CacheSpec> cacheSpecs, int contextLimit, ServerLog log) {
     CompletableFuture<Void> notice =
         CompletableFuture.runAsync(
             () -> log.note(HASHING), CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS));
-    cacheSpecs.forEach(kind -> prefixes.prepare(kind.text(), contextLimit));
+    cacheSpecs.forEach(spec -> prefixes.prepare(spec.text(), contextLimit));
     notice.cancel(false);
   }
 
-  /** Waits until what was given to the tiers is written, or so long; tells which. */
+  /** Waits for pending writes; returns whether they finished in time. */
   public boolean flush(Duration time) {
     return store.flush(time);
   }
 
-  /** Where the beginning of a text came from, by its cache; empty where not from here. */
+  /** Returns where the prefix of a cache came from; empty if not from the store. */
   public Optional<FetchedPrefix> origin(KvCache cache) {
     return prefixes.origin(cache);
   }
 
-  /** What came of looking for beginnings. */
+  /** Returns the counts of lookups and writes. */
   public StoreCounts counts() {
     return prefixes.counts();
   }
 
-  /** The nearest first. */
+  /** Returns the tiers, the nearest first. */
   public List<TierState> tiers() {
     List<TierCounts> counts = store.counts();
     return IntStream.range(0, counts.size())
@@ -93,12 +93,14 @@ public final class ConversationStore implements AutoCloseable {
         .toList();
   }
 
-  /** Tokens of prompts that were read in a second, as measured lately; 0 where none were. */
+  /** Returns the recent prefill speed; 0 before the first prompt. */
   public double promptTokensPerSecond() {
     return prefixes.prefillTokensPerSecond();
   }
 
-  /** Writes what waits, within {@link #CLOSING_TIME} in all; called when all answers have ended. */
+  /**
+   * Finishes pending writes within {@link #CLOSING_TIME}; called after all completions have ended.
+   */
   @Override
   public void close() {
     model.prefixes().setRemote(null);

@@ -5,9 +5,9 @@ import dev.kvasir.store.tier.BlobTier.TierSize;
 import java.util.Optional;
 
 /**
- * A place of a store at this moment.
+ * The current state of one tier of a store.
  *
- * @param bytesPerSecond at which blobs were read lately, or are expected to be
- * @param size of what lies there, where that can be known
+ * @param bytesPerSecond recent read speed, or an estimate before the first read
+ * @param size bytes in the tier, if known
  */
 public record TierState(TierCounts counts, double bytesPerSecond, Optional<TierSize> size) {}

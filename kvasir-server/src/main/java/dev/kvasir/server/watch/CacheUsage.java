@@ -6,9 +6,9 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
 import java.util.List;
 
-/** What a sequence held at a moment. */
+/** A snapshot of the memory of one sequence. */
 public record CacheUsage(int tokens, CacheBytes bytes, List<CacheRun> runs) {
-  /** By whoever may use the cache now. */
+  /** Takes a snapshot of a cache that the caller may use. */
   public static CacheUsage of(KvCache cache) {
     cache.pin();
     try {
@@ -19,9 +19,9 @@ public record CacheUsage(int tokens, CacheBytes bytes, List<CacheRun> runs) {
   }
 
   /**
-   * All bytes, in bits, for each value that is still read; 0 while it holds none.
+   * Returns all bytes, in bits per value that is still attended to; 0 for an empty cache.
    *
-   * @param shape of the cache
+   * @param shape the shape of the cache
    */
   public double bits(CacheShape shape) {
     return tokens == 0 ? 0 : 8.0 * bytes.total() / shape.valuesInWindows(tokens);

@@ -7,7 +7,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts what a server does, in the names and units that operators know from others. */
+/** Counters and histograms of a server in the Prometheus text format. */
 public final class Metrics {
   private static final double NANOS = 1e-9;
 
@@ -63,7 +63,7 @@ public final class Metrics {
           60,
           300);
 
-  /** A request has been answered, well or not. */
+  /** Counts a response, successful or not. */
   public void request(String endpoint, int status, long nanos) {
     String labels = "endpoint=\"%s\",status=\"%d\"".formatted(endpoint, status);
     requests.computeIfAbsent(labels, any -> new LongAdder()).increment();
@@ -71,10 +71,10 @@ public final class Metrics {
   }
 
   /**
-   * A piece of text has come.
+   * Counts a piece of generated text.
    *
-   * @param gapNanos since the piece before it; -1 for the first
-   * @param sinceArrival since the request came
+   * @param gapNanos time since the previous piece; -1 for the first
+   * @param sinceArrival time since the request arrived
    */
   public void token(long gapNanos, long sinceArrival) {
     if (gapNanos < 0) {
@@ -86,9 +86,9 @@ public final class Metrics {
   }
 
   /**
-   * A text has been generated.
+   * Counts a finished completion.
    *
-   * @param known tokens of its prompt that were not read again
+   * @param cached prompt tokens that came from the prefix cache
    */
   public void completed(Generation generation, int cached) {
     promptTokens.add(generation.promptTokens());
@@ -99,13 +99,13 @@ public final class Metrics {
     }
   }
 
-  /** Pieces of text in the last seconds, for each second. */
+  /** Returns recent pieces of text per second. */
   public double tokensPerSecond() {
     return textRate.perSecond();
   }
 
   /**
-   * @param gauges by name: what is so at this moment
+   * @param gauges current values, with those of one name adjacent
    */
   public String text(Iterable<Gauge> gauges) {
     StringBuilder out = new StringBuilder();
@@ -114,15 +114,18 @@ public final class Metrics {
         .forEach(
             (labels, count) ->
                 out.append("kvasir_requests_total{%s} %d\n".formatted(labels, count.sum())));
-    counter(out, "kvasir_prompt_tokens_total", "Tokens of prompts that were read.", promptTokens);
+    counter(out, "kvasir_prompt_tokens_total", "Prompt tokens that were prefilled.", promptTokens);
     counter(
         out,
         "kvasir_prompt_tokens_known_total",
-        "Tokens of prompts that were not read again.",
+        "Prompt tokens that came from the prefix cache.",
         cachedTokens);
     counter(out, "kvasir_generated_tokens_total", "Tokens that were generated.", generatedTokens);
     counter(
-        out, "kvasir_answers_cut_short_total", "Answers that ended because memory did.", truncated);
+        out,
+        "kvasir_answers_cut_short_total",
+        "Completions that ended because the cache was full.",
+        truncated);
     timeToFirstToken.write(out);
     interTokenLatency.write(out);
     requestTime.write(out);
@@ -152,10 +155,10 @@ public final class Metrics {
   }
 
   /**
-   * A number that is asked for when it is shown. Those of one name stand together.
+   * A value that is read when metrics are written. Gauges of one name are adjacent.
    *
    * @param type gauge or counter
-   * @param labels as they are written between braces; may be empty
+   * @param labels the text between the braces; may be empty
    */
   public record Gauge(String name, String type, String help, String labels, double value) {}
 }

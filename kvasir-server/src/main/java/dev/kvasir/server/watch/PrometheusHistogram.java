@@ -4,12 +4,12 @@ import java.util.Locale;
 import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts seconds in buckets, as Prometheus reads them. */
+/** A histogram of seconds in the Prometheus text format. */
 final class PrometheusHistogram {
   private final String name;
   private final String help;
   private final double[] bounds;
-  private final LongAdder[] counts; // one more than bounds: what exceeds them all
+  private final LongAdder[] counts; // the last bucket exceeds all bounds
   private final DoubleAdder sum = new DoubleAdder();
 
   PrometheusHistogram(String name, String help, double... bounds) {

@@ -2,11 +2,11 @@ package dev.kvasir.server.watch;
 
 import java.util.Arrays;
 
-/** How often something happens, over the last seconds that were whole. */
+/** Measures events per second over the last full seconds. */
 final class RateMeter {
   private static final int SECONDS = 4;
 
-  private final long[] counts = new long[SECONDS + 1]; // of seconds, in a ring
+  private final long[] counts = new long[SECONDS + 1]; // ring buffer, one entry per second
   private final long begin = System.nanoTime();
   private long second;
 

@@ -6,7 +6,7 @@ import java.io.StringWriter;
 import java.time.LocalTime;
 import java.time.temporal.ChronoUnit;
 
-/** What an operator reads: what happened, never what was said. */
+/** The log of a server. It records events, never the content of requests. */
 public final class ServerLog {
   private final PrintStream out;
 
@@ -19,7 +19,9 @@ public final class ServerLog {
     out.flush();
   }
 
-  /** A failure with its stack, whose message may quote a request and is left out. */
+  /**
+   * Logs an exception with its stack trace. Messages are omitted, since they may quote a request.
+   */
   public void failure(String what, Throwable why) {
     StringWriter stack = new StringWriter();
     PrintWriter lines = new PrintWriter(stack);

@@ -4,7 +4,7 @@ import { icon, rune } from './icons.js';
 import { MarkdownView } from './markdown.js';
 import { count, counted, short } from './numbers.js';
 
-/** What the figures below an answer say of it. */
+/** Returns the figures below a response. */
 function figures({ usage, timings }) {
   const said = [];
   const written = usage?.completion_tokens ?? timings?.predicted_n;
@@ -21,7 +21,7 @@ function figures({ usage, timings }) {
   return said.join(' · ');
 }
 
-/** Why an answer ended, where that is not its own end. */
+/** Returns why a response ended early. */
 function ending({ state, finish }) {
   if (state === 'stopped') {
     return 'Stopped.';
@@ -41,27 +41,27 @@ function complaint({ message, retryAt }) {
   return `${message} Try again in ${span}.`;
 }
 
-/** An icon, beside which its name is spelled where it is what one would do next. */
+/** Creates an icon, with its name if it is the suggested action. */
 function spelledButton(drawing, name, kind, onclick) {
   const button = iconButton(icon(drawing), name, onclick, { class: `quiet square ${kind}` });
   button.append(make('span', { class: 'spelled' }, name));
   return button;
 }
 
-/** Text as it is, for models that continue texts. */
+/** Plain text, for models that continue texts. */
 class PlainView {
   constructor(place) {
     this.place = place;
     place.classList.add('plain');
   }
 
-  /** The space that parts an answer from what it continues is not shown. */
+  /** The space between the prompt and its continuation is not shown. */
   show(text) {
     setText(this.place, text.trimStart());
   }
 }
 
-/** An answer, from the moment it is asked for: progress, reasoning, text, errors, figures. */
+/** A response from its request on: progress, reasoning, text, errors, figures. */
 export class AnswerView {
   #turn;
   #reasoning;
@@ -80,7 +80,7 @@ export class AnswerView {
   #further;
   #clock = null;
 
-  /** actions.retry(turn) writes it anew; actions.extend(turn), where there is one, goes on with it. */
+  /** actions.retry(turn) regenerates it; actions.extend(turn), if present, continues it. */
   constructor(turn, actions, plain) {
     this.#turn = turn;
     this.#view = plain ? new PlainView(this.#prose) : new MarkdownView(this.#prose);

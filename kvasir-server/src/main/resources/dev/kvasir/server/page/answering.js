@@ -2,7 +2,7 @@ import { eventsOf } from './event-stream.js';
 import { requestFor } from './prompt.js';
 import { ServerError } from './server.js';
 
-/** How much of a streaming answer a crash of the browser may take. */
+/** How much of a streaming response a browser crash may lose. */
 const SAVE_EVERY_MS = 1000;
 
 function failureOf(thrown) {
@@ -12,7 +12,7 @@ function failureOf(thrown) {
   return { message: 'The connection to the server broke off.', status: 0, retryAt: null };
 }
 
-/** Takes one event of a stream into the answer. */
+/** Adds one event of a stream to the response. */
 function take(answer, { choices, usage, timings, error }) {
   if (error) {
     throw new ServerError(error.message ?? 'The server broke the answer off.');
@@ -36,14 +36,14 @@ function progressOf(comment) {
 }
 
 /**
- * Answers that are being written, at most one in a conversation. Fires "change" with what came and
- * "end" when an answer has ended, in whichever way; both name conversation and answer.
+ * Responses in progress, at most one per conversation. Fires "change" on every event and "end" when
+ * a response has ended, for any reason; both name the conversation and the response.
  */
 export class Answering extends EventTarget {
   #server;
   #conversations;
   #controls = new Map();
-  /** The page is being left, which breaks connections off: that is no failure. */
+  /** The page is unloading, which closes connections: not an error. */
   #leaving = false;
 
   constructor(server, conversations) {
@@ -62,14 +62,14 @@ export class Answering extends EventTarget {
     this.#controls.get(conversation.id)?.control.abort();
   }
 
-  /** Adds an answer to the last question. */
+  /** Adds a response to the last message. */
   answer(conversation, model) {
     const answer = { role: 'assistant', content: '', reasoning: '', state: 'streaming' };
     conversation.turns.push(answer);
     return this.#run(conversation, answer, model);
   }
 
-  /** Goes on with an answer, where texts are continued. */
+  /** Extends a response of a model that continues texts. */
   extend(conversation, answer, model) {
     answer.state = 'streaming';
     answer.error = null;

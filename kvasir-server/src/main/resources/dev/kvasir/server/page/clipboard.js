@@ -1,6 +1,6 @@
 import { icon } from './icons.js';
 
-/** The clipboard's own interface exists on secure origins alone; a server in the next room is none. */
+/** The Clipboard API needs a secure origin, which a server on the local network is not. */
 async function write(text) {
   if (navigator.clipboard) {
     return navigator.clipboard.writeText(text);
@@ -19,7 +19,7 @@ async function write(text) {
 
 const SHOWN_MS = 1500;
 
-/** Copies, and lets the button say for a moment that it has. */
+/** Copies a text, and confirms it on the button for a moment. */
 export async function copyFrom(button, text) {
   const name = (button.dataset.name ??= button.getAttribute('aria-label'));
   let said = 'Copied';

@@ -1,7 +1,7 @@
 import { byId, setText } from './dom.js';
 import { icon } from './icons.js';
 
-/** Where the person writes. What is written and not sent stays with its conversation. */
+/** The message field. An unsent draft stays with its conversation. */
 export class Composer {
   #form = byId('composer');
   #area = byId('message');
@@ -47,7 +47,7 @@ export class Composer {
     this.#changed();
   }
 
-  /** The button that is pressed goes away with the state it was for, and focus must not go with it. */
+  /** Keeps the focus when the pressed button disappears. */
   running(running) {
     const focused = [this.#send, this.#stop].includes(document.activeElement);
     this.#running = running;
@@ -58,7 +58,7 @@ export class Composer {
     }
   }
 
-  /** Unless that would cover half of a small screen with a keyboard. */
+  /** Except where an on-screen keyboard would cover half of the screen. */
   focus() {
     if (matchMedia('(hover: hover)').matches) {
       this.#area.focus();
@@ -80,7 +80,7 @@ export class Composer {
     }
   }
 
-  /** As high as its text, up to what the style allows. */
+  /** Fits the height to the text, up to the limit in the style sheet. */
   #changed() {
     this.#send.disabled = this.#area.value.trim() === '';
     this.#area.style.height = 'auto';

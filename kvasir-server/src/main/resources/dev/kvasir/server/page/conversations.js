@@ -1,16 +1,16 @@
 /**
- * Conversations, kept in this browser under a name each, so that two tabs never write over each
- * other's. Fires "change" when the list differs.
+ * Conversations in the browser's storage, each under its own key, so that tabs do not overwrite each
+ * other. Fires "change" when the list changes.
  *
  * A conversation is { id, title, named, updated, settings, turns }; a turn { role, content, state }
- * with state "streaming", "done", "stopped" or "failed", and for answers reasoning, error, finish,
+ * with state "streaming", "done", "stopped" or "failed", and for responses reasoning, error, finish,
  * usage, timings and progress.
  */
 const PREFIX = 'kvasir.conversation.';
 const LATEST_SETTINGS = 'kvasir.settings';
 const TITLE_LENGTH = 60;
 
-/** Not randomUUID, which exists on secure origins alone. */
+/** Not randomUUID, which needs a secure origin. */
 function newId() {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
@@ -40,7 +40,7 @@ export class Conversations extends EventTarget {
     window.addEventListener('storage', event => this.#follow(event));
   }
 
-  /** What was streaming when the page was left has stopped. */
+  /** Responses that were streaming when the page was closed have stopped. */
   #take(text) {
     const conversation = parsed(text);
     if (!Array.isArray(conversation?.turns)) {
@@ -54,7 +54,7 @@ export class Conversations extends EventTarget {
     this.#all.set(conversation.id, conversation);
   }
 
-  /** Another tab has written. One that streams here is this tab's own. */
+  /** Another tab has written. A conversation that streams here belongs to this tab. */
   #follow({ key, newValue }) {
     if (!key?.startsWith(PREFIX)) {
       return;
@@ -79,7 +79,7 @@ export class Conversations extends EventTarget {
     return this.#all.get(id);
   }
 
-  /** Listed and stored with its first message. */
+  /** Listed and stored from its first message on. */
   begin() {
     const settings = parsed(localStorage.getItem(LATEST_SETTINGS)) ?? {};
     return { id: newId(), title: 'New conversation', named: false, updated: 0, settings, turns: [] };
@@ -93,7 +93,7 @@ export class Conversations extends EventTarget {
     this.touch(conversation);
   }
 
-  /** Drops this turn and all after it. */
+  /** Removes this turn and all after it. */
   cutBefore(conversation, turn) {
     conversation.turns.length = conversation.turns.indexOf(turn);
   }
@@ -127,7 +127,7 @@ export class Conversations extends EventTarget {
     this.#changed();
   }
 
-  /** False if the browser has no room left; the conversation then lives as long as this tab. */
+  /** Returns false if the storage is full; the conversation then exists in this tab only. */
   save(conversation) {
     if (!this.#all.has(conversation.id)) {
       return true;

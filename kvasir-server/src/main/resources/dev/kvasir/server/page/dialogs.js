@@ -1,8 +1,8 @@
 import { byId, make } from './dom.js';
 
 /**
- * Promises the button that a dialog was closed with; Escape is a cancel. The button that cancels does
- * not submit: the first one that does is what Enter presses.
+ * Resolves to the button that closed a dialog; Escape cancels. The cancel button does not submit,
+ * since Enter presses the first button that does.
  */
 function answerOf(dialog) {
   dialog.returnValue = '';
@@ -13,7 +13,7 @@ function answerOf(dialog) {
   });
 }
 
-/** The person's key, or null. */
+/** Returns the user's key, or null. */
 export async function askForKey(refused) {
   const dialog = byId('key-dialog');
   const field = dialog.querySelector('input');
@@ -38,7 +38,7 @@ function offerKinds(select, state, chosen) {
   select.value = (state?.kinds ?? []).includes(chosen) ? chosen : '';
 }
 
-/** New settings of a conversation, or null. Numbers that are left empty are the server's. */
+/** Returns new settings of a conversation, or null. Empty numbers mean the server's defaults. */
 export async function askForSettings({ settings }, state) {
   const dialog = byId('settings-dialog');
   const { system, temperature, maxTokens, kv } = dialog.querySelector('form').elements;

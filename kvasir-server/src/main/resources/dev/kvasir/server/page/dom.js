@@ -1,6 +1,6 @@
 /**
- * An element with attributes, listeners (names that begin with "on") and children. Text is always a
- * text node: nothing in this page is ever parsed as markup.
+ * Creates an element with attributes, listeners (names that start with "on") and children. Text is
+ * always a text node: the page never parses markup.
  */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -19,14 +19,14 @@ export function make(tag, attributes = {}, ...children) {
 
 export const byId = id => document.getElementById(id);
 
-/** Writes only what differs: a text that is set anew loses a selection in it. */
+/** Sets a text only if it differs, since setting it clears the selection. */
 export function setText(element, text) {
   if (element.textContent !== text) {
     element.textContent = text;
   }
 }
 
-/** A button that is an icon; its name is read aloud and shown on hovering. */
+/** Creates an icon button; its name is its label and tooltip. */
 export function iconButton(drawing, name, onclick, attributes = {}) {
   return make(
     'button',

@@ -1,4 +1,4 @@
-/** Lines of a body as they come, whether they end in CR, LF or both; a last one may lack its end. */
+/** Yields the lines of a body as they arrive, with any line ending; the last may have none. */
 async function* linesOf(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
@@ -21,8 +21,8 @@ async function* linesOf(body) {
 }
 
 /**
- * Server-sent events of a body: { data } for an event, { comment } for a line of comment.
- * EventSource cannot carry a key and cannot post, hence this.
+ * Yields the server-sent events of a body: { data } for an event, { comment } for a comment line.
+ * EventSource supports neither a key nor POST.
  */
 export async function* eventsOf(body) {
   let data = [];

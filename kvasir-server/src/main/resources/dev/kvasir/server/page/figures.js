@@ -1,6 +1,6 @@
 import { make, setText } from './dom.js';
 
-/** Values and what they are, as { name: value }. */
+/** Creates a list of figures from { name: value }. */
 export class Figures {
   element = make('dl', { class: 'figures-grid' });
 

@@ -1,6 +1,6 @@
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** Strokes on a grid of 20 by 20. */
+/** Strokes on a 20 by 20 grid. */
 const PATHS = {
   list: 'M3 5.5h14M3 10h14M3 14.5h9',
   close: 'M5 5l10 10M15 5L5 15',
@@ -32,7 +32,7 @@ export function icon(name) {
   return svg;
 }
 
-/** The rune kenaz, the torch, which stands beside answers. */
+/** The rune kenaz, the torch, next to responses. */
 export function rune() {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', '0 0 12 20');

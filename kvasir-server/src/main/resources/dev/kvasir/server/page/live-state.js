@@ -1,7 +1,7 @@
 import { eventsOf } from './event-stream.js';
 
 const POLL_MS = 2000;
-/** How often polling gives the stream another chance, in polls. */
+/** Polls between attempts to reopen the stream. */
 const POLLS_A_TRY = 15;
 
 const pause = ms => new Promise(done => setTimeout(done, ms));
@@ -9,14 +9,13 @@ const once = (target, name) =>
   new Promise(done => target.addEventListener(name, done, { once: true }));
 
 /**
- * What the server tells of itself, as it changes: by its stream of events, or by asking now and then
- * where that fails. Fires "state". Nothing is read while nobody looks: browsers have six connections
- * for all tabs of a server.
+ * The live state of the server, from its event stream, or by polling if that fails. Fires "state".
+ * A hidden page reads nothing, since browsers allow six connections per server for all tabs.
  */
 export class LiveState extends EventTarget {
   #server;
   #stream = null;
-  /** The state; null while the server cannot be asked, and then trouble says why. */
+  /** The state; null while the server is unreachable, and then trouble has the reason. */
   current = null;
   trouble = null;
 
@@ -36,7 +35,7 @@ export class LiveState extends EventTarget {
         await this.#follow();
       } catch (failure) {
         this.#tell(null, failure.message);
-        // Without a key there is nothing to ask for, until one is given.
+        // Wait until a key is given.
         await (failure.status === 401 ? once(this.#server, 'key') : pause(POLL_MS));
       }
     }

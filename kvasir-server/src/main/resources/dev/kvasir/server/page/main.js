@@ -18,7 +18,7 @@ const conversations = new Conversations();
 const answering = new Answering(server, conversations);
 const live = new LiveState(server);
 
-/** The last state that was told: what the server is does not change when it is out of reach. */
+/** The last known state: the model stays the same while the server is unreachable. */
 let known = null;
 let open = null;
 
@@ -36,7 +36,7 @@ const welcome = new Welcome(text => {
   byId('message').focus();
 });
 
-/** What the server is; asked for if it was not told yet, so that its refusal shows with the answer. */
+/** Returns the server's state, fetched if unknown, so that an error shows with the response. */
 async function model() {
   return known ?? (await (await server.request('/kvasir/state')).json());
 }
@@ -115,7 +115,7 @@ async function configure() {
   }
 }
 
-/** What belongs to no answer, above the field for messages. */
+/** Notices that belong to no response, above the message field. */
 function notice(text) {
   setText(byId('notice'), text);
   byId('notice').hidden = text === '';
@@ -172,7 +172,7 @@ function showTheme(name) {
   button.title = said;
 }
 
-/** Tells a finished answer as a whole; word by word nobody could listen to it. */
+/** Announces a finished response as a whole to screen readers, not word by word. */
 function tellEnd({ conversation, answer }) {
   showList();
   if (conversation === open) {
@@ -191,7 +191,7 @@ function followHash() {
 }
 
 conversations.addEventListener('change', () => {
-  // Another tab may have replaced or deleted the one that is open.
+  // Another tab may have replaced or deleted the open one.
   const stored = conversations.find(open.id);
   open = stored ?? open;
   showAll();

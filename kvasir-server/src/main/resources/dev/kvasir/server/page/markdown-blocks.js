@@ -1,6 +1,6 @@
 /**
- * Cuts markdown into blocks { kind, lines, ... } without looking into lines. Each block knows its
- * source, so that a view of a growing text renders anew only what has changed.
+ * Splits Markdown into blocks { kind, lines, ... } without parsing lines. Each block has its source,
+ * so that a growing text is only rendered where it changed.
  */
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^`]*)$/;
 const HEADING = /^ {0,3}(#{1,6})(?:\s+(.*?))?(?:\s+#+)?\s*$/;
@@ -15,7 +15,7 @@ const indent = line => /^\s*/.exec(line)[0].replace(/\t/g, '    ').length;
 const beginsTable = (lines, i) =>
   lines[i].includes('|') && lines[i + 1]?.includes('-') && DELIMITER.test(lines[i + 1]);
 
-/** Ends a paragraph that has no empty line behind it. */
+/** Ends a paragraph without an empty line after it. */
 function interrupts(lines, i) {
   const item = ITEM.exec(lines[i]);
   return (
@@ -56,7 +56,7 @@ function afterBlank(lines, i) {
   return next;
 }
 
-/** Lines of an item are those that are indented under its text, and lazy lines of its paragraph. */
+/** Lines of an item: those indented under its text, and lazy continuation lines. */
 function item(lines, i) {
   const [whole, before, , after] = ITEM.exec(lines[i]);
   const margin = after.length > 4 || after === '' ? whole.trimEnd().length + 1 : whole.length;
@@ -78,7 +78,7 @@ function item(lines, i) {
   return { inside, end };
 }
 
-/** A list is loose if an empty line parts two of its items. */
+/** A list is loose if an empty line separates two of its items. */
 function list(lines, i) {
   const [, before, mark] = ITEM.exec(lines[i]);
   const ordered = /\d/.test(mark);
@@ -99,7 +99,7 @@ function list(lines, i) {
   return { kind: 'list', ordered, start: ordered ? parseInt(mark, 10) : 1, items, loose, end };
 }
 
-/** Cells of a row; a bar in code or behind a backslash is text. */
+/** Returns the cells of a row; a bar in code or after a backslash is text. */
 function cells(line) {
   const found = line.trim().replace(/^\|/, '').match(/(?:\\.|`[^`]*`|[^|\\`]|[\\`])*\|?/g) ?? [];
   return found

@@ -1,6 +1,6 @@
 import { make } from './dom.js';
 
-/** Deep nesting means nothing to a reader, and a stack has an end. */
+/** Limits nesting, which would overflow the stack. */
 const DEEPEST = 8;
 const MARKS = [
   ['**', 'strong'],
@@ -22,7 +22,7 @@ const at = (pattern, text, index) => {
   return pattern.exec(text);
 };
 
-/** The address, if it is one that a link may have. */
+/** Returns the address if a link may have it. */
 function safeAddress(text) {
   try {
     const url = new URL(text);
@@ -36,7 +36,7 @@ function link(address, ...children) {
   return make('a', { href: address, target: '_blank', rel: 'noopener noreferrer' }, ...children);
 }
 
-/** The bracket that closes the one before index; -1 if none does. */
+/** Returns the bracket that closes the one before index, or -1. */
 function closingBracket(text, index) {
   let open = 1;
   for (let i = index; i < text.length; i++) {
@@ -56,7 +56,7 @@ class Inline {
   #depth;
   #nodes = [];
   #plain = '';
-  /** Marks that are known to have no end from here on: each is looked for in vain only once. */
+  /** Marks without an end from here on, so that each is searched only once. */
   #unclosed = new Set();
 
   constructor(text, depth) {
@@ -86,7 +86,7 @@ class Inline {
     return end;
   }
 
-  /** Takes what begins here, and returns where it ends. */
+  /** Parses the element at this position, and returns its end. */
   #step(index) {
     const found =
       this.#escape(index) ??
@@ -145,7 +145,7 @@ class Inline {
     return address ? this.#add(link(address, bare), index + bare.length) : null;
   }
 
-  /** A picture becomes a link to it: nothing is fetched from elsewhere. */
+  /** An image becomes a link: the page loads nothing from other sites. */
   #link(index) {
     const open = this.#text.startsWith('![', index) ? index + 1 : index;
     if (this.#text[open] !== '[' || this.#depth >= DEEPEST || this.#unclosed.has('[')) {
@@ -179,7 +179,7 @@ class Inline {
     return null;
   }
 
-  /** Where the mark that opens at index closes; -1 if it is no opening one or never does. */
+  /** Returns where the mark at index closes, or -1 if it does not open or never closes. */
   #closing(mark, index) {
     const text = this.#text;
     const first = index + mark.length;
@@ -202,7 +202,7 @@ class Inline {
     if (/\s/.test(text[end - 1]) || text[end - 1] === '\\' || (mark[0] === '_' && /\w/.test(after))) {
       return false;
     }
-    // In "*a **b***" the single mark closes with the last star of a run.
+    // In "*a **b***" the single mark closes with the last star of the run.
     return mark.length === 2 ? after !== mark[0] : text[end - 1] !== mark && after !== mark
       || (text.startsWith(mark.repeat(3), end - 2) && after !== mark);
   }
@@ -212,5 +212,5 @@ class Inline {
   }
 }
 
-/** The nodes of a line of markdown: emphasis, code, links; whatever is none of these is text. */
+/** Returns the nodes of a line of Markdown: emphasis, code, links and text. */
 export const inline = (text, depth = 0) => new Inline(text, depth).nodes();

@@ -4,10 +4,10 @@ import { icon } from './icons.js';
 import { blocks } from './markdown-blocks.js';
 import { inline } from './markdown-inline.js';
 
-/** Quotes and lists within each other beyond this are text: a stack has an end. */
+/** Deeper nested quotes and lists are text, to limit the stack. */
 const DEEPEST = 10;
 
-/** Answers stand below the page's own headings. */
+/** Headings of responses are below the page's own. */
 const HEADINGS_BELOW = 2;
 
 function codeBlock({ language, inside }) {
@@ -30,7 +30,7 @@ function list({ ordered, start, items, loose }, depth) {
   const made = make(ordered ? 'ol' : 'ul', start === 1 ? {} : { start });
   for (const lines of items) {
     const children = rendered(lines, depth + 1);
-    // A tight item is a line and not a paragraph.
+    // A tight item is a line, not a paragraph.
     if (!loose && children[0]?.tagName === 'P') {
       children.splice(0, 1, ...children[0].childNodes);
     }
@@ -85,7 +85,7 @@ function rendered(lines, depth) {
   return blocks(lines).map(block => render(block, depth));
 }
 
-/** Shows a text that grows: blocks that are the same stay, with the selection and focus in them. */
+/** Renders a growing text: unchanged blocks stay, with their selection and focus. */
 export class MarkdownView {
   #sources = [];
   #shown = null;

@@ -7,7 +7,7 @@ import { legend, Strip } from './strip.js';
 
 const FOLDED = 'kvasir.memory.folded';
 
-/** How much of the budget is in use, and how much of that could be given up. */
+/** How much of the budget is in use, and how much of that can be evicted. */
 class Budget {
   #used = make('span', { class: 'used' });
   #kept = make('span', { class: 'kept' });
@@ -34,7 +34,7 @@ class Budget {
   }
 }
 
-/** The open conversation: its strip by bytes, and its figures. */
+/** The open conversation: a bar of its bytes, and its figures. */
 class OpenConversation {
   #strip = new Strip(true);
   #figures = new Figures();
@@ -54,7 +54,7 @@ class OpenConversation {
     );
   }
 
-  /** timings are those of its last answer, if there is one. */
+  /** timings are those of its last response, if any. */
   show(held, context, timings) {
     this.#origins.show(timings);
     this.#held.hidden = !held;
@@ -73,7 +73,7 @@ class OpenConversation {
   }
 }
 
-/** One of all conversations that the server holds. */
+/** One of the conversations in the server's memory. */
 class HeldLine {
   #title = make('span', { class: 'held-title' });
   #open = make('button', { type: 'button', class: 'held-open' });
@@ -92,7 +92,7 @@ class HeldLine {
     );
   }
 
-  /** title is null for a conversation that is not this browser's. */
+  /** title is null for a conversation of another browser. */
   show(held, title) {
     this.#title.hidden = title !== null;
     this.#open.hidden = title === null;
@@ -106,7 +106,7 @@ class HeldLine {
   }
 }
 
-/** What this server is about, live: what conversations take, packed how, within which budget. */
+/** The live memory panel: bytes and bit widths of all conversations, and the budget. */
 export class MemoryPanel {
   #body = byId('memory-body');
   #fold = byId('fold-memory');
@@ -154,8 +154,8 @@ export class MemoryPanel {
   }
 
   /**
-   * state is null while the server cannot be asked; open is the open conversation's { key, timings };
-   * titleOf(key) is null for what is not ours.
+   * state is null while the server is unreachable; open is the open conversation's { key, timings };
+   * titleOf(key) is null for conversations of other browsers.
    */
   show({ current: state, trouble }, open, titleOf) {
     byId('memory').classList.toggle('away', trouble !== null);

@@ -5,7 +5,7 @@ export const count = value => whole.format(value ?? 0);
 
 export const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
 
-/** Three digits, as many of them after the point as that leaves. */
+/** Formats a number with three significant digits. */
 export function short(value) {
   if (!Number.isFinite(value)) {
     return '–';

@@ -2,7 +2,7 @@ import { make, setText } from './dom.js';
 import { counted, short } from './numbers.js';
 import { placeName } from './places.js';
 
-/** What the timings of an answer say of its prompt: known somewhere, or read here. */
+/** Describes the prompt of a response by its timings: cached or prefilled. */
 function originsOf({ cache_n: known, cache_place: place, cache_ms: fetching, prompt_n: read, prompt_ms: reading }) {
   const origins = [];
   if (known > 0) {
@@ -14,11 +14,11 @@ function originsOf({ cache_n: known, cache_place: place, cache_ms: fetching, pro
   return origins;
 }
 
-/** What is in memory takes no time worth telling. */
+/** A hit in memory takes no time worth showing. */
 const told = ({ tokens, millis }) =>
   counted(tokens, 'token') + (millis > 0 ? `, ${short(millis)} ms` : '');
 
-/** Where the pages of a conversation's last prompt came from. */
+/** Where the prefix of a conversation's last prompt came from. */
 export class Origins {
   #list = make('dl', { class: 'origins' });
 

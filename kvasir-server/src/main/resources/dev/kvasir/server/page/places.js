@@ -1,4 +1,4 @@
 const PLACES = { memory: 'Memory', disk: 'Disk', redis: 'Redis' };
 
-/** What people call a place where pages are kept. */
+/** Display names of the places that cached prefixes come from. */
 export const placeName = place => PLACES[place] ?? place;

@@ -1,6 +1,6 @@
-/** What a conversation asks the server for, up to but without the answer that is to be written. */
+/** Builds the request of a conversation, up to the response that is to be generated. */
 
-/** A server may want roles to alternate, so questions without an answer between them become one. */
+/** Merges consecutive messages of one role, since a template may require roles to alternate. */
 function messages(turns, system) {
   const made = system?.trim() ? [{ role: 'system', content: system }] : [];
   for (const { role, content } of turns) {
@@ -17,7 +17,7 @@ function messages(turns, system) {
   return made;
 }
 
-/** One text; words of two turns never run together. */
+/** Joins turns to one text, with a space between words of two turns. */
 function text(turns) {
   return turns.reduce((before, { content }) => {
     const apart = before === '' || content === '' || /\s$/.test(before) || /^\s/.test(content);
@@ -25,7 +25,7 @@ function text(turns) {
   }, '');
 }
 
-/** The kind of cache that a conversation wants and the server still offers. */
+/** Returns the cache spec that the conversation selected, if the server still offers it. */
 export function kindOf({ settings }, { kinds }) {
   return kinds?.includes(settings.kv) ? settings.kv : undefined;
 }
@@ -43,7 +43,7 @@ function common(conversation, state) {
   };
 }
 
-/** The path and body of a request; an answer that has begun is continued, where texts are. */
+/** Returns the path and body of a request; a started text is continued. */
 export function requestFor(conversation, answer, state) {
   const before = conversation.turns.slice(0, conversation.turns.indexOf(answer));
   if (state.chat) {

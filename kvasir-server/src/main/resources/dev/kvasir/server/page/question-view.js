@@ -2,14 +2,14 @@ import { copyFrom } from './clipboard.js';
 import { iconButton, make } from './dom.js';
 import { icon } from './icons.js';
 
-/** A message of the person: its text, and the means to copy or change it. */
+/** A message of the user, with buttons to copy and edit it. */
 export class QuestionView {
   #turn;
   #actions;
   #text = make('div', { class: 'said' });
   #edit = iconButton(icon('edit'), 'Edit and ask again', () => this.#beginEdit());
 
-  /** actions.askAgain(turn, text) cuts the conversation here and asks anew. */
+  /** actions.askAgain(turn, text) truncates the conversation here and sends the new text. */
   constructor(turn, actions) {
     this.#turn = turn;
     this.#actions = actions;

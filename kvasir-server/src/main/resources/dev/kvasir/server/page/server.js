@@ -1,6 +1,6 @@
 const KEPT_AS = 'kvasir.key';
 
-/** What went wrong, as a sentence for the person; retryAt is a time in milliseconds or null. */
+/** An error message for the user; retryAt is a time in milliseconds or null. */
 export class ServerError extends Error {
   constructor(message, { status = 0, retryAt = null } = {}) {
     super(message);
@@ -24,7 +24,7 @@ async function refusal(response) {
   try {
     message = (await response.json()).error.message;
   } catch {
-    // Something between the server and here may have answered, in words of its own.
+    // A proxy may have responded in its own format.
   }
   return new ServerError(message || `The server answered with status ${response.status}.`, {
     status: response.status,
@@ -32,12 +32,12 @@ async function refusal(response) {
   });
 }
 
-/** Requests with the key, for which the person is asked when the server wants one; fires "key". */
+/** Sends requests with the key, and asks the user for one if the server requires it; fires "key". */
 export class Server extends EventTarget {
   #askForKey;
   #asked = null;
 
-  /** askForKey(refused) promises a key, or null if the person gives none. */
+  /** askForKey(refused) resolves to a key, or null if the user gives none. */
   constructor(askForKey) {
     super();
     this.#askForKey = askForKey;
@@ -75,7 +75,7 @@ export class Server extends EventTarget {
     }
   }
 
-  /** Requests that are refused at the same time wait for one answer of the person. */
+  /** Concurrent requests without a valid key share one dialog. */
   async #otherThan(refused) {
     if (sessionStorage.getItem(KEPT_AS) !== refused) {
       return;

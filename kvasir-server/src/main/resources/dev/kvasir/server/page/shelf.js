@@ -119,7 +119,7 @@ export class Shelf {
     });
   }
 
-  /** After a deletion: the line that took its place, or the way to a new one. */
+  /** Focus after a deletion: the next line, or the button for a new conversation. */
   focusNear(index) {
     const near = this.#list.children[Math.min(index, this.#list.children.length - 1)];
     (near?.querySelector('.line-open') ?? byId('new-conversation')).focus();
@@ -144,7 +144,7 @@ export class Shelf {
     byId('new-conversation').focus();
   }
 
-  /** What the drawer covers can be neither read nor reached meanwhile. */
+  /** Content under the open drawer is inert. */
   #drawer(out) {
     document.querySelector('main').inert = out;
     byId('memory').inert = out;
@@ -152,7 +152,7 @@ export class Shelf {
     this.#opener.setAttribute('aria-expanded', String(out));
   }
 
-  /** Up, down, Home and End go from line to line. */
+  /** Up, Down, Home and End move between lines. */
   #arrow(event) {
     const lines = [...this.#list.querySelectorAll('.line-open')];
     const here = lines.indexOf(event.target.closest('.line')?.querySelector('.line-open'));

@@ -3,7 +3,7 @@ import { Figures } from './figures.js';
 import { bytes, count, counted, short } from './numbers.js';
 import { placeName } from './places.js';
 
-/** A folder or a server. */
+/** One tier: a folder or a server. */
 class TierLine {
   #name = make('span', { class: 'held-title' });
   #size = make('span', { class: 'held-state' });
@@ -40,7 +40,7 @@ class TierLine {
   }
 }
 
-/** Where conversations outlive memory, and what has come of it. */
+/** The persistent store and its statistics. */
 export class StoreSection {
   #figures = new Figures();
   #prompts = make('p', { class: 'aside' });
@@ -58,7 +58,7 @@ export class StoreSection {
     );
   }
 
-  /** store is undefined where the server has none. */
+  /** store is undefined if the server has none. */
   show(store) {
     this.element.hidden = !store;
     if (!store) {
@@ -85,7 +85,7 @@ export class StoreSection {
     return `${said.join('; ')}.`;
   }
 
-  /** A server's places do not change. */
+  /** The tiers of a server do not change. */
   #line(i) {
     if (!this.#lines[i]) {
       this.#lines[i] = new TierLine();

@@ -3,7 +3,7 @@ import { counted, short } from './numbers.js';
 import { WIDTHS, widthOf } from './widths.js';
 
 const PAGE_TOKENS = 128;
-/** More ticks than this would be a grey field. */
+/** More ticks than this would merge to a grey area. */
 const MOST_TICKS = 64;
 const FULL_BITS = 16;
 
@@ -32,11 +32,11 @@ function segment(part, tall) {
   return made;
 }
 
-/** Tokens from the first to the last, each part as long as its tokens and coloured by its width. */
+/** A bar of all tokens; the length of a segment is its tokens, its colour the bit width. */
 export class Strip {
   #shown = '';
 
-  /** A tall strip is as high as its bits, so that its area is its bytes and its frame those of fp16. */
+  /** In a tall bar the height is the bits, so the area is the bytes and the frame those of fp16. */
   constructor(tall = false) {
     this.tall = tall;
     this.element = make('div', { class: tall ? 'strip tall' : 'strip', role: 'img' });

@@ -1,4 +1,4 @@
-/** Which colours a person wants: those of the system, or light or dark ones whatever it says. */
+/** The colour scheme: the system's, light or dark. */
 const KEPT_AS = 'kvasir.theme';
 const ORDER = ['system', 'light', 'dark'];
 

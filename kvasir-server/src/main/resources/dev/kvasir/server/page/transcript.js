@@ -2,10 +2,10 @@ import { AnswerView } from './answer-view.js';
 import { byId } from './dom.js';
 import { QuestionView } from './question-view.js';
 
-/** Pixels from the end within which a reader is taken to follow it. */
+/** Distance from the end, in pixels, within which the view follows it. */
 const AT_END = 48;
 
-/** The turns of the open conversation. It follows the end of a growing answer unless one has scrolled away. */
+/** The turns of the open conversation. It follows a growing response unless the user scrolled away. */
 export class Transcript {
   #place = byId('transcript');
   #list = byId('turns');
@@ -25,7 +25,7 @@ export class Transcript {
     new ResizeObserver(() => this.#keepUp()).observe(this.#place);
   }
 
-  /** Shows a conversation, or what has changed in the one that is shown. */
+  /** Shows a conversation, or updates it. */
   show(conversation, { running, plain }) {
     const other = conversation !== this.#conversation || plain !== this.#plain;
     this.#conversation = conversation;
@@ -40,7 +40,7 @@ export class Transcript {
     this.#render();
   }
 
-  /** What comes token by token is drawn once a frame. */
+  /** Tokens are drawn once per frame. */
   refresh(running) {
     this.#running = running;
     this.#frame ||= requestAnimationFrame(() => {

@@ -11,13 +11,13 @@ const BEGINNINGS = [
   'The bees were very busy, because',
 ];
 
-/** What an empty conversation shows: what this is, and ways to begin. */
+/** The welcome screen of an empty conversation, with example prompts. */
 export class Welcome {
   #place = byId('welcome');
   #shown = null;
   #onChoose;
 
-  /** onChoose(text) is told which beginning was taken. */
+  /** onChoose(text) receives the chosen example. */
   constructor(onChoose) {
     this.#onChoose = onChoose;
   }

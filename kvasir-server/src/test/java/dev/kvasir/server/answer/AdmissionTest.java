@@ -11,7 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** Who is let in keeps what was promised; the others wait in their order. */
+/** Admitted requests keep their reservations; others wait in order. */
 class AdmissionTest {
   private static Admission.Permit admit(
       Admission admission, long bytes, Object source, long shared) {
@@ -20,7 +20,7 @@ class AdmissionTest {
   }
 
   @Test
-  void promisesNeverExceedTheLimit() throws Exception {
+  void reservationsNeverExceedTheLimit() throws Exception {
     Admission admission = new Admission(100, 10, 10);
     Admission.Permit first = admit(admission, 60, null, 0);
     List<String> order = Collections.synchronizedList(new ArrayList<>());
@@ -32,7 +32,7 @@ class AdmissionTest {
     first.close();
     large.join();
     small.join();
-    // The small one would have fitted earlier: who came first goes first.
+    // The small request would have fitted earlier, but order is by arrival.
     assertThat(order).containsExactly("large", "small");
     assertThat(admission.reserved()).isZero();
   }
@@ -54,7 +54,7 @@ class AdmissionTest {
   }
 
   @Test
-  void whatIsSharedCountsOnce() {
+  void aSharedPrefixCountsOnce() {
     Admission admission = new Admission(100, 10, 10);
     Object source = new Object();
     Admission.Permit a = admit(admission, 50, source, 40);
@@ -69,21 +69,21 @@ class AdmissionTest {
     assertThat(admission.reserved()).isZero();
   }
 
-  /** One that waits for a store does not make the next one wait. */
+  /** A request that waits for a store does not delay the next one. */
   @Test
-  void whoOpensAsideHoldsNobodyUpAndGivesBackWhatItShares() throws Exception {
+  void aConcurrentOpeningDelaysNobodyAndReleasesSharedBytes() throws Exception {
     Admission admission = new Admission(100, 10, 10);
     Object source = new Object();
     CountDownLatch both = new CountDownLatch(2);
-    List<Admission.Permit> places = Collections.synchronizedList(new ArrayList<>());
+    List<Admission.Permit> permits = Collections.synchronizedList(new ArrayList<>());
     Runnable enter =
-        () -> places.add(admission.admit(1, 50, true, () -> openedWith(both, source), () -> {}));
+        () -> permits.add(admission.admit(1, 50, true, () -> openedWith(both, source), () -> {}));
     Thread first = Thread.ofVirtual().start(enter);
     Thread second = Thread.ofVirtual().start(enter);
     first.join();
     second.join();
     assertThat(admission.reserved()).isEqualTo(40 + 2 * 10);
-    places.forEach(Admission.Permit::close);
+    permits.forEach(Admission.Permit::close);
     assertThat(admission.reserved()).isZero();
     assertThat(admission.running()).isZero();
   }
@@ -99,7 +99,7 @@ class AdmissionTest {
   }
 
   @Test
-  void whatFailsToOpenAsideGivesItsPromiseBack() {
+  void aFailedOpeningReleasesItsReservation() {
     Admission admission = new Admission(100, 10, 10);
     Admission.SessionOpener fails =
         () -> {
@@ -112,7 +112,7 @@ class AdmissionTest {
   }
 
   @Test
-  void whatNeverFitsIsRefusedAtOnce() {
+  void aRequestThatNeverFitsIsRefusedAtOnce() {
     Admission admission = new Admission(100, 4, 10);
     assertThatThrownBy(() -> admit(admission, 101, null, 0))
         .isInstanceOf(ApiException.class)
@@ -120,7 +120,7 @@ class AdmissionTest {
   }
 
   @Test
-  void tooManyAreToldToComeAgain() throws Exception {
+  void tooManyRequestsAreRejected() throws Exception {
     Admission admission = new Admission(100, 1, 1);
     Admission.Permit first = admit(admission, 10, null, 0);
     Thread waits = later(admission, 10, "waits", new ArrayList<>());
@@ -132,27 +132,27 @@ class AdmissionTest {
   }
 
   @Test
-  void stoppingTellsWhoWaits() throws Exception {
+  void stoppingRejectsQueuedRequests() throws Exception {
     Admission admission = new Admission(100, 1, 5);
     Admission.Permit first = admit(admission, 10, null, 0);
-    CountDownLatch told = new CountDownLatch(1);
+    CountDownLatch rejected = new CountDownLatch(1);
     Thread.ofVirtual()
         .start(
             () -> {
               try {
                 admit(admission, 10, null, 0);
               } catch (ApiException e) {
-                told.countDown();
+                rejected.countDown();
               }
             });
     waitFor(admission, 1);
     admission.stop();
-    told.await();
+    rejected.await();
     first.close();
   }
 
   @Test
-  void whatOpeningMayTakeIsPromisedToNobodyElse() throws Exception {
+  void memoryForOpeningIsReservedExclusively() throws Exception {
     Admission admission = new Admission(100, 4, 4);
     Admission.Permit first = admit(admission, 60, null, 0);
     AtomicBoolean opened = new AtomicBoolean();

@@ -12,7 +12,7 @@ class InFlightResponsesTest {
   private static final Duration LONG = Duration.ofMinutes(1);
 
   @Test
-  void whatIsBeingWrittenIsAwaited() throws Exception {
+  void responsesBeingWrittenAreAwaited() throws Exception {
     InFlightResponses words = new InFlightResponses();
     InFlightResponses.InFlight first = words.begin();
     InFlightResponses.InFlight second = words.begin();
@@ -26,7 +26,7 @@ class InFlightResponsesTest {
   }
 
   @Test
-  void answersThatWereWrittenBeforeHoldNobodyUp() throws Exception {
+  void finishedResponsesAreNotAwaited() throws Exception {
     InFlightResponses words = new InFlightResponses();
     words.begin().close();
     words.begin().close();

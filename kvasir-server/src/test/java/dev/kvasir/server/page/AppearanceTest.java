@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How the page looks and sounds, in all widths and colours; pictures go to target/page. */
+/** Layout, contrast and accessibility at all widths and colours; screenshots go to target/page. */
 class AppearanceTest {
   @RegisterExtension static final BrowserExtension browser = new BrowserExtension();
 
@@ -67,7 +67,7 @@ class AppearanceTest {
     }
     browser
         .server()
-        .tell(StubStates.holding(browser.page().value("location.hash.slice(1)").getAsString()));
+        .setState(StubStates.holding(browser.page().value("location.hash.slice(1)").getAsString()));
     browser.page().await("document.querySelectorAll('.held > li').length === 3");
   }
 
@@ -108,7 +108,7 @@ class AppearanceTest {
     assertThat(browser.page().value(FAINT).getAsString()).isEmpty();
   }
 
-  /** Elements that reach beyond the window, but for what scrolls in a box of its own. */
+  /** Elements that exceed the window, except in their own scroll container. */
   private static final String OUTSIDE =
       """
       [...document.querySelectorAll('main *, aside *')]
@@ -117,7 +117,7 @@ class AppearanceTest {
         .map(one => one.outerHTML.slice(0, 80)).join('; ')
       """;
 
-  /** Texts with a contrast below 4.5 to what they stand on. Colours are asked of a canvas. */
+  /** Texts with a contrast below 4.5. A canvas resolves the colours. */
   private static final String FAINT =
       """
       (() => {
@@ -178,7 +178,7 @@ class AppearanceTest {
   @ValueSource(ints = {320, 1600})
   void aModelOfStoriesLooksLikeOne(int width) throws IOException {
     browser.page().size(width, 900);
-    browser.server().tell(StubStates.STORIES);
+    browser.server().setState(StubStates.STORIES);
     browser.server().reply(StubResponse.text(" lived in a wood.\n\nOne day it met a bee."));
     browser.open();
     holds("stories-empty", width, "light");
@@ -224,7 +224,7 @@ class AppearanceTest {
   }
 
   @Test
-  void aKeySwitchesColoursWhateverTheSystemSays() {
+  void aKeySwitchesColoursRegardlessOfTheSystem() {
     browser.page().colours("dark");
     browser.open();
     String ground = "getComputedStyle(document.body).backgroundColor";
@@ -249,9 +249,7 @@ class AppearanceTest {
     }
   }
 
-  /**
-   * What has the focus and does not show it; the field for messages has it drawn around its box.
-   */
+  /** Focused elements without a visible focus; that of the message field is on its box. */
   private static final String FOCUS =
       """
       (() => {
@@ -280,7 +278,7 @@ class AppearanceTest {
   }
 
   @Test
-  void foldedBesideTheChatThePanelIsASpine() throws IOException {
+  void theCollapsedPanelIsANarrowBar() throws IOException {
     converse();
     browser.page().click("#fold-memory");
     photograph("folded-1280-light");
@@ -290,7 +288,7 @@ class AppearanceTest {
   }
 
   @Test
-  void aKeyIsAskedForInTheMiddle() throws IOException {
+  void theKeyDialogIsCentered() throws IOException {
     browser.server().wantKey("mead");
     browser.page().open(browser.server().address());
     browser.page().await("document.getElementById('key-dialog').open");
@@ -299,7 +297,7 @@ class AppearanceTest {
   }
 
   @Test
-  void aLongListScrollsByItself() throws IOException {
+  void aLongListScrollsIndependently() throws IOException {
     browser.open();
     browser.page().value(MANY);
     browser.page().reload();
@@ -309,7 +307,7 @@ class AppearanceTest {
         .isLessThanOrEqualTo(900);
   }
 
-  /** Sixty conversations, as an earlier visit would have left them. */
+  /** Sixty conversations from an earlier visit. */
   private static final String MANY =
       """
       for (let i = 0; i < 60; i++) {
@@ -321,7 +319,7 @@ class AppearanceTest {
       """;
 
   @Test
-  void nothingMovesForWhoWantsItStill() {
+  void nothingMovesWithReducedMotion() {
     browser.page().media("prefers-reduced-motion", "reduce");
     browser.server().hold();
     browser.open();

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A browser for a class of tests, and for each test a server with an address of its own, of which
- * the browser remembers nothing. No test may leave a complaint on the console.
+ * A browser per test class, and per test a server with a new address, so that the browser has no
+ * state of it. No test may leave an error on the console.
  */
 final class BrowserExtension
     implements BeforeAllCallback, AfterAllCallback, BeforeEachCallback, AfterEachCallback {
@@ -44,22 +44,21 @@ final class BrowserExtension
 
   @Override
   public void afterEach(ExtensionContext context) {
-    List<JsonObject> complaints = page.complaints().stream().filter(this::isUnexpected).toList();
+    List<JsonObject> errors = page.errors().stream().filter(this::isUnexpected).toList();
     List<String> requests = page.requests();
     server.close();
-    assertThat(complaints).isEmpty();
+    assertThat(errors).isEmpty();
     assertThat(requests).allMatch(address -> address.startsWith(server.address().toString()));
   }
 
   /**
-   * The browser itself logs each request that fails. Refusals of the stub are meant, and so is all
-   * that a test finds at a server that it has closed.
+   * The browser logs each failed request. Errors of the stub and of a closed server are expected.
    */
-  private boolean isUnexpected(JsonObject complaint) {
-    if (!complaint.has("entry")) {
+  private boolean isUnexpected(JsonObject error) {
+    if (!error.has("entry")) {
       return true;
     }
-    JsonObject entry = complaint.getAsJsonObject("entry");
+    JsonObject entry = error.getAsJsonObject("entry");
     String address = entry.has("url") ? entry.get("url").getAsString() : "";
     boolean ofTheStub =
         !address.startsWith(server.address() + "page/")
@@ -85,20 +84,20 @@ final class BrowserExtension
     return server;
   }
 
-  /** Opens the page and waits until it knows what the server is. */
+  /** Opens the page and waits until it shows the model. */
   void open() {
     page.open(server.address());
     page.await("document.getElementById('model-name').textContent !== ''");
   }
 
-  /** Writes a message and sends it. */
+  /** Types a message and sends it. */
   void say(String message) {
     page.click("#message");
     page.type(message);
     page.press("Enter");
   }
 
-  /** Waits until the last answer has ended. */
+  /** Waits until the last response has ended. */
   void awaitEnd() {
     page.await(
         "document.querySelector('.turn:last-child.answer:not(.streaming)')"

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** A page in a real browser, and a person's hands: it is opened, read, clicked and typed into. */
+/** A page in a real browser that tests open, read, click and type into. */
 public final class BrowserPage implements AutoCloseable {
   /** Why a test that needs a browser is skipped. */
   public static final String NO_BROWSER =
@@ -30,7 +30,7 @@ public final class BrowserPage implements AutoCloseable {
   private final DevTools tools;
 
   /**
-   * The browser that {@code KVASIR_BROWSER} names, as a property or in the environment, or one on
+   * Returns the browser of the property or environment variable {@code KVASIR_BROWSER}, or one on
    * the path.
    */
   public static Optional<Path> program() {
@@ -45,7 +45,7 @@ public final class BrowserPage implements AutoCloseable {
   }
 
   /**
-   * @param profile a folder of its own, which may be deleted once this is closed
+   * @param profile a separate folder, which may be deleted after close
    */
   public BrowserPage(Path program, Path profile) throws IOException {
     tools = new DevTools(program, profile);
@@ -58,7 +58,7 @@ public final class BrowserPage implements AutoCloseable {
         Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
   }
 
-  /** What the system is said to prefer: light or dark. */
+  /** Sets the preferred color scheme: light or dark. */
   public void colours(String scheme) {
     media("prefers-color-scheme", scheme);
   }
@@ -68,9 +68,9 @@ public final class BrowserPage implements AutoCloseable {
     tools.call("Emulation.setEmulatedMedia", Map.of("features", features));
   }
 
-  /** Returns once the page and all it refers to are loaded. */
+  /** Opens a page and waits until it is loaded. */
   public void open(URI address) {
-    value("0"); // Whatever the last page had under way has told its events.
+    value("0"); // Flushes pending events of the previous page.
     tools.forgetEvents();
     tools.call("Page.navigate", Map.of("url", address.toString()));
     awaitLoad();
@@ -101,7 +101,7 @@ public final class BrowserPage implements AutoCloseable {
     }
   }
 
-  /** The value of an expression in the page; a promise is awaited. */
+  /** Returns the value of an expression in the page; a promise is awaited. */
   public JsonElement value(String expression) {
     JsonObject answer =
         tools.call(
@@ -125,14 +125,14 @@ public final class BrowserPage implements AutoCloseable {
         "never true: %s%npage: %s".formatted(expression, value("document.body.innerText")));
   }
 
-  /** Waits until the text that is seen in the first element of a selector contains this. */
+  /** Waits until the visible text of the first matching element contains this. */
   public void awaitText(String selector, String text) {
     await(
         "document.querySelector(%s)?.innerText.includes(%s)"
             .formatted(quoted(selector), quoted(text)));
   }
 
-  /** Text as it is seen. */
+  /** Returns the visible text. */
   public String text(String selector) {
     return value("document.querySelector(%s).innerText".formatted(quoted(selector))).getAsString();
   }
@@ -147,7 +147,7 @@ public final class BrowserPage implements AutoCloseable {
         .getAsBoolean();
   }
 
-  /** Where the middle of an element is, once it can be hit there. */
+  /** The center of an element, once nothing covers it. */
   private static final String MIDDLE =
       """
       (() => {
@@ -161,7 +161,7 @@ public final class BrowserPage implements AutoCloseable {
       })()
       """;
 
-  /** Presses the mouse on an element, once it is there and nothing covers it. */
+  /** Clicks an element as soon as it exists and nothing covers it. */
   public void click(String selector) {
     String middle = MIDDLE.formatted(quoted(selector));
     await(middle + " !== null");
@@ -183,19 +183,19 @@ public final class BrowserPage implements AutoCloseable {
     }
   }
 
-  /** Types into whatever has the focus. */
+  /** Types into the focused element. */
   public void type(String text) {
     tools.call("Input.insertText", Map.of("text", text));
   }
 
-  /** Clicks a field and replaces what stands in it. */
+  /** Clicks a field and replaces its content. */
   public void fill(String selector, String text) {
     click(selector);
     value("document.querySelector(%s).select()".formatted(quoted(selector)));
     type(text);
   }
 
-  /** Keys that are pressed by name, with the code that Windows gave them. */
+  /** Keys by name, with their Windows key codes. */
   private static final Map<String, Integer> KEYS =
       Map.of(
           "Enter",
@@ -246,10 +246,10 @@ public final class BrowserPage implements AutoCloseable {
     }
   }
 
-  /** Something that assistive technology is told of. */
+  /** A node of the accessibility tree. */
   public record Accessible(String role, String name) {}
 
-  /** All that assistive technology is told of, in the order of the page. */
+  /** Returns the accessibility tree in page order. */
   public List<Accessible> accessibles() {
     return tools
         .call("Accessibility.getFullAXTree", Map.of())
@@ -258,30 +258,30 @@ public final class BrowserPage implements AutoCloseable {
         .stream()
         .map(JsonElement::getAsJsonObject)
         .filter(node -> !node.get("ignored").getAsBoolean())
-        .map(node -> new Accessible(told(node, "role"), told(node, "name")))
+        .map(node -> new Accessible(property(node, "role"), property(node, "name")))
         .toList();
   }
 
-  private static String told(JsonObject node, String property) {
+  private static String property(JsonObject node, String property) {
     JsonObject value = node.getAsJsonObject(property);
     return value == null || !value.has("value") ? "" : value.get("value").getAsString();
   }
 
-  /** What the page reported since it was opened: exceptions, refusals, words on the console. */
-  public List<JsonObject> complaints() {
+  /** Returns exceptions, errors and console messages since the page was opened. */
+  public List<JsonObject> errors() {
     return Stream.of("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled")
         .flatMap(name -> tools.events(name).stream())
         .toList();
   }
 
-  /** Addresses that the page fetched since it was opened. */
+  /** Returns the addresses that the page fetched since it was opened. */
   public List<String> requests() {
     return tools.events("Network.requestWillBeSent").stream()
         .map(event -> event.getAsJsonObject("request").get("url").getAsString())
         .toList();
   }
 
-  /** What is seen, as a picture to be looked at. */
+  /** Saves a screenshot. */
   public void photograph(Path png) throws IOException {
     value("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))");
     JsonObject picture = tools.call("Page.captureScreenshot", Map.of("format", "png"));
@@ -289,7 +289,7 @@ public final class BrowserPage implements AutoCloseable {
     Files.write(png, Base64.getDecoder().decode(picture.get("data").getAsString()));
   }
 
-  /** A string of JavaScript. */
+  /** Returns a JavaScript string literal. */
   public static String quoted(String text) {
     return new Gson().toJson(text);
   }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Conversations that are kept, named and deleted. */
+/** Saving, renaming and deleting conversations. */
 class ConversationsTest {
   @RegisterExtension static final BrowserExtension browser = new BrowserExtension();
 
@@ -50,7 +50,7 @@ class ConversationsTest {
   }
 
   @Test
-  void theWayBackLeadsToTheLastConversation() {
+  void backNavigatesToTheLastConversation() {
     browser.open();
     converse("First");
     converse("Second");
@@ -75,7 +75,7 @@ class ConversationsTest {
   }
 
   @Test
-  void deletingOneTellsTheServer() throws InterruptedException {
+  void deletingAConversationNotifiesTheServer() throws InterruptedException {
     browser.open();
     converse("First");
     converse("Second");
@@ -93,7 +93,7 @@ class ConversationsTest {
   }
 
   @Test
-  void nothingIsDeletedWithoutAYes() {
+  void deletingNeedsAConfirmation() {
     browser.open();
     converse("First");
     browser.page().click(".line-open");
@@ -119,7 +119,7 @@ class ConversationsTest {
   }
 
   @Test
-  void whatIsWrittenAndNotSentWaitsInItsConversation() {
+  void anUnsentDraftStaysInItsConversation() {
     browser.open();
     converse("First");
     browser.page().click("#message");

@@ -19,9 +19,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A Chromium without a window, and the protocol that one tab of it is steered by. */
+/** A headless Chromium and the DevTools protocol of one tab. */
 final class DevTools implements AutoCloseable {
-  private static final int PATIENCE_SECONDS = 60;
+  private static final int TIMEOUT_SECONDS = 60;
 
   private final Process process;
   private final HttpClient client = HttpClient.newHttpClient();
@@ -36,10 +36,10 @@ final class DevTools implements AutoCloseable {
         new ProcessBuilder(
                 program.toString(),
                 "--headless=new",
-                "--no-sandbox", // A container's root could not enter it; only our page is opened.
+                "--no-sandbox", // Root in a container cannot use it; only our page is opened.
                 "--disable-gpu",
                 "--hide-scrollbars",
-                // There is a mouse, which a page may ask for; 2 can hover, 4 is a fine pointer.
+                // Emulates a mouse for media queries; 2 can hover, 4 is a fine pointer.
                 "--blink-settings=primaryHoverType=2,availableHoverTypes=2,"
                     + "primaryPointerType=4,availablePointerTypes=4",
                 "--disable-dev-shm-usage",
@@ -62,7 +62,7 @@ final class DevTools implements AutoCloseable {
     }
   }
 
-  /** Printed by the browser as it starts. The rest of what it prints is read and dropped. */
+  /** Reads the address that the browser prints at startup, and drops the rest of its output. */
   private URI address() throws IOException {
     BufferedReader reader = process.errorReader();
     String start = "DevTools listening on ";
@@ -83,7 +83,9 @@ final class DevTools implements AutoCloseable {
     }
   }
 
-  /** Answers have the id of their call; everything else is an event. Messages come in pieces. */
+  /**
+   * Responses have the id of their call; everything else is an event. Messages arrive in pieces.
+   */
   private final class Listener implements WebSocket.Listener {
     private final StringBuilder message = new StringBuilder();
 
@@ -114,7 +116,7 @@ final class DevTools implements AutoCloseable {
     }
     socket.sendText(message.toString(), true).join();
     try {
-      JsonObject answer = answers.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      JsonObject answer = answers.poll(TIMEOUT_SECONDS, TimeUnit.SECONDS);
       if (answer == null || answer.has("error")) {
         throw new IllegalStateException("%s was answered with %s".formatted(method, answer));
       }
@@ -129,7 +131,7 @@ final class DevTools implements AutoCloseable {
     events.clear();
   }
 
-  /** Parameters of the events of this name since they were last forgotten. */
+  /** Returns the parameters of events with this name since the last clear. */
   List<JsonObject> events(String method) {
     return events.stream()
         .filter(event -> event.get("method").getAsString().equals(method))
@@ -145,6 +147,6 @@ final class DevTools implements AutoCloseable {
     call("Browser.close", Map.of(), null);
     socket.abort();
     client.shutdownNow();
-    all.forEach(one -> one.onExit().orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS).join());
+    all.forEach(one -> one.onExit().orTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS).join());
   }
 }

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Streams of events, in whichever pieces they come. */
+/** Event streams, split at any position. */
 class EventStreamTest {
   @RegisterExtension static final BrowserExtension browser = new BrowserExtension();
 

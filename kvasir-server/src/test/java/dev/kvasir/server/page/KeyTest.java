@@ -6,7 +6,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Servers that want a key. */
+/** Servers that require a key. */
 class KeyTest {
   @RegisterExtension static final BrowserExtension browser = new BrowserExtension();
 
@@ -23,7 +23,7 @@ class KeyTest {
   }
 
   @Test
-  void aKeyIsAskedForUntilTheServerKnowsItAndKeptForTheTab() {
+  void aKeyIsRequestedUntilItIsValidAndStoredForTheTab() {
     give("ale");
     browser.page().awaitText("#key-hint", "does not know the key");
     give("mead");
@@ -39,7 +39,7 @@ class KeyTest {
   }
 
   @Test
-  void whoGivesNoneIsToldInPlaceAndAskedAgainWithTheNextMessage() {
+  void withoutAKeyTheChatShowsAnErrorAndTheNextMessageAsksAgain() {
     browser.page().press("Escape");
     browser.page().awaitText("#memory-body", "wants a key");
     browser.say("Count");

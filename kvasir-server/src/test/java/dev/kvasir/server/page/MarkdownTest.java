@@ -10,11 +10,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What answers look like, whatever a model writes. */
+/** Rendering of Markdown in responses. */
 class MarkdownTest {
   @RegisterExtension static final BrowserExtension browser = new BrowserExtension();
 
-  /** Renders as the page does, and reads the markup that the browser has made of it. */
+  /** Renders as the page does, and returns the resulting markup. */
   private static final String RENDER =
       """
       import('/page/markdown.js').then(({ MarkdownView }) => {
@@ -83,7 +83,7 @@ class MarkdownTest {
   }
 
   @Test
-  void listsLieWithinLists() {
+  void listsMayBeNested() {
     assertThat(rendered("- one\n  - inner *x*\n  - more\n- two\n\n3. three\n4. four"))
         .isEqualTo(
             "<ul><li>one<ul><li>inner <em>x</em></li><li>more</li></ul></li><li>two</li></ul>"
@@ -98,7 +98,7 @@ class MarkdownTest {
   }
 
   @Test
-  void headingsRulesAndQuotesAreTold() {
+  void headingsRulesAndQuotesAreRendered() {
     assertThat(rendered("# One\ntext\n### Three #\n\n---\n\n> said *who*\n> - so\n"))
         .isEqualTo(
             "<h3 class=\"level-1\">One</h3><p>text</p><h5 class=\"level-3\">Three</h5><hr>"
@@ -168,7 +168,7 @@ class MarkdownTest {
     assertThat(rendered(piece.repeat(20_000))).isNotEmpty();
   }
 
-  /** Cut anywhere, a text in the making ends as the same nodes as one that came at once. */
+  /** A streamed text, cut anywhere, ends as the same nodes as the complete text. */
   @Test
   void aTextThatGrowsEndsAsIfItHadComeAtOnce() {
     String text =

@@ -9,17 +9,17 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the server tells of its memory, as it is drawn. */
+/** The memory panel. */
 class MemoryPanelTest {
   @RegisterExtension static final BrowserExtension browser = new BrowserExtension();
 
-  /** A conversation of this browser, of which the server holds pages. */
-  private static String held() {
+  /** Opens a conversation that the server has in memory. */
+  private static String openCachedConversation() {
     browser.open();
     browser.say("Tell me of mead");
     browser.awaitEnd();
     String id = browser.page().value("location.hash.slice(1)").getAsString();
-    browser.server().tell(StubStates.holding(id));
+    browser.server().setState(StubStates.holding(id));
     browser.page().await("document.querySelectorAll('.held > li').length === 3");
     return id;
   }
@@ -31,7 +31,8 @@ class MemoryPanelTest {
         .contains("768 MiB of 2 GiB; 256 MiB of it", "123\n", "7 of 10 prompts", "123,456");
     browser
         .server()
-        .tell(StubStates.EMPTY.replace("\"queued\":2", "\"queued\":17").replace("123.4", "7.25"));
+        .setState(
+            StubStates.EMPTY.replace("\"queued\":2", "\"queued\":17").replace("123.4", "7.25"));
     browser.page().awaitText("#memory-body", "17");
     assertThat(browser.page().text("#memory-body")).contains("7.25");
   }
@@ -40,13 +41,13 @@ class MemoryPanelTest {
   void figuresFollowTheStateWhereThereIsNoStreamOfThem() {
     browser.server().streamNoEvents();
     browser.open();
-    browser.server().tell(StubStates.EMPTY.replace("\"queued\":2", "\"queued\":17"));
+    browser.server().setState(StubStates.EMPTY.replace("\"queued\":2", "\"queued\":17"));
     browser.page().awaitText("#memory-body", "17");
   }
 
   @Test
-  void theOpenConversationIsDrawnByBytesAndToldInFigures() {
-    held();
+  void theOpenConversationIsDrawnByBytesWithFigures() {
+    openCachedConversation();
     assertThat(browser.page().text("#memory-body"))
         .contains("5,120", "tokens of 16,384", "3 MiB", "2.4", "20 MiB", "15 % of it is taken");
     assertThat(shares(".strip.tall")).containsExactly(16, 4864, 240);
@@ -86,12 +87,12 @@ class MemoryPanelTest {
   }
 
   @Test
-  void aStoreIsToldWithItsPlacesWhereThereIsOne() {
+  void aStoreIsShownWithItsTiers() {
     browser.open();
     assertThat(browser.page().isShown(".tiers")).isFalse();
     assertThat(browser.page().text(".shelf-foot"))
         .endsWith("Conversations are kept in this browser.");
-    browser.server().tell(StubStates.holding("any"));
+    browser.server().setState(StubStates.holding("any"));
     browser.page().awaitText(".tiers", "Disk /var/lib/kvasir/conversations-of-this-machine");
     assertThat(browser.page().text(".tiers"))
         .contains("5 GiB", "120 of 124 blobs found · 8 MiB read · 16 MiB written · 1.5 GiB/s")
@@ -103,13 +104,13 @@ class MemoryPanelTest {
   }
 
   @Test
-  void eachConversationIsAStripOfItsWidths() {
-    held();
+  void eachConversationIsABarOfItsBitWidths() {
+    openCachedConversation();
     assertThat(browser.page().text(".held")).contains("Tell me of mead", "running", "2.4 bits");
     assertThat(browser.page().text(".held")).contains("From elsewhere", "kept");
     assertThat(browser.page().text(".held")).contains("Without a name", "waiting");
     assertThat(classes(".held > li:nth-child(2)")).isEqualTo("16 8 4 3 2 1");
-    // What lies there is as long as its tokens, to a pixel for the lines between.
+    // Segments are proportional to tokens, up to a pixel for separators.
     List<Integer> pixels =
         IntStream.rangeClosed(1, 6)
             .mapToObj(i -> ".held > li:nth-child(2) .segment:nth-child(%d)".formatted(i))
@@ -122,8 +123,8 @@ class MemoryPanelTest {
   }
 
   @Test
-  void theLegendHasTheStripsColoursFromDarkToLight() {
-    held();
+  void theLegendHasTheColoursOfTheBarsFromDarkToLight() {
+    openCachedConversation();
     for (int width : List.of(16, 8, 4, 3, 2, 1)) {
       assertThat(colour(".legend .width-" + width))
           .isEqualTo(colour(".held .segment.width-" + width));
@@ -174,7 +175,7 @@ class MemoryPanelTest {
 
   @Test
   void aLineOfThePanelOpensItsConversation() {
-    held();
+    openCachedConversation();
     browser.page().click("#new-conversation");
     browser.page().awaitText("#memory-body", "The server holds nothing of it");
     browser.page().click(".held-open");

@@ -7,7 +7,7 @@ import com.google.gson.JsonParser;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Asking and being answered. */
+/** Chatting on the page. */
 class PageChatTest {
   @RegisterExtension static final BrowserExtension browser = new BrowserExtension();
 
@@ -38,9 +38,9 @@ class PageChatTest {
     browser.open();
     browser.say("Count to three");
     browser.awaitEnd();
-    JsonObject asked = browser.server().asked().getFirst();
+    JsonObject request = browser.server().requests().getFirst();
     String id = browser.page().value("location.hash.slice(1)").getAsString();
-    assertThat(asked)
+    assertThat(request)
         .isEqualTo(
             JsonParser.parseString(
                 """
@@ -51,7 +51,7 @@ class PageChatTest {
   }
 
   @Test
-  void aPromptsReadingIsSeen() {
+  void prefillProgressIsShown() {
     browser.server().hold();
     browser.server().reply(StubResponse.chat("Read.").after(": reading 1024/8192\n\n"));
     browser.open();
@@ -66,7 +66,7 @@ class PageChatTest {
   }
 
   @Test
-  void escapeStopsAnAnswerAndTheServerIsLeft() throws InterruptedException {
+  void escapeStopsAResponseAndDisconnects() throws InterruptedException {
     browser.server().hold();
     browser.server().stayUntilLeft();
     browser.server().reply(StubResponse.chat("One, ", "two, ".repeat(100_000), "three."));
@@ -95,7 +95,7 @@ class PageChatTest {
     browser.server().releaseAll();
     browser.say("Go on");
     browser.awaitEnd();
-    assertThat(browser.server().asked().get(1).getAsJsonArray("messages"))
+    assertThat(browser.server().requests().get(1).getAsJsonArray("messages"))
         .hasToString(
             "[{\"role\":\"user\",\"content\":\"Count\"},"
                 + "{\"role\":\"assistant\",\"content\":\"One, \"},"
@@ -109,14 +109,14 @@ class PageChatTest {
     browser.page().type("one");
     browser.page().pressWithShift("Enter");
     browser.page().type("two");
-    assertThat(browser.server().asked()).isEmpty();
+    assertThat(browser.server().requests()).isEmpty();
     browser.page().press("Enter");
     browser.awaitEnd();
     assertThat(browser.page().text(".said")).isEqualTo("one\ntwo");
   }
 
   @Test
-  void aMessageThatIsEditedIsAskedAgainAndWhatFollowedIsGone() {
+  void anEditedMessageIsSentAgainAndReplacesWhatFollowed() {
     browser.server().reply(StubResponse.chat("Oslo."));
     browser.server().reply(StubResponse.chat("You are welcome."));
     browser.server().reply(StubResponse.chat("Stockholm."));
@@ -132,7 +132,7 @@ class PageChatTest {
     browser.page().awaitText(LAST_ANSWER, "Stockholm.");
     assertThat(browser.page().count(".turn")).isEqualTo(2);
     assertThat(browser.page().text(".said")).isEqualTo("Capital of Sweden?");
-    assertThat(browser.server().asked().get(2).getAsJsonArray("messages")).hasSize(1);
+    assertThat(browser.server().requests().get(2).getAsJsonArray("messages")).hasSize(1);
   }
 
   @Test
@@ -157,7 +157,7 @@ class PageChatTest {
     browser.page().click(LAST_ANSWER + " [aria-label='Try again']");
     browser.page().awaitText(LAST_ANSWER + " > .prose", "Oslo.");
     assertThat(browser.page().count(".turn")).isEqualTo(2);
-    assertThat(browser.server().asked().get(1)).isEqualTo(browser.server().asked().get(0));
+    assertThat(browser.server().requests().get(1)).isEqualTo(browser.server().requests().get(0));
   }
 
   @Test
@@ -177,7 +177,7 @@ class PageChatTest {
   }
 
   @Test
-  void anErrorInTheMidstKeepsWhatCame() {
+  void anErrorDuringAStreamKeepsThePartialText() {
     browser.server().reply(StubResponse.chat("One, ", "two").failingAfter(1, "Memory is used up."));
     browser.open();
     browser.say("Count");
@@ -212,7 +212,7 @@ class PageChatTest {
   }
 
   @Test
-  void aServerThatIsGoneIsSaidInPlaceAndInThePanel() {
+  void anUnreachableServerIsReportedInTheChatAndInThePanel() {
     browser.open();
     browser.server().close();
     browser.say("Count");
@@ -233,18 +233,18 @@ class PageChatTest {
     browser.page().click("#settings-dialog [value=keep]");
     browser.say("Count");
     browser.awaitEnd();
-    JsonObject asked = browser.server().asked().getFirst();
-    assertThat(asked.get("temperature").getAsDouble()).isEqualTo(0.5);
-    assertThat(asked.get("max_tokens").getAsInt()).isEqualTo(64);
-    assertThat(asked.get("kv").getAsString()).isEqualTo("fp16");
-    assertThat(asked.getAsJsonArray("messages").get(0))
+    JsonObject request = browser.server().requests().getFirst();
+    assertThat(request.get("temperature").getAsDouble()).isEqualTo(0.5);
+    assertThat(request.get("max_tokens").getAsInt()).isEqualTo(64);
+    assertThat(request.get("kv").getAsString()).isEqualTo("fp16");
+    assertThat(request.getAsJsonArray("messages").get(0))
         .hasToString("{\"role\":\"system\",\"content\":\"Be brief.\"}");
     assertThat(browser.page().text("#kind-in-use")).isEqualTo("cache fp16");
   }
 
   @Test
   void aModelWithoutAChatContinuesTexts() {
-    browser.server().tell(StubStates.STORIES);
+    browser.server().setState(StubStates.STORIES);
     browser.server().reply(StubResponse.text(" lived in", " a *wood*."));
     browser.server().reply(StubResponse.text(" It was red."));
     browser.open();
@@ -258,8 +258,8 @@ class PageChatTest {
     browser.page().awaitText(LAST_ANSWER + " > .prose", "It was red.");
     browser.awaitEnd();
     assertThat(browser.server().paths()).containsOnly("/v1/completions");
-    assertThat(browser.server().asked())
-        .extracting(asked -> asked.get("prompt").getAsString())
+    assertThat(browser.server().requests())
+        .extracting(request -> request.get("prompt").getAsString())
         .containsExactly("A fox who", "A fox who lived in a *wood*.");
   }
 

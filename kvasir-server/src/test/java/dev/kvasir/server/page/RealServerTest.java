@@ -10,7 +10,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The page at a server that computes. */
+/** The page with a real server. */
 class RealServerTest {
   @TempDir private Path profile;
 
@@ -29,7 +29,7 @@ class RealServerTest {
       page.click("#stop");
       page.await("!document.querySelector('#send').hidden");
       awaitQuiet(server);
-      // What was read is kept for the next turn, under this conversation's name.
+      // The prefix is cached for the next turn, under the name of this conversation.
       page.await("document.querySelector('#memory .strip .segment') !== null");
       assertThat(server.model().cacheMemory().usedBytes()).isPositive();
       page.photograph(Path.of("target/page/real-server.png"));
@@ -39,7 +39,7 @@ class RealServerTest {
       while (server.model().cacheMemory().usedBytes() > 0) {
         Thread.sleep(20);
       }
-      assertThat(page.complaints()).isEmpty();
+      assertThat(page.errors()).isEmpty();
     }
   }
 

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** What a stub answers to one request: a stream of lines, or a refusal. */
+/** A response of the stub server: a stream of lines, or an error. */
 record StubResponse(int status, Map<String, String> headers, List<String> lines) {
   private static final String USAGE =
       """
@@ -15,14 +15,14 @@ record StubResponse(int status, Map<String, String> headers, List<String> lines)
       "prompt_per_second":2000.0,"predicted_n":42,"predicted_ms":1000.0,\
       "predicted_per_second":42.5,"cache_n":1024}}""";
 
-  /** Pieces of a chat's answer. */
+  /** Returns the chunks of a chat response. */
   static StubResponse chat(String... pieces) {
     return stream(
         Arrays.stream(pieces).map(piece -> delta("content", piece)).toList(),
         "{\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}");
   }
 
-  /** Pieces of a text that is continued. */
+  /** Returns the chunks of a text completion. */
   static StubResponse text(String... pieces) {
     return stream(
         Arrays.stream(pieces)
@@ -51,7 +51,7 @@ record StubResponse(int status, Map<String, String> headers, List<String> lines)
         .formatted(field, new Gson().toJson(piece));
   }
 
-  /** The same, had the known part of its prompt come from a store. */
+  /** Returns a copy whose cached tokens came from a store. */
   StubResponse fetchedFrom(String place, double millis) {
     String found =
         "\"cache_n\":1024,\"cache_place\":\"%s\",\"cache_ms\":%s".formatted(place, millis);
@@ -61,21 +61,21 @@ record StubResponse(int status, Map<String, String> headers, List<String> lines)
         lines.stream().map(line -> line.replace("\"cache_n\":1024", found)).toList());
   }
 
-  /** The same with lines in front. */
+  /** Returns a copy with additional first lines. */
   StubResponse after(String... first) {
     List<String> all = new ArrayList<>(List.of(first));
     all.addAll(lines);
     return new StubResponse(status, headers, all);
   }
 
-  /** The first lines, and then an error in the midst of the stream. */
+  /** Returns the first lines, followed by an error. */
   StubResponse failingAfter(int count, String message) {
     List<String> all = new ArrayList<>(lines.subList(0, count));
     all.add(data(error(message)));
     return new StubResponse(status, headers, all);
   }
 
-  /** The first lines, and then nothing. */
+  /** Returns the first lines only. */
   StubResponse endingAfter(int count) {
     return new StubResponse(status, headers, lines.subList(0, count));
   }

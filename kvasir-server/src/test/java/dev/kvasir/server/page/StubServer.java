@@ -22,9 +22,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** Serves the page and speaks what it expects of a server, a line at a time if it is told to. */
+/** Serves the page and the API that it uses, a line at a time on request. */
 final class StubServer implements AutoCloseable {
-  private static final int PATIENCE_SECONDS = 60;
+  private static final int TIMEOUT_SECONDS = 60;
   private static final int PLENTY = 1 << 20;
   private static final Map<String, String> TYPES =
       Map.of(
@@ -35,7 +35,7 @@ final class StubServer implements AutoCloseable {
 
   private final HttpServer server;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-  private final List<JsonObject> asked = new CopyOnWriteArrayList<>();
+  private final List<JsonObject> requests = new CopyOnWriteArrayList<>();
   private final List<String> paths = new CopyOnWriteArrayList<>();
   private final BlockingQueue<String> deleted = new LinkedBlockingQueue<>();
   private final BlockingQueue<StubResponse> replies = new LinkedBlockingQueue<>();
@@ -51,7 +51,9 @@ final class StubServer implements AutoCloseable {
 
   private volatile boolean staysUntilLeft;
 
-  /** Answers end when their reader has gone: how soon a browser closes a connection is open. */
+  /**
+   * Keeps responses open until the client disconnects, since a browser may close connections late.
+   */
   void stayUntilLeft() {
     staysUntilLeft = true;
   }
@@ -67,12 +69,12 @@ final class StubServer implements AutoCloseable {
     return URI.create("http://127.0.0.1:%d/".formatted(server.getAddress().getPort()));
   }
 
-  /** What the next request for an answer gets; "Hello." if nothing was said. */
+  /** Sets the response to the next completion request; "Hello." by default. */
   void reply(StubResponse reply) {
     replies.add(reply);
   }
 
-  /** From here on, lines of answers come as they are released. */
+  /** From now on, lines of responses wait until they are released. */
   void hold() {
     lines.drainPermits();
   }
@@ -93,29 +95,29 @@ final class StubServer implements AutoCloseable {
     streamsEvents = false;
   }
 
-  synchronized void tell(String newState) {
+  synchronized void setState(String newState) {
     state = newState;
     notifyAll();
   }
 
-  /** Bodies of the requests for answers. */
-  List<JsonObject> asked() {
-    return asked;
+  /** Returns the bodies of the completion requests. */
+  List<JsonObject> requests() {
+    return requests;
   }
 
-  /** Where the requests for answers went. */
+  /** Returns the paths of the completion requests. */
   List<String> paths() {
     return paths;
   }
 
-  /** The next conversation whose deletion is asked for. */
+  /** Returns the next conversation that the page deletes. */
   String awaitDeleted() throws InterruptedException {
-    return deleted.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    return deleted.poll(TIMEOUT_SECONDS, TimeUnit.SECONDS);
   }
 
-  /** The path of the next answer whose reader has gone. */
+  /** Returns the path of the next response whose client disconnected. */
   String awaitBrokenOff() throws InterruptedException {
-    return brokenOff.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    return brokenOff.poll(TIMEOUT_SECONDS, TimeUnit.SECONDS);
   }
 
   private void serve(HttpExchange exchange) throws IOException {
@@ -173,7 +175,7 @@ final class StubServer implements AutoCloseable {
 
   private void answer(HttpExchange exchange, String path) throws IOException {
     String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
-    asked.add(JsonParser.parseString(body).getAsJsonObject());
+    requests.add(JsonParser.parseString(body).getAsJsonObject());
     paths.add(path);
     StubResponse reply = Optional.ofNullable(replies.poll()).orElse(StubResponse.chat("Hello."));
     if (reply.status() != 200) {
@@ -210,13 +212,13 @@ final class StubServer implements AutoCloseable {
     out.flush();
   }
 
-  /** The state, and then each that is told. */
+  /** Streams the current state, then every change. */
   private void events(HttpExchange exchange) throws IOException {
     OutputStream out = stream(exchange);
-    String told = null;
-    for (String next = state(); next != null; next = after(told)) {
+    String sent = null;
+    for (String next = state(); next != null; next = after(sent)) {
       write(out, StubResponse.data(next));
-      told = next;
+      sent = next;
     }
   }
 
@@ -224,9 +226,9 @@ final class StubServer implements AutoCloseable {
     return state.replace("\n", "");
   }
 
-  /** The first state that is not this one, or null when the server closes. */
-  private synchronized String after(String told) {
-    while (!closed && state().equals(told)) {
+  /** Returns the next state that differs from this one, or null when the server closes. */
+  private synchronized String after(String sent) {
+    while (!closed && state().equals(sent)) {
       try {
         wait();
       } catch (InterruptedException e) {

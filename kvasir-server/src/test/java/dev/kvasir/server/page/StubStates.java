@@ -1,6 +1,6 @@
 package dev.kvasir.server.page;
 
-/** What a stub tells of itself. */
+/** States of the stub server. */
 final class StubStates {
   private static final String FRAME =
       """
@@ -40,12 +40,12 @@ final class StubStates {
 
   static final String EMPTY = FRAME.formatted("kvasir-chat", true, "", "");
 
-  /** A model that continues texts. */
+  /** A model without a chat template. */
   static final String STORIES = FRAME.formatted("kvasir-mini", false, "", "");
 
   private StubStates() {}
 
-  /** One conversation of this browser, one of another and one without a name. */
+  /** Returns a conversation of this browser, one of another and one without a name. */
   static String holding(String key) {
     return FRAME.formatted(
         "kvasir-chat",

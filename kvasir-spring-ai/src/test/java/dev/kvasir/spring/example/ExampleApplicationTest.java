@@ -22,7 +22,7 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The example is started as Spring Boot starts it, and asked. */
+/** Starts the example like Spring Boot does and sends requests. */
 class ExampleApplicationTest {
   private static ConfigurableApplicationContext context;
   private static ChatClient client;
@@ -73,13 +73,13 @@ class ExampleApplicationTest {
   @Test
   void aStreamGivesTheSameText() {
     String whole = client.prompt("Tell me of the sea.").call().content();
-    List<String> pieces =
+    List<String> chunks =
         client.prompt("Tell me of the sea.").stream().content().collectList().block();
-    assertThat(pieces).hasSizeGreaterThan(1);
-    assertThat(String.join("", pieces)).isEqualTo(whole);
+    assertThat(chunks).hasSizeGreaterThan(1);
+    assertThat(String.join("", chunks)).isEqualTo(whole);
   }
 
-  /** What the model may call. */
+  /** Functions that the model may call. */
   static final class Harbour {
     @Tool(description = "How high the water stands in the harbour", returnDirect = true)
     String tide() {
@@ -99,7 +99,7 @@ class ExampleApplicationTest {
     assertThat(answer).contains("two feet");
   }
 
-  /** What the model says of a ship. */
+  /** A structured answer about a ship. */
   record Ship(Kind kind, boolean seaworthy) {}
 
   enum Kind {
@@ -119,7 +119,7 @@ class ExampleApplicationTest {
   }
 
   @Test
-  void whatOneProcessHasReadTheNextOneFindsInTheStore(@TempDir Path folder) {
+  void aPrefixOfOneProcessIsFoundByTheNext(@TempDir Path folder) {
     String prompt = "The tide comes in and goes out. ".repeat(40);
     String[] arguments = {
       "--kvasir.kv=kivi:2", "--kvasir.store=" + folder + ",64MiB", "--kvasir.chat.max-tokens=2"

@@ -3,18 +3,21 @@ package dev.kvasir.store.beginning;
 import dev.kvasir.store.ReadSpeed;
 import java.time.Duration;
 
-/** What it takes to read tokens again and what to fetch them, as measured lately. */
+/**
+ * Estimates whether fetching a prefix is faster than prefilling it, from recent measurements.
+ * Thread-safe.
+ */
 final class FetchCostModel {
-  /** What is left of what was known when another prompt has been read. */
+  /** The weight that earlier measurements keep when another one is added. */
   private static final double DECAY = 7.0 / 8;
 
-  /** However long reading would take, nobody waits longer than this for a store. */
+  /** The longest wait for a store, however long the prefill would take. */
   static final Duration MAX_FETCH_TIMEOUT = Duration.ofSeconds(5);
 
-  /** However soon it would be read, a store gets this long to answer. */
+  /** The shortest wait for a store, however fast the prefill would be. */
   static final Duration MIN_FETCH_TIMEOUT = Duration.ofMillis(200);
 
-  /** Fewer than these tell how long a step takes rather than how fast a prompt is read. */
+  /** Shorter prompts measure the latency of a step rather than the prefill throughput. */
   private static final int MIN_TOKENS = 64;
 
   private double tokens;
@@ -34,23 +37,28 @@ final class FetchCostModel {
     blockBytes = blockBytes * DECAY + bytes;
   }
 
-  /** Seconds to read so many tokens; more than anybody would wait where nothing was measured. */
+  /** Returns the seconds to prefill {@code count} tokens; infinite before the first measurement. */
   synchronized double prefillSeconds(int count) {
     return nanos == 0 ? Double.POSITIVE_INFINITY : count * nanos / tokens * 1e-9;
   }
 
-  /** Seconds until so many blocks and other bytes have come. */
+  /**
+   * Returns the seconds to fetch {@code count} blocks of average size and {@code others} more
+   * bytes.
+   */
   synchronized double fetchSeconds(ReadSpeed speed, int count, long others) {
     long each = blocks == 0 ? 0 : Math.round(blockBytes / blocks);
     return speed.secondsFor(count * each + others);
   }
 
-  /** Tokens of a prompt that were read in a second; 0 where nothing was measured. */
+  /** Returns the measured prefill throughput; 0 before the first measurement. */
   synchronized double prefillTokensPerSecond() {
     return nanos == 0 ? 0 : tokens / nanos * 1e9;
   }
 
-  /** Half of what reading would take: then the other half is lost at the most. */
+  /**
+   * Returns half of the prefill time within the bounds, so a failed fetch costs at most that much.
+   */
   static Duration fetchTimeout(double prefillSeconds) {
     Duration half =
         prefillSeconds >= 2 * MAX_FETCH_TIMEOUT.toSeconds()

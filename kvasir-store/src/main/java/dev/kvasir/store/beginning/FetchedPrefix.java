@@ -3,14 +3,14 @@ package dev.kvasir.store.beginning;
 import dev.kvasir.store.tier.BlobTier.TierType;
 
 /**
- * Where a beginning came from.
+ * Where a fetched prefix came from.
  *
- * @param tier the furthest that any of it came from, as a person knows it
- * @param place what kind of tier it is
- * @param tokens that need not be read
- * @param bytes that were fetched for them
- * @param nanos that it took, restoring included
- * @param readSeconds that reading them was expected to take; infinite where nobody knows
+ * @param tier display name of the furthest tier that contributed a blob
+ * @param tierType type of that tier
+ * @param tokens that need no prefill
+ * @param bytes that were fetched
+ * @param nanos that fetching and restoring took
+ * @param prefillSeconds estimated prefill time of these tokens; infinite if unknown
  */
 public record FetchedPrefix(
     String tier, TierType tierType, int tokens, long bytes, long nanos, double prefillSeconds) {

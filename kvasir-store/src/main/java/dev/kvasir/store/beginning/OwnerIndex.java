@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Which blobs were stored for whom, so that they can be removed when a conversation is: names of
- * blobs say nothing of it. A record for each owner, text, a line for each blob:
+ * Maps an owner to its blobs, so that they can be deleted together with a conversation. Blob names
+ * do not reveal their owner. Each owner has one text record with a line for each blob:
  *
  * <pre>
  * kvasir names 1
@@ -20,13 +20,13 @@ import java.util.Set;
  * block cd34…
  * </pre>
  *
- * A line that is no name is passed over. Names are added at the end, by as many processes as share
- * a tier: lines may come twice, and the first one again among others. Used by one thread.
+ * Lines that are not blob names are ignored. Processes that share a tier append to the same record,
+ * so lines may repeat, the header included. Not thread-safe.
  */
 final class OwnerIndex {
   private static final String HEADER = "kvasir names 1";
 
-  /** Owners whose last names may still wait to be written. */
+  /** Owners whose latest names may still be in a write queue. */
   private static final int REMEMBERED = 256;
 
   private final TieredStore store;
@@ -60,7 +60,7 @@ final class OwnerIndex {
     store.delete(List.copyOf(all));
   }
 
-  /** What any tier knows: another process may have added to what they share. */
+  /** Merges what all tiers contain, because other processes may have appended to a shared tier. */
   private Set<BlobName> read(BlobName list) {
     Set<BlobName> all = new LinkedHashSet<>(latest.getOrDefault(list, Set.of()));
     store.readFromAllTiers(list).forEach(bytes -> all.addAll(names(bytes)));
@@ -68,7 +68,7 @@ final class OwnerIndex {
   }
 
   static BlobName ownerRecord(String tenant, String owner) {
-    // A tenant is empty or hexadecimal digits, so what follows the line is the owner.
+    // A tenant is empty or hexadecimal, so the text after its line is the owner.
     return BlobName.record(ContentHash.of("kvasir names\n" + tenant + "\n" + owner));
   }
 

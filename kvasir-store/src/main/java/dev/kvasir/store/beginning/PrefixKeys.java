@@ -8,20 +8,25 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Where beginnings of a text lie: one record for each whole number of steps. It may hold tokens of
- * a further step too; then it gives way to the next text that has the same steps.
+ * The names of prefix records: one record for each whole number of prefill steps. A record may also
+ * hold tokens of a partial further step; the next text with the same whole steps then replaces it.
  */
 final class PrefixKeys {
   private static final int STEP = Request.PREFILL_STEP;
 
   private PrefixKeys() {}
 
-  /** The record of all whole steps of the first so many tokens, of which there is at least one. */
+  /**
+   * Returns the record name of all whole steps in the first {@code length} tokens; there is at
+   * least one.
+   */
   static BlobName last(Identity identity, int[] text, int length) {
     return all(identity, text, length).getLast();
   }
 
-  /** Those of one step, of two and so on, up to a length. */
+  /**
+   * Returns the record names of the prefixes of one step, two steps and so on up to {@code length}.
+   */
   static List<BlobName> all(Identity identity, int[] text, int length) {
     List<BlobName> names = new ArrayList<>();
     byte[] chain = TokenChain.begin(identity);

@@ -23,14 +23,14 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * Makes blobs of beginnings on a thread of its own. The record comes after its blocks: whoever
- * finds it finds them. What waits holds memory that sessions could use, so few may, and they are
- * given up when somebody needs it: who was let in was promised memory, and these were not.
+ * Serializes prefixes to blobs on its own thread. A record is written after its blocks, so a reader
+ * that finds it finds them too. Queued prefixes hold cache memory without a reservation; the queue
+ * is therefore short, and jobs are dropped when a session needs the memory. Thread-safe.
  */
 final class PrefixWriter implements MemoryPool.Reclaimable {
   private static final int MAX_QUEUED = 8;
 
-  /** Of each block, between which is looked whether its memory is needed. */
+  /** Capacity waits for each block; between them the writer checks for cancellation. */
   private static final int CAPACITY_WAITS = 20;
 
   private static final Duration CAPACITY_WAIT = Duration.ofMillis(50);
@@ -43,26 +43,26 @@ final class PrefixWriter implements MemoryPool.Reclaimable {
   private final Deque<Job> jobs = new ArrayDeque<>();
   private final Thread thread;
   private boolean isBusy;
-  private boolean holdsCache; // the cache of what is being written
-  private volatile boolean isCancelled; // what is being written
+  private boolean holdsCache; // whether the current job's cache is open
+  private volatile boolean isCancelled; // the current job
   private boolean isClosed;
 
-  /** Something to do in the order in which it was asked for. */
+  /** A queued job; jobs run in order. */
   private sealed interface Job {
     default boolean holdsMemory() {
       return this instanceof WriteJob;
     }
   }
 
-  /** A beginning that waits; its cache is closed in any case. */
+  /** A prefix to write; its cache is always closed in the end. */
   private record WriteJob(Identity identity, int limit, int[] tokens, String owner, KvCache cache)
       implements Job {}
 
   private record DeleteJob(String tenant, String owner) implements Job {}
 
   /**
-   * @param pool that the caches of beginnings are taken from
-   * @param listener told of each beginning whether it was given to the tiers
+   * @param pool that the caches of prefixes are allocated from
+   * @param listener notified for each prefix, with whether it was handed to the tiers
    */
   PrefixWriter(TieredStore store, MemoryPool pool, Consumer<Boolean> listener) {
     this.store = store;
@@ -71,7 +71,7 @@ final class PrefixWriter implements MemoryPool.Reclaimable {
     this.writtenBlocks = new WrittenBlocks(store);
     this.listener = listener;
     pool.register(this);
-    thread = Thread.ofPlatform().daemon().name("kvasir-beginnings").start(this::work);
+    thread = Thread.ofPlatform().daemon().name("kvasir-prefixes").start(this::work);
   }
 
   static BlobName blockName(String hex) {
@@ -79,8 +79,10 @@ final class PrefixWriter implements MemoryPool.Reclaimable {
   }
 
   /**
-   * @param text may be longer than what the cache holds of it
-   * @param owner by whom it can be forgotten; may be null
+   * Queues a prefix.
+   *
+   * @param text may be longer than the cache
+   * @param owner to delete it by; may be null
    */
   void write(Identity identity, int limit, int[] text, String owner, KvCache cache) {
     int[] tokens = Arrays.copyOf(text, cache.length());
@@ -90,7 +92,7 @@ final class PrefixWriter implements MemoryPool.Reclaimable {
     }
   }
 
-  /** Removes what was stored for an owner, after what waits. */
+  /** Deletes the blobs of an owner, after the pending jobs. */
   void delete(String tenant, String owner) {
     add(new DeleteJob(tenant, owner));
   }
@@ -115,7 +117,8 @@ final class PrefixWriter implements MemoryPool.Reclaimable {
       try {
         run(job);
       } catch (RuntimeException | Error e) {
-        // Say, no heap for a list of names: without this thread nothing would ever be stored again.
+        // For example, no heap for a list of names. Without this thread nothing would be stored
+        // again.
         signalCacheReleased();
       }
     }
@@ -129,14 +132,15 @@ final class PrefixWriter implements MemoryPool.Reclaimable {
   }
 
   /**
-   * Blocks that are about to go may be there a while longer: nothing counts as written any more.
+   * Deletes an owner's blobs. Blocks may remain visible for a while, so no block counts as written
+   * afterwards.
    */
   private void delete(DeleteJob deleteJob) {
     ownerIndex.delete(deleteJob.tenant(), deleteJob.owner());
     writtenBlocks.clear();
   }
 
-  /** Waits for one; null at the end. */
+  /** Waits for the next job and returns it; null once closed. */
   private synchronized Job next() {
     isBusy = false;
     notifyAll();
@@ -164,7 +168,7 @@ final class PrefixWriter implements MemoryPool.Reclaimable {
         writeJob.cache().unpin();
       }
     } catch (RuntimeException | OutOfMemoryError e) {
-      // Given up, or too large to be held twice: it is as if nobody had asked for it.
+      // Cancelled, or too large to hold twice: the prefix is not stored.
       isWritten = false;
     }
     writeJob.cache().close();
@@ -194,12 +198,12 @@ final class PrefixWriter implements MemoryPool.Reclaimable {
     store.write(record, sequence.toBytes());
     List<BlobName> names =
         Stream.concat(blocks.stream().map(PrefixWriter::blockName), Stream.of(record)).toList();
-    // What was written first is not what should leave first: it serves the most texts.
+    // Earlier blocks are shared by more texts and must be evicted last.
     store.touch(names);
     return names;
   }
 
-  /** Those that were written before and are there still are left out. */
+  /** Writes the blocks except those that all tiers already contain. */
   private List<String> writeBlocks(WriteJob writeJob, CacheSnapshot snapshot) {
     Identity identity = writeJob.identity();
     int[] tokens = writeJob.tokens();
@@ -207,7 +211,7 @@ final class PrefixWriter implements MemoryPool.Reclaimable {
       return SequenceBlocks.write(identity, tokens, snapshot, List.of(), this::writeBlock);
     }
     List<String> existing = writtenBlocks.leadingBlocks(identity, tokens, snapshot);
-    // Or what is to be written would push out what it goes on from.
+    // Renew their age, so that the following writes do not evict them.
     store.touch(existing.stream().map(PrefixWriter::blockName).toList());
     List<String> blocks =
         SequenceBlocks.write(identity, tokens, snapshot, existing, this::writeBlock);
@@ -215,7 +219,7 @@ final class PrefixWriter implements MemoryPool.Reclaimable {
     return blocks;
   }
 
-  /** A beginning may be larger than what may wait: then a disk is waited for, if not for long. */
+  /** Writes a block. A prefix may exceed the write queue; then this waits briefly for the disk. */
   private void writeBlock(String name, byte[] block) {
     for (int i = 0; i < CAPACITY_WAITS && !isCancelled; i++) {
       store.awaitCapacity(block.length, CAPACITY_WAIT);
@@ -226,13 +230,13 @@ final class PrefixWriter implements MemoryPool.Reclaimable {
     store.write(blockName(name), block);
   }
 
-  /** Whoever waits for memory need not wait for what follows. */
+  /** Wakes threads that wait for the memory of the current job. */
   private synchronized void signalCacheReleased() {
     holdsCache = false;
     notifyAll();
   }
 
-  /** Gives up what waits, the newest first, then what is being written, at the end of its block. */
+  /** Drops queued jobs, newest first, then cancels the current one at the end of its block. */
   @Override
   public synchronized void reclaim(int level, long bytes) {
     long before = pool.usedBytes();
@@ -251,11 +255,13 @@ final class PrefixWriter implements MemoryPool.Reclaimable {
     isCancelled = true;
     boolean isOther = Thread.currentThread() != thread;
     while (holdsCache && isOther && awaitSignal(0)) {
-      isCancelled = true; // it may have gone on with another
+      isCancelled = true; // it may have started another job
     }
   }
 
-  /** Waits until all that was asked for has been given to the tiers, or so long; drops the rest. */
+  /**
+   * Waits until all jobs have been handed to the tiers, for at most {@code time}; drops the rest.
+   */
   synchronized boolean finish(Duration time) {
     isClosed = true;
     notifyAll();
@@ -270,7 +276,7 @@ final class PrefixWriter implements MemoryPool.Reclaimable {
     return isDone;
   }
 
-  /** Whether it was woken, and not interrupted. */
+  /** Waits for a notification; returns false if interrupted. */
   private boolean awaitSignal(long millis) {
     try {
       wait(millis);

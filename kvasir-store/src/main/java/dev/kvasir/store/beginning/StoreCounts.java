@@ -1,17 +1,17 @@
 package dev.kvasir.store.beginning;
 
 /**
- * What came of looking for beginnings in a store.
+ * Counters of prefix lookups in a store.
  *
- * @param hits texts that began from what was fetched
- * @param misses texts of which nothing more was there than was at hand
- * @param notWorth of the misses, those that would have come later than by reading
- * @param damaged of the misses, those that did not pass their checks
+ * @param hits texts that started from a fetched prefix
+ * @param misses texts for which the store had no longer prefix than the local cache
+ * @param tooSlow misses for which fetching would have taken longer than the prefill
+ * @param damaged misses because of failed validation
  * @param tokens that were fetched
  * @param bytes that were fetched
- * @param secondsSaved that reading would have taken, less what fetching took
- * @param kept beginnings that were given to the store
- * @param dropped beginnings that were not, because too many waited
+ * @param secondsSaved estimated prefill time minus fetch time
+ * @param saved prefixes that were handed to the store
+ * @param dropped prefixes that were not, because the queue was full
  */
 public record StoreCounts(
     long hits,

@@ -31,15 +31,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 
 /**
- * Beginnings of a model's texts in a store. What is fetched is checked before anything live is
- * touched: whole, of this identity, of these tokens. Anything else is a miss, and the text is read.
+ * A remote prefix cache in a blob store. Fetched blobs are validated before any live state changes:
+ * they must be intact and match the identity and the tokens. Otherwise the lookup is a miss, and
+ * the text is prefilled.
  *
- * <p>It belongs to whoever makes it, and is closed before the blobs and the model.
+ * <p>The creator closes it, before the store and the model. Thread-safe.
  */
 public final class StoredPrefixes implements RemotePrefixCache, AutoCloseable {
   private static final int STEP = Request.PREFILL_STEP;
 
-  /** Records that are looked into for one text, the longest first. */
+  /** The maximum number of records tried for one text, longest first. */
   private static final int MAX_RECORDS = 3;
 
   private final Model model;
@@ -67,7 +68,9 @@ public final class StoredPrefixes implements RemotePrefixCache, AutoCloseable {
         namespace.tenant());
   }
 
-  /** To hash weights and a profile takes its time, once for all tenants. */
+  /**
+   * Returns the identity. Hashing weights and a profile is slow and happens once for all tenants.
+   */
   private Identity identity(PrefixNamespace namespace) {
     PrefixNamespace ofAll = new PrefixNamespace(namespace.spec(), namespace.contextLimit(), "");
     return identities
@@ -75,7 +78,7 @@ public final class StoredPrefixes implements RemotePrefixCache, AutoCloseable {
         .withTenant(namespace.tenant());
   }
 
-  /** Does beforehand what the first question for a kind of cache would wait for. */
+  /** Computes the identity of a cache configuration ahead of the first lookup. */
   public void prepare(String spec, int contextLimit) {
     identity(new PrefixNamespace(spec, contextLimit, ""));
   }
@@ -83,9 +86,9 @@ public final class StoredPrefixes implements RemotePrefixCache, AutoCloseable {
   @Override
   public Optional<KvCache> find(PrefixNamespace namespace, int[] text, int cachedTokens) {
     long begin = System.nanoTime();
-    int most = text.length - 1; // the last token is read in any case, for its logits
+    int most = text.length - 1; // the last token is always computed, for its logits
     if (most < STEP || most - cachedTokens < STEP) {
-      return Optional.empty(); // not worth a question
+      return Optional.empty(); // too short to be worth a lookup
     }
     double prefillSeconds = costs.prefillSeconds(most - cachedTokens);
     Deadline deadline = Deadline.in(FetchCostModel.fetchTimeout(prefillSeconds));
@@ -102,13 +105,13 @@ public final class StoredPrefixes implements RemotePrefixCache, AutoCloseable {
     return Optional.empty();
   }
 
-  /** Why none of the records served: one that lacks a block may have a shorter one behind it. */
+  /** Why no record was usable; after a failed record a shorter one may follow. */
   private static final class Misses {
     private boolean isTooSlow;
     private boolean isDamaged;
   }
 
-  /** Records of the text's steps that are there, the longest first. */
+  /** Returns the existing records of the text's prefixes, longest first. */
   private List<LocatedBlob> records(
       Identity identity, int[] text, int cachedTokens, Deadline deadline) {
     List<BlobName> names = PrefixKeys.all(identity, text, text.length - 1);
@@ -119,9 +122,9 @@ public final class StoredPrefixes implements RemotePrefixCache, AutoCloseable {
   }
 
   /**
-   * A record that serves a text.
+   * A record that shares a prefix with a text.
    *
-   * @param serves tokens of the text
+   * @param matchedTokens length of that prefix
    */
   private record Candidate(LocatedBlob found, StoredSequence sequence, int matchedTokens) {}
 
@@ -141,7 +144,10 @@ public final class StoredPrefixes implements RemotePrefixCache, AutoCloseable {
         : Optional.empty();
   }
 
-  /** None of it, where they part before its whole steps end: a state lies between steps. */
+  /**
+   * Returns the length of the common prefix; 0 if the texts differ within the record's whole steps,
+   * because a cache state exists only at step boundaries.
+   */
   private static int matchingTokens(StoredSequence sequence, int[] text) {
     int[] tokens = sequence.tokens();
     int mismatch = Arrays.mismatch(tokens, 0, sequence.length(), text, 0, text.length - 1);
@@ -174,7 +180,7 @@ public final class StoredPrefixes implements RemotePrefixCache, AutoCloseable {
       cache.ifPresent(made -> recordHit(made, candidate, blocks, begin, prefillSeconds));
       return cache;
     } finally {
-      files.release(); // the cache holds on to them if it reads blocks where they lie
+      files.release(); // the cache retains them if it reads blocks in place
     }
   }
 
@@ -264,7 +270,7 @@ public final class StoredPrefixes implements RemotePrefixCache, AutoCloseable {
     costs.recordPrefill(tokens, nanos);
   }
 
-  /** Where the beginning of a text came from, by its cache. */
+  /** Returns where the prefix of a cache was fetched from, if it was. */
   public Optional<FetchedPrefix> origin(KvCache cache) {
     return Optional.ofNullable(origins.get(cache));
   }
@@ -277,12 +283,12 @@ public final class StoredPrefixes implements RemotePrefixCache, AutoCloseable {
     counts = more.apply(counts);
   }
 
-  /** Tokens of prompts that are read in a second, as measured lately; 0 where nothing was. */
+  /** Returns the recent prefill throughput; 0 before the first measurement. */
   public double prefillTokensPerSecond() {
     return costs.prefillTokensPerSecond();
   }
 
-  /** Gives what waits to the store, for so long at the most. */
+  /** Hands pending prefixes to the store for at most {@code time}; returns whether all were. */
   public boolean close(Duration time) {
     return writer.finish(time);
   }

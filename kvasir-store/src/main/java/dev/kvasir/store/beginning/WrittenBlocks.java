@@ -15,12 +15,12 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Names of blocks that were written, by identity and all tokens up to their ends: a conversation
- * that has grown by a turn need not be made into bytes from its beginning on. Only of caches whose
- * blocks are the same bits wherever the tokens are the same. For one thread.
+ * The names of written blocks, by identity and all tokens up to each block's end. A conversation
+ * that has grown does not serialize its earlier blocks again. Valid only for caches whose blocks
+ * depend on nothing but the tokens. Not thread-safe.
  */
 final class WrittenBlocks {
-  /** Some 250 bytes each; a million tokens. */
+  /** Some 250 bytes each, enough for a million tokens. */
   private static final int MAX_ENTRIES = 8192;
 
   private static final Duration LOOKUP_TIMEOUT = Duration.ofSeconds(1);
@@ -40,7 +40,10 @@ final class WrittenBlocks {
     this.store = store;
   }
 
-  /** The first blocks of a cache, as far as their names are known and all tiers have them still. */
+  /**
+   * Returns the names of the leading blocks of a cache that are known and that all tiers still
+   * contain.
+   */
   List<String> leadingBlocks(Identity identity, int[] tokens, CacheSnapshot cache) {
     List<String> writtenNames = new ArrayList<>();
     for (String chain : chains(identity, tokens, cache)) {

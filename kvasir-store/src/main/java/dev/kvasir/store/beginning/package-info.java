@@ -1,5 +1,9 @@
 /**
- * Beginnings of texts in a store: what sessions have read is looked for there by its tokens, and
- * left there for other sessions and other processes.
+ * Prefix caching in a store: {@link dev.kvasir.store.beginning.StoredPrefixes} looks up prefixes by
+ * their tokens and saves them for other sessions and processes. A prefix is one record and its
+ * blocks, named by a hash of the identity and all tokens up to their end.
+ *
+ * <p>Uses the store and its tiers, and the engine, cache and {@code stored} packages of
+ * kvasir-core. It does not know which kinds of tiers exist.
  */
 package dev.kvasir.store.beginning;

@@ -16,15 +16,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Which blob lies in which file, {@code blocks/ab/ab12….kvblock} or {@code
- * records/ab/ab12….kvrecord}: 256 folders of each kind keep listings short. Files with other names
- * are not ours: they are neither counted nor touched.
+ * The file layout of a store folder: {@code blocks/ab/ab12….kvblock} and {@code
+ * records/ab/ab12….kvrecord}. 256 subfolders of each kind keep listings short. Files with other
+ * names are neither counted nor touched.
  */
 record BlobFiles(Path folder) {
-  /** Digits that name a blob's folder. */
+  /** The leading digits that name a blob's subfolder. */
   private static final int PREFIX_DIGITS = 2;
 
-  /** A file of ours, as it was when it was listed. */
+  /** A blob file as it was when listed. */
   record Entry(Path file, long bytes, FileTime lastUsed) {}
 
   Path file(BlobName name) {
@@ -42,22 +42,22 @@ record BlobFiles(Path folder) {
     return ".kv" + kind.word();
   }
 
-  /** Where files are written before they get their names: the same disk, so a rename suffices. */
+  /** Returns the folder of incomplete files, on the same disk, so that a rename completes them. */
   Path unfinished() {
     return folder.resolve("unfinished");
   }
 
-  /** Locked by the process that removes old files, so that two do not remove twice as many. */
+  /** Returns the lock of the process that evicts, so that two do not evict twice as much. */
   FolderLock evictionLock() {
     return new FolderLock(folder.resolve("eviction.lock"));
   }
 
-  /** Locked by the process that adds to a record, from when it reads it until it is written. */
+  /** Returns the lock held while a process reads a record, appends and writes it. */
   FolderLock appendLock() {
     return new FolderLock(folder.resolve("append.lock"));
   }
 
-  /** All that lies there of ours. Files that come or go meanwhile may be in it or not. */
+  /** Lists all blob files. Files created or deleted meanwhile may or may not appear. */
   List<Entry> list() throws IOException {
     List<Entry> entries = new ArrayList<>();
     for (Kind kind : Kind.values()) {
@@ -79,16 +79,16 @@ record BlobFiles(Path folder) {
         entries.add(new Entry(file, found.size(), found.lastModifiedTime()));
       }
     } catch (NoSuchFileException e) {
-      // Another process has removed it since it was listed.
+      // Another process deleted it after the listing.
     }
   }
 
-  /** Of what lies there itself: a link leads to what is not ours. */
+  /** Returns the attributes without following links, which could leave the folder. */
   static BasicFileAttributes attributes(Path file) throws IOException {
     return Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
   }
 
-  /** Bytes of a plain file; -1 where there is none. */
+  /** Returns the size of a regular file; -1 if there is none. */
   static long length(Path file) throws IOException {
     try {
       BasicFileAttributes found = attributes(file);
@@ -108,7 +108,7 @@ record BlobFiles(Path folder) {
         && subfolder.getFileName().toString().equals(hex.substring(0, PREFIX_DIGITS));
   }
 
-  /** What is in a folder; nothing if there is none. */
+  /** Returns the entries of a folder; empty if it does not exist. */
   static List<Path> children(Path folder) throws IOException {
     List<Path> children = new ArrayList<>();
     try (DirectoryStream<Path> stream = Files.newDirectoryStream(folder)) {

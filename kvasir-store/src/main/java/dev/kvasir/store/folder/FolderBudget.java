@@ -14,16 +14,16 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Keeps a folder within its bytes by removing what was not of use for longest. What lies there is
- * counted by listing it; between listings a process adds up its own writes, and knows nothing of
- * those of others. So it lists anew once it has written a sixteenth of the budget, and as many
- * processes as share a folder may exceed it by so many sixteenths for a while.
+ * Keeps a folder within its budget by evicting the least recently used files. A listing counts the
+ * existing files; between listings a process adds its own writes and does not see those of others.
+ * It lists again after writing a sixteenth of the budget. So each process that shares a folder may
+ * exceed the budget by a sixteenth temporarily. Thread-safe.
  */
 final class FolderBudget {
-  /** What may be written between listings, as a part of the budget. */
+  /** The budget divided by what may be written between listings. */
   private static final int RELIST_FRACTION = 16;
 
-  /** By how much clocks of machines that share a folder may differ. */
+  /** The tolerated clock difference of machines that share a folder. */
   private static final Duration MAX_CLOCK_SKEW = Duration.ofMinutes(10);
 
   private final BlobFiles files;
@@ -33,16 +33,16 @@ final class FolderBudget {
   private boolean isListed;
   private TierSize listed = new TierSize(0, 0);
 
-  /** Written by this process since the last listing, and what it is about to write. */
+  /** Bytes that this process wrote since the last listing or has reserved. */
   private long addedBytes;
 
   private long addedBlobs;
 
-  /** Bytes of {@link #added} that may have no file yet. */
+  /** The part of {@link #addedBytes} that may have no file yet. */
   private long reservedBytes;
 
   /**
-   * @param limit in bytes; {@link Long#MAX_VALUE} is none
+   * @param limit in bytes; {@link Long#MAX_VALUE} for none
    */
   FolderBudget(BlobFiles files, long limit) {
     this.files = files;
@@ -54,10 +54,10 @@ final class FolderBudget {
     return limit;
   }
 
-  /** Makes room for a file and counts it; to be called before it is written. */
+  /** Reserves bytes for a file before it is written, evicting others if necessary. */
   synchronized void reserve(long bytes) throws IOException {
     if (limit != Long.MAX_VALUE && mustList(bytes)) {
-      // Nobody waits for it: each removal is harmless by itself.
+      // Skipped while another process evicts; each deletion is safe on its own.
       lock.tryRunLocked(() -> ensureCapacity(bytes));
     }
     addedBytes += bytes;
@@ -75,7 +75,7 @@ final class FolderBudget {
     if (listed.bytes() + addedBytes + bytes <= limit) {
       return;
     }
-    // A little more than is needed, so that not every file that follows lists the folder again.
+    // Frees a little more than needed, so that not every following file lists the folder again.
     long wanted = Math.max(0, limit - limit / RELIST_FRACTION - bytes);
     entries.sort(Comparator.comparing(Entry::lastUsed));
     FileSystemException stuck = null;
@@ -86,7 +86,7 @@ final class FolderBudget {
       try {
         remove(oldest);
       } catch (FileSystemException e) {
-        stuck = e; // say, another user's: the next one may go
+        stuck = e; // for example another user's file; the next one may be deletable
       }
     }
     if (stuck != null && listed.bytes() + addedBytes + bytes > limit) {
@@ -94,7 +94,7 @@ final class FolderBudget {
     }
   }
 
-  /** Files of this process that are being written are on top of what is listed. */
+  /** Lists the folder. Files that this process is writing count in addition. */
   private List<Entry> list() throws IOException {
     List<Entry> entries = new ArrayList<>();
     FileTime latest = FileTime.from(Instant.now().plus(MAX_CLOCK_SKEW));
@@ -109,19 +109,19 @@ final class FolderBudget {
   }
 
   /**
-   * What was of use in the future, by a clock that was wrong, would stay for ever and push out
-   * everything that comes: its age begins now.
+   * Resets a modification time in the future, which a wrong clock left. Such a file would otherwise
+   * never be evicted.
    */
   private static Entry clampToNow(Entry entry) throws IOException {
     try {
       Files.setLastModifiedTime(entry.file(), FileTime.from(Instant.now()));
       return new Entry(entry.file(), entry.bytes(), Files.getLastModifiedTime(entry.file()));
     } catch (FileSystemException e) {
-      return entry; // gone meanwhile, or another user's
+      return entry; // deleted meanwhile, or another user's
     }
   }
 
-  /** Unless it was of use since it was listed. A reader that has it open goes on reading. */
+  /** Deletes a file unless it was used since the listing. Readers that have it open can go on. */
   private void remove(Entry entry) throws IOException {
     try {
       if (Files.getLastModifiedTime(entry.file()).equals(entry.lastUsed())) {
@@ -134,10 +134,10 @@ final class FolderBudget {
   }
 
   /**
-   * The file that was promised is there, or has come to nothing.
+   * Releases the reservation of a file that has been written or has failed.
    *
-   * @param bytes that were promised
-   * @param growth by which the folder has grown: less where a file was replaced
+   * @param bytes that were reserved
+   * @param growth of the folder; less than {@code bytes} if a file was replaced
    */
   synchronized void commit(long bytes, long growth, int blobs) {
     reservedBytes -= bytes;
@@ -145,7 +145,7 @@ final class FolderBudget {
     addedBlobs += blobs;
   }
 
-  /** As far as this process knows. */
+  /** Returns the size as far as this process knows. */
   synchronized TierSize size() throws IOException {
     if (!isListed) {
       list();

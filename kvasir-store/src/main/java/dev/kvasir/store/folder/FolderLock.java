@@ -9,12 +9,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** A file that one process at a time locks; a process that ends lets go of it, however it ends. */
+/** A lock file that one process at a time holds; the system releases it when the process ends. */
 record FolderLock(Path file) {
-  /** Locks of files are a process's: its threads and tiers wait for each other here. */
+  /** File locks belong to a process, so its threads and tiers exclude each other here. */
   private static final ReentrantLock THREADS = new ReentrantLock();
 
-  /** Something to do while nobody else does it. */
+  /** A task that runs while the lock is held. */
   interface LockedTask {
     void run() throws IOException;
   }
@@ -24,7 +24,7 @@ record FolderLock(Path file) {
     return FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
   }
 
-  /** Runs it, or does nothing where another is at it. */
+  /** Runs the task if no other process or tier holds the lock. */
   void tryRunLocked(LockedTask work) throws IOException {
     try (FileChannel channel = open();
         FileLock lock = channel.tryLock()) {
@@ -32,11 +32,11 @@ record FolderLock(Path file) {
         work.run();
       }
     } catch (OverlappingFileLockException e) {
-      // Another tier of this process has it.
+      // Another tier of this process holds it.
     }
   }
 
-  /** Runs it when all others have done. */
+  /** Waits for the lock and runs the task. */
   void runLocked(LockedTask work) throws IOException {
     THREADS.lock();
     try (FileChannel channel = open();

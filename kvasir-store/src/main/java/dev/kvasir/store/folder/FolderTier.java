@@ -27,20 +27,19 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Blobs as plain files that never change, written beside and renamed ({@link UnfinishedFiles}), in
- * a folder that any number of processes may use at once. When a file was of use last is its time of
- * modification, and the oldest leave when the folder is full ({@link FolderBudget}).
+ * A tier of immutable files in a folder that any number of processes may share. A file is written
+ * under a temporary name and renamed ({@link UnfinishedFiles}). Its modification time is its last
+ * use, and the oldest files are evicted when the folder is full ({@link FolderBudget}).
  *
- * <p>A process may be killed at any moment: what {@link #generate} has returned from is there, and
- * what it was writing has no name that anybody reads. Nothing is forced to the disk, which a loss
- * of power would ask for: then a file may be there without its bytes, and is found damaged by
- * whoever checks what is inside.
+ * <p>A process may be killed at any time: completed writes persist, and an incomplete file has no
+ * name that a reader looks up. Writes are not forced to disk. After a power failure a file may lack
+ * its bytes; readers detect this by validating the content.
  */
 public final class FolderTier implements BlobTier {
-  /** What a plain SSD gives; a guess until something was read. */
-  private static final double GUESSED_BYTES_PER_SECOND = 500e6;
+  /** A typical SSD, assumed before the first read. */
+  private static final double INITIAL_BYTES_PER_SECOND = 500e6;
 
-  /** How much older each blob is than the one before, of those that were of use together. */
+  /** The age difference between consecutive blobs that were used together. */
   private static final long AGE_STEP_NANOS = 1_000;
 
   private final Path folder;
@@ -51,8 +50,8 @@ public final class FolderTier implements BlobTier {
   private final boolean isLocal;
 
   /**
-   * @param budget in bytes; 0 is none
-   * @param listener gets a sentence where the disk fails
+   * @param budget in bytes; 0 for no limit
+   * @param listener receives a sentence when the disk fails
    */
   public FolderTier(Path folder, long budget, Consumer<String> listener) {
     this.folder = folder;
@@ -95,7 +94,7 @@ public final class FolderTier implements BlobTier {
         : BlobTier.super.map(names, deadline, mapper);
   }
 
-  /** A way to read a file. */
+  /** Reads a file in one of several ways. */
   private interface BlobReader<T> {
     T read(Path file) throws IOException;
   }
@@ -154,7 +153,7 @@ public final class FolderTier implements BlobTier {
     }
   }
 
-  /** Whether a block is there; one of another length is what a loss of power has left. */
+  /** Returns whether a block exists. One of another length is the remains of a power failure. */
   private boolean isStored(BlobName name, int bytes) throws IOException {
     Path file = files.file(name);
     return name.kind() == Kind.BLOCK
@@ -211,7 +210,7 @@ public final class FolderTier implements BlobTier {
     }
   }
 
-  /** Whether there was a file to touch. */
+  /** Sets the modification time; returns whether the file exists. */
   private static boolean touch(Path file, FileTime time) throws IOException {
     try {
       Files.setLastModifiedTime(file, time);
@@ -234,7 +233,7 @@ public final class FolderTier implements BlobTier {
     }
   }
 
-  /** A disk that is slow is still the one that was asked for. */
+  /** Effectively unlimited: the user asked for this disk, however slow it is. */
   @Override
   public Duration defaultReadTimeout() {
     return Duration.ofDays(1);
@@ -242,7 +241,7 @@ public final class FolderTier implements BlobTier {
 
   @Override
   public double initialBytesPerSecond() {
-    return GUESSED_BYTES_PER_SECOND;
+    return INITIAL_BYTES_PER_SECOND;
   }
 
   @Override
@@ -260,7 +259,7 @@ public final class FolderTier implements BlobTier {
     return failures.count();
   }
 
-  /** Nothing is held between calls. */
+  /** Does nothing; no resources are held between calls. */
   @Override
   public void close() {}
 

@@ -8,9 +8,9 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Whether a file that is mapped stays what it is when its name is removed: on file systems of this
- * machine. On one that machines share, a file that another has evicted is gone for all, and who
- * reads its mapping ends. Windows removes no mapped file, so nothing could be evicted.
+ * Whether a mapped file stays readable after its deletion, which holds on local file systems. On a
+ * shared file system, an evicted file is gone for all machines, and access to its mapping kills the
+ * process. Windows cannot delete a mapped file, so eviction would fail.
  */
 final class LocalDisk {
   private static final Set<String> LOCAL =
@@ -32,7 +32,7 @@ final class LocalDisk {
 
   private LocalDisk() {}
 
-  /** One that is not known to be is none. */
+  /** Returns whether a folder is on a file system known to be local. */
   static boolean holds(Path folder) {
     try {
       String type = Files.getFileStore(folder).type().toLowerCase(Locale.ROOT);

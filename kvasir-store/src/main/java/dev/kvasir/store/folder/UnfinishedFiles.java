@@ -13,12 +13,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Files that are being written, {@code PID-RANDOM.part}. A file gets its name when it is whole, by
- * a rename, which a reader sees done or not at all. What a process leaves here when it is killed is
- * removed by another, after an hour.
+ * Files that are being written, named {@code PID-RANDOM.part}. A rename publishes a complete file
+ * atomically. What a killed process leaves behind is deleted by another process after an hour.
  */
 final class UnfinishedFiles {
-  /** Far longer than a file takes to write, for owners whom this process cannot see. */
+  /** Far longer than a write takes, for owners that this process cannot see. */
   static final Duration STALE_AFTER = Duration.ofHours(1);
 
   private static final Pattern OURS = Pattern.compile("([0-9]{1,18})-[0-9a-f]{16}\\.part");
@@ -30,9 +29,8 @@ final class UnfinishedFiles {
   }
 
   /**
-   * Writes a file under a name that no reader looks for, then gives it its own. Neither is forced
-   * to the disk: what a killed process has written stays, and after a loss of power a reader finds
-   * what is torn by its checksums.
+   * Writes a file under a temporary name and renames it. Neither is forced to disk: writes of a
+   * killed process persist, and after a power failure checksums reveal torn files.
    */
   void write(Path file, byte[] bytes) throws IOException {
     Path part = folder.resolve(newName());
@@ -41,7 +39,7 @@ final class UnfinishedFiles {
       Files.createDirectories(file.getParent());
       Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException | RuntimeException | Error e) {
-      // A write takes memory outside the heap, which may be used up as a disk may.
+      // A write needs native memory, which may be exhausted like a disk.
       discard(part);
       throw e;
     }
@@ -63,11 +61,11 @@ final class UnfinishedFiles {
     try {
       Files.deleteIfExists(part);
     } catch (IOException e) {
-      // It is old in an hour.
+      // It is deleted as stale in an hour.
     }
   }
 
-  /** Removes what is old and has no living owner. */
+  /** Deletes files that are stale and whose owner has ended. */
   void clear() throws IOException {
     Instant limit = Instant.now().minus(STALE_AFTER);
     for (Path part : BlobFiles.children(folder)) {
@@ -85,11 +83,11 @@ final class UnfinishedFiles {
         Files.deleteIfExists(part);
       }
     } catch (NoSuchFileException e) {
-      // Its owner has finished it, or another process was faster.
+      // Its owner completed it, or another process deleted it first.
     }
   }
 
-  /** Whether the process still lives: one that began later has only got its number. */
+  /** Returns whether the owner is alive. A process that started later merely reuses the number. */
   private static boolean isOwnerAlive(long pid, Instant written) {
     return ProcessHandle.of(pid)
         .filter(owner -> owner.info().startInstant().map(written::isAfter).orElse(true))

@@ -8,12 +8,12 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.util.RedisInputStream;
 
 /**
- * A connection that believes no length before it has looked at it. Jedis takes memory for whatever
- * number a server sends, and clearing two gigabytes holds up all threads for seconds. Nothing that
- * is asked here is answered by a list.
+ * A connection that checks the length of a reply before allocating memory. Jedis allocates whatever
+ * length a server sends, and clearing two gigabytes stalls all threads for seconds. No command here
+ * returns a list.
  */
 final class BoundedConnection extends Connection {
-  /** The longest answer, and so the largest blob: several times what a session's largest takes. */
+  /** The longest reply, and so the largest blob: several times the largest blob of a session. */
   static final int MAX_BYTES = 256 << 20;
 
   private boolean expectsBlob;
@@ -22,7 +22,7 @@ final class BoundedConnection extends Connection {
     super(sockets, settings);
   }
 
-  /** The value that was asked for, or null; a word in its place, say OK, is no answer. */
+  /** Reads a requested value, or null. A status such as OK in its place is an error. */
   byte[] blob() {
     expectsBlob = true;
     byte[] blob = getBinaryBulkReply();
@@ -37,12 +37,12 @@ final class BoundedConnection extends Connection {
       return bytes(in);
     }
     if (in.peek((byte) '-') || !expectsBlob && (in.peek((byte) '+') || in.peek((byte) ':'))) {
-      return super.protocolRead(in, pushes); // which throws for errors
+      return super.protocolRead(in, pushes); // throws for errors
     }
     throw new JedisConnectionException("an answer begins like none that was asked for");
   }
 
-  /** Null where there is no such key. */
+  /** Reads a bulk reply; null if the key does not exist. */
   private static byte[] bytes(RedisInputStream in) {
     long length = in.readLongCrLf();
     if (length == -1) {

@@ -3,7 +3,10 @@ package dev.kvasir.store.redis;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 
-/** After a failure a server is left alone for a while, and then tried by one at a time. */
+/**
+ * Suspends calls to a failed server for a while, then lets one caller at a time probe it.
+ * Thread-safe.
+ */
 final class CircuitBreaker {
   private final long nanos;
   private final LongSupplier clock;
@@ -28,7 +31,7 @@ final class CircuitBreaker {
     return isOpen;
   }
 
-  /** Whether it has lasted long enough; true for one caller, for whom it begins anew. */
+  /** Returns whether a probe is due; true for one caller, after which the wait starts again. */
   synchronized boolean mayProbe() {
     if (!isOpen || clock.getAsLong() - until < 0) {
       return false;

@@ -9,9 +9,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Which server, and how long it keeps a blob that is of no use: {@code
- * redis://[user:password@]host[:port][/db][?ttl=24h]}, or {@code rediss://} for TLS. What is said
- * of it leaves the password out.
+ * A server and the time to live of unused blobs: {@code
+ * redis://[user:password@]host[:port][/db][?ttl=24h]}, or {@code rediss://} for TLS. Messages and
+ * {@link #toString} omit the password.
  */
 public record RedisAddress(
     boolean isEncrypted,
@@ -59,7 +59,7 @@ public record RedisAddress(
         return uri;
       }
     } catch (URISyntaxException e) {
-      // Its message would repeat the password.
+      // Its message would contain the password.
     }
     throw invalid(
         typed, "is no address; expected redis://[user:password@]host[:port][/db][?ttl=24h]");
@@ -105,7 +105,7 @@ public record RedisAddress(
         "the store '%s' %s".formatted(SECRET.matcher(typed).replaceFirst("***"), what));
   }
 
-  /** Nothing in it is secret. */
+  /** Returns the address without user and password. */
   @Override
   public String toString() {
     return "%s://%s:%d/%d"

@@ -6,12 +6,15 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
-/** Something that is asked of a server on a thread of its own, while the caller waits so long. */
+/** A call to a server on its own thread, with a caller that waits for a limited time. */
 final class RedisCall implements Runnable {
-  /** What is said and heard; it may be said twice, where the first connection was dead already. */
+  /**
+   * Commands and replies on a connection. It may run twice if the first connection was already
+   * dead.
+   */
   interface RedisExchange {
     /**
-     * @param heard to be run at every answer
+     * @param onReply to be run at every reply
      */
     void run(BoundedConnection connection, Runnable onReply);
   }
@@ -23,13 +26,13 @@ final class RedisCall implements Runnable {
   private volatile boolean hasReply;
   private volatile Throwable failure;
 
-  /** The link that the call is on, if any; guarded by this object, as is the next. */
+  /** The connection in use, if any; guarded by this object, like the next field. */
   private RedisConnection connection;
 
   private boolean isAbandoned;
 
   /**
-   * @param silence after which the server has failed
+   * @param readTimeout without any reply, after which the server has failed
    */
   RedisCall(RedisConnectionPool pool, Duration readTimeout, RedisExchange exchange) {
     this.pool = pool;
@@ -38,7 +41,7 @@ final class RedisCall implements Runnable {
   }
 
   /**
-   * What goes wrong is kept for the caller; a length out of garbage may even ask for all memory.
+   * Runs the call. Any failure is saved for the caller, even memory exhausted by a garbage length.
    */
   @Override
   public void run() {
@@ -56,7 +59,7 @@ final class RedisCall implements Runnable {
     }
   }
 
-  /** A connection that has waited may have been closed by the server, which is no failure. */
+  /** Tries an idle connection. The server may have closed it, which is not a failure. */
   private boolean runOnIdle() {
     Optional<RedisConnection> idle = pool.pollIdle();
     if (idle.isEmpty()) {
@@ -94,7 +97,7 @@ final class RedisCall implements Runnable {
     }
   }
 
-  /** Whether it has ended by then. */
+  /** Returns whether the call ended within the time. */
   boolean await(long nanos) {
     try {
       return end.await(nanos, TimeUnit.NANOSECONDS);
@@ -104,7 +107,7 @@ final class RedisCall implements Runnable {
     }
   }
 
-  /** Nobody waits for it. */
+  /** Closes the connection of a call that nobody waits for any more. */
   synchronized void abandon() {
     isAbandoned = true;
     if (connection != null) {
@@ -112,12 +115,12 @@ final class RedisCall implements Runnable {
     }
   }
 
-  /** Whether the server has answered anything. */
+  /** Returns whether the server has sent any reply. */
   boolean hasReply() {
     return hasReply;
   }
 
-  /** What went wrong, if anything did. */
+  /** Returns the failure, if any. */
   Optional<Throwable> failure() {
     return Optional.ofNullable(failure);
   }

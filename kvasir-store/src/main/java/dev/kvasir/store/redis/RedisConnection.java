@@ -11,16 +11,16 @@ import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.SslOptions;
 
 /**
- * One connection. A thread talks on it, and any other may close it, which ends whatever the first
- * waits for: time-outs of sockets hold for a single read, and a server that sends a byte now and
- * then would keep within them for ever.
+ * One connection. One thread uses it, and any other may close it, which ends a pending read. A
+ * socket timeout bounds only a single read; a server that sends a byte now and then would never
+ * exceed it.
  */
 final class RedisConnection implements AutoCloseable {
   private BoundedConnection connection;
   private volatile Socket socket;
   private volatile boolean isClosed;
 
-  /** Connects, says who it is, and chooses the database. */
+  /** Connects, authenticates and selects the database. */
   void connect(RedisAddress address, SslOptions tls, Duration readTimeout) {
     JedisClientConfig settings = settings(address, tls, readTimeout);
     DefaultJedisSocketFactory sockets =
@@ -53,7 +53,7 @@ final class RedisConnection implements AutoCloseable {
     return settings.build();
   }
 
-  /** Ready to talk, and a server that says nothing for so long has failed. */
+  /** Returns the connection with a read timeout, after which the server has failed. */
   BoundedConnection connection(Duration readTimeout) {
     connection.setSoTimeout(Math.toIntExact(readTimeout.toMillis()));
     return connection;
@@ -67,7 +67,7 @@ final class RedisConnection implements AutoCloseable {
       try {
         opened.close();
       } catch (IOException e) {
-        // It is of no use either way.
+        // It is unusable either way.
       }
     }
   }

@@ -15,17 +15,16 @@ import redis.clients.jedis.Connection;
 import redis.clients.jedis.SslOptions;
 
 /**
- * All that is asked of a server. A caller waits until its deadline and no longer, whatever the
- * server, the network or the name service do: the asking is done by another thread, whose
- * connection is closed when the caller has gone. A server that has failed is left alone; whether it
- * is back is found out by a greeting for which nobody waits, and which may take longer than a
- * caller would.
+ * A connection pool with deadlines. A caller never waits beyond its deadline, whatever the server,
+ * the network or the name service do. Another thread runs the call, and its connection is closed
+ * when the caller gives up. A failed server is suspended by a {@link CircuitBreaker}. A ping in the
+ * background finds out whether it is back, and may take longer than a call. Thread-safe.
  */
 final class RedisConnectionPool implements AutoCloseable {
-  /** Connections at a time; calls beyond wait for one, until their deadline. */
+  /** The maximum number of connections; further calls wait for one until their deadline. */
   private static final int MAX_CONNECTIONS = 8;
 
-  /** With less time left than this a server is not asked, and cannot be blamed. */
+  /** With less time left, the server is not called and cannot be blamed. */
   private static final long MIN_NANOS = Duration.ofMillis(5).toNanos();
 
   private static final String TIMED_OUT = "it did not answer in time";
@@ -52,10 +51,11 @@ final class RedisConnectionPool implements AutoCloseable {
   }
 
   /**
-   * Asks, unless the server is being left alone.
+   * Runs an exchange unless the server is suspended.
    *
-   * @param silence after which the server has failed, however far the deadline
-   * @return whether all was said and heard in time; if not, some of it may have been
+   * @param readTimeout without any reply, after which the server has failed, however far the
+   *     deadline
+   * @return whether the exchange completed in time; if not, a part of it may have taken effect
    */
   boolean execute(Deadline deadline, Duration readTimeout, RedisCall.RedisExchange exchange) {
     if (breaker.isOpen()) {
@@ -67,7 +67,7 @@ final class RedisConnectionPool implements AutoCloseable {
     return executeNow(deadline, readTimeout, exchange);
   }
 
-  /** Finds out whether the server is there, and leaves a connection for others. */
+  /** Checks in the background whether the server is up, and leaves a connection in the pool. */
   void ping() {
     trySubmit(
         () ->
@@ -105,7 +105,7 @@ final class RedisConnectionPool implements AutoCloseable {
     }
   }
 
-  /** Not where all this was closed meanwhile. */
+  /** Submits work; returns false if the pool is closed. */
   private boolean trySubmit(Runnable work) {
     try {
       threads.execute(work);
@@ -123,7 +123,7 @@ final class RedisConnectionPool implements AutoCloseable {
     }
   }
 
-  /** One who has answered a part by the deadline is slow, and not away. */
+  /** Waits for a call. A server that has sent some replies by the deadline is slow but not down. */
   private boolean awaitSuccess(RedisCall call, Deadline deadline) {
     if (!call.await(deadline.nanosLeft())) {
       call.abandon();
@@ -138,7 +138,7 @@ final class RedisConnectionPool implements AutoCloseable {
     return wrong.isEmpty();
   }
 
-  /** A greeting that is cut off by closing is nobody's failure. */
+  /** Suspends the server. A ping that closing interrupts is not reported as a failure. */
   private void openBreaker(String why) {
     if (!isClosed) {
       failures.add(
@@ -153,7 +153,7 @@ final class RedisConnectionPool implements AutoCloseable {
     connection.connect(address, tls, readTimeout);
   }
 
-  /** One that was of use before. */
+  /** Returns a connection that was used before, if one is idle. */
   Optional<RedisConnection> pollIdle() {
     return Optional.ofNullable(idle.pollFirst());
   }

@@ -12,11 +12,11 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * What went wrong with a server, in words of our own: some servers repeat in an error what they
- * were sent, and that may have been a password.
+ * Describes failures in Kvasir's own words. Some servers echo a command in an error, which may
+ * contain a password.
  */
 final class RedisFailure {
-  /** Errors begin with a word that tells their kind, say NOAUTH or OOM. */
+  /** Errors start with a word for their kind, such as NOAUTH or OOM. */
   private static final Pattern KIND = Pattern.compile("([A-Z]{2,24})\\b.*", Pattern.DOTALL);
 
   private RedisFailure() {}

@@ -21,24 +21,24 @@ import redis.clients.jedis.SslOptions;
 import redis.clients.jedis.SslVerifyMode;
 
 /**
- * Blobs as values of Redis or Valkey, one key each, {@code kvasir:1:block:ab12…}, for as long as
- * they are of use now and then. A server that is away, slow or no Redis at all is a miss, after
- * {@link #defaultReadTimeout} where nothing else was said, and is then left alone for a while
- * ({@link RedisConnectionPool}).
+ * A tier in Redis or Valkey, with one key for each blob such as {@code kvasir:1:block:ab12…}. Keys
+ * expire unless they are used. A server that is down, slow or not Redis is a miss after {@link
+ * #defaultReadTimeout} unless the caller sets a deadline. It is then suspended for a while ({@link
+ * RedisConnectionPool}).
  */
 public final class RedisTier implements BlobTier {
-  /** A network of 1 Gbit/s; a guess until something was read. */
-  private static final double GUESSED_BYTES_PER_SECOND = 100e6;
+  /** A network of 1 Gbit/s, assumed before the first read. */
+  private static final double INITIAL_BYTES_PER_SECOND = 100e6;
 
-  /** The 1 is the version of what a key holds. */
+  /** The 1 is the version of the value format. */
   private static final String PREFIX = "kvasir:1:";
 
-  /** Blobs that are asked for ahead: enough to hide the way there, few for the server's buffers. */
+  /** Blobs requested ahead: enough to hide the latency, few enough for the server's buffers. */
   private static final int BLOB_PIPELINE_DEPTH = 8;
 
   private static final int REPLY_PIPELINE_DEPTH = 256;
 
-  /** By a certificate of the host's own, from one whom this Java trusts. */
+  /** Requires a certificate for the host, issued by an authority that this JVM trusts. */
   static final SslOptions TRUSTED = SslOptions.builder().sslVerifyMode(SslVerifyMode.FULL).build();
 
   private static final byte[] EX = ascii("EX");
@@ -49,10 +49,10 @@ public final class RedisTier implements BlobTier {
   private final RedisConnectionPool pool;
 
   /**
-   * Greets the server while the caller goes on: a first connection, with TLS above all, may take
-   * longer than a read is given.
+   * Pings the server in the background, because a first connection, especially with TLS, may exceed
+   * a read timeout.
    *
-   * @param listener gets a sentence where the server fails
+   * @param listener receives a sentence when the server fails
    */
   public RedisTier(RedisAddress address, Consumer<String> listener) {
     this(address, TRUSTED, RedisTimeouts.DEFAULT, listener);
@@ -77,7 +77,7 @@ public final class RedisTier implements BlobTier {
     return TierType.REDIS;
   }
 
-  /** What has arrived by the deadline counts, also where the rest has not. */
+  /** Returns what has arrived by the deadline, even if the rest has not. */
   @Override
   public Map<BlobName, byte[]> read(List<BlobName> names, Deadline deadline) {
     Map<BlobName, byte[]> arrived = new ConcurrentHashMap<>();
@@ -146,7 +146,7 @@ public final class RedisTier implements BlobTier {
         });
   }
 
-  /** Whether a blob is there; its time begins anew. */
+  /** Renews the time to live; returns whether the blob exists. */
   private boolean refreshExpiry(Connection server, BlobName name) {
     server.sendCommand(Command.EXPIRE, key(name), timeToLive());
     return server.getIntegerReply() == 1;
@@ -158,7 +158,7 @@ public final class RedisTier implements BlobTier {
     }
   }
 
-  /** The server adds one after another; a list of names is never as long as a value may be. */
+  /** Appends atomically on the server. A list of names never reaches the size limit of a value. */
   @Override
   public boolean append(BlobName record, byte[] bytes) {
     return pool.execute(
@@ -195,7 +195,7 @@ public final class RedisTier implements BlobTier {
         });
   }
 
-  /** Sends questions ahead of the answers that are being read. */
+  /** Sends commands ahead of the replies being read. */
   private static void pipeline(
       List<BlobName> names, int depth, Consumer<BlobName> send, Consumer<BlobName> receive) {
     int sent = 0;
@@ -226,10 +226,10 @@ public final class RedisTier implements BlobTier {
 
   @Override
   public double initialBytesPerSecond() {
-    return GUESSED_BYTES_PER_SECOND;
+    return INITIAL_BYTES_PER_SECOND;
   }
 
-  /** Only the server knows, and counting would ask it for every key. */
+  /** Unknown: the server would have to be asked about every key. */
   @Override
   public Optional<TierSize> size() {
     return Optional.empty();

@@ -3,12 +3,12 @@ package dev.kvasir.store.redis;
 import java.time.Duration;
 
 /**
- * How long a server may take.
+ * Timeouts of a server.
  *
- * @param read for a whole read, however many blobs, and for silence in one that may take longer
- * @param write for a write, by whom no answer waits: a slow network takes its time for 20 MB
- * @param writeSilence for an answer to a write, and for all of a greeting
- * @param pause for which a server is left alone that has failed
+ * @param read for a whole read of any number of blobs, and without any reply in a longer one
+ * @param write for a write, which nobody waits for; a slow network needs time for 20 MB
+ * @param writeReply for the reply to a write, and for a whole ping
+ * @param retryAfter for which a failed server is suspended
  */
 record RedisTimeouts(Duration read, Duration write, Duration writeReply, Duration retryAfter) {
   static final RedisTimeouts DEFAULT =

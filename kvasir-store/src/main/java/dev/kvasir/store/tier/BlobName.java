@@ -5,18 +5,18 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * What a blob is called: 32 bytes that its maker derived from what is inside, as 64 hexadecimal
- * digits, and what kind it is of. The same 32 bytes may name one of each kind.
+ * The name of a blob: its kind and 32 bytes derived from its content, as 64 hexadecimal digits. The
+ * same bytes may name one blob of each kind.
  */
 public record BlobName(Kind kind, String hex) {
   public static final int BYTES = 32;
 
-  /** A block never changes under its name; a record may give way to a newer one. */
+  /** The kind of a blob. A block is immutable; a record may be replaced by a newer one. */
   public enum Kind {
     BLOCK,
     RECORD;
 
-    /** As it stands in names of files and keys. */
+    /** Returns the form used in file names and keys. */
     public String word() {
       return name().toLowerCase(Locale.ROOT);
     }
@@ -37,13 +37,13 @@ public record BlobName(Kind kind, String hex) {
     return new BlobName(Kind.RECORD, HexFormat.of().formatHex(hash));
   }
 
-  /** Whether a text could be the digits of a name. */
+  /** Returns whether a text could be the digits of a name. */
   public static boolean isHex(String text) {
     return text.length() == 2 * BYTES
         && text.chars().allMatch(c -> c >= '0' && c <= '9' || c >= 'a' && c <= 'f');
   }
 
-  /** What {@link #toString} says; empty where a text is no name. */
+  /** Parses the result of {@link #toString}; empty if the text is not a name. */
   public static Optional<BlobName> parse(String text) {
     for (Kind kind : Kind.values()) {
       String hex = text.substring(Math.min(text.length(), kind.word().length() + 1));

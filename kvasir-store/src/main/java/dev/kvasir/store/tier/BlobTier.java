@@ -10,14 +10,14 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A place where blobs outlive the process. To a tier they are bytes with a name: whoever reads one
- * checks what is inside, and says so where it was damaged ({@link #forget}).
+ * A place where blobs outlive the process. A tier treats blobs as named bytes. The reader validates
+ * the content and deletes damaged blobs ({@link #delete}).
  *
- * <p>A tier never throws for what a disk or a server does. It counts the failure, says it in a
- * sentence ({@link Failures}), and answers as if nothing were there. Any thread may call.
+ * <p>A tier never throws for failures of a disk or a server. It counts and reports them ({@link
+ * Failures}), and answers as if the blob were missing. Implementations are thread-safe.
  */
 public interface BlobTier extends AutoCloseable {
-  /** What kind of place it is, for people. */
+  /** The type of a tier, for display. */
   enum TierType {
     DISK,
     REDIS;
@@ -27,20 +27,20 @@ public interface BlobTier extends AutoCloseable {
     }
   }
 
-  /** For people: the folder or the server, without its password. */
+  /** Returns the display name: the folder or the server, without its password. */
   String name();
 
   TierType type();
 
   /**
-   * Those that are there, in the order of their names; what is not found by the deadline is left
-   * out.
+   * Returns the existing blobs in the order of {@code names}. Blobs not read by the deadline are
+   * left out.
    */
   Map<BlobName, byte[]> read(List<BlobName> names, Deadline deadline);
 
   /**
-   * The same to be read where they lie, as far as they can be, for as long as the files are mapped;
-   * the others on the heap. What comes has been read once, so that who goes on finds it in memory.
+   * Reads blobs like {@link #read}, but maps files where possible instead of copying them; other
+   * blobs are on the heap. Mapped bytes have been loaded into memory once.
    */
   default Map<BlobName, ByteBuffer> map(
       List<BlobName> names, Deadline deadline, FileMapper mapper) {
@@ -49,49 +49,49 @@ public interface BlobTier extends AutoCloseable {
     return found;
   }
 
-  /** Those that are there. Their bytes may be gone or damaged all the same when they are read. */
+  /** Returns the names that exist. A later read may still find a blob missing or damaged. */
   Set<BlobName> has(List<BlobName> names, Deadline deadline);
 
   /**
-   * Keeps a blob. A block that is there already is not written again, its age begins anew; a record
-   * replaces the one of its name.
+   * Stores a blob. An existing block is not written again, but its age is renewed; a record
+   * replaces the one of the same name.
    *
-   * @return whether it is kept, as far as the tier can know
+   * @return whether the blob is stored, as far as the tier can know
    */
   boolean write(BlobName name, byte[] bytes);
 
   /**
-   * Adds to the end of a record, which is made where there is none. Of processes that add at once,
-   * none loses what another has added.
+   * Appends to a record, creating it if necessary. Concurrent appends of several processes are all
+   * preserved.
    *
-   * @return whether it is kept, as far as the tier can know
+   * @return whether the bytes are stored, as far as the tier can know
    */
   boolean append(BlobName record, byte[] bytes);
 
   /**
-   * These were of use just now: their age begins anew. In the order in which they are needed: what
-   * is last leaves first, since the beginning of a text serves more texts than its end.
+   * Renews the age of blobs that were just used. Names are in the order of need: later ones are
+   * evicted first, since the start of a text is shared by more texts than its end.
    */
   void touch(List<BlobName> names);
 
-  /** This one was found damaged, or its owner wants it gone. */
+  /** Deletes a blob that is damaged or no longer wanted. */
   void delete(BlobName name);
 
-  /** How long a read may take where the caller does not say. */
+  /** Returns the read timeout for callers that set no deadline. */
   Duration defaultReadTimeout();
 
-  /** Read speed in bytes per second to expect before anything was read. */
+  /** Returns the read throughput to assume before the first read. */
   double initialBytesPerSecond();
 
-  /** What lies there of ours, where that can be known. */
+  /** Returns the size of Kvasir's blobs here, if it is known. */
   Optional<TierSize> size();
 
-  /** How often the disk or the server failed. */
+  /** Returns how often the disk or the server failed. */
   long failures();
 
   @Override
   void close();
 
-  /** Blobs and their bytes. */
+  /** The number of blobs and their total size. */
   record TierSize(long blobs, long bytes) {}
 }

@@ -8,9 +8,8 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Counts what goes wrong with a tier and tells it to a listener, one sentence for each kind of
- * work, and the next of that kind ten minutes later at the earliest: a disk that is full all night
- * is one thing to say, and not one for every blob.
+ * Counts the failures of a tier and reports them to a listener. Each kind of work is reported at
+ * most once in ten minutes, so a full disk does not produce a message for every blob. Thread-safe.
  */
 public final class Failures {
   private static final long REPORT_INTERVAL_NANOS = Duration.ofMinutes(10).toNanos();
@@ -30,7 +29,9 @@ public final class Failures {
   }
 
   /**
-   * @param work what failed, of which there are few, say {@code reading}
+   * Counts a failure.
+   *
+   * @param work one of a few kinds of work, such as {@code reading}
    */
   public void add(String work, String sentence) {
     count.incrementAndGet();

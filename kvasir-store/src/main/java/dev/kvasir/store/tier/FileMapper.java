@@ -5,12 +5,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.util.Optional;
 
-/** Maps files for one who reads blobs where they lie, and lets go of them when he has done. */
+/** Maps files for a reader of blobs and unmaps them when the reader is done. */
 @FunctionalInterface
 public interface FileMapper {
-  /** For one who does not hold on to files. */
+  /** Maps nothing. */
   FileMapper NONE = file -> Optional.empty();
 
-  /** To be read; empty where too many are mapped already. */
+  /** Maps a file for reading; empty if too many files are mapped already. */
   Optional<MemorySegment> map(FileChannel file) throws IOException;
 }

@@ -12,7 +12,7 @@ class FetchCostModelTest {
   private final FetchCostModel costs = new FetchCostModel();
 
   @Test
-  void aTokenThatIsReadAloneTellsNoSpeed() {
+  void aSingleTokenDoesNotMeasureSpeed() {
     costs.recordPrefill(1, SECOND);
     assertThat(costs.prefillSeconds(1000)).isInfinite();
     costs.recordPrefill(500, SECOND);
@@ -22,7 +22,7 @@ class FetchCostModelTest {
   }
 
   @Test
-  void nobodyWaitsForHalfAMinuteNorGivesUpAtOnce() {
+  void theFetchTimeoutIsBounded() {
     assertThat(FetchCostModel.fetchTimeout(0.001)).isEqualTo(FetchCostModel.MIN_FETCH_TIMEOUT);
     assertThat(FetchCostModel.fetchTimeout(2)).isEqualTo(Duration.ofSeconds(1));
     assertThat(FetchCostModel.fetchTimeout(60)).isEqualTo(FetchCostModel.MAX_FETCH_TIMEOUT);

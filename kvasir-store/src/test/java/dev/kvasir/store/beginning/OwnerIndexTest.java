@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What was stored for somebody is found again by his name, and goes with it. */
+/** Blobs stored for an owner are found by its name and deleted with it. */
 class OwnerIndexTest {
   private static final Duration LONG = Duration.ofSeconds(20);
 
@@ -36,7 +36,7 @@ class OwnerIndexTest {
   }
 
   @Test
-  void anotherProcessRemovesWhatThisOneHasStored() {
+  void anotherProcessDeletesWhatThisOneHasStored() {
     try (TieredStore here = open()) {
       for (int i = 1; i <= 3; i++) {
         here.write(block(i), new byte[] {1, 2, 3});
@@ -55,7 +55,7 @@ class OwnerIndexTest {
     }
   }
 
-  /** Neither knows of what the other is about to write. */
+  /** Neither process sees the pending writes of the other. */
   @Test
   void processesThatStoreForTheSameOwnerAddToOneList() {
     try (TieredStore here = open();
@@ -78,7 +78,7 @@ class OwnerIndexTest {
   }
 
   @Test
-  void theSameNameIsSomebodyElseForAnotherTenant() {
+  void theSameOwnerNameOfAnotherTenantIsDifferent() {
     try (TieredStore store = open()) {
       store.write(block(1), new byte[] {1});
       OwnerIndex ownerIndex = new OwnerIndex(store);
@@ -90,7 +90,7 @@ class OwnerIndexTest {
   }
 
   @Test
-  void linesThatAreNoNamesArePassedOver() {
+  void linesThatAreNoNamesAreIgnored() {
     try (TieredStore store = open()) {
       store.write(block(1), new byte[] {1});
       String text = "kvasir names 1\nblock ../../etc\n\nrecord\n" + block(1) + "\nblock 12";

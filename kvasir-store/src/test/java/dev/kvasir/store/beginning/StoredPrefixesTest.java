@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Two models stand for two processes that share a folder. */
+/** Prefix caching with two models that stand for two processes sharing a folder. */
 class StoredPrefixesTest {
   private static final int STEP = 256;
   private static final Duration LONG = Duration.ofMinutes(1);
@@ -37,12 +37,12 @@ class StoredPrefixesTest {
   @TempDir private Path folder;
   private static Model here;
   private static Model there;
-  private TieredStore blobsHere;
-  private TieredStore blobsThere;
+  private TieredStore storeHere;
+  private TieredStore storeThere;
   private StoredPrefixes stored;
   private StoredPrefixes found;
 
-  /** Thorough runs try methods that were trained for all of the bundled model's layers. */
+  /** Thorough runs include methods trained for all layers of the bundled model. */
   private static final boolean THOROUGH = Boolean.getBoolean("kvasir.thorough");
 
   @TempDir private static Path models;
@@ -66,15 +66,15 @@ class StoredPrefixesTest {
 
   @BeforeEach
   void connect() {
-    blobsHere = blobs();
-    blobsThere = blobs();
-    stored = new StoredPrefixes(here, blobsHere);
-    found = new StoredPrefixes(there, blobsThere);
+    storeHere = openStore();
+    storeThere = openStore();
+    stored = new StoredPrefixes(here, storeHere);
+    found = new StoredPrefixes(there, storeThere);
     here.prefixes().setRemote(stored);
     there.prefixes().setRemote(found);
   }
 
-  private TieredStore blobs() {
+  private TieredStore openStore() {
     return TieredStore.open(List.of(StoreAddress.parse(folder.toString())), sentence -> {});
   }
 
@@ -82,8 +82,8 @@ class StoredPrefixesTest {
   void close() {
     stored.close();
     found.close();
-    blobsHere.close();
-    blobsThere.close();
+    storeHere.close();
+    storeThere.close();
     here.prefixes().clear();
     there.prefixes().clear();
     assertThat(here.cacheMemory().usedBytes()).isZero();
@@ -98,21 +98,21 @@ class StoredPrefixesTest {
     return new Random(seed).ints(length, 300, 4000).toArray();
   }
 
-  /** The text that follows, and how many tokens of the prompt were not read. */
-  private record Outcome(String text, int known) {}
+  /** The generated text and the number of prompt tokens without prefill. */
+  private record Outcome(String text, int cachedTokens) {}
 
   private static Outcome answer(Model model, SessionOptions options, int[] text) {
     try (Session session = model.newSession(options, text, null)) {
-      int known = session.cachedTokens();
+      int cachedTokens = session.cachedTokens();
       GenerateOptions greedy = GenerateOptions.greedy().withMaxTokens(8);
-      return new Outcome(session.generate(new int[0], greedy, piece -> {}).text(), known);
+      return new Outcome(session.generate(new int[0], greedy, piece -> {}).text(), cachedTokens);
     }
   }
 
   private void readHere(SessionOptions options, int[] text) {
     answer(here, options, text);
     stored.close(LONG);
-    assertThat(blobsHere.flush(LONG)).isTrue();
+    assertThat(storeHere.flush(LONG)).isTrue();
   }
 
   private static int[] join(int[] first, int... more) {
@@ -129,23 +129,24 @@ class StoredPrefixesTest {
 
   @ParameterizedTest
   @MethodSource("specs")
-  void anAnswerFromWhatAnotherProcessReadIsTheAnswerWithoutIt(String spec) {
+  void anAnswerWithAnotherProcessesPrefixIsTheAnswerWithoutIt(String spec) {
     int[] text = text(spec.hashCode(), 2 * STEP + 90);
     int[] next = join(text, text(7, 300));
     readHere(options(spec), text);
     long farHits = there.prefixes().stats().remoteHits();
     Outcome outcome = answer(there, options(spec), next);
-    assertThat(outcome.known()).isGreaterThanOrEqualTo(2 * STEP);
-    assertThat(outcome.text()).isEqualTo(alone(spec, next));
+    assertThat(outcome.cachedTokens()).isGreaterThanOrEqualTo(2 * STEP);
+    assertThat(outcome.text()).isEqualTo(withoutStore(spec, next));
     assertThat(found.counts().hits()).isEqualTo(1);
-    assertThat(found.counts().tokens()).isEqualTo(outcome.known());
+    assertThat(found.counts().tokens()).isEqualTo(outcome.cachedTokens());
     assertThat(there.prefixes().stats().remoteHits()).isEqualTo(farHits + 1);
-    // What was fetched is at hand now.
+    // The fetched prefix is in the local cache now.
     there.prefixes().setRemote(null);
-    assertThat(answer(there, options(spec), next).known()).isGreaterThanOrEqualTo(outcome.known());
+    assertThat(answer(there, options(spec), next).cachedTokens())
+        .isGreaterThanOrEqualTo(outcome.cachedTokens());
   }
 
-  private String alone(String spec, int[] text) {
+  private String withoutStore(String spec, int[] text) {
     try (Session session = there.newSession(options(spec))) {
       GenerateOptions greedy = GenerateOptions.greedy().withMaxTokens(8);
       return session.generate(text, greedy, piece -> {}).text();
@@ -153,7 +154,7 @@ class StoredPrefixesTest {
   }
 
   @Test
-  void aBlockThatWasWrittenAndIsGoneIsWrittenAgain() throws IOException {
+  void aDeletedBlockIsWrittenAgain() throws IOException {
     SessionOptions options = options("kivi:2");
     int[] text = text(11, 3 * STEP);
     int[] longer = join(text, text(12, STEP + 40));
@@ -162,26 +163,26 @@ class StoredPrefixesTest {
     while (stored.counts().saved() == 0 && System.nanoTime() < end) {
       Thread.onSpinWait();
     }
-    assertThat(blobsHere.flush(LONG)).isTrue();
+    assertThat(storeHere.flush(LONG)).isTrue();
     List<Path> blocks =
         files().stream().filter(file -> file.toString().endsWith(".kvblock")).toList();
     assertThat(blocks).hasSize(5);
     Files.delete(blocks.get(2));
     readHere(options, longer);
     assertThat(files()).containsAll(blocks);
-    assertThat(answer(there, options, longer).known()).isEqualTo(longer.length - 1);
+    assertThat(answer(there, options, longer).cachedTokens()).isEqualTo(longer.length - 1);
   }
 
-  /** Servers that run out of memory let go of any blob, and a record may outlive its blocks. */
+  /** A server short of memory may evict any blob, and a record may outlive its blocks. */
   @Test
-  void whereABlockOfALongTextIsGoneItsBeginningServes() throws IOException {
+  void aShorterPrefixServesWhenABlockIsMissing() throws IOException {
     SessionOptions options = options("kivi:2");
     int[] text = text(13, 2 * STEP + 20);
     int[] longer = join(text, text(14, 2 * STEP));
     readHere(options, text);
     List<Path> before = files();
     here.prefixes().clear();
-    stored = new StoredPrefixes(here, blobsHere);
+    stored = new StoredPrefixes(here, storeHere);
     here.prefixes().setRemote(stored);
     readHere(options, longer);
     for (Path file : files()) {
@@ -190,8 +191,8 @@ class StoredPrefixesTest {
       }
     }
     Outcome outcome = answer(there, options, longer);
-    assertThat(outcome.known()).isBetween(2 * STEP, 3 * STEP);
-    assertThat(outcome.text()).isEqualTo(alone("kivi:2", longer));
+    assertThat(outcome.cachedTokens()).isBetween(2 * STEP, 3 * STEP);
+    assertThat(outcome.text()).isEqualTo(withoutStore("kivi:2", longer));
     assertThat(found.counts().hits()).isEqualTo(1);
     assertThat(found.counts().misses()).isZero();
   }
@@ -202,55 +203,56 @@ class StoredPrefixesTest {
     readHere(options("kivi:2"), text);
     int[] other = text.clone();
     other[3]++;
-    assertThat(answer(there, options("kivi:2"), other).known()).isZero();
-    assertThat(answer(there, options("kivi:2").withTenant("another"), text).known()).isZero();
-    assertThat(answer(there, options("kivi:4"), text).known()).isZero();
+    assertThat(answer(there, options("kivi:2"), other).cachedTokens()).isZero();
+    assertThat(answer(there, options("kivi:2").withTenant("another"), text).cachedTokens())
+        .isZero();
+    assertThat(answer(there, options("kivi:4"), text).cachedTokens()).isZero();
     assertThat(found.counts().hits()).isZero();
-    assertThat(answer(there, options("kivi:2"), text).known()).isEqualTo(text.length - 1);
+    assertThat(answer(there, options("kivi:2"), text).cachedTokens()).isEqualTo(text.length - 1);
   }
 
-  /** Every file in turn; what was damaged is gone, and written again by whoever reads the text. */
+  /** Damages each file in turn; a damaged blob is deleted and written again by the next reader. */
   @Test
-  void whatIsDamagedIsAMissAndTheAnswerIsRight() throws IOException {
+  void damagedBlobsAreMissesAndTheAnswerIsRight() throws IOException {
     int[] text = text(2, 2 * STEP + 90);
     readHere(options("kivi:2,window=0"), text);
-    String right = alone("kivi:2,window=0", text);
+    String right = withoutStore("kivi:2,window=0", text);
     List<Path> files = files();
     assertThat(files).hasSizeGreaterThan(3);
     for (Path file : files) {
-      // What the last round has read is written before the next file is touched.
+      // Pending writes of the last round must be done before the next file is damaged.
       found.close(LONG);
-      assertThat(blobsThere.flush(LONG)).isTrue();
-      found = new StoredPrefixes(there, blobsThere);
+      assertThat(storeThere.flush(LONG)).isTrue();
+      found = new StoredPrefixes(there, storeThere);
       there.prefixes().setRemote(found);
-      there.prefixes().clear(); // or a file would change that is mapped
+      there.prefixes().clear(); // a mapped file must not change
       byte[] good = Files.readAllBytes(file);
       byte[] bad = good.clone();
       bad[good.length / 2] ^= 4;
       Files.write(file, bad);
       Outcome outcome = answer(there, options("kivi:2,window=0"), text);
       assertThat(outcome.text()).isEqualTo(right);
-      assertThat(outcome.known()).as(file.toString()).isLessThan(text.length - 1);
+      assertThat(outcome.cachedTokens()).as(file.toString()).isLessThan(text.length - 1);
       assertThat(Files.exists(file) && Arrays.equals(Files.readAllBytes(file), bad)).isFalse();
       Files.createDirectories(file.getParent());
       Files.write(file, good);
     }
   }
 
-  /** Those whose blocks are large enough to stay mapped. */
+  /** Specs whose blocks are large enough to stay mapped. */
   static Stream<String> mappedSpecs() {
     return THOROUGH ? Stream.of("fp16", "kivi:2", "patternkv:2") : Stream.of("fp16", "kivi:8");
   }
 
-  /** Another process may evict what this one attends to. */
+  /** Another process may evict files that this one reads. */
   @ParameterizedTest
   @MethodSource("mappedSpecs")
-  void blocksAreAttendedToInTheirFilesAlsoWhenThoseAreGone(String spec) throws IOException {
+  void blocksAreReadFromMappedFilesAfterEviction(String spec) throws IOException {
     Path maps = Path.of("/proc/self/maps");
     assumeTrue(Files.exists(maps), "what is mapped can be seen on Linux alone");
     int[] text = text(spec.hashCode(), 3 * STEP + 1);
     readHere(options(spec), text);
-    String right = alone(spec, text);
+    String right = withoutStore(spec, text);
     try (Session session = there.newSession(options(spec), text, null)) {
       assertThat(session.cachedTokens()).isGreaterThanOrEqualTo(2 * STEP);
       assertThat(Files.readString(maps)).contains(".kvblock");
@@ -274,20 +276,20 @@ class StoredPrefixesTest {
   }
 
   @Test
-  void whatWouldComeLaterThanByReadingIsRead() {
+  void aPrefixThatIsSlowerThanPrefillIsNotFetched() {
     int[] text = text(3, 2 * STEP + 90);
     readHere(options("kivi:2"), text);
     found.recordPrefill(1_000_000_000, 1);
-    assertThat(answer(there, options("kivi:2"), text).known()).isZero();
+    assertThat(answer(there, options("kivi:2"), text).cachedTokens()).isZero();
     assertThat(found.counts().tooSlow()).isEqualTo(1);
   }
 
   @Test
-  void whereThereIsNoMemoryForItTheTextIsToBeRead() {
+  void withoutMemoryForAPrefixTheTextIsPrefilled() {
     int[] text = text(4, 4 * STEP);
     readHere(options("fp16"), text);
     try (Model small = model(LoadOptions.defaults().withCacheBytes(1 << 18));
-        StoredPrefixes prefixes = new StoredPrefixes(small, blobsThere)) {
+        StoredPrefixes prefixes = new StoredPrefixes(small, storeThere)) {
       small.prefixes().setRemote(prefixes);
       try (Session session = small.newSession(options("fp16"), text, null)) {
         assertThat(session.cachedTokens()).isZero();
@@ -298,7 +300,7 @@ class StoredPrefixesTest {
   }
 
   @Test
-  void whereABeginningCameFromIsKnownByItsCache() {
+  void theOriginOfAPrefixIsKnownByItsCache() {
     int[] text = text(5, 2 * STEP + 90);
     readHere(options("kivi:2"), text);
     try (Session session = there.newSession(options("kivi:2"), text, null)) {

@@ -6,14 +6,16 @@ import dev.kvasir.store.tier.BlobTier;
 import dev.kvasir.store.tier.SampleBlob;
 import java.nio.charset.StandardCharsets;
 
-/** A process that adds lines to a record to which others add. It ends with 1 where one was lost. */
+/**
+ * A process that appends lines to a record shared with others; exits with 1 if an append failed.
+ */
 final class AppendingProcess {
   static final BlobName RECORD = SampleBlob.record(3, 10).name();
   static final int LINES = 100;
 
   private AppendingProcess() {}
 
-  /** Arguments: the address of the folder, and a number of its own. */
+  /** Arguments: the address of the folder and a number that identifies the process. */
   public static void main(String[] arguments) {
     BlobTier tier = StoreAddress.parse(arguments[0]).open(System.err::println);
     boolean isWell = true;

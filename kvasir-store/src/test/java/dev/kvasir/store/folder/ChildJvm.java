@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Another process with the classes of this one, without Jedis, which a folder does not need. */
+/** A process with the classes of this one except Jedis, which a folder does not need. */
 final class ChildJvm {
   private ChildJvm() {}
 

@@ -12,10 +12,9 @@ class CrashTest {
   @TempDir private Path folder;
 
   @Test
-  void aProcessThatIsKilledAtAnyMomentLosesNothingItPromisedAndLeavesNothingDamaged()
-      throws Exception {
+  void aKilledProcessLosesNoConfirmedWriteAndLeavesNothingDamaged() throws Exception {
     KilledSaves saves = new KilledSaves(folder);
-    while (saves.promised() < SAVES) {
+    while (saves.confirmed() < SAVES) {
       saves.startAndKill();
     }
     assertThat(saves.lost()).isEmpty();

@@ -9,8 +9,8 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * A process that saves blocks, and ever newer records of one name, until it is killed. It prints
- * what a write has returned from: {@code block NUMBER SIZE} or {@code record VERSION}.
+ * A process that writes blocks, and new versions of one record, until it is killed. It prints
+ * completed writes: {@code block NUMBER SIZE} or {@code record VERSION}.
  */
 final class EndlessSaves {
   static final BlobName RECORD = SampleBlob.record(0, 10).name();
@@ -32,8 +32,8 @@ final class EndlessSaves {
     }
   }
 
-  private static void printConfirmed(boolean isKept, String line) {
-    if (!isKept) {
+  private static void printConfirmed(boolean isStored, String line) {
+    if (!isStored) {
       throw new IllegalStateException("nothing hinders a write here");
     }
     System.out.println(line);
@@ -44,7 +44,7 @@ final class EndlessSaves {
     return ByteBuffer.wrap(SampleBlob.bytes(number, RECORD_SIZE)).putLong(0, number).array();
   }
 
-  /** The version of a record that is whole, or -1. */
+  /** Returns the version of an intact record, or -1. */
   static long version(byte[] record) {
     long number = record.length == RECORD_SIZE ? ByteBuffer.wrap(record).getLong() : -1;
     return number >= 0 && Arrays.equals(record, version(number)) ? number : -1;

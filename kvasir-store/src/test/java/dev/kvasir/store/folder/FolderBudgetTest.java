@@ -28,10 +28,10 @@ class FolderBudgetTest {
   private static final long BUDGET = 20L * SIZE;
 
   @TempDir private Path folder;
-  private final List<String> said = new ArrayList<>();
+  private final List<String> reports = new ArrayList<>();
 
   private FolderTier open(long budget) {
-    return new FolderTier(folder, budget, said::add);
+    return new FolderTier(folder, budget, reports::add);
   }
 
   private long bytesThere() throws IOException {
@@ -66,7 +66,7 @@ class FolderBudgetTest {
       assertThat(tier.size()).contains(new TierSize(blobsThere(), bytesThere()));
       assertThat(tier.read(List.of(blob.name()), Deadline.none())).hasSize(1);
     }
-    assertThat(said).isEmpty();
+    assertThat(reports).isEmpty();
   }
 
   private long blobsThere() throws IOException {
@@ -74,18 +74,18 @@ class FolderBudgetTest {
   }
 
   @Test
-  void theOldestLeaveFirst() throws IOException {
+  void theOldestAreEvictedFirst() throws IOException {
     FolderTier tier = open(BUDGET);
     List<BlobName> names = fill(tier, 20);
     SampleBlob next = SampleBlob.block(100, SIZE);
     tier.write(next.name(), next.bytes());
-    // A sixteenth is kept free beside the block: seventeen fit into the 35,500 bytes that are left.
+    // A sixteenth stays free next to the block: seventeen fit in the remaining 35,500 bytes.
     assertThat(tier.has(names, Deadline.none()))
         .containsExactlyElementsOf(names.subList(3, names.size()));
   }
 
   @Test
-  void whatWasOfUseStaysAndOfThatTheLastLeavesFirst() throws IOException {
+  void usedBlobsStayAndTheLastOfThemIsEvictedFirst() throws IOException {
     FolderTier tier = open(BUDGET);
     List<BlobName> names = fill(tier, 20);
     List<BlobName> old = names.subList(0, 10);
@@ -101,7 +101,7 @@ class FolderBudgetTest {
   }
 
   @Test
-  void aBlockThatIsWrittenAgainIsYoungAgain() throws IOException {
+  void writingABlockAgainRenewsItsAge() throws IOException {
     FolderTier tier = open(BUDGET);
     List<BlobName> names = fill(tier, 20);
     SampleBlob first = SampleBlob.block(0, SIZE);
@@ -113,9 +113,9 @@ class FolderBudgetTest {
         .doesNotContain(names.get(1));
   }
 
-  /** A clock that was a day ahead must not leave files that stay for ever. */
+  /** A clock that was a day ahead must not leave files that are never evicted. */
   @Test
-  void whatWasOfUseInTheFutureLeavesInItsTurn() throws IOException {
+  void filesUsedInTheFutureAreEvictedInOrder() throws IOException {
     FolderTier tier = open(BUDGET);
     List<BlobName> names = fill(tier, 20);
     for (BlobName name : names) {
@@ -131,9 +131,9 @@ class FolderBudgetTest {
     assertThat(tier.has(names, Deadline.none())).hasSizeLessThan(3);
   }
 
-  /** Root may remove what it likes, and meets no such file. */
+  /** Root can delete any file. */
   @Test
-  void aFileThatCannotBeRemovedStaysAndTheNextOneLeaves() throws IOException {
+  void aFileThatCannotBeDeletedStaysAndTheNextOneIsEvicted() throws IOException {
     FolderTier tier = open(BUDGET);
     List<BlobName> names = fill(tier, 20);
     Path locked = new BlobFiles(folder).file(names.get(0)).getParent();
@@ -152,13 +152,13 @@ class FolderBudgetTest {
   }
 
   @Test
-  void aBlobThatIsLargerThanTheBudgetIsNotWrittenAndNothingLeavesForIt() throws IOException {
+  void aBlobLargerThanTheBudgetIsNotWrittenAndEvictsNothing() throws IOException {
     FolderTier tier = open(BUDGET);
     fill(tier, 5);
     SampleBlob large = SampleBlob.block(100, (int) BUDGET + 1);
     assertThat(tier.write(large.name(), large.bytes())).isFalse();
     assertThat(bytesThere()).isEqualTo(5 * SIZE);
-    assertThat(said)
+    assertThat(reports)
         .containsExactly(
             "the store %s has a budget of 40000 bytes; a blob of 40001 does not fit"
                 .formatted(folder));
@@ -202,7 +202,7 @@ class FolderBudgetTest {
         one.get();
       }
     }
-    assertThat(said).isEmpty();
+    assertThat(reports).isEmpty();
   }
 
   private static void writeAndRead(FolderTier tier, int first) {

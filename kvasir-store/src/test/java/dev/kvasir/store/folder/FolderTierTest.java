@@ -29,7 +29,7 @@ class FolderTierTest extends BlobTierContract {
   private static final SampleBlob BLOCK = SampleBlob.block(7, 5_000);
 
   @TempDir private Path folder;
-  private final List<String> said = new ArrayList<>();
+  private final List<String> reports = new ArrayList<>();
 
   @Override
   protected BlobTier open() {
@@ -42,7 +42,7 @@ class FolderTierTest extends BlobTierContract {
   }
 
   private FolderTier open(Path place) {
-    return new FolderTier(place, 0, said::add);
+    return new FolderTier(place, 0, reports::add);
   }
 
   private static byte[] read(BlobTier tier, BlobName name) {
@@ -50,7 +50,7 @@ class FolderTierTest extends BlobTierContract {
   }
 
   @Test
-  void filesLieWhereTheFormatSays() {
+  void filesAreWhereTheFormatSays() {
     BlobTier tier = open();
     SampleBlob record = SampleBlob.record(7, 100);
     tier.write(BLOCK.name(), BLOCK.bytes());
@@ -64,7 +64,7 @@ class FolderTierTest extends BlobTierContract {
     assertThat(folder.resolve("unfinished")).isEmptyDirectory();
   }
 
-  /** On a disk of this machine, which a folder of tests is. */
+  /** Test folders are on a local disk. */
   @Test
   void aLargeBlockStaysMappedAlsoWhenItIsEvicted() {
     assumeTrue(LocalDisk.holds(folder), "files of tests lie on no disk of this machine");
@@ -93,7 +93,7 @@ class FolderTierTest extends BlobTierContract {
   }
 
   @Test
-  void aBlockThatALossOfPowerHasCutIsWrittenAgain() throws IOException {
+  void aBlockTruncatedByAPowerFailureIsWrittenAgain() throws IOException {
     BlobTier tier = open();
     tier.write(BLOCK.name(), BLOCK.bytes());
     Files.write(new BlobFiles(folder).file(BLOCK.name()), new byte[0]);
@@ -102,7 +102,7 @@ class FolderTierTest extends BlobTierContract {
   }
 
   @Test
-  void whatIsInTheFolderOfOthersIsNeitherCountedNorTouched() throws IOException {
+  void foreignFilesAreNeitherCountedNorTouched() throws IOException {
     BlobTier tier = open();
     tier.write(BLOCK.name(), BLOCK.bytes());
     String hex = BLOCK.name().hex();
@@ -119,17 +119,17 @@ class FolderTierTest extends BlobTierContract {
       Files.write(folder.resolve(other), new byte[100]);
       Files.setLastModifiedTime(folder.resolve(other), FileTime.from(Instant.EPOCH));
     }
-    BlobTier again = new FolderTier(folder, 8_000, said::add);
+    BlobTier again = new FolderTier(folder, 8_000, reports::add);
     assertThat(again.size()).contains(new TierSize(1, 5_000));
     SampleBlob next = SampleBlob.block(8, 5_000);
     again.write(next.name(), next.bytes());
     assertThat(read(again, BLOCK.name())).isNull();
     others.forEach(other -> assertThat(folder.resolve(other)).hasSize(100));
-    assertThat(said).isEmpty();
+    assertThat(reports).isEmpty();
   }
 
   @Test
-  void aFolderInTheWayOfABlobIsAMissAndASentence() throws IOException {
+  void aFolderInPlaceOfABlobIsAMissAndIsReported() throws IOException {
     Path file = new BlobFiles(folder).file(BLOCK.name());
     Files.createDirectories(file);
     FolderTier tier = open(folder);
@@ -137,16 +137,16 @@ class FolderTierTest extends BlobTierContract {
     assertThat(read(tier, BLOCK.name())).isNull();
     assertThat(tier.has(List.of(BLOCK.name()), Deadline.none())).isEmpty();
     assertThat(tier.failures()).isEqualTo(2);
-    assertThat(said)
+    assertThat(reports)
         .singleElement()
         .asString()
         .contains("cannot be read")
         .contains(file.toString());
   }
 
-  /** Who may write to the folder could lead its readers anywhere. */
+  /** A user with write access to the folder could lead readers anywhere. */
   @Test
-  void aLinkInTheWayOfABlobIsNotFollowed() throws IOException {
+  void aLinkInPlaceOfABlobIsNotFollowed() throws IOException {
     Path secret = Files.write(folder.resolve("secret"), BLOCK.bytes());
     FileTime age = Files.getLastModifiedTime(secret);
     Path file = new BlobFiles(folder).file(BLOCK.name());
@@ -155,7 +155,7 @@ class FolderTierTest extends BlobTierContract {
     FolderTier tier = open(folder);
     assertThat(tier.has(List.of(BLOCK.name()), Deadline.none())).isEmpty();
     assertThat(read(tier, BLOCK.name())).isNull();
-    assertThat(said).singleElement().asString().contains(file + ": is no plain file");
+    assertThat(reports).singleElement().asString().contains(file + ": is no plain file");
     assertThat(tier.size()).contains(new TierSize(0, 0));
     assertThat(tier.write(BLOCK.name(), BLOCK.bytes())).isTrue();
     assertThat(file).isRegularFile().hasBinaryContent(BLOCK.bytes());
@@ -164,9 +164,9 @@ class FolderTierTest extends BlobTierContract {
     assertThat(Files.getLastModifiedTime(secret)).isEqualTo(age);
   }
 
-  /** To open a pipe is to wait for who writes to it. */
+  /** Opening a pipe blocks until a writer opens it. */
   @Test
-  void aPipeInTheWayOfABlobIsAMissAndNobodyWaits() throws Exception {
+  void aPipeInPlaceOfABlobIsAMissAndBlocksNobody() throws Exception {
     Path file = new BlobFiles(folder).file(BLOCK.name());
     Files.createDirectories(file.getParent());
     assumeTrue(isMade("mkfifo", file), "pipes cannot be made here");
@@ -185,16 +185,16 @@ class FolderTierTest extends BlobTierContract {
   }
 
   @Test
-  void aFolderThatCannotBeMadeIsAllMissesAndOneSentenceForEachKindOfWork() throws IOException {
+  void aFolderThatCannotBeCreatedIsAllMissesAndReportedOncePerKindOfWork() throws IOException {
     Path file = Files.writeString(folder.resolve("file"), "no folder");
     FolderTier tier = open(file.resolve("store"));
     assertAllMisses(tier);
     assertThat(file).hasContent("no folder");
   }
 
-  /** Root may write to any folder but those of the kernel. */
+  /** Root can write to any folder except those of the kernel. */
   @Test
-  void aFolderThatMayNotBeWrittenIsAllMissesAndASentence() throws IOException {
+  void aReadOnlyFolderIsAllMissesAndIsReported() throws IOException {
     Path locked = Files.createDirectory(folder.resolve("locked"));
     Files.setPosixFilePermissions(locked, PosixFilePermissions.fromString("r-xr-xr-x"));
     Path kernels = Path.of("/sys");
@@ -211,8 +211,8 @@ class FolderTierTest extends BlobTierContract {
       tier.delete(BLOCK.name());
     }
     assertThat(tier.failures()).isGreaterThanOrEqualTo(3);
-    assertThat(said).filteredOn(one -> one.contains("cannot be written")).hasSize(1);
-    assertThat(said).allMatch(one -> one.startsWith("the store " + tier.name() + " cannot "));
+    assertThat(reports).filteredOn(one -> one.contains("cannot be written")).hasSize(1);
+    assertThat(reports).allMatch(one -> one.startsWith("the store " + tier.name() + " cannot "));
     tier.close();
   }
 
@@ -227,7 +227,7 @@ class FolderTierTest extends BlobTierContract {
       assertThat(found == null || SampleBlob.isWhole(large.name(), found)).isTrue();
     }
     remover.join();
-    assertThat(said).isEmpty();
+    assertThat(reports).isEmpty();
   }
 
   private static void alternate(BlobTier tier, SampleBlob blob) {

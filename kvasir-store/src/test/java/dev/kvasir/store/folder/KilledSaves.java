@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * Starts processes that save without end, kills each at a random moment, and reads back what they
- * have promised and whatever else lies there.
+ * Starts processes that write without end, kills each at a random moment, and checks all completed
+ * writes and all files.
  */
 final class KilledSaves {
   private static final int MAX_SAVES = 300;
@@ -22,23 +22,23 @@ final class KilledSaves {
 
   private final Path folder;
   private final Random random = new Random();
-  private final List<BlobName> promised = new ArrayList<>();
-  private long promisedVersion = -1;
+  private final List<BlobName> confirmed = new ArrayList<>();
+  private long confirmedVersion = -1;
   private int kills;
 
   KilledSaves(Path folder) {
     this.folder = folder;
   }
 
-  /** Arguments: the folder, and how many saves are to be promised in all. */
+  /** Arguments: the folder and the total number of writes to confirm. */
   public static void main(String[] arguments) throws Exception {
     KilledSaves saves = new KilledSaves(Files.createDirectories(Path.of(arguments[0])));
-    while (saves.promised() < Integer.parseInt(arguments[1])) {
+    while (saves.confirmed() < Integer.parseInt(arguments[1])) {
       saves.startAndKill();
     }
     System.out.printf(
         "%d saves, %d kills: %d lost, %d damaged, %d unfinished%n",
-        saves.promised(),
+        saves.confirmed(),
         saves.kills,
         saves.lost().size(),
         saves.damaged().size(),
@@ -55,7 +55,7 @@ final class KilledSaves {
         line = lines.readLine();
       }
       Thread.sleep(0, random.nextInt(1_000_000));
-      process.toHandle().destroyForcibly(); // which leaves the pipe open
+      process.toHandle().destroyForcibly(); // leaves the pipe open
       process.waitFor();
       for (; line != null; line = lines.readLine()) {
         note(line);
@@ -63,28 +63,30 @@ final class KilledSaves {
     }
   }
 
-  /** What a killed process has printed is whole lines: each is one write to the pipe. */
+  /**
+   * Parses a line. A killed process has printed only whole lines, each in one write to the pipe.
+   */
   private void note(String line) {
     String[] words = line.split(" ");
     long number = Long.parseLong(words[1]);
     if (words[0].equals("record")) {
-      promisedVersion = number;
+      confirmedVersion = number;
     } else {
-      promised.add(SampleBlob.block(number, Integer.parseInt(words[2])).name());
+      confirmed.add(SampleBlob.block(number, Integer.parseInt(words[2])).name());
     }
   }
 
-  int promised() {
-    return promised.size();
+  int confirmed() {
+    return confirmed.size();
   }
 
-  /** What a write had returned from, and is not there. */
+  /** Returns confirmed writes that are missing. */
   List<BlobName> lost() {
     FolderTier tier = new FolderTier(folder, 0, System.err::println);
-    List<BlobName> lost = new ArrayList<>(promised);
-    lost.removeAll(tier.has(promised, Deadline.none()));
+    List<BlobName> lost = new ArrayList<>(confirmed);
+    lost.removeAll(tier.has(confirmed, Deadline.none()));
     Map<BlobName, byte[]> record = tier.read(List.of(EndlessSaves.RECORD), Deadline.none());
-    if (promisedVersion >= 0 && version(record) < promisedVersion) {
+    if (confirmedVersion >= 0 && version(record) < confirmedVersion) {
       lost.add(EndlessSaves.RECORD);
     }
     return lost;
@@ -94,7 +96,7 @@ final class KilledSaves {
     return found.values().stream().mapToLong(EndlessSaves::version).max().orElse(-1);
   }
 
-  /** What lies there, promised or not, and is not what its name says. */
+  /** Returns files, confirmed or not, whose content does not match their name. */
   List<Path> damaged() throws IOException {
     List<Path> damaged = new ArrayList<>();
     for (BlobFiles.Entry entry : new BlobFiles(folder).list()) {

@@ -64,10 +64,10 @@ class ProcessesTest {
     assertThat(lines)
         .containsExactly(
             "the store %s cannot be written: File too large".formatted(folder),
-            "large kept: false",
-            "large kept: false",
-            "large kept: false",
-            "small kept: true",
+            "large stored: false",
+            "large stored: false",
+            "large stored: false",
+            "small stored: true",
             "small alone is there: true",
             "unfinished: 0");
   }

@@ -10,8 +10,8 @@ import java.util.Random;
 import java.util.stream.LongStream;
 
 /**
- * A process that writes blocks to a folder which is too small for them, and reads what it and
- * others have written. It ends with 1 where anything failed or was damaged.
+ * A process that writes blocks to a folder too small for them, and reads blocks of its own and of
+ * others. It exits with 1 if anything failed or was damaged.
  */
 final class SharingProcess {
   static final int SIZE = 4_000;

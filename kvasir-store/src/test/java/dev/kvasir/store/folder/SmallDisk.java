@@ -5,7 +5,7 @@ import dev.kvasir.store.tier.SampleBlob;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A process that may not write large files, and tries to: a disk is full in the same way. */
+/** A process with a file size limit, which tries to exceed it; a full disk behaves the same. */
 final class SmallDisk {
   private SmallDisk() {}
 
@@ -16,9 +16,9 @@ final class SmallDisk {
     SampleBlob small = SampleBlob.block(1, Integer.parseInt(arguments[1]));
     SampleBlob large = SampleBlob.block(2, Integer.parseInt(arguments[2]));
     for (int i = 0; i < 3; i++) {
-      System.out.println("large kept: " + tier.write(large.name(), large.bytes()));
+      System.out.println("large stored: " + tier.write(large.name(), large.bytes()));
     }
-    System.out.println("small kept: " + tier.write(small.name(), small.bytes()));
+    System.out.println("small stored: " + tier.write(small.name(), small.bytes()));
     List<?> there =
         List.copyOf(tier.read(List.of(large.name(), small.name()), Deadline.none()).keySet());
     System.out.println("small alone is there: " + there.equals(List.of(small.name())));

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class UnfinishedFilesTest {
-  /** Above what Linux gives out. */
+  /** Above the PIDs that Linux assigns. */
   private static final long NOBODY = 99_999_999;
 
   private static final Duration TWO_HOURS = Duration.ofHours(2);
@@ -28,7 +28,7 @@ class UnfinishedFilesTest {
   }
 
   @Test
-  void whatAKilledProcessLeftIsRemovedWhenItIsOld() throws Exception {
+  void remainsOfAKilledProcessAreRemovedWhenStale() throws Exception {
     Path old = part(NOBODY, TWO_HOURS);
     Path young = part(NOBODY, Duration.ofMinutes(10));
     Path own = part(ProcessHandle.current().pid(), Duration.ofMinutes(10));
@@ -50,7 +50,7 @@ class UnfinishedFilesTest {
 
   @Test
   void theFilesOfALivingProcessStayHoweverOld() throws Exception {
-    // The first process of the machine is older than anything it runs.
+    // The first process of the machine is older than all others.
     Instant boot = ProcessHandle.of(1).flatMap(first -> first.info().startInstant()).orElseThrow();
     Duration age = Duration.between(boot, Instant.now()).minusSeconds(1);
     assumeTrue(

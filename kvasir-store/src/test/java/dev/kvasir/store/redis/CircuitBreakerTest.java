@@ -10,13 +10,13 @@ class CircuitBreakerTest {
   private final CircuitBreaker breaker = new CircuitBreaker(Duration.ofNanos(100), () -> now);
 
   @Test
-  void aServerThatHasNotFailedIsNotLeftAlone() {
+  void aWorkingServerIsNotSuspended() {
     assertThat(breaker.isOpen()).isFalse();
     assertThat(breaker.mayProbe()).isFalse();
   }
 
   @Test
-  void afterAFailureNobodyTriesForAWhileAndThenOne() {
+  void afterAFailureCallsAreSuspendedAndThenOneProbes() {
     breaker.open();
     assertThat(breaker.mayProbe()).isFalse();
     now += 99;

@@ -24,9 +24,9 @@ class EncryptedRedisTest {
   private static final char[] OPEN = "public".toCharArray();
 
   @TempDir private Path folder;
-  private final List<String> said = new ArrayList<>();
+  private final List<String> reports = new ArrayList<>();
 
-  /** A certificate that names localhost and not its number. */
+  /** Creates a certificate for localhost, but not for its IP address. */
   private void makeCertificate() throws Exception {
     assumeTrue(
         Files.isExecutable(Path.of("/usr/bin/openssl")), "openssl is not installed in /usr/bin");
@@ -75,24 +75,24 @@ class EncryptedRedisTest {
   }
 
   @Test
-  void aServerIsBelievedByACertificateThatIsTrustedAndItsOwn() throws Exception {
+  void aServerNeedsATrustedCertificateForItsHost() throws Exception {
     makeCertificate();
     int port = RedisServer.freePort();
     RedisAddress named = RedisAddress.parse("rediss://localhost:" + port);
     RedisAddress numbered = RedisAddress.parse("rediss://127.0.0.1:" + port);
     try (RedisServer server = start(port);
-        RedisTier good = new RedisTier(named, trustingIt(), TestTimeouts.PATIENT, said::add);
+        RedisTier good = new RedisTier(named, trustingIt(), TestTimeouts.PATIENT, reports::add);
         RedisTier elsewhere =
-            new RedisTier(numbered, trustingIt(), TestTimeouts.PATIENT, said::add);
+            new RedisTier(numbered, trustingIt(), TestTimeouts.PATIENT, reports::add);
         RedisTier unknown =
-            new RedisTier(named, RedisTier.TRUSTED, TestTimeouts.PATIENT, said::add)) {
+            new RedisTier(named, RedisTier.TRUSTED, TestTimeouts.PATIENT, reports::add)) {
       assertThat(server.port()).isNotEqualTo(port);
       assertThat(good.write(BLOCK.name(), BLOCK.bytes())).isTrue();
       assertThat(bytes(good)).isEqualTo(BLOCK.bytes());
-      assertThat(said).isEmpty();
+      assertThat(reports).isEmpty();
       assertThat(bytes(elsewhere)).isNull();
       assertThat(bytes(unknown)).isNull();
-      assertThat(said)
+      assertThat(reports)
           .hasSize(2)
           .allMatch(one -> one.endsWith(": its certificate or its TLS is not to be trusted"));
     }

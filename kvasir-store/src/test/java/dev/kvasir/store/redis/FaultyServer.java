@@ -8,9 +8,9 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A server that accepts, and then does what no Redis would. */
+/** A server that accepts connections and then does not behave like Redis. */
 final class FaultyServer implements AutoCloseable {
-  /** What it does with a connection. */
+  /** What the server does with a connection. */
   interface Behavior {
     void with(Socket socket) throws IOException, InterruptedException;
   }
@@ -40,11 +40,11 @@ final class FaultyServer implements AutoCloseable {
     try {
       behavior.with(socket);
     } catch (IOException | InterruptedException e) {
-      // The other side has gone.
+      // The client has disconnected.
     }
   }
 
-  /** Connections so far. */
+  /** Returns the number of connections so far. */
   int accepted() {
     return accepted.get();
   }

@@ -25,10 +25,10 @@ class FaultyServerTest {
   private static final List<BlobName> MANY =
       LongStream.range(0, 64).mapToObj(i -> SampleBlob.block(i, 10).name()).toList();
 
-  /** Far more than the time limits add up to, far less than a caller that is stuck would take. */
+  /** Far longer than the sum of the timeouts, and far shorter than a blocked caller would take. */
   private static final Duration GENEROUS = Duration.ofSeconds(20);
 
-  private final List<String> said = Collections.synchronizedList(new ArrayList<>());
+  private final List<String> reports = Collections.synchronizedList(new ArrayList<>());
 
   private interface Use {
     void of(RedisTier tier, FaultyServer server) throws Exception;
@@ -40,7 +40,7 @@ class FaultyServerTest {
 
   private void with(RedisTimeouts timeouts, Behavior behavior, Use use) throws Exception {
     try (FaultyServer server = new FaultyServer(behavior);
-        RedisTier tier = new RedisTier(server.address(), null, timeouts, said::add)) {
+        RedisTier tier = new RedisTier(server.address(), null, timeouts, reports::add)) {
       long begin = System.nanoTime();
       use.of(tier, server);
       assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(GENEROUS);
@@ -62,7 +62,7 @@ class FaultyServerTest {
   }
 
   @Test
-  void aServerThatNeverAnswersIsAskedOnceForAllAndThenLeftAlone() throws Exception {
+  void aServerThatNeverAnswersIsCalledOnceAndThenSuspended() throws Exception {
     with(
         socket -> {},
         (tier, server) -> {
@@ -74,18 +74,18 @@ class FaultyServerTest {
             tier.delete(MANY.get(0));
           }
           assertThat(server.accepted()).isLessThan(5);
-          assertThat(said).singleElement().asString().endsWith(": it did not answer in time");
+          assertThat(reports).singleElement().asString().endsWith(": it did not answer in time");
         });
   }
 
-  /** However long the caller would wait: who is silent for that long has gone. */
+  /** A server without any reply for that long is down, however long the caller would wait. */
   @Test
-  void aSilentServerIsGivenUpBeforeAFarDeadline() throws Exception {
+  void aSilentServerIsAbandonedBeforeAFarDeadline() throws Exception {
     with(socket -> {}, (tier, server) -> assertThat(tier.read(MANY, Deadline.none())).isEmpty());
   }
 
   @Test
-  void aServerThatTakesNothingInDoesNotHoldAWriterUp() throws Exception {
+  void aServerThatReadsNothingDoesNotBlockAWriter() throws Exception {
     with(
         socket -> {},
         (tier, server) -> {
@@ -94,9 +94,9 @@ class FaultyServerTest {
         });
   }
 
-  /** Every byte comes within the time-out of a socket, and the answer never. */
+  /** Every byte arrives within the socket timeout, but the reply never ends. */
   @Test
-  void aServerThatTricklesIsGivenUpAtTheDeadline() throws Exception {
+  void aTricklingServerIsAbandonedAtTheDeadline() throws Exception {
     with(
         socket -> {
           answer(socket, "$1000000\r\n");
@@ -141,7 +141,7 @@ class FaultyServerTest {
           assertThat(read(tier)).isEmpty();
           assertThat(tier.write(MANY.get(0), new byte[10])).isFalse();
           assertThat(tier.failures()).isPositive();
-          assertThat(said).hasSize(1);
+          assertThat(reports).hasSize(1);
         });
   }
 
@@ -160,7 +160,7 @@ class FaultyServerTest {
   }
 
   @Test
-  void whatHasArrivedBeforeAServerDiesCounts() throws Exception {
+  void blobsThatArriveBeforeAServerDiesAreReturned() throws Exception {
     with(
         TestTimeouts.PATIENT,
         socket -> {
@@ -177,7 +177,7 @@ class FaultyServerTest {
   }
 
   @Test
-  void aServerThatIsSlowIsNotTakenForOneThatIsAway() throws Exception {
+  void aSlowServerIsNotTakenForOneThatIsDown() throws Exception {
     with(
         TestTimeouts.PATIENT,
         socket -> {
@@ -192,9 +192,9 @@ class FaultyServerTest {
         });
   }
 
-  /** Some servers repeat in an error what they were sent. */
+  /** Some servers echo a command in an error. */
   @Test
-  void aPasswordThatTheServerRepeatsIsNotSaid() throws Exception {
+  void aPasswordEchoedByTheServerIsNotPrinted() throws Exception {
     try (FaultyServer server =
         new FaultyServer(
             socket -> {
@@ -204,10 +204,10 @@ class FaultyServerTest {
             })) {
       String typed = server.address().toString().replace("://", "://ann:SESAME@");
       RedisAddress address = RedisAddress.parse(typed);
-      try (RedisTier tier = new RedisTier(address, null, TestTimeouts.PATIENT, said::add)) {
+      try (RedisTier tier = new RedisTier(address, null, TestTimeouts.PATIENT, reports::add)) {
         assertThat(read(tier)).isEmpty();
         assertThat(tier.name()).doesNotContain("SESAME");
-        assertThat(said)
+        assertThat(reports)
             .singleElement()
             .asString()
             .doesNotContain("SESAME")
@@ -218,11 +218,11 @@ class FaultyServerTest {
   }
 
   @Test
-  void nobodyThereIsAMiss() throws Exception {
+  void noServerIsAMiss() throws Exception {
     RedisAddress nobody = RedisAddress.parse("redis://127.0.0.1:" + RedisServer.freePort());
-    try (RedisTier tier = new RedisTier(nobody, null, TestTimeouts.PATIENT, said::add)) {
+    try (RedisTier tier = new RedisTier(nobody, null, TestTimeouts.PATIENT, reports::add)) {
       assertThat(read(tier)).isEmpty();
-      assertThat(said).singleElement().asString().endsWith(": nobody listens there");
+      assertThat(reports).singleElement().asString().endsWith(": nobody listens there");
     }
   }
 
@@ -230,9 +230,9 @@ class FaultyServerTest {
   void aClosedTierIsEmpty() throws Exception {
     RedisTier tier =
         new RedisTier(
-            RedisAddress.parse("redis://127.0.0.1:1"), null, TestTimeouts.PATIENT, said::add);
+            RedisAddress.parse("redis://127.0.0.1:1"), null, TestTimeouts.PATIENT, reports::add);
     tier.close();
     assertThat(read(tier)).isEmpty();
-    assertThat(said).isEmpty();
+    assertThat(reports).isEmpty();
   }
 }

@@ -26,7 +26,7 @@ class RedisAddressTest {
   }
 
   @Test
-  void whatIsNotSaidIsUsual() {
+  void unsetOptionsHaveDefaults() {
     RedisAddress address = RedisAddress.parse("redis://cache.example");
     assertThat(address)
         .isEqualTo(

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** A real server on a free port, that keeps nothing on disk. */
+/** A real server on a free port, without persistence. */
 final class RedisServer implements AutoCloseable {
   private static final int TRIES = 600;
 
@@ -26,7 +26,7 @@ final class RedisServer implements AutoCloseable {
     this.port = port;
   }
 
-  /** Skips the test where there is none. */
+  /** Starts a server; skips the test if none is installed. */
   static RedisServer start(Path folder, String... options) throws Exception {
     Optional<Path> program = program();
     assumeTrue(program.isPresent(), "neither redis-server nor valkey-server is installed");

@@ -23,7 +23,7 @@ class RedisTierTest extends BlobTierContract {
 
   @TempDir private static Path folder;
   private static RedisServer server;
-  private final List<String> said = new ArrayList<>();
+  private final List<String> reports = new ArrayList<>();
 
   @BeforeAll
   static void startAServer() throws Exception {
@@ -52,7 +52,7 @@ class RedisTierTest extends BlobTierContract {
   }
 
   private RedisTier open(String address) {
-    return new RedisTier(RedisAddress.parse(address), null, TestTimeouts.PATIENT, said::add);
+    return new RedisTier(RedisAddress.parse(address), null, TestTimeouts.PATIENT, reports::add);
   }
 
   private static byte[] read(BlobTier tier, BlobName name) {
@@ -64,10 +64,10 @@ class RedisTierTest extends BlobTierContract {
   }
 
   private static long timeToLive(BlobName name) {
-    return asked(Command.TTL, key(name));
+    return send(Command.TTL, key(name));
   }
 
-  private static long asked(Command command, String... arguments) {
+  private static long send(Command command, String... arguments) {
     try (Connection connection = new Connection("127.0.0.1", server.port())) {
       connection.sendCommand(command, arguments);
       return connection.getIntegerReply();
@@ -75,28 +75,28 @@ class RedisTierTest extends BlobTierContract {
   }
 
   @Test
-  void aBlobLiesUnderItsKeyForItsTime() {
+  void aBlobIsStoredUnderItsKeyForItsTimeToLive() {
     try (BlobTier tier = open()) {
       tier.write(BLOCK.name(), BLOCK.bytes());
       assertThat(timeToLive(BLOCK.name())).isBetween(7_000L, 7_200L);
-      assertThat(asked(Command.STRLEN, key(BLOCK.name()))).isEqualTo(5_000);
+      assertThat(send(Command.STRLEN, key(BLOCK.name()))).isEqualTo(5_000);
     }
   }
 
   @Test
-  void theTimeBeginsAnewWithEveryUseAndWithEveryWrite() {
+  void everyUseAndEveryWriteRenewsTheTimeToLive() {
     try (BlobTier tier = open()) {
       SampleBlob record = SampleBlob.record(7, 10);
       tier.write(BLOCK.name(), BLOCK.bytes());
       tier.write(record.name(), record.bytes());
       for (BlobName name : List.of(BLOCK.name(), record.name())) {
-        asked(Command.EXPIRE, key(name), "100");
+        send(Command.EXPIRE, key(name), "100");
       }
       tier.touch(List.of(BLOCK.name()));
       tier.write(record.name(), record.bytes());
       assertThat(timeToLive(BLOCK.name())).isGreaterThan(7_000);
       assertThat(timeToLive(record.name())).isGreaterThan(7_000);
-      asked(Command.EXPIRE, key(BLOCK.name()), "100");
+      send(Command.EXPIRE, key(BLOCK.name()), "100");
       tier.write(BLOCK.name(), BLOCK.bytes());
       assertThat(timeToLive(BLOCK.name())).isGreaterThan(7_000);
     }
@@ -126,7 +126,7 @@ class RedisTierTest extends BlobTierContract {
     try (BlobTier tier = open()) {
       tier.write(BLOCK.name(), BLOCK.bytes());
       for (int i = 0; i < 3; i++) {
-        asked(Command.CLIENT, "KILL", "TYPE", "normal", "SKIPME", "yes");
+        send(Command.CLIENT, "KILL", "TYPE", "normal", "SKIPME", "yes");
         assertThat(read(tier, BLOCK.name())).isEqualTo(BLOCK.bytes());
       }
       assertThat(tier.failures()).isZero();
@@ -134,11 +134,11 @@ class RedisTierTest extends BlobTierContract {
   }
 
   @Test
-  void aKeyThatHoldsSomethingElseIsAMissAndASentence() {
+  void aKeyOfAnotherTypeIsAMissAndIsReported() {
     try (BlobTier tier = open()) {
-      asked(Command.RPUSH, key(BLOCK.name()), "x");
+      send(Command.RPUSH, key(BLOCK.name()), "x");
       assertThat(read(tier, BLOCK.name())).isNull();
-      assertThat(said)
+      assertThat(reports)
           .containsExactly(
               "the store redis://127.0.0.1:%d/0 is left alone for 5 s: it answered WRONGTYPE"
                   .formatted(server.port()));
@@ -146,18 +146,18 @@ class RedisTierTest extends BlobTierContract {
   }
 
   @Test
-  void aServerThatComesBackIsFoundAgain() throws Exception {
+  void aServerThatRecoversIsUsedAgain() throws Exception {
     try (RedisServer other = RedisServer.start(folder);
         BlobTier tier =
             new RedisTier(
                 RedisAddress.parse("redis://127.0.0.1:" + other.port()),
                 null,
                 TestTimeouts.PERSISTENT,
-                said::add)) {
+                reports::add)) {
       tier.write(BLOCK.name(), BLOCK.bytes());
       other.stop();
       assertThat(read(tier, BLOCK.name())).isNull();
-      assertThat(said).singleElement().asString().endsWith(": nobody listens there");
+      assertThat(reports).singleElement().asString().endsWith(": nobody listens there");
       other.start();
       for (int i = 0; i < 1000 && !tier.write(BLOCK.name(), BLOCK.bytes()); i++) {
         Thread.sleep(5);
@@ -167,7 +167,7 @@ class RedisTierTest extends BlobTierContract {
   }
 
   @Test
-  void aPasswordOpensTheServerAndIsNeverSaid() throws Exception {
+  void aPasswordAuthenticatesAndIsNeverPrinted() throws Exception {
     try (RedisServer locked =
         RedisServer.start(
             folder,
@@ -186,10 +186,10 @@ class RedisTierTest extends BlobTierContract {
           BlobTier none = open("redis://" + host)) {
         assertThat(tier.write(BLOCK.name(), BLOCK.bytes())).isTrue();
         other.write(BLOCK.name(), BLOCK.bytes());
-        assertThat(said).isEmpty();
+        assertThat(reports).isEmpty();
         assertThat(read(wrong, BLOCK.name())).isNull();
         assertThat(read(none, BLOCK.name())).isNull();
-        assertThat(said)
+        assertThat(reports)
             .containsExactly(
                 "the store redis://%s/0 is left alone for 5 s: it answered WRONGPASS"
                     .formatted(host),

@@ -2,7 +2,7 @@ package dev.kvasir.store.redis;
 
 import java.time.Duration;
 
-/** Time limits for servers that answer, on machines that may be busy. */
+/** Timeouts for working servers on busy machines. */
 final class TestTimeouts {
   static final RedisTimeouts PATIENT =
       new RedisTimeouts(
@@ -11,12 +11,12 @@ final class TestTimeouts {
           Duration.ofSeconds(20),
           RedisTimeouts.DEFAULT.retryAfter());
 
-  /** Tries a server again at once. */
+  /** Retries a failed server immediately. */
   static final RedisTimeouts PERSISTENT =
       new RedisTimeouts(
           PATIENT.read(), PATIENT.write(), PATIENT.writeReply(), Duration.ofMillis(1));
 
-  /** As usual, but for writes that are over sooner. */
+  /** The defaults, except for shorter write timeouts. */
   static final RedisTimeouts BRISK =
       new RedisTimeouts(
           RedisTimeouts.DEFAULT.read(),

@@ -22,14 +22,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What every tier is held to. */
+/** The contract of every tier. */
 public abstract class BlobTierContract {
   private BlobTier opened;
 
-  /** An empty tier in working order. */
+  /** Opens an empty, working tier. */
   protected abstract BlobTier open() throws Exception;
 
-  /** Another of the same place. */
+  /** Opens another tier at the same place. */
   protected abstract BlobTier openAgain() throws Exception;
 
   private BlobTier tier() throws Exception {
@@ -49,7 +49,7 @@ public abstract class BlobTierContract {
     return tier().read(List.of(names), patience());
   }
 
-  /** The tests wait for a busy machine; callers need not. */
+  /** Returns a deadline that tolerates a busy machine. */
   private static Deadline patience() {
     return Deadline.in(Duration.ofSeconds(30));
   }
@@ -65,14 +65,14 @@ public abstract class BlobTierContract {
   }
 
   @Test
-  void whatWasNeverWrittenIsNotThere() throws Exception {
+  void blobsThatWereNeverWrittenDoNotExist() throws Exception {
     SampleBlob block = SampleBlob.block(1, 10);
     assertThat(read(block.name())).isEmpty();
     assertThat(tier().has(List.of(block.name()), patience())).isEmpty();
   }
 
   @Test
-  void severalComeInTheOrderInWhichTheyWereAskedFor() throws Exception {
+  void severalAreReturnedInTheRequestedOrder() throws Exception {
     List<BlobName> names = new ArrayList<>();
     for (int i = 0; i < 40; i++) {
       SampleBlob block = SampleBlob.block(i, 100);
@@ -88,7 +88,7 @@ public abstract class BlobTierContract {
   }
 
   @Test
-  void nothingIsAskedForAndNothingComes() throws Exception {
+  void anEmptyRequestReturnsNothing() throws Exception {
     assertThat(read()).isEmpty();
     tier().touch(List.of());
   }
@@ -105,7 +105,7 @@ public abstract class BlobTierContract {
   }
 
   @Test
-  void aRecordGivesWayToANewerOne() throws Exception {
+  void aRecordIsReplacedByANewerOne() throws Exception {
     BlobName name = SampleBlob.record(1, 10).name();
     tier().write(name, SampleBlob.bytes(2, 1000));
     tier().write(name, SampleBlob.bytes(3, 500));
@@ -114,7 +114,7 @@ public abstract class BlobTierContract {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 50_000, 100_000})
-  void aBlobIsTheSameWhereItLies(int size) throws Exception {
+  void aMappedBlobHasTheSameBytes(int size) throws Exception {
     SampleBlob block = SampleBlob.block(size, size);
     BlobName missing = SampleBlob.block(1, 10).name();
     tier().write(block.name(), block.bytes());
@@ -131,7 +131,7 @@ public abstract class BlobTierContract {
   }
 
   @Test
-  void ofThoseWhoAddToARecordAtOnceNobodyLosesAnything() throws Exception {
+  void concurrentAppendsToARecordLoseNothing() throws Exception {
     BlobTier shared = tier();
     BlobTier other = openAgain();
     BlobName name = SampleBlob.record(1, 10).name();
@@ -162,7 +162,7 @@ public abstract class BlobTierContract {
   }
 
   @Test
-  void aBlockThatWasDamagedIsForgottenAndCanBeWrittenAgain() throws Exception {
+  void aDamagedBlockIsDeletedAndCanBeWrittenAgain() throws Exception {
     BlobName name = SampleBlob.block(1, 10).name();
     tier().write(name, SampleBlob.bytes(2, 1000));
     tier().delete(name);
@@ -172,7 +172,7 @@ public abstract class BlobTierContract {
   }
 
   @Test
-  void whatIsNotThereCanBeUsedAndForgotten() throws Exception {
+  void missingBlobsCanBeTouchedAndDeleted() throws Exception {
     BlobName name = SampleBlob.block(1, 10).name();
     tier().touch(List.of(name));
     tier().delete(name);

@@ -9,11 +9,11 @@ import org.junit.jupiter.api.Test;
 
 class FailuresTest {
   private long now;
-  private final List<String> said = new ArrayList<>();
-  private final Failures failures = new Failures(said::add, () -> now);
+  private final List<String> reports = new ArrayList<>();
+  private final Failures failures = new Failures(reports::add, () -> now);
 
   @Test
-  void eachKindOfWorkIsSaidOnceInTenMinutesAndCountedAlways() {
+  void eachKindOfWorkIsReportedOnceInTenMinutesAndAlwaysCounted() {
     failures.add("reading", "a");
     failures.add("reading", "b");
     failures.add("writing", "c");
@@ -21,7 +21,7 @@ class FailuresTest {
     failures.add("reading", "d");
     now++;
     failures.add("reading", "e");
-    assertThat(said).containsExactly("a", "c", "e");
+    assertThat(reports).containsExactly("a", "c", "e");
     assertThat(failures.count()).isEqualTo(5);
   }
 }

@@ -5,7 +5,10 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.Random;
 
-/** Blobs whose bytes follow from a number, and whose name is their hash: damage is plain to see. */
+/**
+ * A blob whose bytes follow from a number and whose name is their hash, so that damage is
+ * detectable.
+ */
 public record SampleBlob(BlobName name, byte[] bytes) {
   public static SampleBlob block(long number, int size) {
     byte[] bytes = bytes(number, size);

@@ -5,9 +5,9 @@ import dev.kvasir.format.GgufValue;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Families with one feed-forward part in each layer. */
+/** Families with one feed-forward block in each layer. */
 final class DenseFamilies {
-  /** So small that most pairs of channels turn visibly within 64 positions. */
+  /** Small enough that most channel pairs rotate visibly within 64 positions. */
   static final float ROPE_BASE = 1000;
 
   private DenseFamilies() {}
@@ -19,14 +19,14 @@ final class DenseFamilies {
     return model;
   }
 
-  /** Llama of which all layers are local; GGUF gives it no name of its own. */
+  /** Llama with only local layers; GGUF has no architecture name for it. */
   static FamilyModel mistral(String name) {
     return mistral(name, "llama");
   }
 
   /**
-   * The same as llama.cpp runs it. It takes no notice of a window of {@code llama}; but Granite
-   * with scales of 1 and sinks that take nothing is Llama with windows.
+   * The same model in a form that llama.cpp supports. It ignores the window of {@code llama};
+   * Granite with scales of 1 and neutral sinks is Llama with windows.
    */
   static FamilyModel mistralAsGranite(String name) {
     FamilyModel model = mistral(name, "granite_swa");
@@ -42,14 +42,14 @@ final class DenseFamilies {
 
   private static FamilyModel mistral(String name, String architecture) {
     FamilyModel model = new FamilyModel(name, architecture, "mistral", FamilySizes.WIDE);
-    model.ropeBase(10_000); // which Granite's local layers have, whatever else a file says
+    model.ropeBase(10_000); // the value of Granite's local layers, whatever else a file says
     model.putMetadata("attention.sliding_window", 40);
     model.json("sliding_window", 40);
     neighbours(model);
     return model;
   }
 
-  /** As many times true. */
+  /** Returns an array of {@code count} true values. */
   private static GgufValue bools(int count) {
     ByteBuffer bytes = ByteBuffer.allocate(12 + count).order(ByteOrder.LITTLE_ENDIAN);
     bytes.putInt(7).putLong(count);
@@ -122,7 +122,7 @@ final class DenseFamilies {
     model.json(property, value);
   }
 
-  /** No norm before, one after; queries and keys are normed over all heads at once. */
+  /** Norms after the blocks only; queries and keys are normalized over all heads at once. */
   static FamilyModel olmo2(String name) {
     FamilyModel model = new FamilyModel(name, "olmo2", "olmo2", FamilySizes.SQUARE);
     model.ropeBase(ROPE_BASE);
@@ -138,7 +138,7 @@ final class DenseFamilies {
     return model;
   }
 
-  /** Every fourth layer knows no positions. */
+  /** Every fourth layer has no RoPE. */
   static FamilyModel smollm3(String name) {
     FamilyModel model =
         new FamilyModel(name, "smollm3", "smollm3", FamilySizes.SQUARE.withLayers(5));
@@ -155,7 +155,7 @@ final class DenseFamilies {
     return model;
   }
 
-  /** Projections that are one: queries, keys and values; gate and up. */
+  /** Fused projections: queries, keys and values; gate and up. */
   static FamilyModel phi3(String name) {
     FamilySizes sizes = FamilySizes.SQUARE;
     FamilyModel model = new FamilyModel(name, "phi3", "phi3", sizes);

@@ -1,6 +1,6 @@
 package dev.kvasir.family;
 
-/** Families whose feed-forward part is chosen token by token. */
+/** Mixture-of-experts families. */
 final class ExpertFamilies {
   private static final int EXPERTS = 8;
   private static final int WIDTH = 32;
@@ -28,7 +28,7 @@ final class ExpertFamilies {
     return model;
   }
 
-  /** Weights of experts are not made to sum to one, and one expert that all share has a gate. */
+  /** Expert weights are not normalized, and a shared expert has a gate. */
   static FamilyModel qwen2moe(String name) {
     int shared = 48;
     FamilyModel model = new FamilyModel(name, "qwen2moe", "qwen2_moe", FamilySizes.SQUARE);
@@ -59,7 +59,7 @@ final class ExpertFamilies {
     return model;
   }
 
-  /** To GGUF it is Llama with experts. */
+  /** In GGUF this is Llama with experts. */
   static FamilyModel mixtral(String name) {
     FamilySizes sizes = FamilySizes.WIDE;
     FamilyModel model = new FamilyModel(name, "llama", "mixtral", sizes);

@@ -2,7 +2,7 @@ package dev.kvasir.family;
 
 import java.util.function.Function;
 
-/** Every model that is held to a golden. */
+/** All models that are compared with a golden. */
 enum Family {
   LLAMA("llama", DenseFamilies::llama),
   MISTRAL("mistral", DenseFamilies::mistral, DenseFamilies::mistralAsGranite),
@@ -48,7 +48,7 @@ enum Family {
     this.forLlamaCpp = forLlamaCpp;
   }
 
-  /** What its files are called. */
+  /** Returns the base name of its files. */
   String fileName() {
     return fileName;
   }
@@ -57,7 +57,7 @@ enum Family {
     return recipe.apply(fileName);
   }
 
-  /** The same model as llama.cpp is given it. */
+  /** Returns the same model in the form given to llama.cpp. */
   FamilyModel modelForLlamaCpp() {
     return forLlamaCpp.apply(fileName);
   }

@@ -5,8 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Writes the models to a folder: {@code NAME.gguf} for llama.cpp, and {@code NAME} as Hugging Face
- * lays it out.
+ * Writes the models to a folder: {@code NAME.gguf} for llama.cpp, and {@code NAME} in the layout of
+ * Hugging Face.
  */
 final class FamilyFiles {
   private FamilyFiles() {}

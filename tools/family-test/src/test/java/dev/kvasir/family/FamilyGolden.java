@@ -9,16 +9,16 @@ import java.util.Arrays;
 import java.util.stream.Stream;
 
 /**
- * What llama.cpp computed of a model, see {@code golden/README.md}.
+ * The results of llama.cpp for a model; see {@code golden/README.md}.
  *
- * @param crc of the file that it was given
+ * @param crc of the file given to llama.cpp
  * @param logits of each token
- * @param greedy the likeliest ids after the first {@link #GREEDY_AFTER} tokens, one after another
+ * @param greedy continuation after the first {@link #GREEDY_AFTER} tokens
  */
 record FamilyGolden(String crc, float[][] logits, int[] greedy) {
   static final int GREEDY_AFTER = 16;
 
-  /** Which llama.cpp was told that the sequence may have; it matters to LongRoPE. */
+  /** The sequence limit given to llama.cpp, which matters for LongRoPE. */
   static final int CONTEXT_LIMIT = 256;
 
   private static final Path FOLDER = Path.of("golden");

@@ -17,26 +17,26 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A tiny model of every family against what llama.cpp computes of it in 32-bit floats. */
+/** Compares a tiny model of every family with llama.cpp in 32-bit floats. */
 class FamilyGoldenTest {
-  /** Logits are about 2 in size; llama.cpp looks gelu up in a table of 16-bit floats. */
+  /** Logits are about 2 in size; llama.cpp uses a table of 16-bit floats for GELU. */
   private static final double LLAMA_CPP = 1e-2;
 
   /**
-   * The same weights under other names, perhaps in another order of sums. As far apart are these
-   * logits and llama.cpp's where nothing is looked up: up to 4e-5.
+   * The same weights under other names, perhaps with another summation order. Without tables,
+   * llama.cpp differs by up to 4e-5 as well.
    */
   private static final double SAME_MODEL = 5e-5;
 
   /**
-   * In nats a token, of eight bits for keys and values. Without experts it is 5e-3 at the most;
-   * with them a token that stands between two may choose the other.
+   * Nats per token for 8-bit keys and values. Without experts it is at most 5e-3; with them, a
+   * token close to a routing boundary may select another expert.
    */
   private static final double EIGHT_BITS = 2e-2;
 
   /**
-   * Of 26 layers, where one other expert leads to many: 16-bit floats cost up to 1.4e-2, and four
-   * bits leave little to lose. A wrong page would cost as much at eight.
+   * Models with 26 layers, where one other expert leads to many. 16-bit floats cost up to 1.4e-2,
+   * and four bits leave little to lose. A wrong page would cost as much with eight bits.
    */
   private static final Set<Family> SATURATED =
       EnumSet.of(Family.DEEPSEEK2_LITE, Family.DEEPSEEK2_LITE_YARN);
@@ -95,14 +95,13 @@ class FamilyGoldenTest {
   }
 
   /**
-   * The weights are random and their logits lively, so that no width is free; but rounding noise
-   * falls with every bit, to a quarter in what it costs, and a page that is read wrongly costs as
-   * much at any width.
+   * Weights are random and logits large, so every width has a cost. Rounding noise falls with every
+   * bit, its cost to a quarter, while a wrongly read page costs the same at any width.
    */
   @ParameterizedTest
   @EnumSource
-  void aPackedCacheLosesLessWithEveryBit(Family family) {
-    // A block of the cache is packed after the first part, and the second reads it.
+  void aQuantizedCacheLosesLessWithEveryBit(Family family) {
+    // A block of the cache is quantized after the first part, and the second part reads it.
     int[] first = repeated(144);
     int[] second = FamilyGolden.of(family).greedy();
     FamilyRunner runs = gguf(family);
@@ -113,7 +112,7 @@ class FamilyGoldenTest {
       lost[bits] = KlDivergence.mean(expected, runs.tokenByTokenAfter(first, spec, second));
     }
     if (family == Family.MISTRAL) {
-      // Its layers look back 40 tokens, which are never packed: only a 16-bit window shows.
+      // Its layers attend to 40 tokens, which are never quantized: only the 16-bit window matters.
       assertThat(lost[2]).isEqualTo(lost[8]).isBetween(0.0, 1e-5);
       return;
     }

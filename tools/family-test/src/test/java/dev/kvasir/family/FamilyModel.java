@@ -12,8 +12,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A tiny random decoder of a family: what a GGUF file says of it, and what a folder as Hugging Face
- * lays it out says of the same model. Its weights depend on its name alone.
+ * A tiny random decoder, as a GGUF file and as a Hugging Face folder. Its weights depend only on
+ * its name.
  */
 final class FamilyModel {
   static final int VOCABULARY = 96;
@@ -30,8 +30,8 @@ final class FamilyModel {
   private float normShift;
 
   /**
-   * @param architecture what GGUF calls the family
-   * @param modelType what Hugging Face calls it
+   * @param architecture name in GGUF
+   * @param modelType name in Hugging Face
    */
   FamilyModel(String name, String architecture, String modelType, FamilySizes sizes) {
     this.name = name;
@@ -59,8 +59,8 @@ final class FamilyModel {
     json("num_attention_heads", sizes.queryHeads());
     putMetadata("attention.head_count_kv", sizes.kvHeads());
     json("num_key_value_heads", sizes.kvHeads());
-    epsilon(1e-3f); // so large that a wrong one shows
-    json("pad_token_id", 0); // for transformers, whose defaults lie beyond so few tokens
+    epsilon(1e-3f); // large enough to expose a wrong value
+    json("pad_token_id", 0); // the default of transformers exceeds this vocabulary
   }
 
   void epsilon(float epsilon) {
@@ -123,17 +123,17 @@ final class FamilyModel {
     return json;
   }
 
-  /** Folders of the family store the weights of norms without this. */
+  /** Sets what folders of the family subtract from the weights of norms. */
   void storeNormsWithout(float shift) {
     normShift = shift;
   }
 
-  /** Random numbers of this model, of which each tensor has its own. */
+  /** Returns random values that depend on the model and the tensor. */
   TensorValues random(String tensor, double middle, double spread, int... shape) {
     return TensorValues.random(name + "/" + tensor, middle, spread, shape);
   }
 
-  /** A matrix whose products are {@code gain} times as large as what it multiplies. */
+  /** Returns a matrix whose products are {@code gain} times as large as its input. */
   TensorValues randomMatrix(String tensor, double gain, int... shape) {
     return random(tensor, 0, gain / Math.sqrt(shape[shape.length - 1]), shape);
   }
@@ -144,7 +144,7 @@ final class FamilyModel {
     }
   }
 
-  /** Of numbers that four bits hold exactly. */
+  /** Adds values that MXFP4 represents exactly. */
   void ggufMxfp4(String tensor, TensorValues values) {
     gguf(tensor, values);
     mxfp4.put(tensor, Mxfp4.gguf(values));
@@ -160,7 +160,7 @@ final class FamilyModel {
     folder(tensor, FolderTensor.f32(values));
   }
 
-  /** A matrix that both formats hold as it is; names are without {@code .weight}. */
+  /** Adds a matrix with the same values in both formats; names are without {@code .weight}. */
   void matrix(String gguf, String huggingFace, double gain, int rows, int columns) {
     TensorValues values = randomMatrix(gguf, gain, rows, columns);
     gguf(gguf + ".weight", values);
@@ -183,7 +183,7 @@ final class FamilyModel {
     folder(huggingFace + ".weight", stored);
   }
 
-  /** What stands before and after all layers, with weights of the output's own. */
+  /** Adds the embedding, the final norm and separate output weights. */
   void ends() {
     embedding(1);
     norm("output_norm", "model.norm", sizes.hidden());
@@ -192,8 +192,8 @@ final class FamilyModel {
   }
 
   /**
-   * The same with the embedding as weights of the output. It is small, for else every token would
-   * be followed by itself, and the last norm makes up for that.
+   * Adds the embedding as output weights too. It is small, since otherwise every token would
+   * predict itself; the final norm compensates.
    */
   void tiedEnds(double embeddingSize, double outputNorm) {
     embedding(embeddingSize);

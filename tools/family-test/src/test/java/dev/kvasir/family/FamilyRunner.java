@@ -13,9 +13,9 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** A loaded model and the ways to run it. */
+/** A loaded model and ways to run it. */
 final class FamilyRunner implements AutoCloseable {
-  /** As many as llama.cpp was asked for, by which it chooses between the factors of LongRoPE. */
+  /** The limit given to llama.cpp, which selects the LongRoPE factors by it. */
   private static final OptionalInt CONTEXT = OptionalInt.of(FamilyGolden.CONTEXT_LIMIT);
 
   private final WorkerPool workers;
@@ -62,7 +62,9 @@ final class FamilyRunner implements AutoCloseable {
     return tokenByTokenAfter(new int[0], spec, tokens);
   }
 
-  /** The rows of the tokens that follow a text which was read in one step. */
+  /**
+   * Returns the logits of tokens decoded one by one after a text that was prefilled in one step.
+   */
   float[][] tokenByTokenAfter(int[] text, String spec, int[] tokens) {
     try (KvCache cache = newCache(spec)) {
       if (text.length > 0) {
@@ -76,7 +78,7 @@ final class FamilyRunner implements AutoCloseable {
     }
   }
 
-  /** The likeliest id after the prompt, the likeliest after that, and so on. */
+  /** Returns the greedy continuation of a prompt. */
   int[] greedy(String spec, int[] prompt, int count) {
     try (KvCache cache = newCache(spec)) {
       float[][] rows = step(cache, prompt);

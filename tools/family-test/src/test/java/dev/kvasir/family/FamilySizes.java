@@ -1,12 +1,12 @@
 package dev.kvasir.family;
 
-/** How large a tiny model is. */
+/** The sizes of a tiny model. */
 record FamilySizes(
     int layers, int hidden, int feedForward, int queryHeads, int kvHeads, int headDim) {
-  /** Four layers, heads that together are as wide as the hidden state. */
+  /** Four layers whose heads together are as wide as the hidden state. */
   static final FamilySizes SQUARE = new FamilySizes(4, 64, 96, 4, 2, 16);
 
-  /** The same with heads that are wider. */
+  /** Like {@link #SQUARE} with wider heads. */
   static final FamilySizes WIDE = new FamilySizes(4, 64, 96, 4, 2, 32);
 
   FamilySizes withLayers(int other) {

@@ -3,7 +3,7 @@ package dev.kvasir.family;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** A tensor as safetensors holds it. */
+/** A tensor of a safetensors file. */
 record FolderTensor(String dtype, byte[] bytes, long... shape) {
   static FolderTensor f32(TensorValues values) {
     ByteBuffer out = littleEndian(Float.BYTES * values.floats().length);
@@ -13,7 +13,7 @@ record FolderTensor(String dtype, byte[] bytes, long... shape) {
     return new FolderTensor("F32", out.array(), values.longShape());
   }
 
-  /** Of numbers that 16 bits hold exactly. */
+  /** Encodes values that bf16 represents exactly. */
   static FolderTensor bf16(TensorValues values) {
     ByteBuffer out = littleEndian(Short.BYTES * values.floats().length);
     for (float value : values.floats()) {

@@ -3,13 +3,13 @@ package dev.kvasir.family;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 
-/** Norms before and after, local and global layers, embeddings that are scaled. */
+/** Norms before and after, local and global layers, and scaled embeddings. */
 final class GemmaFamilies {
   private static final int WINDOW = 16;
 
   private GemmaFamilies() {}
 
-  /** Every other layer is local; scores and logits are capped, both within their usual size. */
+  /** Every other layer is local; scores and logits have soft caps within their usual range. */
   static FamilyModel gemma2(String name) {
     FamilyModel model = new FamilyModel(name, "gemma2", "gemma2", FamilySizes.WIDE);
     common(model, 2);
@@ -28,7 +28,7 @@ final class GemmaFamilies {
     model.json(key, cap);
   }
 
-  /** Five local layers, one global whose positions are stretched, and one local again. */
+  /** Five local layers, a global one with RoPE scaling, and one local layer. */
   static FamilyModel gemma3(String name) {
     FamilyModel model = gemma3(name, FamilySizes.WIDE.withLayers(7));
     model.ropeBase(100_000);
@@ -42,7 +42,7 @@ final class GemmaFamilies {
     return model;
   }
 
-  /** One head of 256 channels for four queries, as the smallest of the family has it. */
+  /** One KV head of 256 channels for four query heads, like the smallest model of the family. */
   static FamilyModel gemma3Wide(String name) {
     FamilyModel model = gemma3(name, FamilySizes.WIDE.withLayers(6).withHeads(4, 1, 256));
     model.ropeBase(5000);

@@ -4,8 +4,8 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 
 /**
- * Sinks in attention, local and global layers, experts with biases and a clamped gate. The experts'
- * weights are such as MXFP4 holds exactly.
+ * Attention sinks, local and global layers, experts with biases and a clamped gate. MXFP4
+ * represents the expert weights exactly.
  */
 final class GptOss {
   private static final int WINDOW = 16;
@@ -14,7 +14,7 @@ final class GptOss {
 
   private GptOss() {}
 
-  /** How the experts' weights are stored. */
+  /** The storage format of the expert weights. */
   private enum Experts {
     FLOATS,
     MXFP4
@@ -24,7 +24,7 @@ final class GptOss {
     return model(name, Experts.FLOATS);
   }
 
-  /** The same weights as released files have them. */
+  /** Returns the same weights in the format of the released files. */
   static FamilyModel withMxfp4(String name) {
     FamilyModel model = model(name, Experts.MXFP4);
     JsonObject method = new JsonObject();
@@ -81,7 +81,7 @@ final class GptOss {
     parts.matrix("ffn_gate_inp", "mlp.router", 2, EXPERTS, hidden);
     parts.bias("ffn_gate_inp", "mlp.router", EXPERTS);
     String gguf = FamilyModel.gguf(layer);
-    // Large enough that the clamp at 7 is met.
+    // Large enough to reach the clamp at 7.
     TensorValues gate = weights(model, stored, gguf + "ffn_gate_exps", -3, WIDTH, hidden);
     TensorValues up = weights(model, stored, gguf + "ffn_up_exps", -3, WIDTH, hidden);
     TensorValues down = weights(model, stored, gguf + "ffn_down_exps", -6, hidden, WIDTH);
@@ -105,7 +105,7 @@ final class GptOss {
     return values;
   }
 
-  /** Floats of a folder are turned; codes are not. */
+  /** Adds expert weights to the folder: floats are transposed, codes are not. */
   private static void toFolder(
       FamilyModel model, Experts stored, String name, TensorValues values) {
     switch (stored) {

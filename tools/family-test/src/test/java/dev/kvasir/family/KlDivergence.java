@@ -1,10 +1,10 @@
 package dev.kvasir.family;
 
-/** How far one row of logits is from another as a distribution of the next token. */
+/** The KL divergence between next-token distributions given as logits. */
 final class KlDivergence {
   private KlDivergence() {}
 
-  /** Kullback and Leibler's, in nats, averaged over the rows; NaN where a logit is no number. */
+  /** Returns the mean over rows in nats; NaN if a logit is NaN. */
   static double mean(float[][] expected, float[][] found) {
     double sum = 0;
     for (int row = 0; row < expected.length; row++) {

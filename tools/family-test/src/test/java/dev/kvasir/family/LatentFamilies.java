@@ -3,25 +3,28 @@ package dev.kvasir.family;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 
-/** DeepSeek: keys and values of all heads are made of one latent vector a token. */
+/** DeepSeek: the keys and values of all heads come from one latent vector per token. */
 final class LatentFamilies {
   private static final int LATENT = 32;
   private static final int QUERY_LATENT = 24;
-  private static final int PLAIN = 16; // channels of a head that know no positions
+  private static final int PLAIN = 16; // channels of a head without RoPE
   private static final int ROTATED = 16;
   private static final int VALUE = 24;
   private static final int WIDTH = 32;
   private static final int SHARED = 2;
 
-  /** llama.cpp tells the small ones, which have no latent queries, by their number of layers. */
+  /**
+   * llama.cpp recognises the small models, which have no latent queries, by their number of layers.
+   */
   private static final int LITE_LAYERS = 26;
 
   /**
-   * What the variants differ in.
+   * The differences between variants.
    *
    * @param queryLatent 0 for none
-   * @param split whether a GGUF file has keys and values of the latent apart, to be absorbed into
-   *     queries and outputs; files of 2024 have them in one matrix, as folders have
+   * @param split whether a GGUF file stores the key and value projections of the latent separately,
+   *     to be absorbed into queries and outputs; files of 2024 store them as one matrix, like
+   *     folders
    */
   private record Variant(
       String modelType, int layers, int queryLatent, int experts, int used, boolean split) {}
@@ -64,7 +67,9 @@ final class LatentFamilies {
     return model;
   }
 
-  /** As the third version has it: sigmoids, a bias that chooses and does not weigh, groups. */
+  /**
+   * The third version: sigmoid scores, a bias that affects only the selection, and expert groups.
+   */
   static FamilyModel withGroups(String name) {
     int experts = 12;
     FamilyModel model = model(name, new Variant("deepseek_v3", 4, QUERY_LATENT, experts, 3, true));
@@ -91,7 +96,7 @@ final class LatentFamilies {
   private static FamilyModel model(String name, Variant variant) {
     FamilySizes sizes = new FamilySizes(variant.layers(), 64, 96, 4, 1, PLAIN + ROTATED);
     FamilyModel model = new FamilyModel(name, "deepseek2", variant.modelType(), sizes);
-    model.epsilon(1e-6f); // which transformers has for norms of latents, whatever a file says
+    model.epsilon(1e-6f); // transformers uses this for norms of latents, whatever a file says
     describeHeads(model, variant);
     describeExperts(model, variant);
     model.ropeBase(DenseFamilies.ROPE_BASE);
@@ -166,7 +171,7 @@ final class LatentFamilies {
     }
   }
 
-  /** A folder has keys and values of a head one after the other; GGUF has keys turned. */
+  /** A folder has the keys and values of a head in succession; GGUF has transposed keys. */
   private static void keysAndValues(FamilyModel model, int layer, Variant variant) {
     int heads = model.sizes().queryHeads();
     String stem = FamilyModel.gguf(layer);

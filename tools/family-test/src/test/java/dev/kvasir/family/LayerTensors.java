@@ -1,8 +1,8 @@
 package dev.kvasir.family;
 
-/** What the layers of most families are made of, under the names that most of them share. */
+/** The tensors of a layer under the names that most families share. */
 final class LayerTensors {
-  /** Scores are then about 2 in size, and attention is neither flat nor all on one token. */
+  /** Makes scores about 2 in size, so that attention is neither uniform nor on a single token. */
   private static final double QUERY_GAIN = 1.4;
 
   private final FamilyModel model;
@@ -29,20 +29,20 @@ final class LayerTensors {
     model.matrix(gguf + ggufStem, huggingFace + huggingFaceStem, gain, rows, columns);
   }
 
-  /** Norms before attention and before the feed-forward part, as in Llama. */
+  /** Adds norms before attention and before the feed-forward block, as in Llama. */
   void normsBefore() {
     norm("attn_norm", "input_layernorm");
     norm("ffn_norm", "post_attention_layernorm");
   }
 
-  /** Heads that rotate halves in both formats. */
+  /** Adds heads that rotate halves in both formats. */
   void attention() {
     matrix("attn_q", "self_attn.q_proj", QUERY_GAIN, sizes.queries(), sizes.hidden());
     matrix("attn_k", "self_attn.k_proj", QUERY_GAIN, sizes.keys(), sizes.hidden());
     valuesAndOutput();
   }
 
-  /** Heads whose halves conversion to GGUF has made neighbours. */
+  /** Adds heads whose halves the conversion to GGUF interleaves. */
   void neighbouringAttention() {
     neighbours("attn_q", "self_attn.q_proj", sizes.queryHeads());
     neighbours("attn_k", "self_attn.k_proj", sizes.kvHeads());
@@ -71,7 +71,7 @@ final class LayerTensors {
     model.bias(gguf + ggufStem, huggingFace + huggingFaceStem, 0.3, length);
   }
 
-  /** Norms of queries and keys, over as many channels. */
+  /** Adds norms of queries and keys over the given numbers of channels. */
   void queryNorms(int queryChannels, int keyChannels) {
     norm("attn_q_norm", "self_attn.q_norm", queryChannels);
     norm("attn_k_norm", "self_attn.k_norm", keyChannels);
@@ -81,20 +81,20 @@ final class LayerTensors {
     gated("", "mlp.", sizes.feedForward());
   }
 
-  /** Gate, up and down, with an ending of their GGUF names and a beginning of the others. */
-  void gated(String ending, String beginning, int width) {
-    matrix("ffn_gate" + ending, beginning + "gate_proj", 1.3, width, sizes.hidden());
-    matrix("ffn_up" + ending, beginning + "up_proj", 1.3, width, sizes.hidden());
-    matrix("ffn_down" + ending, beginning + "down_proj", 1.3, sizes.hidden(), width);
+  /** Adds gate, up and down, with a suffix of the GGUF names and a prefix of the others. */
+  void gated(String suffix, String prefix, int width) {
+    matrix("ffn_gate" + suffix, prefix + "gate_proj", 1.3, width, sizes.hidden());
+    matrix("ffn_up" + suffix, prefix + "up_proj", 1.3, width, sizes.hidden());
+    matrix("ffn_down" + suffix, prefix + "down_proj", 1.3, sizes.hidden(), width);
   }
 
   /**
-   * A router and its experts: three dimensions in GGUF, one matrix each in a folder.
+   * Adds a router and its experts: one 3-D tensor in GGUF, one matrix for each expert in a folder.
    *
-   * @param names what a folder calls gate, up and down
+   * @param names of gate, up and down in a folder
    */
   void experts(String block, int count, int width, String... names) {
-    // Logits of about 2 in size: some experts are clearly wanted, and all are chosen sometimes.
+    // Router logits of about 2: some experts clearly win, and all are selected sometimes.
     matrix("ffn_gate_inp", block + "gate", 2, count, sizes.hidden());
     expert("ffn_gate_exps", block, names[0], count, width, sizes.hidden());
     expert("ffn_up_exps", block, names[1], count, width, sizes.hidden());

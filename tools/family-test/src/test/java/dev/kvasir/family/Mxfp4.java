@@ -2,9 +2,9 @@ package dev.kvasir.family;
 
 import java.util.Arrays;
 
-/** Numbers of four bits with a power of two for 32 of them. */
+/** MXFP4: 4-bit floats with a shared power of two for 32 values. */
 final class Mxfp4 {
-  /** What GGUF calls the type. */
+  /** The type number in GGUF. */
   static final int GGUF_TYPE = 39;
 
   private static final int BLOCK = 32;
@@ -15,8 +15,8 @@ final class Mxfp4 {
   private Mxfp4() {}
 
   /**
-   * The nearest numbers, where those within three standard deviations of 1 fill the range of four
-   * bits; every other block is half as large.
+   * Rounds to MXFP4 values, so that three standard deviations of 1 fill the range; every other
+   * block is half as large.
    *
    * @param exponent the power of two of the larger blocks
    */
@@ -38,7 +38,7 @@ final class Mxfp4 {
   }
 
   /**
-   * Blocks as GGUF has them: the power of two, then values 0 to 15 in low, 16 to 31 in high bits.
+   * Returns GGUF blocks: the power of two, then values 0 to 15 in low and 16 to 31 in high bits.
    */
   static byte[] gguf(TensorValues values) {
     int blocks = values.floats().length / BLOCK;
@@ -55,7 +55,7 @@ final class Mxfp4 {
     return bytes;
   }
 
-  /** Codes as a folder has them: two neighbours in a byte. */
+  /** Returns the codes of a folder, two neighbours in a byte. */
   static FolderTensor folderBlocks(TensorValues values) {
     byte[] bytes = new byte[values.floats().length / 2];
     for (int i = 0; i < bytes.length; i++) {
@@ -68,7 +68,7 @@ final class Mxfp4 {
     return new FolderTensor("U8", bytes, shape[0], shape[1], shape[2] / BLOCK, BLOCK / 2);
   }
 
-  /** The powers of two, which a folder has in a tensor of their own. */
+  /** Returns the powers of two, which a folder has in a separate tensor. */
   static FolderTensor folderScales(TensorValues values) {
     byte[] bytes = new byte[values.floats().length / BLOCK];
     for (int block = 0; block < bytes.length; block++) {
@@ -78,7 +78,7 @@ final class Mxfp4 {
     return new FolderTensor("U8", bytes, shape[0], shape[1], shape[2] / BLOCK);
   }
 
-  /** The smallest with which the largest value of a block is not beyond the largest size. */
+  /** Returns the smallest power with which the block's largest value is representable. */
   private static int power(TensorValues values, int block) {
     float largest = Float.MIN_NORMAL;
     for (int i = 0; i < BLOCK; i++) {

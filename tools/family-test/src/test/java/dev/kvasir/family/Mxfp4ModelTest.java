@@ -6,12 +6,12 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** gpt-oss with experts of four bits, as it is released: exactly the weights of the golden. */
+/** gpt-oss with MXFP4 experts as released: exactly the weights of the golden. */
 class Mxfp4ModelTest {
   /**
-   * In nats a token. Activations that meet codes are rounded to eight bits, and may then be led to
-   * another expert, so that single logits are not held. llama.cpp, which rounds them as well, is
-   * 0.0009 from its own golden.
+   * Nats per token. Activations are rounded to eight bits for quantized weights, which may change
+   * the routing, so single logits are not compared. llama.cpp rounds them too and is 0.0009 from
+   * its own golden.
    */
   private static final double ROUNDED_ACTIVATIONS = 0.005;
 

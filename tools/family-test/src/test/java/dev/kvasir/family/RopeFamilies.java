@@ -3,7 +3,7 @@ package dev.kvasir.family;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 
-/** Families whose positions are stretched for long contexts, in the ways that files say it. */
+/** Families with RoPE scaling for long contexts, in all forms that files use. */
 final class RopeFamilies {
   private RopeFamilies() {}
 
@@ -19,7 +19,7 @@ final class RopeFamilies {
     return model;
   }
 
-  /** Three local layers, which are not stretched, and a global one that is. */
+  /** Three local layers without scaling and a global one with it. */
   static FamilyModel olmo3(String name) {
     FamilyModel model = DenseFamilies.olmo2(name);
     model.json().addProperty("model_type", "olmo3");
@@ -35,7 +35,7 @@ final class RopeFamilies {
     return model;
   }
 
-  /** A rule in a folder, and the rule worked out in GGUF. */
+  /** The folder states the rule, and the GGUF file has the resulting factors. */
   static FamilyModel llama3(String name) {
     FamilyModel model = DenseFamilies.llama(name);
     double factor = 8;
@@ -50,22 +50,24 @@ final class RopeFamilies {
     int dim = model.sizes().headDim();
     float[] divisors = new float[dim / 2];
     for (int i = 0; i < divisors.length; i++) {
-      double turns = context / (2 * Math.PI * Math.pow(DenseFamilies.ROPE_BASE, 2.0 * i / dim));
-      double kept = Math.clamp((turns - 1) / (4 - 1), 0, 1);
-      divisors[i] = (float) (1 / (kept + (1 - kept) / factor));
+      double rotations = context / (2 * Math.PI * Math.pow(DenseFamilies.ROPE_BASE, 2.0 * i / dim));
+      double unscaled = Math.clamp((rotations - 1) / (4 - 1), 0, 1);
+      divisors[i] = (float) (1 / (unscaled + (1 - unscaled) / factor));
     }
     model.gguf("rope_freqs.weight", new TensorValues(divisors, divisors.length));
     return model;
   }
 
-  /** LongRoPE where the sequence may not grow beyond the context that the model began with. */
+  /** LongRoPE with a sequence limit within the original context. */
   static FamilyModel phi3Short(String name) {
     FamilyModel model = DenseFamilies.phi3(name);
     longRope(model, 2 * FamilyGolden.CONTEXT_LIMIT, model.sizes().headDim());
     return model;
   }
 
-  /** LongRoPE beyond that context, with heads that turn three quarters of their channels. */
+  /**
+   * LongRoPE beyond the original context, with heads that rotate three quarters of their channels.
+   */
   static FamilyModel phi3Long(String name) {
     FamilyModel model = DenseFamilies.phi3(name);
     int rotated = model.sizes().headDim() * 3 / 4;

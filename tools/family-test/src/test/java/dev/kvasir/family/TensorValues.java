@@ -5,14 +5,14 @@ import java.util.SplittableRandom;
 import java.util.function.IntUnaryOperator;
 
 /**
- * The numbers of a tensor in full precision.
+ * The values of a tensor in full precision.
  *
  * @param shape outermost dimension first
  */
 record TensorValues(float[] floats, int... shape) {
   /**
-   * Random numbers that depend on nothing but the text: evenly spread around {@code middle}, with a
-   * standard deviation of {@code spread}.
+   * Returns uniform random values that depend only on the seed text, with mean {@code middle} and
+   * standard deviation {@code spread}.
    */
   static TensorValues random(String seed, double middle, double spread, int... shape) {
     long hash = 1125899906842597L;
@@ -61,7 +61,7 @@ record TensorValues(float[] floats, int... shape) {
     return new TensorValues(floats, other);
   }
 
-  /** So many rows, each of them the one that {@code from} says. */
+  /** Returns {@code count} rows, each copied from the row that {@code from} returns. */
   TensorValues withRows(int count, IntUnaryOperator from) {
     int size = rowSize();
     float[] taken = new float[count * size];
@@ -77,13 +77,13 @@ record TensorValues(float[] floats, int... shape) {
     return withRows(count, row -> first + row);
   }
 
-  /** One entry of the outermost dimension, which is gone. */
+  /** Returns one slice of the outermost dimension. */
   TensorValues part(int index) {
     int[] sizes = Arrays.copyOfRange(shape, 1, shape.length);
     return rows(index, 1).reshaped(sizes);
   }
 
-  /** The rows of another after these. */
+  /** Concatenates rows. */
   TensorValues then(TensorValues other) {
     float[] both = Arrays.copyOf(floats, floats.length + other.floats.length);
     System.arraycopy(other.floats, 0, both, floats.length, other.floats.length);
@@ -93,8 +93,8 @@ record TensorValues(float[] floats, int... shape) {
   }
 
   /**
-   * The rows of each head as conversion to GGUF orders them for families that rotate neighbours: of
-   * the two halves of a head one row each in turn.
+   * Reorders the rows of each head like the conversion to GGUF for families that rotate neighbours:
+   * the rows of both halves alternate.
    */
   TensorValues withNeighbouringHalves(int heads) {
     int headDim = rows() / heads;
@@ -106,26 +106,26 @@ record TensorValues(float[] floats, int... shape) {
         });
   }
 
-  /** The last two dimensions exchanged. */
+  /** Transposes the last two dimensions. */
   TensorValues transposed() {
     int rank = shape.length;
     int rows = shape[rank - 2];
     int columns = shape[rank - 1];
-    float[] turned = new float[floats.length];
+    float[] transposed = new float[floats.length];
     for (int at = 0; at < floats.length; at += rows * columns) {
       for (int row = 0; row < rows; row++) {
         for (int column = 0; column < columns; column++) {
-          turned[at + column * rows + row] = floats[at + row * columns + column];
+          transposed[at + column * rows + row] = floats[at + row * columns + column];
         }
       }
     }
     int[] sizes = shape.clone();
     sizes[rank - 2] = columns;
     sizes[rank - 1] = rows;
-    return new TensorValues(turned, sizes);
+    return new TensorValues(transposed, sizes);
   }
 
-  /** Of each expert the rows of this and of another in turn. */
+  /** Alternates the rows of this and another tensor for each expert. */
   TensorValues interleaved(TensorValues other) {
     int experts = shape[0];
     int rows = shape[1];

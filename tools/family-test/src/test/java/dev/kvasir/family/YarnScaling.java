@@ -2,16 +2,16 @@ package dev.kvasir.family;
 
 import com.google.gson.JsonObject;
 
-/** Positions stretched by YaRN: fast pairs are kept, slow ones stretched, those between blended. */
+/** YaRN scaling: fast pairs stay, slow ones are stretched, those in between are blended. */
 final class YarnScaling {
-  /** With a base of 1000 and 16 pairs the first nine are blended, and 64 positions show it. */
+  /** With a base of 1000 and 16 pairs, the first nine are blended, which 64 positions expose. */
   static final int ORIGINAL_CONTEXT = 256;
 
   static final float FACTOR = 4;
 
   private YarnScaling() {}
 
-  /** Says it in both formats; what a folder says is returned to be added to. */
+  /** Sets the scaling in both formats; returns the folder's JSON object for additions. */
   static JsonObject stretch(FamilyModel model) {
     model.putMetadata("rope.scaling.type", "yarn");
     model.putMetadata("rope.scaling.factor", FACTOR);

@@ -15,7 +15,7 @@ import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Products with weights as files hold them have the bits of products of floats. */
+/** Products with dense weights of any precision have the bits of float products. */
 public abstract class DenseContract {
   private static final long SEED = 17;
   private static final int ROWS = 23;
@@ -89,7 +89,7 @@ public abstract class DenseContract {
         .containsExactly(products(scalar, matrix, x, count, firstRow, bRows));
   }
 
-  /** Rows of products begin one apart from each other, behind one that is not touched. */
+  /** Rows of the output have a gap of one between them, and follow a value that must not change. */
   private static float[] products(
       Kernels kernels, DenseMatrix matrix, float[] x, int count, int firstRow, int bRows) {
     float[] out = new float[1 + count * (bRows + 1)];
@@ -100,7 +100,7 @@ public abstract class DenseContract {
     return out;
   }
 
-  /** Begins where no number of its size would. */
+  /** Starts at an offset that is unaligned for any number. */
   private DenseMatrix weights(Arena arena, Precision precision, int columns) {
     long bytes = (long) ROWS * columns * precision.bytes();
     MemorySegment data = arena.allocate(bytes + 2, 64).asSlice(2);

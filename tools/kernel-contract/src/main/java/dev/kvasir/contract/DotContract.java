@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Sums over packed codes have the bits that the scalar ones give, and so have their weights. */
+/** Dot products of packed codes, and their operands, have the bits of the scalar kernels. */
 public abstract class DotContract {
   private static final long SEED = 13;
   private static final ValueLayout.OfShort HALF =
@@ -36,9 +36,9 @@ public abstract class DotContract {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 4, 6, 20, 64, 80, 96, 124, 128, 256, 576, 1024})
-  void weights(int entries) {
+  void weights(int depth) {
     for (int heads = 1; heads <= HEADS; heads++) {
-      assertWeightsAgree(randomWeights(heads * (entries + 3) + 2), heads, entries);
+      assertWeightsAgree(randomWeights(heads * (depth + 3) + 2), heads, depth);
     }
   }
 
@@ -53,7 +53,7 @@ public abstract class DotContract {
     }
   }
 
-  /** Half a unit lies between two integers. */
+  /** Half a unit is between two integers. */
   @Test
   void tiesGoToTheEvenInteger() {
     float[] weights = new float[2 + 3 * 67];
@@ -63,9 +63,9 @@ public abstract class DotContract {
     assertWeightsAgree(weights, 3, 64);
   }
 
-  private void assertWeightsAgree(float[] x, int heads, int entries) {
-    MemorySegment halves = randomHalves(2 * entries);
-    RowBlock rows = RowBlock.of(x, 2, entries + 3, heads, entries);
+  private void assertWeightsAgree(float[] x, int heads, int depth) {
+    MemorySegment halves = randomHalves(2 * depth);
+    RowBlock rows = RowBlock.of(x, 2, depth + 3, heads, depth);
     for (boolean exact : new boolean[] {false, true}) {
       QuantizedOperand expected = new QuantizedOperand(HEADS, QuantizedOperand.MAX_DEPTH);
       QuantizedOperand found = new QuantizedOperand(HEADS, QuantizedOperand.MAX_DEPTH);
@@ -73,15 +73,15 @@ public abstract class DotContract {
       tested.dots().quantizeOperand(rows, exact, found);
       assertAgree(found, expected);
       for (float unit : new float[] {1, 3f / 7}) {
-        weighScaled(scalar, rows, halves, unit, exact, expected);
-        weighScaled(tested, rows, halves, unit, exact, found);
+        quantizeScaled(scalar, rows, halves, unit, exact, expected);
+        quantizeScaled(tested, rows, halves, unit, exact, found);
         assertAgree(found, expected);
       }
     }
   }
 
-  /** Scales from byte 3 on, and then zeros. */
-  private static void weighScaled(
+  /** Scales from byte 3 on, followed by zeros. */
+  private static void quantizeScaled(
       Kernels kernels,
       RowBlock x,
       MemorySegment halves,
@@ -106,12 +106,12 @@ public abstract class DotContract {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
   void sums(int bits) {
-    for (int entries : new int[] {4, 20, 28, 64, 80, 96, 124, 128, 256, 576}) {
-      for (int lanes : new int[] {16, 32, 48, 80, 128, 512}) {
-        WordLayout layout = new WordLayout(lanes, entries, bits);
+    for (int depth : new int[] {4, 20, 28, 64, 80, 96, 124, 128, 256, 576}) {
+      for (int columns : new int[] {16, 32, 48, 80, 128, 512}) {
+        WordLayout layout = new WordLayout(columns, depth, bits);
         MemorySegment codes = pack(layout, randomCodes(layout));
         for (int heads = 1; heads <= HEADS; heads++) {
-          float[] weights = randomWeights(heads * entries);
+          float[] weights = randomWeights(heads * depth);
           assertSumsAgree(layout, codes, weights, heads, 0, layout.tiles());
         }
       }
@@ -130,31 +130,31 @@ public abstract class DotContract {
     }
   }
 
-  /** Every code and every digit at its largest. */
+  /** Every code and every byte of the operand at its largest. */
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
   void theLargestSums(int bits) {
-    int entries = QuantizedOperand.MAX_DEPTH;
-    WordLayout layout = new WordLayout(48, entries, bits);
-    byte[] highest = new byte[48 * entries];
+    int depth = QuantizedOperand.MAX_DEPTH;
+    WordLayout layout = new WordLayout(48, depth, bits);
+    byte[] highest = new byte[48 * depth];
     Arrays.fill(highest, (byte) ((1 << bits) - 1));
-    float[] weights = new float[7 * entries];
+    float[] weights = new float[7 * depth];
     for (float weight : new float[] {0.1f, -0.1f, 3e35f, 0}) {
       Arrays.fill(weights, weight);
       for (int heads : new int[] {4, 7}) {
         assertSumsAgree(layout, pack(layout, highest), weights, heads, 0, 3);
-        assertSumsAgree(layout, pack(layout, new byte[48 * entries]), weights, heads, 0, 3);
+        assertSumsAgree(layout, pack(layout, new byte[48 * depth]), weights, heads, 0, 3);
       }
     }
   }
 
   private void assertSumsAgree(
       WordLayout layout, MemorySegment codes, float[] weights, int heads, int first, int end) {
-    int entries = layout.rows();
+    int depth = layout.rows();
     int stride = layout.columns() + 3;
     for (boolean exact : new boolean[] {false, true}) {
-      QuantizedOperand operand = new QuantizedOperand(heads, entries);
-      scalar.dots().quantizeOperand(RowBlock.of(weights, heads, entries), exact, operand);
+      QuantizedOperand operand = new QuantizedOperand(heads, depth);
+      scalar.dots().quantizeOperand(RowBlock.of(weights, heads, depth), exact, operand);
       float[] expected = randomWeights(heads * stride + 1);
       float[] found = expected.clone();
       RowBlock sums = RowBlock.of(expected, 1, stride, heads, (end - first) * WordLayout.TILE);
@@ -169,18 +169,18 @@ public abstract class DotContract {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 6, 8})
-  void sumsOfGridsWithScales(int bits) {
-    for (int entries : new int[] {1, 6, 20, 64, 80, 128, 576}) {
-      for (int lanes : new int[] {16, 64, 80, 128}) {
+  void sumsOfMatricesWithScales(int bits) {
+    for (int depth : new int[] {1, 6, 20, 64, 80, 128, 576}) {
+      for (int columns : new int[] {16, 64, 80, 128}) {
         for (int group : new int[] {32, 64, 512}) {
-          RowScaledCodes matrix = new RowScaledCodes(entries, lanes, bits, group);
-          assertSumsAgree(matrix, randomGrid(matrix), 1 + random.nextInt(HEADS));
+          RowScaledCodes matrix = new RowScaledCodes(depth, columns, bits, group);
+          assertSumsAgree(matrix, randomMatrix(matrix), 1 + random.nextInt(HEADS));
         }
       }
     }
     RowScaledCodes matrix = new RowScaledCodes(64, 128, bits, 128, ScaleSpan.THIRD);
     for (int heads = 1; heads <= HEADS; heads++) {
-      assertSumsAgree(matrix, randomGrid(matrix), heads);
+      assertSumsAgree(matrix, randomMatrix(matrix), heads);
     }
   }
 
@@ -189,7 +189,7 @@ public abstract class DotContract {
     int outStride = matrix.columns() + 3;
     for (boolean exact : new boolean[] {false, true}) {
       float[] x = randomWeights(heads * stride + 1);
-      Arrays.fill(x, 1, 1 + matrix.rows(), random.nextBoolean() ? 0 : 1e-38f); // vanish
+      Arrays.fill(x, 1, 1 + matrix.rows(), random.nextBoolean() ? 0 : 1e-38f); // too small to count
       QuantizedOperand operand = new QuantizedOperand(heads, matrix.rows());
       float[] expected = randomWeights(heads * outStride + 1);
       float[] found = expected.clone();
@@ -205,7 +205,7 @@ public abstract class DotContract {
   }
 
   /** From byte 5 on, up to the end: codes, scales and zeros. */
-  private MemorySegment randomGrid(RowScaledCodes matrix) {
+  private MemorySegment randomMatrix(RowScaledCodes matrix) {
     byte[] bytes = new byte[5 + matrix.bytes()];
     random.nextBytes(bytes);
     MemorySegment segment = MemorySegment.ofArray(bytes);

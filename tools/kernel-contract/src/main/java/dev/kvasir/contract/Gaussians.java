@@ -2,7 +2,7 @@ package dev.kvasir.contract;
 
 import java.util.Random;
 
-/** Numbers of both signs around 1. */
+/** Normally distributed numbers. */
 final class Gaussians {
   private Gaussians() {}
 

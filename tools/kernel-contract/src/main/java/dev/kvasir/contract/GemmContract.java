@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Products with coded weights have the bits that the scalar ones give, at every awkward size. */
+/** GEMM with quantized weights has the bits of the scalar kernels, for all edge-case sizes. */
 public abstract class GemmContract {
   private static final long SEED = 7;
 
@@ -35,7 +35,7 @@ public abstract class GemmContract {
     this.tested = tested;
   }
 
-  static Stream<Arguments> codedShapes() {
+  static Stream<Arguments> quantizedShapes() {
     return Stream.of(4, 8)
         .flatMap(
             bits ->
@@ -54,8 +54,8 @@ public abstract class GemmContract {
   }
 
   @ParameterizedTest
-  @MethodSource("codedShapes")
-  void codedProducts(int bits, int group, boolean minimums, int rows, int columns) {
+  @MethodSource("quantizedShapes")
+  void quantizedProducts(int bits, int group, boolean minimums, int rows, int columns) {
     try (CountedArena arena = new CountedArena()) {
       QuantizedWeights matrix = randomMatrix(arena, bits, group, minimums, rows, columns);
       for (int count : new int[] {1, 2, 3, 5, 8, 9, 12, 16, 39}) {
@@ -76,10 +76,10 @@ public abstract class GemmContract {
     }
   }
 
-  /** Rows so long and so many that implementations take them in several goes. */
+  /** Rows that are so long and numerous that implementations split them into several calls. */
   @ParameterizedTest
   @ValueSource(ints = {4, 8})
-  void codedProductsOfLongRows(int bits) {
+  void quantizedProductsOfLongRows(int bits) {
     int columns = 16_384;
     try (CountedArena arena = new CountedArena()) {
       QuantizedWeights matrix = randomMatrix(arena, bits, 32, true, 17, columns);
@@ -108,7 +108,7 @@ public abstract class GemmContract {
                                 Arguments.of(format, 8, group, 23, 768))));
   }
 
-  /** Scales of fewer bits give the bits that the same scales give as floats. */
+  /** Compact scales give the same bits as the same scales as floats. */
   @ParameterizedTest
   @MethodSource("compactScales")
   void compactScalesAreThoseOfFloats(
@@ -146,7 +146,7 @@ public abstract class GemmContract {
     return matrix;
   }
 
-  /** The same codes, scales and minimums. */
+  /** Returns a matrix with the same codes, scales and minimums. */
   private static QuantizedWeights withFloats(CountedArena arena, QuantizedWeights compact) {
     int columns = compact.columns();
     int groups = compact.groups();
@@ -172,7 +172,7 @@ public abstract class GemmContract {
         minimums);
   }
 
-  /** Of either sign and every size, the smallest halves and zeros among them. */
+  /** Halves of either sign and every size, including the smallest and zeros. */
   private float[] randomHalves(int count) {
     float[] halves = new float[count];
     for (int i = 0; i < count; i++) {
@@ -196,7 +196,7 @@ public abstract class GemmContract {
     return new SuperBlockScales(halves, factors);
   }
 
-  /** Zeros, what is too small to be coded, and what is not finite and must stay so. */
+  /** Zeros, values too small to quantize, and non-finite values, which must propagate. */
   @ParameterizedTest
   @ValueSource(
       floats = {
@@ -223,9 +223,9 @@ public abstract class GemmContract {
     }
   }
 
-  /** Experts multiply some of the rows each; what a row becomes must not depend on which. */
+  /** Experts multiply some of the rows each; a row's result must not depend on which. */
   @ParameterizedTest
-  @MethodSource("codedShapes")
+  @MethodSource("quantizedShapes")
   void productsOfSomeRowsAreThoseOfAll(
       int bits, int group, boolean minimums, int rows, int columns) {
     try (CountedArena arena = new CountedArena()) {
@@ -234,15 +234,15 @@ public abstract class GemmContract {
         float[] x = randomFloats(count * columns);
         float[] all = products(scalar, matrix, x, count);
         GemmKernels gemm = tested.gemm();
-        QuantizedActivations coding = new QuantizedActivations();
-        coding.begin(count, columns);
-        gemm.quantize(coding, x, 0, count);
+        QuantizedActivations quantized = new QuantizedActivations();
+        quantized.begin(count, columns);
+        gemm.quantize(quantized, x, 0, count);
         float[] out = new float[all.length];
         TileWorkspace workspace = new TileWorkspace();
         for (int first = 0, length = 1; first < count; first += length++) {
           int end = Math.min(first + length, count);
           RowBlock some = RowBlock.of(out, first * rows, rows, end - first, rows);
-          gemm.products(matrix, 0, matrix.tiles(), coding, first, some, workspace);
+          gemm.products(matrix, 0, matrix.tiles(), quantized, first, some, workspace);
           assertThat(Arrays.copyOf(out, end * rows))
               .as("seed %d, rows %d to %d of %d", SEED, first, end, count)
               .isEqualTo(Arrays.copyOf(all, end * rows));
@@ -273,10 +273,11 @@ public abstract class GemmContract {
     return out;
   }
 
-  /** Products of the codes themselves agree with products of the floats they stand for. */
+  /** Products of the codes agree with products of the floats they represent. */
   @ParameterizedTest
-  @MethodSource("codedShapes")
-  void codedProductsAreFloatProducts(int bits, int group, boolean minimums, int rows, int columns) {
+  @MethodSource("quantizedShapes")
+  void quantizedProductsAreFloatProducts(
+      int bits, int group, boolean minimums, int rows, int columns) {
     try (CountedArena arena = new CountedArena()) {
       QuantizedWeights matrix = randomMatrix(arena, bits, group, minimums, rows, columns);
       float[] weights = new float[rows * columns];

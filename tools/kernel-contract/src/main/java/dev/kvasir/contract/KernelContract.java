@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Kernels give the bits that the scalar ones give, at every awkward size. */
+/** Kernels have the bits of the scalar kernels, for all edge-case sizes. */
 public abstract class KernelContract {
   private static final long SEED = 7;
 
@@ -68,7 +68,7 @@ public abstract class KernelContract {
     }
   }
 
-  /** A prompt's rows meet a block together; some of these are more than one call takes. */
+  /** Prefill multiplies many rows with a block; some of these exceed one call. */
   @ParameterizedTest
   @CsvSource({"16,128", "31,127", "64,128", "72,5", "80,130", "136,1", "576,128", "8200,5"})
   void productsAndSumsOfHalvesForManyRows(int columns, int tokens) {
@@ -118,36 +118,36 @@ public abstract class KernelContract {
 
   @ParameterizedTest
   @MethodSource("awkwardSizes")
-  void sumsOfShorts(int lanes) {
-    int stride = lanes + 3;
+  void sumsOfShorts(int columns) {
+    int stride = columns + 3;
     try (CountedArena arena = new CountedArena()) {
-      for (int entries : new int[] {1, 2, 37}) {
-        MemorySegment codes = arena.allocate(2L * entries * stride + 2);
-        for (int i = 0; i <= entries * stride; i++) {
+      for (int depth : new int[] {1, 2, 37}) {
+        MemorySegment codes = arena.allocate(2L * depth * stride + 2);
+        for (int i = 0; i <= depth * stride; i++) {
           codes.setAtIndex(ValueLayout.JAVA_SHORT_UNALIGNED, i, (short) random.nextInt());
         }
         for (int heads = 1; heads <= 8; heads++) {
-          float[] weights = randomFloats(1 + heads * (entries + 2));
-          float[] expected = randomFloats(1 + heads * (lanes + 1));
+          float[] weights = randomFloats(1 + heads * (depth + 2));
+          float[] expected = randomFloats(1 + heads * (columns + 1));
           float[] found = expected.clone();
-          int w = entries + 2;
-          int o = lanes + 1;
+          int w = depth + 2;
+          int o = columns + 1;
           scalar
               .dots()
               .shortSums(
-                  RowBlock.of(weights, 1, w, heads, entries),
+                  RowBlock.of(weights, 1, w, heads, depth),
                   codes,
                   2,
                   stride,
-                  RowBlock.of(expected, 1, o, heads, lanes));
+                  RowBlock.of(expected, 1, o, heads, columns));
           tested
               .dots()
               .shortSums(
-                  RowBlock.of(weights, 1, w, heads, entries),
+                  RowBlock.of(weights, 1, w, heads, depth),
                   codes,
                   2,
                   stride,
-                  RowBlock.of(found, 1, o, heads, lanes));
+                  RowBlock.of(found, 1, o, heads, columns));
           assertThat(found).as("seed %d", SEED).isEqualTo(expected);
         }
       }
@@ -222,19 +222,19 @@ public abstract class KernelContract {
 
   @ParameterizedTest
   @ValueSource(ints = {16, 32, 48, 64, 128})
-  void productsWithPickedRows(int pairs) {
+  void productsWithSelectedRows(int pairs) {
     int depth = 2 * pairs;
     float[] b = randomFloats(9 * depth);
-    int[] picked = {8, 0, 3, 3, 7, 1, 0, 5, 2, 8};
+    int[] rowIndices = {8, 0, 3, 3, 7, 1, 0, 5, 2, 8};
     for (int rows = 1; rows <= 9; rows++) {
       float[] a = randomFloats(rows * depth);
       for (int count = 0; count <= 9; count++) {
         float[] expected = randomFloats(rows * 10 + 1);
         float[] actual = expected.clone();
         RowBlock c = RowBlock.of(expected, 1, 10, rows, count);
-        scalar.patterns().gatheredProducts(a, b, picked, 1, pairs, c);
+        scalar.patterns().gatheredProducts(a, b, rowIndices, 1, pairs, c);
         c.set(actual, 1, 10, rows, count);
-        tested.patterns().gatheredProducts(a, b, picked, 1, pairs, c);
+        tested.patterns().gatheredProducts(a, b, rowIndices, 1, pairs, c);
         assertThat(actual).containsExactly(expected);
       }
     }
@@ -242,7 +242,7 @@ public abstract class KernelContract {
 
   @ParameterizedTest
   @ValueSource(ints = {16, 32, 48, 64, 128})
-  void turns(int pairs) {
+  void rotations(int pairs) {
     float[] cosines = randomFloats(2 * pairs);
     float[] sines = randomFloats(2 * pairs);
     float[] negated = sines.clone();
@@ -261,16 +261,16 @@ public abstract class KernelContract {
 
   @ParameterizedTest
   @ValueSource(ints = {16, 32, 64, 512})
-  void productsBetweenTurns(int pairs) {
-    int turns = PatternKernels.ROTATION_STRIDE + 1;
+  void productsBetweenRotations(int pairs) {
+    int rotations = PatternKernels.ROTATION_STRIDE + 1;
     OffsetAngles offsetAngles =
-        OffsetAngles.of(randomFloats(turns * pairs), randomFloats(turns * pairs), pairs);
+        OffsetAngles.of(randomFloats(rotations * pairs), randomFloats(rotations * pairs), pairs);
     RopeAngles pageAngles = new RopeAngles(randomFloats(pairs), randomFloats(pairs));
     MemorySegment table = MemorySegment.ofArray(randomFloats(256 * 2 * pairs));
     RotaryPatterns b = new RotaryPatterns().set(table, offsetAngles, pairs);
     for (int rows = 1; rows <= PatternKernels.MAX_ROTATED_QUERIES; rows++) {
-      for (int most : new int[] {3, 256}) { // the same ones again and again, and all
-        MemorySegment indices = pickedBytes(3, most);
+      for (int most : new int[] {3, 256}) { // few rows repeatedly, and all rows
+        MemorySegment indices = selectedRows(3, most);
         float[] a = randomFloats(rows * 2 * pairs);
         float[] before = a.clone();
         float[] expected = randomFloats(rows * PageSize.TOKENS);
@@ -283,8 +283,8 @@ public abstract class KernelContract {
     }
   }
 
-  /** What a page's tokens pick, behind a few bytes that are no part of it. */
-  private MemorySegment pickedBytes(int before, int most) {
+  /** The rows that a page's tokens select, behind a few unrelated bytes. */
+  private MemorySegment selectedRows(int before, int most) {
     MemorySegment indices = Arena.ofAuto().allocate(before + PageSize.TOKENS);
     for (int i = 0; i < indices.byteSize(); i++) {
       indices.set(ValueLayout.JAVA_BYTE, i, (byte) (255 - random.nextInt(most)));
@@ -294,31 +294,31 @@ public abstract class KernelContract {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 4, 15, 16, 20, 64, 80, 129})
-  void whatVectorsLeaveOfRows(int depth) {
+  void residualRanges(int depth) {
     float[] b = randomFloats(1 + 9 * depth);
     float[] x = randomFloats(3 + depth);
     for (float odd : new float[] {1, 3e38f, Float.NEGATIVE_INFINITY, Float.NaN}) {
       x[3 + depth / 2] = odd;
       for (int count = 0; count <= 9; count++) {
-        float[] least = new float[9];
-        float[] most = new float[9];
-        float[] foundLeast = new float[9];
-        float[] foundMost = new float[9];
+        float[] lowest = new float[9];
+        float[] highest = new float[9];
+        float[] foundLowest = new float[9];
+        float[] foundHighest = new float[9];
         RowBlock rows = RowBlock.of(b, 1, depth, count, depth);
-        scalar.patterns().residualRanges(x, 3, rows, least, most);
-        tested.patterns().residualRanges(x, 3, rows, foundLeast, foundMost);
-        assertThat(foundLeast).containsExactly(least);
-        assertThat(foundMost).containsExactly(most);
+        scalar.patterns().residualRanges(x, 3, rows, lowest, highest);
+        tested.patterns().residualRanges(x, 3, rows, foundLowest, foundHighest);
+        assertThat(foundLowest).containsExactly(lowest);
+        assertThat(foundHighest).containsExactly(highest);
       }
     }
   }
 
   @ParameterizedTest
   @ValueSource(ints = {1, 3, 4, 5, 8})
-  void weightsGoToWhatTokensPicked(int rows) {
+  void weightsGoToTheRowsOfTokens(int rows) {
     float[] weights = randomFloats(rows * PageSize.TOKENS);
-    for (int most : new int[] {3, 256}) { // the same ones again and again, and all
-      MemorySegment indices = pickedBytes(5, most);
+    for (int most : new int[] {3, 256}) { // few rows repeatedly, and all rows
+      MemorySegment indices = selectedRows(5, most);
       float[] expected = randomFloats(256 * 8);
       float[] actual = expected.clone();
       scalar.patterns().scatterAdd(weights, rows, expected, 8, indices, 5);
@@ -329,7 +329,7 @@ public abstract class KernelContract {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 5, 11})
-  void codesComeApart(int stages) {
+  void codesAreUnpacked(int stages) {
     StageCodes layout = new StageCodes(stages);
     short[] codes = new short[PageSize.TOKENS * stages];
     for (int i = 0; i < codes.length; i++) {
@@ -352,7 +352,7 @@ public abstract class KernelContract {
 
   @ParameterizedTest
   @ValueSource(ints = {16, 32, 48, 64, 80, 128})
-  void sumsOfPickedRows(int pairs) {
+  void sumsOfSelectedRows(int pairs) {
     int sets = 30;
     int width = 2 * pairs;
     byte[] numbers = new byte[sets * Int8Codebooks.CODEWORDS * width];
@@ -367,33 +367,33 @@ public abstract class KernelContract {
     float[] scales = randomFloats(PageSize.TOKENS);
     RotaryCodes codes = new RotaryCodes().set(codebooks, indices, scales, angles, angles);
     for (int tokens : new int[] {0, 1, 3, 8, 100, PageSize.TOKENS}) {
-      float[] turned = new float[tokens * width];
+      float[] rotated = new float[tokens * width];
       float[] found = new float[tokens * width];
-      short[] room = new short[tokens * width];
+      short[] scratch = new short[tokens * width];
       for (int from : new int[] {0, tokens / 3}) {
-        scalar.codebooks().rotatedSums(codes, from, tokens, room, turned);
-        tested.codebooks().rotatedSums(codes, from, tokens, room, found);
-        assertThat(found).containsExactly(turned);
+        scalar.codebooks().rotatedSums(codes, from, tokens, scratch, rotated);
+        tested.codebooks().rotatedSums(codes, from, tokens, scratch, found);
+        assertThat(found).containsExactly(rotated);
       }
 
       float[] floats = randomFloats(1 + numbers.length);
       for (int any : new int[] {width - 5, width}) {
-        scalar.codebooks().gatheredSums(floats, 1, indices, sets, tokens, any, turned);
+        scalar.codebooks().gatheredSums(floats, 1, indices, sets, tokens, any, rotated);
         tested.codebooks().gatheredSums(floats, 1, indices, sets, tokens, any, found);
-        assertThat(found).containsExactly(turned);
+        assertThat(found).containsExactly(rotated);
       }
 
       float[] dots = new float[tokens];
       float[] foundDots = new float[tokens];
-      scalar.codebooks().rowDots(turned, floats, tokens, Math.min(width, 64), dots);
-      tested.codebooks().rowDots(turned, floats, tokens, Math.min(width, 64), foundDots);
+      scalar.codebooks().rowDots(rotated, floats, tokens, Math.min(width, 64), dots);
+      tested.codebooks().rowDots(rotated, floats, tokens, Math.min(width, 64), foundDots);
       assertThat(foundDots).containsExactly(dots);
     }
   }
 
   @ParameterizedTest
   @CsvSource({"1, 16", "5, 32", "10, 32", "11, 32", "22, 32", "10, 48", "23, 64", "13, 128"})
-  void scoresOfPickedRows(int sets, int pairs) {
+  void scoresOfSelectedRows(int sets, int pairs) {
     int width = 2 * pairs;
     byte[] numbers = new byte[sets * Int8Codebooks.CODEWORDS * width];
     random.nextBytes(numbers);
@@ -422,22 +422,24 @@ public abstract class KernelContract {
   @ValueSource(ints = {1, 3, 4, 5, 8})
   void weightsOfTokensByRow(int rows) {
     float[] probabilities = randomFloats(rows * PageSize.TOKENS);
-    float[] back = randomFloats(rows);
+    float[] inverseScales = randomFloats(rows);
     float[] scales = randomFloats(PageSize.TOKENS);
     float[] totals = randomFloats(rows);
     float[] foundTotals = totals.clone();
     float[] weights = randomFloats(PageSize.TOKENS * 8);
     float[] found = weights.clone();
-    scalar.codebooks().tokenWeights(probabilities, rows, back, scales, 8, totals, weights);
-    tested.codebooks().tokenWeights(probabilities, rows, back, scales, 8, foundTotals, found);
+    scalar.codebooks().tokenWeights(probabilities, rows, inverseScales, scales, 8, totals, weights);
+    tested
+        .codebooks()
+        .tokenWeights(probabilities, rows, inverseScales, scales, 8, foundTotals, found);
     assertThat(found).containsExactly(weights);
     assertThat(foundTotals).containsExactly(totals);
   }
 
-  /** With what is no number here and there, and at last nowhere else. */
+  /** Some values are NaN, and finally all of them. */
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 7})
-  void leastDistances(int at) {
+  void minDistances(int at) {
     int rows = Int8Codebooks.CODEWORDS;
     float[] squares = randomFloats(at + rows * rows);
     float[] products = randomFloats(at + rows);
@@ -460,23 +462,23 @@ public abstract class KernelContract {
 
   @ParameterizedTest
   @ValueSource(ints = {4, 8})
-  void weightsGoIntoBins(int lanes) {
+  void weightsGoIntoBins(int stride) {
     int sets = 3;
     byte[] indices = new byte[sets * PageSize.TOKENS];
     for (int i = 0; i < indices.length; i++) {
-      indices[i] = (byte) random.nextInt(4); // the same ones again and again
+      indices[i] = (byte) random.nextInt(4); // few rows repeatedly
     }
-    float[] weights = randomFloats(PageSize.TOKENS * lanes);
-    float[] expected = randomFloats(sets * Int8Codebooks.CODEWORDS * lanes);
+    float[] weights = randomFloats(PageSize.TOKENS * stride);
+    float[] expected = randomFloats(sets * Int8Codebooks.CODEWORDS * stride);
     float[] actual = expected.clone();
-    scalar.codebooks().scatterAdd(indices, sets, PageSize.TOKENS, weights, lanes, expected);
-    tested.codebooks().scatterAdd(indices, sets, PageSize.TOKENS, weights, lanes, actual);
+    scalar.codebooks().scatterAdd(indices, sets, PageSize.TOKENS, weights, stride, expected);
+    tested.codebooks().scatterAdd(indices, sets, PageSize.TOKENS, weights, stride, actual);
     assertThat(actual).containsExactly(expected);
   }
 
   @ParameterizedTest
   @MethodSource("awkwardSizes")
-  void rowWork(int count) {
+  void rowOperations(int count) {
     float[] x = randomFloats(count + 2);
     float[] y = randomFloats(count + 2);
     assertThat(tested.rows().maximum(x, 1, count)).isEqualTo(scalar.rows().maximum(x, 1, count));

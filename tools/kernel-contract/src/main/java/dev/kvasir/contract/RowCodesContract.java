@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Rows of codes of many widths decode to the bits that the scalar kernels give. */
+/** Rows of codes of different widths have the bits of the scalar kernels. */
 public abstract class RowCodesContract {
   private static final long SEED = 19;
   private static final int TOKENS = 128;
@@ -65,7 +65,7 @@ public abstract class RowCodesContract {
     }
   }
 
-  /** As channels lie that are ordered by what they carry. */
+  /** A typical layout: channels ordered by importance. */
   @ParameterizedTest
   @MethodSource("widths")
   void codesOfTheFirstChannelsAlone(int width) {
@@ -79,7 +79,7 @@ public abstract class RowCodesContract {
     return new RowCodeLayout(IntStream.range(0, width).map(bits).toArray(), floats(width));
   }
 
-  /** Rows at every offset from a word's edge: one, some and all. */
+  /** Rows at every offset from a word boundary: one, some and all. */
   private void assertDecodedAlike(RowCodeLayout layout) {
     for (int count : new int[] {0, 1, 3, 17, 48, TOKENS}) {
       assertDecodedAlike(CodeBands.of(List.of(layout), count));
@@ -100,7 +100,7 @@ public abstract class RowCodesContract {
 
   @ParameterizedTest
   @MethodSource("widths")
-  void bandsOfRowsThatAreLaidOutDifferently(int width) {
+  void bandsOfRowsWithDifferentLayouts(int width) {
     assertDecodedAlike(bands(width, 64, 48, 16));
     assertDecodedAlike(bands(width, 0, 5, 1, 0, 33));
   }
@@ -108,7 +108,7 @@ public abstract class RowCodesContract {
   /** For one query and for several, as many as registers hold and more. */
   @ParameterizedTest
   @MethodSource("widths")
-  void productsWithRowsThatTurn(int width) {
+  void productsWithRotatedRows(int width) {
     for (CodeBands bands : List.of(bands(width, 64, 48, 16), bands(width, 3, 0, 18))) {
       for (int queries = 1; queries <= RowCodeKernels.MAX_ROWS; queries++) {
         Rows rows = new Rows(bands, 40);
@@ -126,7 +126,7 @@ public abstract class RowCodesContract {
 
   @ParameterizedTest
   @MethodSource("widths")
-  void sumsOfRowsThatAreWeighed(int width) {
+  void weightedSumsOfRows(int width) {
     for (CodeBands bands :
         List.of(bands(width, 64, 48, 16), bands(width, 16, 0, 32), bands(width, 0, 0, 128))) {
       for (int sums = 1; sums <= RowCodeKernels.MAX_ROWS; sums++) {
@@ -141,7 +141,7 @@ public abstract class RowCodesContract {
     }
   }
 
-  /** Of every size, one row of them zero. */
+  /** Weights of every size; one row of them is zero. */
   private float[] weights(int sums, int rows) {
     float[] w = floats(sums * rows);
     for (int i = 0; i < w.length; i++) {
@@ -150,7 +150,7 @@ public abstract class RowCodesContract {
     return w;
   }
 
-  /** Layouts from none to many bits, one of them with codes so wide that they lie far apart. */
+  /** Layouts from none to many bits, one of them with codes so wide that they are far apart. */
   private CodeBands bands(int width, int... counts) {
     List<RowCodeLayout> layouts = new ArrayList<>();
     for (int band = 0; band < counts.length; band++) {
@@ -161,11 +161,11 @@ public abstract class RowCodesContract {
     return CodeBands.of(layouts, counts);
   }
 
-  /** Random rows on random rows of a table, of tokens in any order. */
+  /** Random rows added to random rows of a table, for tokens in any order. */
   private final class Rows {
     private final CodeBands bands;
     private final RowCodeBlock block = new RowCodeBlock();
-    private final float[] room;
+    private final float[] scratch;
 
     Rows(CodeBands bands, int tableRows) {
       this.bands = bands;
@@ -178,7 +178,7 @@ public abstract class RowCodesContract {
           floats(bands.width()),
           mixedTokens(bands.rows()),
           random.ints(bands.rows(), 0, tableRows).toArray());
-      this.room = new float[RowCodeKernels.scratchFloats(bands.rows(), bands.width())];
+      this.scratch = new float[RowCodeKernels.scratchFloats(bands.rows(), bands.width())];
     }
 
     void decode(Kernels kernels, float[] out) {
@@ -187,11 +187,11 @@ public abstract class RowCodesContract {
 
     void multiply(
         Kernels kernels, float[] cosines, float[] sines, float[] a, int aRows, float[] c) {
-      kernels.rowCodes().products(block, cosines, sines, a, aRows, room, c);
+      kernels.rowCodes().products(block, cosines, sines, a, aRows, scratch, c);
     }
 
     void sum(Kernels kernels, float[] w, int wRows, float[] out) {
-      kernels.rowCodes().weightedSums(block, w, wRows, room, out);
+      kernels.rowCodes().weightedSums(block, w, wRows, scratch, out);
     }
 
     @Override
@@ -202,7 +202,7 @@ public abstract class RowCodesContract {
     }
   }
 
-  /** Where nothing can be read behind what a caller promises. */
+  /** Memory without any readable bytes beyond what the caller guarantees. */
   @Test
   void rowsAndTablesOutsideTheHeap() {
     try (Arena arena = Arena.ofConfined()) {
@@ -214,11 +214,11 @@ public abstract class RowCodesContract {
         MemorySegment data = arena.allocate(heap.data().byteSize()).copyFrom(heap.data());
         NibbleRows table = new NibbleRows(data, heap.stride(), width, heap.lows(), heap.steps());
         byte[] tokens = {4, 0, 2, 3, 1};
-        int[] picked = {6, 6, 0, 3, 2};
+        int[] tableRows = {6, 6, 0, 3, 2};
         float[] expected = new float[5 * width];
         float[] found = new float[5 * width];
         RowCodeBlock block =
-            new RowCodeBlock().set(rows, 3, bands, table, table.lows(), tokens, picked);
+            new RowCodeBlock().set(rows, 3, bands, table, table.lows(), tokens, tableRows);
         scalar.rowCodes().decode(block, expected);
         tested.rowCodes().decode(block, found);
         assertThat(found).isEqualTo(expected);
@@ -226,7 +226,7 @@ public abstract class RowCodesContract {
     }
   }
 
-  /** Without another kernel: three codes laid by hand, and channels that have none. */
+  /** Independent of other kernels: three codes packed by hand, and channels without codes. */
   @Test
   void aCodeStandsForTheMiddleOfItsStep() {
     int[] bits = new int[32];
@@ -275,19 +275,19 @@ public abstract class RowCodesContract {
       float value = (float) (random.nextGaussian() * (random.nextInt(8) == 0 ? 1e-6 : 1));
       source.set(HALF, 5 + 2L * i, Float.floatToFloat16(value));
     }
-    int[] picked = random.ints(TOKENS, 0, 50).toArray();
+    int[] tableRows = random.ints(TOKENS, 0, 50).toArray();
     for (int count : new int[] {0, 1, 17, TOKENS}) {
       float[] expected = floats(TOKENS * width);
       float[] found = expected.clone();
-      scalar.rowCodes().gather(source, 5, stride, picked, count, width, expected);
-      tested.rowCodes().gather(source, 5, stride, picked, count, width, found);
+      scalar.rowCodes().gather(source, 5, stride, tableRows, count, width, expected);
+      tested.rowCodes().gather(source, 5, stride, tableRows, count, width, found);
       assertThat(found).isEqualTo(expected);
     }
   }
 
   @ParameterizedTest
   @ValueSource(ints = {1, 5, 8, 16, 24, 32, 40, 64, 96, 288, 520})
-  void rowsTurnByAnglesOfTheirOwn(int pairs) {
+  void rowsRotateByTheirOwnAngles(int pairs) {
     float[] cosines = floats(TOKENS * pairs);
     float[] sines = floats(TOKENS * pairs);
     for (int count : new int[] {0, 1, 17, TOKENS}) {
@@ -304,7 +304,7 @@ public abstract class RowCodesContract {
     return new NibbleRows(bytes(rows * stride), stride, width, floats(width), floats(width));
   }
 
-  /** All of them, in any order. */
+  /** All tokens, in random order. */
   private byte[] mixedTokens(int count) {
     byte[] tokens = new byte[count];
     for (int i = 0; i < count; i++) {

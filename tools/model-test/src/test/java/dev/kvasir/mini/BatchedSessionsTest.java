@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Sessions that generate at the same time share steps, and notice nothing of each other. */
+/** Concurrent sessions share batches without affecting each other. */
 class BatchedSessionsTest {
   private static final SamplingOptions WARM = SamplingOptions.greedy().withTemperature(0.8);
   private static Model model;
@@ -41,9 +41,9 @@ class BatchedSessionsTest {
   }
 
   /**
-   * A conversation: a prompt that is broken off after some tokens, and what comes after it.
+   * A conversation: a prompt whose answer is stopped after some tokens, and a second prompt.
    *
-   * @param stopAfter pieces of text, after which the listener stops the first answer
+   * @param stopAfter chunks of text after which the listener stops the first answer
    */
   private record Talk(String prompt, String second, int stopAfter, long seed) {
     List<String> with(CacheSpec spec) {
@@ -61,7 +61,7 @@ class BatchedSessionsTest {
     }
   }
 
-  /** Stops after so many pieces. */
+  /** Stops after a number of chunks. */
   private static final class Stopping implements GenerationListener {
     private int left;
 
@@ -164,7 +164,7 @@ class BatchedSessionsTest {
     }
   }
 
-  /** Runs tasks on threads that begin at the same time. */
+  /** Runs tasks on threads that start at the same time. */
   private static <T> List<T> together(List<Supplier<T>> tasks) {
     CyclicBarrier barrier = new CyclicBarrier(tasks.size());
     List<CompletableFuture<T>> results = new ArrayList<>();

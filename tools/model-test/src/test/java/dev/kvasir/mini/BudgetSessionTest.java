@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What a user meets of a cache with a budget. */
+/** A cache with a memory budget, from a user's point of view. */
 class BudgetSessionTest {
   private static final GenerationListener SILENT = piece -> {};
   private static final GenerateOptions GREEDY = GenerateOptions.greedy();
@@ -54,7 +54,7 @@ class BudgetSessionTest {
   }
 
   @Test
-  void aPromptThatCannotFitIsToldHowManyTokensDo() {
+  void aPromptThatCannotFitIsRefusedWithTheTokensThatDo() {
     try (Session session = model.newSession(SMALL)) {
       int capacity = session.cache().capacity();
       assertThatThrownBy(() -> session.generate(prompt(capacity + 1), GREEDY, SILENT))
@@ -75,7 +75,7 @@ class BudgetSessionTest {
                 + " have 5000");
   }
 
-  /** Held back as the papers do, packing waits only while the budget lets it. */
+  /** Quantization is deferred as in the papers, but only as long as the budget allows. */
   @Test
   void anExactPrefillKeepsToTheBudget() {
     try (Session session = model.newSession(SMALL.withPrefill(Prefill.EXACT))) {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The shipped Q8_0 file against the goldens of the weights that it was made from. */
+/** Compares the shipped Q8_0 file with the goldens of its original weights. */
 class BundledModelTest {
   private static Model model;
   private static List<Golden> goldens;
@@ -57,7 +57,7 @@ class BundledModelTest {
     }
   }
 
-  /** What is said before loading is what loading takes. */
+  /** The size announced before loading is the size that loading takes. */
   @Test
   void plannedBytesAreTheBytesOfTheWeights() {
     try (GgufFile file = Model.openBundled()) {
@@ -66,7 +66,7 @@ class BundledModelTest {
     }
   }
 
-  /** After the first line Q8_0 may take the other of two near-equal tokens. */
+  /** After the first line, Q8_0 may select the other of two almost equal tokens. */
   @Test
   void theFirstSumIsRight() {
     Golden drill =

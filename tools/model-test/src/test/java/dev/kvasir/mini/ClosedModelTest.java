@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a model shares among its sequences is its own and goes with it. */
+/** Resources that a model shares among its sequences are freed with it. */
 class ClosedModelTest {
   private static final CacheSpec COMMVQ = CacheSpec.parse("commvq:1,window=0,sinks=0");
 
@@ -57,7 +57,7 @@ class ClosedModelTest {
       float[] block = new float[128 * config.headDim()];
       cache.expandValues(new ScalarKernels(), 0, 0, 0, 128, block);
       model.close();
-      // Another layer than the last one that was decoded.
+      // Not the layer that was decoded last.
       assertThatThrownBy(() -> cache.expandValues(new ScalarKernels(), 1, 0, 0, 128, block))
           .isInstanceOf(IllegalStateException.class);
       assertThatThrownBy(() -> model.newCache(COMMVQ))

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The bundled model, which knows stories and no JSON, held to a grammar. */
+/** The bundled model, which was trained on stories and not on JSON, constrained by a grammar. */
 class ConstrainedTextTest {
   private static final JsonObject SCHEMA =
       JsonParser.parseString(
@@ -72,7 +72,7 @@ class ConstrainedTextTest {
     assertThat(generate(grammar, SamplingOptions.greedy())).isEqualTo(" there was a little girl");
   }
 
-  /** Generates after a beginning of a story until a token ends the text. */
+  /** Continues the start of a story until a token ends the text. */
   private static String generate(TokenGrammar grammar, SamplingOptions options) {
     Sampler sampler = new Sampler(options, grammar.constraint(), OptionalInt.of(3));
     int[] prompt = model.tokenizer().encode("Once upon a time");
@@ -85,9 +85,9 @@ class ConstrainedTextTest {
       while (text.size() < 500) {
         model.forward(batch);
         int token = sampler.sample(batch.logits(), batch.logitsAt(0), batch.vocabulary());
-        TokenLogprob told = sampler.lastLogprob();
-        assertThat(told.token()).isEqualTo(token);
-        assertThat(told.top().getFirst().logprob()).isBetween(told.logprob(), 0.0);
+        TokenLogprob picked = sampler.lastLogprob();
+        assertThat(picked.token()).isEqualTo(token);
+        assertThat(picked.top().getFirst().logprob()).isBetween(picked.logprob(), 0.0);
         if (model.tokenizer().endOfText().contains(token)) {
           break;
         }

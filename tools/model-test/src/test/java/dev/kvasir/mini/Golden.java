@@ -19,12 +19,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One prompt with what the reference implementation says of it, in 32-bit floats from the bf16
- * weights.
+ * A prompt with the results of the reference implementation, in 32-bit floats from bf16 weights.
  *
- * @param topIds the likeliest tokens after the prompt, the first the likeliest
- * @param nll mean negative log likelihood of the prompt's tokens but the first
- * @param greedy tokens that follow, each the likeliest
+ * @param topIds the likeliest tokens after the prompt, in descending order
+ * @param nll mean negative log likelihood of the prompt's tokens except the first
+ * @param greedy continuation of the prompt
  */
 record Golden(
     String text,
@@ -60,7 +59,7 @@ record Golden(
         json.get("greedy_text").getAsString());
   }
 
-  /** What a model says of the prompt. */
+  /** A model's results for the prompt. */
   record Measured(double nll, float[] lastLogits) {
     int likeliest() {
       int best = 0;
@@ -90,7 +89,7 @@ record Golden(
     return new Measured(sum / (ids.length - 1), last);
   }
 
-  /** Negative log probability of a token. */
+  /** Returns the negative log probability of a token. */
   private static double surprise(Batch batch, int row, int token) {
     int at = batch.logitsAt(row);
     double most = Double.NEGATIVE_INFINITY;
@@ -104,7 +103,7 @@ record Golden(
     return most + Math.log(sum) - batch.logits()[at + token];
   }
 
-  /** The text that a model continues with, up to as many tokens as the golden has. */
+  /** Returns a model's greedy continuation, limited to the golden's token count. */
   String continuation(Model model) {
     try (Session session = model.newSession()) {
       GenerateOptions options = GenerateOptions.greedy().withMaxTokens(greedy.length);
@@ -112,7 +111,7 @@ record Golden(
     }
   }
 
-  /** The golden's text up to the end-of-text token, which is id 0. */
+  /** Returns the golden's text up to the end-of-text token, which has id 0. */
   String expectedContinuation() {
     int end = greedyText.indexOf("<|endoftext|>");
     return end < 0 ? greedyText : greedyText.substring(0, end);

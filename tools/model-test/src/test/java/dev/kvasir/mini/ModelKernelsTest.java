@@ -18,7 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The kernels that a model was loaded with are those that its caches compute with. */
+/** Caches compute with the kernels that the model was loaded with. */
 class ModelKernelsTest {
   private final Kernels scalar = new ScalarKernels();
   private final Set<String> callers = ConcurrentHashMap.newKeySet(); // simple names of classes
@@ -27,15 +27,15 @@ class ModelKernelsTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "patternkv:2,window=0 | Clusters PatternSlab PatternkvPage",
+        "patternkv:2,window=0 | KMeans PatternSlab PatternkvPage",
         "commvq:1,window=0,sinks=0 | BeamEncoder CommvqPage"
       })
-  void theyReachWhatLearnsAndPacks(String spec, String expected) {
+  void theyReachCalibrationAndQuantization(String spec, String expected) {
     LoadOptions options = LoadOptions.defaults().withThreads(1).withKernels(watched());
     try (Model model = Model.bundled(options);
         KvCache cache = model.newCache(CacheSpec.parse(spec))) {
       int[] tokens = model.tokenizer().encode("Once upon a time. ".repeat(60));
-      // A step fills a page, and the many rows of another read it expanded.
+      // One step fills a page, and the many rows of the next read it expanded.
       run(model, cache, Arrays.copyOf(tokens, 144));
       run(model, cache, Arrays.copyOf(tokens, 16));
     }
@@ -50,7 +50,7 @@ class ModelKernelsTest {
     model.forward(batch);
   }
 
-  /** Scalar kernels that tell who calls them. */
+  /** Returns scalar kernels that record their callers. */
   private Kernels watched() {
     return (Kernels)
         Proxy.newProxyInstance(

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What packing the cache does to the bundled model. */
+/** The effect of cache quantization on the bundled model. */
 class QuantizedCacheTest {
   private static final int TOKENS = 1024;
   private static final int STEP = 128;
@@ -42,13 +42,16 @@ class QuantizedCacheTest {
     model.close();
   }
 
-  /** Answers of the records and of the chain, and the first sum, with the past packed to 4 bits. */
+  /**
+   * Checks the answers of the records and of the chain, and the first sum, with a 4-bit context.
+   */
   @Test
   void fourBitsLeaveTheGoldenAnswersUnchanged() throws IOException {
-    SessionOptions packed = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:4,window=0"));
+    SessionOptions quantized =
+        SessionOptions.defaults().withCache(CacheSpec.parse("kivi:4,window=0"));
     for (Golden golden : Golden.all()) {
       try (Session full = model.newSession();
-          Session session = model.newSession(packed)) {
+          Session session = model.newSession(quantized)) {
         GenerateOptions options = GenerateOptions.greedy().withMaxTokens(golden.greedy().length);
         String expected = full.generate(golden.ids(), options, piece -> {}).text();
         assertThat(session.generate(golden.ids(), options, piece -> {}).text()).isEqualTo(expected);
@@ -56,15 +59,17 @@ class QuantizedCacheTest {
     }
   }
 
-  /** A chunk sees the packed past, so only the exact prefill gives what half precision gives. */
+  /**
+   * Later chunks attend to a quantized context, so only the exact prefill equals half precision.
+   */
   @Test
-  void anExactPrefillReadsThePromptInFullPrecision() {
-    int[] prompt = Arrays.copyOf(text, 4 * 256); // whole steps: at their ends a chunked one packs
+  void anExactPrefillComputesThePromptInFullPrecision() {
+    int[] prompt = Arrays.copyOf(text, 4 * 256); // whole steps, which chunked prefill quantizes
     GenerateOptions one = GenerateOptions.greedy().withMaxTokens(1);
-    SessionOptions packed = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:1"));
+    SessionOptions quantized = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:1"));
     try (Session full = model.newSession();
-        Session exact = model.newSession(packed.withPrefill(Prefill.EXACT));
-        Session chunked = model.newSession(packed)) {
+        Session exact = model.newSession(quantized.withPrefill(Prefill.EXACT));
+        Session chunked = model.newSession(quantized)) {
       String expected = full.generate(prompt, one, piece -> {}).text();
       List<Long> windows = new ArrayList<>();
       String found = exact.generate(prompt, one, windowsOf(exact, windows)).text();
@@ -73,28 +78,28 @@ class QuantizedCacheTest {
           .as("all in full precision until the prompt has been read")
           .isEqualTo(full.cache().bytes().total());
       chunked.generate(prompt, one, piece -> {});
-      assertThat(exact.cache().bytes()).as("then packed").isEqualTo(chunked.cache().bytes());
-      int block = 3; // the first ones are read before anything is packed
+      assertThat(exact.cache().bytes()).as("then quantized").isEqualTo(chunked.cache().bytes());
+      int block = 3; // earlier ones are computed before anything is quantized
       assertThat(Arrays.equals(keys(exact, 3, block), keys(chunked, 3, block))).isFalse();
     }
   }
 
   @Test
-  void aChunkedPrefillHoldsNoMoreThanAStepUnpacked() {
+  void aChunkedPrefillHoldsNoMoreThanAStepUnquantized() {
     int[] prompt = Arrays.copyOf(text, 1500);
-    SessionOptions packed = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:2"));
+    SessionOptions quantized = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:2"));
     GenerateOptions one = GenerateOptions.greedy().withMaxTokens(1);
     long tokenBytes = 2 * model.config().cacheShape().valuesPerToken();
-    try (Session session = model.newSession(packed)) {
+    try (Session session = model.newSession(quantized)) {
       List<Long> windows = new ArrayList<>();
       session.generate(prompt, one, windowsOf(session, windows));
       assertThat(windows).hasSizeGreaterThan(5);
-      // The window, and what is left of a page on either side of it.
+      // The residual window and a partial page on either side of it.
       assertThat(Collections.max(windows)).isLessThanOrEqualTo((128 + 2 * 128) * tokenBytes);
     }
   }
 
-  /** Notes the bytes in full precision after each step of a prompt. */
+  /** Records the full-precision bytes after each prefill step. */
   private static GenerationListener windowsOf(Session session, List<Long> windows) {
     return new GenerationListener() {
       @Override
@@ -121,7 +126,7 @@ class QuantizedCacheTest {
     assertThat(four).isLessThan(0.01).isPositive();
   }
 
-  /** Eight texts that the model itself makes up, side by side, and then one after another. */
+  /** Generates eight texts in one batch and concatenates them. */
   private static int[] sampleText() {
     int texts = 8;
     int each = TOKENS / texts;
@@ -149,15 +154,15 @@ class QuantizedCacheTest {
 
   private static double divergence(String spec) {
     Batch full = new Batch();
-    Batch packed = new Batch();
+    Batch quantized = new Batch();
     double sum = 0;
     try (KvCache fullCache = CacheSpec.DEFAULT.newCache(model.config().cacheShape());
-        KvCache packedCache = CacheSpec.parse(spec).newCache(model.config().cacheShape())) {
+        KvCache quantizedCache = CacheSpec.parse(spec).newCache(model.config().cacheShape())) {
       for (int from = 0; from < text.length; from += STEP) {
         forward(full, fullCache, text, from);
-        forward(packed, packedCache, text, from);
+        forward(quantized, quantizedCache, text, from);
         for (int i = 0; i < STEP; i++) {
-          sum += divergence(full.logits(), packed.logits(), full.logitsAt(i), full.vocabulary());
+          sum += divergence(full.logits(), quantized.logits(), full.logitsAt(i), full.vocabulary());
         }
       }
     }
@@ -172,7 +177,7 @@ class QuantizedCacheTest {
     model.forward(batch);
   }
 
-  /** KL(p || q) of the distributions of two rows of logits. */
+  /** Returns KL(p || q) of the distributions of two rows of logits. */
   private static double divergence(float[] p, float[] q, int at, int count) {
     double pNorm = logOfSum(p, at, count);
     double qNorm = logOfSum(q, at, count);

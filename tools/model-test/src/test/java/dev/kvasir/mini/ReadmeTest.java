@@ -15,7 +15,7 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The example of the README compiles as it stands there, and prints text. */
+/** The README example compiles as printed and generates text. */
 class ReadmeTest {
   private static final Pattern EXAMPLE =
       Pattern.compile("```java\\n(.*?public class Example .*?)```", Pattern.DOTALL);
@@ -40,7 +40,7 @@ class ReadmeTest {
                 System.getProperty("java.class.path"),
                 source.toString());
     assertThat(failed).isZero();
-    // Every time another text, which may end soon.
+    // The text is random and may end soon.
     assertThat(outputOfExample()).containsPattern("\\p{L}+");
   }
 

@@ -12,9 +12,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The unquantized reference weights against their goldens. They are too large to ship: name a
+ * Compares the unquantized reference weights with their goldens. They are too large to ship: name a
  * folder of safetensors with {@code -Dkvasir.reference.folder=DIR}, and a GGUF file in F16 with
- * {@code -Dkvasir.reference.gguf=FILE}; without them the test is skipped.
+ * {@code -Dkvasir.reference.gguf=FILE}. Without them the test is skipped.
  */
 class ReferenceWeightsTest {
   static Stream<String> properties() {

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A session that was saved with one kind of cache goes on with another. */
+/** A session that was saved with one kind of cache continues with another. */
 class RepackedSessionTest {
   private static final Model MODEL = Model.bundled();
   private static final int TOKENS = 520;
@@ -71,7 +71,7 @@ class RepackedSessionTest {
     return hashes;
   }
 
-  /** Sinks put the blocks of both kinds at different places. */
+  /** Sinks shift the block boundaries of one kind against the other. */
   @Tag("thorough")
   @ParameterizedTest
   @CsvSource(
@@ -118,7 +118,7 @@ class RepackedSessionTest {
   }
 
   @Test
-  void bytesAreThoseThatWereForetold() {
+  void bytesMatchTheEstimate() {
     Path file = saved("kivi:4");
     CacheSpec narrower = CacheSpec.parse("kivi:2");
     try (Session restored = MODEL.restore(file, narrower)) {
@@ -127,16 +127,16 @@ class RepackedSessionTest {
     }
   }
 
-  /** Halves lose nothing on the way, and tokens of both saw each other as halves. */
+  /** Half precision loses nothing on the way, and in both cases tokens attended to halves. */
   @ParameterizedTest
   @ValueSource(strings = {"kivi:2", "kivi:4,k=2"})
-  void halvesThatArePackedAnewHaveTheBitsOfAPromptPackedAtItsEnd(String spec) {
+  void requantizedHalvesHaveTheBitsOfAPromptQuantizedAtItsEnd(String spec) {
     SessionOptions exactly = options(spec).withPrefill(Prefill.EXACT);
     try (Session halves = read(options("fp16").withPrefill(Prefill.EXACT));
-        Session repacked = halves.convertedTo(CacheSpec.parse(spec));
-        Session packedAtItsEnd = read(exactly)) {
-      assertThat(repacked.options()).isEqualTo(exactly);
-      assertThat(bits(repacked.cache())).isEqualTo(bits(packedAtItsEnd.cache()));
+        Session requantized = halves.convertedTo(CacheSpec.parse(spec));
+        Session quantizedAtItsEnd = read(exactly)) {
+      assertThat(requantized.options()).isEqualTo(exactly);
+      assertThat(bits(requantized.cache())).isEqualTo(bits(quantizedAtItsEnd.cache()));
     }
   }
 
@@ -151,17 +151,17 @@ class RepackedSessionTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"mixkvq", "mead:1.5"})
-  void kindsThatPackByWhatQueriesLookAtAreRefused(String spec) {
+  void kindsThatQuantizeByAttentionAreRefused(String spec) {
     Path file = saved("kivi:2");
     long taken = MODEL.cacheMemory().usedBytes();
     assertThatThrownBy(() -> MODEL.restore(file, CacheSpec.parse(spec)))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessageContaining("'%s' packs by what queries look at".formatted(spec));
+        .hasMessageContaining("'%s' quantizes by attention statistics".formatted(spec));
     assertThat(MODEL.cacheMemory().usedBytes()).isEqualTo(taken);
   }
 
   @Test
-  void aBudgetThatCannotHoldTheTextIsNamedAndNothingIsKept() {
+  void aBudgetThatCannotHoldTheTextIsNamedAndNothingIsSaved() {
     Path file = saved("kivi:2");
     long taken = MODEL.cacheMemory().usedBytes();
     assertThatThrownBy(() -> MODEL.restore(file, CacheSpec.parse("pmkvq:2,budget=600KiB")))

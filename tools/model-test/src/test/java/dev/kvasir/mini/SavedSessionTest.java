@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A session that was saved goes on, on another model of the same file, as if it had not been. */
+/** A saved session continues on another model of the same file as if it had never stopped. */
 class SavedSessionTest {
   private static final Model MODEL = Model.bundled();
 
@@ -79,8 +79,8 @@ class SavedSessionTest {
   }
 
   /**
-   * Every method, where lengths cut pages, windows and steps of prompts at random places; all kinds
-   * of their specs are held to it as caches ({@code CodecContractTest}).
+   * All methods, with lengths that cut pages, windows and prefill steps at random places. {@code
+   * CodecContractTest} covers all kinds of their specs.
    */
   @ParameterizedTest
   @ValueSource(
@@ -142,7 +142,7 @@ class SavedSessionTest {
   }
 
   @Test
-  void memoryIsTakenFromTheModelsOwnAndGivenBack() {
+  void memoryIsAllocatedFromTheModelsPoolAndReleased() {
     Path file = folder.resolve("session");
     try (Session session = shallow.newSession(options("kivi:2"))) {
       generate(session, new Random(3).ints(700, 300, 4000).toArray(), 1);
@@ -228,7 +228,7 @@ class SavedSessionTest {
         .hasMessageStartingWith(file + ": was stored with another " + what);
   }
 
-  /** What a kind of cache does not use of a profile may change without harm, and nothing else. */
+  /** Only those parts of a profile may change that the kind of cache does not use. */
   @Tag("thorough")
   @ParameterizedTest
   @ValueSource(

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A conversation goes on from the end of its last answer, with the bits of one that is read. */
+/** A conversation continues from its last answer with the same bits as after a full prefill. */
 class SecondTurnTest {
   private static final int STEP = 256;
 
@@ -45,7 +45,7 @@ class SecondTurnTest {
     model.close();
   }
 
-  /** Tokens that were generated, and what the model remembers in the end. */
+  /** The generated tokens and hashes of the cached vectors. */
   private record Answer(int[] tokens, List<Integer> vectorHashes) {}
 
   private static Answer answer(Session session, int[] prompt, int maxTokens) {
@@ -97,10 +97,10 @@ class SecondTurnTest {
     return Arrays.stream(texts).flatMapToInt(Arrays::stream).toArray();
   }
 
-  private void checkIsAsRead(SessionOptions options, int[] text, int known) {
+  private void checkIsAsRead(SessionOptions options, int[] text, int cachedTokens) {
     Answer shared;
     try (Session session = model.newSession(options, text, "somebody")) {
-      assertThat(session.cachedTokens()).isEqualTo(known);
+      assertThat(session.cachedTokens()).isEqualTo(cachedTokens);
       shared = answer(session, new int[0], 40);
     }
     try (Session session = model.newSession(options)) {
@@ -118,7 +118,7 @@ class SecondTurnTest {
         "kivi:4,lookup=fast,sinks=5",
         "kivi:2,k=4,v=1,window=40,sinks=16"
       })
-  void aSecondTurnReadsOnlyItsNewTokens(String spec) {
+  void aSecondMessagePrefillsOnlyItsNewTokens(String spec) {
     open(spec);
     Random random = new Random(spec.hashCode());
     SessionOptions options = options(spec);
@@ -130,13 +130,13 @@ class SecondTurnTest {
         first = answer(session, new int[0], 40 + random.nextInt(STEP / 2));
         held = session.cachedTokens();
       }
-      int[] turn = text(random, 1 + random.nextInt(STEP));
-      checkIsAsRead(options, join(prompt, first.tokens(), turn), held);
+      int[] message = text(random, 1 + random.nextInt(STEP));
+      checkIsAsRead(options, join(prompt, first.tokens(), message), held);
     }
   }
 
   @Test
-  void anAnswerThatIsToldOtherwiseServesAsFarAsItIsTheSame() {
+  void anEditedAnswerServesAsFarAsItIsTheSame() {
     open("kivi");
     Random random = new Random(3);
     SessionOptions options = options("kivi:2,window=0");
@@ -167,7 +167,7 @@ class SecondTurnTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"patternkv:2", "commvq:1", "fp32"})
-  void otherCachesReadAnAnswerAgain(String spec) {
+  void otherCachesPrefillAnAnswerAgain(String spec) {
     open(spec);
     Random random = new Random(6);
     int[] prompt = text(random, STEP + 50);
@@ -178,9 +178,9 @@ class SecondTurnTest {
     checkIsAsRead(options(spec), join(prompt, first.tokens(), text(random, 10)), STEP);
   }
 
-  /** What is kept shares the block that is being filled, and must not keep it from being filled. */
+  /** A cached prefix shares the block being filled and must not prevent filling it. */
   @Test
-  void whatIsKeptOfAPromptMakesRoomForItsAnswer() {
+  void aCachedPromptDoesNotBlockItsAnswer() {
     open("fp16");
     Path file = folder.resolve("shallow.gguf");
     SessionOptions options = options("fp16");

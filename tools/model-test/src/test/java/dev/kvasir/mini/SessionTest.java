@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What an application does with a model, on the bundled one. */
+/** Typical uses of a model by an application. */
 class SessionTest {
   private static final String PROMPT = "Once upon a time there was a little";
   private static final GenerationListener SILENT = piece -> {};
@@ -91,7 +91,7 @@ class SessionTest {
     assertThat(together.stream().map(CompletableFuture::join)).isEqualTo(alone);
   }
 
-  /** With pages that are packed and some that are not. */
+  /** With quantized pages and without. */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -116,7 +116,7 @@ class SessionTest {
     }
   }
 
-  /** All but the last token of each text in steps of its own, the last ones in one step. */
+  /** Prefills all but the last token of each text separately, and the last ones in one batch. */
   private static List<float[]> lastLogits(CacheSpec spec, List<int[]> texts) {
     List<KvCache> caches = new ArrayList<>();
     Batch batch = new Batch();
@@ -145,7 +145,7 @@ class SessionTest {
   }
 
   @Test
-  void aConversationThatGrowsCostsOnlyItsNewTurn() {
+  void aGrowingConversationPrefillsOnlyItsNewMessages() {
     ChatTemplate template = ChatTemplate.plain();
     List<Message> first =
         List.of(
@@ -165,8 +165,8 @@ class SessionTest {
       assertThat(anew.promptTokens()).isGreaterThan(opening.promptTokens());
       assertThat(session.length()).isEqualTo(fresh.length());
       assertThat(answer.text()).isEqualTo(anew.text());
-      // What was generated is remembered from coded activations, what was read from whole ones:
-      // 0.2 apart here, where logits span some 30.
+      // Decoding uses quantized activations and prefill does not: 0.2 apart here, where logits span
+      // some 30.
       assertThat(distance(nextLogits(session), nextLogits(fresh))).isLessThan(1);
     }
   }
@@ -360,7 +360,7 @@ class SessionTest {
   }
 
   @Test
-  void aSessionThatWasResetBeginsAnew() {
+  void aSessionThatWasResetStartsOver() {
     try (Session session = model.newSession()) {
       String first = session.generate(PROMPT, GREEDY.withMaxTokens(10), SILENT).text();
       session.reset();
@@ -372,7 +372,7 @@ class SessionTest {
   }
 
   @Test
-  void useOfAClosedSessionIsToldAsSuch() {
+  void useOfAClosedSessionIsReported() {
     Session session = model.newSession();
     session.close();
     session.close();
@@ -390,7 +390,7 @@ class SessionTest {
   }
 
   @Test
-  void useOfAClosedModelIsToldAsSuchAndItsSessionsStillClose() {
+  void useOfAClosedModelIsReportedAndItsSessionsStillClose() {
     long before = CountedArena.liveBytes();
     Model ours = Model.bundled();
     Session session = ours.newSession();
@@ -466,27 +466,26 @@ class SessionTest {
     }
   }
 
-  /** Collecting garbage would take time from every token, and none is needed to make one. */
+  /** Garbage collection would take time from every token, and generating one needs no garbage. */
   @Test
   void aTokenCostsAtMost600BytesOfHeap() {
     assertThat(heapPerToken(SessionOptions.defaults(), 600)).isLessThanOrEqualTo(600);
   }
 
-  /** A page is packed on the way, in eight layers, which a token's share of must stay small. */
+  /** Pages of eight layers are quantized on the way; the share of each token must stay small. */
   @Test
-  void aTokenCostsLittleMoreWhenItsPastIsPacked() {
-    CacheSpec packed = CacheSpec.parse("kivi:2,window=0");
-    long perToken = heapPerToken(SessionOptions.defaults().withCache(packed), 2000);
+  void aTokenCostsLittleMoreWithAQuantizedContext() {
+    CacheSpec quantized = CacheSpec.parse("kivi:2,window=0");
+    long perToken = heapPerToken(SessionOptions.defaults().withCache(quantized), 2000);
     assertThat(perToken).isLessThanOrEqualTo(2000);
   }
 
-  /** Of the best round; there are no more once it is within the bound. */
+  /** Returns the result of the best round; stops once it is within the bound. */
   private static long heapPerToken(SessionOptions sessionOptions, long bound) {
     SamplingOptions sampling = WARM.withTopK(40).withRepetitionPenalty(1.1);
     GenerateOptions options = GREEDY.withMaxTokens(220).withSampling(sampling);
     long perToken = Long.MAX_VALUE;
-    // What is not compiled yet allocates: boxes that a compiler takes away. Tokens are soon made,
-    // and compilers take seconds.
+    // Code that is not compiled yet allocates boxes. Tokens are fast, and compilers take seconds.
     for (int round = 0; round < 60 && perToken > bound; round++) {
       try (Session session = model.newSession(sessionOptions)) {
         HeapMeter meter = new HeapMeter();
@@ -497,29 +496,29 @@ class SessionTest {
     return perToken;
   }
 
-  /** Counts what the thread takes from the heap for each token after the tenth. */
+  /** Measures the heap allocation of the thread per token after the tenth. */
   private static final class HeapMeter implements GenerationListener {
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    private int asked;
+    private int calls;
     private long begin;
     private long end;
 
     @Override
     public void text(String piece) {}
 
-    /** Asked once before the prompt and once after each token. */
+    /** Called once before the prompt and once after each token. */
     @Override
     public boolean stopped() {
       end = threads.getCurrentThreadAllocatedBytes();
-      if (asked == 10) {
+      if (calls == 10) {
         begin = end;
       }
-      asked++;
+      calls++;
       return false;
     }
 
     long bytesPerToken() {
-      int tokens = asked - 11;
+      int tokens = calls - 11;
       assertThat(tokens).isGreaterThanOrEqualTo(200);
       return (end - begin) / tokens;
     }

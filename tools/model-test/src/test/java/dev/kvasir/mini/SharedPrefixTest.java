@@ -25,7 +25,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A text that begins as others did has the bits of one that was read from its first token. */
+/**
+ * A text with a cached prefix gives the same bits as one that is prefilled from its first token.
+ */
 class SharedPrefixTest {
   private static final int STEP = 256;
   private static final GenerateOptions GREEDY = GenerateOptions.greedy().withMaxTokens(8);
@@ -45,7 +47,7 @@ class SharedPrefixTest {
     model.close();
   }
 
-  /** What came of a text, down to the bits of what the model remembers of it. */
+  /** The generated text and hashes of the cached vectors. */
   private record Outcome(String text, List<Integer> vectorHashes) {}
 
   private static Outcome outcome(Session session) {
@@ -128,13 +130,13 @@ class SharedPrefixTest {
     assertThat(shared(options, first, anywhere ? first.length - 1 : whole)).isEqualTo(ofFirst);
     assertThat(shared(options, second, anywhere ? first.length : whole))
         .isEqualTo(alone(options, second));
-    // Only what has turned out to be common to several texts is kept in the midst of one.
+    // Within a text, only prefixes known to be common to several texts are cached.
     assertThat(shared(options, branch, 0)).isEqualTo(alone(options, branch));
     assertThat(shared(options, again, anywhere && branch.length < whole ? STEP + 70 : STEP))
         .isEqualTo(alone(options, again));
   }
 
-  /** Caches that all tokens are packed in by their positions alone. */
+  /** Returns whether a cache quantizes all tokens by position alone. */
   private static boolean servesAnywhere(String spec) {
     return spec.startsWith("fp16") || spec.startsWith("bf16") || spec.startsWith("kivi");
   }
@@ -154,7 +156,7 @@ class SharedPrefixTest {
   }
 
   @Test
-  void aTextIsReadToItsLastTokenEvenIfAllOfItIsKnown() {
+  void theLastTokenIsComputedEvenIfTheWholeTextIsCached() {
     open("kivi");
     int[] text = text(new Random(8), 2 * STEP);
     shared(options("kivi:2"), text, 0);
@@ -163,7 +165,7 @@ class SharedPrefixTest {
   }
 
   @Test
-  void whatIsKeptCanBeForgottenByOwner() {
+  void prefixesCanBeDeletedByOwner() {
     open("kivi");
     long before = model.cacheMemory().usedBytes();
     shared(options("kivi:2"), text(new Random(9), 700), 0);
@@ -176,7 +178,7 @@ class SharedPrefixTest {
   }
 
   @Test
-  void whatIsKeptLeavesByAgeWhenMemoryIsNeeded() {
+  void cachedPrefixesAreEvictedByAgeWhenMemoryIsNeeded() {
     open("fp16");
     Random random = new Random(10);
     Path file = folder.resolve("shallow.gguf");

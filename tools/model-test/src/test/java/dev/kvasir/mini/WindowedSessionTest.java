@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Sessions of a model whose layers see their last 150 tokens alone, and hold no more. */
+/** Sessions of a model with a sliding window of 150 tokens in all layers, which cache no more. */
 class WindowedSessionTest {
   private static final int WINDOW = 150;
   private static final String HOLDS_ALL = "pmkvq:2,budget=512KiB";
@@ -78,13 +78,15 @@ class WindowedSessionTest {
     assertThat(model.cacheMemory().usedBytes()).isZero();
   }
 
-  /** What a conversation no longer says is dropped: a little of it, or so much that all is read. */
+  /**
+   * Removed text is dropped from the cache: a little of it, or so much that all is prefilled again.
+   */
   @ParameterizedTest
   @ValueSource(strings = {"kivi:2", "patternkv:2", "zipcache:2", HOLDS_ALL})
-  void aConversationThatIsToldOtherwiseIsAnsweredAsIfItHadAlwaysBeen(String spec) {
-    String told = "The little dog went to the river. ".repeat(60);
-    List<Message> early = List.of(Message.user(told), Message.user("And then?"));
-    List<Message> other = List.of(Message.user(told.substring(0, 900)), Message.user("Why?"));
+  void anEditedConversationIsAnsweredLikeANewOne(String spec) {
+    String story = "The little dog went to the river. ".repeat(60);
+    List<Message> early = List.of(Message.user(story), Message.user("And then?"));
+    List<Message> other = List.of(Message.user(story.substring(0, 900)), Message.user("Why?"));
     GenerateOptions options = GenerateOptions.greedy().withMaxTokens(40);
     try (Session session = model.newSession(options(spec))) {
       Generation first = session.chat(early, ChatTemplate.plain(), options, piece -> {});
@@ -121,10 +123,10 @@ class WindowedSessionTest {
     }
   }
 
-  /** Where one beginning serves another text only in part, what it holds may be too little. */
+  /** A prefix that serves another text only in part may retain too few tokens. */
   @ParameterizedTest
   @ValueSource(strings = {"fp16", "kivi:2"})
-  void textsThatBeginAlikeHaveTheBitsOfTextsThatAreRead(String spec) {
+  void textsWithACachedPrefixHaveTheBitsOfAFullPrefill(String spec) {
     int[] first = text(3, 800);
     List<int[]> texts = new ArrayList<>(List.of(first));
     for (int common : new int[] {799, 790, 700, 520, 300, 5}) {
@@ -133,40 +135,40 @@ class WindowedSessionTest {
       texts.add(other);
     }
     texts.add(Arrays.copyOf(first, 780));
-    int known = 0;
+    int cachedTokens = 0;
     for (int[] text : texts) {
       try (Session shared = model.newSession(options(spec), text, "somebody");
           Session alone = model.newSession(options(spec))) {
-        known += shared.cachedTokens();
+        cachedTokens += shared.cachedTokens();
         String answer = generate(shared, new int[0], 30).text();
         assertThat(answer).isEqualTo(generate(alone, text, 30).text());
         assertThat(bits(shared.cache())).isEqualTo(bits(alone.cache()));
       }
     }
-    assertThat(known).isGreaterThan(1500);
+    assertThat(cachedTokens).isGreaterThan(1500);
   }
 
   @Test
-  void aSessionIsPackedAnewFromWhatItHolds() {
+  void aSessionIsRequantizedFromItsCache() {
     try (Session session = model.newSession(options("kivi:4"))) {
       generate(session, text(4, 700), 1);
       CacheSpec narrower = CacheSpec.parse("kivi:2,window=0,sinks=5");
-      try (Session packed = session.convertedTo(narrower)) {
-        assertThat(packed.cachedTokens()).isEqualTo(700);
-        assertThat(packed.cache().firstRetained(0)).isPositive();
-        assertThat(packed.cache().bytes().total()).isLessThan(session.cache().bytes().total());
-        assertThat(generate(packed, new int[0], 20).generatedTokens()).isEqualTo(20);
+      try (Session quantized = session.convertedTo(narrower)) {
+        assertThat(quantized.cachedTokens()).isEqualTo(700);
+        assertThat(quantized.cache().firstRetained(0)).isPositive();
+        assertThat(quantized.cache().bytes().total()).isLessThan(session.cache().bytes().total());
+        assertThat(generate(quantized, new int[0], 20).generatedTokens()).isEqualTo(20);
       }
     }
   }
 
   @Test
-  void aKindThatLearnsReadsTheTextAgain() {
+  void aKindThatLearnsPrefillsTheTextAgain() {
     try (Session session = model.newSession(options("kivi:4"))) {
       generate(session, text(4, 700), 1);
-      try (Session packed = session.convertedTo(CacheSpec.parse("patternkv:2"))) {
-        assertThat(packed.cachedTokens()).isZero();
-        assertThat(generate(packed, new int[0], 20).promptTokens()).isEqualTo(701);
+      try (Session quantized = session.convertedTo(CacheSpec.parse("patternkv:2"))) {
+        assertThat(quantized.cachedTokens()).isZero();
+        assertThat(generate(quantized, new int[0], 20).promptTokens()).isEqualTo(701);
       }
     }
   }

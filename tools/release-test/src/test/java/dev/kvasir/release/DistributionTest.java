@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A distribution, unpacked and run where there is no Java but its own. */
+/** An unpacked distribution, run without any other Java. */
 class DistributionTest {
   private static final Pattern ADDRESS = Pattern.compile("at (http://127\\.0\\.0\\.1:(\\d+)/)");
   private static final long PATIENCE_SECONDS = 120;
@@ -40,7 +40,7 @@ class DistributionTest {
     root = Script.unpacked(scratch);
   }
 
-  /** JUnit warns about every link out of a temporary folder that it is left to delete. */
+  /** JUnit warns about links out of a temporary folder that it has to delete. */
   @AfterAll
   static void unlink() throws IOException {
     try (Stream<Path> files = Files.walk(scratch)) {
@@ -73,7 +73,7 @@ class DistributionTest {
   @Test
   void itContinuesATextWithAnArchiveOfClassesThatFitsInItsNewPlace() throws Exception {
     ProcessBuilder generate = kvasir("generate", "--max-tokens", "8", "Once upon a time");
-    // An archive that does not fit is then an error.
+    // Makes an archive that does not match an error.
     generate.environment().put("KVASIR_JAVA_OPTS", "-Xshare:on");
     Script.Outcome continued = Script.outcome(generate, scratch);
     assertThat(continued.exitCode()).as(continued.err()).isZero();
@@ -147,8 +147,7 @@ class DistributionTest {
               .body();
       assertThat(answer).contains("\"text_completion\"");
 
-      // The handle, since the process itself would also close the stream that its last words are
-      // in.
+      // Uses the handle, because Process.destroy would also close the stream with its last output.
       assertThat(endOfAStreamDuringWhich(server.toHandle()::destroy, client, uri))
           .contains("shutting_down");
       assertThat(server.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
@@ -161,7 +160,7 @@ class DistributionTest {
     assertThat(gone.exitCode()).isEqualTo(1);
   }
 
-  /** The last event of an answer that would go on for thousands of tokens, cut by what happens. */
+  /** Returns the last event of a long answer that is ended by another event. */
   private static String endOfAStreamDuringWhich(Runnable event, HttpClient client, URI uri)
       throws Exception {
     String token = token(client, uri);
@@ -186,7 +185,7 @@ class DistributionTest {
     return last;
   }
 
-  /** One that an answer can be made of for as long as one likes. */
+  /** Returns a token that an answer can repeat without end. */
   private static String token(HttpClient client, URI uri) throws Exception {
     try (InputStream body =
         client

@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.spi.ToolProvider;
 
-/** The script {@code tools/release}, run on the JDK of this process. */
+/** The script {@code tools/release}, run with the JDK of this process. */
 final class Script {
   private static final Path FILE = Path.of("../release").toAbsolutePath().normalize();
   private static final Path JDK = Path.of(System.getProperty("java.home"));
@@ -24,10 +24,10 @@ final class Script {
 
   private Script() {}
 
-  /** What a process left behind. */
+  /** The result of a process. */
   record Outcome(int exitCode, String out, String err) {}
 
-  /** Skips what needs a distribution where none can be made. */
+  /** Skips tests that need a distribution where none can be built. */
   static void assumeItCanRun() {
     String platform = System.getProperty("os.name") + "-" + System.getProperty("os.arch");
     assumeTrue(
@@ -60,7 +60,7 @@ final class Script {
     return outcome(builder, scratch);
   }
 
-  /** Runs a process to its end, with nothing to read. */
+  /** Runs a process to its end, without input. */
   static Outcome outcome(ProcessBuilder builder, Path scratch)
       throws IOException, InterruptedException {
     Path out = Files.createTempFile(scratch, "out", ".txt");
@@ -71,7 +71,7 @@ final class Script {
     return new Outcome(process.exitValue(), Files.readString(out), Files.readString(err));
   }
 
-  /** Makes a distribution and unpacks it, which is where its folder then lies. */
+  /** Builds and unpacks a distribution; returns its folder. */
   static Path unpacked(Path scratch) throws IOException, InterruptedException {
     Outcome made = run(scratch, "--no-build", "--out", scratch.resolve("made").toString());
     assertThat(made.exitCode()).as(made.err()).isZero();
@@ -83,7 +83,7 @@ final class Script {
     return place.resolve(packed.getFileName().toString().replace(".tar.gz", ""));
   }
 
-  /** A command in a world of four tools and no Java. */
+  /** Returns a command in an environment with four tools and no Java. */
   static ProcessBuilder withoutJava(Path tools, List<String> command) throws IOException {
     Files.createDirectories(tools);
     for (String tool : new String[] {"bash", "dirname", "grep", "readlink"}) {

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the script says to what it cannot do; nothing is made here. */
+/** The error messages of the script; nothing is built here. */
 class ScriptTest {
   @TempDir Path folder;
 
@@ -24,7 +24,7 @@ class ScriptTest {
     assertThat(refused.err()).isEqualTo("release: " + sentence + "\n");
   }
 
-  /** A folder that looks like a JDK as far as the file goes that describes it. */
+  /** Creates a folder that resembles a JDK as far as its release file is concerned. */
   private String jdk(String version, String system, String processor) throws Exception {
     Path home = Files.createDirectories(folder.resolve("jdk"));
     Files.writeString(

@@ -20,18 +20,18 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every source file is as google-java-format writes it. With {@code -Dformat.apply} the files are
- * rewritten instead of checked. Sources that an earlier run has found formatted are not formatted
- * again, until {@code mvn clean}.
+ * All source files are formatted by google-java-format. With {@code -Dformat.apply} they are
+ * rewritten instead of checked. Files found formatted by an earlier run are skipped until {@code
+ * mvn clean}.
  *
- * <p>This is a test and not a Maven plugin because the formatter parses with the compiler of the
- * JVM it runs in: Maven may run on an older Java that cannot read these sources, while tests run on
- * the JDK that the toolchain chose.
+ * <p>This is a test and not a Maven plugin because the formatter parses with the compiler of its
+ * JVM. Maven may run on an older Java that cannot read these sources, while tests run on the JDK of
+ * the toolchain.
  */
 class SourceFormatTest {
   private static final Path REPOSITORY = Path.of("../..").toAbsolutePath().normalize();
 
-  /** Hashes of the sources that were found formatted, by a formatter of this version. */
+  /** Hashes of the files found formatted by this version of the formatter. */
   private static final Path KNOWN =
       Path.of("target", "formatted-" + Formatter.class.getPackage().getImplementationVersion());
 

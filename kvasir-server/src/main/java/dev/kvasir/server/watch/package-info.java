@@ -1,0 +1,7 @@
+/**
+ * Metrics, logging and memory snapshots. {@link dev.kvasir.server.watch.Metrics} writes the
+ * Prometheus text format.
+ *
+ * <p>This package uses no other package of the server.
+ */
+package dev.kvasir.server.watch;
