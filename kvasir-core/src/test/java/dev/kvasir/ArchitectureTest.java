@@ -16,8 +16,10 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.MethodRegistry;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.ScalarKernels;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +28,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Checks that compiled classes follow the table of package dependencies and the naming rules. */
 class ArchitectureTest {
@@ -101,80 +102,37 @@ class ArchitectureTest {
     return below.isEmpty() ? "" : below.substring(1).split("\\.")[0];
   }
 
-  /**
-   * A quantization method is one package: the registry finds it, and nothing else refers to its
-   * classes.
-   */
+  /** Returns the packages of the registered methods that lie below {@code dev.kvasir.codec}. */
+  static List<String> methodPackages() {
+    return MethodRegistry.all().stream()
+        .map(method -> method.getClass().getPackageName())
+        .filter(name -> name.startsWith(ROOT + ".codec."))
+        .distinct()
+        .toList();
+  }
+
+  /** A method is one package: the registry finds it, and nothing else names its classes. */
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "dense",
-        "kivi",
-        "patternkv",
-        "mixkvq",
-        "pmkvq",
-        "commvq",
-        "ott",
-        "zipcache",
-        "mikv",
-        "skvq",
-        "kvquant",
-        "quarot",
-        "turboquant",
-        "rotatekv",
-        "qserve",
-        "kvarn",
-        "oscar",
-        "vqllm",
-        "mead"
-      })
+  @MethodSource("methodPackages")
   void nothingOutsideAMethodsPackageNamesItsClasses(String method) {
     noClasses()
         .that()
-        .resideOutsideOfPackage(ROOT + ".codec." + method)
+        .resideOutsideOfPackage(method)
         .should()
         .dependOnClassesThat()
-        .resideInAPackage(ROOT + ".codec." + method)
+        .resideInAPackage(method)
         .check(OURS);
   }
 
   /** Code shared by methods refers to none of them. */
   @Test
   void everyPackageOfCodecsIsAMethodOrShared() {
-    Set<String> known =
-        Set.of(
-            "",
-            "uniform",
-            "basis",
-            "latent",
-            "dense",
-            "kivi",
-            "patternkv",
-            "mixkvq",
-            "pmkvq",
-            "commvq",
-            "ott",
-            "ranked",
-            "zipcache",
-            "mikv",
-            "skvq",
-            "kvquant",
-            "quarot",
-            "turboquant",
-            "rotatekv",
-            "qserve",
-            "kvarn",
-            "oscar",
-            "vqllm",
-            "mead");
+    Set<String> known = new HashSet<>(methodPackages());
+    for (String shared : List.of("", ".uniform", ".basis", ".latent")) {
+      known.add(ROOT + ".codec" + shared);
+    }
     DescribedPredicate<JavaClass> named =
-        describe(
-            "a method, or shared by methods",
-            type ->
-                known.contains(
-                    type.getPackageName()
-                        .substring((ROOT + ".codec").length())
-                        .replaceFirst("^[.]", "")));
+        describe("a method, or shared by methods", type -> known.contains(type.getPackageName()));
     classes().that().resideInAPackage(ROOT + ".codec..").should(be(named)).check(OURS);
   }
 

@@ -1,6 +1,7 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.codec.CacheConfig;
+import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.SpecText;
@@ -33,5 +34,10 @@ public final class ForeignMethod implements QuantizationMethod {
     spec.requireKeys("depth");
     spec.between("depth", 1, 1, 9);
     return shape -> new CacheConfig(Precision.F32, 0, 0, Optional.empty());
+  }
+
+  @Override
+  public List<MethodExample> examples() {
+    return MethodExample.of("foreign", "foreign,depth=9");
   }
 }

@@ -21,6 +21,9 @@ public interface QuantizationMethod {
   /** Parses a spec that starts with one of its names. */
   QuantizationConfig parse(SpecText spec);
 
+  /** Returns specs that cover its options, the plainest first; tests run all of them. */
+  List<MethodExample> examples();
+
   /**
    * Returns whether it computes on quantized pages with the precision given by {@code
    * lookup=exact|fast}.

@@ -6,6 +6,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ExampleSpecs;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.SyntheticProfileParts;
 import dev.kvasir.codec.commvq.SyntheticCodebooks;
@@ -18,9 +19,11 @@ import dev.kvasir.model.RopeLayout;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Forks of a sequence that share a worker must get the same bits as if they ran alone. */
@@ -51,9 +54,8 @@ class ForkedAttentionTest {
     tables.close();
   }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
+  static Stream<String> specs() {
+    return ExampleSpecs.withEveryMethod(
         "fp16",
         "kivi:2",
         "patternkv:2,patterns=4,window=0",
@@ -63,14 +65,12 @@ class ForkedAttentionTest {
         "mixkvq,high=1.9,mid=1.6",
         "mead:2,tables=off,first=coded,window=0",
         "pmkvq:2,budget=300KiB",
-        "ott:2",
-        "zipcache:2",
-        "mikv:2",
-        "skvq:2",
-        "kvquant:2",
         "commvq:1",
-        "commvq:1,scores=tables"
-      })
+        "commvq:1,scores=tables");
+  }
+
+  @ParameterizedTest
+  @MethodSource("specs")
   void divergedForksShareAWorker(String spec) {
     try (KvCache parent = CacheSpec.parse(spec).newCache(SHAPE, context)) {
       fill(parent, 600);

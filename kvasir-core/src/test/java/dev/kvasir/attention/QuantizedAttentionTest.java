@@ -6,6 +6,9 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ExampleSpecs;
+import dev.kvasir.codec.MethodExample.Trait;
+import dev.kvasir.codec.MethodRegistry;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.SyntheticProfileParts;
 import dev.kvasir.codec.ValueOrigin;
@@ -24,7 +27,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Attention on quantized pages equals attention over the expanded pages. */
@@ -83,22 +88,6 @@ class QuantizedAttentionTest {
         "commvq:1                | 64 | 4",
         "commvq:1,window=10      | 20 | 5",
         "commvq:2,scores=tables,sinks=0 | 80 | 1",
-        "ott:2,group=32,sinks=9  | 80 | 5",
-        "zipcache:2,sinks=9      | 80 | 5",
-        "zipcache:2,keys=token   | 64 | 4",
-        "mikv:2,window=0         | 64 | 8",
-        "skvq:2,group=32         | 80 | 5",
-        "kvquant:3               | 80 | 5",
-        "kvtuner:6               | 80 | 5",
-        "quarot:2                | 64 | 4",
-        "quarot:3,group=32,sinks=9 | 80 | 8",
-        "turboquant:3            | 80 | 4",
-        "rotatekv:2              | 64 | 4",
-        "qserve:4                | 80 | 4",
-        "kvarn:2                 | 80 | 4",
-        "oscar:2                 | 80 | 4",
-        "vqllm:2                 | 80 | 4",
-        "vqllm:1                 | 32 | 12",
         "mead:2                  | 64 | 4",
         "mead:6,budget=280KiB,first=coded | 64 | 4",
         "mead:3,first=coded,sinks=9 | 80 | 8",
@@ -111,6 +100,29 @@ class QuantizedAttentionTest {
       })
   void oneTokenAttendsToTheExpandedVectors(String spec, int headDim, int group) {
     assertAttends(spec, new CacheShape(1, 2, headDim), group);
+  }
+
+  /** Two examples of each method, on heads of one width and of two. */
+  static Stream<Arguments> examples() {
+    return MethodRegistry.all().stream()
+        .flatMap(
+            method ->
+                method.examples().stream()
+                    .filter(ExampleSpecs::fitsAnyShape)
+                    .filter(example -> !example.has(Trait.SLOW_ENCODER))
+                    .filter(example -> !example.spec().contains("lookup=fast"))
+                    .limit(2))
+        .flatMap(
+            example ->
+                Stream.of(
+                    Arguments.of(example.spec(), new CacheShape(1, 2, 80), 5),
+                    Arguments.of(example.spec(), new CacheShape(1, 2, 48, 64), 3)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("examples")
+  void attendsOverExamplesOfEveryMethod(String spec, CacheShape shape, int group) {
+    assertAttends(spec, shape, group);
   }
 
   private void assertAttends(String spec, CacheShape shape, int group) {
@@ -131,9 +143,7 @@ class QuantizedAttentionTest {
         "commvq:1                | 96 | 64 | 4",
         "commvq:2,beam=1,sinks=9 | 80 | 112 | 2",
         "commvq:1,scores=decoded | 96 | 64 | 2",
-        "commvq:1,beam=1         | 288 | 256 | 4",
-        "vqllm:2                 | 64 | 64 | 4",
-        "vqllm:1,window=0,sinks=9 | 128 | 128 | 5"
+        "commvq:1,beam=1         | 288 | 256 | 4"
       })
   void codebooksSupportMoreShapes(String spec, int keyDim, int valueDim, int group) {
     assertAttends(spec, new CacheShape(1, 2, keyDim, valueDim), group);
@@ -158,11 +168,6 @@ class QuantizedAttentionTest {
         "pmkvq:2,budget=700KiB   | 192 | 128 | 2",
         "pmkvq:2,budget=300KiB,keys=token,shrink=layer | 48 | 80 | 1",
         "commvq:1,scores=tables  | 48 | 80 | 4",
-        "ott:3,outliers=16       | 48 | 80 | 8",
-        "zipcache:3,share=0.1    | 48 | 80 | 2",
-        "mikv:2                  | 96 | 64 | 3",
-        "skvq:2,k=3,clip=off     | 96 | 64 | 3",
-        "vqllm:2                 | 96 | 80 | 3",
         "mead:2                  | 96 | 64 | 3",
         "mead:2,first=coded      | 48 | 80 | 2",
         "toy                     | 24 | 80 | 3"
@@ -274,7 +279,8 @@ class QuantizedAttentionTest {
                     .withTables(Optional.of(tables))
                     .withProfile(Optional.of(codebooks(spec, cacheShape)))
                     .withRotation(Optional.of(rope))
-                    .withQueryHeads(shape.queryHeads()))) {
+                    .withQueryHeads(shape.queryHeads())
+                    .withContextLimit(2 * LENGTH))) {
       fill(cache, 2 * keyDim, 2 * valueDim, shape.queryHeads() * keyDim);
       float[] query = gaussian(2 * group * keyDim);
       float[] found = new float[2 * group * valueDim];
@@ -299,12 +305,12 @@ class QuantizedAttentionTest {
   /** Creates codebooks on demand, since those of large heads take long. */
   private static Profile codebooks(String spec, CacheShape shape) {
     Profile none = Profile.empty("none");
-    if (Stream.of("mead", "oscar", "vqllm").anyMatch(spec::startsWith)) {
-      return SyntheticProfileParts.addTo(none, shape);
+    if (ExampleSpecs.method(spec).calibration().isEmpty()) {
+      return none;
     }
     return spec.startsWith("commvq")
         ? SyntheticCodebooks.profile(shape, spec.charAt("commvq:".length()) - '0')
-        : none;
+        : SyntheticProfileParts.addTo(none, shape);
   }
 
   private void fill(KvCache cache, int keys, int values, int queries) {

@@ -61,12 +61,6 @@ class CacheSpecTest {
         "pmkvq:2,keys=head | keys is 'head'; possible are [token, channel]",
         "pmkvq:2,smoothing=on | smoothing=on is for keys=token",
         "pmkvq:2,shrink=all | shrink is 'all'; possible are [layer, page]",
-        "ott:2,outliers=17 | outliers is 17; expected 1 to 16",
-        "zipcache:4      | high is 4; expected more than the 4 bits of other tokens",
-        "mikv:2,share=0  | share is 0; expected more than 0, up to 1",
-        "skvq:2,clip=no  | clip is 'no'; possible are [on, off]",
-        "kvquant:8       | bits is 8; possible are [2, 3, 4]",
-        "kvtuner:7       | bits is 7; possible are [2, 3, 4, 5, 6, 8]",
         "patternkv:2,pattern=4 | 'pattern=4' is no key=value of patternkv; its keys are [alpha,"
             + " choice, group, k,"
       })

@@ -85,8 +85,7 @@ class ColdBlocksTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {"kivi:4,window=0", "kivi:8,k=8,sinks=4", "quarot:4,window=0", "kvtuner:4"})
+  @ValueSource(strings = {"kivi:4,window=0", "kivi:8,k=8,sinks=4"})
   void areReadAgainAndStayAsTheyAre(String spec) {
     String kind = spec + ",stored=2@128";
     try (KvCache cache = filled(kind, SHAPE)) {

@@ -1,16 +1,10 @@
 package dev.kvasir.cache;
 
-import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Page;
-import dev.kvasir.codec.PageCodec;
-import dev.kvasir.codec.QuantizationBatch;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.SnapshotAssertions;
 import dev.kvasir.codec.ValueOrigin;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -18,12 +12,11 @@ import org.junit.jupiter.api.Test;
  * covers commvq with its codebooks.
  */
 class GoldenFormsTest {
-  private static final CacheShape SHAPE = new CacheShape(1, 1, 8);
-  private static final int CHANNELS = SHAPE.headDim();
+  private static final int CHANNELS = QuantizedForms.CHANNELS;
 
   @Test
   void kivi() {
-    QuantizedForms quantized = quantized("kivi:2,k=4,group=32");
+    QuantizedForms quantized = QuantizedForms.of("kivi:2,k=4,group=32");
     SnapshotAssertions.assertBytes(
         quantized.pages().getFirst(),
         1698,
@@ -39,7 +32,7 @@ class GoldenFormsTest {
   @Test
   void kiviWithValuesInKeys() {
     CacheShape latent = new CacheShape(1, 1, CHANNELS, CHANNELS, ValueOrigin.IN_KEYS);
-    QuantizedForms quantized = quantized("kivi:2,k=4,group=32", latent);
+    QuantizedForms quantized = QuantizedForms.of("kivi:2,k=4,group=32", latent);
     SnapshotAssertions.assertBytes(
         quantized.pages().getFirst(),
         674,
@@ -54,7 +47,7 @@ class GoldenFormsTest {
   @Test
   void latentsWithRotaryChannels() {
     CacheShape latent = new CacheShape(1, 1, CHANNELS, 4, ValueOrigin.IN_KEYS);
-    byte[] page = quantized("kivi:2", latent).pages().getFirst();
+    byte[] page = QuantizedForms.of("kivi:2", latent).pages().getFirst();
     int turned = 4 * 128 + 4 * 4;
     SnapshotAssertions.assertBytes(
         page,
@@ -74,14 +67,15 @@ class GoldenFormsTest {
         "09 02 0400 8000 8000", // by channel: 2 bits, 4 x 128
         "08 00 8000 0400 0000"); // values: the same channels
     SnapshotAssertions.assertBytes(
-        quantized("patternkv:2", latent).state(),
+        QuantizedForms.of("patternkv:2", latent).state(),
         36,
         "e5e453e7",
         "4b565354 01 30 16000000", //
         "4b565354 01 01 08000000", // the method's state
         "00000000 00010000");
     CacheShape wider = new CacheShape(1, 1, 12, 8, ValueOrigin.IN_KEYS);
-    try (SequenceCodec shrinking = codec("pmkvq:4,budget=1MiB", wider).newSequence()) {
+    try (SequenceCodec shrinking =
+        QuantizedForms.codec("pmkvq:4,budget=1MiB", wider).newSequence()) {
       SnapshotAssertions.assertBytes(
           shrinking.serializeState(),
           31,
@@ -94,7 +88,8 @@ class GoldenFormsTest {
 
   @Test
   void patternkv() {
-    QuantizedForms quantized = quantized("patternkv:2,patterns=1,rope=static,v-threshold=off");
+    QuantizedForms quantized =
+        QuantizedForms.of("patternkv:2,patterns=1,rope=static,v-threshold=off");
     SnapshotAssertions.assertBytes(
         quantized.pages().getFirst(),
         1642,
@@ -122,7 +117,7 @@ class GoldenFormsTest {
 
   @Test
   void mixkvq() {
-    QuantizedForms quantized = quantized("mixkvq,high=2000,mid=500,group=64");
+    QuantizedForms quantized = QuantizedForms.of("mixkvq,high=2000,mid=500,group=64");
     SnapshotAssertions.assertBytes(
         quantized.pages().getFirst(),
         2026,
@@ -146,74 +141,8 @@ class GoldenFormsTest {
   }
 
   @Test
-  void ott() {
-    QuantizedForms quantized = quantized("ott:2,outliers=1");
-    SnapshotAssertions.assertBytes(
-        quantized.pages().getFirst(),
-        1386,
-        "37829511",
-        "4b565047 02 28 5c050000", //
-        "0100 01 0800 0800", // KV heads, unquantized tokens, channels
-        "06"); // which
-  }
-
-  @Test
-  void zipcacheAndMikv() {
-    QuantizedForms quantized = quantized("zipcache:2,keys=token,share=0.25,queries=2");
-    SnapshotAssertions.assertBytes(
-        quantized.pages().getFirst(),
-        2081,
-        "4266526c",
-        "4b565047 02 29 13080000", //
-        "0100", // KV heads
-        "03", // keys and values are divided
-        "0a 04 0800 2000 0000", // keys by token: 4 bits, 8 x 32
-        "0a 02 0800 6000 0000", // 2 bits, 8 x 96
-        "09 04 2000 0800 0800", // values: 4 bits, 32 x 8
-        "09 02 6000 0800 0800", // 2 bits, 96 x 8
-        "9f81c0c0 40606020 30301018 18080c0c"); // marks
-    SnapshotAssertions.assertBytes(
-        quantized.state(),
-        62,
-        "ee25fba1",
-        "4b565354 01 28 30000000", //
-        "0100 0100 0800 0200", // layers, query heads, channels, queries
-        "fe000000 ff000000"); // positions
-  }
-
-  @Test
-  void skvq() {
-    QuantizedForms quantized = quantized("skvq:2,group=32");
-    SnapshotAssertions.assertBytes(
-        quantized.pages().getFirst(),
-        1846,
-        "8921f671",
-        "4b565047 02 2a 28070000", //
-        "0100 0800", // KV heads, channels of a value
-        "00010203 04050607", // their order
-        "0100", // KV heads
-        "01 01", // with an order of channels; matrices of keys
-        "0a 02 0800 8000 0000", // by token: 2 bits, 8 x 128
-        "09 02 8000 0800 0800"); // values: 2 bits, 128 x 8
-  }
-
-  @Test
-  void kvquant() {
-    QuantizedForms quantized = quantized("kvquant:2");
-    SnapshotAssertions.assertBytes(
-        quantized.pages().getLast(),
-        1765,
-        "d752bb98",
-        "4b565047 02 2b d7060000", //
-        "0100 0800 0800", // KV heads, channels of a key, of a value
-        "02 02 01 01", // bits and outliers of keys and values
-        "00", // after rotation
-        "80000000"); // position
-  }
-
-  @Test
   void pmkvq() {
-    QuantizedForms quantized = quantized("pmkvq:4,budget=1MiB,keys=token");
+    QuantizedForms quantized = QuantizedForms.of("pmkvq:4,budget=1MiB,keys=token");
     SnapshotAssertions.assertBytes(
         quantized.pages().getFirst(),
         5156,
@@ -231,124 +160,5 @@ class GoldenFormsTest {
         "4b565354 01 03 03000000", //
         "0100", // layers
         "10"); // bits
-  }
-
-  @Test
-  void quarot() {
-    QuantizedForms quantized = quantized("quarot:2,k=4,clip=1");
-    SnapshotAssertions.assertBytes(
-        quantized.pages().getFirst(),
-        2090,
-        "c3d47003",
-        "4b565047 02 14 1c080000", //
-        "01000000 01000000", // Hadamard transforms of keys and values
-        "0100", // KV heads
-        "00 01", // without an order of channels; blocks of keys
-        "0a 04 0800 8000 0000", // by token: 4 bits, 8 x 128
-        "09 02 8000 0800 0800"); // values: 2 bits, 128 x 8
-  }
-
-  @Test
-  void turboquant() {
-    QuantizedForms quantized = quantized("turboquant:2");
-    SnapshotAssertions.assertBytes(
-        quantized.pages().getFirst(),
-        1322,
-        "01c7012e",
-        "4b565047 02 14 1c050000", //
-        "02010000 02010000", // Hadamard transforms with the signs of seed 1
-        "0100", // KV heads
-        "00 01", // without an order of channels; blocks of keys
-        "15 02 0800 8000 0000", // levels by token: 2 bits, 8 x 128
-        "14 02 8000 0800 0000"); // values: 2 bits, 128 x 8
-  }
-
-  @Test
-  void rotatekv() {
-    QuantizedForms quantized = quantized("rotatekv:2,v=4");
-    SnapshotAssertions.assertBytes(
-        quantized.pages().getLast(),
-        2361,
-        "bb6f55c9",
-        "4b565047 02 15 2b090000", //
-        "80000000", // position
-        "01 00 01", // heads of a group; not rotated back; in their own order
-        "0100 0600 0700 0200 0300 0400 0500 0000", // the order
-        "0100", // KV heads
-        "00 01", // without an order within a head; blocks of keys
-        "0a 02 0800 8000 0000", // by token: 2 bits, 8 x 128
-        "09 04 8000 0800 0800"); // values: 4 bits, 128 x 8
-  }
-
-  @Test
-  void kvarn() {
-    QuantizedForms quantized = quantized("kvarn:2,rounds=0");
-    SnapshotAssertions.assertBytes(
-        quantized.pages().getFirst(),
-        1618,
-        "cdd54059",
-        "4b565047 02 16 44060000", //
-        "003c".repeat(128 + 8), // factors of tokens of keys, and of channels of values: 1
-        "0100", // KV heads
-        "00 01", // without an order of channels; blocks of keys
-        "09 02 0800 8000 8000", // by channel: 2 bits, 8 x 128
-        "09 02 8000 0800 0800"); // values: 2 bits, 128 x 8
-  }
-
-  private record QuantizedForms(List<byte[]> pages, byte[] state) {}
-
-  /** Quantizes two blocks, the second in a batch of its own. */
-  private static QuantizedForms quantized(String spec) {
-    return quantized(spec, SHAPE);
-  }
-
-  private static QuantizedForms quantized(String spec, CacheShape shape) {
-    PageCodec method = codec(spec, shape);
-    List<byte[]> pages = new ArrayList<>();
-    try (SequenceCodec codec = method.newSequence()) {
-      for (int position = 0; position < 2 * Page.TOKENS; position += Page.TOKENS) {
-        for (int token = position;
-            codec.observesQueries() && token < position + Page.TOKENS;
-            token++) {
-          codec.observe(0, token, vectors(1, 0), 0);
-        }
-        codec.learn(new Run(position));
-        try (Page page = codec.quantize(0, position, block(position), block(position + 1))) {
-          pages.add(page.serialize());
-        }
-      }
-      return new QuantizedForms(pages, codec.serializeState());
-    }
-  }
-
-  private static PageCodec codec(String spec, CacheShape shape) {
-    CacheContext context = CacheContext.unknown().withQueryHeads(1);
-    return CacheSpec.parse(spec).config().cacheConfig(shape, context).codec().orElseThrow();
-  }
-
-  private record Run(int position) implements QuantizationBatch {
-    @Override
-    public int blocks() {
-      return 1;
-    }
-
-    @Override
-    public void readBlock(int layer, int block, float[] keys, float[] values) {
-      System.arraycopy(block(position), 0, keys, 0, keys.length);
-      System.arraycopy(block(position + 1), 0, values, 0, values.length);
-    }
-  }
-
-  private static float[] block(int seed) {
-    return vectors(Page.TOKENS, seed);
-  }
-
-  /** Returns whole numbers whose range grows from channel to channel. */
-  private static float[] vectors(int tokens, int seed) {
-    float[] x = SnapshotAssertions.wholeNumbers(tokens * CHANNELS);
-    for (int i = 0; i < x.length; i++) {
-      x[i] = x[i] * (1 + i % CHANNELS) + seed;
-    }
-    return x;
   }
 }

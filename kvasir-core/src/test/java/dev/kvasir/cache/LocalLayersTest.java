@@ -141,7 +141,7 @@ class LocalLayersTest {
 
   /** Another specification has other block boundaries and evicts at other times. */
   @ParameterizedTest
-  @ValueSource(strings = {"kivi:2,window=40,sinks=5", "fp16", "quarot:2,window=0,sinks=130"})
+  @ValueSource(strings = {"kivi:2,window=40,sinks=5", "fp16", "kivi:4,window=0,sinks=130"})
   void aCacheIsConvertedToAnotherSpec(String typed) {
     CacheSpec spec = CacheSpec.parse(typed);
     SplittableRandom random = new SplittableRandom(typed.hashCode());

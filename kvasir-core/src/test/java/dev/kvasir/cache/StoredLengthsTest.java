@@ -25,8 +25,7 @@ class StoredLengthsTest {
         "kivi:4,stored=2@200,window=0",
         "patternkv:2,rope=static,window=0,sinks=5",
         "mixkvq,high=1.9,mid=1.7,salience=error,residual=256,window=0",
-        "pmkvq:2,budget=64KiB,window=0",
-        "ott:2,window=40"
+        "pmkvq:2,budget=64KiB,window=0"
       })
   void anyTwoLengthsMakeOneSequence(String typed) {
     CacheSpec spec = CacheSpec.parse(typed);

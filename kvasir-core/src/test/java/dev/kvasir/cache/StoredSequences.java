@@ -63,7 +63,6 @@ final class StoredSequences {
         ContractSpecs.specs().filter(spec -> quantizes(new ShapedSpec(SHAPE, spec))),
         Stream.of(
             "kivi:2,widths=profile",
-            "kvtuner:3,widths=profile",
             "pmkvq:2,budget=1MiB,keys=token,smoothing=off",
             "pmkvq:2,budget=1MiB,widths=profile",
             "commvq:2,scores=decoded",

@@ -1,9 +1,7 @@
 package dev.kvasir.codec;
 
-import dev.kvasir.codec.mead.SyntheticMeadTables;
-import dev.kvasir.codec.oscar.SyntheticRotations;
-import dev.kvasir.codec.vqllm.SyntheticResidualCodebooks;
 import dev.kvasir.profile.Profile;
+import java.util.ServiceLoader;
 
 /**
  * Synthetic profile parts of all methods except commvq, whose codebooks take too long to create.
@@ -12,7 +10,10 @@ public final class SyntheticProfileParts {
   private SyntheticProfileParts() {}
 
   public static Profile addTo(Profile profile, CacheShape shape) {
-    Profile with = SyntheticMeadTables.addTo(profile, shape);
-    return SyntheticResidualCodebooks.addTo(SyntheticRotations.addTo(with, shape), shape);
+    Profile all = profile;
+    for (SyntheticProfilePart part : ServiceLoader.load(SyntheticProfilePart.class)) {
+      all = part.addTo(all, shape);
+    }
+    return all;
   }
 }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.MethodRegistry;
+import dev.kvasir.codec.ExampleSpecs;
 import dev.kvasir.codec.SyntheticProfileParts;
 import dev.kvasir.codec.commvq.SyntheticCodebooks;
 import dev.kvasir.engine.Batch;
@@ -26,7 +26,6 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -68,40 +67,21 @@ class BatchIsolationTest {
       String spec, int parent, int parentOperations, List<Operation> operations) {}
 
   static Stream<String> specs() {
-    return Stream.of(
-        "fp16",
-        "fp32",
-        "kivi:2,window=40",
-        "kivi:4,lookup=fast,sinks=5",
-        "patternkv:2,window=40",
-        "patternkv:2,rope=static,patterns=4",
-        "mixkvq,high=2.8,mid=2,window=40",
-        "pmkvq:2,budget=1600KiB",
-        "commvq:1,window=40",
-        "commvq:2,scores=tables",
-        "ott:2,window=40",
-        "zipcache:2,window=40",
-        "mikv:2,window=40",
-        "skvq:2,window=40",
-        "kvquant:2,window=40",
-        "kvtuner:3,window=40",
-        "quarot:2,window=40",
-        "turboquant:2,window=40",
-        "rotatekv:2,window=40",
-        "qserve:4,window=40",
-        "kvarn:2,window=40",
-        "oscar:2,window=40",
-        "vqllm:2,window=40",
-        "mead:2,window=40",
-        "mead:3,tables=centroids,first=coded",
-        "mead:4,budget=1800KiB",
-        "toy,window=40");
-  }
-
-  @Test
-  void everyRegisteredMethodIsTried() {
-    assertThat(specs().map(spec -> CacheSpec.parse(spec).method()).distinct())
-        .containsExactlyInAnyOrderElementsOf(MethodRegistry.all());
+    return ExampleSpecs.withEveryMethod(
+            "fp16",
+            "fp32",
+            "kivi:2",
+            "kivi:4,lookup=fast,sinks=5,window=128",
+            "patternkv:2",
+            "patternkv:2,rope=static,patterns=4,window=128",
+            "mixkvq,high=2.8,mid=2",
+            "pmkvq:2,budget=1600KiB,window=128",
+            "commvq:1",
+            "commvq:2,scores=tables,window=128",
+            "mead:2",
+            "mead:3,tables=centroids,first=coded,window=128",
+            "mead:4,budget=1800KiB,window=128")
+        .map(spec -> ExampleSpecs.withWindow(spec, 40));
   }
 
   @ParameterizedTest
@@ -119,8 +99,6 @@ class BatchIsolationTest {
         "mixkvq,high=2.8,mid=2,window=40",
         "pmkvq:2,budget=1600KiB",
         "commvq:1,window=40",
-        "zipcache:2,window=40",
-        "quarot:2,window=40",
         "mead:2,window=40"
       })
   void alsoWithValuesOfAnotherWidthThanKeys(String spec) {
@@ -135,7 +113,6 @@ class BatchIsolationTest {
         "kivi:2,window=40",
         "kivi:2",
         "mixkvq,high=2.8,mid=2,window=40",
-        "zipcache:2",
         "patternkv:2,window=40",
         "mead:2,window=40",
         "pmkvq:2,budget=pool,window=0"

@@ -8,7 +8,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PagedCache;
 import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.MethodRegistry;
+import dev.kvasir.codec.ExampleSpecs;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SyntheticProfileParts;
 import dev.kvasir.codec.commvq.SyntheticCodebooks;
@@ -67,7 +67,7 @@ class StepAllocationTest {
   private HostEngine engine;
 
   static Stream<String> specs() {
-    return Stream.of(
+    return ExampleSpecs.withEveryMethod(
         "fp16",
         "bf16",
         "fp32",
@@ -84,29 +84,8 @@ class StepAllocationTest {
         "commvq:1",
         "commvq:1,scores=tables",
         "commvq:1,scores=decoded",
-        "ott:2",
-        "zipcache:2",
-        "zipcache:2,keys=token",
-        "mikv:2",
-        "skvq:2,group=32",
-        "kvquant:2",
-        "kvtuner:3",
-        "quarot:2",
-        "turboquant:2",
-        "rotatekv:2",
-        "qserve:4",
-        "kvarn:2",
-        "oscar:2",
-        "vqllm:2",
         "mead:2",
-        "mead:2,tables=centroids,first=coded",
-        "toy");
-  }
-
-  @Test
-  void everyRegisteredMethodIsMeasured() {
-    assertThat(specs().map(spec -> CacheSpec.parse(spec).method()).distinct())
-        .containsExactlyInAnyOrderElementsOf(MethodRegistry.all());
+        "mead:2,tables=centroids,first=coded");
   }
 
   @AfterEach

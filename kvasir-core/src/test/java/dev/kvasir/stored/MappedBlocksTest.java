@@ -113,7 +113,6 @@ class MappedBlocksTest {
         "kivi:2,window=0,sinks=4",
         "kivi:4,stored=2@128,window=0",
         "pmkvq:2,budget=1MiB,window=0",
-        "quarot:4,window=0",
         "patternkv:2,rope=static,window=0",
         "mixkvq,high=1.9,mid=1.7,salience=error,window=0"
       })

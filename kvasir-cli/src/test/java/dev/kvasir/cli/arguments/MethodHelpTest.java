@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.Calibration;
 import dev.kvasir.codec.Calibration.Command;
+import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.SpecText;
@@ -65,6 +66,11 @@ class MethodHelpTest {
       @Override
       public List<String> help() {
         return List.of(name + ": some keys");
+      }
+
+      @Override
+      public List<MethodExample> examples() {
+        return List.of();
       }
 
       @Override

@@ -14,7 +14,7 @@ public final class HouseholderRotation implements HeadBasis {
   private final float[] rows; // (kvHeads, dim, dim)
   private final float[]
       normals; // (kvHeads, dim, dim), unit normals of the reflections; the i-th is zero before
-               // channel i
+  // channel i
   private final float[] signs; // (kvHeads, dim)
 
   /**

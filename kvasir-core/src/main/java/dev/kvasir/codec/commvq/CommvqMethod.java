@@ -2,6 +2,9 @@ package dev.kvasir.codec.commvq;
 
 import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.Calibration;
+import dev.kvasir.codec.MethodExample;
+import dev.kvasir.codec.MethodExample.Trait;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 
@@ -15,5 +18,16 @@ public final class CommvqMethod extends BitWidthMethod {
   public Optional<Calibration> calibration() {
     return Optional.of(
         new Calibration(Calibration.Command.CALIBRATE, List.copyOf(CommvqConfig.BITS)));
+  }
+
+  @Override
+  public List<MethodExample> examples() {
+    return MethodExample.of(
+        EnumSet.of(Trait.ALTERS_CONSTANTS, Trait.SLOW_ENCODER),
+        "commvq:1",
+        "commvq:2,window=0,beam=1",
+        "commvq:2,window=40,sinks=130",
+        "commvq:1,beam=1",
+        "commvq:2,beam=1,window=0");
   }
 }

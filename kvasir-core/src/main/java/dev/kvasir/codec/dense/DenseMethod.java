@@ -1,5 +1,6 @@
 package dev.kvasir.codec.dense;
 
+import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.SpecText;
@@ -25,5 +26,10 @@ public final class DenseMethod implements QuantizationMethod {
   @Override
   public QuantizationConfig parse(SpecText spec) {
     return DenseConfig.of(spec);
+  }
+
+  @Override
+  public List<MethodExample> examples() {
+    return MethodExample.of("fp32", "fp16", "bf16");
   }
 }

@@ -2,6 +2,9 @@ package dev.kvasir.codec.mead;
 
 import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.Calibration;
+import dev.kvasir.codec.MethodExample;
+import dev.kvasir.codec.MethodExample.Trait;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 
@@ -22,5 +25,23 @@ public final class MeadMethod extends BitWidthMethod {
   @Override
   public Optional<Calibration> calibration() {
     return Optional.of(new Calibration(Calibration.Command.CALIBRATE, List.of()));
+  }
+
+  @Override
+  public List<MethodExample> examples() {
+    return MethodExample.of(
+        EnumSet.of(Trait.ALTERS_CONSTANTS, Trait.COPIES_MAPPED_PAGES),
+        "mead:2",
+        "mead:1.5,tables=off,first=coded,window=0",
+        "mead:3,tables=centroids,sinks=5,window=40",
+        "mead:1.5,tables=off,late-sinks=8,sinks=0",
+        "mead:2.5,budget=210KiB",
+        "mead:8,budget=170KiB,window=0,sinks=0,first=coded",
+        "mead:4,budget=190KiB,floor=1.5,window=40,tables=centroids,first=coded,means=off",
+        "mead:3,budget=pool,tables=off,sinks=5",
+        "mead:2.5,classes=energy,means=off,sinks=130",
+        "mead:2,first=coded",
+        "mead:2.5,tables=centroids,window=0",
+        "mead:4,budget=10bits,first=coded");
   }
 }

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.mixkvq;
 
 import dev.kvasir.codec.Calibration;
+import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.SpecText;
@@ -40,5 +41,20 @@ public final class MixkvqMethod implements QuantizationMethod {
   @Override
   public Optional<Calibration> calibration() {
     return Optional.of(new Calibration(Calibration.Command.TUNE, List.of()));
+  }
+
+  @Override
+  public List<MethodExample> examples() {
+    return MethodExample.of(
+        "mixkvq,high=2.8,mid=2",
+        "mixkvq,high=3.2,mid=2.6,queries=sequence,sinks=0,window=0",
+        "mixkvq,high=2.6,mid=3,group=64,window=40,lookup=fast",
+        "mixkvq,high=2.8,mid=2,residual=256,sinks=5",
+        "mixkvq,high=1.9,mid=1.7,salience=error,group=128",
+        "mixkvq,high=1.9,mid=1.7,salience=error,residual=384,sinks=130",
+        "mixkvq,high=1000,mid=1000",
+        "mixkvq,high=0.0001,mid=0.0001",
+        "mixkvq,high=1.9,mid=1.7,salience=error,residual=256",
+        "mixkvq,high=1.9,mid=1.7,salience=error");
   }
 }

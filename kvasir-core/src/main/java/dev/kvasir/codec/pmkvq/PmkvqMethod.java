@@ -2,6 +2,7 @@ package dev.kvasir.codec.pmkvq;
 
 import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.Calibration;
+import dev.kvasir.codec.MethodExample;
 import java.util.List;
 import java.util.Optional;
 
@@ -26,5 +27,26 @@ public final class PmkvqMethod extends BitWidthMethod {
   public Optional<Calibration> calibration() {
     return Optional.of(
         new Calibration(Calibration.Command.CALIBRATE, List.copyOf(PmkvqConfig.FLOORS)));
+  }
+
+  @Override
+  public List<MethodExample> examples() {
+    return MethodExample.of(
+        "pmkvq:2,budget=1MiB",
+        "pmkvq:2,budget=260KiB,keys=token,shrink=layer",
+        "pmkvq:2,budget=200KiB,shift=direct,keys=token,shrink=layer,born=wide",
+        "pmkvq:2,budget=200KiB,shift=modified,window=40,sinks=16",
+        "pmkvq:4,budget=240KiB,window=0,sinks=0",
+        "pmkvq:8,budget=360KiB,sinks=130",
+        "pmkvq:2,budget=1MiB,keys=token",
+        "pmkvq:2,budget=220KiB,shrink=layer",
+        "pmkvq:2,budget=260KiB,keys=token",
+        "pmkvq:2,budget=260KiB",
+        "pmkvq:2,budget=10bits,keys=token",
+        "pmkvq:2,budget=20bits",
+        "pmkvq:2,budget=10bits,shrink=layer,sinks=5",
+        "pmkvq:2,budget=10bits",
+        "pmkvq:2,budget=30bits",
+        "pmkvq:2,budget=14bits,keys=token");
   }
 }

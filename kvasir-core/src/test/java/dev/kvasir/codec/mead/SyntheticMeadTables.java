@@ -1,6 +1,7 @@
 package dev.kvasir.codec.mead;
 
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.SyntheticProfilePart;
 import dev.kvasir.profile.Profile;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -14,6 +15,14 @@ public final class SyntheticMeadTables {
 
   private final SplittableRandom random = new SplittableRandom(73);
   private final CacheShape shape;
+
+  /** The service. */
+  public static final class Part implements SyntheticProfilePart {
+    @Override
+    public Profile addTo(Profile profile, CacheShape shape) {
+      return SyntheticMeadTables.addTo(profile, shape);
+    }
+  }
 
   private SyntheticMeadTables(CacheShape shape) {
     this.shape = shape;

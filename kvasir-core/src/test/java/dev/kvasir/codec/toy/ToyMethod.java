@@ -1,8 +1,11 @@
 package dev.kvasir.codec.toy;
 
+import dev.kvasir.codec.MethodExample;
+import dev.kvasir.codec.MethodExample.Trait;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.SpecText;
+import java.util.EnumSet;
 import java.util.List;
 
 /**
@@ -29,5 +32,11 @@ public final class ToyMethod implements QuantizationMethod {
   @Override
   public QuantizationConfig parse(SpecText spec) {
     return ToyConfig.of(spec);
+  }
+
+  @Override
+  public List<MethodExample> examples() {
+    return MethodExample.of(
+        EnumSet.of(Trait.COPIES_MAPPED_PAGES), "toy", "toy,window=0,sinks=5", "toy,sinks=5");
   }
 }

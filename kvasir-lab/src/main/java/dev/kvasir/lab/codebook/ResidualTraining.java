@@ -1,16 +1,16 @@
 package dev.kvasir.lab.codebook;
 
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.vqllm.ChannelGroups;
-import dev.kvasir.codec.vqllm.LayerResidualCodebooks;
-import dev.kvasir.codec.vqllm.ResidualCodebooks;
-import dev.kvasir.codec.vqllm.VqllmProfile;
 import dev.kvasir.kernel.KMeans;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
+import dev.kvasir.methods.vqllm.ChannelGroups;
+import dev.kvasir.methods.vqllm.LayerResidualCodebooks;
+import dev.kvasir.methods.vqllm.ResidualCodebooks;
+import dev.kvasir.methods.vqllm.VqllmProfile;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;

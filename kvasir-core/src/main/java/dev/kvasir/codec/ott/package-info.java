@@ -1,9 +1,0 @@
-/**
- * OTT: KIVI codes, with the few tokens of the smallest keys left unquantized. {@link
- * dev.kvasir.codec.ott.OttMethod} registers the method, {@link dev.kvasir.codec.ott.OutlierTokens}
- * holds the unquantized tokens, and {@link dev.kvasir.codec.ott.OttReader} computes attention on
- * both.
- *
- * <p>Uses the packages codec, codec.uniform, kernel, memory and page.
- */
-package dev.kvasir.codec.ott;

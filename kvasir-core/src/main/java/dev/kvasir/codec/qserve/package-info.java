@@ -1,7 +1,0 @@
-/**
- * The KV-cache part of QServe: smooths keys by calibrated channel factors, then quantizes per token
- * and head. {@link dev.kvasir.codec.qserve.QserveMethod} registers the method.
- *
- * <p>Uses the packages codec, codec.basis, codec.uniform and page.
- */
-package dev.kvasir.codec.qserve;

@@ -1,9 +1,0 @@
-/**
- * Mixed-precision quantization by received attention, shared by MiKV and ZipCache. {@link
- * dev.kvasir.codec.ranked.RecentQueries} records queries, {@link
- * dev.kvasir.codec.ranked.ReceivedAttention} ranks tokens by them, and {@link
- * dev.kvasir.codec.ranked.RankedPage} stores two bit widths.
- *
- * <p>Uses the packages codec, codec.uniform, error, kernel, memory and page.
- */
-package dev.kvasir.codec.ranked;

@@ -1,9 +1,0 @@
-/**
- * RotateKV: rotates keys of several heads together before RoPE and sorts their channels, then
- * quantizes per token. {@link dev.kvasir.codec.rotatekv.RotatekvMethod} registers the method,
- * {@link dev.kvasir.codec.rotatekv.KeyGroups} transforms keys, and {@link
- * dev.kvasir.codec.rotatekv.RotatekvReader} computes attention.
- *
- * <p>Uses the packages codec, codec.basis, codec.uniform, kernel, memory and page.
- */
-package dev.kvasir.codec.rotatekv;

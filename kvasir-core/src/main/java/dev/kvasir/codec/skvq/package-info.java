@@ -1,9 +1,0 @@
-/**
- * SKVQ: reorders channels by magnitude, clips ranges, and quantizes per token. {@link
- * dev.kvasir.codec.skvq.SkvqMethod} registers the method, {@link
- * dev.kvasir.codec.skvq.ClippedRanges} chooses the clipping, and {@link
- * dev.kvasir.codec.skvq.SkvqReader} computes attention on the codes.
- *
- * <p>Uses the packages codec, codec.uniform, kernel, memory and page.
- */
-package dev.kvasir.codec.skvq;

@@ -1,0 +1,37 @@
+package dev.kvasir.codec;
+
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** Specs for tests, from the examples of every registered method. */
+public final class ExampleSpecs {
+  private static final Pattern BUDGET_IN_BYTES = Pattern.compile("budget=\\d+[KM]iB");
+
+  private ExampleSpecs() {}
+
+  /** Returns the given specs, and one example of each method that none of them names. */
+  public static Stream<String> withEveryMethod(String... specs) {
+    List<QuantizationMethod> named = Stream.of(specs).map(ExampleSpecs::method).toList();
+    return Stream.concat(
+        Stream.of(specs),
+        MethodRegistry.all().stream()
+            .filter(method -> !named.contains(method))
+            .map(method -> method.examples().getFirst().spec()));
+  }
+
+  /** Returns a spec with a residual window that is short enough for a test, where it has one. */
+  public static String withWindow(String spec, int tokens) {
+    boolean isDense = method(spec).names().contains("fp16");
+    return isDense || spec.contains("window=") ? spec : spec + ",window=" + tokens;
+  }
+
+  /** Whether a spec fits heads of any shape: a budget in bytes is made for one. */
+  public static boolean fitsAnyShape(MethodExample example) {
+    return !BUDGET_IN_BYTES.matcher(example.spec()).find();
+  }
+
+  public static QuantizationMethod method(String spec) {
+    return MethodRegistry.of(new SpecText(spec));
+  }
+}
