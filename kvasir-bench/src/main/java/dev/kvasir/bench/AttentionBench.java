@@ -207,13 +207,15 @@ final class AttentionBench implements Callable<Integer> {
     }
   }
 
-  /** Expands a quantized spec without {@code lookup=} to both operand precisions. */
+  /** Expands a quantized spec without {@code operands=} to both operand precisions. */
   static List<CacheSpec> bothPrecisions(List<CacheSpec> specs) {
     List<CacheSpec> both = new ArrayList<>();
     for (CacheSpec spec : specs) {
-      if (spec.hasOperandPrecision() && !spec.text().contains("lookup=")) {
-        both.add(CacheSpec.parse(spec.text() + ",lookup=exact"));
-        both.add(CacheSpec.parse(spec.text() + ",lookup=fast"));
+      if (spec.hasOperandPrecision()
+          && !spec.text().contains("operands=")
+          && !spec.text().contains("lookup=")) {
+        both.add(CacheSpec.parse(spec.text() + ",operands=15"));
+        both.add(CacheSpec.parse(spec.text() + ",operands=8"));
       } else {
         both.add(spec);
       }

@@ -13,7 +13,7 @@ class AttentionBenchTest {
             "64",
             "--kv",
             "fp16;pmkvq:2,budget=1MiB")
-        .says("'pmkvq:2,budget=1MiB,lookup=exact' holds ", "--tokens is 8192");
+        .says("'pmkvq:2,budget=1MiB,operands=15' holds ", "--tokens is 8192");
   }
 
   @Test

@@ -19,8 +19,8 @@ class ForeignMethodTest {
         .containsPattern("\\n +foreign: depth \\(1 to 9\\), up to 100% of it as\\R +it was\\R")
         .contains("kivi:1|2|3|4|8: k, v (bits)")
         .containsPattern(
-            "All of\\s+these\\s+but\\s+commvq,\\s+vqllm,\\s+kvquant,\\s+turboquant,\\s+mead,\\s+foreign:\\s+lookup\\s+"
-                + "\\(exact\\|fast\\)\\.");
+            "All\\s+but\\s+commvq,\\s+mead,\\s+vqllm,\\s+kvquant,\\s+turboquant,\\s+foreign:\\s+"
+                + "operands\\s+\\(15\\|8\\s+bits\\)\\.");
   }
 
   @Test

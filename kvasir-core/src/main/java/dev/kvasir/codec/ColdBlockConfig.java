@@ -7,7 +7,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A configuration that serializes old blocks with fewer bits. In {@code stored=2@4096}, a block is
+ * A configuration that serializes old blocks with fewer bits. In {@code cold=2@4096}, a block is
  * old once 4096 tokens follow it. Any stateless method accepts the key. Because the key is part of
  * the spec, it is part of the identity of stored bytes: a cache without the key never reads such
  * pages.
@@ -20,7 +20,8 @@ import java.util.regex.Pattern;
 public record ColdBlockConfig(
     SpecText spec, QuantizationConfig base, QuantizationConfig cold, int minDistance)
     implements QuantizationConfig {
-  public static final String KEY = "stored";
+  /** The spec key, as in {@code cold=2@4096}. */
+  public static final String KEY = "cold";
 
   private static final Pattern TYPED = Pattern.compile("([0-9]{1,2})@([0-9]{1,7})");
 

@@ -26,7 +26,7 @@ public interface QuantizationMethod {
 
   /**
    * Returns whether it computes on quantized pages with the precision given by {@code
-   * lookup=exact|fast}.
+   * operands=15|8}.
    */
   default boolean supportsOperandPrecision() {
     return false;

@@ -16,6 +16,13 @@ import java.util.TreeSet;
 public final class SpecText {
   private static final int MAX_DENSE_TOKENS = 1 << 20;
 
+  /** Older names of keys, which saved sessions and scripts may have. */
+  private static final Map<String, String> OLD_KEYS =
+      Map.of("lookup", OperandPrecision.KEY, "stored", ColdBlockConfig.KEY);
+
+  /** Older words for values of {@link OperandPrecision#KEY}. */
+  private static final Map<String, String> OLD_PRECISIONS = Map.of("exact", "15", "fast", "8");
+
   private final String text;
   private final String name;
   private final String bits; // null if absent
@@ -29,11 +36,23 @@ public final class SpecText {
     this.bits = head.length < 2 ? null : head[1];
     for (String part : Arrays.copyOfRange(parts, 1, parts.length)) {
       String[] pair = part.split("=", 2);
-      String before = values.put(pair[0], pair.length < 2 ? null : pair[1]);
+      String key = OLD_KEYS.getOrDefault(pair[0], pair[0]);
+      String before = values.put(key, pair.length < 2 ? null : value(pair[0], pair[1]));
       if (before != null) {
-        throw invalid("'%s' is given twice".formatted(pair[0]));
+        throw invalid("'%s' is given twice".formatted(key));
       }
     }
+  }
+
+  private String value(String typedKey, String typedValue) {
+    if (!typedKey.equals("lookup")) {
+      return typedValue;
+    }
+    String value = OLD_PRECISIONS.get(typedValue);
+    if (value == null) {
+      throw invalid("lookup is '%s'; possible are [exact, fast]".formatted(typedValue));
+    }
+    return value;
   }
 
   /** Returns a copy without a key that the method does not handle. */
@@ -86,7 +105,7 @@ public final class SpecText {
     return values.containsKey(key);
   }
 
-  /** Returns a value as typed. */
+  /** Returns a value as typed, under the name that its key has today. */
   public String value(String key) {
     return values.get(key);
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.profile.Profile;
@@ -28,10 +29,12 @@ class CacheSpecTest {
         "kivi            | needs its bits, as in kivi:4; possible are [1, 2, 3, 4, 8]",
         "kivi:5          | bits is 5; possible are [1, 2, 3, 4, 8]",
         "kivi:two        | bits is 'two'; expected a whole number",
-        "kivi:2,         | '' is no key=value of kivi; its keys are [group, k, lookup, sinks, v,"
-            + " widths, window]",
+        "kivi:2,         | '' is no key=value of kivi; its keys are [group, k, operands, sinks,"
+            + " v, widths, window]",
         "kivi:2,widths=layers | widths is 'layers'; possible are [same, profile]",
+        "kivi:2,operands=16 | operands is 16; possible are [8, 15]",
         "kivi:2,lookup=slow | lookup is 'slow'; possible are [exact, fast]",
+        "kivi:2,lookup=fast,operands=8 | 'operands' is given twice",
         "kivi:2,grp=32   | 'grp=32' is no key=value of kivi",
         "kivi:2,group=48 | group is 48; possible are [32, 64, 128]",
         "kivi:2,k=4,k=2  | 'k' is given twice",
@@ -57,7 +60,7 @@ class CacheSpecTest {
         "pmkvq:2,budget=1025GiB | budget is 1025GiB; expected at most 1024GiB",
         "pmkvq:2,shift=left | shift is 'left'; possible are [equivalent, direct, modified]",
         "pmkvq:2,group=32 | 'group=32' is no key=value of pmkvq; its keys are [born, budget,"
-            + " keys, lookup, shift, shrink, sinks, smoothing, widths, window]",
+            + " keys, operands, shift, shrink, sinks, smoothing, widths, window]",
         "pmkvq:2,keys=head | keys is 'head'; possible are [token, channel]",
         "pmkvq:2,smoothing=on | smoothing=on is for keys=token",
         "pmkvq:2,shrink=all | shrink is 'all'; possible are [layer, page]",
@@ -69,6 +72,17 @@ class CacheSpecTest {
         .isInstanceOf(InvalidInputException.class)
         .hasMessageStartingWith("the cache '" + spec + "': ")
         .hasMessageContaining(sentence);
+  }
+
+  @Test
+  void olderNamesOfKeysKeepWorking() {
+    SpecText old = new SpecText("kivi:4,lookup=fast,stored=2@4096");
+    assertThat(old.value("operands")).isEqualTo("8");
+    assertThat(old.value("cold")).isEqualTo("2@4096");
+    assertThat(new SpecText("kivi:4,lookup=exact").value("operands")).isEqualTo("15");
+    assertThat(CacheSpec.parse("kivi:4,lookup=fast,stored=2@4096").text())
+        .as("saved sessions are found by their text")
+        .isEqualTo("kivi:4,lookup=fast,stored=2@4096");
   }
 
   @Test

@@ -71,7 +71,7 @@ class ColdBlocksTest {
   @Test
   void areSmallerAndOnlyThoseThatAsManyTokensFollow() {
     try (KvCache wide = filled("kivi:4,window=0", SHAPE);
-        KvCache old = filled("kivi:4,window=0,stored=2@300", SHAPE)) {
+        KvCache old = filled("kivi:4,window=0,cold=2@300", SHAPE)) {
       for (int i = 0; i < 5; i++) {
         int bytes = old.snapshot().block(i).length;
         if (i < 2) { // 391 and 263 tokens follow the second and the third
@@ -87,7 +87,7 @@ class ColdBlocksTest {
   @ParameterizedTest
   @ValueSource(strings = {"kivi:4,window=0", "kivi:8,k=8,sinks=4"})
   void areReadAgainAndStayAsTheyAre(String spec) {
-    String kind = spec + ",stored=2@128";
+    String kind = spec + ",cold=2@128";
     try (KvCache cache = filled(kind, SHAPE)) {
       CacheSnapshot snapshot = cache.snapshot();
       SnapshotBytes stored = SnapshotBytes.of(snapshot);
@@ -105,7 +105,7 @@ class ColdBlocksTest {
 
   @Test
   void areStoredWhereLayersHoldWindowsToo() {
-    String kind = "kivi:4,window=0,stored=1@128";
+    String kind = "kivi:4,window=0,cold=1@128";
     try (KvCache cache = filled(kind, LOCAL)) {
       SnapshotBytes stored = SnapshotBytes.of(cache.snapshot());
       try (KvCache again = restored(kind, LOCAL, stored)) {
@@ -117,7 +117,7 @@ class ColdBlocksTest {
 
   @Test
   void areStoredOfLatentsToo() {
-    String kind = "kivi:4,window=0,stored=2@128";
+    String kind = "kivi:4,window=0,cold=2@128";
     try (KvCache cache = filled(kind, LATENT)) {
       SnapshotBytes stored = SnapshotBytes.of(cache.snapshot());
       try (KvCache again = restored(kind, LATENT, stored)) {
@@ -129,7 +129,7 @@ class ColdBlocksTest {
 
   @Test
   void areRefusedByACacheThatHasNone() {
-    try (KvCache cache = filled("kivi:4,window=0,stored=2@128", SHAPE)) {
+    try (KvCache cache = filled("kivi:4,window=0,cold=2@128", SHAPE)) {
       SnapshotBytes stored = SnapshotBytes.of(cache.snapshot());
       assertThatThrownBy(() -> restored("kivi:4,window=0", SHAPE, stored))
           .isInstanceOf(InvalidInputException.class);
@@ -142,11 +142,11 @@ class ColdBlocksTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "kivi:4,stored=2 | stored is '2'; expected bits and tokens, as in 2@4096",
-        "kivi:4,stored=5@1 | bits is 5; possible are [1, 2, 3, 4, 8]",
-        "kivi:2,stored=4@1 | stored has pages of 9472 bytes; expected fewer than the 5376 that",
-        "pmkvq:4,stored=2@1 | stored is for kinds that keep nothing of a sequence",
-        "fp16,stored=2@1 | ",
+        "kivi:4,cold=2 | cold is '2'; expected bits and tokens, as in 2@4096",
+        "kivi:4,cold=5@1 | bits is 5; possible are [1, 2, 3, 4, 8]",
+        "kivi:2,cold=4@1 | cold has pages of 9472 bytes; expected fewer than the 5376 that",
+        "pmkvq:4,cold=2@1 | cold is for kinds that keep nothing of a sequence",
+        "fp16,cold=2@1 | ",
       })
   void areRefusedWhereTheyMakeNoSense(String spec, String words) {
     assertThatThrownBy(() -> CacheSpec.parse(spec).bytesFor(SHAPE, 1024))

@@ -22,7 +22,7 @@ class StoredLengthsTest {
         "fp16",
         "kivi:2,window=0,sinks=0",
         "kivi:2,k=4,v=1,window=40,sinks=16",
-        "kivi:4,stored=2@200,window=0",
+        "kivi:4,cold=2@200,window=0",
         "patternkv:2,rope=static,window=0,sinks=5",
         "mixkvq,high=1.9,mid=1.7,salience=error,residual=256,window=0",
         "pmkvq:2,budget=64KiB,window=0"

@@ -71,7 +71,7 @@ class BatchIsolationTest {
             "fp16",
             "fp32",
             "kivi:2",
-            "kivi:4,lookup=fast,sinks=5,window=128",
+            "kivi:4,operands=8,sinks=5,window=128",
             "patternkv:2",
             "patternkv:2,rope=static,patterns=4,window=128",
             "mixkvq,high=2.8,mid=2",

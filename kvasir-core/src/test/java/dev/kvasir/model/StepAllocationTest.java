@@ -73,7 +73,7 @@ class StepAllocationTest {
         "fp32",
         "kivi:1",
         "kivi:2,sinks=5",
-        "kivi:4,group=32,lookup=fast",
+        "kivi:4,group=32,operands=8",
         "patternkv:2",
         "patternkv:2,rope=static",
         "mixkvq,high=1.2,mid=0.8",

@@ -111,7 +111,7 @@ class MappedBlocksTest {
         "fp16",
         "fp32",
         "kivi:2,window=0,sinks=4",
-        "kivi:4,stored=2@128,window=0",
+        "kivi:4,cold=2@128,window=0",
         "pmkvq:2,budget=1MiB,window=0",
         "patternkv:2,rope=static,window=0",
         "mixkvq,high=1.9,mid=1.7,salience=error,window=0"

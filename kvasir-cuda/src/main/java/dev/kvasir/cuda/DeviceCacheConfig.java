@@ -220,8 +220,8 @@ public record DeviceCacheConfig(PageFormat format, int group, int window, int si
       CacheSpec spec, SpecText text, OperandPrecision operandPrecision) {
     if (operandPrecision != OperandPrecision.EXACT) {
       throw new DeviceException(
-          "the cache '%s' has lookup=%s; on a device expected exact"
-              .formatted(spec, text.value("lookup")));
+          "the cache '%s' has operands=%s; on a device expected 15"
+              .formatted(spec, text.value(OperandPrecision.KEY)));
     }
   }
 }

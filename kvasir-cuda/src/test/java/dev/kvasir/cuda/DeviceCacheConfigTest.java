@@ -89,14 +89,14 @@ class DeviceCacheConfigTest {
         "pmkvq:2,budget=1MiB,widths=profile | the cache 'pmkvq:2,budget=1MiB,widths=profile' has widths of a profile; on a device expected widths=same",
         "rotatekv:2 | the cache 'rotatekv:2' is not supported on a device; expected fp16, kivi, commvq, mixkvq, patternkv or pmkvq there, or --device cpu",
         "fp32 | the cache 'fp32' is not supported on a device; expected fp16, kivi, commvq, mixkvq, patternkv or pmkvq there, or --device cpu",
-        "mixkvq,lookup=fast | the cache 'mixkvq,lookup=fast' has lookup=fast; on a device expected exact",
+        "mixkvq,lookup=fast | the cache 'mixkvq,lookup=fast' has operands=8; on a device expected 15",
         "kivi:3 | the cache 'kivi:3' has 3 bits for keys and 3 for values; on a device expected 2 or 4 for both",
         "kivi:2,v=4 | the cache 'kivi:2,v=4' has 2 bits for keys and 4 for values; on a device expected 2 or 4 for both",
         "kivi:2,widths=profile | the cache 'kivi:2,widths=profile' has widths of a profile; on a device expected the same in all layers",
         "fp16,rotary=8 | the cache 'fp16,rotary=8' has a width for rotary channels of latent keys; a device has no latent keys",
         "kivi:4,rotary=16 | the cache 'kivi:4,rotary=16' has a width for rotary channels of latent keys; a device has no latent keys",
         "kivi:4,stored=2@4096 | the cache 'kivi:4,stored=2@4096' stores cold blocks with fewer bits; pages of a device are not stored",
-        "kivi:2,lookup=fast | the cache 'kivi:2,lookup=fast' has lookup=fast; on a device expected exact"
+        "kivi:2,lookup=fast | the cache 'kivi:2,lookup=fast' has operands=8; on a device expected 15"
       })
   void unsupportedSpecsAreRejected(String spec, String sentence) {
     assertThatThrownBy(() -> DeviceCacheConfig.of(CacheSpec.parse(spec)))

@@ -214,6 +214,20 @@ class CompletionsTest {
     assertThat(metrics)
         .contains("kvasir_requests_total{endpoint=\"/v1/completions\",status=\"200\"}")
         .contains("kvasir_time_to_first_token_seconds_bucket{le=\"+Inf\"}")
+        .contains(
+            "kvasir_inter_token_latency_seconds_count ",
+            "kvasir_prompt_tokens_cached_total ",
+            "kvasir_completions_truncated_total ",
+            "kvasir_kv_used_bytes ",
+            "kvasir_kv_peak_bytes ",
+            "kvasir_kv_reserved_bytes ")
+        .contains( // names of earlier versions
+            "kvasir_token_gap_seconds_count ",
+            "kvasir_prompt_tokens_known_total ",
+            "kvasir_answers_cut_short_total ",
+            "kvasir_kv_taken_bytes ",
+            "kvasir_kv_most_bytes ",
+            "kvasir_kv_promised_bytes ")
         .containsPattern("kvasir_kv_bytes\\{state=\"kept\",kind=\"pages\",bits=\"2\"} [1-9]");
   }
 

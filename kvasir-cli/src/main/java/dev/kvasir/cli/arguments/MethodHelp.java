@@ -56,8 +56,8 @@ public final class MethodHelp extends ResourceBundle {
     methods.forEach(method -> lines.addAll(method.help()));
     lines.addAll(wrapped(sharedKeys(methods)));
     return """
-        How keys and values are kept: METHOD:BITS, and
-          keys of the method, as in kivi:2,group=64.
+        KV cache format: METHOD:BITS, and keys of the
+          method, as in kivi:2,group=64.
         """
         + lines.stream().map(line -> INDENT + line).collect(Collectors.joining("\n"));
   }
@@ -68,9 +68,9 @@ public final class MethodHelp extends ResourceBundle {
             .filter(method -> quantizes(method) && !method.supportsOperandPrecision())
             .flatMap(method -> method.names().stream())
             .collect(Collectors.joining(", "));
-    return ("All that pack: window, sinks (tokens), and of latents rotary (8|16 bits)."
-            + " All that keep nothing of a text: stored (BITS@TOKENS that follow)."
-            + " All of these%s: lookup (exact|fast).")
+    return ("All quantized formats: window, sinks (tokens); with latent attention rotary (8|16"
+            + " bits). All without state of a sequence: cold (BITS@TOKENS that follow)."
+            + " All%s: operands (15|8 bits).")
         .formatted(others.isEmpty() ? "" : " but " + others);
   }
 

@@ -21,28 +21,29 @@ class MethodHelpTest {
     assertThat(MethodHelp.all(List.of(FLOATS, method("b", true), method("a", true))))
         .isEqualTo(
             """
-            How keys and values are kept: METHOD:BITS, and
-              keys of the method, as in kivi:2,group=64.
-              fp16, bf16, fp32: not packed
+            KV cache format: METHOD:BITS, and keys of the
+              method, as in kivi:2,group=64.
+              fp16, bf16, fp32: not quantized
               b: some keys
               a: some keys
-              All that pack: window, sinks (tokens), and of
-                latents rotary (8|16 bits). All that keep
-                nothing of a text: stored (BITS@TOKENS that
-                follow). All of these: lookup (exact|fast).""");
+              All quantized formats: window, sinks (tokens);
+                with latent attention rotary (8|16 bits). All
+                without state of a sequence: cold
+                (BITS@TOKENS that follow). All: operands (15|8
+                bits).""");
   }
 
   @Test
-  void methodsWithoutLookupAreExceptedAndTheSentenceIsWrapped() {
+  void methodsWithoutOperandPrecisionAreExceptedAndTheSentenceIsWrapped() {
     List<QuantizationMethod> methods =
         List.of(method("a", true), method("another", false), method("one-more", false));
     assertThat(MethodHelp.all(methods).lines().skip(5))
         .containsExactly(
-            "  All that pack: window, sinks (tokens), and of",
-            "    latents rotary (8|16 bits). All that keep",
-            "    nothing of a text: stored (BITS@TOKENS that",
-            "    follow). All of these but another, one-more:",
-            "    lookup (exact|fast).");
+            "  All quantized formats: window, sinks (tokens);",
+            "    with latent attention rotary (8|16 bits). All",
+            "    without state of a sequence: cold",
+            "    (BITS@TOKENS that follow). All but another,",
+            "    one-more: operands (15|8 bits).");
   }
 
   @Test

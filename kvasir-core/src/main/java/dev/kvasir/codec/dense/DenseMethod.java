@@ -20,7 +20,7 @@ public final class DenseMethod implements QuantizationMethod {
 
   @Override
   public List<String> help() {
-    return List.of("fp16, bf16, fp32: not packed");
+    return List.of("fp16, bf16, fp32: not quantized");
   }
 
   @Override

@@ -30,9 +30,9 @@ public final class KiviMethod extends BitWidthMethod {
         "kivi:1,sinks=5",
         "kivi:2,k=4,v=1,window=40,sinks=16",
         "kivi:4,window=300,sinks=130",
-        "kivi:2,sinks=256,lookup=fast",
+        "kivi:2,sinks=256,operands=8",
         "kivi:3,k=4,group=32,window=0,sinks=5",
         "kivi:3,group=32,window=0,sinks=5",
-        "kivi:4,sinks=130,lookup=fast");
+        "kivi:4,sinks=130,operands=8");
   }
 }

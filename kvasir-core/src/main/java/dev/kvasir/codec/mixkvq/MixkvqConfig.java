@@ -42,7 +42,15 @@ public record MixkvqConfig(
 
   public static MixkvqConfig of(SpecText spec) {
     spec.requireKeys(
-        "high", "mid", "group", "residual", "sinks", "window", "salience", "queries", "lookup");
+        "high",
+        "mid",
+        "group",
+        "residual",
+        "sinks",
+        "window",
+        "salience",
+        "queries",
+        OperandPrecision.KEY);
     if (spec.hasBits()) {
       throw spec.invalid("'mixkvq' takes no bits; its thresholds high and mid decide");
     }
@@ -55,7 +63,7 @@ public record MixkvqConfig(
         spec.tokens("window", DEFAULT_WINDOW),
         spec.choice("salience", Salience.QUERY),
         spec.choice("queries", QuerySpan.WINDOW),
-        spec.choice("lookup", OperandPrecision.EXACT));
+        OperandPrecision.of(spec));
   }
 
   private static OptionalDouble threshold(SpecText spec, String key) {

@@ -48,7 +48,7 @@ public final class MixkvqMethod implements QuantizationMethod {
     return MethodExample.of(
         "mixkvq,high=2.8,mid=2",
         "mixkvq,high=3.2,mid=2.6,queries=sequence,sinks=0,window=0",
-        "mixkvq,high=2.6,mid=3,group=64,window=40,lookup=fast",
+        "mixkvq,high=2.6,mid=3,group=64,window=40,operands=8",
         "mixkvq,high=2.8,mid=2,residual=256,sinks=5",
         "mixkvq,high=1.9,mid=1.7,salience=error,group=128",
         "mixkvq,high=1.9,mid=1.7,salience=error,residual=384,sinks=130",

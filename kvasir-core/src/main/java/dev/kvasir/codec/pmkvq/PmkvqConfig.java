@@ -69,7 +69,7 @@ public record PmkvqConfig(
         "keys",
         "widths",
         "smoothing",
-        "lookup",
+        OperandPrecision.KEY,
         "born");
     KeyScaleAxis keyScales = spec.choice("keys", KeyScaleAxis.CHANNEL);
     if (keyScales == KeyScaleAxis.CHANNEL && spec.has("smoothing") && spec.isOn("smoothing")) {
@@ -89,7 +89,7 @@ public record PmkvqConfig(
             ? Optional.of(spec.choice("widths", LayerWidths.Source.SAME))
             : Optional.empty(),
         keyScales == KeyScaleAxis.TOKEN && spec.isOn("smoothing"),
-        spec.choice("lookup", OperandPrecision.EXACT),
+        OperandPrecision.of(spec),
         spec.choice("born", InitialWidth.NARROW));
   }
 

@@ -38,7 +38,7 @@ public record UniformOptions(
    */
   public static UniformOptions of(SpecText spec, String... others) {
     List<String> known = new ArrayList<>(Arrays.asList(others));
-    known.addAll(List.of("k", "v", "group", "window", "sinks", "lookup"));
+    known.addAll(List.of("k", "v", "group", "window", "sinks", OperandPrecision.KEY));
     spec.requireKeys(known.toArray(String[]::new));
     boolean both = spec.has("k") && spec.has("v");
     int bits = both && !spec.hasBits() ? 0 : spec.bits(BITS);
@@ -54,7 +54,7 @@ public record UniformOptions(
         spec.oneOf("group", DEFAULT_GROUP, GROUPS),
         spec.tokens("window", DEFAULT_WINDOW),
         spec.tokens("sinks", 0),
-        spec.choice("lookup", OperandPrecision.EXACT));
+        OperandPrecision.of(spec));
   }
 
   /** Returns a copy with other bits for both keys and values. */

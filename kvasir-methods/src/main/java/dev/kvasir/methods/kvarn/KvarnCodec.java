@@ -97,7 +97,7 @@ final class KvarnCodec implements StatelessCodec {
     return head;
   }
 
-  OperandPrecision lookups() {
+  OperandPrecision operandPrecision() {
     return operandPrecision;
   }
 

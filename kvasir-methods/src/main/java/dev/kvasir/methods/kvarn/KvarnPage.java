@@ -55,7 +55,7 @@ final class KvarnPage implements Page {
           try {
             UniformPage codes =
                 UniformPageSerializer.read(
-                    memory, in, codec.kvHeads(), found -> codec.head(), codec.lookups());
+                    memory, in, codec.kvHeads(), found -> codec.head(), codec.operandPrecision());
             return new KvarnPage(codec, codes, factors);
           } catch (RuntimeException | Error e) {
             factors.close();

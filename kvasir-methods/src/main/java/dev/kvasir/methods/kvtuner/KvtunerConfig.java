@@ -5,6 +5,7 @@ import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerSensitivities;
 import dev.kvasir.codec.LayerWidths;
+import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.kivi.KiviCodec;
@@ -33,7 +34,7 @@ record KvtunerConfig(
   private static final SortedSet<Integer> MEANS = new TreeSet<>(Set.of(2, 3, 4, 5, 6, 8));
 
   static KvtunerConfig of(SpecText spec) {
-    spec.requireKeys("widths", "group", "window", "sinks", "lookup");
+    spec.requireKeys("widths", "group", "window", "sinks", OperandPrecision.KEY);
     int mean = spec.bits(MEANS);
     return new KvtunerConfig(
         spec.text(),

@@ -30,7 +30,7 @@ public final class MikvMethod extends BitWidthMethod {
   }
 
   private static QuantizationConfig config(SpecText spec) {
-    spec.requireKeys("high", "share", "queries", "window", "sinks", "lookup");
+    spec.requireKeys("high", "share", "queries", "window", "sinks", OperandPrecision.KEY);
     return RankedConfig.of(
         spec,
         new RankedSettings(
@@ -42,7 +42,7 @@ public final class MikvMethod extends BitWidthMethod {
             KeyScaleGranularity.TOKEN,
             KeyChannelFactors.BALANCED,
             false,
-            spec.choice("lookup", OperandPrecision.EXACT)));
+            OperandPrecision.of(spec)));
   }
 
   @Override

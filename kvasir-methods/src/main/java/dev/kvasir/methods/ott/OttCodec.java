@@ -47,7 +47,7 @@ final class OttCodec implements StatelessCodec {
     return heads.getFirst();
   }
 
-  OperandPrecision lookups() {
+  OperandPrecision operandPrecision() {
     return operandPrecision;
   }
 

@@ -80,7 +80,8 @@ final class OttPage implements Page {
     in.position(in.position() + (int) layout.bytes());
     new OutlierTokens(layout, MemorySegment.ofBuffer(stored)).requireValidIndices();
     UniformPage codes =
-        UniformPageSerializer.read(memory, in, kvHeads, any -> codec.head(), codec.lookups());
+        UniformPageSerializer.read(
+            memory, in, kvHeads, any -> codec.head(), codec.operandPrecision());
     try {
       MemorySegment bytes = memory.adopt(MemorySegment.ofBuffer(stored));
       return new OttPage(memory, codes, new OutlierTokens(layout, bytes));

@@ -75,7 +75,7 @@ final class RotatekvCodec implements StatelessCodec {
     return head;
   }
 
-  OperandPrecision lookups() {
+  OperandPrecision operandPrecision() {
     return operandPrecision;
   }
 

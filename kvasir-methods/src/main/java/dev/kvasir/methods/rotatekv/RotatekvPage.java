@@ -76,7 +76,7 @@ final class RotatekvPage implements Page {
       }
       UniformPage codes =
           UniformPageSerializer.read(
-              memory, in, groups.kvHeads(), found -> codec.head(), codec.lookups());
+              memory, in, groups.kvHeads(), found -> codec.head(), codec.operandPrecision());
       return new RotatekvPage(codec, codes, order, position);
     } catch (RuntimeException | Error e) {
       order.close();

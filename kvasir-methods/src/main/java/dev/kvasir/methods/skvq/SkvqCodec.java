@@ -86,7 +86,7 @@ final class SkvqCodec implements StatelessCodec {
     return head;
   }
 
-  OperandPrecision lookups() {
+  OperandPrecision operandPrecision() {
     return operandPrecision;
   }
 

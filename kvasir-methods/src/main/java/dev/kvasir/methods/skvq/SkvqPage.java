@@ -70,7 +70,8 @@ final class SkvqPage implements Page {
         MemorySegment.ofBuffer(Snapshot.nested(in, kvHeads * shape.orderBytes()).bytes());
     new ValueOrders(shape, stored).requirePermutations(kvHeads);
     UniformPage codes =
-        UniformPageSerializer.read(memory, in, kvHeads, found -> codec.head(), codec.lookups());
+        UniformPageSerializer.read(
+            memory, in, kvHeads, found -> codec.head(), codec.operandPrecision());
     try {
       return new SkvqPage(memory, codes, new ValueOrders(shape, memory.adopt(stored)));
     } catch (RuntimeException | Error e) {

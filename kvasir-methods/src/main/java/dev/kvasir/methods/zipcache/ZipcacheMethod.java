@@ -31,7 +31,7 @@ public final class ZipcacheMethod extends BitWidthMethod {
   }
 
   private static QuantizationConfig config(SpecText spec) {
-    spec.requireKeys("high", "share", "keys", "queries", "window", "sinks", "lookup");
+    spec.requireKeys("high", "share", "keys", "queries", "window", "sinks", OperandPrecision.KEY);
     return RankedConfig.of(
         spec,
         new RankedSettings(
@@ -43,7 +43,7 @@ public final class ZipcacheMethod extends BitWidthMethod {
             spec.choice("keys", KeyScaleGranularity.CHANNEL),
             KeyChannelFactors.MAX_MAGNITUDE,
             true,
-            spec.choice("lookup", OperandPrecision.EXACT)));
+            OperandPrecision.of(spec)));
   }
 
   @Override

@@ -35,7 +35,7 @@ public final class Metrics {
           60);
   private final PrometheusHistogram interTokenLatency =
       new PrometheusHistogram(
-          "kvasir_token_gap_seconds",
+          "kvasir_inter_token_latency_seconds",
           "Between two pieces of a text.",
           0.001,
           0.0025,
@@ -117,17 +117,21 @@ public final class Metrics {
     counter(out, "kvasir_prompt_tokens_total", "Prompt tokens that were prefilled.", promptTokens);
     counter(
         out,
-        "kvasir_prompt_tokens_known_total",
+        "kvasir_prompt_tokens_cached_total",
         "Prompt tokens that came from the prefix cache.",
         cachedTokens);
+    alias(
+        out, "kvasir_prompt_tokens_known_total", "kvasir_prompt_tokens_cached_total", cachedTokens);
     counter(out, "kvasir_generated_tokens_total", "Tokens that were generated.", generatedTokens);
     counter(
         out,
-        "kvasir_answers_cut_short_total",
+        "kvasir_completions_truncated_total",
         "Completions that ended because the cache was full.",
         truncated);
+    alias(out, "kvasir_answers_cut_short_total", "kvasir_completions_truncated_total", truncated);
     timeToFirstToken.write(out);
     interTokenLatency.write(out);
+    interTokenLatency.writeAs(out, "kvasir_token_gap_seconds");
     requestTime.write(out);
     String last = "";
     for (Gauge gauge : gauges) {
@@ -148,6 +152,11 @@ public final class Metrics {
   private static void counter(StringBuilder out, String name, String help, LongAdder value) {
     header(out, name, "counter", help);
     out.append("%s %d\n".formatted(name, value.sum()));
+  }
+
+  /** Writes a counter under a name that dashboards of earlier versions use. */
+  private static void alias(StringBuilder out, String name, String now, LongAdder value) {
+    counter(out, name, "Deprecated name of " + now + ".", value);
   }
 
   private static void header(StringBuilder out, String name, String type, String help) {

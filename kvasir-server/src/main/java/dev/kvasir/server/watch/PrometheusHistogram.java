@@ -32,6 +32,15 @@ final class PrometheusHistogram {
   }
 
   void write(StringBuilder out) {
+    write(out, name, help);
+  }
+
+  /** Writes it under a name that dashboards of earlier versions use. */
+  void writeAs(StringBuilder out, String oldName) {
+    write(out, oldName, "Deprecated name of " + name + ".");
+  }
+
+  private void write(StringBuilder out, String name, String help) {
     out.append("# HELP %s %s\n# TYPE %s histogram\n".formatted(name, help, name));
     long below = 0;
     for (int i = 0; i < counts.length; i++) {

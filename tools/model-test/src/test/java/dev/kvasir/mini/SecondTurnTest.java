@@ -115,7 +115,7 @@ class SecondTurnTest {
       strings = {
         "fp16",
         "kivi:2,window=0",
-        "kivi:4,lookup=fast,sinks=5",
+        "kivi:4,operands=8,sinks=5",
         "kivi:2,k=4,v=1,window=40,sinks=16"
       })
   void aSecondMessagePrefillsOnlyItsNewTokens(String spec) {
