@@ -362,7 +362,7 @@ class CodecContractTest {
   @MethodSource(KINDS + "kindsThatStayMapped")
   void storedBlocksStayWhereTheyLie(ShapedSpec kind) {
     try (KvCache cache = open(kind)) {
-      append(kind, cache, 300, new SplittableRandom(SEED), 97);
+      append(kind, cache, 700, new SplittableRandom(SEED), 97);
       SnapshotBytes stored = SnapshotBytes.of(cache.snapshot());
       assertThat(stored.blocks()).isPositive();
       try (MappedSnapshot mapped = new MappedSnapshot(stored);

@@ -23,7 +23,7 @@ final class MappedSnapshot implements CacheSnapshot, AutoCloseable {
 
   /** Simulates a file that is modified against the rules. */
   void overwrite() {
-    blocks.forEach(block -> block.fill((byte) 0));
+    blocks.forEach(block -> block.fill((byte) 0x55));
   }
 
   @Override

@@ -194,7 +194,7 @@ class ScalarDotsTest {
     assertThatThrownBy(() -> operand.begin(3, 64, false)).hasMessageContaining("heads is 3");
     assertThatThrownBy(() -> operand.begin(2, 128, false)).hasMessageContaining("depth is 128");
     operand.begin(2, 30, false);
-    assertThatThrownBy(() -> operand.requireDepth(64)).hasMessageContaining("are for 32");
+    assertThatThrownBy(() -> operand.requireDepth(64)).hasMessageContaining("the operand has 32");
   }
 
   private void assertCloseToDotProducts(WordLayout layout, byte[] codes, float[] weights) {

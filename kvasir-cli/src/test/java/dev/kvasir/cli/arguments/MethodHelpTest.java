@@ -27,10 +27,10 @@ class MethodHelpTest {
               b: some keys
               a: some keys
               All quantized formats: window, sinks (tokens);
-                with latent attention rotary (8|16 bits). All
-                without state of a sequence: cold
-                (BITS@TOKENS that follow). All: operands (15|8
-                bits).""");
+                with latent attention rotary (8|16 bits).
+                All without state of a sequence: cold
+                (BITS@TOKENS that follow). All: operands
+                (15|8 bits).""");
   }
 
   @Test
@@ -40,8 +40,8 @@ class MethodHelpTest {
     assertThat(MethodHelp.all(methods).lines().skip(5))
         .containsExactly(
             "  All quantized formats: window, sinks (tokens);",
-            "    with latent attention rotary (8|16 bits). All",
-            "    without state of a sequence: cold",
+            "    with latent attention rotary (8|16 bits).",
+            "    All without state of a sequence: cold",
             "    (BITS@TOKENS that follow). All but another,",
             "    one-more: operands (15|8 bits).");
   }

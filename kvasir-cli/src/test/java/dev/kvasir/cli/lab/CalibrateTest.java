@@ -120,7 +120,7 @@ class CalibrateTest {
         .contains("of 512 heads", "disk", "GiB", "reading 1000.0, training 150.0");
     assertThat(forecast("pmkvq:2", arguments).out()).contains("of 8 samples of 2048 tokens");
     CommandRun mead = forecast("mead", arguments);
-    assertThat(mead.out()).contains("the loss back in 24 texts", "in all", "on 64");
+    assertThat(mead.out()).contains("of 24 texts", "in all", "on 64");
     forecast("mead", "--speed", "0").isRefusedWith("--speed is 0.0");
   }
 
