@@ -6,7 +6,6 @@ import dev.kvasir.sampling.Sampler;
 import dev.kvasir.text.TextStream;
 import java.util.Arrays;
 import java.util.Set;
-import java.util.concurrent.locks.Condition;
 
 /**
  * One text being processed: its tokens, its KV cache and, while it is generated, the sampling and
@@ -15,10 +14,6 @@ import java.util.concurrent.locks.Condition;
  * <p>Two threads handle a generation in turn. The one that runs a step adds the request's rows and
  * collects their results. The one that started the generation then notifies the listener and
  * quantizes ({@link #report}, {@link #quantize}), so that neither delays the steps of others.
- *
- * <pre>
- * begin -> READY -> in a step -> REPORTING -> READY -> ... -> DONE
- * </pre>
  */
 public final class Request {
   /**
@@ -29,14 +24,6 @@ public final class Request {
 
   /** Maximum time during prefill without a call of the listener. */
   private static final long MAX_REPORT_INTERVAL_NANOS = 100_000_000;
-
-  /** The state of a generation, guarded by the scheduler's lock. */
-  enum State {
-    READY,
-    STEPPING,
-    REPORTING,
-    DONE
-  }
 
   private final KvCache cache;
   private final int contextLimit;
@@ -49,10 +36,6 @@ public final class Request {
 
   private int length;
 
-  State state = State.DONE;
-  Condition wakeUp; // signalled to report, or to run a step on its thread
-  boolean quantizes; // whether it quantizes before it is ready again
-  boolean isWaiting; // whether its thread waits for wakeUp; guarded by the lock
   private GenerationParams params;
   private int promptEnd;
   private int promptBegin;

@@ -1,6 +1,5 @@
 package dev.kvasir.engine;
 
-import dev.kvasir.engine.Request.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
@@ -31,11 +30,11 @@ public final class Scheduler {
   private final Batch batch = new Batch();
   private final PrefillBudget prefillBudget = new PrefillBudget();
   private final JitWarmup jitWarmup = new JitWarmup();
-  private final List<Request> scheduled = new ArrayList<>(); // in the current step
+  private final List<Slot> scheduled = new ArrayList<>(); // in the current step
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition quantized = lock.newCondition(); // signalled by decoding requests
-  private final List<Request> running = new ArrayList<>(); // in order of arrival
+  private final List<Slot> running = new ArrayList<>(); // in order of arrival
   private boolean isStepping; // whether a thread runs a step
   private int decoding; // requests that wait for a token or report one
   private int decodingRows; // their rows in the current step
@@ -45,6 +44,37 @@ public final class Scheduler {
   private long lateNanos; // their longest quantization since the last step
   private volatile int reporting; // decoding requests in a listener call
   private volatile StepListener stepListener = StepListener.NONE;
+
+  private enum State {
+    READY,
+    STEPPING,
+    REPORTING,
+    DONE
+  }
+
+  /**
+   * A running request and its state, guarded by the lock.
+   *
+   * <pre>
+   * READY -> STEPPING -> REPORTING -> READY -> ... -> DONE
+   * </pre>
+   */
+  private static final class Slot {
+    final Request request;
+    final Condition wakeUp; // signalled to report, or to run a step on its thread
+    State state = State.READY;
+    boolean quantizes; // whether it quantizes before it is ready again
+    boolean isWaiting; // whether its thread waits for wakeUp
+
+    Slot(Request request, Condition wakeUp) {
+      this.request = request;
+      this.wakeUp = wakeUp;
+    }
+
+    boolean isPrefilling() {
+      return request.isPrefilling();
+    }
+  }
 
   public Scheduler(Engine engine) {
     this.engine = engine;
@@ -66,20 +96,22 @@ public final class Scheduler {
     try {
       generate(request, listener);
     } catch (RuntimeException | Error e) {
-      retire(request);
       endAfter(e, request);
       throw e;
     }
-    retire(request);
     request.end();
   }
 
   private void generate(Request request, RequestListener listener) {
     if (request.finish() == null) {
-      admit(request);
-      do {
-        awaitToken(request);
-      } while (reportAndContinue(request, listener));
+      Slot slot = admit(request);
+      try {
+        do {
+          awaitToken(slot);
+        } while (reportAndContinue(slot, listener));
+      } finally {
+        retire(slot);
+      }
     }
     rethrow(request.failure());
     request.reportRest(listener);
@@ -94,22 +126,22 @@ public final class Scheduler {
     }
   }
 
-  private void admit(Request request) {
+  private Slot admit(Request request) {
     lock.lock();
     try {
-      request.wakeUp = lock.newCondition();
-      request.state = State.READY;
-      running.add(request);
+      Slot slot = new Slot(request, lock.newCondition());
+      running.add(slot);
+      return slot;
     } finally {
       lock.unlock();
     }
   }
 
-  private void retire(Request request) {
+  private void retire(Slot slot) {
     lock.lock();
     try {
-      move(request, State.DONE);
-      running.remove(request);
+      move(slot, State.DONE);
+      running.remove(slot);
       quantized.signal(); // it will not quantize any more
     } finally {
       lock.unlock();
@@ -117,25 +149,25 @@ public final class Scheduler {
   }
 
   /** Changes the state of a request; the only method that does. The caller holds the lock. */
-  private void move(Request request, State state) {
-    int change = (state == State.REPORTING ? 1 : 0) - (request.state == State.REPORTING ? 1 : 0);
-    quantizing += request.quantizes ? change : 0;
-    if (!request.isPrefilling()) {
+  private void move(Slot slot, State state) {
+    int change = (state == State.REPORTING ? 1 : 0) - (slot.state == State.REPORTING ? 1 : 0);
+    quantizing += slot.quantizes ? change : 0;
+    if (!slot.isPrefilling()) {
       reporting += change;
-      decodersQuantizing += request.quantizes ? change : 0;
+      decodersQuantizing += slot.quantizes ? change : 0;
     }
-    request.state = state;
+    slot.state = state;
   }
 
   /** Reports the results; a request that continues is quantized and ready for the next step. */
-  private boolean reportAndContinue(Request request, RequestListener listener) {
-    boolean continues = request.report(listener);
+  private boolean reportAndContinue(Slot slot, RequestListener listener) {
+    boolean continues = slot.request.report(listener);
     if (continues) {
-      long quantizeNanos = quantize(request);
+      long quantizeNanos = quantize(slot);
       lock.lock();
       try {
-        move(request, State.READY);
-        if (request.quantizes && !request.isPrefilling()) {
+        move(slot, State.READY);
+        if (slot.quantizes && !slot.isPrefilling()) {
           lateNanos = Math.max(lateNanos, quantizeNanos);
           quantized.signal();
         }
@@ -146,23 +178,23 @@ public final class Scheduler {
     return continues;
   }
 
-  private long quantize(Request request) {
+  private long quantize(Slot slot) {
     long begin = System.nanoTime();
-    request.quantize();
+    slot.request.quantize();
     long end = System.nanoTime();
-    if (request.quantizes) {
-      stepListener.quantized(begin, end, request.endedPrefillStep());
+    if (slot.quantizes) {
+      stepListener.quantized(begin, end, slot.request.endedPrefillStep());
     }
     return end - begin;
   }
 
   /** Runs steps, or lets others run them, until the request has something to report. */
-  private void awaitToken(Request request) {
-    while (mustStep(request)) {
+  private void awaitToken(Slot slot) {
+    while (mustStep(slot)) {
       try {
         step();
       } finally {
-        handOver(request);
+        handOver(slot);
       }
     }
   }
@@ -171,15 +203,15 @@ public final class Scheduler {
    * Waits until the request has something to report, or this thread must run a step. Only the
    * listener can stop a generation; an interrupt is left to the caller.
    */
-  private boolean mustStep(Request request) {
+  private boolean mustStep(Slot slot) {
     lock.lock();
     try {
-      while (request.state != State.REPORTING && isStepping) {
-        request.isWaiting = true;
-        request.wakeUp.awaitUninterruptibly();
-        request.isWaiting = false;
+      while (slot.state != State.REPORTING && isStepping) {
+        slot.isWaiting = true;
+        slot.wakeUp.awaitUninterruptibly();
+        slot.isWaiting = false;
       }
-      if (request.state == State.REPORTING) {
+      if (slot.state == State.REPORTING) {
         return false;
       }
       isStepping = true;
@@ -194,13 +226,13 @@ public final class Scheduler {
    * step, preferably one in prefill: that one reports little and can run many steps in a row.
    * Threads that are not waiting now will check for a turn on their own.
    */
-  private void handOver(Request from) {
+  private void handOver(Slot from) {
     lock.lock();
     try {
       isStepping = false;
-      Request next = null;
+      Slot next = null;
       for (int i = 0; i < running.size() && from.state == State.REPORTING; i++) {
-        Request one = running.get(i);
+        Slot one = running.get(i);
         if (one.isWaiting && one.state == State.READY && (next == null || one.isPrefilling())) {
           next = one;
         }
@@ -226,10 +258,10 @@ public final class Scheduler {
         stepListener.stepped(begin, begin + stepNanos, batch, decodingRows);
       }
       for (int i = 0; i < scheduled.size(); i++) {
-        scheduled.get(i).collect(batch);
+        scheduled.get(i).request.collect(batch);
       }
     } catch (RuntimeException | Error e) {
-      scheduled.forEach(request -> request.fail(e));
+      scheduled.forEach(slot -> slot.request.fail(e));
     }
     batch.clear();
     finishStep();
@@ -296,11 +328,11 @@ public final class Scheduler {
     try {
       long now = System.nanoTime();
       for (int i = 0; i < scheduled.size(); i++) {
-        Request one = scheduled.get(i);
-        if (one.continuesSilently(now)) {
+        Slot one = scheduled.get(i);
+        if (one.request.continuesSilently(now)) {
           move(one, State.READY);
         } else {
-          one.quantizes = one.mustQuantize();
+          one.quantizes = one.request.mustQuantize();
           move(one, State.REPORTING);
           one.wakeUp.signal();
         }
@@ -318,14 +350,14 @@ public final class Scheduler {
   private void fillBatch() {
     for (int i = 0; i < scheduled.size(); i++) {
       if (!scheduled.get(i).isPrefilling()) {
-        scheduled.get(i).addTo(batch, 1);
+        scheduled.get(i).request.addTo(batch, 1);
       }
     }
     decodingRows = batch.rows();
     jitWarmup.recordDecode(decodingRows);
     planPrefill();
     for (int i = 0; i < scheduled.size(); i++) {
-      Request one = scheduled.get(i);
+      Request one = scheduled.get(i).request;
       if (one.isPrefilling()) {
         int past = one.cache().length();
         prefillBudget.add(one.addTo(batch, prefillRows(one, past)), past);
@@ -356,7 +388,7 @@ public final class Scheduler {
     lock.lock();
     try {
       for (int i = scheduled.size() - 1; i >= 0; i--) {
-        if (scheduled.get(i).isLeftOut()) {
+        if (scheduled.get(i).request.isLeftOut()) {
           move(scheduled.remove(i), State.READY);
         }
       }
