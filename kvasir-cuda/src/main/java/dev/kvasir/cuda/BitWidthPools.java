@@ -141,7 +141,7 @@ final class BitWidthPools {
     if (name.startsWith("narrow")) {
       return new Launch(kernel, 8, 8, 8).block(THREADS);
     }
-    int sharedBytes = KiviPageQuantizer.sharedBytes(shape.headDim());
+    int sharedBytes = ScaleGroups.sharedBytes(shape.headDim());
     kernel.allowSharedBytes(sharedBytes);
     return new Launch(kernel, 8, 8, 8, 4, 4).block(THREADS).shared(sharedBytes);
   }

@@ -4,7 +4,8 @@ package dev.kvasir.cuda;
 final class BlockPositions implements SequenceTables {
   static final BlockPositions INSTANCE = new BlockPositions();
 
-  private static final int BLOCK_PAGES = SequencePages.BLOCK_PAGES;
+  private static final int BLOCK_PAGES = Fp16Page.BLOCK_PAGES;
+  private static final long[] NOTHING = {};
 
   private BlockPositions() {}
 
@@ -31,12 +32,12 @@ final class BlockPositions implements SequenceTables {
   /** Packed pages store their positions. */
   @Override
   public long[] dequantizationMetadata(int blocks) {
-    return SequencePages.NONE;
+    return NOTHING;
   }
 
   @Override
   public long[] entries() {
-    return SequencePages.NONE;
+    return NOTHING;
   }
 
   @Override

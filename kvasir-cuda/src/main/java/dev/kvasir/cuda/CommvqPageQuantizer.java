@@ -26,7 +26,7 @@ final class CommvqPageQuantizer implements PageQuantizer {
   private static final int THREADS = 256;
   private static final int SEARCH_TOKENS = 16;
   private static final int PAIR_BYTES = 2 * Long.BYTES;
-  private static final int BLOCK_PAGES = SequencePages.BLOCK_PAGES;
+  private static final int BLOCK_PAGES = Fp16Page.BLOCK_PAGES;
   private static final int BLOCK_TOKENS = BLOCK_PAGES * Fp16Page.TOKENS;
   private static final int SIDES = 2;
   private static final int ROWS = 64;

@@ -203,7 +203,7 @@ public final class CudaEngine implements DecoderEngine {
           .map(budget -> Math.min(fp16Bytes, maxBytesFor(budget, resources)))
           .orElse(fp16Bytes);
     }
-    int block = SequencePages.BLOCK_PAGES * Fp16Page.TOKENS;
+    int block = Fp16Page.BLOCK_PAGES * Fp16Page.TOKENS;
     int unpacked =
         Math.ceilDiv(resources.cacheConfig().window() + block + stepTokens, Fp16Page.TOKENS) + 1;
     int fp16Pages = resources.cacheConfig().sinkPages() + Math.min(all + 1, unpacked);
@@ -232,7 +232,7 @@ public final class CudaEngine implements DecoderEngine {
    * the block being filled have whole pages.
    */
   private static long maxBytesFor(long budget, CacheResources resources) {
-    int pagesInPart = resources.cacheConfig().sinkPages() + SequencePages.BLOCK_PAGES;
+    int pagesInPart = resources.cacheConfig().sinkPages() + Fp16Page.BLOCK_PAGES;
     return budget + budget / 3 + resources.bytes(pagesInPart);
   }
 

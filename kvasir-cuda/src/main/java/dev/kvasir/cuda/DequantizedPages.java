@@ -14,7 +14,7 @@ import java.util.List;
  * lists its pages by bit width:
  *
  * <pre>
- * lists  (3 widths) pairs as in {@link PageQuantizer}, then the metadata of blocks
+ * lists  (3 widths) pairs of fp16 and packed page, then the metadata of blocks
  * </pre>
  *
  * Lists are padded with zeros to a power of two, so that steps of similar length share a graph.
@@ -23,7 +23,12 @@ final class DequantizedPages implements AutoCloseable {
   /** Limit for one layer: 131,072 tokens with eight KV heads of 128 channels. */
   private static final long MAX_BYTES = 512L << 20;
 
-  private static final int WIDTHS = PmkvqFormat.BITS.length - 1;
+  /** Packed widths that a page table distinguishes, as in {@link LayerOffsets}. */
+  private static final int WIDTHS = 3;
+
+  /** Limit of a block's metadata: eight table pages and their number of entries. */
+  private static final int METADATA_LONGS = 9;
+
   private static final int PAIR_LONGS = 2;
   private static final int MIN_GRID = 64;
 
@@ -47,7 +52,7 @@ final class DequantizedPages implements AutoCloseable {
     this.pairs = new long[WIDTHS][PAIR_LONGS * maxPages];
     this.counts = new int[WIDTHS];
     this.metadata =
-        new long[maxPages / SequencePages.BLOCK_PAGES * PatternPageQuantizer.METADATA_LONGS];
+        new long[maxPages / Fp16Page.BLOCK_PAGES * METADATA_LONGS];
     long longs = (long) WIDTHS * PAIR_LONGS * maxPages + metadata.length;
     this.lists = arena.allocate(Long.BYTES * longs, 16);
     this.deviceLists = context.allocate(lists.byteSize());
@@ -59,7 +64,7 @@ final class DequantizedPages implements AutoCloseable {
 
   /** Returns the maximum number of pages, a multiple of the block size. */
   private static int maxPages(ModelConfig config) {
-    int block = SequencePages.BLOCK_PAGES;
+    int block = Fp16Page.BLOCK_PAGES;
     int ofContext = block * Math.ceilDiv(config.contextLength(), block * Fp16Page.TOKENS);
     return (int) Math.min(ofContext, MAX_BYTES / pageBytes(config) / block * block);
   }

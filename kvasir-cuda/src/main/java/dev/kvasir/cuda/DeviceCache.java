@@ -23,7 +23,7 @@ import java.util.List;
  */
 public final class DeviceCache implements KvCache {
   private static final int TOKENS = SequencePages.TOKENS;
-  private static final int BLOCK_PAGES = SequencePages.BLOCK_PAGES;
+  private static final int BLOCK_PAGES = Fp16Page.BLOCK_PAGES;
 
   private final CacheResources resources;
   private final CacheShape shape;

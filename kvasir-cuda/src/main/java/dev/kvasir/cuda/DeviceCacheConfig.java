@@ -129,7 +129,7 @@ public record DeviceCacheConfig(PageFormat format, int group, int window, int si
               .formatted(spec));
     }
     rejectFastOperands(spec, text, options.operandPrecision());
-    PageFormat format = options.keyBits() == 2 ? PageFormat.KIVI2 : PageFormat.KIVI4;
+    PageFormat format = new KiviFormat(options.keyBits());
     return new DeviceCacheConfig(format, options.group(), options.window(), options.sinks());
   }
 
@@ -203,7 +203,7 @@ public record DeviceCacheConfig(PageFormat format, int group, int window, int si
             thresholds.apply(plan),
             plan.salience(),
             plan.queries(),
-            plan.residual() / (SequencePages.BLOCK_PAGES * Fp16Page.TOKENS));
+            plan.residual() / (Fp16Page.BLOCK_PAGES * Fp16Page.TOKENS));
     return new DeviceCacheConfig(format, plan.group(), plan.window(), plan.sinks());
   }
 

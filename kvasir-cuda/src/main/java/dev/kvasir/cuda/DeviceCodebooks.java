@@ -97,7 +97,7 @@ final class DeviceCodebooks implements AutoCloseable {
   }
 
   private static int blockTokens() {
-    return SequencePages.BLOCK_PAGES * Fp16Page.TOKENS;
+    return Fp16Page.BLOCK_PAGES * Fp16Page.TOKENS;
   }
 
   private static int searchFloats(int headDim, int stages) {

@@ -21,6 +21,9 @@ public record Fp16Page(int headDim) {
   /** Tokens per page. */
   public static final int TOKENS = 64;
 
+  /** Pages per block; a block is one page on the host. */
+  static final int BLOCK_PAGES = 2;
+
   static final int TILE_TOKENS = 16;
   static final int TILES = TOKENS / TILE_TOKENS;
   static final int CHUNK_BYTES = 512;

@@ -22,11 +22,11 @@ public final class KiviPageQuantizer implements PageQuantizer {
   public KiviPageQuantizer(
       KernelModule module, PageFormat format, AttentionShape shape, int keyGroup, int valueGroup) {
     HeadBlocks.of(format, shape); // rejects heads without kernels
-    check(keyGroup, valueGroup);
+    ScaleGroups.check(keyGroup, valueGroup);
     this.kvHeads = shape.kvHeads();
     this.keyGroup = keyGroup;
     String names = "%s_d%d".formatted(format.kernelName(), shape.headDim());
-    int sharedBytes = sharedBytes(shape.headDim());
+    int sharedBytes = ScaleGroups.sharedBytes(shape.headDim());
     Kernel quantizeKernel = module.kernel("pack_" + names);
     quantizeKernel.allowSharedBytes(sharedBytes);
     this.quantize =
@@ -36,24 +36,6 @@ public final class KiviPageQuantizer implements PageQuantizer {
             .argument(3, keyGroup)
             .argument(4, valueGroup);
     this.dequantize = new DequantizeKernel(module.kernel("unpack_" + names), kvHeads);
-  }
-
-  /** Returns the shared memory for rows of halves, with a scale and a zero for every 32. */
-  static int sharedBytes(int headDim) {
-    return Fp16Page.TOKENS * headDim * 2 + Fp16Page.TOKENS * headDim / 32 * 4;
-  }
-
-  static void check(int keyGroup, int valueGroup) {
-    if (keyGroup != 32 && keyGroup != 64 && keyGroup != 2 * Fp16Page.TOKENS) {
-      throw new DeviceException(
-          "keys cannot share a scale by %d tokens on a device; expected 32, 64 or 128"
-              .formatted(keyGroup));
-    }
-    if (valueGroup < 32 || valueGroup % 32 != 0) {
-      throw new DeviceException(
-          "values cannot share a scale by %d channels on a device; expected a multiple of 32"
-              .formatted(valueGroup));
-    }
   }
 
   @Override

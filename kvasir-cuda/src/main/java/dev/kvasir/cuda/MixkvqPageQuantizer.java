@@ -20,10 +20,10 @@ final class MixkvqPageQuantizer implements PageQuantizer {
       int keyGroup,
       int valueGroup) {
     HeadBlocks.of(format, shape); // rejects heads without kernels
-    KiviPageQuantizer.check(keyGroup, valueGroup);
+    ScaleGroups.check(keyGroup, valueGroup);
     this.shape = shape;
     String names = "%s_d%d".formatted(format.kernelName(), shape.headDim());
-    int sharedBytes = KiviPageQuantizer.sharedBytes(shape.headDim());
+    int sharedBytes = ScaleGroups.sharedBytes(shape.headDim());
     Kernel quantizeKernel = module.kernel("pack_" + names);
     quantizeKernel.allowSharedBytes(sharedBytes);
     this.quantize =

@@ -12,6 +12,7 @@ import java.util.List;
  */
 final class MixkvqTables implements SequenceTables {
   private static final long NONE = 0;
+  private static final long[] NOTHING = {};
 
   private final CacheResources resources;
   private final MixkvqFormat format;
@@ -73,7 +74,7 @@ final class MixkvqTables implements SequenceTables {
   public long[] quantizationMetadata(int position, long[] fp16) {
     Tiers[][] tiers =
         dummy
-            ? TierAssignments.dummy(fp16.length / SequencePages.BLOCK_PAGES, wideChannels)
+            ? TierAssignments.dummy(fp16.length / Fp16Page.BLOCK_PAGES, wideChannels)
             : wideChannels.assignTiers(resources, fp16, magnitudes);
     TierAssignments plans = new TierAssignments(wideChannels, tiers.length);
     int before = blocks.size();
@@ -103,11 +104,11 @@ final class MixkvqTables implements SequenceTables {
         Tiers its = tiers[head];
         plans.setTiers(block, head, its);
         int bytes = MixkvqPage.wideBytes(its.mid(), its.high());
-        for (int page = 0; bytes > 0 && page < SequencePages.BLOCK_PAGES; page++) {
+        for (int page = 0; bytes > 0 && page < Fp16Page.BLOCK_PAGES; page++) {
           plans.setAddress(block, head, page, place(bytes, held));
         }
         codeBytes +=
-            (long) SequencePages.BLOCK_PAGES * MixkvqPage.wideCodeBytes(its.mid(), its.high());
+            (long) Fp16Page.BLOCK_PAGES * MixkvqPage.wideCodeBytes(its.mid(), its.high());
       }
     } finally {
       blocks.add(new Block(held.stream().mapToLong(each -> each).toArray(), codeBytes));
@@ -137,13 +138,13 @@ final class MixkvqTables implements SequenceTables {
   /** Returns no metadata: pages store the addresses of their wide channels. */
   @Override
   public long[] dequantizationMetadata(int count) {
-    return SequencePages.NONE;
+    return NOTHING;
   }
 
   @Override
   public long[] entries() {
     return magnitudes == null
-        ? SequencePages.NONE
+        ? NOTHING
         : new long[] {magnitudes.address() | magnitudes.activeSum()};
   }
 

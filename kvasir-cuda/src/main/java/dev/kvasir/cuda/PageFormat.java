@@ -8,16 +8,9 @@ import java.util.SortedSet;
  * Sinks and the residual window are always fp16. A format describes what its kernels need; {@link
  * DeviceCacheConfig} maps caches to formats.
  */
-public sealed interface PageFormat
-    permits CommvqFormat, Fp16Format, MixkvqFormat, PatternkvFormat, KiviFormat, PmkvqFormat {
+public interface PageFormat {
   /** Unquantized fp16. */
   PageFormat FP16 = new Fp16Format();
-
-  /** 4-bit codes, keys per channel and values per token. */
-  PageFormat KIVI4 = new KiviFormat(4);
-
-  /** 2-bit codes, keys per channel and values per token. */
-  PageFormat KIVI2 = new KiviFormat(2);
 
   /** Returns the bits of a code. */
   int bits();

@@ -38,7 +38,7 @@ final class PageOperations implements AutoCloseable {
     this.fp16PageBytes = fp16PageBytes;
     this.tableBytes = tableBytes;
     this.metadataLongs = quantizer == null ? 0 : quantizer.metadataLongs(layers.count());
-    long longs = 2L * MAX_PAGES + (long) metadataLongs * MAX_PAGES / SequencePages.BLOCK_PAGES;
+    long longs = 2L * MAX_PAGES + (long) metadataLongs * MAX_PAGES / Fp16Page.BLOCK_PAGES;
     this.lists = arena.allocate(Long.BYTES * longs, 16);
     this.deviceLists = context.allocate(lists.byteSize());
   }
@@ -101,12 +101,12 @@ final class PageOperations implements AutoCloseable {
     int longs = metadata.length == 0 ? 0 : metadataLongs;
     for (int from = 0; from < fp16.length; from += MAX_PAGES) {
       int count = Math.min(MAX_PAGES, fp16.length - from);
-      int blocks = Math.ceilDiv(count, SequencePages.BLOCK_PAGES);
+      int blocks = Math.ceilDiv(count, Fp16Page.BLOCK_PAGES);
       for (int i = 0; i < count; i++) {
         lists.setAtIndex(JAVA_LONG, 2L * i, fp16[from + i]);
         lists.setAtIndex(JAVA_LONG, 2L * i + 1, packed[from + i]);
       }
-      int firstBlock = from / SequencePages.BLOCK_PAGES;
+      int firstBlock = from / Fp16Page.BLOCK_PAGES;
       MemorySegment.copy(
           metadata, firstBlock * longs, lists, JAVA_LONG, 2L * Long.BYTES * count, blocks * longs);
       // Pageable memory has been read when the call returns.

@@ -8,7 +8,7 @@ import java.util.Arrays;
  * addresses of patterns and the blocks that added them, like {@code PatternkvSequence} on the host.
  */
 final class PatternBanks implements SequenceTables {
-  private static final int BLOCK = SequencePages.BLOCK_PAGES * Fp16Page.TOKENS;
+  private static final int BLOCK = Fp16Page.BLOCK_PAGES * Fp16Page.TOKENS;
   private static final int MAX_PATTERNS =
       PatternPage.MAX_PATTERNS - 1; // one index means no pattern
 
@@ -55,7 +55,7 @@ final class PatternBanks implements SequenceTables {
 
   @Override
   public long[] quantizationMetadata(int position, long[] fp16) {
-    int blocks = fp16.length / SequencePages.BLOCK_PAGES;
+    int blocks = fp16.length / Fp16Page.BLOCK_PAGES;
     if (mined == 0) {
       PatternMiner mine = new PatternMiner(resources, fp16);
       int found = Math.min(format.patterns(), mine.samples());

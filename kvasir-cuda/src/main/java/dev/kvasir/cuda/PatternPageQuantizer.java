@@ -31,7 +31,7 @@ final class PatternPageQuantizer implements PageQuantizer {
       int keyGroup,
       int valueGroup) {
     HeadBlocks.of(format, shape); // rejects heads without kernels
-    KiviPageQuantizer.check(keyGroup, valueGroup);
+    ScaleGroups.check(keyGroup, valueGroup);
     this.kvHeads = shape.kvHeads();
     String names = "%s_d%d".formatted(format.kernelName(), shape.headDim());
     this.grow = new Launch(module.kernel("grow_" + names), 8, 8, 8, 8, 8).block(shape.headDim());
@@ -40,7 +40,7 @@ final class PatternPageQuantizer implements PageQuantizer {
             .block(THREADS)
             .argument(5, Double.doubleToRawLongBits(format.largestRatio(shape.headDim())));
     Kernel quantizeKernel = module.kernel("pack_" + names);
-    int sharedBytes = KiviPageQuantizer.sharedBytes(shape.headDim());
+    int sharedBytes = ScaleGroups.sharedBytes(shape.headDim());
     quantizeKernel.allowSharedBytes(sharedBytes);
     this.quantize =
         new Launch(quantizeKernel, 8, 8, 8, 8, 8, Integer.BYTES, Integer.BYTES)
@@ -59,11 +59,11 @@ final class PatternPageQuantizer implements PageQuantizer {
   @Override
   public void quantize(
       CudaStream stream, int pages, long pairs, long metadata, LayerStrides layers) {
-    if (pages % SequencePages.BLOCK_PAGES != 0) {
+    if (pages % Fp16Page.BLOCK_PAGES != 0) {
       throw new IllegalArgumentException(
           "pages is %d; expected pairs of them, which share patterns".formatted(pages));
     }
-    int blocks = pages / SequencePages.BLOCK_PAGES;
+    int blocks = pages / Fp16Page.BLOCK_PAGES;
     launch(grow, stream, blocks, 2 * layers.count(), pairs, metadata, layers);
     launch(label, stream, pages, 2 * layers.count(), pairs, metadata, layers);
     launch(quantize, stream, pages, layers.count(), pairs, metadata, layers);

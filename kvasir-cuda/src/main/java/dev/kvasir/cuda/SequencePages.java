@@ -19,8 +19,7 @@ import java.util.Arrays;
 sealed class SequencePages permits RequantizingPages {
   static final int TOKENS = Fp16Page.TOKENS;
 
-  /** Device pages per block; a block is one page on the host. */
-  static final int BLOCK_PAGES = 2;
+  static final int BLOCK_PAGES = Fp16Page.BLOCK_PAGES;
 
   static final long[] NONE = {};
 

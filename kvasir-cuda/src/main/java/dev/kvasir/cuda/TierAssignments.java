@@ -14,7 +14,7 @@ import java.util.Arrays;
  * </pre>
  */
 final class TierAssignments {
-  private static final int ADDRESSES = SequencePages.BLOCK_PAGES;
+  private static final int ADDRESSES = Fp16Page.BLOCK_PAGES;
   private static final int SIZES = ADDRESSES;
   private static final int CHANNELS = SIZES + 1;
 

@@ -44,7 +44,7 @@ final class WideChannels implements AutoCloseable {
     this.computeSalience =
         new Launch(module.kernel("judge_mixed_d" + shape.headDim()), 8, 8, 4, 8, 8, 4, 4, 8)
             .block(shape.headDim())
-            .argument(2, SequencePages.BLOCK_PAGES * format.blocksPerRun());
+            .argument(2, Fp16Page.BLOCK_PAGES * format.blocksPerRun());
     int runs = MAX_BLOCKS / format.blocksPerRun();
     this.saliences = arena.allocate((long) Float.BYTES * runs * channels(), 64);
     this.deviceSaliences = module.context().allocate(saliences.byteSize());
@@ -77,7 +77,7 @@ final class WideChannels implements AutoCloseable {
     int dim = shape.headDim();
     int bf16 = shares.map(each -> (int) Math.ceil(dim * each.high())).orElse(dim);
     int mid = shares.map(each -> (int) Math.ceil(dim * each.mid())).orElse(0);
-    return (long) SequencePages.BLOCK_PAGES * heads() * MixkvqPage.wideBytes(mid, bf16);
+    return (long) Fp16Page.BLOCK_PAGES * heads() * MixkvqPage.wideBytes(mid, bf16);
   }
 
   /**
@@ -88,11 +88,11 @@ final class WideChannels implements AutoCloseable {
    * @return tiers by block // (blocks, layers * kvHeads)
    */
   Tiers[][] assignTiers(CacheResources resources, long[] fp16, DeviceQueryMagnitudes magnitudes) {
-    Tiers[][] tiers = new Tiers[fp16.length / SequencePages.BLOCK_PAGES][];
+    Tiers[][] tiers = new Tiers[fp16.length / Fp16Page.BLOCK_PAGES][];
     for (int block = 0; block < tiers.length; block += MAX_BLOCKS) {
       int count = Math.min(MAX_BLOCKS, tiers.length - block);
-      int first = block * SequencePages.BLOCK_PAGES;
-      long[] part = Arrays.copyOfRange(fp16, first, first + count * SequencePages.BLOCK_PAGES);
+      int first = block * Fp16Page.BLOCK_PAGES;
+      long[] part = Arrays.copyOfRange(fp16, first, first + count * Fp16Page.BLOCK_PAGES);
       float[] salience = new float[count / format.blocksPerRun() * channels()];
       resources.submit(() -> computeSalience(resources, part, magnitudes, salience));
       assignTiers(salience, tiers, block, count);

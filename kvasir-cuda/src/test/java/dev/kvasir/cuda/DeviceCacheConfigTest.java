@@ -24,13 +24,13 @@ class DeviceCacheConfigTest {
   void specsAreParsedLikeOnTheHost() {
     assertThat(DeviceCacheConfig.of(CacheSpec.parse("fp16"))).isEqualTo(DeviceCacheConfig.FP16);
     assertThat(DeviceCacheConfig.of(CacheSpec.parse("kivi:2")))
-        .isEqualTo(new DeviceCacheConfig(PageFormat.KIVI2, 128, 128, 0));
+        .isEqualTo(new DeviceCacheConfig(new KiviFormat(2), 128, 128, 0));
     assertThat(DeviceCacheConfig.of(CacheSpec.parse("kivi:2,lookup=exact")))
-        .isEqualTo(new DeviceCacheConfig(PageFormat.KIVI2, 128, 128, 0));
+        .isEqualTo(new DeviceCacheConfig(new KiviFormat(2), 128, 128, 0));
     assertThat(DeviceCacheConfig.of(CacheSpec.parse("kivi:4,group=32,window=64")))
-        .isEqualTo(new DeviceCacheConfig(PageFormat.KIVI4, 32, 64, 0));
+        .isEqualTo(new DeviceCacheConfig(new KiviFormat(4), 32, 64, 0));
     assertThat(DeviceCacheConfig.of(CacheSpec.parse("kivi:2,sinks=16")))
-        .isEqualTo(new DeviceCacheConfig(PageFormat.KIVI2, 128, 128, 16));
+        .isEqualTo(new DeviceCacheConfig(new KiviFormat(2), 128, 128, 16));
     assertThat(DeviceCacheConfig.of(CacheSpec.parse("pmkvq:2,budget=1MiB")))
         .isEqualTo(new DeviceCacheConfig(new PmkvqFormat(), 0, 128, 1));
     assertThat(DeviceCacheConfig.of(CacheSpec.parse("patternkv:4,rope=static,sinks=16")))

@@ -45,7 +45,7 @@ class KvAppendKernelTest extends DeviceTestCase {
   }
 
   static Stream<Arguments> everyPacking() {
-    return Stream.of(PageFormat.KIVI2, PageFormat.KIVI4)
+    return Stream.of(new KiviFormat(2), new KiviFormat(4))
         .flatMap(
             format ->
                 headDims()
@@ -153,7 +153,7 @@ class KvAppendKernelTest extends DeviceTestCase {
   void unsupportedGroupsAreRejected() {
     AttentionShape shape = new AttentionShape(4, 2, 128);
     assertThatThrownBy(
-            () -> new KiviPageQuantizer(device.module, PageFormat.KIVI2, shape, 256, 128))
+            () -> new KiviPageQuantizer(device.module, new KiviFormat(2), shape, 256, 128))
         .isInstanceOf(DeviceException.class)
         .hasMessageContaining("256 tokens")
         .hasMessageContaining("32, 64 or 128");

@@ -141,7 +141,7 @@ class PagedAttentionTest extends DeviceTestCase {
 
   @Test
   void unsupportedHeadsAreRejected() {
-    assertThatThrownBy(() -> attention(PageFormat.KIVI2, new AttentionShape(8, 2, 80), 1))
+    assertThatThrownBy(() -> attention(new KiviFormat(2), new AttentionShape(8, 2, 80), 1))
         .isInstanceOf(DeviceException.class)
         .hasMessageContaining("keys of 80 channels")
         .hasMessageContaining("[64, 96, 128, 256]");
