@@ -2,71 +2,60 @@ package dev.kvasir.cuda;
 
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.pmkvq.KeyScaleAxis;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Page pools by bit width, and the kernels that requantize between them. Level 0 holds fp16 pages;
- * each further level has half as many bits.
- */
-final class BitWidthPools {
+/** The levels of {@link PmkvqFormat}; each packed level has half as many bits as the one before. */
+final class BitWidthPools implements PageLevels {
   private static final int THREADS = 256;
   private static final int MAX_VALUE_GROUP = 128;
 
-  private final PagePool fp16Pool;
-  private final List<PagePool> packed; // from level 1 on
+  private final List<PagePool> pools; // by level
   private final int layers;
   private final AttentionShape shape;
   private final Map<String, Launch> launches = new HashMap<>();
   private final Map<Integer, DequantizeKernel> dequantizeKernels = new HashMap<>(); // by level
   private final KernelModule module;
 
-  /**
-   * @param packed pools by level, from level 1 on
-   */
-  BitWidthPools(
-      KernelModule module,
-      AttentionShape shape,
-      int layers,
-      PagePool fp16Pool,
-      List<PagePool> packed) {
+  BitWidthPools(KernelModule module, AttentionShape shape, PagePool fp16Pool, PagePools packed) {
     this.module = module;
     this.shape = shape;
-    this.layers = layers;
-    this.fp16Pool = fp16Pool;
-    this.packed = packed;
+    this.layers = packed.layers();
+    this.pools = new ArrayList<>(List.of(fp16Pool));
+    for (int level = 1; level < PmkvqFormat.BITS.length; level++) {
+      int bits = PmkvqFormat.BITS[level];
+      pools.add(packed.pages("width" + bits, new PackedPage(bits, shape.headDim()).bytes()));
+    }
   }
 
-  PagePool at(int level) {
-    return level == 0 ? fp16Pool : packed.get(level - 1);
+  @Override
+  public int count() {
+    return PmkvqFormat.BITS.length;
   }
 
-  /** Returns the offset from the first layer's pages of a level to those of another layer. */
-  long offset(int level, int layer) {
-    return layer * at(level).layerStride();
+  @Override
+  public PagePool pool(int level) {
+    return pools.get(level);
   }
 
-  /** Returns the code bytes of a packed page in all layers. */
-  long codeBytes(int level) {
+  @Override
+  public long codeBytes(int level) {
     return 2L
         * layers
         * shape.kvHeads()
         * new PackedPage(PmkvqFormat.BITS[level], shape.headDim()).codeBytes();
   }
 
-  /** Quantizes full fp16 pages directly to a level, as if they had never been wider. */
-  void quantize(PageOperations operations, long[] from, long[] to, int level) {
+  @Override
+  public void quantize(PageOperations operations, long[] from, long[] to, int level) {
     quantize(operations, "born", from, to, level);
   }
 
-  /**
-   * Requantizes pages to a narrower level. Fp16 pages are first rounded to the 16-bit codes that
-   * they stand for.
-   *
-   * @param from pages of whole blocks
-   */
-  void requantize(PageOperations operations, long[] from, int fromLevel, long[] to, int toLevel) {
+  @Override
+  public void requantize(
+      PageOperations operations, long[] from, int fromLevel, long[] to, int toLevel) {
     if (fromLevel == 0) {
       quantize(operations, "shrunk", from, to, toLevel);
     } else {
@@ -93,21 +82,21 @@ final class BitWidthPools {
         });
   }
 
-  /** Dequantizes packed pages to the numbers that attention computes with. */
-  void dequantize(PageOperations operations, long[] to, long[] from, int level) {
+  @Override
+  public void dequantize(PageOperations operations, long[] to, long[] from, int level) {
     PageQuantizer.LayerStrides all = strides(level);
     operations.runOnPairs(
         to, from, (stream, pages, pairs) -> dequantize(stream, pages, pairs, level, all));
   }
 
-  /** Dequantizes packed pages of one layer, to fp16 pages that all layers share. */
-  void dequantizeLayer(CudaStream stream, int pages, long pairs, int level, int layer) {
+  @Override
+  public void dequantizeLayer(CudaStream stream, int pages, long pairs, int level, int layer) {
     dequantize(stream, pages, pairs, level, strides(level).only(layer));
   }
 
   private PageQuantizer.LayerStrides strides(int level) {
     return new PageQuantizer.LayerStrides(
-        layers, fp16Pool.layerStride(), at(level).layerStride(), 0);
+        layers, pool(0).layerStride(), pool(level).layerStride(), 0);
   }
 
   private void dequantize(
@@ -127,8 +116,8 @@ final class BitWidthPools {
     launch(name)
         .grid(pages, shape.kvHeads(), layers)
         .argument(0, pairs)
-        .argument(1, at(from).layerStride())
-        .argument(2, at(to).layerStride())
+        .argument(1, pool(from).layerStride())
+        .argument(2, pool(to).layerStride())
         .on(stream);
   }
 

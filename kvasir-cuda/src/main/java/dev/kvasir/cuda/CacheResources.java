@@ -1,5 +1,6 @@
 package dev.kvasir.cuda;
 
+import dev.kvasir.attention.AttentionShape;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -12,8 +13,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * @param packedPool pages for quantized tokens; null if nothing is quantized or pages are
  *     requantized
  * @param tablePool pages for sequence tables; null if the format has none
- * @param widthPools pages of all widths; null unless the format requantizes
- * @param wideChannels key channels stored outside pages; null if there are none
+ * @param levels pages of all widths; null unless the format requantizes
+ * @param tableFactory creates the tables of sequences
  * @param operations quantizes, dequantizes and copies pages
  * @param prefillAttention attention of many rows of a sequence; empty if rows are attended one by
  *     one
@@ -23,13 +24,64 @@ record CacheResources(
     PagePool fp16Pool,
     PagePool packedPool,
     PagePool tablePool,
-    BitWidthPools widthPools,
-    WideChannels wideChannels,
+    PageLevels levels,
+    SequenceTableFactory tableFactory,
     PageOperations operations,
     PagedAttention attention,
     Optional<PrefillAttention> prefillAttention,
     ReentrantLock lock)
     implements AutoCloseable {
+  /**
+   * Creates the resources of a cache configuration.
+   *
+   * @param maxRows maximum rows of a step
+   */
+  static CacheResources open(
+      DeviceCacheConfig cacheConfig,
+      KernelModule module,
+      CudaStream stream,
+      PagePools pools,
+      AttentionShape shape,
+      int maxRows,
+      ReentrantLock lock) {
+    PageFormat format = cacheConfig.format();
+    int headDim = shape.headDim();
+    PagePool fp16Pool =
+        pools.pages(PageFormat.FP16.kernelName(), PageFormat.FP16.pageBytes(headDim));
+    PagePool packedPool =
+        format.isQuantized() && !format.requantizes()
+            ? pools.pages(format.kernelName(), format.pageBytes(headDim))
+            : null;
+    int tableBytes = format.tableBytes(headDim);
+    PagePool tablePool =
+        tableBytes > 0 ? pools.pages(format.kernelName() + " tables", tableBytes) : null;
+    PageOperations operations =
+        new PageOperations(
+            module.context(),
+            stream,
+            format.newQuantizer(module, stream, cacheConfig, shape),
+            new PageQuantizer.LayerStrides(
+                pools.layers(), fp16Pool.layerStride(), stride(packedPool), stride(tablePool)),
+            fp16Pool.pageBytes(),
+            tablePool == null ? 0 : tablePool.pageBytes());
+    PagedAttention attention = new PagedAttention(module, stream, format, shape, maxRows);
+    return new CacheResources(
+        cacheConfig,
+        fp16Pool,
+        packedPool,
+        tablePool,
+        format.newLevels(module, shape, fp16Pool, pools),
+        format.newTableFactory(module, shape, pools),
+        operations,
+        attention,
+        PrefillAttention.of(module, format, shape),
+        lock);
+  }
+
+  private static long stride(PagePool pool) {
+    return pool == null ? 0 : pool.layerStride();
+  }
+
   boolean quantizes() {
     return cacheConfig.format().isQuantized();
   }
@@ -54,13 +106,11 @@ record CacheResources(
   LayerOffsets offsets(int layer) {
     return new LayerOffsets(
         layer,
-        widthPools != null
-            ? widthPools.offset(1, layer)
-            : packedPool == null ? 0 : layer * packedPool.layerStride(),
+        levels != null ? levels.offset(1, layer) : layer * stride(packedPool),
         layer * fp16Pool.layerStride(),
-        tablePool == null ? 0 : layer * tablePool.layerStride(),
-        widthPools == null ? 0 : widthPools.offset(2, layer),
-        widthPools == null ? 0 : widthPools.offset(3, layer));
+        layer * stride(tablePool),
+        levels == null ? 0 : levels.offset(2, layer),
+        levels == null ? 0 : levels.offset(3, layer));
   }
 
   /** Returns whether prefill reads dequantized copies of packed pages. */
@@ -70,7 +120,7 @@ record CacheResources(
 
   /** Dequantizes the listed pages of one layer. */
   void dequantize(CudaStream stream, DequantizedPages listed, int layer) {
-    if (widthPools == null) {
+    if (levels == null) {
       dequantize(
           listed,
           0,
@@ -78,12 +128,12 @@ record CacheResources(
               operations.dequantizeLayer(stream, pages, pairs, listed.metadataAddress(), layer));
       return;
     }
-    for (int level = 1; level < PmkvqFormat.BITS.length; level++) {
+    for (int level = 1; level < levels.count(); level++) {
       int current = level;
       dequantize(
           listed,
           level - 1,
-          (pages, pairs) -> widthPools.dequantizeLayer(stream, pages, pairs, current, layer));
+          (pages, pairs) -> levels.dequantizeLayer(stream, pages, pairs, current, layer));
     }
   }
 
@@ -110,6 +160,6 @@ record CacheResources(
 
   @Override
   public void close() {
-    Resources.closeAll(operations, attention, wideChannels);
+    Resources.closeAll(operations, attention, tableFactory);
   }
 }

@@ -42,17 +42,6 @@ final class CommvqCodebookCache implements AutoCloseable {
         codec.codebooks().orElseThrow(), settings.sinks(), config.contextLength(), codec.beam());
   }
 
-  /** Returns the bytes that the codebooks of a format take on a device. */
-  long bytes(PageFormat format) {
-    return format instanceof CommvqFormat commvq
-        ? DeviceCodebooks.bytes(
-            config.layers(),
-            config.kvHeads(),
-            config.headDim(),
-            commvq.page(config.headDim()).stages())
-        : 0;
-  }
-
   @Override
   public void close() {
     tables.close();

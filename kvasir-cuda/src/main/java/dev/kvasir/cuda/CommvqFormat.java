@@ -1,6 +1,7 @@
 package dev.kvasir.cuda;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import java.util.Set;
 import java.util.SortedSet;
@@ -81,8 +82,17 @@ public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements PageF
   }
 
   @Override
-  public SequenceTables newTables(CacheResources resources) {
-    return BlockPositions.INSTANCE;
+  public SequenceTableFactory newTableFactory(
+      KernelModule module, AttentionShape shape, PagePools pools) {
+    return resources -> BlockPositions.INSTANCE;
+  }
+
+  /** Returns the bytes of the codebooks. */
+  @Override
+  public long sharedBytes(CacheShape shape) {
+    int headDim = shape.headDim();
+    return DeviceCodebooks.bytes(
+        shape.layers(), shape.kvHeads(), headDim, page(headDim).stages());
   }
 
   @Override

@@ -5,8 +5,6 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PageWidths;
 import dev.kvasir.codec.CacheContext;
-import dev.kvasir.codec.SpecText;
-import dev.kvasir.codec.mixkvq.MixkvqConfig;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
@@ -206,25 +204,12 @@ public final class CudaEngine implements DecoderEngine {
     int block = Fp16Page.BLOCK_PAGES * Fp16Page.TOKENS;
     int unpacked =
         Math.ceilDiv(resources.cacheConfig().window() + block + stepTokens, Fp16Page.TOKENS) + 1;
+    PageFormat format = resources.cacheConfig().format();
     int fp16Pages = resources.cacheConfig().sinkPages() + Math.min(all + 1, unpacked);
     return (all + 1) * resources.packedPool().totalPageBytes()
         + fp16Pages * resources.fp16Pool().totalPageBytes()
-        + resources.cacheConfig().format().tablePages(tokens / block) * resources.tableBytes()
-        + wideChannelBytes(spec, context, resources, tokens / block);
-  }
-
-  /**
-   * Returns the bytes of channels stored outside pages; uses typical shares if the profile has
-   * them.
-   */
-  private static long wideChannelBytes(
-      CacheSpec spec, CacheContext context, CacheResources resources, int blocks) {
-    if (!(resources.cacheConfig().format() instanceof MixkvqFormat mixkvq)) {
-      return 0;
-    }
-    MixkvqConfig plan = MixkvqConfig.of(new SpecText(spec.text()));
-    long block = resources.wideChannels().estimatedBytes(plan.shares(context, mixkvq.thresholds()));
-    return Math.ceilDiv(blocks * block, WideChannels.EXTENT_BYTES) * WideChannels.EXTENT_BYTES;
+        + format.tablePages(tokens / block) * resources.tableBytes()
+        + format.extraBytes(spec, context, config.cacheShape(), tokens / block);
   }
 
   /**
@@ -238,7 +223,7 @@ public final class CudaEngine implements DecoderEngine {
 
   @Override
   public long sharedBytes(CacheSpec spec, CacheContext context) {
-    return codebooks.bytes(DeviceCacheConfig.of(spec).format());
+    return DeviceCacheConfig.of(spec).format().sharedBytes(config.cacheShape());
   }
 
   @Override

@@ -9,7 +9,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
 
 /**
  * Everything an engine holds on a device: CUDA context, stream, kernels, pools and other memory.
@@ -23,10 +25,10 @@ final class DeviceContext implements AutoCloseable {
   private final CudaStream stream;
   private final ReentrantLock lock = new ReentrantLock();
   private final List<AutoCloseable> owned = new ArrayList<>(); // in order of creation
-  private final Map<String, PagePool> pools = new HashMap<>(); // by content
   private final Map<DeviceCacheConfig, CacheResources> resourcesByConfig = new HashMap<>();
   private ModelConfig config;
   private MemoryPool memory;
+  private PagePools pools;
   private int maxRows;
 
   private DeviceContext(CudaContext context) {
@@ -94,6 +96,7 @@ final class DeviceContext implements AutoCloseable {
     config = model;
     maxRows = rows;
     memory = new MemoryPool(Math.min(maxBytes, free));
+    pools = own(new PagePools(context, memory, model.layers(), model.kvHeads()));
   }
 
   MemoryPool memory() {
@@ -111,7 +114,10 @@ final class DeviceContext implements AutoCloseable {
       CacheResources cached = resourcesByConfig.get(cacheConfig);
       if (cached == null) {
         context.enter();
-        cached = own(newResources(cacheConfig));
+        cached =
+            own(
+                CacheResources.open(
+                    cacheConfig, module, stream, pools, config.attentionShape(), maxRows, lock));
         resourcesByConfig.put(cacheConfig, cached);
       }
       return cached;
@@ -120,83 +126,16 @@ final class DeviceContext implements AutoCloseable {
     }
   }
 
-  private CacheResources newResources(DeviceCacheConfig cacheConfig) {
-    PageFormat format = cacheConfig.format();
-    int headDim = config.headDim();
-    PagePool fp16Pool = pool("fp16", PageFormat.FP16.pageBytes(headDim));
-    PagePool packedPool =
-        format.isQuantized() && !format.requantizes()
-            ? pool(format.kernelName(), format.pageBytes(headDim))
-            : null;
-    int tableBytes = format.tableBytes(headDim);
-    PagePool tablePool = tableBytes > 0 ? pool(format.kernelName() + " tables", tableBytes) : null;
-    PageQuantizer.LayerStrides layers =
-        new PageQuantizer.LayerStrides(
-            config.layers(), fp16Pool.layerStride(), stride(packedPool), stride(tablePool));
-    PageQuantizer quantizer =
-        format.newQuantizer(module, stream, cacheConfig, config.attentionShape());
-    PageOperations operations =
-        new PageOperations(
-            context,
-            stream,
-            quantizer,
-            layers,
-            fp16Pool.pageBytes(),
-            tablePool == null ? 0 : tablePool.pageBytes());
-    PagedAttention attention =
-        new PagedAttention(module, stream, format, config.attentionShape(), maxRows);
-    return new CacheResources(
-        cacheConfig,
-        fp16Pool,
-        packedPool,
-        tablePool,
-        format.requantizes() ? newWidthPools(fp16Pool) : null,
-        format instanceof MixkvqFormat mixkvq ? newWideChannels(mixkvq) : null,
-        operations,
-        attention,
-        PrefillAttention.of(module, format, config.attentionShape()),
-        lock);
-  }
-
-  private BitWidthPools newWidthPools(PagePool fp16Pool) {
-    List<PagePool> packed = new ArrayList<>();
-    for (int level = 1; level < PmkvqFormat.BITS.length; level++) {
-      int bits = PmkvqFormat.BITS[level];
-      packed.add(pool("width" + bits, new PackedPage(bits, config.headDim()).bytes()));
-    }
-    return new BitWidthPools(
-        module, config.attentionShape(), config.layers(), fp16Pool, List.copyOf(packed));
-  }
-
-  private WideChannels newWideChannels(MixkvqFormat format) {
-    PagePool extents =
-        pools.computeIfAbsent(
-            "extents", any -> own(new PagePool(context, memory, 1, WideChannels.EXTENT_BYTES)));
-    return new WideChannels(module, format, config.attentionShape(), config.layers(), extents);
-  }
-
-  private static long stride(PagePool pool) {
-    return pool == null ? 0 : pool.layerStride();
-  }
-
-  /**
-   * @param headBytes bytes of a page of one KV head
-   */
-  private PagePool pool(String name, int headBytes) {
-    long pageBytes = (long) config.kvHeads() * headBytes;
-    return pools.computeIfAbsent(
-        name, any -> own(new PagePool(context, memory, config.layers(), pageBytes)));
-  }
-
   /** Fills pages with random numbers, except those that hold addresses. */
   void fillRandom() {
     context.enter();
-    pools.forEach(
-        (name, pool) -> {
-          if (!name.equals(MixkvqFormat.NAME)) {
-            pool.fillRandom(stream);
-          }
-        });
+    Set<String> addresses =
+        resourcesByConfig.keySet().stream()
+            .map(DeviceCacheConfig::format)
+            .filter(PageFormat::pagesHoldAddresses)
+            .map(PageFormat::kernelName)
+            .collect(Collectors.toSet());
+    pools.fillRandom(stream, addresses);
   }
 
   private <T extends AutoCloseable> T own(T each) {

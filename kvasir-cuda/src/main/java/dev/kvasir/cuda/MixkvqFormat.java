@@ -1,6 +1,11 @@
 package dev.kvasir.cuda;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.SpecText;
+import dev.kvasir.codec.mixkvq.MixkvqConfig;
 import dev.kvasir.codec.mixkvq.QuerySpan;
 import dev.kvasir.codec.mixkvq.Salience;
 import dev.kvasir.codec.mixkvq.Thresholds;
@@ -14,8 +19,6 @@ import java.util.SortedSet;
 public record MixkvqFormat(
     Thresholds thresholds, Salience salience, QuerySpan span, int blocksPerRun)
     implements PageFormat {
-  static final String NAME = "mixed";
-
   private static final int MAX_WARPS = 12;
 
   boolean observesQueries() {
@@ -29,7 +32,7 @@ public record MixkvqFormat(
 
   @Override
   public String kernelName() {
-    return NAME;
+    return "mixed";
   }
 
   @Override
@@ -96,8 +99,22 @@ public record MixkvqFormat(
   }
 
   @Override
-  public SequenceTables newTables(CacheResources resources) {
-    return new MixkvqTables(resources, this);
+  public SequenceTableFactory newTableFactory(
+      KernelModule module, AttentionShape shape, PagePools pools) {
+    return new WideChannels(module, this, shape, pools);
+  }
+
+  /** Returns true: a page stores the addresses of its wide channels. */
+  @Override
+  public boolean pagesHoldAddresses() {
+    return true;
+  }
+
+  /** Returns the bytes of wide channels; uses typical shares if the profile has them. */
+  @Override
+  public long extraBytes(CacheSpec spec, CacheContext context, CacheShape shape, int blocks) {
+    MixkvqConfig config = MixkvqConfig.of(new SpecText(spec.text()));
+    return WideChannels.estimatedBytes(shape, config.shares(context, thresholds), blocks);
   }
 
   /**

@@ -15,7 +15,6 @@ final class MixkvqTables implements SequenceTables {
   private static final long[] NOTHING = {};
 
   private final CacheResources resources;
-  private final MixkvqFormat format;
   private final WideChannels wideChannels;
   private final DeviceQueryMagnitudes magnitudes; // null if salience ignores queries
   private final List<Block> blocks; // the packed blocks
@@ -30,22 +29,21 @@ final class MixkvqTables implements SequenceTables {
    */
   private record Block(long[] extents, long codeBytes) {}
 
-  MixkvqTables(CacheResources resources, MixkvqFormat format) {
+  MixkvqTables(CacheResources resources, MixkvqFormat format, WideChannels wideChannels) {
     this(
         resources,
-        format,
+        wideChannels,
         format.observesQueries() ? new DeviceQueryMagnitudes(resources, format.span()) : null,
         new ArrayList<>());
   }
 
   private MixkvqTables(
       CacheResources resources,
-      MixkvqFormat format,
+      WideChannels wideChannels,
       DeviceQueryMagnitudes magnitudes,
       List<Block> blocks) {
     this.resources = resources;
-    this.format = format;
-    this.wideChannels = resources.wideChannels();
+    this.wideChannels = wideChannels;
     this.magnitudes = magnitudes;
     this.blocks = blocks;
   }
@@ -166,7 +164,7 @@ final class MixkvqTables implements SequenceTables {
     MixkvqTables fork =
         new MixkvqTables(
             resources,
-            format,
+            wideChannels,
             magnitudes == null ? null : magnitudes.fork(),
             new ArrayList<>(blocks));
     for (Block block : blocks) {

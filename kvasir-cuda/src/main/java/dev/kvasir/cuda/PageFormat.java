@@ -1,6 +1,9 @@
 package dev.kvasir.cuda;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.CacheShape;
 import java.util.SortedSet;
 
 /**
@@ -107,8 +110,36 @@ public interface PageFormat {
     return 0;
   }
 
-  /** Creates the tables of a new sequence. */
-  default SequenceTables newTables(CacheResources resources) {
-    return SequenceTables.NONE;
+  /** Creates what all sequences of a cache configuration need for their tables. */
+  default SequenceTableFactory newTableFactory(
+      KernelModule module, AttentionShape shape, PagePools pools) {
+    return SequenceTableFactory.NONE;
+  }
+
+  /** Creates the levels of a format that requantizes; null for other formats. */
+  default PageLevels newLevels(
+      KernelModule module, AttentionShape shape, PagePool fp16Pool, PagePools pools) {
+    return null;
+  }
+
+  /** Returns whether packed pages contain addresses, which benchmarks must not overwrite. */
+  default boolean pagesHoldAddresses() {
+    return false;
+  }
+
+  /**
+   * Returns the maximum bytes of blocks outside pages.
+   *
+   * @param spec cache that uses this format
+   * @param context profile of the cache
+   * @param blocks number of packed blocks
+   */
+  default long extraBytes(CacheSpec spec, CacheContext context, CacheShape shape, int blocks) {
+    return 0;
+  }
+
+  /** Returns the bytes on a device that all sequences of a model share. */
+  default long sharedBytes(CacheShape shape) {
+    return 0;
   }
 }

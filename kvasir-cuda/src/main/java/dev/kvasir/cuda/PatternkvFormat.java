@@ -97,8 +97,9 @@ record PatternkvFormat(int bits, int patterns, boolean grows, double alpha) impl
   }
 
   @Override
-  public SequenceTables newTables(CacheResources resources) {
-    return new PatternBanks(resources, this);
+  public SequenceTableFactory newTableFactory(
+      KernelModule module, AttentionShape shape, PagePools pools) {
+    return resources -> new PatternBanks(resources, this);
   }
 
   @Override

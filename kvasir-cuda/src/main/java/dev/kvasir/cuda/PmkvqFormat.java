@@ -57,6 +57,12 @@ record PmkvqFormat() implements PageFormat {
   }
 
   @Override
+  public PageLevels newLevels(
+      KernelModule module, AttentionShape shape, PagePool fp16Pool, PagePools pools) {
+    return new BitWidthPools(module, shape, fp16Pool, pools);
+  }
+
+  @Override
   public PageQuantizer newQuantizer(
       KernelModule module, CudaStream stream, DeviceCacheConfig cacheConfig, AttentionShape shape) {
     return null;

@@ -14,13 +14,13 @@ import java.util.function.Consumer;
  * 2-bit pages.
  */
 final class RequantizingPages extends SequencePages {
-  private final BitWidthPools pools;
+  private final PageLevels pageLevels;
   private final PageWidths widths;
   private int[] levels = {}; // by packed block, as its pages are stored
 
   RequantizingPages(CacheResources resources, PageWidths widths) {
     super(resources);
-    this.pools = resources.widthPools();
+    this.pageLevels = resources.levels();
     this.widths = widths;
   }
 
@@ -59,7 +59,7 @@ final class RequantizingPages extends SequencePages {
         level == 0
             ? NONE
             : filledPages(
-                level, allocated -> pools.quantize(resources.operations(), from, allocated, level));
+                level, allocated -> pageLevels.quantize(resources.operations(), from, allocated, level));
     fullEntries = null;
     packed = concat(packed, to.length == 0 ? from : to, 0, BLOCK_PAGES);
     levels = Arrays.copyOf(levels, levels.length + 1);
@@ -77,7 +77,7 @@ final class RequantizingPages extends SequencePages {
   private long[] filledPages(int level, Consumer<long[]> filling) {
     long[] allocated;
     try {
-      allocated = pools.at(level).allocate(BLOCK_PAGES);
+      allocated = pageLevels.pool(level).allocate(BLOCK_PAGES);
     } catch (MemoryFullException | DeviceException _) {
       return NONE;
     }
@@ -85,7 +85,7 @@ final class RequantizingPages extends SequencePages {
       resources.submit(() -> filling.accept(allocated));
       return allocated;
     } catch (RuntimeException | Error e) {
-      release(pools.at(level), allocated);
+      release(pageLevels.pool(level), allocated);
       throw e;
     }
   }
@@ -106,12 +106,12 @@ final class RequantizingPages extends SequencePages {
     long[] to =
         filledPages(
             level,
-            allocated -> pools.requantize(resources.operations(), from, before, allocated, level));
+            allocated -> pageLevels.requantize(resources.operations(), from, before, allocated, level));
     if (to.length > 0) {
       fullEntries = null;
       System.arraycopy(to, 0, packed, first, BLOCK_PAGES);
       levels[block] = level;
-      release(pools.at(before), from);
+      release(pageLevels.pool(before), from);
     }
   }
 
@@ -191,7 +191,7 @@ final class RequantizingPages extends SequencePages {
   long packedBytes() {
     long bytes = 0;
     for (int level : levels) {
-      bytes += BLOCK_PAGES * pools.at(level).totalPageBytes();
+      bytes += BLOCK_PAGES * pageLevels.pool(level).totalPageBytes();
     }
     return bytes;
   }
@@ -200,7 +200,7 @@ final class RequantizingPages extends SequencePages {
   long codeBytes(long perPage) {
     long bytes = 0;
     for (int level : levels) {
-      bytes += BLOCK_PAGES * (level == 0 ? pools.at(0).totalPageBytes() : pools.codeBytes(level));
+      bytes += BLOCK_PAGES * (level == 0 ? pageLevels.pool(0).totalPageBytes() : pageLevels.codeBytes(level));
     }
     return bytes;
   }
@@ -220,13 +220,13 @@ final class RequantizingPages extends SequencePages {
 
   @Override
   void launchDequantize(long[] from, int firstPage) {
-    pools.dequantize(resources.operations(), fp16, from, level(firstPage));
+    pageLevels.dequantize(resources.operations(), fp16, from, level(firstPage));
   }
 
   @Override
   void releasePacked(long[] dropped, int firstPage) {
     for (int i = 0; i < dropped.length; i++) {
-      pools.at(level(firstPage + i)).release(dropped[i]);
+      pageLevels.pool(level(firstPage + i)).release(dropped[i]);
     }
   }
 
@@ -250,7 +250,7 @@ final class RequantizingPages extends SequencePages {
   @Override
   void retainPacked() {
     for (int page = 0; page < packed.length; page++) {
-      pools.at(level(page)).retain(packed[page]);
+      pageLevels.pool(level(page)).retain(packed[page]);
     }
   }
 }

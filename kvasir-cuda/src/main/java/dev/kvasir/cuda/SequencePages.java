@@ -33,7 +33,7 @@ sealed class SequencePages permits RequantizingPages {
   long[] fullEntries; // null until first needed
 
   SequencePages(CacheResources resources) {
-    this(resources, resources.cacheConfig().format().newTables(resources));
+    this(resources, resources.tableFactory().newTables(resources));
   }
 
   private SequencePages(CacheResources resources, SequenceTables tables) {

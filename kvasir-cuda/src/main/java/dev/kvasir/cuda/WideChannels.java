@@ -3,6 +3,7 @@ package dev.kvasir.cuda;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.mixkvq.TierShares;
 import dev.kvasir.codec.mixkvq.Tiers;
 import java.lang.foreign.Arena;
@@ -15,7 +16,7 @@ import java.util.Optional;
  * one size, and the salience kernel. The device computes the salience of channels; the host assigns
  * tiers.
  */
-final class WideChannels implements AutoCloseable {
+final class WideChannels implements SequenceTableFactory {
   /** Fits several of the largest pieces, 128 bf16 channels. */
   static final int EXTENT_BYTES = 1 << 16;
 
@@ -35,12 +36,11 @@ final class WideChannels implements AutoCloseable {
       KernelModule module,
       MixkvqFormat format,
       AttentionShape shape,
-      int layers,
-      PagePool extents) {
+      PagePools pools) {
     this.format = format;
     this.shape = shape;
-    this.layers = layers;
-    this.extents = extents;
+    this.layers = pools.layers();
+    this.extents = pools.extents("extents", EXTENT_BYTES);
     this.computeSalience =
         new Launch(module.kernel("judge_mixed_d" + shape.headDim()), 8, 8, 4, 8, 8, 4, 4, 8)
             .block(shape.headDim())
@@ -48,6 +48,11 @@ final class WideChannels implements AutoCloseable {
     int runs = MAX_BLOCKS / format.blocksPerRun();
     this.saliences = arena.allocate((long) Float.BYTES * runs * channels(), 64);
     this.deviceSaliences = module.context().allocate(saliences.byteSize());
+  }
+
+  @Override
+  public SequenceTables newTables(CacheResources resources) {
+    return new MixkvqTables(resources, format, this);
   }
 
   PagePool extents() {
@@ -69,15 +74,17 @@ final class WideChannels implements AutoCloseable {
   }
 
   /**
-   * Returns the bytes of a block's wide channels.
+   * Returns the bytes of the extents with the wide channels of blocks.
    *
    * @param shares usual shares of wide channels; if unknown, all channels count as bf16
    */
-  long estimatedBytes(Optional<TierShares> shares) {
+  static long estimatedBytes(CacheShape shape, Optional<TierShares> shares, int blocks) {
     int dim = shape.headDim();
     int bf16 = shares.map(each -> (int) Math.ceil(dim * each.high())).orElse(dim);
     int mid = shares.map(each -> (int) Math.ceil(dim * each.mid())).orElse(0);
-    return (long) Fp16Page.BLOCK_PAGES * heads() * MixkvqPage.wideBytes(mid, bf16);
+    int heads = shape.layers() * shape.kvHeads();
+    long block = (long) Fp16Page.BLOCK_PAGES * heads * MixkvqPage.wideBytes(mid, bf16);
+    return Math.ceilDiv(blocks * block, EXTENT_BYTES) * EXTENT_BYTES;
   }
 
   /**

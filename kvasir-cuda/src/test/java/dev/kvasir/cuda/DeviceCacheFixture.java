@@ -9,8 +9,6 @@ import dev.kvasir.cache.PageWidths;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.memory.MemoryPool;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -30,57 +28,13 @@ final class DeviceCacheFixture {
     this.shape = shape;
     this.layers = layers;
     this.store = new KvAppendKernel(device.module, shape);
-    PageFormat format = cacheConfig.format();
-    int headDim = shape.headDim();
-    PagePool fp16Pool = pool(PageFormat.FP16.pageBytes(headDim));
-    PagePool packedPool =
-        format.isQuantized() && !format.requantizes() ? pool(format.pageBytes(headDim)) : null;
-    PagePool tablePool = format.tableBytes(headDim) > 0 ? pool(format.tableBytes(headDim)) : null;
-    PageQuantizer.LayerStrides strides =
-        new PageQuantizer.LayerStrides(
-            layers,
-            fp16Pool.layerStride(),
-            packedPool == null ? 0 : packedPool.layerStride(),
-            tablePool == null ? 0 : tablePool.layerStride());
+    PagePools pools =
+        device.own(
+            new PagePools(device.context, MemoryPool.unlimited(), layers, shape.kvHeads()));
     this.resources =
         device.own(
-            new CacheResources(
-                cacheConfig,
-                fp16Pool,
-                packedPool,
-                tablePool,
-                format.requantizes() ? widths(fp16Pool) : null,
-                format instanceof MixkvqFormat mixed ? wider(mixed) : null,
-                new PageOperations(
-                    device.context,
-                    device.stream,
-                    format.newQuantizer(device.module, device.stream, cacheConfig, shape),
-                    strides,
-                    fp16Pool.pageBytes(),
-                    tablePool == null ? 0 : tablePool.pageBytes()),
-                new PagedAttention(device.module, device.stream, format, shape, 4),
-                PrefillAttention.of(device.module, format, shape),
-                new ReentrantLock()));
-  }
-
-  private BitWidthPools widths(PagePool fp16Pool) {
-    List<PagePool> packed = new ArrayList<>();
-    for (int level = 1; level < PmkvqFormat.BITS.length; level++) {
-      packed.add(pool(new PackedPage(PmkvqFormat.BITS[level], shape.headDim()).bytes()));
-    }
-    return new BitWidthPools(device.module, shape, layers, fp16Pool, packed);
-  }
-
-  private WideChannels wider(MixkvqFormat format) {
-    PagePool extents =
-        device.own(
-            new PagePool(device.context, MemoryPool.unlimited(), 1, WideChannels.EXTENT_BYTES));
-    return new WideChannels(device.module, format, shape, layers, extents);
-  }
-
-  private PagePool pool(int headBytes) {
-    long pageBytes = (long) shape.kvHeads() * headBytes;
-    return device.own(new PagePool(device.context, MemoryPool.unlimited(), layers, pageBytes));
+            CacheResources.open(
+                cacheConfig, device.module, device.stream, pools, shape, 4, new ReentrantLock()));
   }
 
   CacheShape cacheShape() {

@@ -302,7 +302,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
     public void close() {
       ours.close();
       host.close();
-      assertThat(home.resources.wideChannels().extents().allocated())
+      assertThat(((WideChannels) home.resources.tableFactory()).extents().allocated())
           .as("extents that nobody holds")
           .isZero();
     }

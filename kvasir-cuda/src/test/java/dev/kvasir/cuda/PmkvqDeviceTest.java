@@ -131,7 +131,7 @@ class PmkvqDeviceTest extends DeviceTestCase {
         }
         long bytes = new PackedPage(bits, dim).bytes();
         long at =
-            pages().packedPage(p) + home.resources.widthPools().offset(level, layer) + head * bytes;
+            pages().packedPage(p) + home.resources.levels().offset(level, layer) + head * bytes;
         MemorySegment page = home.read(at, bytes);
         for (int token = 0; token < TOKENS; token++) {
           for (int c = 0; c < dim; c++) {
