@@ -5,6 +5,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PageWidths;
 import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.ModelTables;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
@@ -36,7 +37,7 @@ public final class CudaEngine implements DecoderEngine {
   private final DeviceContext deviceContext;
   private final DeviceDecoder decoder;
   private final ReentrantLock lock;
-  private final CommvqCodebookCache codebooks;
+  private final FormatRequest.LoadedModel model;
   private volatile boolean closed; // set under the lock
 
   private CudaEngine(
@@ -47,7 +48,7 @@ public final class CudaEngine implements DecoderEngine {
     this.deviceContext = deviceContext;
     this.decoder = decoder;
     this.lock = deviceContext.lock();
-    this.codebooks = new CommvqCodebookCache(config);
+    this.model = new FormatRequest.LoadedModel(config, new ModelTables());
   }
 
   /**
@@ -150,7 +151,8 @@ public final class CudaEngine implements DecoderEngine {
   }
 
   private DeviceCacheConfig cacheConfig(CacheSpec spec, Optional<Profile> profile) {
-    return DeviceCacheConfig.of(spec, profile, commvq -> codebooks.of(commvq, profile));
+    checkOpen();
+    return DeviceCacheConfig.of(FormatRequest.forCache(spec, profile, Optional.of(model)));
   }
 
   /** Creates an empty cache. */
@@ -190,10 +192,11 @@ public final class CudaEngine implements DecoderEngine {
    */
   @Override
   public long maxBytes(CacheSpec spec, CacheContext context, int tokens, int stepTokens) {
+    checkOpen();
     CacheResources resources =
         resources(
-            DeviceCacheConfig.estimated(
-                spec, context.profile(), commvq -> codebooks.of(commvq, context.profile())));
+            DeviceCacheConfig.of(
+                FormatRequest.forEstimate(spec, context.profile(), Optional.of(model))));
     int all = Math.ceilDiv(tokens, Fp16Page.TOKENS);
     if (!resources.reservesPacked()) {
       long fp16Bytes = resources.bytes(all + 1 + resources.cacheConfig().sinkPages());
@@ -311,7 +314,7 @@ public final class CudaEngine implements DecoderEngine {
     try {
       if (!closed) {
         closed = true;
-        Resources.closeAll(deviceContext, codebooks);
+        Resources.closeAll(deviceContext, model.tables());
       }
     } finally {
       lock.unlock();

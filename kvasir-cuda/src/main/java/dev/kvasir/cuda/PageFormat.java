@@ -9,7 +9,7 @@ import java.util.SortedSet;
 /**
  * The format of a sequence's older pages on a device, with the kernels that quantize and read them.
  * Sinks and the residual window are always fp16. A format describes what its kernels need; {@link
- * DeviceCacheConfig} maps caches to formats.
+ * PageFormatProvider} maps caches to formats.
  */
 public interface PageFormat {
   /** Unquantized fp16. */

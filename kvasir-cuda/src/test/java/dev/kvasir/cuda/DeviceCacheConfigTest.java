@@ -109,7 +109,9 @@ class DeviceCacheConfigTest {
   void tiersNeedThresholds() {
     CacheSpec spec = CacheSpec.parse("mixkvq");
     assertThat(DeviceCacheConfig.of(spec).format()).isInstanceOf(MixkvqFormat.class);
-    assertThatThrownBy(() -> DeviceCacheConfig.of(spec, Optional.empty(), any -> null))
+    assertThatThrownBy(() -> 
+            DeviceCacheConfig.of(
+                FormatRequest.forCache(spec, Optional.empty(), Optional.empty())))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageStartingWith("the cache 'mixkvq' has no thresholds; find them with");
   }

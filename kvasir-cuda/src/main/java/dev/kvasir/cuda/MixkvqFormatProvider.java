@@ -1,0 +1,29 @@
+package dev.kvasir.cuda;
+
+import dev.kvasir.codec.mixkvq.MixkvqConfig;
+import dev.kvasir.codec.mixkvq.Thresholds;
+
+/** Provides pages of MixKVQ. */
+public final class MixkvqFormatProvider implements PageFormatProvider {
+  @Override
+  public String method() {
+    return "mixkvq";
+  }
+
+  @Override
+  public DeviceCacheConfig cacheConfig(FormatRequest request) {
+    MixkvqConfig config = MixkvqConfig.of(request.text());
+    request.requireExactOperands(config.operandPrecision());
+    Thresholds thresholds =
+        request.isEstimate()
+            ? config.thresholds(request.context()).orElse(Thresholds.NONE)
+            : config.requireThresholds(request.context());
+    PageFormat format =
+        new MixkvqFormat(
+            thresholds,
+            config.salience(),
+            config.queries(),
+            config.residual() / (Fp16Page.BLOCK_PAGES * Fp16Page.TOKENS));
+    return new DeviceCacheConfig(format, config.group(), config.window(), config.sinks());
+  }
+}
