@@ -31,10 +31,6 @@ class DeviceCacheConfigTest {
         .isEqualTo(new DeviceCacheConfig(new KiviFormat(4), 32, 64, 0));
     assertThat(DeviceCacheConfig.of(CacheSpec.parse("kivi:2,sinks=16")))
         .isEqualTo(new DeviceCacheConfig(new KiviFormat(2), 128, 128, 16));
-    assertThat(DeviceCacheConfig.of(CacheSpec.parse("pmkvq:2,budget=1MiB")))
-        .isEqualTo(new DeviceCacheConfig(new PmkvqFormat(), 0, 128, 1));
-    assertThat(DeviceCacheConfig.of(CacheSpec.parse("patternkv:4,rope=static,sinks=16")))
-        .isEqualTo(new DeviceCacheConfig(new PatternkvFormat(4, 32, true, 0.05), 128, 128, 16));
     assertThat(DeviceCacheConfig.of(CacheSpec.parse("mixkvq,high=3,mid=2")))
         .isEqualTo(
             new DeviceCacheConfig(

@@ -50,6 +50,29 @@ final class DeviceCacheFixture {
     return new DeviceCache(resources, cacheShape(), new RequantizingPages(resources, widths));
   }
 
+  int packedPages(DeviceCache cache) {
+    return cache.pages().packedPages();
+  }
+
+  /** Returns the address of a packed page. */
+  long packedPage(DeviceCache cache, int page) {
+    return cache.pages().packedPage(page);
+  }
+
+  /** Returns the width level of a packed page that is requantized. */
+  int level(DeviceCache cache, int page) {
+    return ((RequantizingPages) cache.pages()).level(page);
+  }
+
+  long[] tableEntries(DeviceCache cache) {
+    return cache.pages().tableEntries();
+  }
+
+  /** Returns the fp16 page of a position, with its index in the page in the lower bits. */
+  long slot(DeviceCache cache, int position) {
+    return cache.pages().slot(position);
+  }
+
   /**
    * Appends rows to a device cache and to a host cache.
    *

@@ -166,7 +166,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
     MemorySegment page(int layer, int page, int head) {
       long bytes = layout.bytes();
       long at =
-          ours.pages().packedPage(page) + home.resources.offsets(layer).packed() + head * bytes;
+          home.packedPage(ours, page) + home.resources.offsets(layer).packed() + head * bytes;
       return home.read(at, bytes);
     }
 
@@ -179,7 +179,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
     float[] dequantized(int layer, int head, int side) {
       int dim = shape.headDim();
       float[] out = all(layer, head, side);
-      for (int number = 0; number < ours.pages().packedPages(); number++) {
+      for (int number = 0; number < home.packedPages(ours); number++) {
         MemorySegment page = page(layer, number, head);
         float[] part = side == 0 ? layout.keys(page, wider(page)) : values(page);
         System.arraycopy(part, 0, out, (cacheConfig.sinks() + number * TOKENS) * dim, part.length);
@@ -198,7 +198,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
 
     /** Compares all packed pages with the host's and returns the number of wide channels. */
     int check() {
-      int blocks = ours.pages().packedPages() / 2;
+      int blocks = home.packedPages(ours) / 2;
       int together = cacheConfig.format().blocksPerRun() * BLOCK;
       int wanted = (host.length() - cacheConfig.sinks() - cacheConfig.window()) / together;
       assertThat(blocks).isEqualTo(wanted * cacheConfig.format().blocksPerRun());
@@ -404,7 +404,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
       int end = parent.cacheConfig.sinks() + 3 * BLOCK; // a block boundary: nothing is dequantized
       parent.ours.truncate(end);
       parent.host.truncate(end);
-      assertThat(parent.ours.pages().packedPages()).isEqualTo(6);
+      assertThat(parent.home.packedPages(parent.ours)).isEqualTo(6);
       parent.attendAll(1);
     }
   }
@@ -428,7 +428,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
       assertThat(pair.ours.length()).isEqualTo(end);
       Fp16Page halves = new Fp16Page(headDim);
       for (int token = BLOCK; token < BLOCK + 70; token++) {
-        long place = pair.ours.pages().slot(sinks + token);
+        long place = pair.home.slot(pair.ours, sinks + token);
         int within = (int) (place & TOKENS - 1);
         for (int i = 0; i < 4; i++) {
           long at =

@@ -117,14 +117,14 @@ class PatternkvDeviceTest extends DeviceTestCase {
     MemorySegment page(int layer, int page, int head) {
       long bytes = layout().bytes();
       long at =
-          ours.pages().packedPage(page) + home.resources.offsets(layer).packed() + head * bytes;
+          home.packedPage(ours, page) + home.resources.offsets(layer).packed() + head * bytes;
       return home.read(at, bytes);
     }
 
     List<MemorySegment> banks(int layer, int head) {
       long bytes = PatternPage.bankBytes(shape.headDim());
       List<MemorySegment> banks = new ArrayList<>();
-      for (long entry : ours.pages().tableEntries()) {
+      for (long entry : home.tableEntries(ours)) {
         long at = (entry & -TOKENS) + home.resources.offsets(layer).tables() + head * bytes;
         banks.add(home.read(at, bytes));
       }
@@ -133,7 +133,7 @@ class PatternkvDeviceTest extends DeviceTestCase {
 
     /** Compares all packed pages with the host's. */
     void check() {
-      int blocks = ours.pages().packedPages() / 2;
+      int blocks = home.packedPages(ours) / 2;
       assertThat(blocks).isEqualTo((host.length() - sinks - BLOCK) / BLOCK);
       for (int layer = 0; layer < LAYERS; layer++) {
         for (int head = 0; head < shape.kvHeads(); head++) {
@@ -198,7 +198,7 @@ class PatternkvDeviceTest extends DeviceTestCase {
         out[i] = all[(i / dim * shape.kvHeads() + head) * dim + i % dim];
       }
       List<MemorySegment> banks = banks(layer, head);
-      for (int page = 0; page < ours.pages().packedPages(); page++) {
+      for (int page = 0; page < home.packedPages(ours); page++) {
         MemorySegment bytes = page(layer, page, head);
         MemorySegment codes = layout().residuals(bytes);
         for (int token = 0; token < TOKENS; token++) {
@@ -294,7 +294,7 @@ class PatternkvDeviceTest extends DeviceTestCase {
       for (int i = 0; i < 10; i++) {
         pair.append(400);
       }
-      assertThat(pair.ours.pages().tableEntries()).hasSize(2);
+      assertThat(pair.home.tableEntries(pair.ours)).hasSize(2);
       pair.check();
       pair.checkAttention();
     }
@@ -335,7 +335,7 @@ class PatternkvDeviceTest extends DeviceTestCase {
       assertThat(pair.ours.length()).isEqualTo(end);
       Fp16Page layout = new Fp16Page(shape.headDim());
       for (int token = BLOCK; token < BLOCK + 70; token++) {
-        long place = pair.ours.pages().slot(pair.sinks + token);
+        long place = pair.home.slot(pair.ours, pair.sinks + token);
         for (int i = 0; i < 4; i++) {
           long at =
               (place & -TOKENS)

@@ -90,10 +90,6 @@ class PmkvqDeviceTest extends DeviceTestCase {
       return all;
     }
 
-    private RequantizingPages pages() {
-      return (RequantizingPages) ours.pages();
-    }
-
     /** Returns a dequantized element of a packed page. */
     private float number(int bits, MemorySegment page, int side, int token, int channel) {
       PackedPage layout = new PackedPage(bits, shape.headDim());
@@ -115,8 +111,8 @@ class PmkvqDeviceTest extends DeviceTestCase {
         out[i] = all[(i / dim * shape.kvHeads() + head) * dim + i % dim];
       }
       float[] expected = new float[BLOCK * dim];
-      for (int p = 0; p < pages().packedPages(); p++) {
-        int level = pages().level(p);
+      for (int p = 0; p < home.packedPages(ours); p++) {
+        int level = home.level(ours, p);
         int bits = PmkvqFormat.BITS[level];
         PmkvqPage wanted = (PmkvqPage) host.page(layer, host.blockOf(sinks + p * TOKENS));
         assertThat(bits).as("bits of page %d of %d", p, ours.length()).isEqualTo(wanted.bits());
@@ -131,7 +127,7 @@ class PmkvqDeviceTest extends DeviceTestCase {
         }
         long bytes = new PackedPage(bits, dim).bytes();
         long at =
-            pages().packedPage(p) + home.resources.levels().offset(level, layer) + head * bytes;
+            home.packedPage(ours, p) + home.resources.levels().offset(level, layer) + head * bytes;
         MemorySegment page = home.read(at, bytes);
         for (int token = 0; token < TOKENS; token++) {
           for (int c = 0; c < dim; c++) {
