@@ -15,10 +15,11 @@ import java.util.zip.GZIPInputStream;
  * {@code nvcc} holds the compiler version.
  */
 record KernelHashes(Map<String, String> byName) {
-  private static final String RESOURCE = "hashes";
+  private static final String FOLDER = "/dev/kvasir/cuda/";
+  private static final String HASHES = "hashes";
 
   static KernelHashes read() {
-    String text = new String(resource(RESOURCE), StandardCharsets.UTF_8);
+    String text = new String(resource(HASHES), StandardCharsets.UTF_8);
     return new KernelHashes(
         text.lines()
             .map(line -> line.split(" +"))
@@ -45,7 +46,7 @@ record KernelHashes(Map<String, String> byName) {
   }
 
   private static byte[] resource(String name) {
-    try (InputStream in = KernelHashes.class.getResourceAsStream(name)) {
+    try (InputStream in = KernelHashes.class.getResourceAsStream(FOLDER + name)) {
       if (in == null) {
         throw new DeviceException("%s is missing from the jar of kvasir-cuda".formatted(name));
       }

@@ -156,7 +156,7 @@ record MixkvqPage(int headDim) {
   float[] keys(MemorySegment page, MemorySegment wide) {
     float[] keys = new float[Fp16Page.TOKENS * headDim];
     for (int i = 0; i < keys.length; i++) {
-      keys[i] = codes().key(page, i / headDim, i % headDim);
+      keys[i] = codes().key(page, i / headDim, i % headDim, 1);
     }
     int mid = mid(page);
     for (int token = 0; token < Fp16Page.TOKENS; token++) {

@@ -159,15 +159,12 @@ public record PackedPage(int bits, int headDim) {
     return page.get(JAVA_SHORT_UNALIGNED, at);
   }
 
-  /** Returns the dequantized key element. */
-  public float key(MemorySegment page, int token, int channel) {
-    return key(page, token, channel, 1);
-  }
-
   /**
+   * Returns the dequantized key element.
+   *
    * @param unit factor from a stored scale to a quantization step
    */
-  float key(MemorySegment page, int token, int channel, float unit) {
+  public float key(MemorySegment page, int token, int channel, float unit) {
     return expanded(
         page,
         keyCodeBit(token, channel),
@@ -176,15 +173,12 @@ public record PackedPage(int bits, int headDim) {
         unit);
   }
 
-  /** Returns the dequantized value element. */
-  public float value(MemorySegment page, int token, int channel) {
-    return value(page, token, channel, 1);
-  }
-
   /**
+   * Returns the dequantized value element.
+   *
    * @param unit factor from a stored scale to a quantization step
    */
-  float value(MemorySegment page, int token, int channel, float unit) {
+  public float value(MemorySegment page, int token, int channel, float unit) {
     return expanded(
         page,
         valueCodeBit(token, channel),

@@ -26,7 +26,7 @@ final class BundledModel {
 
   /** Returns two thousand tokens of a novel. */
   static int[] prose() throws IOException {
-    try (InputStream in = BundledModel.class.getResourceAsStream("prose.tokens")) {
+    try (InputStream in = BundledModel.class.getResourceAsStream("/dev/kvasir/cuda/prose.tokens")) {
       String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
       return Arrays.stream(text.trim().split("\\s+")).mapToInt(Integer::parseInt).toArray();
     }

@@ -359,7 +359,7 @@ class CudaEngineTest {
     }
   }
 
-  /** All channels are bf16, which takes five extents for a block of the bundled model. */
+  /** All channels are bf16, which takes five extents of 64 KiB for a block of the bundled model. */
   @Test
   void blocksStayFp16WithoutMemoryForWideChannels() {
     CacheSpec kind = CacheSpec.parse("mixkvq,high=0.000001,mid=0.000001,sinks=0,window=0");
@@ -368,7 +368,7 @@ class CudaEngineTest {
       logits(engine, one, random(127));
       unpacked = one.bytes().total();
     }
-    CudaEngine small = opened(unpacked + WideChannels.EXTENT_BYTES);
+    CudaEngine small = opened(unpacked + (1 << 16));
     try (KvCache cache = small.newCache(kind, Optional.empty(), TOKENS)) {
       logits(small, cache, random(128));
       assertThat(((DeviceCache) cache).pages().packedPages()).isZero();

@@ -61,17 +61,38 @@ record HostCodes(RowScaledCodes matrix, MemorySegment bytes, byte[] codes) {
       MemorySegment found = codes.apply(pages.get(page));
       for (int token = 0; token < TOKENS; token++) {
         for (int c = 0; c < dim; c++) {
-          int entry = side == 0 ? c : page * TOKENS + token;
-          int lane = side == 0 ? page * TOKENS + token : c;
-          int bit = side == 0 ? layout.keyCodeBit(token, c) : layout.valueCodeBit(token, c);
-          int scale = side == 0 ? layout.keyScaleAt(token, c) : layout.valueScaleAt(token, c);
-          int zero = side == 0 ? layout.keyZeroAt(token, c) : layout.valueZeroAt(token, c);
-          assertThat(layout.code(found, bit)).isEqualTo(host.code(entry, lane));
-          assertThat(PackedPage.half(found, scale)).isEqualTo(host.scale(entry, lane));
-          assertThat(PackedPage.half(found, zero)).isEqualTo(host.zero(entry, lane));
+          if (side == 0) {
+            host.checkKey(layout, found, token, c, page * TOKENS + token);
+          } else {
+            host.checkValue(layout, found, token, c, page * TOKENS + token);
+          }
         }
       }
     }
+  }
+
+  /**
+   * Compares a key of a page with the host's.
+   *
+   * @param column its token among those quantized on the host
+   */
+  void checkKey(PackedPage layout, MemorySegment page, int token, int channel, int column) {
+    assertThat(layout.code(page, layout.keyCodeBit(token, channel)))
+        .isEqualTo(code(channel, column));
+    assertThat(PackedPage.half(page, layout.keyScaleAt(token, channel)))
+        .isEqualTo(scale(channel, column));
+    assertThat(PackedPage.half(page, layout.keyZeroAt(token, channel)))
+        .isEqualTo(zero(channel, column));
+  }
+
+  private void checkValue(
+      PackedPage layout, MemorySegment page, int token, int channel, int row) {
+    assertThat(layout.code(page, layout.valueCodeBit(token, channel)))
+        .isEqualTo(code(row, channel));
+    assertThat(PackedPage.half(page, layout.valueScaleAt(token, channel)))
+        .isEqualTo(scale(row, channel));
+    assertThat(PackedPage.half(page, layout.valueZeroAt(token, channel)))
+        .isEqualTo(zero(row, channel));
   }
 
   private static float[] transposed(float[] grid, int dim) {

@@ -103,9 +103,9 @@ class KvAppendKernelTest extends DeviceTestCase {
         long at = batch.halfOffset(0, token) + (long) (i / headDim) * to.bytes();
         int c = i % headDim;
         assertThat(pages.get(JAVA_SHORT_UNALIGNED, at + to.keyOffset(place, c)))
-            .isEqualTo(Float.floatToFloat16(from.key(page, place, c)));
+            .isEqualTo(Float.floatToFloat16(from.key(page, place, c, 1)));
         assertThat(pages.get(JAVA_SHORT_UNALIGNED, at + to.valueOffset(place, c)))
-            .isEqualTo(Float.floatToFloat16(from.value(page, place, c)));
+            .isEqualTo(Float.floatToFloat16(from.value(page, place, c, 1)));
       }
     }
   }

@@ -191,7 +191,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
       MemorySegment codes = layout.withoutWideChannels(page);
       float[] values = new float[TOKENS * shape.headDim()];
       for (int i = 0; i < values.length; i++) {
-        values[i] = layout.codes().value(codes, i / shape.headDim(), i % shape.headDim());
+        values[i] = layout.codes().value(codes, i / shape.headDim(), i % shape.headDim(), 1);
       }
       return values;
     }
@@ -249,13 +249,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
           }
           for (int place = high + mid; place < dim; place++) {
             int channel = channelAt(hosts, head, place);
-            PackedPage narrow = layout.codes();
-            assertThat(narrow.code(page, narrow.keyCodeBit(token, channel)))
-                .isEqualTo(twos.code(channel, lane));
-            assertThat(PackedPage.half(page, narrow.keyScaleAt(token, channel)))
-                .isEqualTo(twos.scale(channel, lane));
-            assertThat(PackedPage.half(page, narrow.keyZeroAt(token, channel)))
-                .isEqualTo(twos.zero(channel, lane));
+            twos.checkKey(layout.codes(), page, token, channel, lane);
           }
         }
       }

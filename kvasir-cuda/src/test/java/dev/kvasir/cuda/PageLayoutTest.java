@@ -2,8 +2,6 @@ package dev.kvasir.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -20,7 +18,7 @@ class PageLayoutTest {
   private static final int TOKENS = Fp16Page.TOKENS;
 
   static Stream<Integer> headDims() {
-    return HeadBlocks.HEAD_DIMS.stream();
+    return Stream.of(64, 96, 128, 256);
   }
 
   @ParameterizedTest
@@ -61,27 +59,6 @@ class PageLayoutTest {
     assertThat(taken.nextClearBit(0)).isEqualTo(8 * page.bytes());
     assertThat(taken.length()).isEqualTo(8 * page.bytes());
     assertThat(page.bytes() % 128).isZero();
-  }
-
-  /** Labels follow keys and follow values. */
-  @ParameterizedTest
-  @CsvSource({"2, 64, 3200", "2, 128, 6272", "4, 64, 5248", "4, 128, 10368"})
-  void patternLabelsDoNotOverlap(int bits, int headDim, int bytes) {
-    PatternPage page = new PatternPage(bits, headDim);
-    byte[] numbered = new byte[bytes];
-    for (int i = 0; i < bytes; i++) {
-      numbered[i] = (byte) (i % 251);
-    }
-    MemorySegment all = MemorySegment.ofArray(numbered);
-    MemorySegment codes = page.residuals(all);
-    int keyBytes = page.codes().keyBytes();
-    assertThat(page.bytes()).isEqualTo(bytes);
-    assertThat(page.bytes() % TOKENS).isZero();
-    assertThat(codes.asSlice(0, keyBytes).mismatch(all.asSlice(0, keyBytes))).isEqualTo(-1);
-    assertThat(page.labelAt(0, 0)).isEqualTo(keyBytes);
-    assertThat(page.labelAt(1, TOKENS - 1)).isEqualTo(bytes - 1);
-    assertThat(codes.get(ValueLayout.JAVA_BYTE, keyBytes)).isEqualTo(numbered[keyBytes + TOKENS]);
-    assertThat(codes.byteSize()).isEqualTo(page.codes().bytes());
   }
 
   /** Returns 1 if the first of some bits was free. */

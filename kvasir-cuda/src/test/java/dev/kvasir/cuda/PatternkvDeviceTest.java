@@ -206,8 +206,8 @@ class PatternkvDeviceTest extends DeviceTestCase {
           for (int c = 0; c < dim; c++) {
             float residual =
                 side == 0
-                    ? layout().codes().key(codes, token, c)
-                    : layout().codes().value(codes, token, c);
+                    ? layout().codes().key(codes, token, c, 1)
+                    : layout().codes().value(codes, token, c, 1);
             float pattern =
                 label == PatternPage.NONE
                     ? 0

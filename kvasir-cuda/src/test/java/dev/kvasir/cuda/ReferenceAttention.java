@@ -129,8 +129,8 @@ final class ReferenceAttention {
     MemorySegment page =
         pages.get(token / Fp16Page.TOKENS).asSlice((long) kvHead * layout.bytes(), layout.bytes());
     for (int c = 0; c < shape.headDim(); c++) {
-      keys[at + c] = layout.key(page, token % Fp16Page.TOKENS, c);
-      values[at + c] = layout.value(page, token % Fp16Page.TOKENS, c);
+      keys[at + c] = layout.key(page, token % Fp16Page.TOKENS, c, 1);
+      values[at + c] = layout.value(page, token % Fp16Page.TOKENS, c, 1);
     }
   }
 }
