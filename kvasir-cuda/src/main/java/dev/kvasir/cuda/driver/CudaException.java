@@ -18,7 +18,7 @@ public final class CudaException extends RuntimeException {
   }
 
   /** Returns CUDA's error code. */
-  public int code() {
+  int code() {
     return code;
   }
 }

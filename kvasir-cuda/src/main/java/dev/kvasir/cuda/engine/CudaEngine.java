@@ -39,7 +39,7 @@ import java.util.function.Function;
  */
 public final class CudaEngine implements DecoderEngine {
   /** Maximum rows of a step; larger batches take several. */
-  public static final int MAX_ROWS = 256;
+  static final int MAX_ROWS = 256;
 
   private final ModelConfig config;
   private final String fingerprint;
