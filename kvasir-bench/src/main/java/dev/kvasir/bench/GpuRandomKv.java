@@ -2,14 +2,14 @@ package dev.kvasir.bench;
 
 import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.KvAppendKernel;
-import dev.kvasir.cuda.memory.LayerOffsets;
-import dev.kvasir.cuda.formats.mixkvq.MixkvqFormat;
 import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.formats.PageQuantizer;
+import dev.kvasir.cuda.formats.mixkvq.MixkvqFormat;
+import dev.kvasir.cuda.memory.LayerOffsets;
 import dev.kvasir.cuda.memory.PageTable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,9 +1,9 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.Model;
+import dev.kvasir.cuda.driver.Device;
 import dev.kvasir.cuda.engine.CudaEngine;
 import dev.kvasir.cuda.engine.CudaProvider;
-import dev.kvasir.cuda.driver.Device;
 import dev.kvasir.cuda.engine.DeviceCache;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.engine.Batch;

@@ -1,13 +1,13 @@
 package dev.kvasir.cuda.engine;
 
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cuda.driver.CudaException;
 import dev.kvasir.cuda.driver.Device;
-import dev.kvasir.cuda.kernels.GgufWeightSource;
+import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.HeadBlocks;
 import dev.kvasir.cuda.formats.PageFormat;
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
-import dev.kvasir.cuda.driver.CudaException;
-import dev.kvasir.cuda.driver.DeviceException;
-import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cuda.kernels.GgufWeightSource;
 import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.model.EngineProvider;
 import java.util.Optional;

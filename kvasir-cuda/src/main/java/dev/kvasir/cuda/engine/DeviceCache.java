@@ -1,8 +1,5 @@
 package dev.kvasir.cuda.engine;
 
-import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.cuda.formats.CacheResources;
-import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheRun;
@@ -13,6 +10,9 @@ import dev.kvasir.cache.QuantizationTime;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
+import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.formats.CacheResources;
+import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.MemoryFullException;

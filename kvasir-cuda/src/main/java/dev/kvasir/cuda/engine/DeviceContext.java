@@ -1,18 +1,18 @@
 package dev.kvasir.cuda.engine;
 
 import dev.kvasir.cuda.driver.CudaContext;
-import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
-import dev.kvasir.cuda.formats.CacheResources;
-import dev.kvasir.cuda.memory.PagePools;
 import dev.kvasir.cuda.driver.Device;
+import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.driver.Resources;
+import dev.kvasir.cuda.formats.CacheResources;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.kernels.DeviceWeights;
 import dev.kvasir.cuda.kernels.GgufWeightSource;
-import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cuda.memory.DequantizedPages;
-import dev.kvasir.cuda.formats.PageFormat;
+import dev.kvasir.cuda.memory.PagePools;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.memory.MemoryPool;

@@ -1,11 +1,11 @@
 package dev.kvasir.cuda.engine;
 
-import dev.kvasir.cuda.formats.PageLevels;
-import dev.kvasir.cuda.formats.CacheResources;
-import dev.kvasir.cuda.driver.DeviceException;
-import dev.kvasir.cuda.memory.PageTable;
-import dev.kvasir.cuda.memory.DequantizedPages;
 import dev.kvasir.cache.PageWidths;
+import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.formats.CacheResources;
+import dev.kvasir.cuda.formats.PageLevels;
+import dev.kvasir.cuda.memory.DequantizedPages;
+import dev.kvasir.cuda.memory.PageTable;
 import dev.kvasir.memory.MemoryFullException;
 import java.util.Arrays;
 import java.util.function.Consumer;
@@ -64,7 +64,8 @@ final class RequantizingPages extends SequencePages {
         level == 0
             ? NONE
             : filledPages(
-                level, allocated -> pageLevels.quantize(resources.operations(), from, allocated, level));
+                level,
+                allocated -> pageLevels.quantize(resources.operations(), from, allocated, level));
     fullEntries = null;
     packed = concat(packed, to.length == 0 ? from : to, 0, BLOCK_PAGES);
     levels = Arrays.copyOf(levels, levels.length + 1);
@@ -111,7 +112,8 @@ final class RequantizingPages extends SequencePages {
     long[] to =
         filledPages(
             level,
-            allocated -> pageLevels.requantize(resources.operations(), from, before, allocated, level));
+            allocated ->
+                pageLevels.requantize(resources.operations(), from, before, allocated, level));
     if (to.length > 0) {
       fullEntries = null;
       System.arraycopy(to, 0, packed, first, BLOCK_PAGES);
@@ -205,7 +207,9 @@ final class RequantizingPages extends SequencePages {
   long codeBytes(long perPage) {
     long bytes = 0;
     for (int level : levels) {
-      bytes += BLOCK_PAGES * (level == 0 ? pageLevels.pool(0).totalPageBytes() : pageLevels.codeBytes(level));
+      bytes +=
+          BLOCK_PAGES
+              * (level == 0 ? pageLevels.pool(0).totalPageBytes() : pageLevels.codeBytes(level));
     }
     return bytes;
   }

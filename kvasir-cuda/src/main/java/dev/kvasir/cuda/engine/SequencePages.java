@@ -1,12 +1,12 @@
 package dev.kvasir.cuda.engine;
 
-import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cuda.formats.CacheResources;
 import dev.kvasir.cuda.formats.SequenceTables;
-import dev.kvasir.cuda.memory.PageTable;
 import dev.kvasir.cuda.memory.DequantizedPages;
-import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.PagePool;
+import dev.kvasir.cuda.memory.PageTable;
 import dev.kvasir.memory.MemoryFullException;
 import java.util.Arrays;
 

@@ -1,10 +1,10 @@
 package dev.kvasir.cuda.engine;
 
+import dev.kvasir.cuda.driver.CudaGraph;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.Resources;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.PagedAttention;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.driver.CudaGraph;
-import dev.kvasir.cuda.driver.Resources;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;

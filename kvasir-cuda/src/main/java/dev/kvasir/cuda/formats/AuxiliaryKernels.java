@@ -1,8 +1,8 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.memory.PageTable;
-import dev.kvasir.cuda.memory.LayerOffsets;
 import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.memory.LayerOffsets;
+import dev.kvasir.cuda.memory.PageTable;
 import dev.kvasir.cuda.memory.PrefillChunks;
 
 /**

@@ -1,13 +1,13 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.memory.PagePool;
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.memory.PagePools;
-import dev.kvasir.cuda.memory.LayerOffsets;
-import dev.kvasir.cuda.memory.DequantizedPages;
-import dev.kvasir.cuda.driver.Resources;
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.driver.Resources;
+import dev.kvasir.cuda.memory.DequantizedPages;
+import dev.kvasir.cuda.memory.LayerOffsets;
+import dev.kvasir.cuda.memory.PagePool;
+import dev.kvasir.cuda.memory.PagePools;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 

@@ -1,10 +1,10 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.driver.Launch;
-import dev.kvasir.cuda.driver.Kernel;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.kvasir.cuda.driver.Kernel;
+import dev.kvasir.cuda.driver.Launch;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -1,7 +1,7 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cuda.memory.Fp16Page;
 import java.util.Optional;
 
 /**

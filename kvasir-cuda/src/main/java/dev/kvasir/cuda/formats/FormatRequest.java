@@ -1,12 +1,12 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.uniform.UniformOptions;
+import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.profile.Profile;
 import java.util.Optional;

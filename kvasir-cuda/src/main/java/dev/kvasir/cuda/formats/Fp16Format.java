@@ -1,9 +1,9 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.memory.Fp16Page;
 
 /** Unquantized fp16 pages. A warp reads 16 tokens at a time. */
 record Fp16Format() implements PageFormat {

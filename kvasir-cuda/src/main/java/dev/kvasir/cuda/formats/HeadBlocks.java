@@ -1,7 +1,7 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.DeviceException;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;

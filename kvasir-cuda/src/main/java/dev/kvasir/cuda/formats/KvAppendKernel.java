@@ -1,9 +1,9 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.driver.Launch;
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.driver.Launch;
 
 /** Writes new keys and values to their fp16 pages. Launches are asynchronous. */
 public final class KvAppendKernel {

@@ -1,13 +1,13 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.memory.PagePools;
-import dev.kvasir.cuda.memory.PagePool;
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.memory.PagePool;
+import dev.kvasir.cuda.memory.PagePools;
 import java.util.SortedSet;
 
 /**

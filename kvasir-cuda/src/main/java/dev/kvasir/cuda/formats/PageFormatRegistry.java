@@ -9,8 +9,8 @@ import java.util.stream.Collectors;
 
 /**
  * All methods with a page format: every {@link PageFormatProvider} named in a file {@code
- * META-INF/services/dev.kvasir.cuda.formats.PageFormatProvider} on the class path, in the order of the
- * file. To support a method on a device, provide its package and a line in such a file.
+ * META-INF/services/dev.kvasir.cuda.formats.PageFormatProvider} on the class path, in the order of
+ * the file. To support a method on a device, provide its package and a line in such a file.
  */
 final class PageFormatRegistry {
   private static final class Holder {
@@ -43,8 +43,7 @@ final class PageFormatRegistry {
 
   private static String expected() {
     List<String> names = all().stream().map(PageFormatProvider::method).toList();
-    String allButLast =
-        names.stream().limit(names.size() - 1).collect(Collectors.joining(", "));
+    String allButLast = names.stream().limit(names.size() - 1).collect(Collectors.joining(", "));
     return "expected %s or %s there, or --device cpu".formatted(allButLast, names.getLast());
   }
 

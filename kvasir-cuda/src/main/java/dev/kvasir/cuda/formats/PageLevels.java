@@ -1,7 +1,7 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.memory.PagePool;
 import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.memory.PagePool;
 
 /**
  * Page pools by bit width, and the kernels that requantize between them. Level 0 holds fp16 pages;

@@ -1,12 +1,12 @@
 package dev.kvasir.cuda.formats;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.DeviceMemory;
-import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.driver.Resources;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
+import dev.kvasir.cuda.memory.Fp16Page;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

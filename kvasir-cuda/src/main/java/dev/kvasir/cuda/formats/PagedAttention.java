@@ -1,21 +1,21 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.driver.Device;
-import dev.kvasir.cuda.driver.Kernel;
-import dev.kvasir.cuda.driver.Launch;
-import dev.kvasir.cuda.driver.DeviceMemory;
-import dev.kvasir.cuda.memory.PageTable;
-import dev.kvasir.cuda.memory.LayerOffsets;
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.driver.CudaContext;
-import dev.kvasir.cuda.memory.PrefillChunks;
-import dev.kvasir.cuda.driver.Resources;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.CudaContext;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.Device;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.Kernel;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.driver.Launch;
+import dev.kvasir.cuda.driver.Resources;
+import dev.kvasir.cuda.memory.LayerOffsets;
+import dev.kvasir.cuda.memory.PageTable;
+import dev.kvasir.cuda.memory.PrefillChunks;
 import java.lang.foreign.MemorySegment;
 
 /**

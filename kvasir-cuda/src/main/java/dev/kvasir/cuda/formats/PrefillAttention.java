@@ -1,19 +1,19 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.driver.Launch;
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.driver.Kernel;
-import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.memory.PrefillChunks;
-import dev.kvasir.cuda.memory.PageTable;
-import dev.kvasir.cuda.memory.LayerOffsets;
-import dev.kvasir.cuda.driver.DeviceMemory;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.Kernel;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.driver.Launch;
+import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.cuda.memory.LayerOffsets;
+import dev.kvasir.cuda.memory.PageTable;
+import dev.kvasir.cuda.memory.PrefillChunks;
 import java.util.Optional;
 
 /**

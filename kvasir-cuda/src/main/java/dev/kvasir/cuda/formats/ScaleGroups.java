@@ -1,7 +1,7 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.memory.Fp16Page;
 
 /** The groups of numbers that share a scale in pages of uniform codes. */
 public final class ScaleGroups {

@@ -1,13 +1,13 @@
 package dev.kvasir.cuda.kernels;
 
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.driver.Launch;
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.driver.Kernel;
-import dev.kvasir.cuda.driver.DeviceMemory;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.Kernel;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.driver.Launch;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.RopeLayout;
 import java.lang.foreign.MemorySegment;

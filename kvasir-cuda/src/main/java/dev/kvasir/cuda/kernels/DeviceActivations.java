@@ -1,11 +1,11 @@
 package dev.kvasir.cuda.kernels;
 
-import dev.kvasir.cuda.driver.DeviceMemory;
-import dev.kvasir.cuda.driver.CudaContext;
-import dev.kvasir.cuda.driver.Launch;
-import dev.kvasir.cuda.driver.Resources;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.kvasir.cuda.driver.CudaContext;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.Launch;
+import dev.kvasir.cuda.driver.Resources;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -26,7 +26,8 @@ public record DeviceActivations(
 
   private static final int GROUP = 32;
 
-  public static DeviceActivations of(CudaContext context, int maxRows, long columns, boolean withHalves) {
+  public static DeviceActivations of(
+      CudaContext context, int maxRows, long columns, boolean withHalves) {
     long numbers = (long) Math.ceilDiv(maxRows, ROW_STEP) * ROW_STEP * columns;
     return new DeviceActivations(
         context.allocate(numbers),

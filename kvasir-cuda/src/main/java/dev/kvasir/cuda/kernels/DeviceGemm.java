@@ -1,13 +1,13 @@
 package dev.kvasir.cuda.kernels;
 
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.driver.Launch;
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.driver.Device;
-import dev.kvasir.cuda.driver.DeviceMemory;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.Device;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.driver.Launch;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumMap;
 import java.util.Map;

@@ -1,11 +1,11 @@
 package dev.kvasir.cuda.kernels;
 
-import dev.kvasir.cuda.driver.DeviceMemory;
-import dev.kvasir.cuda.driver.CudaContext;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.driver.Resources;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.kvasir.cuda.driver.CudaContext;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.Resources;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.Tensor;

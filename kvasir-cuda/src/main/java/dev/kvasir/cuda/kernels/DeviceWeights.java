@@ -1,8 +1,8 @@
 package dev.kvasir.cuda.kernels;
 
-import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.model.LoadProgress;

@@ -1,11 +1,11 @@
 package dev.kvasir.cuda.kernels;
 
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
 import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.Resources;
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

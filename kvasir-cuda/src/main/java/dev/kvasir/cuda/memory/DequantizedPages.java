@@ -1,12 +1,12 @@
 package dev.kvasir.cuda.memory;
 
-import dev.kvasir.cuda.driver.CudaContext;
-import dev.kvasir.cuda.driver.DeviceMemory;
-import dev.kvasir.cuda.driver.DeviceException;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.driver.Resources;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.kvasir.cuda.driver.CudaContext;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.Resources;
 import dev.kvasir.model.ModelConfig;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -56,8 +56,7 @@ public final class DequantizedPages implements AutoCloseable {
     this.maxPages = maxPages(config);
     this.pairs = new long[WIDTHS][PAIR_LONGS * maxPages];
     this.counts = new int[WIDTHS];
-    this.metadata =
-        new long[maxPages / Fp16Page.BLOCK_PAGES * METADATA_LONGS];
+    this.metadata = new long[maxPages / Fp16Page.BLOCK_PAGES * METADATA_LONGS];
     long longs = (long) WIDTHS * PAIR_LONGS * maxPages + metadata.length;
     this.lists = arena.allocate(Long.BYTES * longs, 16);
     this.deviceLists = context.allocate(lists.byteSize());

@@ -1,9 +1,9 @@
 package dev.kvasir.cuda.memory;
 
 import dev.kvasir.cuda.driver.CudaContext;
+import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.Resources;
-import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.memory.MemoryPool;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -1,12 +1,12 @@
 package dev.kvasir.cuda.memory;
 
-import dev.kvasir.cuda.driver.DeviceMemory;
-import dev.kvasir.cuda.driver.CudaContext;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.driver.Resources;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.kvasir.cuda.driver.CudaContext;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.Resources;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -71,7 +71,8 @@ public final class PageTable implements AutoCloseable {
    * @param lastTokens tokens in the last fp16 page
    * @param tables entries of the sequence's table pages
    */
-  public void addSequence(long[] full, int packedPages, int fp16Pages, int lastTokens, long[] tables) {
+  public void addSequence(
+      long[] full, int packedPages, int fp16Pages, int lastTokens, long[] tables) {
     addSequence();
     sequences[FIELDS * (sequenceCount - 1) + PACKED_PAGES] = packedPages;
     sequences[FIELDS * (sequenceCount - 1) + FP16_PAGES] = fp16Pages;

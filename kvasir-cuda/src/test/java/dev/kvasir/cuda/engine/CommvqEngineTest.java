@@ -1,6 +1,5 @@
 package dev.kvasir.cuda.engine;
 
-import dev.kvasir.cuda.driver.NeedsDevice;
 import static dev.kvasir.cuda.engine.BundledModel.logits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -8,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.cuda.driver.NeedsDevice;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.model.EngineProvider;

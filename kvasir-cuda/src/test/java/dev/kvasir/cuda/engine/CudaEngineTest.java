@@ -1,6 +1,5 @@
 package dev.kvasir.cuda.engine;
 
-import dev.kvasir.cuda.driver.NeedsDevice;
 import static dev.kvasir.cuda.engine.BundledModel.divergence;
 import static dev.kvasir.cuda.engine.BundledModel.logits;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -10,6 +9,7 @@ import dev.kvasir.Model;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.cuda.driver.NeedsDevice;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;

@@ -1,12 +1,5 @@
 package dev.kvasir.cuda.engine;
 
-import dev.kvasir.cuda.formats.CacheResources;
-import dev.kvasir.cuda.driver.DeviceFixture;
-import dev.kvasir.cuda.formats.KvAppendKernel;
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
-import dev.kvasir.cuda.memory.PagePools;
-import dev.kvasir.cuda.driver.DeviceMemory;
-import dev.kvasir.cuda.memory.PageTable;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
@@ -14,6 +7,13 @@ import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PageWidths;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.cuda.driver.DeviceFixture;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.formats.CacheResources;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.KvAppendKernel;
+import dev.kvasir.cuda.memory.PagePools;
+import dev.kvasir.cuda.memory.PageTable;
 import dev.kvasir.memory.MemoryPool;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.ReentrantLock;
@@ -36,8 +36,7 @@ public final class DeviceCacheFixture {
     this.layers = layers;
     this.store = new KvAppendKernel(device.module, shape);
     PagePools pools =
-        device.own(
-            new PagePools(device.context, MemoryPool.unlimited(), layers, shape.kvHeads()));
+        device.own(new PagePools(device.context, MemoryPool.unlimited(), layers, shape.kvHeads()));
     this.resources =
         device.own(
             CacheResources.open(

@@ -1,14 +1,14 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.driver.DeviceFixture;
-import dev.kvasir.cuda.memory.PageTable;
-import dev.kvasir.cuda.driver.DeviceMemory;
-import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.cuda.formats.kivi.KiviPageQuantizer;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.DeviceFixture;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.formats.kivi.KiviPageQuantizer;
+import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.cuda.memory.PageTable;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Collections;

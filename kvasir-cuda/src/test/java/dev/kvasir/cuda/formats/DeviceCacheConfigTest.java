@@ -1,8 +1,5 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.formats.kivi.KiviFormat;
-import dev.kvasir.cuda.formats.mixkvq.MixkvqFormat;
-import dev.kvasir.cuda.driver.DeviceException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -13,6 +10,9 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.mixkvq.QuerySpan;
 import dev.kvasir.codec.mixkvq.Salience;
 import dev.kvasir.codec.mixkvq.Thresholds;
+import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.formats.kivi.KiviFormat;
+import dev.kvasir.cuda.formats.mixkvq.MixkvqFormat;
 import dev.kvasir.engine.Request;
 import dev.kvasir.error.InvalidInputException;
 import java.util.Optional;
@@ -108,9 +108,10 @@ class DeviceCacheConfigTest {
   void tiersNeedThresholds() {
     CacheSpec spec = CacheSpec.parse("mixkvq");
     assertThat(DeviceCacheConfig.of(spec).format()).isInstanceOf(MixkvqFormat.class);
-    assertThatThrownBy(() -> 
-            DeviceCacheConfig.of(
-                FormatRequest.forCache(spec, Optional.empty(), Optional.empty())))
+    assertThatThrownBy(
+            () ->
+                DeviceCacheConfig.of(
+                    FormatRequest.forCache(spec, Optional.empty(), Optional.empty())))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageStartingWith("the cache 'mixkvq' has no thresholds; find them with");
   }

@@ -5,7 +5,8 @@ import java.util.List;
 
 /** The page formats under test. */
 final class Formats {
-  static final List<PageFormat> ALL = List.of(PageFormat.FP16, new KiviFormat(4), new KiviFormat(2));
+  static final List<PageFormat> ALL =
+      List.of(PageFormat.FP16, new KiviFormat(4), new KiviFormat(2));
   static final List<PageFormat> PACKED = List.of(new KiviFormat(4), new KiviFormat(2));
 
   private Formats() {}

@@ -1,18 +1,18 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.driver.DeviceTestCase;
-import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.cuda.formats.kivi.KiviFormat;
-import dev.kvasir.cuda.memory.PackedPage;
-import dev.kvasir.cuda.memory.HostCodes;
-import dev.kvasir.cuda.formats.kivi.KiviPageQuantizer;
-import dev.kvasir.cuda.driver.DeviceException;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.driver.DeviceTestCase;
 import dev.kvasir.cuda.formats.DeviceBatch.Tokens;
+import dev.kvasir.cuda.formats.kivi.KiviFormat;
+import dev.kvasir.cuda.formats.kivi.KiviPageQuantizer;
+import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.cuda.memory.HostCodes;
+import dev.kvasir.cuda.memory.PackedPage;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;

@@ -1,16 +1,16 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.driver.DeviceTestCase;
-import dev.kvasir.cuda.driver.DeviceMemory;
-import dev.kvasir.cuda.driver.CudaGraph;
-import dev.kvasir.cuda.formats.kivi.KiviFormat;
-import dev.kvasir.cuda.driver.DeviceException;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.CudaGraph;
+import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.DeviceTestCase;
 import dev.kvasir.cuda.formats.DeviceBatch.Tokens;
+import dev.kvasir.cuda.formats.kivi.KiviFormat;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Random;

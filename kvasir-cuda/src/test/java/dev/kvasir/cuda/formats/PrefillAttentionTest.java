@@ -1,15 +1,15 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.driver.DeviceTestCase;
-import dev.kvasir.cuda.memory.PrefillChunks;
-import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.cuda.driver.DeviceMemory;
-import dev.kvasir.cuda.memory.LayerOffsets;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.DeviceTestCase;
 import dev.kvasir.cuda.formats.DeviceBatch.Tokens;
+import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.cuda.memory.LayerOffsets;
+import dev.kvasir.cuda.memory.PrefillChunks;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Random;

@@ -1,8 +1,8 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.memory.PackedPage;
-import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.cuda.memory.PackedPage;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.stream.IntStream;

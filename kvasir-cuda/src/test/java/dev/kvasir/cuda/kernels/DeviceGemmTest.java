@@ -1,13 +1,13 @@
 package dev.kvasir.cuda.kernels;
 
-import dev.kvasir.cuda.driver.DeviceTestCase;
-import dev.kvasir.cuda.driver.DeviceMemory;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Model;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.DeviceTestCase;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.Tensor;

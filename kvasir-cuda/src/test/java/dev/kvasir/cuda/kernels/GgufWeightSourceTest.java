@@ -1,11 +1,11 @@
 package dev.kvasir.cuda.kernels;
 
-import dev.kvasir.cuda.engine.BundledModel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.Model;
+import dev.kvasir.cuda.engine.BundledModel;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;

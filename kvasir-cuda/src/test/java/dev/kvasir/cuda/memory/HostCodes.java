@@ -85,8 +85,7 @@ public record HostCodes(RowScaledCodes matrix, MemorySegment bytes, byte[] codes
         .isEqualTo(zero(channel, column));
   }
 
-  private void checkValue(
-      PackedPage layout, MemorySegment page, int token, int channel, int row) {
+  private void checkValue(PackedPage layout, MemorySegment page, int token, int channel, int row) {
     assertThat(layout.code(page, layout.valueCodeBit(token, channel)))
         .isEqualTo(code(row, channel));
     assertThat(PackedPage.half(page, layout.valueScaleAt(token, channel)))

@@ -1,9 +1,9 @@
 package dev.kvasir.cuda.formats.commvq;
 
-import dev.kvasir.cuda.memory.Fp16Page;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
+import dev.kvasir.cuda.memory.Fp16Page;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -1,10 +1,10 @@
 package dev.kvasir.cuda.formats.commvq;
 
-import dev.kvasir.cuda.memory.Fp16Page;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
+import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.Int8Codebooks;
 import dev.kvasir.kernel.RopeTable;

@@ -1,10 +1,10 @@
 package dev.kvasir.cuda.formats.commvq;
 
-import dev.kvasir.cuda.formats.FormatRequest;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.commvq.CommvqCodec;
+import dev.kvasir.cuda.formats.FormatRequest;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.profile.Profile;
 import java.util.HashMap;

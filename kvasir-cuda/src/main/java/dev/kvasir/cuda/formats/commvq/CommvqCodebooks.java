@@ -1,8 +1,8 @@
 package dev.kvasir.cuda.formats.commvq;
 
+import dev.kvasir.codec.commvq.ModelCodebooks;
 import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.codec.commvq.ModelCodebooks;
 
 /**
  * The codebooks of a model and the settings of the search for codes. Caches with the same instance

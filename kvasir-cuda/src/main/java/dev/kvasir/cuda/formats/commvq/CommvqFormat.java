@@ -1,19 +1,19 @@
 package dev.kvasir.cuda.formats.commvq;
 
-import dev.kvasir.cuda.formats.PageFormat;
-import dev.kvasir.cuda.driver.Device;
-import dev.kvasir.cuda.driver.DeviceException;
-import dev.kvasir.cuda.formats.HeadBlocks;
-import dev.kvasir.cuda.formats.PageQuantizer;
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
-import dev.kvasir.cuda.formats.SequenceTableFactory;
-import dev.kvasir.cuda.memory.PagePools;
-import dev.kvasir.cuda.formats.AuxiliaryKernels;
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.CommvqProfile;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.Device;
+import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.formats.AuxiliaryKernels;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.HeadBlocks;
+import dev.kvasir.cuda.formats.PageFormat;
+import dev.kvasir.cuda.formats.PageQuantizer;
+import dev.kvasir.cuda.formats.SequenceTableFactory;
+import dev.kvasir.cuda.memory.PagePools;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -102,8 +102,7 @@ public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements PageF
   @Override
   public long sharedBytes(CacheShape shape) {
     int headDim = shape.headDim();
-    return DeviceCodebooks.bytes(
-        shape.layers(), shape.kvHeads(), headDim, page(headDim).stages());
+    return DeviceCodebooks.bytes(shape.layers(), shape.kvHeads(), headDim, page(headDim).stages());
   }
 
   @Override

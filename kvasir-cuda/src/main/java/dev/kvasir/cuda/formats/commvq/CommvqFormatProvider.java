@@ -1,9 +1,9 @@
 package dev.kvasir.cuda.formats.commvq;
 
-import dev.kvasir.cuda.formats.PageFormatProvider;
+import dev.kvasir.codec.commvq.CommvqConfig;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.FormatRequest;
-import dev.kvasir.codec.commvq.CommvqConfig;
+import dev.kvasir.cuda.formats.PageFormatProvider;
 
 /** Provides pages of CommVQ. Ignores how keys are read: all variants read the same keys. */
 public final class CommvqFormatProvider implements PageFormatProvider {

@@ -1,20 +1,20 @@
 package dev.kvasir.cuda.formats.commvq;
 
-import dev.kvasir.cuda.formats.PageQuantizer;
-import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.cuda.driver.CudaContext;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.driver.Launch;
-import dev.kvasir.cuda.formats.DequantizeKernel;
-import dev.kvasir.cuda.driver.DeviceMemory;
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.formats.HeadBlocks;
-import dev.kvasir.cuda.driver.Kernel;
-import dev.kvasir.cuda.driver.Resources;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.CudaContext;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.Kernel;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.driver.Launch;
+import dev.kvasir.cuda.driver.Resources;
+import dev.kvasir.cuda.formats.DequantizeKernel;
+import dev.kvasir.cuda.formats.HeadBlocks;
+import dev.kvasir.cuda.formats.PageQuantizer;
+import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.kernel.PartialSums;
 import java.lang.foreign.MemorySegment;
 

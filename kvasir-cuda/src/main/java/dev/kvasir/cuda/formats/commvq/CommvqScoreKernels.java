@@ -1,22 +1,22 @@
 package dev.kvasir.cuda.formats.commvq;
 
-import dev.kvasir.cuda.formats.AuxiliaryKernels;
-import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.cuda.driver.CudaContext;
-import dev.kvasir.cuda.driver.Launch;
-import dev.kvasir.cuda.driver.DeviceMemory;
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.formats.HeadBlocks;
-import dev.kvasir.cuda.driver.Kernel;
-import dev.kvasir.cuda.memory.PageTable;
-import dev.kvasir.cuda.formats.SplitPlan;
-import dev.kvasir.cuda.driver.Resources;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.CudaContext;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.Kernel;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.driver.Launch;
+import dev.kvasir.cuda.driver.Resources;
+import dev.kvasir.cuda.formats.AuxiliaryKernels;
+import dev.kvasir.cuda.formats.HeadBlocks;
+import dev.kvasir.cuda.formats.SplitPlan;
+import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.cuda.memory.PageTable;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

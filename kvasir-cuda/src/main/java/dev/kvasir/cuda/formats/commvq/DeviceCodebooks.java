@@ -1,10 +1,5 @@
 package dev.kvasir.cuda.formats.commvq;
 
-import dev.kvasir.cuda.driver.CudaContext;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.driver.DeviceMemory;
-import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.cuda.driver.Resources;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
@@ -13,6 +8,11 @@ import dev.kvasir.codec.commvq.Codebook;
 import dev.kvasir.codec.commvq.CompactLayerCodebooks;
 import dev.kvasir.codec.commvq.LayerCodebooks;
 import dev.kvasir.codec.commvq.ModelCodebooks;
+import dev.kvasir.cuda.driver.CudaContext;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.Resources;
+import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.Rotation;
 import java.lang.foreign.Arena;

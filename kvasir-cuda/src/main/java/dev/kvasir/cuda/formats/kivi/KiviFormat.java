@@ -1,13 +1,13 @@
 package dev.kvasir.cuda.formats.kivi;
 
-import dev.kvasir.cuda.formats.PageFormat;
-import dev.kvasir.cuda.memory.PackedPage;
-import dev.kvasir.cuda.formats.HeadBlocks;
-import dev.kvasir.cuda.formats.PageQuantizer;
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.HeadBlocks;
+import dev.kvasir.cuda.formats.PageFormat;
+import dev.kvasir.cuda.formats.PageQuantizer;
+import dev.kvasir.cuda.memory.PackedPage;
 
 /**
  * KIVI: uniform codes with a scale and a zero per group, keys per channel and values per token, as

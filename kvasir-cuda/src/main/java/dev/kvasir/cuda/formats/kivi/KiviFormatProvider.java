@@ -1,10 +1,10 @@
 package dev.kvasir.cuda.formats.kivi;
 
-import dev.kvasir.cuda.formats.PageFormatProvider;
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
-import dev.kvasir.cuda.formats.FormatRequest;
 import dev.kvasir.codec.LayerWidths;
 import dev.kvasir.codec.uniform.UniformOptions;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.FormatRequest;
+import dev.kvasir.cuda.formats.PageFormatProvider;
 
 /** Provides pages of KIVI with 2 or 4 bits in all layers. */
 public final class KiviFormatProvider implements PageFormatProvider {

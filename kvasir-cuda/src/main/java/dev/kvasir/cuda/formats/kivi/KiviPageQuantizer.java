@@ -1,16 +1,16 @@
 package dev.kvasir.cuda.formats.kivi;
 
-import dev.kvasir.cuda.formats.PageQuantizer;
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.Kernel;
+import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.driver.Launch;
 import dev.kvasir.cuda.formats.DequantizeKernel;
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.formats.HeadBlocks;
+import dev.kvasir.cuda.formats.PageFormat;
+import dev.kvasir.cuda.formats.PageQuantizer;
 import dev.kvasir.cuda.formats.ScaleGroups;
-import dev.kvasir.cuda.driver.Kernel;
-import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.attention.AttentionShape;
 
 /**
  * Quantizes pages to uniform codes with the same bits as the host codec for the same groups. A

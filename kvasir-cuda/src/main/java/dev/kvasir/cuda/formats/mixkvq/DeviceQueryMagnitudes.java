@@ -1,7 +1,7 @@
 package dev.kvasir.cuda.formats.mixkvq;
 
-import dev.kvasir.cuda.formats.CacheResources;
 import dev.kvasir.codec.mixkvq.QuerySpan;
+import dev.kvasir.cuda.formats.CacheResources;
 
 /**
  * The query magnitudes of a sequence, summed on the device by {@link QueryMagnitudeKernels}. Each

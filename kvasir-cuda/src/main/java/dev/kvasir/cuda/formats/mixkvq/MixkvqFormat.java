@@ -1,16 +1,5 @@
 package dev.kvasir.cuda.formats.mixkvq;
 
-import dev.kvasir.cuda.formats.PageFormat;
-import dev.kvasir.cuda.formats.HeadBlocks;
-import dev.kvasir.cuda.formats.PageQuantizer;
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
-import dev.kvasir.cuda.formats.AuxiliaryKernels;
-import dev.kvasir.cuda.formats.SequenceTableFactory;
-import dev.kvasir.cuda.memory.PagePools;
-import dev.kvasir.cuda.driver.DeviceMemory;
-import dev.kvasir.cuda.driver.Launch;
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.CacheContext;
@@ -20,6 +9,17 @@ import dev.kvasir.codec.mixkvq.MixkvqConfig;
 import dev.kvasir.codec.mixkvq.QuerySpan;
 import dev.kvasir.codec.mixkvq.Salience;
 import dev.kvasir.codec.mixkvq.Thresholds;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.driver.Launch;
+import dev.kvasir.cuda.formats.AuxiliaryKernels;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.HeadBlocks;
+import dev.kvasir.cuda.formats.PageFormat;
+import dev.kvasir.cuda.formats.PageQuantizer;
+import dev.kvasir.cuda.formats.SequenceTableFactory;
+import dev.kvasir.cuda.memory.PagePools;
 import java.util.SortedSet;
 
 /**

@@ -1,12 +1,12 @@
 package dev.kvasir.cuda.formats.mixkvq;
 
-import dev.kvasir.cuda.formats.PageFormatProvider;
+import dev.kvasir.codec.mixkvq.MixkvqConfig;
+import dev.kvasir.codec.mixkvq.Thresholds;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.FormatRequest;
 import dev.kvasir.cuda.formats.PageFormat;
+import dev.kvasir.cuda.formats.PageFormatProvider;
 import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.codec.mixkvq.MixkvqConfig;
-import dev.kvasir.codec.mixkvq.Thresholds;
 
 /** Provides pages of MixKVQ. */
 public final class MixkvqFormatProvider implements PageFormatProvider {

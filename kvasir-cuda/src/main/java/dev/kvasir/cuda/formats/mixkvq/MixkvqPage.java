@@ -1,12 +1,12 @@
 package dev.kvasir.cuda.formats.mixkvq;
 
-import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.cuda.memory.PackedPage;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
+import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.cuda.memory.PackedPage;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

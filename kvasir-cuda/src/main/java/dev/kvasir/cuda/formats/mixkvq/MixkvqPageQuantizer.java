@@ -1,14 +1,14 @@
 package dev.kvasir.cuda.formats.mixkvq;
 
-import dev.kvasir.cuda.formats.PageQuantizer;
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.Kernel;
+import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.driver.Launch;
 import dev.kvasir.cuda.formats.DequantizeKernel;
-import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.formats.HeadBlocks;
+import dev.kvasir.cuda.formats.PageQuantizer;
 import dev.kvasir.cuda.formats.ScaleGroups;
-import dev.kvasir.cuda.driver.Kernel;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.attention.AttentionShape;
 
 /**
  * Quantizes pages by the tiers of their channels ({@link TierAssignments}), with the same bits as

@@ -1,9 +1,9 @@
 package dev.kvasir.cuda.formats.mixkvq;
 
-import dev.kvasir.cuda.formats.SequenceTables;
-import dev.kvasir.cuda.formats.CacheResources;
-import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.codec.mixkvq.Tiers;
+import dev.kvasir.cuda.formats.CacheResources;
+import dev.kvasir.cuda.formats.SequenceTables;
+import dev.kvasir.cuda.memory.Fp16Page;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -108,8 +108,7 @@ final class MixkvqTables implements SequenceTables {
         for (int page = 0; bytes > 0 && page < Fp16Page.BLOCK_PAGES; page++) {
           plans.setAddress(block, head, page, place(bytes, held));
         }
-        codeBytes +=
-            (long) Fp16Page.BLOCK_PAGES * MixkvqPage.wideCodeBytes(its.mid(), its.high());
+        codeBytes += (long) Fp16Page.BLOCK_PAGES * MixkvqPage.wideCodeBytes(its.mid(), its.high());
       }
     } finally {
       blocks.add(new Block(held.stream().mapToLong(each -> each).toArray(), codeBytes));

@@ -1,15 +1,15 @@
 package dev.kvasir.cuda.formats.mixkvq;
 
-import dev.kvasir.cuda.formats.AuxiliaryKernels;
-import dev.kvasir.cuda.driver.Launch;
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.driver.Kernel;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.memory.PrefillChunks;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.Kernel;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.driver.Launch;
+import dev.kvasir.cuda.formats.AuxiliaryKernels;
+import dev.kvasir.cuda.memory.PrefillChunks;
 import java.lang.foreign.MemorySegment;
 
 /**

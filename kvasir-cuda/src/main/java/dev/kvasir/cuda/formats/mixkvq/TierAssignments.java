@@ -1,7 +1,7 @@
 package dev.kvasir.cuda.formats.mixkvq;
 
-import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.codec.mixkvq.Tiers;
+import dev.kvasir.cuda.memory.Fp16Page;
 import java.util.Arrays;
 
 /**

@@ -1,21 +1,21 @@
 package dev.kvasir.cuda.formats.mixkvq;
 
-import dev.kvasir.cuda.formats.SequenceTableFactory;
-import dev.kvasir.cuda.memory.PagePool;
-import dev.kvasir.cuda.driver.Launch;
-import dev.kvasir.cuda.driver.DeviceMemory;
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.memory.PagePools;
-import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.cuda.formats.SequenceTables;
-import dev.kvasir.cuda.formats.CacheResources;
-import dev.kvasir.cuda.driver.Resources;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.mixkvq.TierShares;
 import dev.kvasir.codec.mixkvq.Tiers;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.driver.Launch;
+import dev.kvasir.cuda.driver.Resources;
+import dev.kvasir.cuda.formats.CacheResources;
+import dev.kvasir.cuda.formats.SequenceTableFactory;
+import dev.kvasir.cuda.formats.SequenceTables;
+import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.cuda.memory.PagePool;
+import dev.kvasir.cuda.memory.PagePools;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -42,11 +42,7 @@ final class WideChannels implements SequenceTableFactory {
   private final DeviceMemory deviceSaliences; // (runs, layers, kvHeads, headDim)
   private final MemorySegment saliences; // as downloaded, guarded by the lock
 
-  WideChannels(
-      KernelModule module,
-      MixkvqFormat format,
-      AttentionShape shape,
-      PagePools pools) {
+  WideChannels(KernelModule module, MixkvqFormat format, AttentionShape shape, PagePools pools) {
     this.format = format;
     this.shape = shape;
     this.layers = pools.layers();

@@ -1,8 +1,8 @@
 package dev.kvasir.cuda.formats.patternkv;
 
+import dev.kvasir.cuda.formats.CacheResources;
 import dev.kvasir.cuda.formats.SequenceTables;
 import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.cuda.formats.CacheResources;
 import java.util.Arrays;
 
 /**

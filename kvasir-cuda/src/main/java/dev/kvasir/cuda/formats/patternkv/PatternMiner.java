@@ -1,10 +1,10 @@
 package dev.kvasir.cuda.formats.patternkv;
 
-import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.cuda.formats.CacheResources;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.formats.CacheResources;
+import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.kernel.KMeans;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;

@@ -1,15 +1,15 @@
 package dev.kvasir.cuda.formats.patternkv;
 
-import dev.kvasir.cuda.formats.PageQuantizer;
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.Kernel;
+import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.driver.Launch;
 import dev.kvasir.cuda.formats.DequantizeKernel;
-import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.formats.HeadBlocks;
+import dev.kvasir.cuda.formats.PageQuantizer;
 import dev.kvasir.cuda.formats.ScaleGroups;
-import dev.kvasir.cuda.driver.Kernel;
-import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.attention.AttentionShape;
 
 /**
  * Quantizes pages to patterns and residual codes, with the same bits as the host codec. It adds the

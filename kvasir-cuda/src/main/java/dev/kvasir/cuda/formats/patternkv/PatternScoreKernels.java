@@ -1,18 +1,18 @@
 package dev.kvasir.cuda.formats.patternkv;
 
-import dev.kvasir.cuda.formats.AuxiliaryKernels;
-import dev.kvasir.cuda.driver.Launch;
-import dev.kvasir.cuda.driver.DeviceMemory;
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.driver.Kernel;
-import dev.kvasir.cuda.formats.PagedAttention;
-import dev.kvasir.cuda.driver.Resources;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.Kernel;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.driver.Launch;
+import dev.kvasir.cuda.driver.Resources;
+import dev.kvasir.cuda.formats.AuxiliaryKernels;
+import dev.kvasir.cuda.formats.PagedAttention;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -1,16 +1,16 @@
 package dev.kvasir.cuda.formats.patternkv;
 
-import dev.kvasir.cuda.formats.PageFormat;
-import dev.kvasir.cuda.formats.HeadBlocks;
-import dev.kvasir.cuda.formats.PageQuantizer;
-import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
-import dev.kvasir.cuda.formats.AuxiliaryKernels;
-import dev.kvasir.cuda.formats.SequenceTableFactory;
-import dev.kvasir.cuda.memory.PagePools;
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.patternkv.FlatteningGate;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.formats.AuxiliaryKernels;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.HeadBlocks;
+import dev.kvasir.cuda.formats.PageFormat;
+import dev.kvasir.cuda.formats.PageQuantizer;
+import dev.kvasir.cuda.formats.SequenceTableFactory;
+import dev.kvasir.cuda.memory.PagePools;
 import java.util.SortedSet;
 
 /**

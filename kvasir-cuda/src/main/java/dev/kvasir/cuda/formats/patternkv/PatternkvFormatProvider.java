@@ -1,12 +1,12 @@
 package dev.kvasir.cuda.formats.patternkv;
 
-import dev.kvasir.cuda.formats.PageFormatProvider;
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
-import dev.kvasir.cuda.formats.FormatRequest;
-import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.codec.patternkv.PatternChoice;
 import dev.kvasir.codec.patternkv.PatternkvConfig;
 import dev.kvasir.codec.uniform.UniformOptions;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.FormatRequest;
+import dev.kvasir.cuda.formats.PageFormat;
+import dev.kvasir.cuda.formats.PageFormatProvider;
 
 /** Provides pages of PatternKV with static patterns of keys and values, chosen by range. */
 public final class PatternkvFormatProvider implements PageFormatProvider {

@@ -1,16 +1,16 @@
 package dev.kvasir.cuda.formats.pmkvq;
 
-import dev.kvasir.cuda.formats.PageFormat;
-import dev.kvasir.cuda.memory.PackedPage;
-import dev.kvasir.cuda.formats.HeadBlocks;
-import dev.kvasir.cuda.formats.PageLevels;
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.HeadBlocks;
+import dev.kvasir.cuda.formats.PageFormat;
+import dev.kvasir.cuda.formats.PageLevels;
+import dev.kvasir.cuda.formats.PageQuantizer;
+import dev.kvasir.cuda.memory.PackedPage;
 import dev.kvasir.cuda.memory.PagePool;
 import dev.kvasir.cuda.memory.PagePools;
-import dev.kvasir.cuda.formats.PageQuantizer;
-import dev.kvasir.cuda.driver.CudaStream;
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
-import dev.kvasir.attention.AttentionShape;
 import java.util.SortedSet;
 
 /**

@@ -1,12 +1,12 @@
 package dev.kvasir.cuda.formats.pmkvq;
 
-import dev.kvasir.cuda.formats.PageFormatProvider;
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
-import dev.kvasir.cuda.formats.FormatRequest;
 import dev.kvasir.codec.pmkvq.InitialWidth;
 import dev.kvasir.codec.pmkvq.KeyScaleAxis;
 import dev.kvasir.codec.pmkvq.PmkvqConfig;
 import dev.kvasir.codec.pmkvq.RightShift;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.FormatRequest;
+import dev.kvasir.cuda.formats.PageFormatProvider;
 
 /** Provides pages of PM-KVQ with the same widths in all layers. */
 public final class PmkvqFormatProvider implements PageFormatProvider {

@@ -1,12 +1,5 @@
 package dev.kvasir.cuda.formats.mixkvq;
 
-import dev.kvasir.cuda.driver.DeviceTestCase;
-import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.cuda.engine.DeviceCacheFixture;
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
-import dev.kvasir.cuda.engine.DeviceCache;
-import dev.kvasir.cuda.formats.ReferenceAttention;
-import dev.kvasir.cuda.memory.HostCodes;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -16,6 +9,13 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.cuda.driver.DeviceTestCase;
+import dev.kvasir.cuda.engine.DeviceCache;
+import dev.kvasir.cuda.engine.DeviceCacheFixture;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.ReferenceAttention;
+import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.cuda.memory.HostCodes;
 import dev.kvasir.page.CodeMatrix;
 import dev.kvasir.page.HalfRounding;
 import dev.kvasir.page.RowScaledCodes;
@@ -172,8 +172,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
 
     MemorySegment page(int layer, int page, int head) {
       long bytes = layout.bytes();
-      long at =
-          home.packedPage(ours, page) + home.resources.offsets(layer).packed() + head * bytes;
+      long at = home.packedPage(ours, page) + home.resources.offsets(layer).packed() + head * bytes;
       return home.read(at, bytes);
     }
 

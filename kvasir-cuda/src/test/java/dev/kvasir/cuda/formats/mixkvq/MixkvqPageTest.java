@@ -1,10 +1,10 @@
 package dev.kvasir.cuda.formats.mixkvq;
 
-import dev.kvasir.cuda.memory.Fp16Page;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.codec.mixkvq.Thresholds;
 import dev.kvasir.codec.mixkvq.Tiers;
+import dev.kvasir.cuda.memory.Fp16Page;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HashSet;

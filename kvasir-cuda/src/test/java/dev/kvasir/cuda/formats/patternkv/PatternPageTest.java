@@ -1,8 +1,8 @@
 package dev.kvasir.cuda.formats.patternkv;
 
-import dev.kvasir.cuda.memory.Fp16Page;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.cuda.memory.Fp16Page;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.params.ParameterizedTest;

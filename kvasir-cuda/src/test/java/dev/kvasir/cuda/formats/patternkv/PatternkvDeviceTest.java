@@ -1,12 +1,5 @@
 package dev.kvasir.cuda.formats.patternkv;
 
-import dev.kvasir.cuda.driver.DeviceTestCase;
-import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.cuda.engine.DeviceCacheFixture;
-import dev.kvasir.cuda.engine.DeviceCache;
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
-import dev.kvasir.cuda.memory.HostCodes;
-import dev.kvasir.cuda.formats.ReferenceAttention;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -16,6 +9,13 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.patternkv.PatternLabels;
 import dev.kvasir.codec.patternkv.PatternkvPage;
+import dev.kvasir.cuda.driver.DeviceTestCase;
+import dev.kvasir.cuda.engine.DeviceCache;
+import dev.kvasir.cuda.engine.DeviceCacheFixture;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.ReferenceAttention;
+import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.cuda.memory.HostCodes;
 import dev.kvasir.kernel.ScalarKernels;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -123,8 +123,7 @@ class PatternkvDeviceTest extends DeviceTestCase {
 
     MemorySegment page(int layer, int page, int head) {
       long bytes = layout().bytes();
-      long at =
-          home.packedPage(ours, page) + home.resources.offsets(layer).packed() + head * bytes;
+      long at = home.packedPage(ours, page) + home.resources.offsets(layer).packed() + head * bytes;
       return home.read(at, bytes);
     }
 

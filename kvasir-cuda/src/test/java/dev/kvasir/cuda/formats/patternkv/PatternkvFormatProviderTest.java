@@ -1,9 +1,9 @@
 package dev.kvasir.cuda.formats.patternkv;
 
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import org.junit.jupiter.api.Test;
 
 /** The configuration of PatternKV caches on a device. */

@@ -1,12 +1,5 @@
 package dev.kvasir.cuda.formats.pmkvq;
 
-import dev.kvasir.cuda.driver.DeviceTestCase;
-import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.cuda.engine.DeviceCacheFixture;
-import dev.kvasir.cuda.engine.DeviceCache;
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
-import dev.kvasir.cuda.memory.PackedPage;
-import dev.kvasir.cuda.formats.ReferenceAttention;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.attention.AttentionShape;
@@ -16,6 +9,13 @@ import dev.kvasir.cache.PageWidths;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.PageWorkspace;
 import dev.kvasir.codec.pmkvq.PmkvqPage;
+import dev.kvasir.cuda.driver.DeviceTestCase;
+import dev.kvasir.cuda.engine.DeviceCache;
+import dev.kvasir.cuda.engine.DeviceCacheFixture;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.ReferenceAttention;
+import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.cuda.memory.PackedPage;
 import dev.kvasir.kernel.ScalarKernels;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
