@@ -15,7 +15,7 @@ struct Sequence {
   DEVICE u32 twos() const { return tablePages >> 16; }
 };
 
-// dev.kvasir.cuda.PagedAttention has the same fields in the same order.
+// PagedAttention has the same fields in the same order.
 struct Attention {
   const Sequence* sequences;
   const PageEntry* table;

@@ -1,5 +1,5 @@
 // Attention on pages of codebook indices (CommVQ). Keys, before rotation, and values are sums of codebook rows.
-// dev.kvasir.cuda.CodebookPage and CodebookTableLayout have the same layouts in Java; docs/gpu.md shows them.
+// CodebookPage and CodebookTableLayout have the same layouts in Java; docs/gpu.md shows them.
 //
 //   key[t]   = rotated by t (mean + scale[t] * units * sum over stages of (z[a] + i z[b])),  pairs of channels as numbers x + iy
 //   value[t] = mean + scale[t] * sum over stages of (first[a] + second[b])
@@ -85,7 +85,7 @@ DEVICE u32 fusedHalves(u32 a, u32 b, u32 c) {
 
 DEVICE u32 twice(float x) { return toHalves(x, x); }
 
-// dev.kvasir.cuda.CommvqScoreKernels has the same fields in the same order.
+// CommvqScoreKernels has the same fields in the same order.
 struct Scoring {
   const Sequence* sequences;
   const PageEntry* table;

@@ -17,7 +17,7 @@ template <int D, int STAGES> struct SearchTable {
   static constexpr int FLOATS = MEAN_AT + D;
 };
 
-// dev.kvasir.cuda.CommvqPageQuantizer has the same fields in the same order.
+// CommvqPageQuantizer has the same fields in the same order.
 struct Encoding {
   const Packing* packings;   // of the two pages
   const u64* position;       // of the first token, or null for a sequence's first packed position

@@ -120,7 +120,7 @@ template <int D> struct QuerySums {
   }
 };
 
-// dev.kvasir.cuda.QueryMagnitudeKernels fills it in.
+// QueryMagnitudeKernels fills it in.
 struct SeenQueries {
   const Sequence* sequences;   // each has one row
   const PromptRun* runs;       // whose rows may be anywhere
@@ -196,7 +196,7 @@ DEVICE void judgeKeys(const Packing* packings, u64 halfStride, u32 pagesTogether
   saliences[((blockIdx.x * gridDim.z + blockIdx.z) * gridDim.y + blockIdx.y) * D + channel] = salience;
 }
 
-// The tiers of a head in a block: dev.kvasir.cuda.TierAssignments fills it in.
+// The tiers of a head in a block: TierAssignments fills it in.
 template <int D> struct TierPlan {
   u64 wider[2];   // of the two pages
   u32 mid, kept;  // numbers of channels
@@ -315,7 +315,7 @@ DEVICE void packMixed(const Packing* packings, const TierPlan<D>* plans, u64 hal
   packValues<StepSpan<2>, D>(m, PlainRows<D>{m}, reinterpret_cast<u32*>(to + Page::KEY_BYTES), valueGroup);
 }
 
-// Dequantizes elements of wide channels, like dev.kvasir.cuda.MixkvqPage.
+// Dequantizes elements of wide channels, like MixkvqPage.
 struct WiderNumbers {
   DEVICE static float half(const u8* at) { return toFloat(*reinterpret_cast<const u16*>(at)); }
 

@@ -1,5 +1,5 @@
 // The layout of pages. A page is 64 tokens of one KV head, keys and then values, in the order in which lanes hold operands
-// of the matrix instruction: 16 bytes per lane, 32 lanes per chunk of 512 bytes. dev.kvasir.cuda.Fp16Page and PackedPage
+// of the matrix instruction: 16 bytes per lane, 32 lanes per chunk of 512 bytes. Fp16Page and PackedPage
 // have the same layout; docs/gpu.md shows it.
 #pragma once
 #include "base.cuh"

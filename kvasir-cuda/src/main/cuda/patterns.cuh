@@ -7,7 +7,7 @@
 
 constexpr int MOST_PATTERNS = BANK_PATTERNS * MOST_BANKS;   // including NO_PATTERN
 
-// dev.kvasir.cuda.PatternScoreKernels fills it in.
+// PatternScoreKernels fills it in.
 struct PatternTables {
   const Sequence* sequences;
   const PageEntry* table;

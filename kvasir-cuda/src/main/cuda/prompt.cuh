@@ -8,7 +8,7 @@
 constexpr int PROMPT_WARPS = 4;
 constexpr int PROMPT_QUERIES = 16 * PROMPT_WARPS;   // of a block
 
-// Consecutive rows of one sequence with consecutive positions. dev.kvasir.cuda.PrefillChunks fills it in.
+// Consecutive rows of one sequence with consecutive positions. PrefillChunks fills it in.
 struct PromptRun {
   u32 firstRow, rows;
   u32 firstPosition;

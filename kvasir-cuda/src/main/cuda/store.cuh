@@ -269,7 +269,7 @@ DEVICE void packPage(const Packing* packings, u64 halfStride, u64 packedStride, 
   packValues<SPAN, D>(m, PlainRows<D>{m}, reinterpret_cast<u32*>(to + PackedPage<BITS, D>::KEY_BYTES), valueGroup);
 }
 
-// Reads single numbers of a packed page, like dev.kvasir.cuda.PackedPage.
+// Reads single numbers of a packed page, like PackedPage.
 template <int BITS, int D> struct PackedPlaces {
   using Page = PackedPage<BITS, D>;
 
@@ -324,7 +324,7 @@ template <int BITS, int D> struct PackedPlaces {
   }
 };
 
-// The pages and layers to dequantize: grid (pages, KV heads, layers). dev.kvasir.cuda.DequantizeKernel fills it in.
+// The pages and layers to dequantize: grid (pages, KV heads, layers). DequantizeKernel fills it in.
 struct Unpacking {
   const Packing* packings;        // reversed: `from` is the fp16 page, 0 for padding
   u64 halfStride, packedStride;   // from a layer's page to the next layer's

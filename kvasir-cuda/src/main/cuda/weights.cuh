@@ -1,5 +1,5 @@
 // The layout of weights for products: tiles of 16 rows by 32 columns, in the order in which lanes hold operands of the
-// matrix units, as in dev.kvasir.cuda.WeightFormat. Each kind defines a tile's size in a ring slot, how it is fetched, and
+// matrix units, as in WeightFormat. Each kind defines a tile's size in a ring slot, how it is fetched, and
 // how it is multiplied with 8 rows at a time.
 #pragma once
 #include "base.cuh"

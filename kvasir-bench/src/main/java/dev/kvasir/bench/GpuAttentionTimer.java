@@ -1,14 +1,14 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.cuda.CudaContext;
-import dev.kvasir.cuda.CudaEvent;
-import dev.kvasir.cuda.CudaGraph;
-import dev.kvasir.cuda.CudaStream;
-import dev.kvasir.cuda.DeviceCacheConfig;
-import dev.kvasir.cuda.DeviceMemory;
-import dev.kvasir.cuda.KernelModule;
-import dev.kvasir.cuda.PageFormat;
-import dev.kvasir.cuda.PagedAttention;
+import dev.kvasir.cuda.driver.CudaContext;
+import dev.kvasir.cuda.driver.CudaEvent;
+import dev.kvasir.cuda.driver.CudaGraph;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.PageFormat;
+import dev.kvasir.cuda.formats.PagedAttention;
 import java.util.ArrayList;
 import java.util.List;
 

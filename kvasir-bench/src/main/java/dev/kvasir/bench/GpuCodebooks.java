@@ -2,9 +2,9 @@ package dev.kvasir.bench;
 
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.commvq.ModelCodebooks;
-import dev.kvasir.cuda.CommvqCodebooks;
-import dev.kvasir.cuda.CommvqFormat;
-import dev.kvasir.cuda.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.commvq.CommvqCodebooks;
+import dev.kvasir.cuda.formats.commvq.CommvqFormat;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.Rope;

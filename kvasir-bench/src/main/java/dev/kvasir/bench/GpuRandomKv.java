@@ -1,16 +1,16 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.cuda.CudaContext;
-import dev.kvasir.cuda.CudaStream;
-import dev.kvasir.cuda.DeviceCacheConfig;
-import dev.kvasir.cuda.DeviceMemory;
-import dev.kvasir.cuda.KernelModule;
-import dev.kvasir.cuda.KvAppendKernel;
-import dev.kvasir.cuda.LayerOffsets;
-import dev.kvasir.cuda.MixkvqFormat;
-import dev.kvasir.cuda.PageFormat;
-import dev.kvasir.cuda.PageQuantizer;
-import dev.kvasir.cuda.PageTable;
+import dev.kvasir.cuda.driver.CudaContext;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.KvAppendKernel;
+import dev.kvasir.cuda.formats.PageFormat;
+import dev.kvasir.cuda.formats.PageQuantizer;
+import dev.kvasir.cuda.formats.mixkvq.MixkvqFormat;
+import dev.kvasir.cuda.memory.LayerOffsets;
+import dev.kvasir.cuda.memory.PageTable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;

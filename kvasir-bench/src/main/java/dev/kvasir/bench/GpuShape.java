@@ -1,7 +1,7 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.attention.AttentionShape;
-import dev.kvasir.cuda.PageFormat;
+import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.error.InvalidInputException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;

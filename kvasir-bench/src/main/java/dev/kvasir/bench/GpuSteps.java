@@ -1,11 +1,11 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.Model;
-import dev.kvasir.cuda.CudaEngine;
-import dev.kvasir.cuda.CudaProvider;
-import dev.kvasir.cuda.Device;
-import dev.kvasir.cuda.DeviceCache;
-import dev.kvasir.cuda.DeviceCacheConfig;
+import dev.kvasir.cuda.driver.Device;
+import dev.kvasir.cuda.engine.CudaEngine;
+import dev.kvasir.cuda.engine.CudaProvider;
+import dev.kvasir.cuda.engine.DeviceCache;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;

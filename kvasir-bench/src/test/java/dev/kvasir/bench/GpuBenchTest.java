@@ -2,7 +2,7 @@ package dev.kvasir.bench;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.kvasir.cuda.Device;
+import dev.kvasir.cuda.driver.Device;
 import org.junit.jupiter.api.Test;
 
 class GpuBenchTest {

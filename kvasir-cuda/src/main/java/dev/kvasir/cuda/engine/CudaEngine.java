@@ -1,0 +1,333 @@
+package dev.kvasir.cuda.engine;
+
+import dev.kvasir.cache.CacheSnapshot;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.cache.PageWidths;
+import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.ModelTables;
+import dev.kvasir.cuda.driver.Device;
+import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.driver.Resources;
+import dev.kvasir.cuda.formats.CacheResources;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.FormatRequest;
+import dev.kvasir.cuda.formats.PageFormat;
+import dev.kvasir.cuda.kernels.DeviceWeights;
+import dev.kvasir.cuda.kernels.WeightFormat;
+import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgmlType;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.model.DecoderEngine;
+import dev.kvasir.model.EngineProvider;
+import dev.kvasir.model.Fingerprint;
+import dev.kvasir.model.ModelConfig;
+import dev.kvasir.profile.Profile;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+
+/**
+ * A decoder on a CUDA device. Steps from several threads and all other page operations run one
+ * after another, in one stream and under one lock.
+ *
+ * <p>The split of attention depends on the whole batch, and so does the order of its sums. Other
+ * sequences of a batch may therefore change the last bits of a result, unlike on the CPU.
+ */
+public final class CudaEngine implements DecoderEngine {
+  /** Maximum rows of a step; larger batches take several. */
+  static final int MAX_ROWS = 256;
+
+  private final ModelConfig config;
+  private final String fingerprint;
+  private final Device device;
+  private final DeviceContext deviceContext;
+  private final DeviceDecoder decoder;
+  private final ReentrantLock lock;
+  private final FormatRequest.LoadedModel model;
+  private volatile boolean closed; // set under the lock
+
+  private CudaEngine(
+      ModelConfig config, String fingerprint, DeviceContext deviceContext, DeviceDecoder decoder) {
+    this.config = config;
+    this.fingerprint = fingerprint;
+    this.device = deviceContext.device();
+    this.deviceContext = deviceContext;
+    this.decoder = decoder;
+    this.lock = deviceContext.lock();
+    this.model = new FormatRequest.LoadedModel(config, new ModelTables());
+  }
+
+  /**
+   * @throws DeviceException if there is too little memory; none stays allocated then
+   */
+  static CudaEngine open(Device device, EngineProvider.LoadRequest request) {
+    ModelConfig config = request.config();
+    return open(
+        device,
+        config,
+        Fingerprint.of(config, request.file()),
+        request.cacheBytes(),
+        deviceContext -> deviceContext.loadWeights(request.file(), config, request.progress()));
+  }
+
+  /**
+   * Opens an engine with random weights for benchmarks.
+   *
+   * @throws InvalidInputException if there are no kernels for the type
+   */
+  public static CudaEngine random(Device device, ModelConfig config, GgmlType type) {
+    if (WeightFormat.of(type).isEmpty()) {
+      throw new InvalidInputException(
+          "weights of type %s; a device has no kernels for them".formatted(type));
+    }
+    return open(
+        device,
+        config,
+        "random",
+        Long.MAX_VALUE,
+        deviceContext -> deviceContext.randomWeights(config, type));
+  }
+
+  private static CudaEngine open(
+      Device device,
+      ModelConfig config,
+      String fingerprint,
+      long cacheBytes,
+      Function<DeviceContext, DeviceWeights> loader) {
+    DeviceContext deviceContext = DeviceContext.open(device);
+    try {
+      DeviceDecoder decoder =
+          deviceContext.newDecoder(config, loader.apply(deviceContext), MAX_ROWS);
+      deviceContext.openCacheMemory(config, cacheBytes, MAX_ROWS);
+      return new CudaEngine(config, fingerprint, deviceContext, decoder);
+    } catch (RuntimeException | Error e) {
+      Resources.closeAfter(e, deviceContext);
+      throw e;
+    }
+  }
+
+  @Override
+  public ModelConfig config() {
+    return config;
+  }
+
+  @Override
+  public String fingerprint() {
+    return fingerprint;
+  }
+
+  @Override
+  public String device() {
+    return device.name();
+  }
+
+  @Override
+  public CacheContext cacheContext() {
+    return CacheContext.unknown()
+        .withQueryHeads(config.queryHeads())
+        .withMemory(deviceContext.memory());
+  }
+
+  @Override
+  public long weightBytes() {
+    return decoder.weightBytes();
+  }
+
+  @Override
+  public MemoryPool memory() {
+    return deviceContext.memory();
+  }
+
+  /** Returns the allocated bytes of the device. */
+  public long bytes() {
+    return deviceContext.bytes();
+  }
+
+  @Override
+  public KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit) {
+    DeviceCacheConfig cacheConfig = cacheConfig(spec, profile);
+    if (!cacheConfig.format().requantizes()) {
+      return newCache(cacheConfig);
+    }
+    CacheResources resources = resources(cacheConfig);
+    CacheContext context = cacheContext().withProfile(profile).withContextLimit(contextLimit);
+    PageWidths widths = PageWidths.of(spec, config.cacheShape(), context);
+    return new DeviceCache(
+        resources, config.cacheShape(), new RequantizingPages(resources, widths));
+  }
+
+  private DeviceCacheConfig cacheConfig(CacheSpec spec, Optional<Profile> profile) {
+    checkOpen();
+    return DeviceCacheConfig.of(FormatRequest.forCache(spec, profile, Optional.of(model)));
+  }
+
+  /** Creates an empty cache. */
+  public DeviceCache newCache(DeviceCacheConfig cacheConfig) {
+    if (cacheConfig.format().requantizes()) {
+      throw new DeviceException(
+          "pages of '%s' are requantized under a budget; expected a cache that has one"
+              .formatted(cacheConfig.format()));
+    }
+    return new DeviceCache(resources(cacheConfig), config.cacheShape());
+  }
+
+  private CacheResources resources(DeviceCacheConfig cacheConfig) {
+    lock.lock();
+    try {
+      checkOpen();
+      return deviceContext.resources(cacheConfig);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public boolean storesSequences() {
+    return false;
+  }
+
+  @Override
+  public KvCache restoreCache(
+      CacheSpec spec, Optional<Profile> profile, int contextLimit, CacheSnapshot snapshot) {
+    throw new InvalidInputException(
+        "a stored session cannot continue on a device; expected the device cpu");
+  }
+
+  /**
+   * Includes fp16 pages that wait for the residual window to fill and for a prompt's step to end.
+   */
+  @Override
+  public long maxBytes(CacheSpec spec, CacheContext context, int tokens, int stepTokens) {
+    checkOpen();
+    CacheResources resources =
+        resources(
+            DeviceCacheConfig.of(
+                FormatRequest.forEstimate(spec, context.profile(), Optional.of(model))));
+    int all = Math.ceilDiv(tokens, Fp16Page.TOKENS);
+    if (!resources.reservesPacked()) {
+      long fp16Bytes = resources.bytes(all + 1 + resources.cacheConfig().sinkPages());
+      return spec.budgetBytes(config.cacheShape(), context)
+          .map(budget -> Math.min(fp16Bytes, maxBytesFor(budget, resources)))
+          .orElse(fp16Bytes);
+    }
+    int block = Fp16Page.BLOCK_PAGES * Fp16Page.TOKENS;
+    int unpacked =
+        Math.ceilDiv(resources.cacheConfig().window() + block + stepTokens, Fp16Page.TOKENS) + 1;
+    PageFormat format = resources.cacheConfig().format();
+    int fp16Pages = resources.cacheConfig().sinkPages() + Math.min(all + 1, unpacked);
+    return (all + 1) * resources.packedPool().totalPageBytes()
+        + fp16Pages * resources.fp16Pool().totalPageBytes()
+        + format.tablePages(tokens / block) * resources.tableBytes()
+        + format.extraBytes(spec, context, config.cacheShape(), tokens / block);
+  }
+
+  /**
+   * Adds a third of the budget, since scales for 32 numbers take a third more at 2 bits. Sinks and
+   * the block being filled have whole pages.
+   */
+  private static long maxBytesFor(long budget, CacheResources resources) {
+    int pagesInPart = resources.cacheConfig().sinkPages() + Fp16Page.BLOCK_PAGES;
+    return budget + budget / 3 + resources.bytes(pagesInPart);
+  }
+
+  @Override
+  public long sharedBytes(CacheSpec spec, CacheContext context) {
+    return DeviceCacheConfig.of(spec).format().sharedBytes(config.cacheShape());
+  }
+
+  @Override
+  public void step(Batch batch) {
+    checkOpen();
+    check(batch);
+    for (int i = 0; i < batch.sequences(); i++) {
+      reserve(batch, i);
+    }
+    lock.lock();
+    try {
+      checkOpen(); // it may have been closed while this thread waited
+      deviceContext.enter();
+      new DeviceStep(decoder, batch, config.vocabulary()).run();
+    } finally {
+      lock.unlock();
+    }
+    for (int i = 0; i < batch.sequences(); i++) {
+      if (!batch.hasFailed(i)) {
+        batch.cache(i).commit(batch.endRow(i) - batch.firstRow(i));
+      }
+    }
+  }
+
+  /**
+   * Reserves memory for a sequence; only that sequence fails if there is none. This runs without
+   * the lock, which sequences that free memory may need. A closed pool throws.
+   */
+  private static void reserve(Batch batch, int sequence) {
+    try {
+      batch.cache(sequence).reserve(batch.position(batch.endRow(sequence) - 1) + 1);
+    } catch (RuntimeException e) {
+      batch.fail(sequence, e);
+    }
+  }
+
+  private void check(Batch batch) {
+    if (batch.rows() == 0) {
+      throw new IllegalArgumentException("the batch has no rows");
+    }
+    for (int row = 0; row < batch.rows(); row++) {
+      if (batch.token(row) < 0 || batch.token(row) >= config.vocabulary()) {
+        throw new IllegalArgumentException(
+            "token is %d; expected 0 to %d".formatted(batch.token(row), config.vocabulary() - 1));
+      }
+      if (batch.position(row) >= config.contextLength()) {
+        throw new IllegalArgumentException(
+            "position is %d; the context holds %d"
+                .formatted(batch.position(row), config.contextLength()));
+      }
+    }
+  }
+
+  /** Runs a step without overlap and returns the microseconds of its parts by name. */
+  public Map<String, Double> profileStep(Batch batch) {
+    try (StepProfiler clock = new StepProfiler()) {
+      decoder.setListener(clock);
+      step(batch);
+      return clock.micros();
+    } finally {
+      decoder.setListener(StepTimingListener.NONE);
+    }
+  }
+
+  /** Fills all pages with random numbers for benchmarks. */
+  public void fillRandom() {
+    lock.lock();
+    try {
+      checkOpen();
+      deviceContext.fillRandom();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("this model is closed");
+    }
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      if (!closed) {
+        closed = true;
+        Resources.closeAll(deviceContext, model.tables());
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,46 @@
+package dev.kvasir.cuda.engine;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cuda.driver.CudaException;
+import dev.kvasir.cuda.driver.Device;
+import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.HeadBlocks;
+import dev.kvasir.cuda.formats.PageFormat;
+import dev.kvasir.cuda.kernels.GgufWeightSource;
+import dev.kvasir.model.DecoderEngine;
+import dev.kvasir.model.EngineProvider;
+import java.util.Optional;
+
+/** Provides engines on NVIDIA GPUs. */
+public final class CudaProvider implements EngineProvider {
+  @Override
+  public String device() {
+    return "cuda";
+  }
+
+  @Override
+  public Optional<String> unavailableReason() {
+    return Device.unavailableReason();
+  }
+
+  @Override
+  public void check(LoadRequest request) {
+    GgufWeightSource.check(request.file(), request.config());
+    HeadBlocks.of(PageFormat.FP16, request.config().attentionShape());
+    for (CacheSpec spec : request.cacheSpecs()) {
+      HeadBlocks.of(DeviceCacheConfig.of(spec).format(), request.config().attentionShape());
+    }
+  }
+
+  @Override
+  public DecoderEngine open(LoadRequest request) {
+    check(request);
+    Device device = Device.first();
+    try {
+      return CudaEngine.open(device, request);
+    } catch (CudaException e) {
+      throw new DeviceException("%s failed: %s".formatted(device.name(), e.getMessage()), e);
+    }
+  }
+}

@@ -1,0 +1,164 @@
+package dev.kvasir.cuda.engine;
+
+import dev.kvasir.cuda.driver.CudaContext;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.Device;
+import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.driver.Resources;
+import dev.kvasir.cuda.formats.CacheResources;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.PageFormat;
+import dev.kvasir.cuda.kernels.DeviceWeights;
+import dev.kvasir.cuda.kernels.GgufWeightSource;
+import dev.kvasir.cuda.memory.DequantizedPages;
+import dev.kvasir.cuda.memory.PagePools;
+import dev.kvasir.format.GgmlType;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.model.LoadProgress;
+import dev.kvasir.model.ModelConfig;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+
+/**
+ * Everything an engine holds on a device: CUDA context, stream, kernels, pools and other memory.
+ */
+final class DeviceContext implements AutoCloseable {
+  /** Left free for the driver, graphs and later cache configurations. */
+  private static final long RESERVED_BYTES = 512L << 20;
+
+  private final CudaContext context;
+  private final KernelModule module;
+  private final CudaStream stream;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final List<AutoCloseable> owned = new ArrayList<>(); // in order of creation
+  private final Map<DeviceCacheConfig, CacheResources> resourcesByConfig = new HashMap<>();
+  private ModelConfig config;
+  private MemoryPool memory;
+  private PagePools pools;
+  private int maxRows;
+
+  private DeviceContext(CudaContext context) {
+    this.context = context;
+    owned.add(context);
+    this.module = own(KernelModule.load(context));
+    this.stream = own(CudaStream.open());
+  }
+
+  static DeviceContext open(Device device) {
+    CudaContext context = CudaContext.open(device);
+    try {
+      return new DeviceContext(context);
+    } catch (RuntimeException | Error e) {
+      Resources.closeAfter(e, context);
+      throw e;
+    }
+  }
+
+  Device device() {
+    return context.device();
+  }
+
+  ReentrantLock lock() {
+    return lock;
+  }
+
+  void enter() {
+    context.enter();
+  }
+
+  /** Uploads the weights of a file that {@link GgufWeightSource#check} has accepted. */
+  DeviceWeights loadWeights(GgufFile file, ModelConfig model, LoadProgress progress) {
+    long bytes = GgufWeightSource.bytes(file, model);
+    long free = context.freeBytes();
+    if (bytes > free) {
+      throw new DeviceException(
+          "%s: has weights of %,d bytes on a device; %s has %,d bytes free"
+              .formatted(file.name(), bytes, device().name(), free));
+    }
+    return DeviceWeights.of(context, stream, file, model, progress);
+  }
+
+  DeviceWeights randomWeights(ModelConfig model, GgmlType type) {
+    return DeviceWeights.random(context, stream, model, type);
+  }
+
+  DeviceDecoder newDecoder(ModelConfig model, DeviceWeights weights, int rows) {
+    return own(new DeviceDecoder(context, module, stream, model, weights, rows));
+  }
+
+  /**
+   * Creates the memory pool for caches from what is left of the device.
+   *
+   * @param maxBytes limit of the pool
+   */
+  void openCacheMemory(ModelConfig model, long maxBytes, int rows) {
+    long leftFree = RESERVED_BYTES + DequantizedPages.maxBytes(model);
+    long free = context.freeBytes() - leftFree;
+    if (free < 1) {
+      throw new DeviceException(
+          "%s has %,d bytes free after loading the weights; expected more than %,d"
+              .formatted(device().name(), context.freeBytes(), leftFree));
+    }
+    config = model;
+    maxRows = rows;
+    memory = new MemoryPool(Math.min(maxBytes, free));
+    pools = own(new PagePools(context, memory, model.layers(), model.kvHeads()));
+  }
+
+  MemoryPool memory() {
+    return memory;
+  }
+
+  long bytes() {
+    return context.allocatedBytes();
+  }
+
+  /** Returns the resources of a cache configuration, created on first use. */
+  CacheResources resources(DeviceCacheConfig cacheConfig) {
+    lock.lock();
+    try {
+      CacheResources cached = resourcesByConfig.get(cacheConfig);
+      if (cached == null) {
+        context.enter();
+        cached =
+            own(
+                CacheResources.open(
+                    cacheConfig, module, stream, pools, config.attentionShape(), maxRows, lock));
+        resourcesByConfig.put(cacheConfig, cached);
+      }
+      return cached;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Fills pages with random numbers, except those that hold addresses. */
+  void fillRandom() {
+    context.enter();
+    Set<String> addresses =
+        resourcesByConfig.keySet().stream()
+            .map(DeviceCacheConfig::format)
+            .filter(PageFormat::pagesHoldAddresses)
+            .map(PageFormat::kernelName)
+            .collect(Collectors.toSet());
+    pools.fillRandom(stream, addresses);
+  }
+
+  private <T extends AutoCloseable> T own(T each) {
+    owned.add(each);
+    return each;
+  }
+
+  @Override
+  public void close() {
+    owned.add(context::enter); // closed in reverse order, so this runs first
+    Resources.closeAll(owned);
+  }
+}

@@ -1,0 +1,385 @@
+package dev.kvasir.cuda.engine;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.kvasir.cuda.driver.CudaContext;
+import dev.kvasir.cuda.driver.CudaGraph;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.driver.Resources;
+import dev.kvasir.cuda.formats.AuxiliaryKernels;
+import dev.kvasir.cuda.formats.CacheResources;
+import dev.kvasir.cuda.formats.PagedAttention;
+import dev.kvasir.cuda.kernels.DecoderKernels;
+import dev.kvasir.cuda.kernels.DeviceActivations;
+import dev.kvasir.cuda.kernels.DeviceWeights;
+import dev.kvasir.cuda.memory.DequantizedPages;
+import dev.kvasir.cuda.memory.LayerOffsets;
+import dev.kvasir.cuda.memory.PageTable;
+import dev.kvasir.cuda.memory.PrefillChunks;
+import dev.kvasir.model.ModelConfig;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A decoder whose weights are on a device. A step of up to {@code maxRows} rows runs there as a
+ * whole: rows are added, run, and their results read. Tokens, positions and page tables are
+ * uploaded before each step. Steps with a recurring shape run as CUDA graphs.
+ *
+ * <p>Several rows of a sequence in one step, a prompt chunk, attend to each other causally. A few
+ * rows are separate sequences to attention, with the same pages and different ends. Many rows form
+ * a chunk, which reads its pages once ({@code PrefillAttention}). Chunks come after all other rows.
+ *
+ * <p>Matrix products are the same integer sums as on the host, and quantization gives the same
+ * bits. The order of float sums differs, and queries and attention outputs are stored as halves.
+ */
+final class DeviceDecoder implements AutoCloseable {
+  /** Inputs of a row: slot, token, position, and the index of a row with logits. */
+  private static final int INPUT_BYTES = 20;
+
+  /** Page table entries of a step: 256 rows of 131,072 tokens. */
+  private static final int MAX_ENTRIES = 1 << 19;
+
+  private final ModelConfig config;
+  private final int maxRows;
+  private final CudaContext context;
+  private final CudaStream stream;
+  private final List<AutoCloseable> owned = new ArrayList<>(); // in order of creation
+  private final Arena arena = own(Arena.ofShared());
+  private final DeviceWeights weights;
+  private final DecoderKernels kernels;
+  private final PageTable table;
+  private final PrefillChunks chunks;
+  private final DequantizedPages dequantized;
+  private final StepGraphCache graphs;
+
+  private final DeviceMemory x; // (rows, hidden), the residual stream
+  private final DeviceMemory update; // (rows, hidden)
+  private final DeviceMemory projected; // (rows, heads, headDim) of queries, keys and values
+  private final DeviceMemory queries; // (rows, queryHeads, headDim) halves
+  private final DeviceMemory attentionOutput; // (rows, queryHeads, headDim) halves
+  private final DeviceMemory gateAndUp; // (rows, 2 * feedForward)
+  private final DeviceMemory logits; // (rows, vocabulary)
+  private final DeviceMemory argmaxTokens; // (rows)
+  private final DeviceActivations hiddenActivations; // (rows, max of hidden and attention output)
+  private final DeviceActivations feedForwardActivations; // (rows, feedForward)
+
+  private final long[] slots; // by row
+  private final int[] tokens;
+  private final int[] positions;
+  private final int[] logitRows; // rows with logits
+  private final MemorySegment inputs; // slots, tokens, positions, rows with logits
+  private final DeviceMemory deviceInputs;
+  private final MemorySegment hostRow; // logits of a row, or argmax tokens of all
+
+  private CacheResources resources;
+  private int rows;
+  private int logitRowCount;
+  private StepTimingListener listener = StepTimingListener.NONE;
+
+  /**
+   * @param weights closed with the decoder
+   * @param maxRows maximum rows of a step
+   */
+  DeviceDecoder(
+      CudaContext context,
+      KernelModule module,
+      CudaStream stream,
+      ModelConfig config,
+      DeviceWeights weights,
+      int maxRows) {
+    this.context = context;
+    this.stream = stream;
+    this.config = config;
+    this.maxRows = maxRows;
+    this.weights = own(weights);
+    this.kernels = new DecoderKernels(module, stream, config);
+    this.table = own(new PageTable(context, maxRows, MAX_ENTRIES));
+    this.chunks = own(new PrefillChunks(context, maxRows));
+    this.dequantized = own(new DequantizedPages(context, config));
+    this.graphs = own(new StepGraphCache(stream));
+    int heads = config.queryHeads() * config.headDim();
+    int kvHeads = config.kvHeads() * config.headDim();
+    this.x = floats(config.hidden());
+    this.update = floats(config.hidden());
+    this.projected = floats(heads + 2 * kvHeads);
+    this.queries = floats(heads);
+    this.attentionOutput = floats(heads);
+    this.gateAndUp = floats(2 * config.feedForward());
+    this.logits = floats(config.vocabulary());
+    this.argmaxTokens = floats(1);
+    this.hiddenActivations =
+        own(
+            DeviceActivations.of(
+                context, maxRows, Math.max(config.hidden(), heads), weights.hasHalves()));
+    this.feedForwardActivations =
+        own(DeviceActivations.of(context, maxRows, config.feedForward(), weights.hasHalves()));
+    this.slots = new long[maxRows];
+    this.tokens = new int[maxRows];
+    this.positions = new int[maxRows];
+    this.logitRows = new int[maxRows];
+    this.inputs = arena.allocate((long) INPUT_BYTES * maxRows, 16);
+    this.deviceInputs = own(context.allocate(inputs.byteSize()));
+    this.hostRow = arena.allocate(4L * Math.max(config.vocabulary(), maxRows), 64);
+  }
+
+  private DeviceMemory floats(int columns) {
+    return own(context.allocate((long) maxRows * columns * Float.BYTES));
+  }
+
+  private <T extends AutoCloseable> T own(T each) {
+    owned.add(each);
+    return each;
+  }
+
+  long weightBytes() {
+    return weights.bytes();
+  }
+
+  /** Sets the listener that times the parts of a step. */
+  void setListener(StepTimingListener by) {
+    listener = by;
+  }
+
+  /** Starts a step of sequences that share their resources. */
+  void begin(CacheResources cacheResources) {
+    resources = cacheResources;
+    table.clear();
+    chunks.clear();
+    dequantized.clear();
+    rows = 0;
+    logitRowCount = 0;
+  }
+
+  /** Returns whether a row of a sequence with a number of pages still fits. */
+  boolean fits(int pageCount) {
+    return rows < maxRows && table.entries() + pageCount <= MAX_ENTRIES;
+  }
+
+  /** Grows the dequantization workspace for the sequence's pages, if memory is available. */
+  void reserveForChunk(SequencePages sequence) {
+    dequantized.ensureCapacity(sequence.quantizedPages());
+  }
+
+  /** Returns whether the rows of a sequence can form a chunk in some part of a step. */
+  boolean canChunk(SequencePages sequence) {
+    return !resources.dequantizesForPrefill()
+        || sequence.quantizedPages() <= dequantized.capacity();
+  }
+
+  /** Returns whether they can form a chunk in the current part. */
+  boolean canChunkNow(SequencePages sequence) {
+    return !resources.dequantizesForPrefill()
+        || sequence.quantizedPages() <= dequantized.remaining();
+  }
+
+  int rowsLeft() {
+    return maxRows - rows;
+  }
+
+  /**
+   * Adds a row whose position is reserved.
+   *
+   * @param wanted whether to compute its logits
+   */
+  void add(SequencePages sequence, int token, int position, boolean wanted) {
+    sequence.addTo(table, position + 1);
+    addRow(sequence, token, position, wanted);
+  }
+
+  /** Starts a chunk; its rows are added next. */
+  void beginChunk(SequencePages sequence, int position, int count) {
+    int firstEntry = table.entries();
+    int firstTable =
+        sequence.addChunkTo(
+            table,
+            position,
+            position + count,
+            resources.dequantizesForPrefill() ? dequantized : null);
+    int sinks = resources.cacheConfig().sinks();
+    chunks.add(rows, count, position, firstEntry, sequence.quantizedPages(), sinks, firstTable);
+  }
+
+  /** Adds a row to the current chunk. */
+  void addRow(SequencePages sequence, int token, int position, boolean wanted) {
+    slots[rows] = sequence.slot(position);
+    tokens[rows] = token;
+    positions[rows] = position;
+    if (wanted) {
+      logitRows[logitRowCount++] = rows;
+    }
+    rows++;
+  }
+
+  int rows() {
+    return rows;
+  }
+
+  private long tokensAt() {
+    return 8L * maxRows;
+  }
+
+  private long positionsAt() {
+    return 12L * maxRows;
+  }
+
+  private long logitRowsAt() {
+    return 16L * maxRows;
+  }
+
+  /** Submits the step without waiting for it. */
+  void run() {
+    MemorySegment.copy(slots, 0, inputs, JAVA_LONG, 0, rows);
+    MemorySegment.copy(tokens, 0, inputs, JAVA_INT, tokensAt(), rows);
+    MemorySegment.copy(positions, 0, inputs, JAVA_INT, positionsAt(), rows);
+    MemorySegment.copy(logitRows, 0, inputs, JAVA_INT, logitRowsAt(), logitRowCount);
+    deviceInputs.upload(stream, 0, inputs, inputs.byteSize());
+    table.upload(stream);
+    chunks.upload(stream);
+    dequantized.upload(stream);
+    if (table.sequences() > 0) {
+      resources.attention().plan(table);
+    }
+    if (listener == StepTimingListener.NONE) {
+      graphs.run(shape(), this::launch);
+    } else {
+      runProfiled();
+    }
+  }
+
+  /** Runs the step and waits for it, because its graph is discarded. */
+  private void runProfiled() {
+    try (CudaGraph once = stream.capture(this::launch)) {
+      once.launch(stream);
+      stream.synchronize();
+    }
+  }
+
+  private StepGraphCache.Shape shape() {
+    int singles = table.sequences();
+    PagedAttention.LaunchPlan cut = singles > 0 ? resources.attention().launchPlan() : null;
+    return new StepGraphCache.Shape(
+        resources.cacheConfig(),
+        rows,
+        logitRowCount,
+        singles,
+        cut,
+        chunks.count(),
+        chunkBlocks(),
+        dequantized.grids());
+  }
+
+  /** Returns the thread blocks of the longest chunk per KV head. */
+  private int chunkBlocks() {
+    return chunks.count() == 0
+        ? 0
+        : resources.prefillAttention().orElseThrow().blocks(chunks.maxRows());
+  }
+
+  private void attend(LayerOffsets offsets) {
+    if (table.sequences() > 0) {
+      resources.attention().selectLayer(offsets);
+      resources.attention().attend(stream, queries.address(), attentionOutput.address(), false);
+    }
+    if (chunks.count() > 0) {
+      resources
+          .attention()
+          .observePrefill(
+              stream,
+              chunks,
+              new AuxiliaryKernels.Call(
+                  table, offsets, queries.address(), attentionOutput.address()));
+      resources.dequantize(stream, dequantized, offsets.layer());
+      resources
+          .prefillAttention()
+          .orElseThrow()
+          .attend(stream, chunks, chunkBlocks(), table, offsets, queries, attentionOutput);
+    }
+  }
+
+  private void launch() {
+    long slotsAddress = deviceInputs.address();
+    long positionsOfRows = slotsAddress + positionsAt();
+    listener.begin(stream);
+    kernels.embed(weights.embedding(), slotsAddress + tokensAt(), rows, x);
+    listener.end(stream, "embedding");
+    DeviceMemory added = null;
+    for (int i = 0; i < config.layers(); i++) {
+      DeviceWeights.Layer layer = weights.layers().get(i);
+      LayerOffsets offsets = resources.offsets(i);
+      kernels.normalize(x, added, layer.attentionNorm(), rows, 0, hiddenActivations);
+      listener.end(stream, "add, norm");
+      kernels.multiply(layer.projections(), hiddenActivations, rows, projected);
+      listener.end(stream, "product q k v");
+      kernels.rotate(
+          projected,
+          layer,
+          weights.frequencies(),
+          positionsOfRows,
+          slotsAddress,
+          offsets.fp16(),
+          queries,
+          rows);
+      listener.end(stream, "turn, append");
+      attend(offsets);
+      listener.end(stream, "attention");
+      kernels.quantizeHalves(
+          attentionOutput, config.queryHeads() * config.headDim(), rows, hiddenActivations);
+      listener.end(stream, "round");
+      kernels.multiply(layer.output(), hiddenActivations, rows, update);
+      listener.end(stream, "product output");
+      kernels.normalize(x, update, layer.feedForwardNorm(), rows, 0, hiddenActivations);
+      listener.end(stream, "add, norm");
+      kernels.multiply(layer.gateAndUp(), hiddenActivations, rows, gateAndUp);
+      listener.end(stream, "product gate up");
+      kernels.activate(gateAndUp, config.feedForward(), rows, feedForwardActivations);
+      listener.end(stream, "silu");
+      kernels.multiply(layer.down(), feedForwardActivations, rows, update);
+      listener.end(stream, "product down");
+      added = update;
+    }
+    if (logitRowCount > 0) {
+      kernels.normalize(
+          x,
+          added,
+          weights.outputNorm(),
+          logitRowCount,
+          slotsAddress + logitRowsAt(),
+          hiddenActivations);
+      listener.end(stream, "add, norm");
+      kernels.multiply(weights.output(), hiddenActivations, logitRowCount, logits);
+      listener.end(stream, "product logits");
+      kernels.argmax(logits, config.vocabulary(), logitRowCount, argmaxTokens);
+      listener.end(stream, "likeliest");
+    }
+  }
+
+  /** Waits for the step and returns the argmax tokens of rows with logits. */
+  int[] argmaxTokens() {
+    if (logitRowCount > 0) {
+      argmaxTokens.download(stream, 0, hostRow, (long) logitRowCount * Integer.BYTES);
+    }
+    stream.synchronize();
+    int[] found = new int[logitRowCount];
+    MemorySegment.copy(hostRow, JAVA_INT, 0, found, 0, logitRowCount);
+    return found;
+  }
+
+  /** Reads the logits of a row by its index among rows with logits. */
+  void logits(int index, float[] out, int at) {
+    int columns = config.vocabulary();
+    logits.download(stream, 4L * index * columns, hostRow, 4L * columns);
+    stream.synchronize();
+    MemorySegment.copy(hostRow, JAVA_FLOAT, 0, out, at, columns);
+  }
+
+  @Override
+  public void close() {
+    Resources.closeAll(owned);
+  }
+}

@@ -1,0 +1,155 @@
+package dev.kvasir.cuda.engine;
+
+import dev.kvasir.cuda.formats.CacheResources;
+import dev.kvasir.cuda.formats.PrefillAttention;
+import dev.kvasir.engine.Batch;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/**
+ * One step of a batch on a device. It runs in several parts if sequences have different cache
+ * configurations or rows do not fit. Rows of a sequence stay in order, so later parts see earlier
+ * ones.
+ */
+final class DeviceStep {
+  private final DeviceDecoder decoder;
+  private final Batch batch;
+  private final int[] logitsOf; // index of a row's logits, -1 for none
+  private final int[] logitIndices; // indices of the current part
+  private int logitCount;
+
+  DeviceStep(DeviceDecoder decoder, Batch batch, int vocabulary) {
+    this.decoder = decoder;
+    this.batch = batch;
+    this.logitsOf = new int[batch.rows()];
+    this.logitIndices = new int[batch.logitRows()];
+    batch.allocateLogits(vocabulary);
+    Arrays.fill(logitsOf, -1);
+    for (int index = 0; index < batch.logitRows(); index++) {
+      logitsOf[batch.rowWithLogits(index)] = index;
+    }
+  }
+
+  void run() {
+    Set<CacheResources> distinct = new LinkedHashSet<>();
+    for (int i = 0; i < batch.sequences(); i++) {
+      if (!batch.hasFailed(i)) {
+        distinct.add(cache(i).resources());
+      }
+    }
+    distinct.forEach(this::run);
+  }
+
+  private DeviceCache cache(int sequence) {
+    return (DeviceCache) batch.cache(sequence);
+  }
+
+  /** Adds rows that attend one by one before chunks. */
+  private void run(CacheResources cacheResources) {
+    begin(cacheResources);
+    reserveForChunks(cacheResources);
+    for (int i = 0; i < batch.sequences(); i++) {
+      if (isOf(cacheResources, i) && !isChunked(cacheResources, i)) {
+        addRows(cacheResources, i);
+      }
+    }
+    for (int i = 0; i < batch.sequences(); i++) {
+      if (isOf(cacheResources, i) && isChunked(cacheResources, i)) {
+        addChunks(cacheResources, i);
+      }
+    }
+    finish();
+  }
+
+  private void reserveForChunks(CacheResources cacheResources) {
+    for (int i = 0; cacheResources.dequantizesForPrefill() && i < batch.sequences(); i++) {
+      if (isOf(cacheResources, i) && hasEnoughRows(i)) {
+        decoder.reserveForChunk(cache(i).pages());
+      }
+    }
+  }
+
+  private boolean isOf(CacheResources cacheResources, int sequence) {
+    return !batch.hasFailed(sequence) && cache(sequence).resources() == cacheResources;
+  }
+
+  private boolean isChunked(CacheResources cacheResources, int sequence) {
+    return cacheResources.prefillAttention().isPresent()
+        && hasEnoughRows(sequence)
+        && decoder.canChunk(cache(sequence).pages());
+  }
+
+  private boolean hasEnoughRows(int sequence) {
+    return batch.endRow(sequence) - batch.firstRow(sequence) >= PrefillAttention.MIN_ROWS;
+  }
+
+  private void begin(CacheResources cacheResources) {
+    decoder.begin(cacheResources);
+    logitCount = 0;
+  }
+
+  private void addRows(CacheResources cacheResources, int sequence) {
+    SequencePages pages = cache(sequence).pages();
+    for (int row = batch.firstRow(sequence); row < batch.endRow(sequence); row++) {
+      ensureCapacity(cacheResources, pages);
+      decoder.add(pages, batch.token(row), batch.position(row), noteLogits(row));
+    }
+  }
+
+  private void addChunks(CacheResources cacheResources, int sequence) {
+    SequencePages pages = cache(sequence).pages();
+    int end = batch.endRow(sequence);
+    for (int first = batch.firstRow(sequence), count; first < end; first += count) {
+      ensureCapacity(cacheResources, pages);
+      if (!decoder.canChunkNow(pages)) {
+        finish();
+        begin(cacheResources);
+      }
+      count = Math.min(end - first, decoder.rowsLeft());
+      decoder.beginChunk(pages, batch.position(first), count);
+      for (int row = first; row < first + count; row++) {
+        decoder.addRow(pages, batch.token(row), batch.position(row), noteLogits(row));
+      }
+    }
+  }
+
+  private void ensureCapacity(CacheResources cacheResources, SequencePages pages) {
+    if (!decoder.fits(pages.pages() + pages.tablePages())) {
+      finish();
+      begin(cacheResources);
+    }
+  }
+
+  /** Returns whether a row's logits are wanted and records their index. */
+  private boolean noteLogits(int row) {
+    boolean hasLogits = logitsOf[row] >= 0;
+    if (hasLogits) {
+      logitIndices[logitCount++] = logitsOf[row];
+    }
+    return hasLogits;
+  }
+
+  private void finish() {
+    if (decoder.rows() == 0) {
+      return;
+    }
+    decoder.run();
+    int[] likeliest = decoder.argmaxTokens();
+    for (int i = 0; i < logitCount; i++) {
+      report(i, logitIndices[i], likeliest[i]);
+    }
+  }
+
+  /**
+   * Reports a row's result. A row whose logits are NaN has no argmax; the sampler then rejects its
+   * logits.
+   */
+  private void report(int row, int index, int likeliest) {
+    if (batch.argmaxSuffices(index) && likeliest >= 0) {
+      batch.setArgmax(index, likeliest);
+    } else {
+      decoder.logits(row, batch.logits(), batch.logitsAt(index));
+    }
+  }
+}

@@ -1,0 +1,172 @@
+package dev.kvasir.cuda.formats;
+
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.driver.Resources;
+import dev.kvasir.cuda.memory.DequantizedPages;
+import dev.kvasir.cuda.memory.LayerOffsets;
+import dev.kvasir.cuda.memory.PagePool;
+import dev.kvasir.cuda.memory.PagePools;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Device resources shared by all caches of one configuration: page pools and kernels. All work goes
+ * into one stream, under one lock. The lock's owner must not allocate memory, since others may need
+ * the lock to free some.
+ *
+ * @param fp16Pool pages for new tokens
+ * @param packedPool pages for quantized tokens; null if nothing is quantized or pages are
+ *     requantized
+ * @param tablePool pages for sequence tables; null if the format has none
+ * @param levels pages of all widths; null unless the format requantizes
+ * @param tableFactory creates the tables of sequences
+ * @param operations quantizes, dequantizes and copies pages
+ * @param prefillAttention attention of many rows of a sequence; empty if rows are attended one by
+ *     one
+ */
+public record CacheResources(
+    DeviceCacheConfig cacheConfig,
+    PagePool fp16Pool,
+    PagePool packedPool,
+    PagePool tablePool,
+    PageLevels levels,
+    SequenceTableFactory tableFactory,
+    PageOperations operations,
+    PagedAttention attention,
+    Optional<PrefillAttention> prefillAttention,
+    ReentrantLock lock)
+    implements AutoCloseable {
+  /**
+   * Creates the resources of a cache configuration.
+   *
+   * @param maxRows maximum rows of a step
+   */
+  public static CacheResources open(
+      DeviceCacheConfig cacheConfig,
+      KernelModule module,
+      CudaStream stream,
+      PagePools pools,
+      AttentionShape shape,
+      int maxRows,
+      ReentrantLock lock) {
+    PageFormat format = cacheConfig.format();
+    int headDim = shape.headDim();
+    PagePool fp16Pool =
+        pools.pages(PageFormat.FP16.kernelName(), PageFormat.FP16.pageBytes(headDim));
+    PagePool packedPool =
+        format.isQuantized() && !format.requantizes()
+            ? pools.pages(format.kernelName(), format.pageBytes(headDim))
+            : null;
+    int tableBytes = format.tableBytes(headDim);
+    PagePool tablePool =
+        tableBytes > 0 ? pools.pages(format.kernelName() + " tables", tableBytes) : null;
+    PageOperations operations =
+        new PageOperations(
+            module.context(),
+            stream,
+            format.newQuantizer(module, stream, cacheConfig, shape),
+            new PageQuantizer.LayerStrides(
+                pools.layers(), fp16Pool.layerStride(), stride(packedPool), stride(tablePool)),
+            fp16Pool.pageBytes(),
+            tablePool == null ? 0 : tablePool.pageBytes());
+    PagedAttention attention = new PagedAttention(module, stream, format, shape, maxRows);
+    return new CacheResources(
+        cacheConfig,
+        fp16Pool,
+        packedPool,
+        tablePool,
+        format.newLevels(module, shape, fp16Pool, pools),
+        format.newTableFactory(module, shape, pools),
+        operations,
+        attention,
+        PrefillAttention.of(module, format, shape),
+        lock);
+  }
+
+  private static long stride(PagePool pool) {
+    return pool == null ? 0 : pool.layerStride();
+  }
+
+  public boolean quantizes() {
+    return cacheConfig.format().isQuantized();
+  }
+
+  /** Returns whether every fp16 page has a packed page reserved for it. */
+  public boolean reservesPacked() {
+    return packedPool != null;
+  }
+
+  /** Returns the bytes of fp16 pages together with their reserved packed pages. */
+  public long bytes(int pages) {
+    return pages
+        * (fp16Pool.totalPageBytes() + (reservesPacked() ? packedPool.totalPageBytes() : 0));
+  }
+
+  /** Returns the bytes of a table page in all layers. */
+  public long tableBytes() {
+    return tablePool == null ? 0 : tablePool.totalPageBytes();
+  }
+
+  /** Returns the offsets of a layer's pages. */
+  public LayerOffsets offsets(int layer) {
+    return new LayerOffsets(
+        layer,
+        levels != null ? levels.offset(1, layer) : layer * stride(packedPool),
+        layer * fp16Pool.layerStride(),
+        layer * stride(tablePool),
+        levels == null ? 0 : levels.offset(2, layer),
+        levels == null ? 0 : levels.offset(3, layer));
+  }
+
+  /** Returns whether prefill reads dequantized copies of packed pages. */
+  public boolean dequantizesForPrefill() {
+    return prefillAttention.isPresent() && prefillAttention.get().dequantizes();
+  }
+
+  /** Dequantizes the listed pages of one layer. */
+  public void dequantize(CudaStream stream, DequantizedPages listed, int layer) {
+    if (levels == null) {
+      dequantize(
+          listed,
+          0,
+          (pages, pairs) ->
+              operations.dequantizeLayer(stream, pages, pairs, listed.metadataAddress(), layer));
+      return;
+    }
+    for (int level = 1; level < levels.count(); level++) {
+      int current = level;
+      dequantize(
+          listed,
+          level - 1,
+          (pages, pairs) -> levels.dequantizeLayer(stream, pages, pairs, current, layer));
+    }
+  }
+
+  private interface DequantizeTask {
+    void launch(int pages, long pairs);
+  }
+
+  private static void dequantize(DequantizedPages listed, int width, DequantizeTask expansion) {
+    if (listed.grid(width) > 0) {
+      expansion.launch(listed.grid(width), listed.pairsAddress(width));
+    }
+  }
+
+  /** Runs work that submits to the stream, under the lock. */
+  public void submit(Runnable work) {
+    lock.lock();
+    try {
+      operations.enter();
+      work.run();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void close() {
+    Resources.closeAll(operations, attention, tableFactory);
+  }
+}

@@ -1,0 +1,149 @@
+package dev.kvasir.cuda.formats;
+
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.memory.PagePool;
+import dev.kvasir.cuda.memory.PagePools;
+import java.util.SortedSet;
+
+/**
+ * The format of a sequence's older pages on a device, with the kernels that quantize and read them.
+ * Sinks and the residual window are always fp16. A format describes what its kernels need; {@link
+ * PageFormatProvider} maps caches to formats.
+ */
+public interface PageFormat {
+  /** Unquantized fp16. */
+  PageFormat FP16 = new Fp16Format();
+
+  /** Returns the bits of a code. */
+  int bits();
+
+  default boolean isQuantized() {
+    return true;
+  }
+
+  /** Returns whether packed pages may be requantized to fewer bits. */
+  default boolean requantizes() {
+    return false;
+  }
+
+  /** Returns the number of consecutive blocks that are quantized together. */
+  default int blocksPerRun() {
+    return 1;
+  }
+
+  /** Returns the format's part of kernel names. */
+  String kernelName();
+
+  /** Returns the bytes of a page: 64 tokens of one KV head. */
+  int pageBytes(int headDim);
+
+  /** Returns the bytes that a warp reads at a time. */
+  default int unitBytes(int headDim) {
+    return pageBytes(headDim);
+  }
+
+  /** Returns the number of such units per page. */
+  default int pageUnits() {
+    return 1;
+  }
+
+  /** Returns the head dimensions with kernels. */
+  default SortedSet<Integer> headDims() {
+    return HeadBlocks.HEAD_DIMS;
+  }
+
+  /** Returns the maximum number of query heads per thread block. */
+  int maxHeads(int headDim);
+
+  /** Returns whether prefill reads packed pages directly; otherwise they are dequantized first. */
+  default boolean prefillReadsPacked() {
+    return false;
+  }
+
+  /** Returns whether quantization depends on positions alone, at multiples of 256 tokens. */
+  default boolean isQuantizedByPosition() {
+    return true;
+  }
+
+  /** Returns the shared memory of a warp, without its ring buffer. */
+  default int warpBytes() {
+    return 0;
+  }
+
+  /** Returns the shared memory of a block, without that of its warps. */
+  default int blockBytes() {
+    return 0;
+  }
+
+  /** Returns the maximum number of warps per block, limited by registers. */
+  default int maxWarps() {
+    return HeadBlocks.MAX_WARPS;
+  }
+
+  /**
+   * Creates the quantizer of this format; null if nothing is quantized.
+   *
+   * @param cacheConfig supplies the group sizes
+   */
+  PageQuantizer newQuantizer(
+      KernelModule module, CudaStream stream, DeviceCacheConfig cacheConfig, AttentionShape shape);
+
+  /** Creates the kernels that run before and after attention. */
+  default AuxiliaryKernels newAuxiliaryKernels(
+      KernelModule module, CudaStream stream, AttentionShape shape, int maxSequences) {
+    return AuxiliaryKernels.NONE;
+  }
+
+  /** Returns the bytes of a table page of one KV head; 0 if the format has no tables. */
+  default int tableBytes(int headDim) {
+    return 0;
+  }
+
+  /** Returns the maximum number of table pages of a sequence. */
+  default int tablePages(int blocks) {
+    return 0;
+  }
+
+  /** Returns the maximum number of entries in a table page. */
+  default int tableEntries() {
+    return 0;
+  }
+
+  /** Creates what all sequences of a cache configuration need for their tables. */
+  default SequenceTableFactory newTableFactory(
+      KernelModule module, AttentionShape shape, PagePools pools) {
+    return SequenceTableFactory.NONE;
+  }
+
+  /** Creates the levels of a format that requantizes; null for other formats. */
+  default PageLevels newLevels(
+      KernelModule module, AttentionShape shape, PagePool fp16Pool, PagePools pools) {
+    return null;
+  }
+
+  /** Returns whether packed pages contain addresses, which benchmarks must not overwrite. */
+  default boolean pagesHoldAddresses() {
+    return false;
+  }
+
+  /**
+   * Returns the maximum bytes of blocks outside pages.
+   *
+   * @param spec cache that uses this format
+   * @param context profile of the cache
+   * @param blocks number of packed blocks
+   */
+  default long extraBytes(CacheSpec spec, CacheContext context, CacheShape shape, int blocks) {
+    return 0;
+  }
+
+  /** Returns the bytes on a device that all sequences of a model share. */
+  default long sharedBytes(CacheShape shape) {
+    return 0;
+  }
+}

@@ -1,0 +1,12 @@
+package dev.kvasir.cuda.formats;
+
+/** Creates the tables of sequences and owns what all sequences of a cache configuration share. */
+public interface SequenceTableFactory extends AutoCloseable {
+  SequenceTableFactory NONE = resources -> SequenceTables.NONE;
+
+  /** Creates the tables of a new sequence. */
+  SequenceTables newTables(CacheResources resources);
+
+  @Override
+  default void close() {}
+}

@@ -1,0 +1,191 @@
+package dev.kvasir.cuda.formats.commvq;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+
+import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.Int8Codebooks;
+import dev.kvasir.kernel.RopeTable;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The layout of the codebooks of one KV head as device attention reads them.
+ *
+ * <pre>
+ * keys     (stages, 64) times 128 signed bytes, first rows only: second rows are first rows rotated
+ *          by a quarter turn
+ *          (4 quads) times (units, x and y of the mean) as halves, headDim / 8 pairs each
+ *          f32 factor
+ * values   (bins / 16 + 1) times (headDim / 16) chunks, as values of 16 tokens in an fp16 page
+ * </pre>
+ *
+ * A row of keys has 16 bytes for each quad of a warp: x and y of eight pairs. With 128 channels the
+ * next eight pairs of each quad follow. With 64 channels the same bytes are repeated, so that two
+ * tokens that a warp reads at once use different halves. Units are divided by a power of two, and
+ * scales are multiplied by it, so that both fit the range of halves. Bins are (sets / 8, 64 rows, 8
+ * sets); the row after the last bin is the mean.
+ */
+record CodebookTableLayout(int headDim, int stages) {
+  private static final int ROWS = Int8Codebooks.CODEWORDS;
+  private static final int QUADS = 4;
+  private static final int ROW_BYTES = 128;
+  private static final int PAIRS_OF_CHUNK = 8;
+  private static final int ALIGNMENT = 128;
+  private static final int BIN_SETS = 8;
+  private static final int TILE = Fp16Page.TILE_TOKENS;
+
+  private int quadPairs() {
+    return headDim / 2 / QUADS;
+  }
+
+  /** Returns the bytes of a key table that all tokens share: rows, units and means. */
+  int sharedKeyBytes() {
+    return factorAt();
+  }
+
+  private int rowBytes() {
+    return stages * ROWS * ROW_BYTES;
+  }
+
+  private int factorAt() {
+    return rowBytes() + QUADS * 3 * quadPairs() * Short.BYTES;
+  }
+
+  int keyBytes() {
+    return Math.ceilDiv(factorAt() + Float.BYTES, ALIGNMENT) * ALIGNMENT;
+  }
+
+  int bins() {
+    return Math.ceilDiv(2 * stages, BIN_SETS) * BIN_SETS * ROWS;
+  }
+
+  private int tileBytes() {
+    return headDim / 16 * Fp16Page.CHUNK_BYTES;
+  }
+
+  int valueBytes() {
+    return (bins() / TILE + 1) * tileBytes();
+  }
+
+  /** Returns the bytes of a warp's bins, which sum weights, and of its weights of a page. */
+  int warpBytes() {
+    return (bins() + Fp16Page.TOKENS) * QUADS * Float.BYTES;
+  }
+
+  /**
+   * Returns the bin that sums the weights of a row; it is also the row's index in the value table.
+   */
+  static int bin(int set, int row) {
+    return (set / BIN_SETS * ROWS + row) * BIN_SETS + set % BIN_SETS;
+  }
+
+  /** Returns the byte offset of an element in a value table. */
+  int valueAt(int bin, int channel) {
+    int column = bin % TILE;
+    int row = channel % (headDim / 2);
+    int lane = 4 * (row % 8) + column % 8 / 2;
+    int word = channel / (headDim / 2) + 2 * (column / 8);
+    return bin / TILE * tileBytes()
+        + row / 8 * Fp16Page.CHUNK_BYTES
+        + 16 * lane
+        + Integer.BYTES * word
+        + Short.BYTES * (bin % 2);
+  }
+
+  /** Writes the key rows of a head to zeroed memory. */
+  void putKeys(Int8Codebooks codebooks, MemorySegment to) {
+    int pairs = codebooks.pairs();
+    for (int stage = 0; stage < stages; stage++) {
+      for (int row = 0; row < ROWS; row++) {
+        int from = 2 * (2 * stage * ROWS + row) * pairs; // of the stage's first rows
+        for (int at = 0; at < ROW_BYTES; at += 2) {
+          int pair = pairAt(at);
+          long place = (long) (stage * ROWS + row) * ROW_BYTES + at;
+          to.set(JAVA_BYTE, place, signed(codebooks.codewords()[from + 2 * pair]));
+          to.set(JAVA_BYTE, place + 1, signed(codebooks.codewords()[from + 2 * pair + 1]));
+        }
+      }
+    }
+    float factor = factor(codebooks.units());
+    for (int pair = 0; pair < headDim / 2; pair++) {
+      int at =
+          rowBytes() + Short.BYTES * (pair / quadPairs() * 3 * quadPairs() + pair % quadPairs());
+      putHalf(to, at, codebooks.units()[pair] / factor);
+      putHalf(to, at + Short.BYTES * quadPairs(), codebooks.mean()[pair]);
+      putHalf(to, at + 2 * Short.BYTES * quadPairs(), codebooks.mean()[pairs + pair]);
+    }
+    to.set(JAVA_FLOAT_UNALIGNED, factorAt(), factor);
+  }
+
+  private static byte signed(byte fixed) {
+    return (byte) (fixed - Int8Codebooks.ZERO_POINT);
+  }
+
+  /** Returns the pair stored at a byte of a row. */
+  private int pairAt(int at) {
+    int half = at / 64;
+    int quad = at % 64 / 16;
+    int chunk = quadPairs() > PAIRS_OF_CHUNK ? PAIRS_OF_CHUNK * half : 0;
+    return quad * quadPairs() + chunk + at % 16 / 2;
+  }
+
+  /** Returns the power of two that is greater than the largest unit and at most twice as large. */
+  private static float factor(float[] units) {
+    float largest = 0;
+    for (float unit : units) {
+      largest = Math.max(largest, unit);
+    }
+    return largest == 0 ? 1 : Math.scalb(1f, Math.getExponent(largest) + 1);
+  }
+
+  private static void putHalf(MemorySegment to, int at, float value) {
+    to.set(JAVA_SHORT_UNALIGNED, at, Float.floatToFloat16(value));
+  }
+
+  /**
+   * Writes the value rows of a head to zeroed memory.
+   *
+   * @param rows halves // (sets, 64, headDim)
+   */
+  void putValues(DenseMatrix rows, float[] mean, MemorySegment to) {
+    for (int set = 0; set < 2 * stages; set++) {
+      for (int row = 0; row < ROWS; row++) {
+        long from = (long) (set * ROWS + row) * headDim * Short.BYTES;
+        for (int channel = 0; channel < headDim; channel++) {
+          short half = rows.data().get(JAVA_SHORT_UNALIGNED, from + (long) Short.BYTES * channel);
+          to.set(JAVA_SHORT_UNALIGNED, valueAt(bin(set, row), channel), half);
+        }
+      }
+    }
+    for (int channel = 0; channel < headDim; channel++) {
+      putHalf(to, valueAt(bins(), channel), mean[channel]);
+    }
+  }
+
+  private int ropeStride() {
+    return (headDim / 32 | 1) * 64;
+  }
+
+  /** Returns the bytes written by {@link #putRope}. */
+  int ropeBytes() {
+    return Fp16Page.TOKENS * ropeStride();
+  }
+
+  /**
+   * Writes cosines and sines of token indices in a page, as halves in lane order: (64 tokens,
+   * headDim / 32, 4 quads) times four cosines and four sines.
+   */
+  void putRope(RopeTable table, MemorySegment to) {
+    for (int token = 0; token < Fp16Page.TOKENS; token++) {
+      for (int pair = 0; pair < headDim / 2; pair++) {
+        int own = pair % quadPairs();
+        int at =
+            token * ropeStride() + own / 4 * 64 + pair / quadPairs() * 16 + Short.BYTES * (own % 4);
+        putHalf(to, at, table.cosines()[token * table.pairs() + pair]);
+        putHalf(to, at + 4 * Short.BYTES, table.sines()[token * table.pairs() + pair]);
+      }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+package dev.kvasir.cuda.formats.commvq;
+
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.commvq.CommvqProfile;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.Device;
+import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.formats.AuxiliaryKernels;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.HeadBlocks;
+import dev.kvasir.cuda.formats.PageFormat;
+import dev.kvasir.cuda.formats.PageQuantizer;
+import dev.kvasir.cuda.formats.SequenceTableFactory;
+import dev.kvasir.cuda.memory.PagePools;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * CommVQ: indices of codebook rows, as in {@link CodebookPage}. Attention runs two kernels. The
+ * first computes scores of keys from their rows ({@link CommvqScoreKernels}); the second computes
+ * outputs, for which weights are summed by row.
+ *
+ * @param bits approximate bits per channel: 1 or 2
+ * @param codebooks null if only sizes are needed
+ */
+public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements PageFormat {
+  /** Bit widths with kernels. */
+  static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2));
+
+  /** Limit set by the registers of the kernel. */
+  private static final int MAX_WARPS = 12;
+
+  @Override
+  public String kernelName() {
+    return "commvq" + bits;
+  }
+
+  CodebookPage page(int headDim) {
+    return new CodebookPage(CommvqProfile.stages(bits, headDim));
+  }
+
+  private CodebookTableLayout layout(int headDim) {
+    return new CodebookTableLayout(headDim, CommvqProfile.stages(bits, headDim));
+  }
+
+  /** Rejects a device whose thread blocks have too little shared memory for the codebooks. */
+  void requireSharedMemory(Device device, int bytes) {
+    if (bytes > device.sharedMemoryBytes()) {
+      throw new DeviceException(
+          "%s has %,d bytes of shared memory for a block; pages of %s take %,d"
+              .formatted(device.name(), device.sharedMemoryBytes(), this, bytes));
+    }
+  }
+
+  @Override
+  public int pageBytes(int headDim) {
+    return page(headDim).bytes();
+  }
+
+  /** Returns the bytes of a warp's bins; pages are not copied to shared memory. */
+  @Override
+  public int unitBytes(int headDim) {
+    return layout(headDim).warpBytes();
+  }
+
+  @Override
+  public int maxWarps() {
+    return MAX_WARPS;
+  }
+
+  @Override
+  public SortedSet<Integer> headDims() {
+    return HeadBlocks.COMMON_HEAD_DIMS;
+  }
+
+  @Override
+  public int maxHeads(int headDim) {
+    return HeadBlocks.SET_HEADS;
+  }
+
+  @Override
+  public boolean isQuantizedByPosition() {
+    return false;
+  }
+
+  @Override
+  public PageQuantizer newQuantizer(
+      KernelModule module, CudaStream stream, DeviceCacheConfig cacheConfig, AttentionShape shape) {
+    return new CommvqPageQuantizer(module, stream, this, shape);
+  }
+
+  @Override
+  public SequenceTableFactory newTableFactory(
+      KernelModule module, AttentionShape shape, PagePools pools) {
+    return resources -> BlockPositions.INSTANCE;
+  }
+
+  /** Returns the bytes of the codebooks. */
+  @Override
+  public long sharedBytes(CacheShape shape) {
+    int headDim = shape.headDim();
+    return DeviceCodebooks.bytes(shape.layers(), shape.kvHeads(), headDim, page(headDim).stages());
+  }
+
+  @Override
+  public AuxiliaryKernels newAuxiliaryKernels(
+      KernelModule module, CudaStream stream, AttentionShape shape, int maxSequences) {
+    return new CommvqScoreKernels(module, stream, this, shape);
+  }
+
+  @Override
+  public String toString() {
+    return "commvq:" + bits;
+  }
+}

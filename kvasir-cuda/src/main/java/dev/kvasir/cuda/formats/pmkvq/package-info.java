@@ -1,0 +1,8 @@
+/**
+ * Pages of PM-KVQ: codes that are requantized from 16 bits down. {@link PmkvqFormat} describes them
+ * and {@link BitWidthPools} holds the pages of each width, with the kernels that requantize them.
+ *
+ * <p>May use {@code driver}, {@code memory}, {@code formats} and the codec of the method in
+ * kvasir-core.
+ */
+package dev.kvasir.cuda.formats.pmkvq;

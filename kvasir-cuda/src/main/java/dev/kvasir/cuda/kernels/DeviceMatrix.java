@@ -1,0 +1,142 @@
+package dev.kvasir.cuda.kernels;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.kvasir.cuda.driver.CudaContext;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.Resources;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgmlType;
+import dev.kvasir.format.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * A weight matrix on a device, in tiles that are operands of matrix instructions. Rows are padded
+ * with zeros to a multiple of 32.
+ *
+ * @param scales null if the format has none
+ * @param minimums null if the format has none
+ */
+record DeviceMatrix(
+    WeightFormat format,
+    int rows,
+    int columns,
+    DeviceMemory codes,
+    DeviceMemory scales,
+    DeviceMemory minimums)
+    implements AutoCloseable {
+  private static final int ROW_STEP = 32;
+
+  /**
+   * @throws InvalidInputException if there are no kernels for the tensor's type
+   */
+  static WeightFormat format(String file, Tensor tensor) {
+    return WeightFormat.of(tensor.type())
+        .orElseThrow(
+            () ->
+                new InvalidInputException(
+                    "%s: tensor '%s' has type %s, which a device has no kernels for"
+                        .formatted(file, tensor.name(), tensor.type())));
+  }
+
+  /** Uploads matrices of one format and width, stacked vertically. */
+  static DeviceMatrix of(
+      CudaContext context, CudaStream stream, WeightFormat format, List<Tensor> stacked) {
+    int columns = (int) stacked.getFirst().shape()[1];
+    int rows = stacked.stream().mapToInt(each -> (int) each.shape()[0]).sum();
+    DeviceMatrix matrix = empty(context, format, rows, columns);
+    try (WeightTiles tiles = new WeightTiles(format, columns, chunks(rows, columns))) {
+      int firstRow = 0;
+      for (Tensor each : stacked) {
+        tiles.write(each, firstRow);
+        firstRow += (int) each.shape()[0];
+      }
+      upload(stream, matrix.codes, tiles.codes());
+      upload(stream, matrix.scales, tiles.scales());
+      upload(stream, matrix.minimums, tiles.minimums());
+      stream.synchronize();
+    }
+    return matrix;
+  }
+
+  private static void upload(CudaStream stream, DeviceMemory memory, MemorySegment source) {
+    if (memory != null) {
+      memory.upload(stream, 0, source, source.byteSize());
+    }
+  }
+
+  private static long chunks(int rows, int columns) {
+    long tiles = Math.ceilDiv(rows, ROW_STEP) * (long) (ROW_STEP / WeightFormat.TILE_ROWS);
+    return tiles * (columns / WeightFormat.COLUMNS);
+  }
+
+  /** Returns the bytes of a matrix on a device. */
+  static long bytes(WeightFormat format, int rows, int columns) {
+    return chunks(rows, columns)
+        * (format.codeBytes() + format.scaleBytes() + format.minimumBytes());
+  }
+
+  private static DeviceMatrix empty(
+      CudaContext context, WeightFormat format, int rows, int columns) {
+    long chunks = chunks(rows, columns);
+    return new DeviceMatrix(
+        format,
+        rows,
+        columns,
+        memory(context, chunks * format.codeBytes()),
+        memory(context, chunks * format.scaleBytes()),
+        memory(context, chunks * format.minimumBytes()));
+  }
+
+  private static DeviceMemory memory(CudaContext context, long bytes) {
+    return bytes == 0 ? null : context.allocate(bytes);
+  }
+
+  /** Returns a random matrix for benchmarks; the same 32 rows repeat. */
+  static DeviceMatrix random(
+      CudaContext context, CudaStream stream, GgmlType type, int rows, int columns) {
+    WeightFormat format = WeightFormat.of(type).orElseThrow();
+    DeviceMatrix matrix = empty(context, format, rows, columns);
+    try (WeightTiles tiles = new WeightTiles(format, columns, chunks(ROW_STEP, columns))) {
+      tiles.write(RandomTensor.of(type, ROW_STEP, columns, 1), 0);
+      repeat(stream, matrix.codes, tiles.codes());
+      repeat(stream, matrix.scales, tiles.scales());
+      repeat(stream, matrix.minimums, tiles.minimums());
+    }
+    return matrix;
+  }
+
+  private static void repeat(CudaStream stream, DeviceMemory memory, MemorySegment source) {
+    if (memory != null) {
+      memory.fillRepeating(
+          stream, (int) source.byteSize(), (bytes, random) -> source.asByteBuffer().get(bytes));
+    }
+  }
+
+  /** Writes the addresses of the weights as the first launch arguments. */
+  void set(MemorySegment arguments) {
+    arguments.set(JAVA_LONG, 0, codes.address());
+    arguments.set(JAVA_LONG, 8, address(scales));
+    arguments.set(JAVA_LONG, 16, address(minimums));
+  }
+
+  /** Returns the device address; 0 for null. */
+  static long address(DeviceMemory memory) {
+    return memory == null ? 0 : memory.address();
+  }
+
+  long bytes() {
+    return bytes(codes) + bytes(scales) + bytes(minimums);
+  }
+
+  private static long bytes(DeviceMemory memory) {
+    return memory == null ? 0 : memory.bytes();
+  }
+
+  @Override
+  public void close() {
+    Resources.closeAll(codes, scales, minimums);
+  }
+}

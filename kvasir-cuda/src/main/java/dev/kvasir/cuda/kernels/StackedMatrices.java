@@ -1,0 +1,25 @@
+package dev.kvasir.cuda.kernels;
+
+import dev.kvasir.cuda.driver.Resources;
+import java.util.List;
+
+/** Vertically stacked matrices of one width, multiplied with the same activations. */
+record StackedMatrices(List<DeviceMatrix> parts) implements AutoCloseable {
+  /** Returns the number of rows of all matrices. */
+  int rows() {
+    return parts.stream().mapToInt(DeviceMatrix::rows).sum();
+  }
+
+  boolean hasHalves() {
+    return parts.stream().anyMatch(part -> part.format() == WeightFormat.HALVES);
+  }
+
+  long bytes() {
+    return parts.stream().mapToLong(DeviceMatrix::bytes).sum();
+  }
+
+  @Override
+  public void close() {
+    Resources.closeAll(parts.toArray(AutoCloseable[]::new));
+  }
+}

@@ -1,0 +1,122 @@
+package dev.kvasir.cuda.engine;
+
+import static dev.kvasir.cuda.engine.BundledModel.logits;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.cuda.driver.NeedsDevice;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.model.EngineProvider;
+import dev.kvasir.model.ModelConfig;
+import dev.kvasir.profile.Profile;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The bundled model and its codebooks on a device, compared with the host. */
+@NeedsDevice
+class CommvqEngineTest {
+  private static final Optional<Profile> PROFILE = Model.bundledProfile();
+
+  private CudaEngine engine;
+
+  @BeforeEach
+  void open() {
+    try (GgufFile file = Model.openBundled()) {
+      engine =
+          (CudaEngine)
+              new CudaProvider()
+                  .open(
+                      new EngineProvider.LoadRequest(
+                          file,
+                          ModelConfig.of(file),
+                          List.of(CacheSpec.parse("commvq:1")),
+                          Long.MAX_VALUE,
+                          (done, all) -> {}));
+    }
+  }
+
+  @AfterEach
+  void closingFreesAllMemory() {
+    if (engine != null) {
+      assertThat(engine.memory().usedBytes()).as("bytes of pages that nobody holds").isZero();
+      engine.close();
+      assertThat(engine.bytes()).as("bytes that were not given back").isZero();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"commvq:1", "commvq:2"})
+  void logitsMatchTheHostUpToRounding(String spec) throws IOException {
+    new HostComparison(engine, PROFILE).checkDivergence(spec, 0, 2000, (with, cache) -> {});
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"commvq:1", "commvq:2,sinks=0"})
+  void decodingAfterAPromptMatchesTheHost(String spec) throws IOException {
+    int[] prose = BundledModel.prose();
+    new HostComparison(engine, PROFILE)
+        .checkDivergence(
+            spec,
+            900,
+            400,
+            (with, cache) -> {
+              for (int from = 0; from < 900; from += 256) {
+                logits(with, cache, Arrays.copyOfRange(prose, from, Math.min(900, from + 256)));
+              }
+            });
+  }
+
+  @Test
+  void decodingAfterTruncationMatchesTheHost() throws IOException {
+    int[] prose = BundledModel.prose();
+    new HostComparison(engine, PROFILE)
+        .checkDivergence(
+            "commvq:1",
+            301,
+            400,
+            (with, cache) -> {
+              logits(with, cache, Arrays.copyOf(prose, 700));
+              cache.truncate(301);
+            });
+  }
+
+  @Test
+  void forksMatchIndependentCaches() throws IOException {
+    int[] tokens = Arrays.copyOf(BundledModel.prose(), 700);
+    try (KvCache first = cache("commvq:1");
+        KvCache second = cache("commvq:1")) {
+      logits(engine, first, tokens);
+      logits(engine, second, tokens);
+      try (KvCache fork = first.fork()) {
+        float[] ofFirst = logits(engine, first, 11);
+        float[] ofFork = logits(engine, fork, 12);
+        assertThat(logits(engine, second, 11)).isEqualTo(ofFirst);
+        second.truncate(700);
+        assertThat(logits(engine, second, 12)).isEqualTo(ofFork);
+      }
+    }
+  }
+
+  @Test
+  void missingCodebooksAreExplained() {
+    assertThatThrownBy(() -> engine.newCache(CacheSpec.parse("commvq:1"), Optional.empty(), 100))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("needs codebooks")
+        .hasMessageContaining("kvasir calibrate");
+  }
+
+  private KvCache cache(String spec) {
+    return engine.newCache(CacheSpec.parse(spec), PROFILE, 2001);
+  }
+}

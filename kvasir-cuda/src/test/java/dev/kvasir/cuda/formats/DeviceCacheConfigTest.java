@@ -1,0 +1,118 @@
+package dev.kvasir.cuda.formats;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.mixkvq.QuerySpan;
+import dev.kvasir.codec.mixkvq.Salience;
+import dev.kvasir.codec.mixkvq.Thresholds;
+import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.formats.kivi.KiviFormat;
+import dev.kvasir.cuda.formats.mixkvq.MixkvqFormat;
+import dev.kvasir.engine.Request;
+import dev.kvasir.error.InvalidInputException;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which caches a device supports. */
+class DeviceCacheConfigTest {
+  @Test
+  void specsAreParsedLikeOnTheHost() {
+    assertThat(DeviceCacheConfig.of(CacheSpec.parse("fp16"))).isEqualTo(DeviceCacheConfig.FP16);
+    assertThat(DeviceCacheConfig.of(CacheSpec.parse("kivi:2")))
+        .isEqualTo(new DeviceCacheConfig(new KiviFormat(2), 128, 128, 0));
+    assertThat(DeviceCacheConfig.of(CacheSpec.parse("kivi:2,lookup=exact")))
+        .isEqualTo(new DeviceCacheConfig(new KiviFormat(2), 128, 128, 0));
+    assertThat(DeviceCacheConfig.of(CacheSpec.parse("kivi:4,group=32,window=64")))
+        .isEqualTo(new DeviceCacheConfig(new KiviFormat(4), 32, 64, 0));
+    assertThat(DeviceCacheConfig.of(CacheSpec.parse("kivi:2,sinks=16")))
+        .isEqualTo(new DeviceCacheConfig(new KiviFormat(2), 128, 128, 16));
+    assertThat(DeviceCacheConfig.of(CacheSpec.parse("mixkvq,high=3,mid=2")))
+        .isEqualTo(
+            new DeviceCacheConfig(
+                new MixkvqFormat(new Thresholds(3, 2), Salience.QUERY, QuerySpan.WINDOW, 1),
+                32,
+                128,
+                32));
+    assertThat(
+            DeviceCacheConfig.of(
+                CacheSpec.parse(
+                    "mixkvq,high=3,mid=2,salience=error,queries=sequence,residual=384,group=128,sinks=0")))
+        .isEqualTo(
+            new DeviceCacheConfig(
+                new MixkvqFormat(new Thresholds(3, 2), Salience.ERROR, QuerySpan.SEQUENCE, 3),
+                128,
+                128,
+                0));
+  }
+
+  /** Otherwise blocks would be quantized at other lengths than on the host. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:2",
+        "kivi:4,group=32,sinks=16",
+        "patternkv:2,rope=static",
+        "patternkv:4,rope=static,sinks=16",
+        "mixkvq,high=3,mid=2",
+        "mixkvq,high=3,mid=2,queries=sequence,residual=256",
+        "mixkvq,high=3,mid=2,salience=error"
+      })
+  void tokensAreQuantizedWhenTheHostQuantizesThem(String text) {
+    CacheSpec spec = CacheSpec.parse(text);
+    CacheContext heads = CacheContext.unknown().withQueryHeads(4);
+    try (KvCache host = spec.newCache(new CacheShape(1, 2, 64), heads)) {
+      assertThat(DeviceCacheConfig.of(spec).format().isQuantizedByPosition())
+          .isEqualTo(Request.quantizesByPosition(host, false));
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "patternkv:2 | the cache 'patternkv:2' has key patterns that rotate; on a device expected rope=static",
+        "patternkv:2,rope=static,choice=peaks | the cache 'patternkv:2,rope=static,choice=peaks' has patterns of one side, or chosen otherwise than by range; on a device expected both, by range",
+        "patternkv:3,rope=static | the cache 'patternkv:3,rope=static' has 3 bits for keys and 3 for values; on a device expected 2 or 4 for both",
+        "commvq:3 | the cache 'commvq:3' has codebooks of 3 bits; on a device expected 1 or 2",
+        "commvq:1,beam=8 | the cache 'commvq:1,beam=8' has a beam of 8; on a device expected at most 4",
+        "pmkvq:2,budget=1MiB,shift=direct | the cache 'pmkvq:2,budget=1MiB,shift=direct' has keys by token, another shift, pages that start wide or the pool's budget; on a device expected none of these",
+        "pmkvq:2,budget=1MiB,widths=profile | the cache 'pmkvq:2,budget=1MiB,widths=profile' has widths of a profile; on a device expected widths=same",
+        "rotatekv:2 | the cache 'rotatekv:2' is not supported on a device; expected fp16, kivi, commvq, mixkvq, patternkv or pmkvq there, or --device cpu",
+        "fp32 | the cache 'fp32' is not supported on a device; expected fp16, kivi, commvq, mixkvq, patternkv or pmkvq there, or --device cpu",
+        "mixkvq,lookup=fast | the cache 'mixkvq,lookup=fast' has operands=8; on a device expected 15",
+        "kivi:3 | the cache 'kivi:3' has 3 bits for keys and 3 for values; on a device expected 2 or 4 for both",
+        "kivi:2,v=4 | the cache 'kivi:2,v=4' has 2 bits for keys and 4 for values; on a device expected 2 or 4 for both",
+        "kivi:2,widths=profile | the cache 'kivi:2,widths=profile' has widths of a profile; on a device expected the same in all layers",
+        "fp16,rotary=8 | the cache 'fp16,rotary=8' has a width for rotary channels of latent keys; a device has no latent keys",
+        "kivi:4,rotary=16 | the cache 'kivi:4,rotary=16' has a width for rotary channels of latent keys; a device has no latent keys",
+        "kivi:4,stored=2@4096 | the cache 'kivi:4,stored=2@4096' stores cold blocks with fewer bits; pages of a device are not stored",
+        "kivi:2,lookup=fast | the cache 'kivi:2,lookup=fast' has operands=8; on a device expected 15"
+      })
+  void unsupportedSpecsAreRejected(String spec, String sentence) {
+    assertThatThrownBy(() -> DeviceCacheConfig.of(CacheSpec.parse(spec)))
+        .isInstanceOf(DeviceException.class)
+        .hasMessage(sentence);
+  }
+
+  /** A configuration can be estimated without a profile; a cache needs its thresholds. */
+  @Test
+  void tiersNeedThresholds() {
+    CacheSpec spec = CacheSpec.parse("mixkvq");
+    assertThat(DeviceCacheConfig.of(spec).format()).isInstanceOf(MixkvqFormat.class);
+    assertThatThrownBy(
+            () ->
+                DeviceCacheConfig.of(
+                    FormatRequest.forCache(spec, Optional.empty(), Optional.empty())))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageStartingWith("the cache 'mixkvq' has no thresholds; find them with");
+  }
+}

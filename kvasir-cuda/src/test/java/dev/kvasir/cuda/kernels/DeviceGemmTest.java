@@ -1,0 +1,154 @@
+package dev.kvasir.cuda.kernels;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.Model;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.DeviceTestCase;
+import dev.kvasir.format.GgmlType;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.Tensor;
+import dev.kvasir.model.ModelConfig;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Products of quantized activations with weights of every type, and embedding rows, compared with
+ * double precision.
+ */
+class DeviceGemmTest extends DeviceTestCase {
+  private static final int COLUMNS = 768; // three groups of columns per warp
+
+  /** Integer sums match the host, so only float sums round; a code off by one shows. */
+  private static final double EXACT = 1e-4;
+
+  static Stream<Arguments> products() {
+    return WeightTilesTest.types()
+        .flatMap(
+            type ->
+                Stream.concat(
+                    Stream.of(1, 8, 13, 32, 75).map(count -> Arguments.of(type, count, 80)),
+                    // Enough outputs that a block takes two tiles of them.
+                    Stream.of(13, 32).map(count -> Arguments.of(type, count, 5000))));
+  }
+
+  @ParameterizedTest
+  @MethodSource("products")
+  void productsMatchDequantizedOperands(GgmlType type, int count, int outputs) {
+    Tensor tensor = RandomTensor.of(type, outputs, COLUMNS, 5);
+    WeightFormat format = WeightFormat.of(type).orElseThrow();
+    // The second part follows the first in every row.
+    Tensor other = RandomTensor.of(GgmlType.Q8_0, 48, COLUMNS, 6);
+    StackedMatrices stack =
+        device.own(
+            new StackedMatrices(
+                List.of(
+                    DeviceMatrix.of(device.context, device.stream, format, List.of(tensor)),
+                    DeviceMatrix.of(
+                        device.context, device.stream, WeightFormat.BYTES, List.of(other)))));
+    DecoderKernels kernels = launches();
+    DeviceActivations rows = device.own(DeviceActivations.of(device.context, count, COLUMNS, true));
+    float[] x = new float[count * COLUMNS];
+    kernels.quantizeHalves(random(x), COLUMNS, count, rows);
+    DeviceMemory out = device.memory(4L * count * stack.rows());
+    kernels.multiply(stack, rows, count, out);
+    MemorySegment found = device.download(out);
+    float[] dequantized = dequantized(x);
+    if (format == WeightFormat.HALVES) {
+      check(found, x, tensor, 0, stack.rows(), 1e-2);
+    } else {
+      check(found, dequantized, tensor, 0, stack.rows(), EXACT);
+    }
+    check(found, dequantized, other, outputs, stack.rows(), EXACT);
+  }
+
+  /** Returns the dequantized activations of the host. */
+  private static float[] dequantized(float[] x) {
+    dev.kvasir.kernel.QuantizedActivations activations =
+        new dev.kvasir.kernel.QuantizedActivations();
+    int count = x.length / COLUMNS;
+    activations.begin(count, COLUMNS);
+    for (int row = 0; row < count; row++) {
+      activations.quantize(row, x, row * COLUMNS);
+    }
+    float[] meant = new float[x.length];
+    for (int i = 0; i < x.length; i++) {
+      meant[i] =
+          activations.scales()[i / dev.kvasir.kernel.QuantizedActivations.GROUP]
+              * activations.codes()[i];
+    }
+    return meant;
+  }
+
+  private DecoderKernels launches() {
+    try (GgufFile file = Model.openBundled()) {
+      return new DecoderKernels(device.module, device.stream, ModelConfig.of(file));
+    }
+  }
+
+  /** Uploads random halves and returns their values in {@code x}. */
+  private DeviceMemory random(float[] x) {
+    Random random = new Random(9);
+    MemorySegment halves = device.host(2L * x.length);
+    for (int i = 0; i < x.length; i++) {
+      short half = Float.floatToFloat16((float) random.nextGaussian());
+      halves.setAtIndex(JAVA_SHORT, i, half);
+      x[i] = Float.float16ToFloat(half);
+    }
+    return device.upload(halves);
+  }
+
+  /**
+   * @param bound maximum error, relative to the length
+   */
+  private static void check(
+      MemorySegment found, float[] x, Tensor tensor, int first, int stride, double bound) {
+    float[] weights = tensor.toFloats();
+    double most = 0;
+    for (int row = 0; row < x.length / COLUMNS; row++) {
+      for (int output = 0; output < tensor.shape()[0]; output++) {
+        double sum = 0;
+        double length = 0;
+        for (int c = 0; c < COLUMNS; c++) {
+          double each = (double) weights[output * COLUMNS + c] * x[row * COLUMNS + c];
+          sum += each;
+          length += each * each;
+        }
+        double off = found.getAtIndex(JAVA_FLOAT, (long) row * stride + first + output) - sum;
+        most = Math.max(most, Math.abs(off) / Math.sqrt(length));
+      }
+    }
+    assertThat(most).isLessThan(bound); // also fails for NaN
+  }
+
+  @ParameterizedTest
+  @MethodSource("dev.kvasir.cuda.WeightTilesTest#types")
+  void embeddingRowsAreDequantized(GgmlType type) {
+    int hidden = 512;
+    Tensor tensor = RandomTensor.of(type, 80, hidden, 5);
+    WeightFormat format = WeightFormat.of(type).orElseThrow();
+    StackedMatrices stack =
+        device.own(
+            new StackedMatrices(
+                List.of(DeviceMatrix.of(device.context, device.stream, format, List.of(tensor)))));
+    int[] tokens = {3, 79, 17};
+    MemorySegment typed = device.host(12);
+    MemorySegment.copy(tokens, 0, typed, JAVA_INT, 0, 3);
+    DeviceMemory x = device.memory(3L * 4 * hidden);
+    launches().embed(stack, device.upload(typed).address(), 3, x);
+    MemorySegment found = device.download(x);
+    float[] weights = tensor.toFloats();
+    for (int i = 0; i < 3 * hidden; i++) {
+      float wanted = weights[tokens[i / hidden] * hidden + i % hidden];
+      assertThat(Math.abs(found.getAtIndex(JAVA_FLOAT, i) - wanted)).isLessThan(1e-6f);
+    }
+  }
+}

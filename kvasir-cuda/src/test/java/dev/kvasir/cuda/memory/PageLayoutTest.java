@@ -1,0 +1,103 @@
+package dev.kvasir.cuda.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every number of a page has its own bits, and a page has no other bytes. */
+class PageLayoutTest {
+  private static final int TOKENS = Fp16Page.TOKENS;
+
+  static Stream<Integer> headDims() {
+    return Stream.of(64, 96, 128, 256);
+  }
+
+  @ParameterizedTest
+  @MethodSource("headDims")
+  void fp16NumbersFillAPage(int headDim) {
+    Fp16Page page = new Fp16Page(headDim);
+    BitSet places = new BitSet();
+    for (int i = 0; i < TOKENS * headDim; i++) {
+      places.set(page.keyOffset(i / headDim, i % headDim));
+      places.set(page.valueOffset(i / headDim, i % headDim));
+    }
+    assertThat(places.cardinality()).isEqualTo(2 * TOKENS * headDim);
+    assertThat(places.length()).isEqualTo(page.bytes() - 1);
+    assertThat(page.bytes()).isEqualTo(TOKENS * headDim * 4);
+  }
+
+  static Stream<Arguments> packedPages() {
+    return headDims()
+        .flatMap(dim -> Stream.of(2, 4, 8).map(bits -> Arguments.of(new PackedPage(bits, dim))));
+  }
+
+  @ParameterizedTest
+  @MethodSource("packedPages")
+  void codesScalesAndZerosFillAPage(PackedPage page) {
+    BitSet taken = new BitSet();
+    int firstBits = 0;
+    for (int token = 0; token < TOKENS; token++) {
+      for (int c = 0; c < page.headDim(); c++) {
+        firstBits += take(taken, page.keyCodeBit(token, c), page.bits());
+        firstBits += take(taken, page.valueCodeBit(token, c), page.bits());
+        take(taken, 8 * page.keyScaleAt(token, c), 16);
+        take(taken, 8 * page.keyZeroAt(token, c), 16);
+        take(taken, 8 * page.valueScaleAt(token, c), 16);
+        take(taken, 8 * page.valueZeroAt(token, c), 16);
+      }
+    }
+    assertThat(firstBits).isEqualTo(2 * TOKENS * page.headDim());
+    assertThat(taken.nextClearBit(0)).isEqualTo(8 * page.bytes());
+    assertThat(taken.length()).isEqualTo(8 * page.bytes());
+    assertThat(page.bytes() % 128).isZero();
+  }
+
+  /** Returns 1 if the first of some bits was free. */
+  private static int take(BitSet taken, int first, int count) {
+    int free = taken.get(first) ? 0 : 1;
+    taken.set(first, first + count);
+    return free;
+  }
+
+  @ParameterizedTest
+  @MethodSource("packedPages")
+  void groupsOfThirtyTwoShareAScaleAndOthersDoNot(PackedPage page) {
+    Map<Integer, Set<Integer>> keys = new HashMap<>();
+    Map<Integer, Set<Integer>> values = new HashMap<>();
+    for (int token = 0; token < TOKENS; token++) {
+      for (int c = 0; c < page.headDim(); c++) {
+        keys.computeIfAbsent(page.keyScaleAt(token, c), at -> new HashSet<>())
+            .add(token / 32 * page.headDim() + c);
+        values
+            .computeIfAbsent(page.valueScaleAt(token, c), at -> new HashSet<>())
+            .add(token * page.headDim() / 32 + c / 32);
+      }
+    }
+    assertThat(keys.values()).hasSize(2 * page.headDim()).allMatch(groups -> groups.size() == 1);
+    assertThat(values.values()).allMatch(groups -> groups.size() == 1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "2, 64, 3072",
+    "2, 96, 4992",
+    "2, 128, 6144",
+    "4, 128, 10240",
+    "4, 256, 20480",
+    "8, 128, 18432"
+  })
+  void pageBytesMatchTheFormula(int bits, int headDim, int bytes) {
+    assertThat(new PackedPage(bits, headDim).bytes()).isEqualTo(bytes);
+    int pairs = headDim == 96 ? 3 : headDim / 64;
+    assertThat(headDim * (16 * bits + 12) + 256 * pairs).isEqualTo(bytes);
+  }
+}
