@@ -1,11 +1,11 @@
 package dev.kvasir.server;
 
-import dev.kvasir.server.answer.Completion;
-import dev.kvasir.server.answer.CompletionEvent;
-import dev.kvasir.server.answer.CompletionRequest;
-import dev.kvasir.server.answer.RequestQueue;
+import dev.kvasir.chat.Completion;
+import dev.kvasir.chat.CompletionEvent;
+import dev.kvasir.chat.CompletionRequest;
+import dev.kvasir.chat.Ids;
+import dev.kvasir.chat.RequestQueue;
 import dev.kvasir.server.api.ApiException;
-import dev.kvasir.server.openai.ResponseBuilder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -16,7 +16,7 @@ public final class ChatCompletion {
   private final RequestQueue queue;
   private final CompletionRequest request;
   private final String model;
-  private final String id = ResponseBuilder.newId("chatcmpl-");
+  private final String id = Ids.newId("chatcmpl-");
   private final StringBuilder text = new StringBuilder();
   private final StringBuilder reasoning = new StringBuilder();
   private final List<ToolCall> toolCalls = new ArrayList<>();
@@ -81,7 +81,7 @@ public final class ChatCompletion {
    * @throws CancellationException if it was cancelled, or its thread was interrupted
    */
   public Result run(Listener listener) {
-    Completion started = queue.begin(request, this::checkCancelled);
+    Completion started = begin();
     completion = started;
     try {
       checkCancelled();
@@ -94,12 +94,20 @@ public final class ChatCompletion {
         dispatch(event, listener);
       }
     } catch (InterruptedException e) {
-      started.stop(Completion.StopCause.CLIENT_DISCONNECTED);
+      started.stop(Completion.StopCause.CANCELLED);
       Thread.currentThread().interrupt();
       throw new CancellationException("the thread was interrupted");
     } catch (RuntimeException | Error e) {
-      started.stop(Completion.StopCause.CLIENT_DISCONNECTED);
+      started.stop(Completion.StopCause.CANCELLED);
       throw e;
+    }
+  }
+
+  private Completion begin() {
+    try {
+      return queue.begin(request, this::checkCancelled);
+    } catch (dev.kvasir.ChatException e) {
+      throw ApiException.of(e);
     }
   }
 
@@ -117,13 +125,13 @@ public final class ChatCompletion {
       case CompletionEvent.ToolCall made -> {
         ToolCall toolCall =
             new ToolCall(
-                made.index(), ResponseBuilder.newId("call_"), made.name(), made.arguments());
+                made.index(), Ids.newId("call_"), made.name(), made.arguments());
         toolCalls.add(toolCall);
         listener.toolCall(toolCall);
       }
       case CompletionEvent.PrefillProgress progress -> {}
       case CompletionEvent.Done done -> {}
-      case CompletionEvent.Failed failed -> throw failed.cause();
+      case CompletionEvent.Failed failed -> throw ApiException.of(failed.cause());
     }
   }
 
@@ -134,7 +142,7 @@ public final class ChatCompletion {
         text.toString(),
         reasoning.toString(),
         List.copyOf(toolCalls),
-        done.finishReason(),
+        done.finishReason().name().toLowerCase(java.util.Locale.ROOT),
         request.prompt().length,
         done.prefixHit().tokens(),
         done.generation().generatedTokens());
@@ -151,7 +159,7 @@ public final class ChatCompletion {
     cancelled = true;
     Completion started = completion;
     if (started != null) {
-      started.stop(Completion.StopCause.CLIENT_DISCONNECTED);
+      started.stop(Completion.StopCause.CANCELLED);
     }
   }
 

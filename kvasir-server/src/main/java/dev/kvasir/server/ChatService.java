@@ -4,17 +4,15 @@ import com.google.gson.JsonObject;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.server.answer.Admission;
-import dev.kvasir.server.answer.RequestQueue;
+import dev.kvasir.chat.Admission;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.api.Fields;
 import dev.kvasir.server.openai.RequestReader;
-import dev.kvasir.server.openai.ServedModel;
-import dev.kvasir.server.store.ConversationStore;
+import dev.kvasir.store.beginning.ConversationStore;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
+import dev.kvasir.server.watch.ServerObserver;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -25,31 +23,18 @@ import java.util.Optional;
  * this service loaded it.
  */
 public final class ChatService implements AutoCloseable {
-  private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(10);
-
-  private final ServedModel served;
-  private final Admission admission;
-  private final Metrics metrics;
-  private final RequestQueue queue;
+  private final dev.kvasir.chat.ChatService service;
   private final RequestReader reader;
   private final Optional<ConversationStore> store;
   private final Runnable onClose;
 
   private ChatService(Model model, ServerOptions options, ServerLog log, Runnable onClose) {
     this.onClose = onClose;
-    int context = Math.min(options.contextLimit(), model.config().contextLength());
-    served = ServedModel.of(model, options.cacheSpecs(), context);
-    metrics = new Metrics();
-    admission =
-        new Admission(sequenceBytes(model, options), options.maxSequences(), options.maxQueued());
-    reader = new RequestReader(served, options.defaultMaxTokens());
-    store =
-        options.stores().isEmpty()
-            ? Optional.empty()
-            : Optional.of(
-                ConversationStore.open(
-                    model, options.stores(), options.cacheSpecs(), context, log));
-    queue = new RequestQueue(model, context, admission, metrics, log, options.timeout(), store);
+    service =
+        new dev.kvasir.chat.ChatService(
+            model, options.serving(), new ServerObserver(new Metrics(), log));
+    reader = new RequestReader(service);
+    store = KvasirServer.openStore(service, options, log);
   }
 
   /**
@@ -80,25 +65,10 @@ public final class ChatService implements AutoCloseable {
   }
 
   /**
-   * Returns the bytes left for sequences. Tables that all sequences of a cache spec share stay
-   * allocated.
-   */
-  private static long sequenceBytes(Model model, ServerOptions options) {
-    long tables = options.cacheSpecs().stream().mapToLong(model::sharedCacheBytes).sum();
-    long limit = model.cacheMemory().limit();
-    if (tables >= limit) {
-      throw new InvalidInputException(
-          "the tables of the caches %s take %d bytes; the memory of all caches is %d"
-              .formatted(options.cacheSpecs(), tables, limit));
-    }
-    return limit - tables;
-  }
-
-  /**
    * Returns every model name that requests may use; the first one selects the default cache spec.
    */
   public List<String> modelNames() {
-    return served.names();
+    return service.served().names();
   }
 
   /**
@@ -112,41 +82,17 @@ public final class ChatService implements AutoCloseable {
     JsonObject single = request.deepCopy();
     single.remove("n");
     Fields fields = Fields.of(single);
-    return new ChatCompletion(queue, reader.chat(fields), served.nameFor(fields));
-  }
-
-  ServedModel served() {
-    return served;
+    return new ChatCompletion(service.queue(), reader.chat(fields), reader.nameFor(fields));
   }
 
   Admission admission() {
-    return admission;
-  }
-
-  Metrics metrics() {
-    return metrics;
-  }
-
-  RequestQueue queue() {
-    return queue;
-  }
-
-  Optional<ConversationStore> store() {
-    return store;
-  }
-
-  RequestReader reader() {
-    return reader;
+    return service.admission();
   }
 
   /** Ends all completions with an error, waits for them, and flushes the store. */
   @Override
   public void close() {
-    try {
-      queue.stop(SHUTDOWN_TIMEOUT);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    service.close();
     store.ifPresent(ConversationStore::close);
     onClose.run();
   }

@@ -7,11 +7,12 @@ import dev.kvasir.cache.CacheRun;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.memory.MemoryPool;
-import dev.kvasir.server.answer.Admission;
-import dev.kvasir.server.answer.RequestQueue;
-import dev.kvasir.server.openai.ServedModel;
-import dev.kvasir.server.store.ConversationStore;
-import dev.kvasir.server.watch.CacheUsage;
+import dev.kvasir.chat.Admission;
+import dev.kvasir.chat.ChatService;
+import dev.kvasir.chat.RequestQueue;
+import dev.kvasir.chat.ServedModel;
+import dev.kvasir.store.beginning.ConversationStore;
+import dev.kvasir.chat.CacheUsage;
 import dev.kvasir.server.watch.Metrics;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,14 +33,10 @@ public final class ServerState {
   private final CacheShape shape;
 
   public ServerState(
-      ServedModel served,
-      RequestQueue queue,
-      Admission admission,
-      Metrics metrics,
-      Optional<ConversationStore> store) {
-    this.served = served;
-    this.queue = queue;
-    this.admission = admission;
+      ChatService service, Metrics metrics, Optional<ConversationStore> store) {
+    this.served = service.served();
+    this.queue = service.queue();
+    this.admission = service.admission();
     this.metrics = metrics;
     this.store = store.map(StoreState::new);
     this.shape = served.model().config().cacheShape();
