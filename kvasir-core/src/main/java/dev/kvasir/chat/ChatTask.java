@@ -12,7 +12,6 @@ import dev.kvasir.engine.Finish;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.sampling.TokenLogprob;
 
-
 /** Generates one choice of a completion on its own thread, and closes its session. */
 final class ChatTask implements GenerationListener {
   private static final long USAGE_INTERVAL_NANOS = 200_000_000;
@@ -102,13 +101,12 @@ final class ChatTask implements GenerationListener {
     Completion.StopCause stop = generation.finish() == Finish.STOPPED ? completion.stopped() : null;
     return switch (stop) {
       case SHUTTING_DOWN -> new CompletionEvent.Failed(choice, Admission.closed());
-      case TIMED_OUT -> 
+      case TIMED_OUT ->
           failed(
               Reason.TIMED_OUT,
               "the answer took longer than %d seconds".formatted(timeoutNanos / 1_000_000_000),
               null);
-      case CANCELLED -> 
-          new CompletionEvent.Done(choice, FinishReason.STOP, prefixHit, generation);
+      case CANCELLED -> new CompletionEvent.Done(choice, FinishReason.STOP, prefixHit, generation);
       case null ->
           new CompletionEvent.Done(
               choice, finishReason(generation.finish()), prefixHit, generation);
@@ -118,7 +116,7 @@ final class ChatTask implements GenerationListener {
   private FinishReason finishReason(Finish finish) {
     return switch (finish) {
       case MAX_TOKENS, CONTEXT_FULL, CACHE_FULL -> FinishReason.LENGTH;
-      case END_OF_TEXT, STOPPED -> 
+      case END_OF_TEXT, STOPPED ->
           text.hasToolCalls() ? FinishReason.TOOL_CALLS : FinishReason.STOP;
     };
   }

@@ -155,7 +155,14 @@ public final class RequestQueue {
       PrefixHit prefixHit = PrefixHit.of(session, model.prefixes());
       ChatTask task =
           new ChatTask(
-              completion, request, choice, session, prefixHit, observer, arrivalNanos, timeoutNanos);
+              completion,
+              request,
+              choice,
+              session,
+              prefixHit,
+              observer,
+              arrivalNanos,
+              timeoutNanos);
       running.add(task);
       try {
         task.run(choice == 0 ? firstPrefilled::countDown : () -> {});
@@ -165,8 +172,7 @@ public final class RequestQueue {
     } catch (InterruptedException | RuntimeException e) {
       completion.publish(
           new CompletionEvent.Failed(
-              choice,
-              new ChatException(ChatException.Reason.FAILED, "the completion failed", e)));
+              choice, new ChatException(ChatException.Reason.FAILED, "the completion failed", e)));
     } finally {
       firstPrefilled.countDown();
     }

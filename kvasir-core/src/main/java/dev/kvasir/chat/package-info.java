@@ -6,7 +6,7 @@
  *
  * <p>{@link dev.kvasir.ChatModel} is the public API of this package, which therefore uses the root
  * package. It also uses {@code text}, {@code grammar}, {@code sampling}, {@code format}, {@code
- * engine}, {@code model}, {@code cache}, {@code codec} and {@code memory}. Applications use the root
- * package only.
+ * engine}, {@code model}, {@code cache}, {@code codec} and {@code memory}. Applications use the
+ * root package only.
  */
 package dev.kvasir.chat;

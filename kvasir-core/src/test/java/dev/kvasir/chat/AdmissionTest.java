@@ -127,8 +127,7 @@ class AdmissionTest {
     waitFor(admission, 1);
     assertThatThrownBy(() -> admit(admission, 10, null, 0))
         .isInstanceOfSatisfying(
-            ChatException.class,
-            e -> assertThat(e.reason()).isEqualTo(ChatException.Reason.BUSY));
+            ChatException.class, e -> assertThat(e.reason()).isEqualTo(ChatException.Reason.BUSY));
     first.close();
     waits.join();
   }
