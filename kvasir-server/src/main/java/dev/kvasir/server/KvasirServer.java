@@ -68,8 +68,7 @@ public final class KvasirServer implements AutoCloseable {
         new ChatService(model, options.serving(), new ServerObserver(metrics, log));
     Optional<ConversationStore> store = openStore(chatService, options, log);
     Endpoints.Limits limits = new Endpoints.Limits(options.access(), options.maxBodyBytes());
-    Endpoints.HttpService httpService =
-        Endpoints.create(chatService, metrics, store, log, limits);
+    Endpoints.HttpService httpService = Endpoints.create(chatService, metrics, store, log, limits);
     Server server = newServer();
     ServerConnector connector = newConnector(server, options);
     server.addConnector(connector);
@@ -85,7 +84,7 @@ public final class KvasirServer implements AutoCloseable {
     return new KvasirServer(server, connector, chatService, store, httpService);
   }
 
-  static Optional<ConversationStore> openStore(
+  private static Optional<ConversationStore> openStore(
       ChatService chatService, ServerOptions options, ServerLog log) {
     ServedModel served = chatService.served();
     return options.stores().isEmpty()

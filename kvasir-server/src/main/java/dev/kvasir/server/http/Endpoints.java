@@ -3,6 +3,7 @@ package dev.kvasir.server.http;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.kvasir.chat.ChatService;
+import dev.kvasir.chat.ServedModel;
 import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.api.Fields;
@@ -10,11 +11,10 @@ import dev.kvasir.server.openai.ChatResponseBuilder;
 import dev.kvasir.server.openai.CompletionResponseBuilder;
 import dev.kvasir.server.openai.RequestReader;
 import dev.kvasir.server.openai.TokenIds;
-import dev.kvasir.chat.ServedModel;
 import dev.kvasir.server.state.ServerState;
-import dev.kvasir.store.beginning.ConversationStore;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
+import dev.kvasir.store.beginning.ConversationStore;
 import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -64,7 +64,12 @@ public final class Endpoints {
     ServerState state = new ServerState(service, metrics, store);
     Endpoints all = new Endpoints(served, state, metrics);
     Router router =
-        new Router(limits.access(), metrics, log, limits.maxBodyBytes(), service.admission()::retrySeconds);
+        new Router(
+            limits.access(),
+            metrics,
+            log,
+            limits.maxBodyBytes(),
+            service.admission()::retrySeconds);
     InFlightResponses inFlight = new InFlightResponses();
     Endpoint chat =
         new CompletionEndpoint(

@@ -4,13 +4,13 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import dev.kvasir.GenerateOptions;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.grammar.TokenGrammar;
 import dev.kvasir.chat.ChatService;
 import dev.kvasir.chat.CompletionRequest;
 import dev.kvasir.chat.CompletionRequest.ParserOptions;
 import dev.kvasir.chat.PromptRenderer.ChatPrompt;
 import dev.kvasir.chat.ToolSet;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.grammar.TokenGrammar;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.api.Fields;
 import java.util.ArrayList;
@@ -137,8 +137,7 @@ public final class RequestReader {
       throw ApiException.invalid("the prompt is empty; at least one token is needed");
     }
     OptionalInt maxTokens = maxTokens(request);
-    return service.options(
-        prompt, maxTokens, Sampling.read(request, vocabulary()), topLogprobs);
+    return service.options(prompt, maxTokens, Sampling.read(request, vocabulary()), topLogprobs);
   }
 
   private static OptionalInt maxTokens(Fields request) {

@@ -4,16 +4,16 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import dev.kvasir.cache.CacheRun;
-import dev.kvasir.codec.CacheShape;
-import dev.kvasir.engine.PrefixCache;
-import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.chat.Admission;
+import dev.kvasir.chat.CacheUsage;
 import dev.kvasir.chat.ChatService;
 import dev.kvasir.chat.RequestQueue;
 import dev.kvasir.chat.ServedModel;
-import dev.kvasir.store.beginning.ConversationStore;
-import dev.kvasir.chat.CacheUsage;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.engine.PrefixCache;
+import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.server.watch.Metrics;
+import dev.kvasir.store.beginning.ConversationStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -32,8 +32,7 @@ public final class ServerState {
   private final Optional<StoreState> store;
   private final CacheShape shape;
 
-  public ServerState(
-      ChatService service, Metrics metrics, Optional<ConversationStore> store) {
+  public ServerState(ChatService service, Metrics metrics, Optional<ConversationStore> store) {
     this.served = service.served();
     this.queue = service.queue();
     this.admission = service.admission();
