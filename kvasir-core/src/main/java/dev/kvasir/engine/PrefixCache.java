@@ -183,6 +183,12 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
     remote = remoteCache;
   }
 
+  /** Returns where the prefix of a cache was fetched from; empty unless from the remote cache. */
+  public Optional<RemotePrefixCache.Origin> originOf(KvCache cache) {
+    RemotePrefixCache remoteCache = remote;
+    return remoteCache == null ? Optional.empty() : remoteCache.originOf(cache);
+  }
+
   /** Returns whether {@link #acquire} may take memory for prefixes from the remote cache. */
   public boolean hasRemote() {
     return remote != null;

@@ -32,6 +32,17 @@ public interface RemotePrefixCache {
    */
   void forget(String tenant, String owner);
 
+  /**
+   * Where a prefix was fetched from.
+   *
+   * @param place such as disk or redis
+   * @param nanos time that the fetch took
+   */
+  record Origin(String place, long nanos) {}
+
+  /** Returns where the prefix of a cache was fetched from, if it was. */
+  Optional<Origin> originOf(KvCache cache);
+
   /** Records the time of a prefill. */
   void recordPrefill(int tokens, long nanos);
 }

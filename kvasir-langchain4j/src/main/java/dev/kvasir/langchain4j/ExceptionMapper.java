@@ -1,31 +1,28 @@
 package dev.kvasir.langchain4j;
 
-import dev.kvasir.server.api.ApiException;
+import dev.kvasir.ChatException;
 import dev.langchain4j.exception.InternalServerException;
 import dev.langchain4j.exception.InvalidRequestException;
 import dev.langchain4j.exception.LangChain4jException;
 import dev.langchain4j.exception.RateLimitException;
 import dev.langchain4j.exception.TimeoutException;
 
-/** Maps API errors to the LangChain4j exceptions that tell callers whether to retry. */
+/** Maps failures to the LangChain4j exceptions that tell callers whether to retry. */
 final class ExceptionMapper {
-  private static final int BUSY = 429;
-  private static final int TIMED_OUT = 504;
-  private static final int MIN_SERVER_ERROR = 500;
-
   private ExceptionMapper() {}
 
-  static LangChain4jException of(ApiException failure) {
+  static LangChain4jException of(ChatException failure) {
     String message = failure.getMessage();
-    int status = failure.status();
-    if (status == BUSY) {
-      return new RateLimitException(message, failure);
-    }
-    if (status == TIMED_OUT) {
-      return new TimeoutException(message, failure);
-    }
-    return status >= MIN_SERVER_ERROR
-        ? new InternalServerException(message, failure)
-        : new InvalidRequestException(message, failure);
+    return switch (failure.reason()) {
+      case INVALID_REQUEST, TOO_LONG -> new InvalidRequestException(message, failure);
+      case BUSY -> new RateLimitException(message, failure);
+      case TIMED_OUT -> new TimeoutException(message, failure);
+      case CLOSED, FAILED -> new InternalServerException(message, failure);
+    };
+  }
+
+  /** Maps a parameter that is out of its range. */
+  static LangChain4jException of(IllegalArgumentException failure) {
+    return new InvalidRequestException(failure.getMessage(), failure);
   }
 }

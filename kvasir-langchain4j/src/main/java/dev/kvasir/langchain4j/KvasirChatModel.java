@@ -1,7 +1,6 @@
 package dev.kvasir.langchain4j;
 
-import dev.kvasir.server.ChatCompletion;
-import dev.kvasir.server.api.ApiException;
+import dev.kvasir.ChatException;
 import dev.langchain4j.model.chat.ChatModel;
 import dev.langchain4j.model.chat.request.ChatRequest;
 import dev.langchain4j.model.chat.response.ChatResponse;
@@ -11,8 +10,6 @@ import dev.langchain4j.model.chat.response.ChatResponse;
  * prefixes and cache memory. Thread-safe.
  */
 public final class KvasirChatModel extends LocalModel implements ChatModel {
-  private static final ChatCompletion.Listener NO_LISTENER = new ChatCompletion.Listener() {};
-
   private KvasirChatModel(Builder builder) {
     super(builder);
   }
@@ -33,8 +30,10 @@ public final class KvasirChatModel extends LocalModel implements ChatModel {
   @Override
   public ChatResponse doChat(ChatRequest request) {
     try {
-      return Responses.of(chatService().chat(RequestJson.of(request)).run(NO_LISTENER));
-    } catch (ApiException e) {
+      return Responses.of(chatModel().chat(RequestTranslator.of(request)));
+    } catch (ChatException e) {
+      throw ExceptionMapper.of(e);
+    } catch (IllegalArgumentException e) {
       throw ExceptionMapper.of(e);
     }
   }

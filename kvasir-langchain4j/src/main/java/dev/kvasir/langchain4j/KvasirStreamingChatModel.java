@@ -1,8 +1,7 @@
 package dev.kvasir.langchain4j;
 
-import com.google.gson.JsonObject;
-import dev.kvasir.server.ChatCompletion;
-import dev.kvasir.server.api.ApiException;
+import dev.kvasir.ChatException;
+import dev.kvasir.ChatStream;
 import dev.langchain4j.model.chat.StreamingChatModel;
 import dev.langchain4j.model.chat.request.ChatRequest;
 import dev.langchain4j.model.chat.response.StreamingChatResponseHandler;
@@ -32,20 +31,22 @@ public final class KvasirStreamingChatModel extends LocalModel implements Stream
 
   @Override
   public void doChat(ChatRequest request, StreamingChatResponseHandler handler) {
-    JsonObject json = RequestJson.of(request);
-    Thread.ofVirtual()
-        .name("kvasir-stream")
-        .start(() -> stream(json, new StreamListenerAdapter(handler)));
+    StreamListenerAdapter adapter = new StreamListenerAdapter(handler);
+    try {
+      dev.kvasir.ChatRequest translated = RequestTranslator.of(request);
+      Thread.ofVirtual().name("kvasir-stream").start(() -> stream(translated, adapter));
+    } catch (IllegalArgumentException e) {
+      adapter.error(ExceptionMapper.of(e));
+    }
   }
 
-  private void stream(JsonObject request, StreamListenerAdapter adapter) {
+  private void stream(dev.kvasir.ChatRequest request, StreamListenerAdapter adapter) {
     try {
-      ChatCompletion completion = chatService().chat(request);
-      ChatCompletion.Result result = completion.run(adapter.listener(completion));
-      adapter.complete(Responses.of(result));
+      ChatStream stream = chatModel().stream(request);
+      adapter.complete(Responses.of(stream.run(adapter.listener(stream))));
     } catch (CancellationException e) {
       // A cancelled answer is not reported any further.
-    } catch (ApiException e) {
+    } catch (ChatException e) {
       adapter.error(ExceptionMapper.of(e));
     } catch (RuntimeException e) {
       adapter.error(e);

@@ -1,6 +1,6 @@
 package dev.kvasir.langchain4j;
 
-import dev.kvasir.server.ChatService;
+import dev.kvasir.ChatModel;
 import dev.langchain4j.model.chat.Capability;
 import dev.langchain4j.model.chat.listener.ChatModelListener;
 import dev.langchain4j.model.chat.request.ChatRequestParameters;
@@ -10,21 +10,21 @@ import java.util.Set;
 /** The common base of the blocking and the streaming model. */
 abstract sealed class LocalModel implements AutoCloseable
     permits KvasirChatModel, KvasirStreamingChatModel {
-  private final ChatService chatService;
+  private final ChatModel chatModel;
   private final boolean owned;
   private final ChatRequestParameters parameters;
   private final List<ChatModelListener> listeners;
 
   LocalModel(ModelBuilder<?> builder) {
-    owned = builder.ownsChatService();
-    chatService = builder.chatService();
-    parameters = builder.parameters(chatService);
+    owned = builder.ownsChatModel();
+    chatModel = builder.chatModel();
+    parameters = builder.parameters(chatModel);
     listeners = builder.listeners();
   }
 
-  /** Returns the chat service, which other models may share. */
-  public ChatService chatService() {
-    return chatService;
+  /** Returns the chat model of Kvasir, which other models may share. */
+  public ChatModel chatModel() {
+    return chatModel;
   }
 
   public ChatRequestParameters defaultRequestParameters() {
@@ -43,7 +43,7 @@ abstract sealed class LocalModel implements AutoCloseable
   @Override
   public void close() {
     if (owned) {
-      chatService.close();
+      chatModel.close();
     }
   }
 }

@@ -1,32 +1,25 @@
 package dev.kvasir.langchain4j;
 
+import dev.kvasir.ChatModel;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
-import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.server.ChatService;
-import dev.kvasir.server.ServerOptions;
-import dev.kvasir.server.watch.ServerLog;
-import dev.kvasir.store.StoreAddress;
 import dev.langchain4j.model.chat.listener.ChatModelListener;
 import dev.langchain4j.model.chat.request.ChatRequestParameters;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
- * The common builder of both models. Without a model path, a model or a chat service it uses the
- * bundled model of the module kvasir-mini.
+ * The common builder of both models. Without a model path, a model or a chat model of Kvasir it
+ * uses the bundled model of the module kvasir-mini.
  *
  * @param <B> the concrete builder
  */
 public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
     permits KvasirChatModel.Builder, KvasirStreamingChatModel.Builder {
-  private Optional<Path> path = Optional.empty();
-  private Optional<Model> model = Optional.empty();
-  private Optional<ChatService> shared = Optional.empty();
+  private final ChatModel.Builder chat = ChatModel.builder();
+  private Optional<ChatModel> shared = Optional.empty();
   private LoadOptions load = LoadOptions.defaults();
-  private ServerOptions options = ServerOptions.defaults();
   private ChatRequestParameters parameters = KvasirChatRequestParameters.EMPTY;
   private List<ChatModelListener> listeners = List.of();
 
@@ -39,19 +32,19 @@ public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
 
   /** Loads a GGUF file or a Hugging Face folder, which is closed with the built model. */
   public B modelPath(Path fileOrFolder) {
-    path = Optional.of(fileOrFolder);
+    chat.modelPath(fileOrFolder);
     return self();
   }
 
   /** Uses a loaded model, which stays open. */
   public B model(Model loaded) {
-    model = Optional.of(loaded);
+    chat.model(loaded);
     return self();
   }
 
-  /** Shares the chat service of another model, including its kinds of cache and its memory. */
-  public B chatService(ChatService chatService) {
-    shared = Optional.of(chatService);
+  /** Shares a chat model of Kvasir, including its kinds of cache and its memory. */
+  public B chatModel(ChatModel chatModel) {
+    shared = Optional.of(chatModel);
     return self();
   }
 
@@ -60,7 +53,7 @@ public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
    * by a model name such as {@code name@fp16}.
    */
   public B kv(String... specs) {
-    options = options.withCacheSpecs(Stream.of(specs).map(CacheSpec::parse).toList());
+    chat.cache(specs);
     return self();
   }
 
@@ -78,23 +71,22 @@ public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
 
   /** Limits the tokens of a prompt and its answer; the model's own limit applies too. */
   public B contextLimit(int tokens) {
-    options = options.withLengths(tokens, options.defaultMaxTokens());
+    chat.contextLimit(tokens);
     return self();
   }
 
   /**
    * Sets the stores for cached prefixes, such as {@code /var/lib/kvasir,50GiB} or {@code
-   * redis://host}. Folders are queried before servers.
+   * redis://host}. Folders are queried before servers. Needs the module kvasir-store.
    */
   public B store(String... places) {
-    options = options.withStores(Stream.of(places).map(StoreAddress::parse).toList());
+    chat.store(places);
     return self();
   }
 
   /** Sets one folder without a size limit as the store. */
   public B store(Path folder) {
-    options = options.withStores(List.of(new StoreAddress.FolderAddress(folder, 0)));
-    return self();
+    return store(folder + ",0");
   }
 
   /** Sets the defaults for parameters that requests leave unset. */
@@ -108,22 +100,17 @@ public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
     return self();
   }
 
-  boolean ownsChatService() {
+  boolean ownsChatModel() {
     return shared.isEmpty();
   }
 
-  ChatService chatService() {
-    ServerLog log = new ServerLog(System.err);
-    return shared.orElseGet(
-        () ->
-            model
-                .map(loaded -> ChatService.of(loaded, options, log))
-                .orElseGet(() -> ChatService.load(path, load, options, log)));
+  ChatModel chatModel() {
+    return shared.orElseGet(() -> chat.loadOptions(load).build());
   }
 
-  ChatRequestParameters parameters(ChatService chatService) {
+  ChatRequestParameters parameters(ChatModel chatModel) {
     return KvasirChatRequestParameters.builder()
-        .modelName(chatService.modelNames().getFirst())
+        .modelName(chatModel.names().getFirst())
         .overrideWith(parameters)
         .build();
   }

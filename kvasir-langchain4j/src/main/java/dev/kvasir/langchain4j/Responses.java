@@ -1,35 +1,40 @@
 package dev.kvasir.langchain4j;
 
-import dev.kvasir.server.ChatCompletion;
+import dev.kvasir.ChatResponse;
+import dev.kvasir.ToolCall;
 import dev.langchain4j.agent.tool.ToolExecutionRequest;
 import dev.langchain4j.data.message.AiMessage;
-import dev.langchain4j.model.chat.response.ChatResponse;
 import dev.langchain4j.model.chat.response.ChatResponseMetadata;
 import dev.langchain4j.model.output.FinishReason;
 import dev.langchain4j.model.output.TokenUsage;
 
-/** Converts results to LangChain4j responses. */
+/** Translates responses of Kvasir to those of LangChain4j. */
 final class Responses {
   private Responses() {}
 
-  static ChatResponse of(ChatCompletion.Result result) {
+  static dev.langchain4j.model.chat.response.ChatResponse of(ChatResponse response) {
+    boolean onlyCalls = response.text().isEmpty() && !response.toolCalls().isEmpty();
     AiMessage message =
         AiMessage.builder()
-            .text(result.text().isEmpty() && !result.toolCalls().isEmpty() ? null : result.text())
-            .thinking(result.reasoning().isEmpty() ? null : result.reasoning())
-            .toolExecutionRequests(result.toolCalls().stream().map(Responses::request).toList())
+            .text(onlyCalls ? null : response.text())
+            .thinking(response.reasoning().isEmpty() ? null : response.reasoning())
+            .toolExecutionRequests(response.toolCalls().stream().map(Responses::request).toList())
             .build();
+    ChatResponse.TokenUsage usage = response.usage();
     ChatResponseMetadata metadata =
         ChatResponseMetadata.builder()
-            .id(result.id())
-            .modelName(result.model())
-            .tokenUsage(new TokenUsage(result.promptTokens(), result.generatedTokens()))
-            .finishReason(reason(result.finishReason()))
+            .id(response.id())
+            .modelName(response.model())
+            .tokenUsage(new TokenUsage(usage.promptTokens(), usage.generatedTokens()))
+            .finishReason(reason(response.finishReason()))
             .build();
-    return ChatResponse.builder().aiMessage(message).metadata(metadata).build();
+    return dev.langchain4j.model.chat.response.ChatResponse.builder()
+        .aiMessage(message)
+        .metadata(metadata)
+        .build();
   }
 
-  static ToolExecutionRequest request(ChatCompletion.ToolCall toolCall) {
+  static ToolExecutionRequest request(ToolCall toolCall) {
     return ToolExecutionRequest.builder()
         .id(toolCall.id())
         .name(toolCall.name())
@@ -37,12 +42,11 @@ final class Responses {
         .build();
   }
 
-  private static FinishReason reason(String word) {
-    return switch (word) {
-      case "stop" -> FinishReason.STOP;
-      case "length" -> FinishReason.LENGTH;
-      case "tool_calls" -> FinishReason.TOOL_EXECUTION;
-      default -> FinishReason.OTHER;
+  private static FinishReason reason(ChatResponse.FinishReason reason) {
+    return switch (reason) {
+      case STOP -> FinishReason.STOP;
+      case LENGTH -> FinishReason.LENGTH;
+      case TOOL_CALLS -> FinishReason.TOOL_EXECUTION;
     };
   }
 }

@@ -1,6 +1,8 @@
 package dev.kvasir.langchain4j;
 
-import dev.kvasir.server.ChatCompletion;
+import dev.kvasir.ChatEvent;
+import dev.kvasir.ChatStream;
+import dev.kvasir.ToolCall;
 import dev.langchain4j.model.chat.response.ChatResponse;
 import dev.langchain4j.model.chat.response.CompleteToolCall;
 import dev.langchain4j.model.chat.response.PartialResponse;
@@ -9,10 +11,9 @@ import dev.langchain4j.model.chat.response.PartialThinking;
 import dev.langchain4j.model.chat.response.PartialThinkingContext;
 import dev.langchain4j.model.chat.response.StreamingChatResponseHandler;
 import dev.langchain4j.model.chat.response.StreamingHandle;
+import java.util.function.Consumer;
 
-/**
- * Adapts a LangChain4j handler to a listener of a chat completion. Tool calls are delivered whole.
- */
+/** Adapts a LangChain4j handler to the events of a chat stream. Tool calls are delivered whole. */
 final class StreamListenerAdapter {
   private final StreamingChatResponseHandler handler;
 
@@ -20,44 +21,34 @@ final class StreamListenerAdapter {
     this.handler = handler;
   }
 
-  ChatCompletion.Listener listener(ChatCompletion completion) {
-    StreamingHandle handle = new Handle(completion);
-    return new ChatCompletion.Listener() {
-      @Override
-      public void text(String piece) {
-        guard(
-            () ->
-                handler.onPartialResponse(
-                    new PartialResponse(piece), new PartialResponseContext(handle)));
-      }
-
-      @Override
-      public void reasoning(String piece) {
-        guard(
-            () ->
-                handler.onPartialThinking(
-                    new PartialThinking(piece), new PartialThinkingContext(handle)));
-      }
-
-      @Override
-      public void toolCall(ChatCompletion.ToolCall toolCall) {
-        guard(
-            () ->
-                handler.onCompleteToolCall(
-                    new CompleteToolCall(toolCall.index(), Responses.request(toolCall))));
-      }
-    };
+  Consumer<ChatEvent> listener(ChatStream stream) {
+    StreamingHandle handle = new Handle(stream);
+    return event -> guard(() -> deliver(event, handle));
   }
 
-  private record Handle(ChatCompletion completion) implements StreamingHandle {
+  private void deliver(ChatEvent event, StreamingHandle handle) {
+    switch (event) {
+      case ChatEvent.Text piece ->
+          handler.onPartialResponse(
+              new PartialResponse(piece.text()), new PartialResponseContext(handle));
+      case ChatEvent.Reasoning piece ->
+          handler.onPartialThinking(
+              new PartialThinking(piece.text()), new PartialThinkingContext(handle));
+      case ChatEvent.Call(int index, ToolCall toolCall) ->
+          handler.onCompleteToolCall(new CompleteToolCall(index, Responses.request(toolCall)));
+      case ChatEvent.Prefill _, ChatEvent.Done _ -> {}
+    }
+  }
+
+  private record Handle(ChatStream stream) implements StreamingHandle {
     @Override
     public void cancel() {
-      completion.cancel();
+      stream.cancel();
     }
 
     @Override
     public boolean isCancelled() {
-      return completion.isCancelled();
+      return stream.isCancelled();
     }
   }
 

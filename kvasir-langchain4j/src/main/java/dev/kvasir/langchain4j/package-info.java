@@ -1,9 +1,8 @@
 /**
  * LangChain4j models that run in this process: {@link dev.kvasir.langchain4j.KvasirChatModel} and
- * {@link dev.kvasir.langchain4j.KvasirStreamingChatModel}. They translate requests to the JSON of
- * the OpenAI API and pass them to the chat service of kvasir-server.
+ * {@link dev.kvasir.langchain4j.KvasirStreamingChatModel}. They translate requests to those of
+ * {@link dev.kvasir.ChatModel} and its responses back.
  *
- * <p>Uses kvasir-server, the store addresses of kvasir-store, and the root and cache packages of
- * kvasir-core.
+ * <p>Uses the root package of kvasir-core, and its sampling options.
  */
 package dev.kvasir.langchain4j;

@@ -1,9 +1,9 @@
 package dev.kvasir.langchain4j;
 
+import dev.kvasir.ChatModel;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.server.ChatService;
 import dev.kvasir.server.KvasirServer;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.watch.ServerLog;
@@ -26,7 +26,13 @@ final class Bundled {
   private static final Model MODEL =
       Model.bundled(LoadOptions.defaults().withThreads(1).withCacheBytes(256 << 20));
 
-  static final ChatService CHAT_SERVICE = ChatService.of(MODEL, OPTIONS, SILENT);
+  static final ChatModel CHAT_MODEL =
+      ChatModel.builder()
+          .model(MODEL)
+          .cache("fp16", "kivi:2")
+          .contextLimit(1024)
+          .maxTokens(512)
+          .build();
 
   private Bundled() {}
 

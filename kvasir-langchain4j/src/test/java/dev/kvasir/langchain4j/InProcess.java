@@ -14,7 +14,7 @@ final class InProcess {
 
   static KvasirChatModel.Builder model() {
     return KvasirChatModel.builder()
-        .chatService(Bundled.CHAT_SERVICE)
+        .chatModel(Bundled.CHAT_MODEL)
         .defaultRequestParameters(LIKELIEST);
   }
 
@@ -24,7 +24,7 @@ final class InProcess {
 
   static KvasirStreamingChatModel.Builder streaming() {
     return KvasirStreamingChatModel.builder()
-        .chatService(Bundled.CHAT_SERVICE)
+        .chatModel(Bundled.CHAT_MODEL)
         .defaultRequestParameters(LIKELIEST);
   }
 

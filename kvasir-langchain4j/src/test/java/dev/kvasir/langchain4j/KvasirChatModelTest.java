@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.gson.JsonParser;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.server.ChatCompletion;
 import dev.langchain4j.data.message.AiMessage;
 import dev.langchain4j.data.message.CustomMessage;
 import dev.langchain4j.data.message.UserMessage;
@@ -38,8 +37,7 @@ class KvasirChatModelTest {
       ChatResponse response = model.chat(hello(few));
       assertThat(response.aiMessage().text()).isNotBlank();
       assertThat(response.tokenUsage().outputTokenCount()).isEqualTo(4);
-      assertThat(model.chatService().modelNames())
-          .containsExactly("kvasir-mini", "kvasir-mini@fp16");
+      assertThat(model.chatModel().names()).containsExactly("kvasir-mini", "kvasir-mini@fp16");
     }
   }
 
@@ -51,19 +49,16 @@ class KvasirChatModelTest {
             .maxOutputTokens(4)
             .temperature(0.0)
             .build();
-    List<ChatCompletion.Result> answers = new ArrayList<>();
+    List<dev.kvasir.ChatResponse> answers = new ArrayList<>();
     for (int i = 0; i < 2; i++) {
       KvasirChatModel.Builder builder = KvasirChatModel.builder().kv("kivi:2").contextLimit(2048);
       try (KvasirChatModel model = builder.store(folder).build()) {
-        answers.add(
-            model
-                .chatService()
-                .chat(RequestJson.of(request))
-                .run(new ChatCompletion.Listener() {}));
+        answers.add(model.chatModel().chat(RequestTranslator.of(request)));
       }
     }
-    assertThat(answers.get(0).cachedTokens()).isZero();
-    assertThat(answers.get(1).cachedTokens()).isEqualTo(answers.get(0).promptTokens() - 1);
+    assertThat(answers.get(0).usage().cachedTokens()).isZero();
+    assertThat(answers.get(1).usage().cachedTokens())
+        .isEqualTo(answers.get(0).usage().promptTokens() - 1);
     assertThat(answers.get(1).text()).isEqualTo(answers.get(0).text());
   }
 

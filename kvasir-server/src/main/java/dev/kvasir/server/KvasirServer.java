@@ -1,13 +1,19 @@
 package dev.kvasir.server;
 
 import dev.kvasir.Model;
+import dev.kvasir.chat.ChatService;
+import dev.kvasir.chat.ServedModel;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.server.http.Endpoints;
 import dev.kvasir.server.http.MalformedRequestHandler;
+import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
+import dev.kvasir.server.watch.ServerObserver;
+import dev.kvasir.store.beginning.ConversationStore;
 import java.io.IOException;
 import java.net.BindException;
 import java.time.Duration;
+import java.util.Optional;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
@@ -33,6 +39,7 @@ public final class KvasirServer implements AutoCloseable {
   private final Server server;
   private final ServerConnector connector;
   private final ChatService chatService;
+  private final Optional<ConversationStore> store;
   private final Endpoints.HttpService httpService;
   private boolean closed;
 
@@ -40,10 +47,12 @@ public final class KvasirServer implements AutoCloseable {
       Server server,
       ServerConnector connector,
       ChatService chatService,
+      Optional<ConversationStore> store,
       Endpoints.HttpService httpService) {
     this.server = server;
     this.connector = connector;
     this.chatService = chatService;
+    this.store = store;
     this.httpService = httpService;
   }
 
@@ -54,18 +63,12 @@ public final class KvasirServer implements AutoCloseable {
    *     all, or a store cannot be written to
    */
   public static KvasirServer start(Model model, ServerOptions options, ServerLog log) {
-    ChatService chatService = ChatService.of(model, options, log);
+    Metrics metrics = new Metrics();
+    ChatService chatService =
+        new ChatService(model, options.serving(), new ServerObserver(metrics, log));
+    Optional<ConversationStore> store = openStore(chatService, options, log);
     Endpoints.Limits limits = new Endpoints.Limits(options.access(), options.maxBodyBytes());
-    Endpoints.HttpService httpService =
-        Endpoints.create(
-            chatService.served(),
-            chatService.queue(),
-            chatService.reader(),
-            chatService.admission(),
-            chatService.metrics(),
-            chatService.store(),
-            log,
-            limits);
+    Endpoints.HttpService httpService = Endpoints.create(chatService, metrics, store, log, limits);
     Server server = newServer();
     ServerConnector connector = newConnector(server, options);
     server.addConnector(connector);
@@ -75,9 +78,24 @@ public final class KvasirServer implements AutoCloseable {
       listen(server, options);
     } catch (RuntimeException e) {
       chatService.close();
+      store.ifPresent(ConversationStore::close);
       throw e;
     }
-    return new KvasirServer(server, connector, chatService, httpService);
+    return new KvasirServer(server, connector, chatService, store, httpService);
+  }
+
+  private static Optional<ConversationStore> openStore(
+      ChatService chatService, ServerOptions options, ServerLog log) {
+    ServedModel served = chatService.served();
+    return options.stores().isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            ConversationStore.open(
+                served.model(),
+                options.stores(),
+                served.cacheSpecs(),
+                served.contextLimit(),
+                log::note));
   }
 
   private static Server newServer() {
@@ -128,8 +146,8 @@ public final class KvasirServer implements AutoCloseable {
     }
   }
 
-  ChatService chatService() {
-    return chatService;
+  Optional<ConversationStore> store() {
+    return store;
   }
 
   /** Returns the port that the server listens on. */
@@ -146,6 +164,7 @@ public final class KvasirServer implements AutoCloseable {
     closed = true;
     httpService.onStop().run();
     chatService.close();
+    store.ifPresent(ConversationStore::close);
     try {
       httpService.inFlight().await(SHUTDOWN_TIMEOUT);
     } catch (InterruptedException e) {

@@ -1,6 +1,7 @@
 package dev.kvasir.server;
 
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.chat.ServingOptions;
 import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.store.StoreAddress;
 import java.time.Duration;
@@ -39,18 +40,24 @@ public record ServerOptions(
    * completion.
    */
   public static ServerOptions defaults() {
+    ServingOptions serving = ServingOptions.defaults();
     return new ServerOptions(
         "127.0.0.1",
         8080,
-        List.of(CacheSpec.DEFAULT),
-        Integer.MAX_VALUE,
-        2048,
-        64,
-        256,
+        serving.cacheSpecs(),
+        serving.contextLimit(),
+        serving.defaultMaxTokens(),
+        serving.maxSequences(),
+        serving.maxQueued(),
         16 << 20,
-        Duration.ofMinutes(10),
+        serving.timeout(),
         AccessRules.loopback(),
         List.of());
+  }
+
+  ServingOptions serving() {
+    return new ServingOptions(
+        cacheSpecs, contextLimit, defaultMaxTokens, maxSequences, maxQueued, timeout);
   }
 
   public ServerOptions withAddress(String newHost, int newPort) {

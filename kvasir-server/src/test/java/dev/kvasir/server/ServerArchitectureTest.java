@@ -24,11 +24,9 @@ class ServerArchitectureTest {
   private static final Map<String, Set<String>> ALLOWED = new LinkedHashMap<>();
 
   static {
-    ALLOWED.put("http", Set.of("state", "openai", "answer", "store", "watch", "api"));
-    ALLOWED.put("state", Set.of("openai", "answer", "store", "watch"));
-    ALLOWED.put("openai", Set.of("answer", "api"));
-    ALLOWED.put("answer", Set.of("store", "watch", "api"));
-    ALLOWED.put("store", Set.of("watch"));
+    ALLOWED.put("http", Set.of("state", "openai", "watch", "api"));
+    ALLOWED.put("state", Set.of("watch"));
+    ALLOWED.put("openai", Set.of("api"));
     ALLOWED.put("watch", Set.of());
     ALLOWED.put("api", Set.of());
   }

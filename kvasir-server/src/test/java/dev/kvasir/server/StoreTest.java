@@ -103,8 +103,7 @@ class StoreTest {
     while (server.get("/kvasir/state").getAsJsonObject("store").get("kept").getAsInt() < prefixes) {
       Thread.sleep(10);
     }
-    assertThat(server.server().chatService().store().orElseThrow().flush(Duration.ofMinutes(1)))
-        .isTrue();
+    assertThat(server.server().store().orElseThrow().flush(Duration.ofMinutes(1))).isTrue();
   }
 
   private List<Path> files(String ending) throws Exception {

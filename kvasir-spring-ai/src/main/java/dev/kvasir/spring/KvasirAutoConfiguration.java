@@ -1,14 +1,9 @@
 package dev.kvasir.spring;
 
+import dev.kvasir.ChatModel;
 import dev.kvasir.LoadOptions;
-import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.server.ChatService;
-import dev.kvasir.server.ServerOptions;
-import dev.kvasir.server.watch.ServerLog;
-import dev.kvasir.store.StoreAddress;
 import io.micrometer.observation.ObservationRegistry;
 import java.nio.file.Path;
-import java.util.Optional;
 import org.springframework.ai.model.SpringAIModelProperties;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -30,20 +25,21 @@ import org.springframework.context.annotation.Bean;
 public class KvasirAutoConfiguration {
   @Bean(destroyMethod = "close")
   @ConditionalOnMissingBean
-  ChatService kvasirAnswers(KvasirProperties properties) {
-    ServerOptions defaults = ServerOptions.defaults();
-    ServerOptions options =
-        defaults
-            .withCacheSpecs(properties.cacheSpecs().stream().map(CacheSpec::parse).toList())
-            .withStores(properties.stores().stream().map(StoreAddress::parse).toList());
-    if (properties.contextLimit() != null) {
-      options = options.withLengths(properties.contextLimit(), defaults.defaultMaxTokens());
+  ChatModel kvasirChat(KvasirProperties properties) {
+    ChatModel.Builder builder =
+        ChatModel.builder()
+            .loadOptions(load(properties))
+            .cache(properties.cacheSpecs().toArray(String[]::new));
+    if (properties.model() != null) {
+      builder.modelPath(Path.of(properties.model()));
     }
-    return ChatService.load(
-        Optional.ofNullable(properties.model()).map(Path::of),
-        load(properties),
-        options,
-        new ServerLog(System.err));
+    if (properties.contextLimit() != null) {
+      builder.contextLimit(properties.contextLimit());
+    }
+    if (!properties.stores().isEmpty()) {
+      builder.store(properties.stores().toArray(String[]::new));
+    }
+    return builder.build();
   }
 
   private static LoadOptions load(KvasirProperties properties) {
@@ -56,11 +52,11 @@ public class KvasirAutoConfiguration {
   @Bean
   @ConditionalOnMissingBean
   KvasirSpringChatModel kvasirChatModel(
-      ChatService chatService,
+      ChatModel chatModel,
       KvasirProperties properties,
       ObjectProvider<ObservationRegistry> registry) {
     return new KvasirSpringChatModel(
-        chatService,
+        chatModel,
         properties.chat().options(),
         registry.getIfUnique(() -> ObservationRegistry.NOOP));
   }

@@ -1,7 +1,6 @@
 package dev.kvasir.spring;
 
-import dev.kvasir.server.ChatCompletion;
-import dev.kvasir.server.ChatService;
+import dev.kvasir.ChatStream;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.concurrent.CancellationException;
 import org.springframework.ai.chat.model.ChatModel;
@@ -16,25 +15,23 @@ import reactor.core.publisher.FluxSink;
  * replace those of the model, and {@code ChatClient} merges them.
  */
 public final class KvasirSpringChatModel implements ChatModel {
-  private static final ChatCompletion.Listener NO_LISTENER = new ChatCompletion.Listener() {};
-
-  private final ChatService chatService;
+  private final dev.kvasir.ChatModel chatModel;
   private final KvasirChatOptions options;
   private final Observations observations;
 
   /**
-   * @param chatService stays open when this model is no longer used
+   * @param chatModel stays open when this model is no longer used
    * @param options for prompts without any
    */
   public KvasirSpringChatModel(
-      ChatService chatService, KvasirChatOptions options, ObservationRegistry registry) {
-    this.chatService = chatService;
+      dev.kvasir.ChatModel chatModel, KvasirChatOptions options, ObservationRegistry registry) {
+    this.chatModel = chatModel;
     this.options = options;
     this.observations = new Observations(registry);
   }
 
-  public KvasirSpringChatModel(ChatService chatService) {
-    this(chatService, KvasirChatOptions.builder().build(), ObservationRegistry.NOOP);
+  public KvasirSpringChatModel(dev.kvasir.ChatModel chatModel) {
+    this(chatModel, KvasirChatOptions.builder().build(), ObservationRegistry.NOOP);
   }
 
   @Override
@@ -50,7 +47,7 @@ public final class KvasirSpringChatModel implements ChatModel {
   public ChatResponse call(Prompt prompt) {
     Prompt whole = withOptions(prompt);
     return observations.call(
-        whole, () -> SpringResponses.of(chatService.chat(PromptJson.of(whole)).run(NO_LISTENER)));
+        whole, () -> SpringResponses.of(chatModel.chat(PromptTranslator.of(whole))));
   }
 
   @Override
@@ -60,16 +57,14 @@ public final class KvasirSpringChatModel implements ChatModel {
   }
 
   private void stream(Prompt prompt, FluxSink<ChatResponse> sink) {
-    ChatCompletion completion = chatService.chat(PromptJson.of(prompt));
-    sink.onDispose(completion::cancel);
-    Thread.ofVirtual().name("kvasir-stream").start(() -> stream(completion, sink));
+    ChatStream stream = chatModel.stream(PromptTranslator.of(prompt));
+    sink.onDispose(stream::cancel);
+    Thread.ofVirtual().name("kvasir-stream").start(() -> stream(stream, sink));
   }
 
-  private static void stream(ChatCompletion completion, FluxSink<ChatResponse> sink) {
+  private static void stream(ChatStream stream, FluxSink<ChatResponse> sink) {
     try {
-      ChatCompletion.Result result =
-          completion.run(new ResponseStreamListener(completion, sink::next));
-      sink.next(SpringResponses.end(result));
+      stream.run(new ResponseStreamListener(stream, sink::next));
       sink.complete();
     } catch (CancellationException e) {
       // A cancelled stream is not reported any further.

@@ -1,36 +1,36 @@
 package dev.kvasir.spring;
 
-import dev.kvasir.server.ChatCompletion;
+import dev.kvasir.ChatEvent;
+import dev.kvasir.ChatStream;
+import dev.kvasir.ToolCall;
 import java.util.function.Consumer;
 import org.springframework.ai.chat.model.ChatResponse;
 
-/** Converts the chunks of an answer to the responses of a stream. */
-final class ResponseStreamListener implements ChatCompletion.Listener {
-  private final ChatCompletion completion;
+/** Translates the events of a completion to the responses of a stream. */
+final class ResponseStreamListener implements Consumer<ChatEvent> {
+  private final ChatStream stream;
   private final Consumer<ChatResponse> out;
   private final StringBuilder reasoning = new StringBuilder();
 
-  ResponseStreamListener(ChatCompletion completion, Consumer<ChatResponse> out) {
-    this.completion = completion;
+  ResponseStreamListener(ChatStream stream, Consumer<ChatResponse> out) {
+    this.stream = stream;
     this.out = out;
   }
 
   @Override
-  public void text(String piece) {
-    out.accept(SpringResponses.piece(completion, piece, reasoning.toString()));
-  }
-
-  /**
-   * Emits all reasoning so far, because an aggregator of the stream retains only the last metadata.
-   */
-  @Override
-  public void reasoning(String piece) {
-    reasoning.append(piece);
-    out.accept(SpringResponses.piece(completion, "", reasoning.toString()));
-  }
-
-  @Override
-  public void toolCall(ChatCompletion.ToolCall toolCall) {
-    out.accept(SpringResponses.call(completion, toolCall, reasoning.toString()));
+  public void accept(ChatEvent event) {
+    switch (event) {
+      case ChatEvent.Text piece ->
+          out.accept(SpringResponses.piece(stream, piece.text(), reasoning.toString()));
+      case ChatEvent.Reasoning piece -> {
+        // All reasoning so far, because an aggregator of the stream retains only the last metadata.
+        reasoning.append(piece.text());
+        out.accept(SpringResponses.piece(stream, "", reasoning.toString()));
+      }
+      case ChatEvent.Call(int _, ToolCall toolCall) ->
+          out.accept(SpringResponses.call(stream, toolCall, reasoning.toString()));
+      case ChatEvent.Done done -> out.accept(SpringResponses.end(done.response()));
+      case ChatEvent.Prefill _ -> {}
+    }
   }
 }

@@ -1,8 +1,8 @@
 package dev.kvasir.spring;
 
-import dev.kvasir.server.ChatCompletion;
+import dev.kvasir.ChatStream;
+import dev.kvasir.ToolCall;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.springframework.ai.chat.messages.AssistantMessage;
 import org.springframework.ai.chat.metadata.ChatGenerationMetadata;
@@ -11,58 +11,55 @@ import org.springframework.ai.chat.metadata.DefaultUsage;
 import org.springframework.ai.chat.model.ChatResponse;
 import org.springframework.ai.chat.model.Generation;
 
-/** Converts results to Spring AI responses. */
+/** Translates responses of Kvasir to those of Spring AI. */
 final class SpringResponses {
   /** The metadata key for reasoning in Spring AI's own models. */
   static final String REASONING = "reasoningContent";
 
   private SpringResponses() {}
 
-  /** Converts a whole answer. */
-  static ChatResponse of(ChatCompletion.Result result) {
+  /** Translates a whole answer. */
+  static ChatResponse of(dev.kvasir.ChatResponse result) {
     List<AssistantMessage.ToolCall> calls =
         result.toolCalls().stream().map(SpringResponses::call).toList();
     return whole(result, message(result.text(), result.reasoning(), calls));
   }
 
   /** Returns the last response of a stream, with its finish reason and usage. */
-  static ChatResponse end(ChatCompletion.Result result) {
+  static ChatResponse end(dev.kvasir.ChatResponse result) {
     return whole(result, message("", result.reasoning(), List.of()));
   }
 
-  private static ChatResponse whole(ChatCompletion.Result result, AssistantMessage message) {
+  private static ChatResponse whole(dev.kvasir.ChatResponse result, AssistantMessage message) {
     ChatGenerationMetadata end =
-        ChatGenerationMetadata.builder()
-            .finishReason(result.finishReason().toUpperCase(Locale.ROOT))
-            .build();
+        ChatGenerationMetadata.builder().finishReason(result.finishReason().name()).build();
     ChatResponseMetadata metadata =
         ChatResponseMetadata.builder()
             .id(result.id())
             .model(result.model())
             .usage(
                 new DefaultUsage(
-                    result.promptTokens(),
-                    result.generatedTokens(),
-                    result.promptTokens() + result.generatedTokens(),
+                    result.usage().promptTokens(),
+                    result.usage().generatedTokens(),
+                    result.usage().totalTokens(),
                     null,
-                    (long) result.cachedTokens(),
+                    (long) result.usage().cachedTokens(),
                     null))
             .build();
     return new ChatResponse(List.of(new Generation(message, end)), metadata);
   }
 
-  static ChatResponse piece(ChatCompletion completion, String text, String reasoning) {
-    return part(completion, message(text, reasoning, List.of()));
+  static ChatResponse piece(ChatStream stream, String text, String reasoning) {
+    return part(stream, message(text, reasoning, List.of()));
   }
 
-  static ChatResponse call(
-      ChatCompletion completion, ChatCompletion.ToolCall toolCall, String reasoning) {
-    return part(completion, message("", reasoning, List.of(call(toolCall))));
+  static ChatResponse call(ChatStream stream, ToolCall toolCall, String reasoning) {
+    return part(stream, message("", reasoning, List.of(call(toolCall))));
   }
 
-  private static ChatResponse part(ChatCompletion completion, AssistantMessage message) {
+  private static ChatResponse part(ChatStream stream, AssistantMessage message) {
     ChatResponseMetadata metadata =
-        ChatResponseMetadata.builder().id(completion.id()).model(completion.model()).build();
+        ChatResponseMetadata.builder().id(stream.id()).model(stream.model()).build();
     return new ChatResponse(List.of(new Generation(message)), metadata);
   }
 
@@ -75,7 +72,7 @@ final class SpringResponses {
         .build();
   }
 
-  private static AssistantMessage.ToolCall call(ChatCompletion.ToolCall toolCall) {
+  private static AssistantMessage.ToolCall call(ToolCall toolCall) {
     return new AssistantMessage.ToolCall(
         toolCall.id(), "function", toolCall.name(), toolCall.arguments());
   }

@@ -1,10 +1,9 @@
 /**
  * A Spring AI chat model that runs in this process, {@link
  * dev.kvasir.spring.KvasirSpringChatModel}, and its auto-configuration, {@link
- * dev.kvasir.spring.KvasirAutoConfiguration}. Prompts become JSON of the OpenAI API for the chat
- * service of kvasir-server.
+ * dev.kvasir.spring.KvasirAutoConfiguration}. They translate prompts to requests of {@link
+ * dev.kvasir.ChatModel} and its responses back.
  *
- * <p>Uses kvasir-server, the store addresses of kvasir-store, and the root and cache packages of
- * kvasir-core.
+ * <p>Uses the root package of kvasir-core, and its sampling options.
  */
 package dev.kvasir.spring;

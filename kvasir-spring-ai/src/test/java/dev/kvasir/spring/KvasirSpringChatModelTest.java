@@ -3,13 +3,11 @@ package dev.kvasir.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvasir.ChatMessage;
+import dev.kvasir.ChatModel;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.server.ChatService;
-import dev.kvasir.server.ServerOptions;
-import dev.kvasir.server.api.ApiException;
-import dev.kvasir.server.watch.ServerLog;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
@@ -40,19 +38,19 @@ class KvasirSpringChatModelTest {
       KvasirChatOptions.builder().temperature(0.0).maxTokens(8).build();
 
   private static Model bundled;
-  private static ChatService chatService;
+  private static ChatModel chatModel;
   private static KvasirSpringChatModel model;
 
   @BeforeAll
   static void open() {
     bundled = Model.bundled(LoadOptions.defaults().withCacheBytes(64 << 20));
-    chatService = ChatService.of(bundled, ServerOptions.defaults(), new ServerLog(System.err));
-    model = new KvasirSpringChatModel(chatService);
+    chatModel = ChatModel.of(bundled);
+    model = new KvasirSpringChatModel(chatModel);
   }
 
   @AfterAll
   static void close() {
-    chatService.close();
+    chatModel.close();
     bundled.close();
   }
 
@@ -133,10 +131,9 @@ class KvasirSpringChatModelTest {
             .build();
     List<Message> messages =
         List.of(new SystemMessage("Be short."), new UserMessage("Hello"), calling, results);
-    var json = PromptJson.of(new Prompt(messages, LIKELIEST)).getAsJsonArray("messages");
-    assertThat(json.get(2).getAsJsonObject().get("reasoning_content").getAsString())
-        .isEqualTo("I should look.");
-    assertThat(json.get(3).getAsJsonObject().get("tool_call_id").getAsString()).isEqualTo("1");
+    List<ChatMessage> translated = PromptTranslator.of(new Prompt(messages, LIKELIEST)).messages();
+    assertThat(translated.get(2).reasoning()).contains("I should look.");
+    assertThat(translated.get(3).toolCallId()).contains("1");
     assertThat(model.call(new Prompt(messages, LIKELIEST)).getResult().getOutput().getText())
         .isNotBlank();
   }
@@ -175,10 +172,10 @@ class KvasirSpringChatModelTest {
   void aBadOptionIsReportedToTheCallerOfEither() {
     Prompt cold = new Prompt("Hello", KvasirChatOptions.builder().temperature(-1.0).build());
     assertThatThrownBy(() -> model.call(cold))
-        .isInstanceOf(ApiException.class)
+        .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("temperature is -1");
     assertThatThrownBy(() -> model.stream(cold).blockLast())
-        .isInstanceOf(ApiException.class)
+        .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("temperature is -1");
   }
 
@@ -201,7 +198,7 @@ class KvasirSpringChatModelTest {
               }
             });
     KvasirChatOptions named = LIKELIEST.mutate().model("kvasir-mini").build();
-    KvasirSpringChatModel observed = new KvasirSpringChatModel(chatService, named, registry);
+    KvasirSpringChatModel observed = new KvasirSpringChatModel(chatModel, named, registry);
     observed.call(new Prompt("Hello"));
     assertThat(seen.take()).isEqualTo("chat kvasir-mini");
     observed.stream(new Prompt("Hello")).blockLast();

@@ -1,6 +1,7 @@
 package dev.kvasir.server.api;
 
 import com.google.gson.JsonObject;
+import dev.kvasir.ChatException;
 
 /** An error in the format of the OpenAI API. */
 public final class ApiException extends RuntimeException {
@@ -17,6 +18,22 @@ public final class ApiException extends RuntimeException {
     this.type = type;
     this.field = field;
     this.code = code;
+  }
+
+  /**
+   * Converts a failure of a completion. The queue refuses a request as invalid only for its number
+   * of choices.
+   */
+  public static ApiException of(ChatException failure) {
+    String message = failure.getMessage();
+    return switch (failure.reason()) {
+      case INVALID_REQUEST -> invalidField("n", message);
+      case TOO_LONG -> tooLong(message);
+      case BUSY -> busy(message);
+      case TIMED_OUT -> new ApiException(504, "server_error", null, "timeout", message);
+      case CLOSED -> stopping();
+      case FAILED -> internal();
+    };
   }
 
   /** The request is invalid for every client. */
@@ -62,15 +79,6 @@ public final class ApiException extends RuntimeException {
   public static ApiException stopping() {
     return new ApiException(
         503, "server_error", null, "shutting_down", "the server is shutting down");
-  }
-
-  public static ApiException timedOut(long seconds) {
-    return new ApiException(
-        504,
-        "server_error",
-        null,
-        "timeout",
-        "the answer took longer than %d seconds".formatted(seconds));
   }
 
   /** An internal error. The log has the details, since a client cannot fix it. */

@@ -1,9 +1,10 @@
 package dev.kvasir.server.http;
 
-import dev.kvasir.server.answer.Completion;
-import dev.kvasir.server.answer.CompletionEvent;
-import dev.kvasir.server.answer.CompletionRequest;
-import dev.kvasir.server.answer.RequestQueue;
+import dev.kvasir.ChatException;
+import dev.kvasir.chat.Completion;
+import dev.kvasir.chat.CompletionEvent;
+import dev.kvasir.chat.CompletionRequest;
+import dev.kvasir.chat.RequestQueue;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.api.Fields;
 import dev.kvasir.server.openai.ResponseBuilder;
@@ -59,11 +60,11 @@ final class CompletionEndpoint implements Endpoint {
     Completion completion = begin(request, writer);
     try {
       follow(completion, writer);
-    } catch (ApiException e) {
-      completion.stop(Completion.StopCause.CLIENT_DISCONNECTED);
-      writer.fail(e);
+    } catch (ChatException e) {
+      completion.stop(Completion.StopCause.CANCELLED);
+      writer.fail(ApiException.of(e));
     } catch (IOException | InterruptedException | RuntimeException e) {
-      completion.stop(Completion.StopCause.CLIENT_DISCONNECTED);
+      completion.stop(Completion.StopCause.CANCELLED);
       throw e;
     }
   }

@@ -1,6 +1,6 @@
 package dev.kvasir.server.http;
 
-import dev.kvasir.server.answer.CompletionEvent;
+import dev.kvasir.chat.CompletionEvent;
 import dev.kvasir.server.api.ApiException;
 import java.io.IOException;
 

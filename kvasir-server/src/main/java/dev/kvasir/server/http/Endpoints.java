@@ -2,19 +2,19 @@ package dev.kvasir.server.http;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
-import dev.kvasir.server.answer.Admission;
-import dev.kvasir.server.answer.RequestQueue;
+import dev.kvasir.chat.ChatService;
+import dev.kvasir.chat.ServedModel;
 import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.api.Fields;
 import dev.kvasir.server.openai.ChatResponseBuilder;
 import dev.kvasir.server.openai.CompletionResponseBuilder;
 import dev.kvasir.server.openai.RequestReader;
-import dev.kvasir.server.openai.ServedModel;
+import dev.kvasir.server.openai.TokenIds;
 import dev.kvasir.server.state.ServerState;
-import dev.kvasir.server.store.ConversationStore;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
+import dev.kvasir.store.beginning.ConversationStore;
 import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -54,33 +54,37 @@ public final class Endpoints {
   public record Limits(AccessRules access, int maxBodyBytes) {}
 
   public static HttpService create(
-      ServedModel served,
-      RequestQueue queue,
-      RequestReader reader,
-      Admission admission,
+      ChatService service,
       Metrics metrics,
       Optional<ConversationStore> store,
       ServerLog log,
       Limits limits) {
-    ServerState state = new ServerState(served, queue, admission, metrics, store);
+    ServedModel served = service.served();
+    RequestReader reader = new RequestReader(service);
+    ServerState state = new ServerState(service, metrics, store);
     Endpoints all = new Endpoints(served, state, metrics);
     Router router =
-        new Router(limits.access(), metrics, log, limits.maxBodyBytes(), admission::retrySeconds);
+        new Router(
+            limits.access(),
+            metrics,
+            log,
+            limits.maxBodyBytes(),
+            service.admission()::retrySeconds);
     InFlightResponses inFlight = new InFlightResponses();
     Endpoint chat =
         new CompletionEndpoint(
-            queue,
+            service.queue(),
             inFlight,
             reader::chat,
             request ->
-                new ChatResponseBuilder(served.nameFor(request), served.model().tokenizer()));
+                new ChatResponseBuilder(reader.nameFor(request), served.model().tokenizer()));
     Endpoint text =
         new CompletionEndpoint(
-            queue,
+            service.queue(),
             inFlight,
             reader::completion,
             request ->
-                new CompletionResponseBuilder(served.nameFor(request), served.model().tokenizer()));
+                new CompletionResponseBuilder(reader.nameFor(request), served.model().tokenizer()));
     Endpoint page = new StaticFiles();
     for (String version : List.of("/v1", "")) {
       router.add("POST", version + "/chat/completions", chat);
@@ -159,8 +163,12 @@ public final class Endpoints {
     JsonArray tokens =
         request.array("tokens").orElseThrow(() -> request.missing("tokens", "a list of token ids"));
     JsonObject body = new JsonObject();
-    body.addProperty("content", served.model().tokenizer().decode(served.ids(request, tokens)));
+    body.addProperty("content", served.model().tokenizer().decode(ids(request, tokens)));
     exchange.json(200, body);
+  }
+
+  private int[] ids(Fields request, JsonArray tokens) {
+    return TokenIds.read(request, tokens, served.model().config().vocabulary());
   }
 
   private void metrics(Exchange exchange) throws IOException {

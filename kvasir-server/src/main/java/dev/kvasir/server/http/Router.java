@@ -1,5 +1,6 @@
 package dev.kvasir.server.http;
 
+import dev.kvasir.ChatException;
 import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.watch.Metrics;
@@ -80,6 +81,8 @@ public final class Router extends Handler.Abstract {
         }
       } catch (ApiException e) {
         refuse(exchange, e);
+      } catch (ChatException e) {
+        refuse(exchange, ApiException.of(e));
       }
       callback.succeeded();
     } catch (IOException e) {

@@ -1,7 +1,7 @@
 package dev.kvasir.server.http;
 
 import com.google.gson.JsonObject;
-import dev.kvasir.server.answer.CompletionEvent;
+import dev.kvasir.chat.CompletionEvent;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.openai.ResponseBuilder;
 import java.io.IOException;

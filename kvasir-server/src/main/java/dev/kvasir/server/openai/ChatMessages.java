@@ -6,7 +6,6 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
 import dev.kvasir.format.JsonValues;
-import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.api.Fields;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -90,10 +89,5 @@ final class ChatMessages {
     } catch (JsonParseException e) {
       return arguments;
     }
-  }
-
-  /** Converts an error of the template to one of the request. */
-  static ApiException refused(RuntimeException e) {
-    return ApiException.invalidField("messages", e.getMessage());
   }
 }

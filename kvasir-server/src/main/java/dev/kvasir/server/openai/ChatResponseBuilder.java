@@ -2,8 +2,9 @@ package dev.kvasir.server.openai;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import dev.kvasir.chat.CompletionEvent;
+import dev.kvasir.chat.Ids;
 import dev.kvasir.sampling.TokenLogprob;
-import dev.kvasir.server.answer.CompletionEvent;
 import dev.kvasir.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -57,7 +58,7 @@ public final class ChatResponseBuilder extends ResponseBuilder {
       role.addProperty("content", "");
       chunks.add(choiceChunk(event.choice(), role, null, List.of()));
     }
-    String finishReason = event instanceof CompletionEvent.Done done ? done.finishReason() : null;
+    String finishReason = event instanceof CompletionEvent.Done done ? finishReason(done) : null;
     List<TokenLogprob> logprobs =
         event instanceof CompletionEvent.Text text ? text.logprobs() : List.of();
     chunks.add(choiceChunk(event.choice(), delta, finishReason, logprobs));
@@ -93,7 +94,7 @@ public final class ChatResponseBuilder extends ResponseBuilder {
     function.addProperty("name", call.name());
     function.addProperty("arguments", call.arguments());
     JsonObject json = new JsonObject();
-    json.addProperty("id", newId("call_"));
+    json.addProperty("id", Ids.newId("call_"));
     json.addProperty("type", "function");
     json.add("function", function);
     return json;
@@ -116,7 +117,7 @@ public final class ChatResponseBuilder extends ResponseBuilder {
       }
       case CompletionEvent.Reasoning text -> message.reasoning.append(text.text());
       case CompletionEvent.ToolCall call -> message.calls.add(call(call));
-      case CompletionEvent.Done done -> message.finishReason = done.finishReason();
+      case CompletionEvent.Done done -> message.finishReason = finishReason(done);
       case CompletionEvent.PrefillProgress progress -> {}
       case CompletionEvent.Failed failed -> {}
     }

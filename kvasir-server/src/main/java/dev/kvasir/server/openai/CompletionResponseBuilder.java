@@ -2,8 +2,8 @@ package dev.kvasir.server.openai;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import dev.kvasir.chat.CompletionEvent;
 import dev.kvasir.sampling.TokenLogprob;
-import dev.kvasir.server.answer.CompletionEvent;
 import dev.kvasir.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +26,7 @@ public final class CompletionResponseBuilder extends ResponseBuilder {
       case CompletionEvent.Text text ->
           List.of(textChoice(text.choice(), text.text(), null, text.logprobs()));
       case CompletionEvent.Done done ->
-          List.of(textChoice(done.choice(), "", done.finishReason(), List.of()));
+          List.of(textChoice(done.choice(), "", finishReason(done), List.of()));
       default -> List.of();
     };
   }
@@ -48,7 +48,7 @@ public final class CompletionResponseBuilder extends ResponseBuilder {
             .computeIfAbsent(event.choice(), any -> new ArrayList<>())
             .addAll(piece.logprobs());
       }
-      case CompletionEvent.Done done -> finishReasons.put(done.choice(), done.finishReason());
+      case CompletionEvent.Done done -> finishReasons.put(done.choice(), finishReason(done));
       default -> {}
     }
   }

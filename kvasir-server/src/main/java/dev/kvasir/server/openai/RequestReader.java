@@ -4,14 +4,15 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import dev.kvasir.GenerateOptions;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.chat.ChatService;
+import dev.kvasir.chat.CompletionRequest;
+import dev.kvasir.chat.CompletionRequest.ParserOptions;
+import dev.kvasir.chat.PromptRenderer.ChatPrompt;
+import dev.kvasir.chat.ToolSet;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.grammar.TokenGrammar;
-import dev.kvasir.sampling.SamplingOptions;
-import dev.kvasir.server.answer.CompletionRequest;
-import dev.kvasir.server.answer.CompletionRequest.ParserOptions;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.api.Fields;
-import dev.kvasir.text.ChatTemplate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,62 +26,43 @@ public final class RequestReader {
   private static final int MAX_STOP_LENGTH = 1000;
   private static final int MAX_CACHE_KEY_LENGTH = 200;
 
-  private final ServedModel served;
-  private final int defaultMaxTokens;
-  private final GrammarCache grammars;
-  private volatile ChatTemplate template; // null until the first chat request
+  private final ChatService service;
 
-  /**
-   * @param defaultMaxTokens length of a completion whose request sets no limit
-   */
-  public RequestReader(ServedModel served, int defaultMaxTokens) {
-    this.served = served;
-    this.defaultMaxTokens = defaultMaxTokens;
-    this.grammars = new GrammarCache(served.model().tokenizer());
+  public RequestReader(ChatService service) {
+    this.service = service;
   }
 
   /** Parses a chat request. */
   public CompletionRequest chat(Fields request) {
-    Tools tools = Tools.read(request);
-    String text = render(ChatMessages.read(request), tools);
-    int[] prompt = served.model().tokenizer().encode(text, !served.isChatModel());
-    boolean startsInReasoning = text.stripTrailing().endsWith("<think>");
-    ParserOptions parserOptions = new ParserOptions(true, startsInReasoning, tools.syntax());
+    ToolSet tools = ToolReader.read(request);
+    ChatPrompt prompt = render(ChatMessages.read(request), tools);
     List<String> stopSequences = new ArrayList<>(stopSequences(request));
-    if (!served.isChatModel()) {
-      stopSequences.add("\nUser:"); // a model without chat turns would write the next one itself
-    }
-    GenerateOptions options = options(request, prompt, LogprobOptions.ofChat(request));
-    Optional<TokenGrammar> grammar = grammars.of(request, tools);
+    stopSequences.addAll(prompt.stopSequences());
+    GenerateOptions options = options(request, prompt.tokens(), LogprobOptions.ofChat(request));
+    Optional<TokenGrammar> grammar = grammar(request, tools);
     return request(
         request,
-        prompt,
+        prompt.tokens(),
         grammar.map(options::withGrammar).orElse(options),
         stopSequences,
-        parserOptions);
+        prompt.parserOptions());
   }
 
-  private String render(List<Map<String, Object>> messages, Tools tools) {
-    boolean templateListsTools = tools.isEmpty() || served.templateSupportsTools();
-    List<Map<String, Object>> promptMessages =
-        templateListsTools ? messages : tools.withInstructions(messages);
-    List<Map<String, Object>> variables =
-        tools.isEmpty() || !templateListsTools ? List.of() : tools.variables();
+  private ChatPrompt render(List<Map<String, Object>> messages, ToolSet tools) {
     try {
-      return template().render(new ChatTemplate.Input(promptMessages, variables, true));
+      return service.prompts().render(messages, tools);
     } catch (InvalidInputException e) {
-      throw ChatMessages.refused(e);
+      throw ApiException.invalidField("messages", e.getMessage());
     }
   }
 
-  /**
-   * Returns the template, parsed once. A model with an invalid template can still complete texts.
-   */
-  private ChatTemplate template() {
-    if (template == null) {
-      template = served.template();
+  private Optional<TokenGrammar> grammar(Fields request, ToolSet tools) {
+    RequestedFormat requested = RequestedFormat.read(request, tools);
+    try {
+      return service.grammars().of(requested.format(), tools);
+    } catch (InvalidInputException e) {
+      throw ApiException.invalidField(requested.field(), e.getMessage());
     }
-    return template;
   }
 
   /** Parses a text completion request. */
@@ -91,7 +73,7 @@ public final class RequestReader {
             .orElseThrow(() -> request.missing("prompt", "a text or a list of token ids"));
     int[] tokens = tokens(request, prompt);
     GenerateOptions options = options(request, tokens, LogprobOptions.ofText(request));
-    Optional<TokenGrammar> grammar = grammars.of(request, Tools.NONE);
+    Optional<TokenGrammar> grammar = grammar(request, ToolSet.NONE);
     return request(
         request,
         tokens,
@@ -102,18 +84,22 @@ public final class RequestReader {
 
   private int[] tokens(Fields request, JsonElement prompt) {
     if (prompt.isJsonPrimitive() && prompt.getAsJsonPrimitive().isString()) {
-      return served.model().tokenizer().encode(prompt.getAsString());
+      return service.served().model().tokenizer().encode(prompt.getAsString());
     }
     if (!prompt.isJsonArray() || prompt.getAsJsonArray().isEmpty()) {
       throw request.wrong("prompt", prompt, "a text or a list of token ids");
     }
     JsonArray list = prompt.getAsJsonArray();
-    boolean isNested = !list.get(0).isJsonPrimitive() || !ServedModel.isNumber(list.get(0));
+    boolean isNested = !list.get(0).isJsonPrimitive() || !TokenIds.isNumber(list.get(0));
     if (isNested && list.size() > 1) {
       throw ApiException.invalidField(
           "prompt", "prompt has %d texts; expected one a request".formatted(list.size()));
     }
-    return isNested ? tokens(request, list.get(0)) : served.ids(request, list);
+    return isNested ? tokens(request, list.get(0)) : TokenIds.read(request, list, vocabulary());
+  }
+
+  private int vocabulary() {
+    return service.served().model().config().vocabulary();
   }
 
   private CompletionRequest request(
@@ -122,10 +108,9 @@ public final class RequestReader {
       GenerateOptions options,
       List<String> stopSequences,
       ParserOptions parserOptions) {
-    CacheSpec cacheSpec = served.cacheSpec(request);
     return new CompletionRequest(
         prompt,
-        cacheSpec,
+        cacheSpec(request),
         options,
         request.integer("n", 1, MAX_CHOICES).orElse(1),
         stopSequences,
@@ -134,14 +119,25 @@ public final class RequestReader {
         parserOptions);
   }
 
+  private CacheSpec cacheSpec(Fields request) {
+    try {
+      return service.served().cacheSpec(request.string("model"), request.string("kv"));
+    } catch (InvalidInputException e) {
+      throw ApiException.invalidField("kv", e.getMessage());
+    }
+  }
+
+  /** Returns the model name of a response. */
+  public String nameFor(Fields request) {
+    return service.served().nameFor(cacheSpec(request));
+  }
+
   private GenerateOptions options(Fields request, int[] prompt, OptionalInt topLogprobs) {
     if (prompt.length == 0) {
       throw ApiException.invalid("the prompt is empty; at least one token is needed");
     }
-    int max = Math.max(1, served.contextLimit() - prompt.length);
-    int wanted = maxTokens(request).orElse(defaultMaxTokens);
-    SamplingOptions sampling = Sampling.read(request, served.model().config().vocabulary());
-    return new GenerateOptions(Math.min(max, wanted), sampling, Optional.empty(), topLogprobs);
+    OptionalInt maxTokens = maxTokens(request);
+    return service.options(prompt, maxTokens, Sampling.read(request, vocabulary()), topLogprobs);
   }
 
   private static OptionalInt maxTokens(Fields request) {

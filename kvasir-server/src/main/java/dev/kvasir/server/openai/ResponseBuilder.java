@@ -3,12 +3,13 @@ package dev.kvasir.server.openai;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
+import dev.kvasir.chat.CompletionEvent;
+import dev.kvasir.chat.Ids;
 import dev.kvasir.sampling.TokenLogprob;
-import dev.kvasir.server.answer.CompletionEvent;
 import dev.kvasir.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
+import java.util.Locale;
 
 /** Builds the JSON of a completion for one endpoint, as chunks or as one object. */
 public abstract sealed class ResponseBuilder
@@ -26,16 +27,11 @@ public abstract sealed class ResponseBuilder
    */
   ResponseBuilder(
       String prefix, String object, String chunkObject, String model, Tokenizer tokenizer) {
-    this.id = newId(prefix);
+    this.id = Ids.newId(prefix);
     this.object = object;
     this.chunkObject = chunkObject;
     this.model = model;
     this.tokenizer = tokenizer;
-  }
-
-  /** Returns a unique id. */
-  public static String newId(String prefix) {
-    return prefix + UUID.randomUUID().toString().replace("-", "");
   }
 
   /** Returns the chunks of a streamed event; empty if it has none. */
@@ -105,6 +101,11 @@ public abstract sealed class ResponseBuilder
     choice.addProperty("finish_reason", finishReason);
     choice.add("logprobs", logprobs.isEmpty() ? JsonNull.INSTANCE : logprobs(logprobs, tokenizer));
     return choice;
+  }
+
+  /** Returns the finish reason as the OpenAI API names it. */
+  static String finishReason(CompletionEvent.Done done) {
+    return done.finishReason().name().toLowerCase(Locale.ROOT);
   }
 
   /** Writes logprobs in the format of the endpoint. */

@@ -2,8 +2,8 @@ package dev.kvasir.server.openai;
 
 import com.google.gson.JsonObject;
 import dev.kvasir.Generation;
-import dev.kvasir.server.answer.CompletionEvent;
-import dev.kvasir.server.answer.PrefixHit;
+import dev.kvasir.chat.CompletionEvent;
+import dev.kvasir.chat.PrefixHit;
 import java.util.List;
 
 /** Writes token counts and timings of a completion. */

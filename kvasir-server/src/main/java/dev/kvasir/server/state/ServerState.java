@@ -4,15 +4,16 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import dev.kvasir.cache.CacheRun;
+import dev.kvasir.chat.Admission;
+import dev.kvasir.chat.CacheUsage;
+import dev.kvasir.chat.ChatService;
+import dev.kvasir.chat.RequestQueue;
+import dev.kvasir.chat.ServedModel;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.memory.MemoryPool;
-import dev.kvasir.server.answer.Admission;
-import dev.kvasir.server.answer.RequestQueue;
-import dev.kvasir.server.openai.ServedModel;
-import dev.kvasir.server.store.ConversationStore;
-import dev.kvasir.server.watch.CacheUsage;
 import dev.kvasir.server.watch.Metrics;
+import dev.kvasir.store.beginning.ConversationStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -31,15 +32,10 @@ public final class ServerState {
   private final Optional<StoreState> store;
   private final CacheShape shape;
 
-  public ServerState(
-      ServedModel served,
-      RequestQueue queue,
-      Admission admission,
-      Metrics metrics,
-      Optional<ConversationStore> store) {
-    this.served = served;
-    this.queue = queue;
-    this.admission = admission;
+  public ServerState(ChatService service, Metrics metrics, Optional<ConversationStore> store) {
+    this.served = service.served();
+    this.queue = service.queue();
+    this.admission = service.admission();
     this.metrics = metrics;
     this.store = store.map(StoreState::new);
     this.shape = served.model().config().cacheShape();

@@ -2,10 +2,10 @@ package dev.kvasir.server.state;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
-import dev.kvasir.server.store.ConversationStore;
-import dev.kvasir.server.store.TierState;
 import dev.kvasir.server.watch.Metrics.Gauge;
+import dev.kvasir.store.beginning.ConversationStore;
 import dev.kvasir.store.beginning.StoreCounts;
+import dev.kvasir.store.beginning.TierState;
 import dev.kvasir.store.tier.BlobTier.TierSize;
 import java.util.ArrayList;
 import java.util.List;

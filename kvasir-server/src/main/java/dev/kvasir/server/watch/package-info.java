@@ -1,6 +1,5 @@
 /**
- * Metrics, logging and memory snapshots. {@link dev.kvasir.server.watch.Metrics} writes the
- * Prometheus text format.
+ * Metrics and logging. {@link dev.kvasir.server.watch.Metrics} writes the Prometheus text format.
  *
  * <p>This package uses no other package of the server.
  */

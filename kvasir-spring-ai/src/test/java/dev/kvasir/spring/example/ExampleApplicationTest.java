@@ -3,7 +3,6 @@ package dev.kvasir.spring.example;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.server.ChatService;
 import dev.kvasir.spring.KvasirChatOptions;
 import dev.kvasir.spring.KvasirSpringChatModel;
 import java.io.IOException;
@@ -66,7 +65,7 @@ class ExampleApplicationTest {
     assertThat(response.getResult().getOutput().getText()).isNotBlank();
     assertThat(response.getMetadata().getUsage().getCompletionTokens()).isEqualTo(12);
     assertThat(response.getResult().getMetadata().getFinishReason()).isEqualTo("LENGTH");
-    assertThat(context.getBean(ChatService.class).modelNames())
+    assertThat(context.getBean(dev.kvasir.ChatModel.class).names())
         .containsExactly("kvasir-mini", "kvasir-mini@fp16");
   }
 

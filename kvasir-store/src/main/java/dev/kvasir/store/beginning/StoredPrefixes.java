@@ -270,8 +270,12 @@ public final class StoredPrefixes implements RemotePrefixCache, AutoCloseable {
     costs.recordPrefill(tokens, nanos);
   }
 
-  /** Returns where the prefix of a cache was fetched from, if it was. */
-  public Optional<FetchedPrefix> origin(KvCache cache) {
+  @Override
+  public Optional<Origin> originOf(KvCache cache) {
+    return origin(cache).map(from -> new Origin(from.tierType().word(), from.nanos()));
+  }
+
+  Optional<FetchedPrefix> origin(KvCache cache) {
     return Optional.ofNullable(origins.get(cache));
   }
 

@@ -1,0 +1,65 @@
+package dev.kvasir;
+
+import dev.kvasir.grammar.Grammar;
+import java.util.List;
+
+/**
+ * What the text of a completion is constrained to. Where tools may be called, a call is allowed
+ * too, except with {@link OneOf}.
+ */
+public sealed interface OutputFormat {
+  /** Any text. */
+  record AnyText() implements OutputFormat {}
+
+  /** Any JSON object. */
+  record JsonObject() implements OutputFormat {}
+
+  /**
+   * JSON that a schema accepts.
+   *
+   * @param schema a JSON Schema as JSON text; docs/grammar.md lists what is supported
+   */
+  record JsonSchema(String schema) implements OutputFormat {}
+
+  /**
+   * One of several texts.
+   *
+   * @param texts at least one, none of them empty
+   */
+  record OneOf(List<String> texts) implements OutputFormat {
+    public OneOf {
+      texts = List.copyOf(texts);
+      if (texts.isEmpty() || texts.contains("")) {
+        throw new IllegalArgumentException(
+            "the texts are %s; expected at least one, none of them empty".formatted(texts));
+      }
+    }
+  }
+
+  /**
+   * Text of a grammar.
+   *
+   * @param grammar compiled once for all requests with the same instance
+   */
+  record Matching(Grammar grammar) implements OutputFormat {}
+
+  static OutputFormat anyText() {
+    return new AnyText();
+  }
+
+  static OutputFormat jsonObject() {
+    return new JsonObject();
+  }
+
+  static OutputFormat jsonSchema(String schema) {
+    return new JsonSchema(schema);
+  }
+
+  static OutputFormat oneOf(List<String> texts) {
+    return new OneOf(texts);
+  }
+
+  static OutputFormat matching(Grammar grammar) {
+    return new Matching(grammar);
+  }
+}

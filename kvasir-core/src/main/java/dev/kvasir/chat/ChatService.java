@@ -1,0 +1,134 @@
+package dev.kvasir.chat;
+
+import dev.kvasir.ChatException;
+import dev.kvasir.ChatRequest;
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.Model;
+import dev.kvasir.chat.PromptRenderer.ChatPrompt;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.grammar.TokenGrammar;
+import dev.kvasir.sampling.SamplingOptions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.stream.Stream;
+
+/**
+ * Serves chat requests of one model. Requests from several threads share batches, cached prefixes
+ * and the KV-cache memory. Closing it ends all completions; the model stays open.
+ */
+public final class ChatService implements AutoCloseable {
+  private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(10);
+
+  private final ServedModel served;
+  private final int defaultMaxTokens;
+  private final Admission admission;
+  private final RequestQueue queue;
+  private final PromptRenderer prompts;
+  private final GrammarCache grammars;
+
+  /**
+   * @throws InvalidInputException if the memory holds no sequence at all
+   */
+  public ChatService(Model model, ServingOptions options, CompletionObserver observer) {
+    int context = Math.min(options.contextLimit(), model.config().contextLength());
+    served = ServedModel.of(model, options.cacheSpecs(), context);
+    defaultMaxTokens = options.defaultMaxTokens();
+    admission =
+        new Admission(sequenceBytes(model, options), options.maxSequences(), options.maxQueued());
+    queue = new RequestQueue(model, context, admission, observer, options.timeout());
+    prompts = new PromptRenderer(served);
+    grammars = new GrammarCache(model.tokenizer());
+  }
+
+  /**
+   * Returns the bytes left for sequences. Tables that all sequences of a cache spec share stay
+   * allocated.
+   */
+  private static long sequenceBytes(Model model, ServingOptions options) {
+    long tables = options.cacheSpecs().stream().mapToLong(model::sharedCacheBytes).sum();
+    long limit = model.cacheMemory().limit();
+    if (tables >= limit) {
+      throw new InvalidInputException(
+          "the tables of the caches %s take %d bytes; the memory of all caches is %d"
+              .formatted(options.cacheSpecs(), tables, limit));
+    }
+    return limit - tables;
+  }
+
+  public ServedModel served() {
+    return served;
+  }
+
+  public Admission admission() {
+    return admission;
+  }
+
+  public RequestQueue queue() {
+    return queue;
+  }
+
+  public PromptRenderer prompts() {
+    return prompts;
+  }
+
+  public GrammarCache grammars() {
+    return grammars;
+  }
+
+  /**
+   * Renders a conversation to a request of the queue.
+   *
+   * @throws ChatException if the request is invalid
+   */
+  public CompletionRequest prepare(ChatRequest request) {
+    try {
+      ToolSet tools = ToolSet.of(request.tools(), request.toolChoice());
+      ChatPrompt prompt = prompts.render(MessageVariables.of(request.messages()), tools);
+      request.sampling().checkTokens(served.model().config().vocabulary());
+      GenerateOptions options =
+          options(prompt.tokens(), request.maxTokens(), request.sampling(), request.topLogprobs());
+      Optional<TokenGrammar> grammar = grammars.of(request.format(), tools);
+      List<String> stopSequences =
+          Stream.concat(request.stopSequences().stream(), prompt.stopSequences().stream()).toList();
+      return new CompletionRequest(
+          prompt.tokens(),
+          served.cacheSpec(request.model(), request.cache()),
+          grammar.map(options::withGrammar).orElse(options),
+          1,
+          stopSequences,
+          request.conversation(),
+          request.tenant(),
+          prompt.parserOptions());
+    } catch (InvalidInputException | IllegalArgumentException e) {
+      throw new ChatException(ChatException.Reason.INVALID_REQUEST, e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Returns generation options that keep to the context.
+   *
+   * @param maxTokens empty for the default
+   * @throws InvalidInputException if the prompt is empty
+   */
+  public GenerateOptions options(
+      int[] prompt, OptionalInt maxTokens, SamplingOptions sampling, OptionalInt topLogprobs) {
+    if (prompt.length == 0) {
+      throw new InvalidInputException("the prompt is empty; at least one token is needed");
+    }
+    int max = Math.max(1, served.contextLimit() - prompt.length);
+    int wanted = maxTokens.orElse(defaultMaxTokens);
+    return new GenerateOptions(Math.min(max, wanted), sampling, Optional.empty(), topLogprobs);
+  }
+
+  /** Ends all completions with an error and waits for them. */
+  @Override
+  public void close() {
+    try {
+      queue.stop(SHUTDOWN_TIMEOUT);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,164 @@
+package dev.kvasir.chat;
+
+import dev.kvasir.ChatException;
+import dev.kvasir.ChatException.Reason;
+import dev.kvasir.ChatResponse.FinishReason;
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.Generation;
+import dev.kvasir.GenerationListener;
+import dev.kvasir.Session;
+import dev.kvasir.cache.CacheFullException;
+import dev.kvasir.engine.Finish;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.sampling.TokenLogprob;
+
+/** Generates one choice of a completion on its own thread, and closes its session. */
+final class ChatTask implements GenerationListener {
+  private static final long USAGE_INTERVAL_NANOS = 200_000_000;
+
+  private final Completion completion;
+  private final CompletionRequest request;
+  private final int choice;
+  private final Session session;
+  private final CompletionObserver observer;
+  private final OutputParser text;
+  private final long arrivalNanos;
+  private final long timeoutNanos;
+  private final PrefixHit prefixHit;
+  private Runnable onPrefilled;
+  private long lastToken;
+  private long usageUpdatedAt;
+  private volatile CacheUsage cacheUsage;
+
+  /**
+   * @param arrivalNanos when the request arrived, by {@link System#nanoTime}
+   */
+  ChatTask(
+      Completion completion,
+      CompletionRequest request,
+      int choice,
+      Session session,
+      PrefixHit prefixHit,
+      CompletionObserver observer,
+      long arrivalNanos,
+      long timeoutNanos) {
+    this.completion = completion;
+    this.request = request;
+    this.choice = choice;
+    this.session = session;
+    this.observer = observer;
+    this.arrivalNanos = arrivalNanos;
+    this.timeoutNanos = timeoutNanos;
+    this.prefixHit = prefixHit;
+    this.text =
+        new OutputParser(
+            choice, request.stopSequences(), request.parserOptions(), completion::publish);
+    this.cacheUsage = CacheUsage.of(session.cache());
+  }
+
+  CompletionRequest request() {
+    return request;
+  }
+
+  /** Returns the cache usage of the session, at most a moment old. */
+  CacheUsage cacheUsage() {
+    return cacheUsage;
+  }
+
+  /**
+   * @param prefilled called when the prompt has been prefilled, or will not be
+   */
+  void run(Runnable prefilled) {
+    onPrefilled = prefilled;
+    CompletionEvent last;
+    try (session) {
+      Generation generation = session.generate(new int[0], options(), this);
+      text.finish();
+      observer.completed(generation, prefixHit.tokens());
+      last = finalEvent(generation);
+    } catch (CacheFullException e) {
+      last = failed(Reason.BUSY, "the cache is full; try again: " + e.getMessage(), e);
+    } catch (InvalidInputException e) {
+      last = failed(Reason.TOO_LONG, e.getMessage(), e);
+    } catch (RuntimeException e) {
+      observer.failed(e);
+      last = failed(Reason.FAILED, "the completion failed", e);
+    }
+    // The last event follows when all memory is free.
+    completion.publish(last);
+  }
+
+  private GenerateOptions options() {
+    long seed = request.options().sampling().seed() + choice;
+    return request.options().withSampling(request.options().sampling().withSeed(seed));
+  }
+
+  private CompletionEvent failed(Reason reason, String message, Throwable cause) {
+    return new CompletionEvent.Failed(choice, new ChatException(reason, message, cause));
+  }
+
+  private CompletionEvent finalEvent(Generation generation) {
+    Completion.StopCause stop = generation.finish() == Finish.STOPPED ? completion.stopped() : null;
+    return switch (stop) {
+      case SHUTTING_DOWN -> new CompletionEvent.Failed(choice, Admission.closed());
+      case TIMED_OUT ->
+          failed(
+              Reason.TIMED_OUT,
+              "the answer took longer than %d seconds".formatted(timeoutNanos / 1_000_000_000),
+              null);
+      case CANCELLED -> new CompletionEvent.Done(choice, FinishReason.STOP, prefixHit, generation);
+      case null ->
+          new CompletionEvent.Done(
+              choice, finishReason(generation.finish()), prefixHit, generation);
+    };
+  }
+
+  private FinishReason finishReason(Finish finish) {
+    return switch (finish) {
+      case MAX_TOKENS, CONTEXT_FULL, CACHE_FULL -> FinishReason.LENGTH;
+      case END_OF_TEXT, STOPPED ->
+          text.hasToolCalls() ? FinishReason.TOOL_CALLS : FinishReason.STOP;
+    };
+  }
+
+  @Override
+  public void promptProgress(int tokensDone, int totalTokens) {
+    completion.publish(
+        new CompletionEvent.PrefillProgress(
+            choice, prefixHit.tokens() + tokensDone, prefixHit.tokens() + totalTokens));
+    updateCacheUsage();
+    if (tokensDone == totalTokens) {
+      onPrefilled.run();
+    }
+  }
+
+  @Override
+  public void text(String piece) {
+    long now = System.nanoTime();
+    observer.piece(lastToken == 0 ? -1 : now - lastToken, now - arrivalNanos);
+    lastToken = now;
+    text.push(piece);
+    updateCacheUsage();
+  }
+
+  @Override
+  public void likelihood(TokenLogprob token) {
+    text.logprob(token);
+  }
+
+  private void updateCacheUsage() {
+    long now = System.nanoTime();
+    if (now - usageUpdatedAt > USAGE_INTERVAL_NANOS) {
+      usageUpdatedAt = now;
+      cacheUsage = CacheUsage.of(session.cache());
+    }
+  }
+
+  @Override
+  public boolean stopped() {
+    if (System.nanoTime() - arrivalNanos > timeoutNanos) {
+      completion.stop(Completion.StopCause.TIMED_OUT);
+    }
+    return completion.stopped() != null || text.hasStopped();
+  }
+}

@@ -1,0 +1,50 @@
+package dev.kvasir.chat;
+
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.cache.CacheSpec;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A parsed request, independent of the API it came from.
+ *
+ * @param prompt token ids, at least one
+ * @param kv the cache spec
+ * @param choices completions of the same prompt
+ * @param stopSequences texts before which a completion ends
+ * @param conversation the caller's name for the conversation, by which its cached prefixes can be
+ *     deleted; empty for none
+ * @param tenant the owner: requests never use another tenant's cached prefixes
+ * @param parserOptions how the generated text is parsed
+ */
+public record CompletionRequest(
+    int[] prompt,
+    CacheSpec kv,
+    GenerateOptions options,
+    int choices,
+    List<String> stopSequences,
+    Optional<String> conversation,
+    String tenant,
+    ParserOptions parserOptions) {
+
+  /**
+   * @param reasoning whether text between reasoning tags is split off
+   * @param startsInReasoning whether the prompt ended with the opening tag
+   * @param tools the syntax of tool calls; empty if none may be called
+   */
+  public record ParserOptions(
+      boolean reasoning, boolean startsInReasoning, Optional<ToolSyntax> tools) {
+    /** Everything is plain text. */
+    public static final ParserOptions NONE = new ParserOptions(false, false, Optional.empty());
+  }
+
+  public CompletionRequest withTenant(String otherTenant) {
+    return new CompletionRequest(
+        prompt, kv, options, choices, stopSequences, conversation, otherTenant, parserOptions);
+  }
+
+  /** Returns the most tokens that the sequence can reach, prompt included. */
+  public int maxTotalTokens() {
+    return prompt.length + options.maxTokens();
+  }
+}

@@ -1,0 +1,8 @@
+package dev.kvasir.chat;
+
+/** An open store of cached prefixes, which outlives the process. */
+public interface PrefixStore extends AutoCloseable {
+  /** Finishes pending writes; called after all completions have ended. */
+  @Override
+  void close();
+}

@@ -1,0 +1,58 @@
+package dev.kvasir.chat;
+
+import dev.kvasir.chat.CompletionRequest.ParserOptions;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.text.ChatTemplate;
+import java.util.List;
+import java.util.Map;
+
+/** Renders conversations to the tokens of a prompt. It is thread-safe. */
+public final class PromptRenderer {
+  private final ServedModel served;
+  private volatile ChatTemplate template; // null until the first conversation
+
+  PromptRenderer(ServedModel served) {
+    this.served = served;
+  }
+
+  /**
+   * A rendered conversation.
+   *
+   * @param parserOptions how its completion is parsed
+   * @param stopSequences texts before which its completion ends, besides those of the request
+   */
+  public record ChatPrompt(int[] tokens, ParserOptions parserOptions, List<String> stopSequences) {}
+
+  /**
+   * @param messages in the form that chat templates use
+   * @throws InvalidInputException if the template rejects the messages
+   */
+  public ChatPrompt render(List<Map<String, Object>> messages, ToolSet tools) {
+    String text = text(messages, tools);
+    boolean startsInReasoning = text.stripTrailing().endsWith("<think>");
+    return new ChatPrompt(
+        served.model().tokenizer().encode(text, !served.isChatModel()),
+        new ParserOptions(true, startsInReasoning, tools.syntax()),
+        // A model without chat turns would write the next one itself.
+        served.isChatModel() ? List.of() : List.of("\nUser:"));
+  }
+
+  private String text(List<Map<String, Object>> messages, ToolSet tools) {
+    boolean templateListsTools = tools.isEmpty() || served.templateSupportsTools();
+    List<Map<String, Object>> promptMessages =
+        templateListsTools ? messages : tools.withInstructions(messages);
+    List<Map<String, Object>> variables =
+        tools.isEmpty() || !templateListsTools ? List.of() : tools.variables();
+    return template().render(new ChatTemplate.Input(promptMessages, variables, true));
+  }
+
+  /**
+   * Returns the template, parsed once. A model with an invalid template can still complete texts.
+   */
+  private ChatTemplate template() {
+    if (template == null) {
+      template = served.template();
+    }
+    return template;
+  }
+}

@@ -1,0 +1,198 @@
+package dev.kvasir.chat;
+
+import dev.kvasir.ChatException;
+import dev.kvasir.Model;
+import dev.kvasir.Session;
+import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheBytes;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Admits requests, runs them concurrently, and can stop all of them. This class is thread-safe. */
+public final class RequestQueue {
+  private static final ThreadFactory THREADS =
+      Thread.ofPlatform().daemon().name("kvasir-answer-", 1).factory();
+
+  private final Model model;
+  private final int contextLimit;
+  private final Admission admission;
+  private final CompletionObserver observer;
+  private final long timeoutNanos;
+  private final Set<ChatTask> running = ConcurrentHashMap.newKeySet();
+  private final Set<Completion> completions = ConcurrentHashMap.newKeySet();
+
+  /**
+   * @param timeout limit on the duration of a completion
+   */
+  public RequestQueue(
+      Model model,
+      int contextLimit,
+      Admission admission,
+      CompletionObserver observer,
+      Duration timeout) {
+    this.model = model;
+    this.contextLimit = contextLimit;
+    this.admission = admission;
+    this.observer = observer;
+    this.timeoutNanos = timeout.toNanos();
+  }
+
+  /**
+   * Waits until the request is admitted, then starts it.
+   *
+   * @param whileWaiting called about once a second until then
+   * @throws ChatException if it is not admitted
+   */
+  public Completion begin(CompletionRequest request, Runnable whileWaiting) {
+    long arrivalNanos = System.nanoTime();
+    checkLength(request);
+    SessionOptions options = sessionOptions(request);
+    long bytesEach = model.maxCacheBytes(options, request.maxTotalTokens());
+    long totalBytes = bytesEach * request.choices();
+    List<Session> opened = new ArrayList<>();
+    try {
+      Admission.Permit permit =
+          admission.admit(
+              request.choices(),
+              totalBytes,
+              model.prefixes().hasRemote(),
+              () -> open(request, options, bytesEach, opened),
+              whileWaiting);
+      return start(request, options, permit, opened.getFirst(), arrivalNanos);
+    } catch (RuntimeException e) {
+      opened.forEach(Session::close);
+      throw e;
+    }
+  }
+
+  /** Without a context limit of the service, a cache may hold less than the model's context. */
+  private SessionOptions sessionOptions(CompletionRequest request) {
+    SessionOptions options =
+        SessionOptions.defaults().withCache(request.kv()).withTenant(request.tenant());
+    return contextLimit < model.config().contextLength()
+        ? options.withContextLimit(contextLimit)
+        : options;
+  }
+
+  private void checkLength(CompletionRequest request) {
+    if (request.prompt().length >= contextLimit) {
+      throw new ChatException(
+          ChatException.Reason.TOO_LONG,
+          "the prompt has %d tokens; the context has room for %d and one to generate"
+              .formatted(request.prompt().length, contextLimit - 1));
+    }
+  }
+
+  private Admission.Need open(
+      CompletionRequest request, SessionOptions options, long bytesEach, List<Session> opened) {
+    Session session = newSession(request, options);
+    opened.add(session);
+    CacheBytes bytes = session.cache().bytes();
+    Object sharedPrefix = session.sharedPrefix().orElse(null);
+    long sharedBytes =
+        sharedPrefix == null ? 0 : Math.min(bytesEach, bytes.codes() + bytes.scales());
+    return new Admission.Need(
+        request.choices(),
+        (bytesEach - sharedBytes) * request.choices(),
+        sharedPrefix,
+        sharedBytes);
+  }
+
+  private Session newSession(CompletionRequest request, SessionOptions options) {
+    return model.newSession(options, request.prompt(), request.conversation().orElse(null));
+  }
+
+  private Completion start(
+      CompletionRequest request,
+      SessionOptions options,
+      Admission.Permit permit,
+      Session first,
+      long arrivalNanos) {
+    Completion completion = new Completion(request.choices(), request.prompt().length);
+    AtomicInteger left = new AtomicInteger(request.choices());
+    CountDownLatch firstPrefilled = new CountDownLatch(1);
+    completions.add(completion);
+    for (int i = 0; i < request.choices(); i++) {
+      int choice = i;
+      THREADS
+          .newThread(
+              () -> {
+                try {
+                  run(request, options, completion, choice, first, arrivalNanos, firstPrefilled);
+                } finally {
+                  if (left.decrementAndGet() == 0) {
+                    completions.remove(completion);
+                    permit.close();
+                  }
+                }
+              })
+          .start();
+    }
+    return completion;
+  }
+
+  /** Runs one choice. Further choices start from the prompt that the first one prefilled. */
+  private void run(
+      CompletionRequest request,
+      SessionOptions options,
+      Completion completion,
+      int choice,
+      Session first,
+      long arrivalNanos,
+      CountDownLatch firstPrefilled) {
+    try {
+      if (choice > 0) {
+        firstPrefilled.await();
+      }
+      Session session = choice == 0 ? first : newSession(request, options);
+      PrefixHit prefixHit = PrefixHit.of(session, model.prefixes());
+      ChatTask task =
+          new ChatTask(
+              completion,
+              request,
+              choice,
+              session,
+              prefixHit,
+              observer,
+              arrivalNanos,
+              timeoutNanos);
+      running.add(task);
+      try {
+        task.run(choice == 0 ? firstPrefilled::countDown : () -> {});
+      } finally {
+        running.remove(task);
+      }
+    } catch (InterruptedException | RuntimeException e) {
+      completion.publish(
+          new CompletionEvent.Failed(
+              choice, new ChatException(ChatException.Reason.FAILED, "the completion failed", e)));
+    } finally {
+      firstPrefilled.countDown();
+    }
+  }
+
+  /** A running request and its memory. */
+  public record Running(CompletionRequest request, CacheUsage cacheUsage) {}
+
+  public List<Running> running() {
+    return running.stream().map(task -> new Running(task.request(), task.cacheUsage())).toList();
+  }
+
+  /** Stops admitting requests and ends the running ones. Returns whether all ended in time. */
+  public boolean stop(Duration timeout) throws InterruptedException {
+    admission.stop();
+    long end = System.nanoTime() + timeout.toNanos();
+    do {
+      completions.forEach(completion -> completion.stop(Completion.StopCause.SHUTTING_DOWN));
+      TimeUnit.MILLISECONDS.sleep(10);
+    } while (!completions.isEmpty() && System.nanoTime() < end);
+    return completions.isEmpty();
+  }
+}

@@ -1,0 +1,85 @@
+package dev.kvasir.chat;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.text.ChatTemplate;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * A model as clients see it: its name and the cache specs that they may select. A client that can
+ * only choose a model selects a cache with {@code name@spec}.
+ *
+ * @param cacheSpecs the first one is the default
+ * @param contextLimit tokens of a prompt and its completion
+ */
+public record ServedModel(Model model, String name, List<CacheSpec> cacheSpecs, int contextLimit) {
+  private static final char SPEC_SEPARATOR = '@';
+
+  public static ServedModel of(Model model, List<CacheSpec> cacheSpecs, int contextLimit) {
+    return new ServedModel(model, shortName(model.name()), List.copyOf(cacheSpecs), contextLimit);
+  }
+
+  /** Returns the last part of a path, without the file extension. */
+  static String shortName(String path) {
+    String last = path.replaceAll("[/\\\\]+$", "").replaceAll(".*[/\\\\]", "");
+    return last.replaceAll("\\.gguf$", "");
+  }
+
+  /** Returns every name that requests may use. */
+  public List<String> names() {
+    return Stream.concat(
+            Stream.of(name), cacheSpecs.stream().skip(1).map(spec -> name + SPEC_SEPARATOR + spec))
+        .toList();
+  }
+
+  /**
+   * Returns the model name of a response, which includes the cache spec unless it is the default.
+   */
+  public String nameFor(CacheSpec spec) {
+    return spec.equals(cacheSpecs.getFirst()) ? name : name + SPEC_SEPARATOR + spec;
+  }
+
+  /**
+   * Returns the cache spec of a request.
+   *
+   * @param requestedModel the requested model; only a spec in it matters
+   * @param requestedSpec the requested spec, which takes precedence
+   * @throws InvalidInputException if requests may not select it
+   */
+  public CacheSpec cacheSpec(Optional<String> requestedModel, Optional<String> requestedSpec) {
+    Optional<String> inName =
+        requestedModel
+            .filter(text -> text.indexOf(SPEC_SEPARATOR) >= 0)
+            .map(text -> text.substring(text.indexOf(SPEC_SEPARATOR) + 1));
+    Optional<String> wanted = requestedSpec.or(() -> inName);
+    if (wanted.isEmpty()) {
+      return cacheSpecs.getFirst();
+    }
+    return cacheSpecs.stream()
+        .filter(spec -> spec.text().equals(wanted.get()))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new InvalidInputException(
+                    "the kind of cache is '%s'; this server allows %s"
+                        .formatted(wanted.get(), cacheSpecs)));
+  }
+
+  /** Returns whether the model was trained on conversations. */
+  public boolean isChatModel() {
+    return model.tokenizer().chatTemplate().isPresent();
+  }
+
+  /** Returns the template of the model, or a plain one of role names. */
+  ChatTemplate template() {
+    return isChatModel() ? model.chatTemplate() : ChatTemplate.plain();
+  }
+
+  /** Returns whether the template renders tools. */
+  boolean templateSupportsTools() {
+    return model.tokenizer().chatTemplate().filter(source -> source.contains("tools")).isPresent();
+  }
+}
