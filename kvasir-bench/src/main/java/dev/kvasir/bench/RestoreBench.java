@@ -13,7 +13,7 @@ import dev.kvasir.engine.Request;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.store.StoreAddress;
 import dev.kvasir.store.TieredStore;
-import dev.kvasir.store.beginning.StoredPrefixes;
+import dev.kvasir.store.prefix.StoredPrefixes;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;

@@ -9,7 +9,7 @@ import dev.kvasir.server.http.MalformedRequestHandler;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
 import dev.kvasir.server.watch.ServerObserver;
-import dev.kvasir.store.beginning.ConversationStore;
+import dev.kvasir.store.prefix.ConversationStore;
 import java.io.IOException;
 import java.net.BindException;
 import java.time.Duration;

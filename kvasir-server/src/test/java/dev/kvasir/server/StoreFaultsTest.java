@@ -12,7 +12,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.store.StoreAddress;
 import dev.kvasir.store.TieredStore;
-import dev.kvasir.store.beginning.StoredPrefixes;
+import dev.kvasir.store.prefix.StoredPrefixes;
 import dev.kvasir.store.tier.BlobTier;
 import java.lang.reflect.Proxy;
 import java.net.Socket;

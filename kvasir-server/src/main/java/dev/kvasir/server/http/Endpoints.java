@@ -14,7 +14,7 @@ import dev.kvasir.server.openai.TokenIds;
 import dev.kvasir.server.state.ServerState;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
-import dev.kvasir.store.beginning.ConversationStore;
+import dev.kvasir.store.prefix.ConversationStore;
 import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;

@@ -13,7 +13,7 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.server.watch.Metrics;
-import dev.kvasir.store.beginning.ConversationStore;
+import dev.kvasir.store.prefix.ConversationStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

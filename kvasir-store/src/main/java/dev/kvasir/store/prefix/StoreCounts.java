@@ -1,4 +1,4 @@
-package dev.kvasir.store.beginning;
+package dev.kvasir.store.prefix;
 
 /**
  * Counters of prefix lookups in a store.

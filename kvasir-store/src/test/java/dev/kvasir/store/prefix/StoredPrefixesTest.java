@@ -1,4 +1,4 @@
-package dev.kvasir.store.beginning;
+package dev.kvasir.store.prefix;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;

@@ -1,4 +1,4 @@
-package dev.kvasir.store.beginning;
+package dev.kvasir.store.prefix;
 
 import dev.kvasir.store.TierCounts;
 import dev.kvasir.store.tier.BlobTier.TierSize;

@@ -1,4 +1,4 @@
-package dev.kvasir.store.beginning;
+package dev.kvasir.store.prefix;
 
 import dev.kvasir.format.ContentHash;
 import dev.kvasir.store.TieredStore;
