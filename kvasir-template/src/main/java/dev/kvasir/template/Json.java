@@ -1,5 +1,10 @@
 package dev.kvasir.template;
 
+import dev.kvasir.template.Arguments.Bound;
+import dev.kvasir.template.PythonValues.Dict;
+import dev.kvasir.template.PythonValues.Markup;
+import dev.kvasir.template.PythonValues.Sequence;
+import dev.kvasir.template.PythonValues.Undefined;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -13,7 +18,7 @@ final class Json {
   private final String itemSeparator;
   private final String keySeparator;
 
-  private Json(BoundArguments options, RenderBudget budget) {
+  private Json(Bound options, RenderBudget budget) {
     ascii = options.flag(0, false);
     indent = indent(options, budget);
     sorted = options.flag(3, false);
@@ -30,14 +35,14 @@ final class Json {
     }
   }
 
-  static String dump(Object value, Arguments arguments, RenderBudget budget) {
+  static String dump(Object value, Arguments arguments) {
     var options = arguments.bind("tojson", "ensure_ascii", "indent", "separators", "sort_keys");
-    var json = new Json(options, budget);
+    var json = new Json(options, arguments.budget());
     json.write(value, 0);
-    return budget.produced(json.out.toString());
+    return arguments.budget().produced(json.out.toString());
   }
 
-  private static String indent(BoundArguments options, RenderBudget budget) {
+  private static String indent(Bound options, RenderBudget budget) {
     return switch (options.value(1, null)) {
       case null -> null;
       case String text -> text;
@@ -64,8 +69,7 @@ final class Json {
       case Dict dict -> write(dict, depth);
       case Undefined undefined -> throw undefined.misused();
       case Object other ->
-          throw new EvaluationException(
-              "a value of type " + PythonValues.typeName(other) + " has no JSON form");
+          throw EvaluationException.ofType(other, "has no JSON form");
     }
   }
 
@@ -87,7 +91,7 @@ final class Json {
     if (sorted) {
       entries =
           entries.stream()
-              .sorted(Comparator.comparing(Dict.Entry::key, PythonComparison::compare))
+              .sorted(Comparator.comparing(Dict.Entry::key, Operators::compare))
               .toList();
     }
     out.append('{');
@@ -121,8 +125,7 @@ final class Json {
       case Double number -> number(number);
       case Number number -> number.toString();
       case Object other ->
-          throw new EvaluationException(
-              "a JSON key must be a string, found " + PythonValues.typeName(other));
+          throw EvaluationException.expected("a JSON key must be a string", other);
     };
   }
 

@@ -1,59 +1,67 @@
 package dev.kvasir.template;
 
+import dev.kvasir.template.Arguments.Bound;
+import dev.kvasir.template.Operators.Arithmetic;
+import dev.kvasir.template.PythonValues.Dict;
+import dev.kvasir.template.PythonValues.Markup;
+import dev.kvasir.template.PythonValues.Sequence;
+import dev.kvasir.template.PythonValues.Undefined;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 
 /** Filters over lists and dictionaries. */
 final class ListFilters {
-  static final Map<String, Filter> TABLE =
+  static final Map<String, BiFunction<Object, Arguments, Object>> TABLE =
       Map.ofEntries(
-          Map.entry("first", (value, _, budget) -> end(value, true, budget)),
-          Map.entry("last", (value, _, budget) -> end(value, false, budget)),
-          Map.entry("list", (value, _, budget) -> list(value, budget)),
+          Map.entry("first", (value, arguments) -> end(value, arguments, true)),
+          Map.entry("last", (value, arguments) -> end(value, arguments, false)),
+          Map.entry("list", (value, arguments) -> Sequence.list(iterate(value, arguments))),
           Map.entry("items", ListFilters::items),
           Map.entry("dictsort", ListFilters::sortedItems),
           Map.entry("sort", ListFilters::sort),
           Map.entry("unique", ListFilters::unique),
           Map.entry("reverse", ListFilters::reverse),
           Map.entry("sum", ListFilters::sum),
-          Map.entry("min", (value, arguments, budget) -> extreme(value, arguments, -1, budget)),
-          Map.entry("max", (value, arguments, budget) -> extreme(value, arguments, 1, budget)));
+          Map.entry("min", (value, arguments) -> extreme(value, arguments, "min", -1)),
+          Map.entry("max", (value, arguments) -> extreme(value, arguments, "max", 1)),
+          Map.entry("map", ListFilters::map),
+          Map.entry("select", (value, arguments) -> select(value, arguments, false, true)),
+          Map.entry("reject", (value, arguments) -> select(value, arguments, false, false)),
+          Map.entry("selectattr", (value, arguments) -> select(value, arguments, true, true)),
+          Map.entry("rejectattr", (value, arguments) -> select(value, arguments, true, false)));
 
   private ListFilters() {}
 
-  private static Sequence list(Object value, RenderBudget budget) {
-    return Sequence.list(new ArrayList<>(PythonValues.iterate(value, budget)));
+  private static List<Object> iterate(Object value, Arguments arguments) {
+    return PythonValues.iterate(value, arguments.budget());
   }
 
-  private static Object end(Object value, boolean first, RenderBudget budget) {
-    List<Object> elements = PythonValues.iterate(value, budget);
+  private static Object end(Object value, Arguments arguments, boolean first) {
+    List<Object> elements = iterate(value, arguments);
     if (elements.isEmpty()) {
       return new Undefined("there is no " + (first ? "first" : "last") + " element");
     }
     return first ? elements.getFirst() : elements.getLast();
   }
 
-  private static Object items(Object value, Arguments arguments, RenderBudget budget) {
+  private static Object items(Object value, Arguments arguments) {
     arguments.bind("items");
     return switch (value) {
       case Undefined _ -> Sequence.generator(new ArrayList<>());
       case Dict dict -> Sequence.generator(dict.items());
-      case null, default ->
-          throw new EvaluationException(
-              "items expects a dict, found " + PythonValues.typeName(value));
+      case null, default -> throw EvaluationException.expected("items expects a dict", value);
     };
   }
 
-  private static Object sortedItems(Object value, Arguments arguments, RenderBudget budget) {
-    BoundArguments bound = arguments.bind("dictsort", "case_sensitive", "by", "reverse");
+  private static Object sortedItems(Object value, Arguments arguments) {
+    Bound bound = arguments.bind("dictsort", "case_sensitive", "by", "reverse");
     if (!(value instanceof Dict dict)) {
-      throw new EvaluationException(
-          "dictsort expects a dict, found " + PythonValues.typeName(value));
+      throw EvaluationException.expected("dictsort expects a dict", value);
     }
     long position =
         switch (bound.text(1, "key")) {
@@ -61,49 +69,62 @@ final class ListFilters {
           case "value" -> 1;
           default -> throw new EvaluationException("dictsort sorts by 'key' or 'value'");
         };
-    var key = key(bound, 0, new AttributePath(List.of(position)), budget);
-    return sorted(dict.items(), key, bound.flag(2, false));
+    return sorted(dict.items(), key(bound, 0, attribute(position)), bound.flag(2, false));
   }
 
-  private static Object sort(Object value, Arguments arguments, RenderBudget budget) {
-    BoundArguments bound = arguments.bind("sort", "reverse", "case_sensitive", "attribute");
-    List<Object> elements = PythonValues.iterate(value, budget);
-    return sorted(elements, key(bound, 1, path(bound, 2), budget), bound.flag(0, false));
+  private static Object sort(Object value, Arguments arguments) {
+    Bound bound = arguments.bind("sort", "reverse", "case_sensitive", "attribute");
+    var key = key(bound, 1, attribute(bound, 2));
+    return sorted(iterate(value, arguments), key, bound.flag(0, false));
   }
 
   private static Sequence sorted(
       List<Object> elements, UnaryOperator<Object> key, boolean reverse) {
-    Comparator<Object> order = (a, b) -> PythonComparison.compare(key.apply(a), key.apply(b));
-    var sorted = new ArrayList<>(elements);
+    Comparator<Object> order = (a, b) -> Operators.compare(key.apply(a), key.apply(b));
     try {
-      sorted.sort(reverse ? order.reversed() : order);
+      elements.sort(reverse ? order.reversed() : order);
     } catch (IllegalArgumentException _) {
       throw new EvaluationException("values that have no consistent order");
     }
-    return Sequence.list(sorted);
+    return Sequence.list(elements);
   }
 
-  private static AttributePath path(BoundArguments bound, int index) {
-    return bound.isGiven(index)
-        ? AttributePath.of(bound.value(index))
-        : new AttributePath(List.of());
+  /** Returns the function of the argument {@code attribute}; without one it changes nothing. */
+  static UnaryOperator<Object> attribute(Bound bound, int index) {
+    return bound.isGiven(index) ? attribute(bound.value(index)) : element -> element;
+  }
+
+  /** Returns the function that finds an attribute: {@code 'a.b'} or an index. */
+  private static UnaryOperator<Object> attribute(Object attribute) {
+    if (!(attribute instanceof String path)) {
+      return element -> Subscript.item(element, attribute);
+    }
+    var steps = PythonStrings.split(path, ".", -1);
+    steps.replaceAll(step -> ((String) step).matches("[0-9]{1,9}") ? Long.valueOf((String) step) : step);
+    return element -> {
+      Object value = element;
+      for (Object step : steps) {
+        value = Subscript.item(value, step);
+      }
+      return value;
+    };
   }
 
   private static UnaryOperator<Object> key(
-      BoundArguments bound, int caseSensitive, AttributePath path, RenderBudget budget) {
+      Bound bound, int caseSensitive, UnaryOperator<Object> attribute) {
     boolean exact = bound.flag(caseSensitive, false);
     return element -> {
-      Object value = path.of(element, budget);
+      Object value = attribute.apply(element);
       return !exact && value instanceof String text ? text.toLowerCase(Locale.ROOT) : value;
     };
   }
 
-  private static Object unique(Object value, Arguments arguments, RenderBudget budget) {
-    BoundArguments bound = arguments.bind("unique", "case_sensitive", "attribute");
-    var key = key(bound, 0, path(bound, 1), budget);
+  private static Object unique(Object value, Arguments arguments) {
+    Bound bound = arguments.bind("unique", "case_sensitive", "attribute");
+    var key = key(bound, 0, attribute(bound, 1));
     var seen = new Dict();
     var distinct = new ArrayList<>();
-    for (Object element : PythonValues.iterate(value, budget)) {
+    for (Object element : iterate(value, arguments)) {
       Object identity = key.apply(element);
       if (!seen.contains(identity)) {
         seen.put(identity, true);
@@ -113,38 +134,88 @@ final class ListFilters {
     return Sequence.generator(distinct);
   }
 
-  private static Object reverse(Object value, Arguments arguments, RenderBudget budget) {
+  private static Object reverse(Object value, Arguments arguments) {
     arguments.bind("reverse");
-    if (value instanceof String text) {
-      return Subscript.slice(text, null, null, -1L, budget);
-    }
-    var elements = new ArrayList<>(PythonValues.iterate(value, budget));
-    Collections.reverse(elements);
-    return Sequence.generator(elements);
+    return value instanceof String text
+        ? Subscript.slice(text, null, null, -1L, arguments.budget())
+        : Sequence.generator(new ArrayList<>(iterate(value, arguments).reversed()));
   }
 
-  private static Object sum(Object value, Arguments arguments, RenderBudget budget) {
-    BoundArguments bound = arguments.bind("sum", "attribute", "start");
+  private static Object sum(Object value, Arguments arguments) {
+    Bound bound = arguments.bind("sum", "attribute", "start");
+    var attribute = attribute(bound, 0);
     Object sum = bound.value(1, 0L);
-    for (Object term : path(bound, 0).of(PythonValues.iterate(value, budget), budget)) {
-      sum = ArithmeticOperator.ADD.apply(sum, term, budget);
+    for (Object element : iterate(value, arguments)) {
+      sum = Arithmetic.ADD.apply(sum, attribute.apply(element), arguments.budget());
     }
     return sum;
   }
 
-  private static Object extreme(Object value, Arguments arguments, int sign, RenderBudget budget) {
-    BoundArguments bound = arguments.bind(sign < 0 ? "min" : "max", "case_sensitive", "attribute");
-    var key = key(bound, 0, path(bound, 1), budget);
-    List<Object> elements = PythonValues.iterate(value, budget);
+  private static Object extreme(Object value, Arguments arguments, String name, int sign) {
+    Bound bound = arguments.bind(name, "case_sensitive", "attribute");
+    var key = key(bound, 0, attribute(bound, 1));
+    List<Object> elements = iterate(value, arguments);
     if (elements.isEmpty()) {
       return new Undefined("there is no element to choose from");
     }
     Object best = elements.getFirst();
     for (Object element : elements.subList(1, elements.size())) {
-      if (PythonComparison.compare(key.apply(element), key.apply(best)) * sign > 0) {
+      if (Operators.compare(key.apply(element), key.apply(best)) * sign > 0) {
         best = element;
       }
     }
     return best;
+  }
+
+  /** Unlike a for loop, these filters treat none and every other false value as empty. */
+  private static List<Object> elements(Object value, Arguments arguments) {
+    return PythonValues.truth(value) ? iterate(value, arguments) : List.of();
+  }
+
+  private static Object map(Object value, Arguments arguments) {
+    List<Object> elements = elements(value, arguments);
+    var mapped = new ArrayList<>(elements.size());
+    if (arguments.positional().isEmpty()) {
+      Bound bound = arguments.bind("map", "attribute", "default");
+      var attribute = attribute(bound.value(0));
+      for (Object element : elements) {
+        Object found = attribute.apply(element);
+        mapped.add(found instanceof Undefined ? bound.value(1, found) : found);
+      }
+    } else {
+      String filter = PythonText.str(arguments.positional().getFirst());
+      for (Object element : elements) {
+        mapped.add(Markup.plain(Filters.apply(filter, element, arguments.rest())));
+      }
+    }
+    return Sequence.generator(mapped);
+  }
+
+  private static Object select(
+      Object value, Arguments given, boolean byAttribute, boolean wanted) {
+    Arguments arguments = given;
+    UnaryOperator<Object> attribute = element -> element;
+    if (byAttribute) {
+      if (arguments.positional().isEmpty()) {
+        throw new EvaluationException("selectattr and rejectattr need the name of an attribute");
+      }
+      attribute = attribute(Markup.plain(arguments.positional().getFirst()));
+      arguments = arguments.rest();
+    }
+    var selected = new ArrayList<>();
+    for (Object element : elements(value, arguments)) {
+      if (holds(attribute.apply(element), arguments) == wanted) {
+        selected.add(element);
+      }
+    }
+    return Sequence.generator(selected);
+  }
+
+  /** Applies the test that the arguments name, or asks for the truth of a value. */
+  private static boolean holds(Object value, Arguments arguments) {
+    return arguments.positional().isEmpty()
+        ? PythonValues.truth(value)
+        : Tests.apply(
+            PythonText.str(arguments.positional().getFirst()), value, arguments.rest());
   }
 }

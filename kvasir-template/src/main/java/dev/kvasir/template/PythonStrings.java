@@ -9,9 +9,53 @@ import java.util.function.IntPredicate;
 final class PythonStrings {
   private PythonStrings() {}
 
+  /** Returns whether Python counts a character as white space; Java has fewer of them. */
+  static boolean isSpace(int point) {
+    return point >= 0x09 && point <= 0x0D
+        || point >= 0x1C && point <= 0x20
+        || point == 0x85
+        || point == 0xA0
+        || point == 0x1680
+        || point >= 0x2000 && point <= 0x200A
+        || point == 0x2028
+        || point == 0x2029
+        || point == 0x202F
+        || point == 0x205F
+        || point == 0x3000;
+  }
+
+  /** Returns the end of the white space that starts at {@code from}. */
+  static int skipSpace(String text, int from) {
+    int at = from;
+    while (at < text.length() && isSpace(text.charAt(at))) {
+      at++;
+    }
+    return at;
+  }
+
+  static String strip(String text, IntPredicate drop) {
+    return stripStart(stripEnd(text, drop), drop);
+  }
+
+  static String stripStart(String text, IntPredicate drop) {
+    int start = 0;
+    while (start < text.length() && drop.test(text.codePointAt(start))) {
+      start += Character.charCount(text.codePointAt(start));
+    }
+    return text.substring(start);
+  }
+
+  static String stripEnd(String text, IntPredicate drop) {
+    int end = text.length();
+    while (end > 0 && drop.test(text.codePointBefore(end))) {
+      end -= Character.charCount(text.codePointBefore(end));
+    }
+    return text.substring(0, end);
+  }
+
   /** Returns the characters that a strip removes: the given ones, or white space. */
   static IntPredicate members(String characters) {
-    return characters == null ? Whitespace::is : point -> characters.indexOf(point) >= 0;
+    return characters == null ? PythonStrings::isSpace : point -> characters.indexOf(point) >= 0;
   }
 
   static String capitalize(String text) {
@@ -23,13 +67,14 @@ final class PythonStrings {
         + text.substring(first).toLowerCase(Locale.ROOT);
   }
 
-  static String title(String text) {
+  /** Capitalizes words, which start after a character of {@code separators}. */
+  static String title(String text, IntPredicate separators) {
     var out = new StringBuilder();
-    boolean inside = false;
+    boolean start = true;
     for (int point : text.codePoints().toArray()) {
       String letter = Character.toString(point);
-      out.append(inside ? letter.toLowerCase(Locale.ROOT) : letter.toUpperCase(Locale.ROOT));
-      inside = Character.isLetter(point);
+      out.append(start ? letter.toUpperCase(Locale.ROOT) : letter.toLowerCase(Locale.ROOT));
+      start = separators.test(point);
     }
     return out.toString();
   }
@@ -106,18 +151,18 @@ final class PythonStrings {
 
   private static List<Object> splitAtSpace(String text, long limit) {
     var parts = new ArrayList<>();
-    int start = Whitespace.skip(text, 0);
+    int start = skipSpace(text, 0);
     while (start < text.length()) {
       if (limit >= 0 && parts.size() >= limit) {
         parts.add(text.substring(start));
         break;
       }
       int end = start;
-      while (end < text.length() && !Whitespace.is(text.charAt(end))) {
+      while (end < text.length() && !isSpace(text.charAt(end))) {
         end++;
       }
       parts.add(text.substring(start, end));
-      start = Whitespace.skip(text, end);
+      start = skipSpace(text, end);
     }
     return parts;
   }
@@ -128,7 +173,7 @@ final class PythonStrings {
       return split(text, separator, limit);
     }
     var parts = new ArrayList<>();
-    String left = separator == null ? Whitespace.stripEnd(text, Whitespace::is) : text;
+    String left = separator == null ? stripEnd(text, PythonStrings::isSpace) : text;
     if (separator != null) {
       refuseEmpty(separator);
     }
@@ -139,7 +184,7 @@ final class PythonStrings {
       }
       parts.addFirst(left.substring(at + (separator == null ? 1 : separator.length())));
       left = left.substring(0, at);
-      left = separator == null ? Whitespace.stripEnd(left, Whitespace::is) : left;
+      left = separator == null ? stripEnd(left, PythonStrings::isSpace) : left;
     }
     if (separator != null || !left.isEmpty()) {
       parts.addFirst(left);
@@ -149,10 +194,22 @@ final class PythonStrings {
 
   private static int lastSpace(String text) {
     int at = text.length() - 1;
-    while (at >= 0 && !Whitespace.is(text.charAt(at))) {
+    while (at >= 0 && !isSpace(text.charAt(at))) {
       at--;
     }
     return at;
+  }
+
+  /** Pads to {@code width} code points; the alignment is one of {@code < > ^}. */
+  static String pad(String text, long width, String fill, char alignment, RenderBudget budget) {
+    long missing = Math.max(0, width - text.codePointCount(0, text.length()));
+    long before =
+        switch (alignment) {
+          case '<' -> 0;
+          case '^' -> missing / 2;
+          default -> missing;
+        };
+    return budget.repeat(fill, before) + text + budget.repeat(fill, missing - before);
   }
 
   private static void refuseEmpty(String separator) {

@@ -1,5 +1,10 @@
 package dev.kvasir.template;
 
+import dev.kvasir.template.PythonValues.Dict;
+import dev.kvasir.template.PythonValues.Markup;
+import dev.kvasir.template.PythonValues.Namespace;
+import dev.kvasir.template.PythonValues.Sequence;
+import dev.kvasir.template.PythonValues.Undefined;
 import java.math.BigDecimal;
 import java.util.List;
 

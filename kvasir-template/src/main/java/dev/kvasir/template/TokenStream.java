@@ -1,10 +1,42 @@
 package dev.kvasir.template;
 
-import dev.kvasir.template.Token.Kind;
 import java.util.List;
 
-/** A cursor over tokens, with the checks that both parsers share. */
+/** A cursor over the tokens of a template, with the checks that both parsers share. */
 final class TokenStream {
+  enum Kind {
+    DATA,
+    PRINT_BEGIN,
+    PRINT_END,
+    BLOCK_BEGIN,
+    BLOCK_END,
+    NAME,
+    STRING,
+    NUMBER,
+    OPERATOR,
+    END
+  }
+
+  /** A token of a template; {@code value} is the value of a literal, else the text. */
+  record Token(Kind kind, Object value, int line) {
+    boolean is(Kind expected, String text) {
+      return kind == expected && value.equals(text);
+    }
+
+    String described() {
+      return switch (kind) {
+        case DATA -> "text";
+        case PRINT_BEGIN -> "'{{'";
+        case PRINT_END -> "'}}'";
+        case BLOCK_BEGIN -> "'{%'";
+        case BLOCK_END -> "'%}'";
+        case STRING -> "a string";
+        case NUMBER, NAME, OPERATOR -> "'" + value + "'";
+        case END -> "the end of the template";
+      };
+    }
+  }
+
   /** Limits the recursion of the parsers. */
   private static final int MAX_NESTING = 100;
 
@@ -65,19 +97,18 @@ final class TokenStream {
   }
 
   boolean takeName(String text) {
-    boolean found = atName(text);
-    if (found) {
-      take();
-    }
-    return found;
+    return takeIf(atName(text));
   }
 
   boolean takeOperator(String text) {
-    boolean found = atOperator(text);
-    if (found) {
+    return takeIf(atOperator(text));
+  }
+
+  private boolean takeIf(boolean expected) {
+    if (expected) {
       take();
     }
-    return found;
+    return expected;
   }
 
   void expectOperator(String text) {
