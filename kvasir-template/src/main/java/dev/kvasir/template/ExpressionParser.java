@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * Parses expressions. The precedence of operators is Jinja's, not Python's: {@code ~} binds tighter
@@ -124,11 +125,7 @@ final class ExpressionParser {
   }
 
   private Expression sum() {
-    Expression left = concatenation();
-    for (Token operator = take("+", "-"); operator != null; operator = take("+", "-")) {
-      left = binary(operator, left, concatenation());
-    }
-    return left;
+    return binary(this::concatenation, "+", "-");
   }
 
   private Expression concatenation() {
@@ -144,21 +141,17 @@ final class ExpressionParser {
   }
 
   private Expression product() {
-    Expression left = power();
-    for (Token operator = takeFactor(); operator != null; operator = takeFactor()) {
-      left = binary(operator, left, power());
-    }
-    return left;
-  }
-
-  private Token takeFactor() {
-    return take("*", "/", "//", "%");
+    return binary(this::power, "*", "/", "//", "%");
   }
 
   private Expression power() {
-    Expression left = withFilters(sign());
-    for (Token operator = take("**"); operator != null; operator = take("**")) {
-      left = binary(operator, left, withFilters(sign()));
+    return binary(() -> withFilters(sign()), "**");
+  }
+
+  private Expression binary(Supplier<Expression> operand, String... operators) {
+    Expression left = operand.get();
+    for (Token found = take(operators); found != null; found = take(operators)) {
+      left = binary(found, left, operand.get());
     }
     return left;
   }

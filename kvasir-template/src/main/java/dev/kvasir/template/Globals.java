@@ -10,11 +10,18 @@ import java.time.LocalDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** The global functions of chat templates. */
 final class Globals {
   /** Python's sandbox has the same limit. */
   private static final long MAX_RANGE = 100_000;
+
+  /** Groups: the minus sign that removes padding, and the letter. */
+  private static final Pattern DATE_DIRECTIVE = Pattern.compile("%(-?)(.)", Pattern.DOTALL);
+
+  private static final Pattern PADDING = Pattern.compile("^[0 ]+(?=.)");
 
   private Globals() {}
 
@@ -72,22 +79,14 @@ final class Globals {
 
   /** Formats a date in C's {@code strftime} notation, in English. */
   private static String formatted(String format, LocalDateTime time) {
-    var out = new StringBuilder();
-    for (int i = 0; i < format.length(); i++) {
-      char character = format.charAt(i);
-      if (character != '%' || i + 1 == format.length()) {
-        out.append(character);
-        continue;
-      }
-      char directive = format.charAt(++i);
-      boolean unpadded = directive == '-' && i + 1 < format.length();
-      if (unpadded) {
-        directive = format.charAt(++i);
-      }
-      String text = directive(directive, time);
-      out.append(unpadded ? text.replaceFirst("^[0 ]+(?=.)", "") : text);
-    }
-    return out.toString();
+    return DATE_DIRECTIVE
+        .matcher(format)
+        .replaceAll(
+            found -> {
+              String text = directive(found.group(2).charAt(0), time);
+              boolean padded = found.group(1).isEmpty();
+              return Matcher.quoteReplacement(padded ? text : PADDING.matcher(text).replaceFirst(""));
+            });
   }
 
   private static String directive(char directive, LocalDateTime time) {

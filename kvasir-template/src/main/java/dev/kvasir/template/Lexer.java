@@ -6,6 +6,8 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Splits a template into text and tags, and tags into names, literals and operators.
@@ -16,10 +18,15 @@ import java.util.List;
  * the end of the source is removed.
  */
 final class Lexer {
-  private static final String[] OPERATORS = {
-    "**", "//", "==", "!=", "<=", ">=", "+", "-", "*", "/", "%", "~", "<", ">", "=", ".", ":", "|",
-    ",", ";", "(", ")", "[", "]", "{", "}"
-  };
+  private static final Pattern OPEN = Pattern.compile("\\{[{%#]");
+  private static final Pattern RAW = Pattern.compile("\\s*raw\\s*(-?)%\\}");
+  private static final Pattern END_RAW =
+      Pattern.compile("\\{%[-+]?\\s*endraw\\s*([-+]?)%\\}");
+  private static final Pattern OPERATOR =
+      Pattern.compile("\\*\\*|//|[=!<>]=|[-+*/%~<>=.:|,;()\\[\\]{}]");
+  private static final Pattern NUMBER =
+      Pattern.compile("[0-9]+(\\.[0-9]+)?([eE][-+]?[0-9]+)?");
+  private static final Pattern INDEX = Pattern.compile("[0-9]+");
 
   private final String name;
   private final String source;
@@ -48,42 +55,27 @@ final class Lexer {
   }
 
   private void next() {
-    int open = open(position);
-    if (open < 0) {
+    Matcher tag = OPEN.matcher(source);
+    if (!tag.find(position)) {
       data(source.substring(position));
       position = source.length();
       return;
     }
-    data(before(open));
-    char kind = source.charAt(open + 1);
-    position = open + 2;
+    data(before(tag.start()));
+    position = tag.end();
     countLines();
     if (at('-') || at('+')) {
       position++;
     }
-    switch (kind) {
-      case '#' -> comment();
-      case '{' -> tag(false);
+    switch (tag.group()) {
+      case "{#" -> comment();
+      case "{{" -> tag(false);
       default -> {
-        int body = rawBody();
-        if (body >= 0) {
-          raw(body);
-        } else {
+        if (!raw()) {
           tag(true);
         }
       }
     }
-  }
-
-  private int open(int from) {
-    int at = source.indexOf('{', from);
-    while (at >= 0 && at + 1 < source.length()) {
-      if ("{%#".indexOf(source.charAt(at + 1)) >= 0) {
-        return at;
-      }
-      at = source.indexOf('{', at + 1);
-    }
-    return -1;
   }
 
   /**
@@ -115,41 +107,29 @@ final class Lexer {
     closed(sign, true);
   }
 
-  /** Returns the start of the text of a raw block, or -1 if this is another tag. */
-  private int rawBody() {
-    int at = PythonStrings.skipSpace(source, position);
-    if (!source.startsWith("raw", at)) {
-      return -1;
+  /** Takes a raw block, or returns false if this is another tag. */
+  private boolean raw() {
+    Matcher begin = match(RAW);
+    if (begin == null) {
+      return false;
     }
-    at = PythonStrings.skipSpace(source, at + 3);
-    if (source.startsWith("-%}", at)) {
-      return PythonStrings.skipSpace(source, at + 3);
+    int end = begin.end();
+    int body = begin.group(1).isEmpty() ? end : PythonStrings.skipSpace(source, end);
+    Matcher close = END_RAW.matcher(source);
+    if (!close.find(body)) {
+      throw error("a raw block without its '{% endraw %}'");
     }
-    return source.startsWith("%}", at) ? at + 2 : -1;
+    position = body;
+    data(before(close.start()));
+    position = close.end();
+    closed(source.charAt(position - 3), true);
+    return true;
   }
 
-  private void raw(int body) {
-    int open = source.indexOf("{%", body);
-    while (open >= 0) {
-      int at = open + 2;
-      if (at < source.length() && "+-".indexOf(source.charAt(at)) >= 0) {
-        at++;
-      }
-      at = PythonStrings.skipSpace(source, at);
-      if (source.startsWith("endraw", at)) {
-        at = PythonStrings.skipSpace(source, at + 6);
-        int end = source.startsWith("%}", at) ? at : at + 1;
-        if (source.startsWith("%}", end) && (end == at || "+-".indexOf(source.charAt(at)) >= 0)) {
-          position = body;
-          data(before(open));
-          position = end + 2;
-          closed(source.charAt(end - 1), true);
-          return;
-        }
-      }
-      open = source.indexOf("{%", open + 1);
-    }
-    throw error("a raw block without its '{% endraw %}'");
+  /** Returns the match at the position, or null if there is none. */
+  private Matcher match(Pattern pattern) {
+    Matcher matcher = pattern.matcher(source).region(position, source.length());
+    return matcher.lookingAt() ? matcher : null;
   }
 
   private void tag(boolean block) {
@@ -190,7 +170,7 @@ final class Lexer {
     int point = source.codePointAt(position);
     Kind kind;
     Object value;
-    if (isDigit(position)) {
+    if (point >= '0' && point <= '9') {
       kind = Kind.NUMBER;
       value = number();
     } else if (point == '_' || Character.isUnicodeIdentifierStart(point)) {
@@ -219,41 +199,16 @@ final class Lexer {
   }
 
   private Object number() {
-    int start = position;
-    skipDigits(position);
     // In a.0.1 both numbers are indices.
-    boolean index = source.charAt(start - 1) == '.';
-    boolean real = false;
-    if (!index && at('.')) {
-      real = skipDigits(position + 1);
-    }
-    if (!index && (at('e') || at('E'))) {
-      int sign = position + 1;
-      boolean signed = sign < source.length() && "+-".indexOf(source.charAt(sign)) >= 0;
-      real |= skipDigits(signed ? sign + 1 : sign);
-    }
-    String digits = source.substring(start, position);
+    Matcher number = match(source.charAt(position - 1) == '.' ? INDEX : NUMBER);
+    String digits = number.group();
+    position = number.end();
     try {
-      return real ? (Object) Double.valueOf(digits) : Long.valueOf(digits);
+      boolean integer = INDEX.matcher(digits).matches();
+      return integer ? (Object) Long.valueOf(digits) : Double.valueOf(digits);
     } catch (NumberFormatException _) {
       throw error("the integer " + digits + ", which needs more than 64 bits");
     }
-  }
-
-  /** Moves behind the digits that start at {@code from}, unless there are none. */
-  private boolean skipDigits(int from) {
-    int end = from;
-    while (isDigit(end)) {
-      end++;
-    }
-    if (end > from) {
-      position = end;
-    }
-    return end > from;
-  }
-
-  private boolean isDigit(int at) {
-    return at < source.length() && source.charAt(at) >= '0' && source.charAt(at) <= '9';
   }
 
   private String string(char quote) {
@@ -296,39 +251,38 @@ final class Lexer {
   }
 
   private int hexadecimal(int digits) {
-    int point = 0;
-    for (int i = 0; i < digits; i++) {
-      int digit = position < source.length() ? Character.digit(source.charAt(position++), 16) : -1;
-      if (digit < 0 || point > Character.MAX_CODE_POINT >> 4) {
-        throw error("a string escape that is not " + digits + " digits of a character");
-      }
-      point = point << 4 | digit;
+    int end = Math.min(position + digits, source.length());
+    String hexadecimal = source.substring(position, end);
+    position = end;
+    if (!hexadecimal.matches("[0-9a-fA-F]{" + digits + "}")) {
+      throw error("a string escape that is not " + digits + " digits of a character");
     }
+    long point = Long.parseLong(hexadecimal, 16);
     if (point > Character.MAX_CODE_POINT) {
       throw error("a string escape beyond the last character");
     }
-    return point;
+    return (int) point;
   }
 
   /** Reads up to three digits, of which the first has been passed. */
   private int octal() {
-    int point = source.charAt(position - 1) - '0';
-    for (int i = 0; i < 2 && isDigit(position) && source.charAt(position) < '8'; i++) {
-      point = point * 8 + source.charAt(position++) - '0';
+    int start = position - 1;
+    int end = Math.min(start + 3, source.length());
+    while (position < end && source.charAt(position) >= '0' && source.charAt(position) <= '7') {
+      position++;
     }
-    return point;
+    return Integer.parseInt(source.substring(start, position), 8);
   }
 
   private String operator() {
-    for (String operator : OPERATORS) {
-      if (source.startsWith(operator, position)) {
-        balance(operator);
-        position += operator.length();
-        return operator;
-      }
+    Matcher operator = match(OPERATOR);
+    if (operator == null) {
+      String character = Character.toString(source.codePointAt(position));
+      throw error("the unexpected character " + PythonText.repr(character));
     }
-    String character = Character.toString(source.codePointAt(position));
-    throw error("the unexpected character " + PythonText.repr(character));
+    balance(operator.group());
+    position = operator.end();
+    return operator.group();
   }
 
   private void balance(String operator) {

@@ -1,6 +1,7 @@
 package dev.kvasir.template;
 
 import dev.kvasir.template.Expression.FilterCall;
+import dev.kvasir.template.Statement.Parameter;
 import dev.kvasir.template.Statement.Signature;
 import dev.kvasir.template.Statement.Target;
 import dev.kvasir.template.TokenStream.Kind;
@@ -67,13 +68,11 @@ final class Parser {
       case "if" -> condition(line);
       case "for" -> loop(line);
       case "set" -> set(line);
-      case "macro" -> {
-        String name = tokens.expectName();
-        yield new Statement.MacroDefinition(signature(name, "endmacro"));
-      }
+      case "macro" ->
+          new Statement.MacroDefinition(macro(tokens.expectName(), parameters(), "endmacro"));
       case "call" -> call(line);
       case "filter" -> {
-        List<FilterCall> filters = filters(expressions.filter());
+        List<FilterCall> filters = filters();
         endTag();
         yield new Statement.FilterBlock(filters, bodyUntil("endfilter"));
       }
@@ -137,44 +136,30 @@ final class Parser {
       endTag();
       return new Statement.Set(target, value, line);
     }
-    List<FilterCall> filters =
-        tokens.takeOperator("|") ? filters(expressions.filter()) : List.of();
+    List<FilterCall> filters = tokens.takeOperator("|") ? filters() : List.of();
     endTag();
     return new Statement.SetBlock(target, filters, bodyUntil("endset"), line);
   }
 
-  private List<FilterCall> filters(FilterCall first) {
-    var filters = new ArrayList<>(List.of(first));
-    while (tokens.takeOperator("|")) {
+  private List<FilterCall> filters() {
+    var filters = new ArrayList<FilterCall>();
+    do {
       filters.add(expressions.filter());
-    }
+    } while (tokens.takeOperator("|"));
     return filters;
   }
 
   private Statement call(int line) {
-    var parameters = new ArrayList<String>();
-    var defaults = new ArrayList<Expression>();
-    if (tokens.atOperator("(")) {
-      parameters(parameters, defaults);
-    }
+    List<Parameter> parameters = tokens.atOperator("(") ? parameters() : List.of();
     if (!(expressions.expression() instanceof Expression.Call call)) {
       throw tokens.error(line, "a call block that calls nothing");
     }
-    endTag();
-    return new Statement.CallBlock(call, macro("caller", parameters, defaults, "endcall"), line);
-  }
-
-  private Signature signature(String name, String end) {
-    var parameters = new ArrayList<String>();
-    var defaults = new ArrayList<Expression>();
-    parameters(parameters, defaults);
-    endTag();
-    return macro(name, parameters, defaults, end);
+    return new Statement.CallBlock(call, macro("caller", parameters, "endcall"), line);
   }
 
   /** Parses a macro. Its body is outside of any loop, even if the macro is in one. */
-  private Signature macro(
-      String name, List<String> parameters, List<Expression> defaults, String end) {
+  private Signature macro(String name, List<Parameter> parameters, String end) {
+    endTag();
     int outer = loops;
     int start = tokens.position();
     loops = 0;
@@ -182,33 +167,35 @@ final class Parser {
     loops = outer;
     boolean varargs = tokens.mentionedSince(start, "varargs");
     boolean kwargs = tokens.mentionedSince(start, "kwargs");
-    return new Signature(name, parameters, defaults, body, varargs, kwargs);
+    return new Signature(name, parameters, body, varargs, kwargs);
   }
 
-  private void parameters(List<String> names, List<Expression> defaults) {
+  private List<Parameter> parameters() {
+    var parameters = new ArrayList<Parameter>();
     tokens.expectOperator("(");
     while (!tokens.takeOperator(")")) {
-      if (!names.isEmpty()) {
+      if (!parameters.isEmpty()) {
         tokens.expectOperator(",");
       }
-      names.add(tokens.expectName());
-      defaults.add(tokens.takeOperator("=") ? expressions.expression() : null);
+      String name = tokens.expectName();
+      Expression fallback = tokens.takeOperator("=") ? expressions.expression() : null;
+      parameters.add(new Parameter(name, fallback));
     }
+    return parameters;
   }
 
   private Statement with(int line) {
-    var targets = new ArrayList<Target>();
-    var values = new ArrayList<Expression>();
+    var assignments = new ArrayList<Statement.Set>();
     while (!tokens.at(Kind.BLOCK_END)) {
-      if (!targets.isEmpty()) {
+      if (!assignments.isEmpty()) {
         tokens.expectOperator(",");
       }
-      targets.add(single(false));
+      Target target = single(false);
       tokens.expectOperator("=");
-      values.add(expressions.expression());
+      assignments.add(new Statement.Set(target, expressions.expression(), line));
     }
     endTag();
-    return new Statement.With(targets, values, bodyUntil("endwith"), line);
+    return new Statement.With(assignments, bodyUntil("endwith"));
   }
 
   private Target target(boolean fields) {

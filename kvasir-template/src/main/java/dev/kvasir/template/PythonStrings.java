@@ -12,16 +12,9 @@ final class PythonStrings {
   /** Returns whether Python counts a character as white space; Java has fewer of them. */
   static boolean isSpace(int point) {
     return point >= 0x09 && point <= 0x0D
-        || point >= 0x1C && point <= 0x20
+        || point >= 0x1C && point <= 0x1F
         || point == 0x85
-        || point == 0xA0
-        || point == 0x1680
-        || point >= 0x2000 && point <= 0x200A
-        || point == 0x2028
-        || point == 0x2029
-        || point == 0x202F
-        || point == 0x205F
-        || point == 0x3000;
+        || Character.isSpaceChar(point);
   }
 
   /** Returns the end of the white space that starts at {@code from}. */
@@ -136,7 +129,9 @@ final class PythonStrings {
     if (separator == null) {
       return splitAtSpace(text, limit);
     }
-    refuseEmpty(separator);
+    if (separator.isEmpty()) {
+      throw new EvaluationException("an empty separator");
+    }
     var parts = new ArrayList<>();
     int start = 0;
     int at = text.indexOf(separator);
@@ -167,37 +162,15 @@ final class PythonStrings {
     return parts;
   }
 
-  /** Splits from the right. */
+  /** Splits from the right: splits the reversed text from the left. */
   static List<Object> splitLast(String text, String separator, long limit) {
-    if (limit < 0) {
-      return split(text, separator, limit);
-    }
-    var parts = new ArrayList<>();
-    String left = separator == null ? stripEnd(text, PythonStrings::isSpace) : text;
-    if (separator != null) {
-      refuseEmpty(separator);
-    }
-    while (parts.size() < limit) {
-      int at = separator == null ? lastSpace(left) : left.lastIndexOf(separator);
-      if (at < 0) {
-        break;
-      }
-      parts.addFirst(left.substring(at + (separator == null ? 1 : separator.length())));
-      left = left.substring(0, at);
-      left = separator == null ? stripEnd(left, PythonStrings::isSpace) : left;
-    }
-    if (separator != null || !left.isEmpty()) {
-      parts.addFirst(left);
-    }
-    return parts;
+    List<Object> parts = split(reverse(text), separator == null ? null : reverse(separator), limit);
+    parts.replaceAll(part -> reverse((String) part));
+    return new ArrayList<>(parts.reversed());
   }
 
-  private static int lastSpace(String text) {
-    int at = text.length() - 1;
-    while (at >= 0 && !isSpace(text.charAt(at))) {
-      at--;
-    }
-    return at;
+  private static String reverse(String text) {
+    return new StringBuilder(text).reverse().toString();
   }
 
   /** Pads to {@code width} code points; the alignment is one of {@code < > ^}. */
@@ -210,11 +183,5 @@ final class PythonStrings {
           default -> missing;
         };
     return budget.repeat(fill, before) + text + budget.repeat(fill, missing - before);
-  }
-
-  private static void refuseEmpty(String separator) {
-    if (separator.isEmpty()) {
-      throw new EvaluationException("an empty separator");
-    }
   }
 }

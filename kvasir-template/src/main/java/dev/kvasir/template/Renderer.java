@@ -141,10 +141,9 @@ final class Renderer {
   }
 
   private Flow run(Statement.With with, Scope scope) {
-    evaluator.at(with.line());
     var inner = new Scope(scope);
-    for (int i = 0; i < with.targets().size(); i++) {
-      assign(with.targets().get(i), evaluator.evaluate(with.values().get(i), scope), inner);
+    for (var set : with.assignments()) {
+      assign(set.target(), evaluator.at(set.line()).evaluate(set.value(), scope), inner);
     }
     return run(with.body(), inner);
   }
@@ -279,7 +278,7 @@ final class Renderer {
       inner.put("caller", named.containsKey("caller") ? named.remove("caller") : noCaller());
       int parameters = signature.parameters().size();
       for (int i = 0; i < parameters; i++) {
-        inner.put(signature.parameters().get(i), argument(i, given, named, inner));
+        inner.put(signature.parameters().get(i).name(), argument(i, given, named, inner));
       }
       var rest = given.subList(Math.min(given.size(), parameters), given.size());
       inner.put("varargs", new Sequence(Sequence.Kind.TUPLE, new ArrayList<>(rest)));
@@ -298,21 +297,20 @@ final class Renderer {
     /** Returns the value of a parameter, and takes it from {@code named} if it is there. */
     private Object argument(
         int index, List<Object> given, Map<String, Object> named, Scope inner) {
-      String parameter = signature.parameters().get(index);
+      var parameter = signature.parameters().get(index);
       if (index < given.size()) {
-        if (named.containsKey(parameter)) {
+        if (named.containsKey(parameter.name())) {
           throw new EvaluationException(
-              "the macro '%s' was given '%s' twice".formatted(name(), parameter));
+              "the macro '%s' was given '%s' twice".formatted(name(), parameter.name()));
         }
         return given.get(index);
       }
-      if (named.containsKey(parameter)) {
-        return named.remove(parameter);
+      if (named.containsKey(parameter.name())) {
+        return named.remove(parameter.name());
       }
-      Expression fallback = signature.defaults().get(index);
-      return fallback == null
-          ? new Undefined("the macro '%s' was not given '%s'".formatted(name(), parameter))
-          : renderer.evaluator.evaluate(fallback, inner);
+      return parameter.fallback() == null
+          ? new Undefined("the macro '%s' was not given '%s'".formatted(name(), parameter.name()))
+          : renderer.evaluator.evaluate(parameter.fallback(), inner);
     }
 
     private static Undefined noCaller() {

@@ -36,8 +36,7 @@ sealed interface Statement {
 
   record FilterBlock(List<FilterCall> filters, List<Statement> body) implements Statement {}
 
-  record With(List<Target> targets, List<Expression> values, List<Statement> body, int line)
-      implements Statement {}
+  record With(List<Set> assignments, List<Statement> body) implements Statement {}
 
   /** {@code generation}, which marks a body for training and renders it unchanged. */
   record Group(List<Statement> body) implements Statement {}
@@ -47,16 +46,18 @@ sealed interface Statement {
   record Continue() implements Statement {}
 
   /**
-   * The signature of a macro. A parameter without a default has a null one. Surplus arguments are
-   * only allowed if the body mentions {@code varargs} or {@code kwargs}.
+   * The signature of a macro. Surplus arguments are only allowed if the body mentions {@code
+   * varargs} or {@code kwargs}.
    */
   record Signature(
       String name,
-      List<String> parameters,
-      List<Expression> defaults,
+      List<Parameter> parameters,
       List<Statement> body,
       boolean varargs,
       boolean kwargs) {}
+
+  /** A parameter of a macro; an absent default is null. */
+  record Parameter(String name, Expression fallback) {}
 
   /** The target of an assignment. */
   sealed interface Target {

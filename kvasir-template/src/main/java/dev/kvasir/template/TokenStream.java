@@ -40,7 +40,7 @@ final class TokenStream {
   /** Limits the recursion of the parsers. */
   private static final int MAX_NESTING = 100;
 
-  /** Nesting on the caller's stack, with up to 2 KiB for each level of brackets. */
+  /** Nesting on the caller's stack, with up to 3 KiB for each level of brackets. */
   private static final int SHALLOW = 10;
 
   private final String name;
