@@ -85,7 +85,8 @@ final class Globals {
             found -> {
               String text = directive(found.group(2).charAt(0), time);
               boolean padded = found.group(1).isEmpty();
-              return Matcher.quoteReplacement(padded ? text : PADDING.matcher(text).replaceFirst(""));
+              return Matcher.quoteReplacement(
+                  padded ? text : PADDING.matcher(text).replaceFirst(""));
             });
   }
 

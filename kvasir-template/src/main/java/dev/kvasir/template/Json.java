@@ -51,26 +51,26 @@ final class Json {
   }
 
   private void write(Object value, int depth) {
-    RenderBudget.checkDepth(depth);
-    if (out.length() > RenderBudget.MAX_TEXT) {
-      throw new EvaluationException(
-          "a JSON text of more than " + RenderBudget.MAX_TEXT + " characters");
-    }
-    switch (value) {
-      case null -> out.append("null");
+    RenderBudget.checkDepth(depth, out);
+    switch (Markup.plain(value)) {
       case String text -> quote(text);
-      case Markup markup -> quote(markup.text());
-      case Boolean truth -> out.append(truth);
-      case Double number -> out.append(number(number));
-      case Number number -> out.append(number);
       case Sequence list
           when list.kind() == Sequence.Kind.LIST || list.kind() == Sequence.Kind.TUPLE ->
           write(list.elements(), depth);
       case Dict dict -> write(dict, depth);
       case Undefined undefined -> throw undefined.misused();
-      case Object other ->
-          throw EvaluationException.ofType(other, "has no JSON form");
+      case null, default -> out.append(scalar(value));
     }
+  }
+
+  private static String scalar(Object value) {
+    return switch (value) {
+      case null -> "null";
+      case Boolean truth -> truth.toString();
+      case Double number when Double.isFinite(number) -> PythonText.number(number);
+      case Number number -> number.toString();
+      case Object other -> throw EvaluationException.ofType(other, "has no JSON form");
+    };
   }
 
   private void write(List<Object> elements, int depth) {
@@ -99,7 +99,7 @@ final class Json {
     for (var entry : entries) {
       out.append(separator);
       newLine(depth + 1);
-      quote(key(entry.key()));
+      quote(entry.key() instanceof String key ? key : scalar(entry.key()));
       out.append(keySeparator);
       write(entry.value(), depth + 1);
       separator = itemSeparator;
@@ -115,26 +115,6 @@ final class Json {
       out.append('\n');
       IntStream.range(0, depth).forEach(_ -> out.append(indent));
     }
-  }
-
-  private static String key(Object key) {
-    return switch (key) {
-      case String text -> text;
-      case null -> "null";
-      case Boolean truth -> truth.toString();
-      case Double number -> number(number);
-      case Number number -> number.toString();
-      case Object other ->
-          throw EvaluationException.expected("a JSON key must be a string", other);
-    };
-  }
-
-  private static String number(double number) {
-    return Double.isNaN(number)
-        ? "NaN"
-        : Double.isInfinite(number)
-            ? (number > 0 ? "Infinity" : "-Infinity")
-            : PythonText.number(number);
   }
 
   private void quote(String text) {

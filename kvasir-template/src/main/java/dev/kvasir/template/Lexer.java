@@ -20,12 +20,10 @@ import java.util.regex.Pattern;
 final class Lexer {
   private static final Pattern OPEN = Pattern.compile("\\{[{%#]");
   private static final Pattern RAW = Pattern.compile("\\s*raw\\s*(-?)%\\}");
-  private static final Pattern END_RAW =
-      Pattern.compile("\\{%[-+]?\\s*endraw\\s*([-+]?)%\\}");
+  private static final Pattern END_RAW = Pattern.compile("\\{%[-+]?\\s*endraw\\s*([-+]?)%\\}");
   private static final Pattern OPERATOR =
       Pattern.compile("\\*\\*|//|[=!<>]=|[-+*/%~<>=.:|,;()\\[\\]{}]");
-  private static final Pattern NUMBER =
-      Pattern.compile("[0-9]+(\\.[0-9]+)?([eE][-+]?[0-9]+)?");
+  private static final Pattern NUMBER = Pattern.compile("[0-9]+(\\.[0-9]+)?([eE][-+]?[0-9]+)?");
   private static final Pattern INDEX = Pattern.compile("[0-9]+");
 
   private final String name;

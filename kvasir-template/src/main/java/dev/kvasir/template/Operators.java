@@ -48,7 +48,8 @@ final class Operators {
           case MULTIPLY -> multiply(a, b, budget);
           case DIVIDE -> numbers(a, b, null, (x, y) -> x / nonZero(y));
           case FLOOR_DIVIDE ->
-              numbers(a, b, (x, y) -> Math.floorDivExact(x, y), (x, y) -> Math.floor(x / nonZero(y)));
+              numbers(
+                  a, b, (x, y) -> Math.floorDivExact(x, y), (x, y) -> Math.floor(x / nonZero(y)));
           case REMAINDER ->
               Markup.plain(a) instanceof String format
                   ? StringFormat.percent(format, Markup.plain(b), budget)
@@ -131,7 +132,8 @@ final class Operators {
       return numbers(a, b, null, Math::pow);
     }
 
-    private Object numbers(Object a, Object b, LongBinaryOperator whole, DoubleBinaryOperator real) {
+    private Object numbers(
+        Object a, Object b, LongBinaryOperator whole, DoubleBinaryOperator real) {
       if (whole != null && a instanceof Long x && b instanceof Long y) {
         return whole.applyAsLong(x, y);
       }
@@ -301,7 +303,8 @@ final class Operators {
         case Double x when b instanceof Long y -> Double.compare(x, y.doubleValue());
         case Double x when b instanceof Double y -> Double.compare(x, y);
         case String x when b instanceof String y -> compare(x, y);
-        case Sequence x when b instanceof Sequence y && x.kind() == y.kind() && x.kind().indexed() ->
+        case Sequence x
+            when b instanceof Sequence y && x.kind() == y.kind() && x.kind().indexed() ->
             compare(x.elements(), y.elements(), deeper);
         case Undefined undefined -> throw undefined.misused();
         case null, default -> {

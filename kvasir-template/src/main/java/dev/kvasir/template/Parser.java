@@ -41,7 +41,7 @@ final class Parser {
         case DATA -> body.add(new Statement.Text((String) token.value()));
         case PRINT_BEGIN -> {
           body.add(new Statement.Print(expressions.tuple(), token.line()));
-          tokens.endTag(Kind.PRINT_END, "'}}'");
+          tokens.endTag(Kind.PRINT_END);
         }
         case BLOCK_BEGIN -> {
           if (List.of(ends).contains(tokens.current().value())) {
@@ -241,6 +241,6 @@ final class Parser {
   }
 
   private void endTag() {
-    tokens.endTag(Kind.BLOCK_END, "'%}'");
+    tokens.endTag(Kind.BLOCK_END);
   }
 }

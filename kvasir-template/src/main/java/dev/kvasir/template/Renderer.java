@@ -126,8 +126,7 @@ final class Renderer {
     return Flow.NORMAL;
   }
 
-  private List<Object> filterElements(
-      Statement.For statement, List<Object> elements, Scope scope) {
+  private List<Object> filterElements(Statement.For statement, List<Object> elements, Scope scope) {
     var filtered = new ArrayList<>();
     for (Object element : elements) {
       var inner = new Scope(scope);
@@ -295,8 +294,7 @@ final class Renderer {
     }
 
     /** Returns the value of a parameter, and takes it from {@code named} if it is there. */
-    private Object argument(
-        int index, List<Object> given, Map<String, Object> named, Scope inner) {
+    private Object argument(int index, List<Object> given, Map<String, Object> named, Scope inner) {
       var parameter = signature.parameters().get(index);
       if (index < given.size()) {
         if (named.containsKey(parameter.name())) {

@@ -95,7 +95,9 @@ final class StringFormat {
   }
 
   private static int number(String digits) {
-    return digits.isEmpty() ? 0 : digits.length() > 9 ? Integer.MAX_VALUE : Integer.parseInt(digits);
+    return digits.isEmpty()
+        ? 0
+        : digits.length() > 9 ? Integer.MAX_VALUE : Integer.parseInt(digits);
   }
 
   private static String cut(String text, int precision) {
@@ -144,9 +146,7 @@ final class StringFormat {
       String field = found.group(1);
       if (field != null) {
         Object value =
-            field.isEmpty()
-                ? positional(arguments.positional(), used++)
-                : field(field, arguments);
+            field.isEmpty() ? positional(arguments.positional(), used++) : field(field, arguments);
         out.append(PythonText.str(value));
       } else if (found.group().length() == 2) {
         out.append(found.group(), 0, 1);

@@ -64,20 +64,27 @@ final class Subscript {
     return switch (owner) {
       case Dict dict -> key instanceof Dict ? ABSENT : dict.find(key, ABSENT);
       case Namespace namespace -> namespace.attributes().find(key, ABSENT);
-      case Sequence sequence when sequence.kind().indexed() && index(key) != null -> {
-        int size = sequence.elements().size();
-        long at = index(key) < 0 ? index(key) + size : index(key);
-        yield at < 0 || at >= size ? ABSENT : sequence.elements().get((int) at);
+      case Sequence sequence when sequence.kind().indexed() -> {
+        int at = position(key, sequence.elements().size());
+        yield at < 0 ? ABSENT : sequence.elements().get(at);
       }
-      case String text when index(key) != null -> {
-        int size = text.codePointCount(0, text.length());
-        long at = index(key) < 0 ? index(key) + size : index(key);
-        yield at < 0 || at >= size
+      case String text -> {
+        int at = position(key, text.codePointCount(0, text.length()));
+        yield at < 0
             ? ABSENT
-            : Character.toString(text.codePointAt(text.offsetByCodePoints(0, (int) at)));
+            : Character.toString(text.codePointAt(text.offsetByCodePoints(0, at)));
       }
       case null, default -> ABSENT;
     };
+  }
+
+  /** Returns the position of an element, or -1 if the key is not an index of one. */
+  private static int position(Object key, int size) {
+    Long index = index(key);
+    if (index == null || index >= size || index < -size) {
+      return -1;
+    }
+    return (int) (index < 0 ? index + size : index);
   }
 
   private static Long index(Object key) {
@@ -109,8 +116,7 @@ final class Subscript {
         }
         return new Sequence(sequence.kind(), out);
       }
-      case null, default ->
-throw EvaluationException.ofType(target, "cannot be sliced");
+      case null, default -> throw EvaluationException.ofType(target, "cannot be sliced");
     }
   }
 

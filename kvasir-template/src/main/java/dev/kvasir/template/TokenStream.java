@@ -4,17 +4,24 @@ import java.util.List;
 
 /** A cursor over the tokens of a template, with the checks that both parsers share. */
 final class TokenStream {
+  /** The kinds of tokens; one without a description is described by its text. */
   enum Kind {
-    DATA,
-    PRINT_BEGIN,
-    PRINT_END,
-    BLOCK_BEGIN,
-    BLOCK_END,
-    NAME,
-    STRING,
-    NUMBER,
-    OPERATOR,
-    END
+    DATA("text"),
+    PRINT_BEGIN("'{{'"),
+    PRINT_END("'}}'"),
+    BLOCK_BEGIN("'{%'"),
+    BLOCK_END("'%}'"),
+    NAME(null),
+    STRING("a string"),
+    NUMBER(null),
+    OPERATOR(null),
+    END("the end of the template");
+
+    private final String description;
+
+    Kind(String description) {
+      this.description = description;
+    }
   }
 
   /** A token of a template; {@code value} is the value of a literal, else the text. */
@@ -24,16 +31,7 @@ final class TokenStream {
     }
 
     String described() {
-      return switch (kind) {
-        case DATA -> "text";
-        case PRINT_BEGIN -> "'{{'";
-        case PRINT_END -> "'}}'";
-        case BLOCK_BEGIN -> "'{%'";
-        case BLOCK_END -> "'%}'";
-        case STRING -> "a string";
-        case NUMBER, NAME, OPERATOR -> "'" + value + "'";
-        case END -> "the end of the template";
-      };
+      return kind.description == null ? "'" + value + "'" : kind.description;
     }
   }
 
@@ -164,9 +162,9 @@ final class TokenStream {
     postponed = unknown;
   }
 
-  void endTag(Kind kind, String described) {
+  void endTag(Kind kind) {
     if (!at(kind)) {
-      throw unexpected(described);
+      throw unexpected(kind.description);
     }
     if (postponed != null) {
       throw postponed;
