@@ -1,5 +1,7 @@
 package dev.kvasir.template;
 
+import dev.kvasir.template.Operators.Arithmetic;
+import dev.kvasir.template.Operators.Relation;
 import java.util.List;
 import java.util.Map;
 
@@ -29,7 +31,7 @@ sealed interface Expression {
 
   record Tested(Expression value, String test, Inputs inputs, int line) implements Expression {}
 
-  record Binary(ArithmeticOperator operator, Expression left, Expression right, int line)
+  record Binary(Arithmetic operator, Expression left, Expression right, int line)
       implements Expression {}
 
   record Negative(Expression operand, int line) implements Expression {}
@@ -38,6 +40,9 @@ sealed interface Expression {
 
   /** {@code first < a <= b ...}: every link must hold. */
   record Chain(Expression first, List<Link> links, int line) implements Expression {}
+
+  /** One comparison of a chain. */
+  record Link(Relation relation, Expression right) {}
 
   record And(Expression left, Expression right) implements Expression {}
 
@@ -48,33 +53,6 @@ sealed interface Expression {
   /** Without an else branch {@code otherwise} is null and the value is undefined. */
   record Conditional(Expression test, Expression then, Expression otherwise)
       implements Expression {}
-
-  /** One comparison of a chain. */
-  record Link(Relation relation, Expression right) {}
-
-  enum Relation {
-    EQUAL,
-    UNEQUAL,
-    LESS,
-    LESS_EQUAL,
-    GREATER,
-    GREATER_EQUAL,
-    IN,
-    NOT_IN;
-
-    boolean holds(Object left, Object right) {
-      return switch (this) {
-        case EQUAL -> PythonComparison.equal(left, right);
-        case UNEQUAL -> !PythonComparison.equal(left, right);
-        case LESS -> PythonComparison.compare(left, right) < 0;
-        case LESS_EQUAL -> PythonComparison.compare(left, right) <= 0;
-        case GREATER -> PythonComparison.compare(left, right) > 0;
-        case GREATER_EQUAL -> PythonComparison.compare(left, right) >= 0;
-        case IN -> PythonComparison.contains(right, left);
-        case NOT_IN -> !PythonComparison.contains(right, left);
-      };
-    }
-  }
 
   /** Argument expressions; the spread ones ({@code *a}, {@code **b}) are null if absent. */
   record Inputs(

@@ -1,9 +1,15 @@
 package dev.kvasir.template;
 
-import dev.kvasir.template.Expression.Chain;
-import dev.kvasir.template.Expression.DictOf;
 import dev.kvasir.template.Expression.FilterCall;
 import dev.kvasir.template.Expression.Inputs;
+import dev.kvasir.template.Operators.Arithmetic;
+import dev.kvasir.template.PythonValues.Callable;
+import dev.kvasir.template.PythonValues.Dict;
+import dev.kvasir.template.PythonValues.Markup;
+import dev.kvasir.template.PythonValues.Sequence;
+import dev.kvasir.template.PythonValues.Undefined;
+import dev.kvasir.template.Renderer.Macro;
+import dev.kvasir.template.Renderer.Scope;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,8 +28,9 @@ final class ExpressionEvaluator {
     return line;
   }
 
-  void at(int line) {
+  ExpressionEvaluator at(int line) {
     this.line = line;
+    return this;
   }
 
   Object evaluate(Expression expression, Scope scope) {
@@ -35,20 +42,20 @@ final class ExpressionEvaluator {
           case Expression.ListOf list -> Sequence.list(all(list.elements(), scope));
           case Expression.TupleOf tuple ->
               new Sequence(Sequence.Kind.TUPLE, all(tuple.elements(), scope));
-          case DictOf dict -> dict(dict, scope);
+          case Expression.DictOf dict -> dict(dict, scope);
           case Expression.Attribute attribute -> {
             Object target = evaluate(attribute.target(), scope);
             line = attribute.line();
-            yield Subscript.attribute(target, attribute.name(), budget);
+            yield Subscript.attribute(target, attribute.name());
           }
           case Expression.Item item -> {
             Object target = evaluate(item.target(), scope);
             Object key = evaluate(item.key(), scope);
             line = item.line();
-            yield Subscript.item(target, key, budget);
+            yield Subscript.item(target, key);
           }
           case Expression.Slice slice -> slice(slice, scope);
-          case Expression.Call call -> call(call, Inputs.NONE, scope);
+          case Expression.Call call -> call(call, null, scope);
           case Expression.Filtered filtered ->
               filter(filtered.filter(), evaluate(filtered.value(), scope), scope);
           case Expression.Tested tested -> {
@@ -66,7 +73,7 @@ final class ExpressionEvaluator {
           case Expression.Negative negative -> {
             Object operand = evaluate(negative.operand(), scope);
             line = negative.line();
-            yield ArithmeticOperator.negate(operand, budget);
+            yield Arithmetic.negate(operand, budget);
           }
           case Expression.Concatenation concatenation -> {
             var text = new StringBuilder();
@@ -76,7 +83,7 @@ final class ExpressionEvaluator {
             }
             yield text.toString();
           }
-          case Chain chain -> chain(chain, scope);
+          case Expression.Chain chain -> chain(chain, scope);
           case Expression.And and -> {
             Object left = evaluate(and.left(), scope);
             yield PythonValues.truth(left) ? evaluate(and.right(), scope) : left;
@@ -107,7 +114,7 @@ final class ExpressionEvaluator {
     return values;
   }
 
-  private Dict dict(DictOf literal, Scope scope) {
+  private Dict dict(Expression.DictOf literal, Scope scope) {
     var dict = new Dict();
     for (int i = 0; i < literal.keys().size(); i++) {
       dict.put(
@@ -126,7 +133,7 @@ final class ExpressionEvaluator {
     return Subscript.slice(target, start, stop, step, budget);
   }
 
-  private boolean chain(Chain chain, Scope scope) {
+  private boolean chain(Expression.Chain chain, Scope scope) {
     Object left = evaluate(chain.first(), scope);
     for (var link : chain.links()) {
       Object right = evaluate(link.right(), scope);
@@ -139,25 +146,25 @@ final class ExpressionEvaluator {
     return true;
   }
 
-  /** Evaluates a call. A call block adds its body as a further named argument. */
-  Object call(Expression.Call call, Inputs extra, Scope scope) {
+  /** Evaluates a call. A call block adds a caller; it is null without one. */
+  Object call(Expression.Call call, Macro caller, Scope scope) {
     Object function = evaluate(call.function(), scope);
     Arguments arguments = arguments(call.inputs(), scope);
-    extra.named().forEach((name, value) -> arguments.named().put(name, evaluate(value, scope)));
+    if (caller != null) {
+      arguments.named().put("caller", caller);
+    }
     line = call.line();
     return switch (function) {
       case Callable callable -> callable.call(arguments);
       case Undefined undefined -> throw undefined.misused();
-      case null, default ->
-          throw new EvaluationException(
-              "a value of type " + PythonValues.typeName(function) + " cannot be called");
+      case null, default -> throw EvaluationException.ofType(function, "cannot be called");
     };
   }
 
   Object filter(FilterCall filter, Object value, Scope scope) {
     Arguments arguments = arguments(filter.inputs(), scope);
     line = filter.line();
-    return Filters.apply(filter.name(), Markup.plain(value), arguments, budget);
+    return Filters.apply(filter.name(), Markup.plain(value), arguments);
   }
 
   private Arguments arguments(Inputs inputs, Scope scope) {
@@ -176,6 +183,6 @@ final class ExpressionEvaluator {
       }
       dict.entries().forEach(entry -> named.put(PythonText.str(entry.key()), entry.value()));
     }
-    return new Arguments(positional, named);
+    return new Arguments(positional, named, budget);
   }
 }

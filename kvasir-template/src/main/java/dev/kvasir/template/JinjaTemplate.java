@@ -1,5 +1,6 @@
 package dev.kvasir.template;
 
+import dev.kvasir.template.Renderer.Scope;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
@@ -16,9 +17,9 @@ import java.util.Objects;
  */
 public final class JinjaTemplate {
   private final String name;
-  private final List<Node> body;
+  private final List<Statement> body;
 
-  private JinjaTemplate(String name, List<Node> body) {
+  private JinjaTemplate(String name, List<Statement> body) {
     this.name = name;
     this.body = body;
   }
@@ -53,12 +54,12 @@ public final class JinjaTemplate {
     var budget = new RenderBudget();
     var renderer = new Renderer(budget);
     try {
-      var scope = new Scope(Globals.scope(clock, budget));
+      var scope = new Scope(Globals.scope(clock));
       variables.forEach(
           (variable, value) -> scope.put(variable, PythonValues.of(value, budget, 0)));
       return renderer.capture(body, scope);
     } catch (EvaluationException fault) {
-      throw new TemplateException(name, renderer.evaluator().line(), fault.getMessage());
+      throw new TemplateException(name, renderer.line(), fault.getMessage());
     }
   }
 

@@ -1,5 +1,10 @@
 package dev.kvasir.template;
 
+import dev.kvasir.template.Arguments.Bound;
+import dev.kvasir.template.PythonValues.Dict;
+import dev.kvasir.template.PythonValues.Markup;
+import dev.kvasir.template.PythonValues.Sequence;
+import dev.kvasir.template.PythonValues.Undefined;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -13,7 +18,7 @@ final class Json {
   private final String itemSeparator;
   private final String keySeparator;
 
-  private Json(BoundArguments options, RenderBudget budget) {
+  private Json(Bound options, RenderBudget budget) {
     ascii = options.flag(0, false);
     indent = indent(options, budget);
     sorted = options.flag(3, false);
@@ -30,14 +35,14 @@ final class Json {
     }
   }
 
-  static String dump(Object value, Arguments arguments, RenderBudget budget) {
+  static String dump(Object value, Arguments arguments) {
     var options = arguments.bind("tojson", "ensure_ascii", "indent", "separators", "sort_keys");
-    var json = new Json(options, budget);
+    var json = new Json(options, arguments.budget());
     json.write(value, 0);
-    return budget.produced(json.out.toString());
+    return arguments.budget().produced(json.out.toString());
   }
 
-  private static String indent(BoundArguments options, RenderBudget budget) {
+  private static String indent(Bound options, RenderBudget budget) {
     return switch (options.value(1, null)) {
       case null -> null;
       case String text -> text;
@@ -46,27 +51,26 @@ final class Json {
   }
 
   private void write(Object value, int depth) {
-    RenderBudget.checkDepth(depth);
-    if (out.length() > RenderBudget.MAX_TEXT) {
-      throw new EvaluationException(
-          "a JSON text of more than " + RenderBudget.MAX_TEXT + " characters");
-    }
-    switch (value) {
-      case null -> out.append("null");
+    RenderBudget.checkDepth(depth, out);
+    switch (Markup.plain(value)) {
       case String text -> quote(text);
-      case Markup markup -> quote(markup.text());
-      case Boolean truth -> out.append(truth);
-      case Double number -> out.append(number(number));
-      case Number number -> out.append(number);
       case Sequence list
           when list.kind() == Sequence.Kind.LIST || list.kind() == Sequence.Kind.TUPLE ->
           write(list.elements(), depth);
       case Dict dict -> write(dict, depth);
       case Undefined undefined -> throw undefined.misused();
-      case Object other ->
-          throw new EvaluationException(
-              "a value of type " + PythonValues.typeName(other) + " has no JSON form");
+      case null, default -> out.append(scalar(value));
     }
+  }
+
+  private static String scalar(Object value) {
+    return switch (value) {
+      case null -> "null";
+      case Boolean truth -> truth.toString();
+      case Double number when Double.isFinite(number) -> PythonText.number(number);
+      case Number number -> number.toString();
+      case Object other -> throw EvaluationException.ofType(other, "has no JSON form");
+    };
   }
 
   private void write(List<Object> elements, int depth) {
@@ -87,7 +91,7 @@ final class Json {
     if (sorted) {
       entries =
           entries.stream()
-              .sorted(Comparator.comparing(Dict.Entry::key, PythonComparison::compare))
+              .sorted(Comparator.comparing(Dict.Entry::key, Operators::compare))
               .toList();
     }
     out.append('{');
@@ -95,7 +99,7 @@ final class Json {
     for (var entry : entries) {
       out.append(separator);
       newLine(depth + 1);
-      quote(key(entry.key()));
+      quote(entry.key() instanceof String key ? key : scalar(entry.key()));
       out.append(keySeparator);
       write(entry.value(), depth + 1);
       separator = itemSeparator;
@@ -111,27 +115,6 @@ final class Json {
       out.append('\n');
       IntStream.range(0, depth).forEach(_ -> out.append(indent));
     }
-  }
-
-  private static String key(Object key) {
-    return switch (key) {
-      case String text -> text;
-      case null -> "null";
-      case Boolean truth -> truth.toString();
-      case Double number -> number(number);
-      case Number number -> number.toString();
-      case Object other ->
-          throw new EvaluationException(
-              "a JSON key must be a string, found " + PythonValues.typeName(other));
-    };
-  }
-
-  private static String number(double number) {
-    return Double.isNaN(number)
-        ? "NaN"
-        : Double.isInfinite(number)
-            ? (number > 0 ? "Infinity" : "-Infinity")
-            : PythonText.number(number);
   }
 
   private void quote(String text) {

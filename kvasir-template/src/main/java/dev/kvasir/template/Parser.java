@@ -1,9 +1,11 @@
 package dev.kvasir.template;
 
 import dev.kvasir.template.Expression.FilterCall;
-import dev.kvasir.template.Node.Signature;
-import dev.kvasir.template.Node.Target;
-import dev.kvasir.template.Token.Kind;
+import dev.kvasir.template.Statement.Parameter;
+import dev.kvasir.template.Statement.Signature;
+import dev.kvasir.template.Statement.Target;
+import dev.kvasir.template.TokenStream.Kind;
+import dev.kvasir.template.TokenStream.Token;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -21,7 +23,7 @@ final class Parser {
     this.expressions = new ExpressionParser(tokens);
   }
 
-  static List<Node> parse(String source, String name) {
+  static List<Statement> parse(String source, String name) {
     var parser = new Parser(new TokenStream(Lexer.tokens(source, name), name));
     return parser.body();
   }
@@ -29,17 +31,17 @@ final class Parser {
   /**
    * Parses statements up to one of the tags in {@code ends}, whose name is then the current token.
    */
-  private List<Node> body(String... ends) {
+  private List<Statement> body(String... ends) {
     tokens.enter();
     int start = tokens.line();
-    var body = new ArrayList<Node>();
+    var body = new ArrayList<Statement>();
     while (true) {
       Token token = tokens.take();
       switch (token.kind()) {
-        case DATA -> body.add(new Node.Text((String) token.value()));
+        case DATA -> body.add(new Statement.Text((String) token.value()));
         case PRINT_BEGIN -> {
-          body.add(new Node.Print(expressions.tuple(), token.line()));
-          tokens.endTag(Kind.PRINT_END, "'}}'");
+          body.add(new Statement.Print(expressions.tuple(), token.line()));
+          tokens.endTag(Kind.PRINT_END);
         }
         case BLOCK_BEGIN -> {
           if (List.of(ends).contains(tokens.current().value())) {
@@ -59,65 +61,57 @@ final class Parser {
     }
   }
 
-  private Node statement() {
+  private Statement statement() {
     int line = tokens.line();
     String tag = tokens.expectName();
     return switch (tag) {
       case "if" -> condition(line);
       case "for" -> loop(line);
       case "set" -> set(line);
-      case "macro" -> {
-        String name = tokens.expectName();
-        yield new Node.Macro(signature(name, "endmacro"), line);
-      }
+      case "macro" ->
+          new Statement.MacroDefinition(macro(tokens.expectName(), parameters(), "endmacro"));
       case "call" -> call(line);
       case "filter" -> {
-        List<FilterCall> filters = filters(expressions.operands().filter());
+        List<FilterCall> filters = filters();
         endTag();
-        yield new Node.FilterBlock(filters, bodyUntil("endfilter"), line);
+        yield new Statement.FilterBlock(filters, bodyUntil("endfilter"));
       }
       case "with" -> with(line);
       case "generation" -> {
         endTag();
-        yield new Node.Group(bodyUntil("endgeneration"));
+        yield new Statement.Group(bodyUntil("endgeneration"));
       }
       case "break", "continue" -> {
         if (loops == 0) {
           throw tokens.error(line, "'" + tag + "' outside of a for loop");
         }
         endTag();
-        yield tag.equals("break") ? new Node.Break() : new Node.Continue();
+        yield tag.equals("break") ? new Statement.Break() : new Statement.Continue();
       }
       default ->
           throw tokens.error(line, "the unsupported tag '" + tag + "'; supported are " + SUPPORTED);
     };
   }
 
-  private Node condition(int line) {
+  private Statement condition(int line) {
     tokens.enterCondition();
-    var branches = new ArrayList<Node.Branch>();
+    var branches = new ArrayList<Statement.Branch>();
     int branchLine = line;
     String ended;
     do {
       Expression test = expressions.tupleWithoutCondition();
       endTag();
-      List<Node> body = body("elif", "else", "endif");
-      branches.add(new Node.Branch(test, body, branchLine));
+      List<Statement> body = body("elif", "else", "endif");
+      branches.add(new Statement.Branch(test, body, branchLine));
       branchLine = tokens.line();
       ended = tokens.expectName();
     } while (ended.equals("elif"));
-    List<Node> otherwise = List.of();
-    if (ended.equals("else")) {
-      endTag();
-      otherwise = body("endif");
-      tokens.expectName();
-    }
-    endTag();
+    List<Statement> otherwise = otherwise(ended, "endif");
     tokens.leaveCondition();
-    return new Node.If(branches, otherwise);
+    return new Statement.If(branches, otherwise);
   }
 
-  private Node loop(int line) {
+  private Statement loop(int line) {
     Target target = target(false);
     if (!tokens.takeName("in")) {
       throw tokens.unexpected("'in'");
@@ -129,97 +123,79 @@ final class Parser {
     }
     endTag();
     loops++;
-    List<Node> body = body("else", "endfor");
+    List<Statement> body = body("else", "endfor");
     loops--;
-    List<Node> otherwise = List.of();
-    if (tokens.expectName().equals("else")) {
-      endTag();
-      otherwise = body("endfor");
-      tokens.expectName();
-    }
-    endTag();
-    return new Node.For(target, iterable, filter, body, otherwise, line);
+    List<Statement> otherwise = otherwise(tokens.expectName(), "endfor");
+    return new Statement.For(target, iterable, filter, body, otherwise, line);
   }
 
-  private Node set(int line) {
+  private Statement set(int line) {
     Target target = target(true);
     if (tokens.takeOperator("=")) {
       Expression value = expressions.tuple();
       endTag();
-      return new Node.Set(target, value, line);
+      return new Statement.Set(target, value, line);
     }
-    List<FilterCall> filters =
-        tokens.takeOperator("|") ? filters(expressions.operands().filter()) : List.of();
+    List<FilterCall> filters = tokens.takeOperator("|") ? filters() : List.of();
     endTag();
-    return new Node.SetBlock(target, filters, bodyUntil("endset"), line);
+    return new Statement.SetBlock(target, filters, bodyUntil("endset"), line);
   }
 
-  private List<FilterCall> filters(FilterCall first) {
-    var filters = new ArrayList<>(List.of(first));
-    while (tokens.takeOperator("|")) {
-      filters.add(expressions.operands().filter());
-    }
+  private List<FilterCall> filters() {
+    var filters = new ArrayList<FilterCall>();
+    do {
+      filters.add(expressions.filter());
+    } while (tokens.takeOperator("|"));
     return filters;
   }
 
-  private Node call(int line) {
-    var parameters = new ArrayList<String>();
-    var defaults = new ArrayList<Expression>();
-    if (tokens.atOperator("(")) {
-      parameters(parameters, defaults);
-    }
+  private Statement call(int line) {
+    List<Parameter> parameters = tokens.atOperator("(") ? parameters() : List.of();
     if (!(expressions.expression() instanceof Expression.Call call)) {
       throw tokens.error(line, "a call block that calls nothing");
     }
-    endTag();
-    return new Node.CallBlock(call, macro("caller", parameters, defaults, "endcall"), line);
-  }
-
-  private Signature signature(String name, String end) {
-    var parameters = new ArrayList<String>();
-    var defaults = new ArrayList<Expression>();
-    parameters(parameters, defaults);
-    endTag();
-    return macro(name, parameters, defaults, end);
+    return new Statement.CallBlock(call, macro("caller", parameters, "endcall"), line);
   }
 
   /** Parses a macro. Its body is outside of any loop, even if the macro is in one. */
-  private Signature macro(
-      String name, List<String> parameters, List<Expression> defaults, String end) {
+  private Signature macro(String name, List<Parameter> parameters, String end) {
+    endTag();
     int outer = loops;
     int start = tokens.position();
     loops = 0;
-    List<Node> body = bodyUntil(end);
+    List<Statement> body = bodyUntil(end);
     loops = outer;
     boolean varargs = tokens.mentionedSince(start, "varargs");
     boolean kwargs = tokens.mentionedSince(start, "kwargs");
-    return new Signature(name, parameters, defaults, body, varargs, kwargs);
+    return new Signature(name, parameters, body, varargs, kwargs);
   }
 
-  private void parameters(List<String> names, List<Expression> defaults) {
+  private List<Parameter> parameters() {
+    var parameters = new ArrayList<Parameter>();
     tokens.expectOperator("(");
     while (!tokens.takeOperator(")")) {
-      if (!names.isEmpty()) {
+      if (!parameters.isEmpty()) {
         tokens.expectOperator(",");
       }
-      names.add(tokens.expectName());
-      defaults.add(tokens.takeOperator("=") ? expressions.expression() : null);
+      String name = tokens.expectName();
+      Expression fallback = tokens.takeOperator("=") ? expressions.expression() : null;
+      parameters.add(new Parameter(name, fallback));
     }
+    return parameters;
   }
 
-  private Node with(int line) {
-    var targets = new ArrayList<Target>();
-    var values = new ArrayList<Expression>();
+  private Statement with(int line) {
+    var assignments = new ArrayList<Statement.Set>();
     while (!tokens.at(Kind.BLOCK_END)) {
-      if (!targets.isEmpty()) {
+      if (!assignments.isEmpty()) {
         tokens.expectOperator(",");
       }
-      targets.add(single(false));
+      Target target = single(false);
       tokens.expectOperator("=");
-      values.add(expressions.expression());
+      assignments.add(new Statement.Set(target, expressions.expression(), line));
     }
     endTag();
-    return new Node.With(targets, values, bodyUntil("endwith"), line);
+    return new Statement.With(assignments, bodyUntil("endwith"));
   }
 
   private Target target(boolean fields) {
@@ -251,14 +227,20 @@ final class Parser {
         : new Target.Variable(name);
   }
 
-  private List<Node> bodyUntil(String end) {
-    List<Node> body = body(end);
+  /** Parses the rest of the tag {@code reached}, and the else branch if that is the tag. */
+  private List<Statement> otherwise(String reached, String end) {
+    endTag();
+    return reached.equals("else") ? bodyUntil(end) : List.of();
+  }
+
+  private List<Statement> bodyUntil(String end) {
+    List<Statement> body = body(end);
     tokens.expectName();
     endTag();
     return body;
   }
 
   private void endTag() {
-    tokens.endTag(Kind.BLOCK_END, "'%}'");
+    tokens.endTag(Kind.BLOCK_END);
   }
 }

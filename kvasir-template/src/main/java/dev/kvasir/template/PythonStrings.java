@@ -9,9 +9,46 @@ import java.util.function.IntPredicate;
 final class PythonStrings {
   private PythonStrings() {}
 
+  /** Returns whether Python counts a character as white space; Java has fewer of them. */
+  static boolean isSpace(int point) {
+    return point >= 0x09 && point <= 0x0D
+        || point >= 0x1C && point <= 0x1F
+        || point == 0x85
+        || Character.isSpaceChar(point);
+  }
+
+  /** Returns the end of the white space that starts at {@code from}. */
+  static int skipSpace(String text, int from) {
+    int at = from;
+    while (at < text.length() && isSpace(text.charAt(at))) {
+      at++;
+    }
+    return at;
+  }
+
+  static String strip(String text, IntPredicate drop) {
+    return stripStart(stripEnd(text, drop), drop);
+  }
+
+  static String stripStart(String text, IntPredicate drop) {
+    int start = 0;
+    while (start < text.length() && drop.test(text.codePointAt(start))) {
+      start += Character.charCount(text.codePointAt(start));
+    }
+    return text.substring(start);
+  }
+
+  static String stripEnd(String text, IntPredicate drop) {
+    int end = text.length();
+    while (end > 0 && drop.test(text.codePointBefore(end))) {
+      end -= Character.charCount(text.codePointBefore(end));
+    }
+    return text.substring(0, end);
+  }
+
   /** Returns the characters that a strip removes: the given ones, or white space. */
   static IntPredicate members(String characters) {
-    return characters == null ? Whitespace::is : point -> characters.indexOf(point) >= 0;
+    return characters == null ? PythonStrings::isSpace : point -> characters.indexOf(point) >= 0;
   }
 
   static String capitalize(String text) {
@@ -23,13 +60,14 @@ final class PythonStrings {
         + text.substring(first).toLowerCase(Locale.ROOT);
   }
 
-  static String title(String text) {
+  /** Capitalizes words, which start after a character of {@code separators}. */
+  static String title(String text, IntPredicate separators) {
     var out = new StringBuilder();
-    boolean inside = false;
+    boolean start = true;
     for (int point : text.codePoints().toArray()) {
       String letter = Character.toString(point);
-      out.append(inside ? letter.toLowerCase(Locale.ROOT) : letter.toUpperCase(Locale.ROOT));
-      inside = Character.isLetter(point);
+      out.append(start ? letter.toUpperCase(Locale.ROOT) : letter.toLowerCase(Locale.ROOT));
+      start = separators.test(point);
     }
     return out.toString();
   }
@@ -91,7 +129,9 @@ final class PythonStrings {
     if (separator == null) {
       return splitAtSpace(text, limit);
     }
-    refuseEmpty(separator);
+    if (separator.isEmpty()) {
+      throw new EvaluationException("an empty separator");
+    }
     var parts = new ArrayList<>();
     int start = 0;
     int at = text.indexOf(separator);
@@ -106,58 +146,42 @@ final class PythonStrings {
 
   private static List<Object> splitAtSpace(String text, long limit) {
     var parts = new ArrayList<>();
-    int start = Whitespace.skip(text, 0);
+    int start = skipSpace(text, 0);
     while (start < text.length()) {
       if (limit >= 0 && parts.size() >= limit) {
         parts.add(text.substring(start));
         break;
       }
       int end = start;
-      while (end < text.length() && !Whitespace.is(text.charAt(end))) {
+      while (end < text.length() && !isSpace(text.charAt(end))) {
         end++;
       }
       parts.add(text.substring(start, end));
-      start = Whitespace.skip(text, end);
+      start = skipSpace(text, end);
     }
     return parts;
   }
 
-  /** Splits from the right. */
+  /** Splits from the right: splits the reversed text from the left. */
   static List<Object> splitLast(String text, String separator, long limit) {
-    if (limit < 0) {
-      return split(text, separator, limit);
-    }
-    var parts = new ArrayList<>();
-    String left = separator == null ? Whitespace.stripEnd(text, Whitespace::is) : text;
-    if (separator != null) {
-      refuseEmpty(separator);
-    }
-    while (parts.size() < limit) {
-      int at = separator == null ? lastSpace(left) : left.lastIndexOf(separator);
-      if (at < 0) {
-        break;
-      }
-      parts.addFirst(left.substring(at + (separator == null ? 1 : separator.length())));
-      left = left.substring(0, at);
-      left = separator == null ? Whitespace.stripEnd(left, Whitespace::is) : left;
-    }
-    if (separator != null || !left.isEmpty()) {
-      parts.addFirst(left);
-    }
-    return parts;
+    List<Object> parts = split(reverse(text), separator == null ? null : reverse(separator), limit);
+    parts.replaceAll(part -> reverse((String) part));
+    return new ArrayList<>(parts.reversed());
   }
 
-  private static int lastSpace(String text) {
-    int at = text.length() - 1;
-    while (at >= 0 && !Whitespace.is(text.charAt(at))) {
-      at--;
-    }
-    return at;
+  private static String reverse(String text) {
+    return new StringBuilder(text).reverse().toString();
   }
 
-  private static void refuseEmpty(String separator) {
-    if (separator.isEmpty()) {
-      throw new EvaluationException("an empty separator");
-    }
+  /** Pads to {@code width} code points; the alignment is one of {@code < > ^}. */
+  static String pad(String text, long width, String fill, char alignment, RenderBudget budget) {
+    long missing = Math.max(0, width - text.codePointCount(0, text.length()));
+    long before =
+        switch (alignment) {
+          case '<' -> 0;
+          case '^' -> missing / 2;
+          default -> missing;
+        };
+    return budget.repeat(fill, before) + text + budget.repeat(fill, missing - before);
   }
 }

@@ -1,5 +1,10 @@
 package dev.kvasir.template;
 
+import dev.kvasir.template.PythonValues.Dict;
+import dev.kvasir.template.PythonValues.Markup;
+import dev.kvasir.template.PythonValues.Namespace;
+import dev.kvasir.template.PythonValues.Sequence;
+import dev.kvasir.template.PythonValues.Undefined;
 import java.math.BigDecimal;
 import java.util.List;
 
@@ -23,12 +28,7 @@ final class PythonText {
   }
 
   private static void write(StringBuilder out, Object value, int depth) {
-    int deeper = RenderBudget.checkDepth(depth);
-    // Lists may share elements, so the text of a small value can be exponentially long.
-    if (out.length() > RenderBudget.MAX_TEXT) {
-      throw new EvaluationException(
-          "a printed value of more than " + RenderBudget.MAX_TEXT + " characters");
-    }
+    int deeper = RenderBudget.checkDepth(depth, out);
     switch (value) {
       case null -> out.append("None");
       case Boolean truth -> out.append(truth ? "True" : "False");

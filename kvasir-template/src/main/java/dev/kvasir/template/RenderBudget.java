@@ -93,6 +93,15 @@ final class RenderBudget {
     return text.repeat((int) times);
   }
 
+  /** Called before a value at {@code depth} is appended to the text of another. */
+  static int checkDepth(int depth, StringBuilder text) {
+    // Lists may share elements, so the text of a small value can be exponentially long.
+    if (text.length() > MAX_TEXT) {
+      throw new EvaluationException("a printed value of more than " + MAX_TEXT + " characters");
+    }
+    return checkDepth(depth);
+  }
+
   static int checkDepth(int depth) {
     if (depth > SHALLOW_VALUE) {
       LargeStack.require();

@@ -1,10 +1,16 @@
 package dev.kvasir.template;
 
-import dev.kvasir.template.Expression.Constant;
 import dev.kvasir.template.Expression.FilterCall;
-import dev.kvasir.template.Expression.Inputs;
-import dev.kvasir.template.Node.Target;
+import dev.kvasir.template.PythonValues.Callable;
+import dev.kvasir.template.PythonValues.Dict;
+import dev.kvasir.template.PythonValues.Namespace;
+import dev.kvasir.template.PythonValues.Sequence;
+import dev.kvasir.template.PythonValues.Undefined;
+import dev.kvasir.template.Statement.Signature;
+import dev.kvasir.template.Statement.Target;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -28,12 +34,13 @@ final class Renderer {
     this.evaluator = new ExpressionEvaluator(budget);
   }
 
-  ExpressionEvaluator evaluator() {
-    return evaluator;
+  /** Returns the line of the operation that is running or has failed. */
+  int line() {
+    return evaluator.line();
   }
 
   /** Returns the text that {@code body} prints. */
-  String capture(List<Node> body, Scope scope) {
+  String capture(List<Statement> body, Scope scope) {
     StringBuilder outer = out;
     out = new StringBuilder();
     run(body, scope);
@@ -42,83 +49,63 @@ final class Renderer {
     return text;
   }
 
-  private Flow run(List<Node> body, Scope scope) {
+  private Flow run(List<Statement> body, Scope scope) {
     budget.enter();
-    for (Node node : body) {
-      Flow flow = run(node, scope);
-      if (flow != Flow.NORMAL) {
-        budget.leave();
-        return flow;
-      }
+    Flow flow = Flow.NORMAL;
+    for (int i = 0; i < body.size() && flow == Flow.NORMAL; i++) {
+      flow = run(body.get(i), scope);
     }
     budget.leave();
-    return Flow.NORMAL;
+    return flow;
   }
 
-  private Flow run(Node node, Scope scope) {
-    switch (node) {
-      case Node.Text text -> print(text.text());
-      case Node.Print print -> {
-        evaluator.at(print.line());
-        print(PythonText.str(evaluator.evaluate(print.value(), scope)));
+  private Flow run(Statement statement, Scope scope) {
+    return switch (statement) {
+      case Statement.Text text -> print(text.text());
+      case Statement.Print print ->
+          print(PythonText.str(evaluator.at(print.line()).evaluate(print.value(), scope)));
+      case Statement.If condition -> run(condition, scope);
+      case Statement.For loop -> run(loop, scope);
+      case Statement.Set set -> {
+        Object value = evaluator.at(set.line()).evaluate(set.value(), scope);
+        yield assign(set.target(), value, scope);
       }
-      case Node.If condition -> {
-        return run(condition, scope);
-      }
-      case Node.For loop -> {
-        return run(loop, scope);
-      }
-      case Node.Set set -> {
-        evaluator.at(set.line());
-        assign(set.target(), evaluator.evaluate(set.value(), scope), scope);
-      }
-      case Node.SetBlock set -> {
+      case Statement.SetBlock set -> {
         String text = capture(set.body(), new Scope(scope));
         evaluator.at(set.line());
-        assign(set.target(), filtered(set.filters(), text, scope), scope);
+        yield assign(set.target(), filtered(set.filters(), text, scope), scope);
       }
-      case Node.Macro macro ->
-          scope.put(macro.signature().name(), new Macro(macro.signature(), scope, this));
-      case Node.CallBlock call -> {
-        evaluator.at(call.line());
-        var caller = new Constant(new Macro(call.caller(), scope, this));
-        var extra = new Inputs(List.of(), Map.of("caller", caller), null, null);
-        print(PythonText.str(evaluator.call(call.call(), extra, scope)));
+      case Statement.MacroDefinition macro -> {
+        scope.put(macro.signature().name(), new Macro(macro.signature(), scope, this));
+        yield Flow.NORMAL;
       }
-      case Node.FilterBlock block -> {
+      case Statement.CallBlock call -> {
+        var caller = new Macro(call.caller(), scope, this);
+        yield print(PythonText.str(evaluator.at(call.line()).call(call.call(), caller, scope)));
+      }
+      case Statement.FilterBlock block -> {
         String text = capture(block.body(), new Scope(scope));
-        print(PythonText.str(filtered(block.filters(), text, scope)));
+        yield print(PythonText.str(filtered(block.filters(), text, scope)));
       }
-      case Node.With with -> {
-        return run(with, scope);
-      }
-      case Node.Group group -> {
-        return run(group.body(), new Scope(scope));
-      }
-      case Node.Break _ -> {
-        return Flow.BREAK;
-      }
-      case Node.Continue _ -> {
-        return Flow.CONTINUE;
-      }
-    }
-    return Flow.NORMAL;
+      case Statement.With with -> run(with, scope);
+      case Statement.Group group -> run(group.body(), new Scope(scope));
+      case Statement.Break _ -> Flow.BREAK;
+      case Statement.Continue _ -> Flow.CONTINUE;
+    };
   }
 
-  private Flow run(Node.If condition, Scope scope) {
+  private Flow run(Statement.If condition, Scope scope) {
     for (var branch : condition.branches()) {
-      evaluator.at(branch.line());
-      if (PythonValues.truth(evaluator.evaluate(branch.test(), scope))) {
+      if (PythonValues.truth(evaluator.at(branch.line()).evaluate(branch.test(), scope))) {
         return run(branch.body(), scope);
       }
     }
     return run(condition.otherwise(), scope);
   }
 
-  private Flow run(Node.For statement, Scope scope) {
-    evaluator.at(statement.line());
-    List<Object> elements =
-        PythonValues.iterate(evaluator.evaluate(statement.iterable(), scope), budget);
+  private Flow run(Statement.For statement, Scope scope) {
+    Object iterable = evaluator.at(statement.line()).evaluate(statement.iterable(), scope);
+    List<Object> elements = PythonValues.iterate(iterable, budget);
     if (statement.filter() != null) {
       elements = filterElements(statement, elements, scope);
     }
@@ -127,7 +114,7 @@ final class Renderer {
     }
     var loop = new Loop(elements);
     for (int i = 0; i < elements.size(); i++) {
-      loop.advanceTo(i);
+      loop.index = i;
       var inner = new Scope(scope);
       inner.put("loop", loop);
       evaluator.at(statement.line());
@@ -139,7 +126,7 @@ final class Renderer {
     return Flow.NORMAL;
   }
 
-  private List<Object> filterElements(Node.For statement, List<Object> elements, Scope scope) {
+  private List<Object> filterElements(Statement.For statement, List<Object> elements, Scope scope) {
     var filtered = new ArrayList<>();
     for (Object element : elements) {
       var inner = new Scope(scope);
@@ -152,11 +139,10 @@ final class Renderer {
     return filtered;
   }
 
-  private Flow run(Node.With with, Scope scope) {
-    evaluator.at(with.line());
+  private Flow run(Statement.With with, Scope scope) {
     var inner = new Scope(scope);
-    for (int i = 0; i < with.targets().size(); i++) {
-      assign(with.targets().get(i), evaluator.evaluate(with.values().get(i), scope), inner);
+    for (var set : with.assignments()) {
+      assign(set.target(), evaluator.at(set.line()).evaluate(set.value(), scope), inner);
     }
     return run(with.body(), inner);
   }
@@ -169,7 +155,7 @@ final class Renderer {
     return value;
   }
 
-  private void assign(Target target, Object value, Scope scope) {
+  private Flow assign(Target target, Object value, Scope scope) {
     switch (target) {
       case Target.Variable variable -> scope.put(variable.name(), value);
       case Target.Field field -> {
@@ -189,14 +175,144 @@ final class Renderer {
         }
       }
     }
+    return Flow.NORMAL;
   }
 
-  private void print(String text) {
-    budget.chargeText(text.length());
-    if ((long) out.length() + text.length() > RenderBudget.MAX_TEXT) {
-      throw new EvaluationException(
-          "an output of more than " + RenderBudget.MAX_TEXT + " characters");
-    }
+  private Flow print(String text) {
+    budget.chargeAppend(out.length(), text.length());
     out.append(text);
+    return Flow.NORMAL;
+  }
+
+  /** Nested variables; an assignment always goes to the innermost scope. */
+  static final class Scope {
+    private final Scope outer;
+    private final Map<String, Object> names = new HashMap<>();
+
+    Scope(Scope outer) {
+      this.outer = outer;
+    }
+
+    void put(String name, Object value) {
+      names.put(name, value);
+    }
+
+    Object find(String name) {
+      for (Scope scope = this; scope != null; scope = scope.outer) {
+        Object value = scope.names.get(name);
+        if (value != null || scope.names.containsKey(name)) {
+          return value;
+        }
+      }
+      return Undefined.name(name);
+    }
+  }
+
+  /** The {@code loop} variable of a for loop. */
+  static final class Loop {
+    private final List<Object> elements;
+    private int index;
+
+    private Loop(List<Object> elements) {
+      this.elements = elements;
+    }
+
+    int length() {
+      return elements.size();
+    }
+
+    Object attribute(String name, Object absent) {
+      return switch (name) {
+        case "index" -> index + 1L;
+        case "index0" -> (long) index;
+        case "revindex" -> (long) elements.size() - index;
+        case "revindex0" -> elements.size() - index - 1L;
+        case "first" -> index == 0;
+        case "last" -> index == elements.size() - 1;
+        case "length" -> (long) elements.size();
+        // Only recursive loops, which are not supported, have a greater depth.
+        case "depth" -> 1L;
+        case "depth0" -> 0L;
+        case "previtem" ->
+            index > 0 ? elements.get(index - 1) : new Undefined("there is no previous item");
+        case "nextitem" ->
+            index + 1 < elements.size()
+                ? elements.get(index + 1)
+                : new Undefined("there is no next item");
+        case "cycle" -> (Callable) this::cycle;
+        default -> absent;
+      };
+    }
+
+    private Object cycle(Arguments arguments) {
+      List<Object> choices = arguments.positional();
+      if (choices.isEmpty()) {
+        throw new EvaluationException("loop.cycle needs an item to choose");
+      }
+      return choices.get(index % choices.size());
+    }
+  }
+
+  /** A macro with the scope of its definition; a call returns the text of its body. */
+  static final class Macro implements Callable {
+    private final Signature signature;
+    private final Scope scope;
+    private final Renderer renderer;
+
+    private Macro(Signature signature, Scope scope, Renderer renderer) {
+      this.signature = signature;
+      this.scope = scope;
+      this.renderer = renderer;
+    }
+
+    String name() {
+      return signature.name();
+    }
+
+    @Override
+    public Object call(Arguments arguments) {
+      var inner = new Scope(scope);
+      List<Object> given = arguments.positional();
+      Map<String, Object> named = new LinkedHashMap<>(arguments.named());
+      inner.put("caller", named.containsKey("caller") ? named.remove("caller") : noCaller());
+      int parameters = signature.parameters().size();
+      for (int i = 0; i < parameters; i++) {
+        inner.put(signature.parameters().get(i).name(), argument(i, given, named, inner));
+      }
+      var rest = given.subList(Math.min(given.size(), parameters), given.size());
+      inner.put("varargs", new Sequence(Sequence.Kind.TUPLE, new ArrayList<>(rest)));
+      if (!rest.isEmpty() && !signature.varargs()) {
+        throw new EvaluationException(
+            "the macro '%s' was given %d arguments too many".formatted(name(), rest.size()));
+      }
+      if (!named.isEmpty() && !signature.kwargs()) {
+        throw new EvaluationException(
+            "the macro '%s' has no argument %s".formatted(name(), named.keySet()));
+      }
+      inner.put("kwargs", Dict.of(named));
+      return renderer.capture(signature.body(), inner);
+    }
+
+    /** Returns the value of a parameter, and takes it from {@code named} if it is there. */
+    private Object argument(int index, List<Object> given, Map<String, Object> named, Scope inner) {
+      var parameter = signature.parameters().get(index);
+      if (index < given.size()) {
+        if (named.containsKey(parameter.name())) {
+          throw new EvaluationException(
+              "the macro '%s' was given '%s' twice".formatted(name(), parameter.name()));
+        }
+        return given.get(index);
+      }
+      if (named.containsKey(parameter.name())) {
+        return named.remove(parameter.name());
+      }
+      return parameter.fallback() == null
+          ? new Undefined("the macro '%s' was not given '%s'".formatted(name(), parameter.name()))
+          : renderer.evaluator.evaluate(parameter.fallback(), inner);
+    }
+
+    private static Undefined noCaller() {
+      return new Undefined("'caller' is undefined, as the macro was not used in a call block");
+    }
   }
 }

@@ -1,5 +1,13 @@
 package dev.kvasir.template;
 
+import dev.kvasir.template.PythonValues.Callable;
+import dev.kvasir.template.PythonValues.Dict;
+import dev.kvasir.template.PythonValues.Markup;
+import dev.kvasir.template.PythonValues.Namespace;
+import dev.kvasir.template.PythonValues.Sequence;
+import dev.kvasir.template.PythonValues.Undefined;
+import dev.kvasir.template.Renderer.Loop;
+import dev.kvasir.template.Renderer.Macro;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -13,23 +21,23 @@ final class Subscript {
 
   private Subscript() {}
 
-  static Object attribute(Object target, String name, RenderBudget budget) {
+  static Object attribute(Object target, String name) {
     Object owner = owner(target);
-    Object found = member(owner, name, budget);
+    Object found = member(owner, name);
     if (found == ABSENT) {
       found = entry(owner, name);
     }
-    return found == ABSENT ? Undefined.attribute(owner, name) : found;
+    return found == ABSENT ? Undefined.member(owner, "'" + name + "'") : found;
   }
 
-  static Object item(Object target, Object key, RenderBudget budget) {
+  static Object item(Object target, Object key) {
     Object owner = owner(target);
     Object plain = Markup.plain(key);
     Object found = entry(owner, plain);
     if (found == ABSENT && plain instanceof String name) {
-      found = member(owner, name, budget);
+      found = member(owner, name);
     }
-    return found == ABSENT ? Undefined.item(owner, plain) : found;
+    return found == ABSENT ? Undefined.member(owner, "item " + PythonText.repr(plain)) : found;
   }
 
   private static Object owner(Object target) {
@@ -39,14 +47,14 @@ final class Subscript {
     return Markup.plain(target);
   }
 
-  private static Object member(Object owner, String name, RenderBudget budget) {
+  private static Object member(Object owner, String name) {
     return switch (owner) {
       case Namespace namespace -> namespace.attributes().find(name, ABSENT);
       case Loop loop -> loop.attribute(name, ABSENT);
       case Macro macro when name.equals("name") -> macro.name();
       case null -> ABSENT;
       case Object other -> {
-        Callable method = BuiltinMethods.bind(other, name, budget);
+        Callable method = Methods.bind(other, name);
         yield method == null ? ABSENT : method;
       }
     };
@@ -56,20 +64,27 @@ final class Subscript {
     return switch (owner) {
       case Dict dict -> key instanceof Dict ? ABSENT : dict.find(key, ABSENT);
       case Namespace namespace -> namespace.attributes().find(key, ABSENT);
-      case Sequence sequence when sequence.kind().indexed() && index(key) != null -> {
-        int size = sequence.elements().size();
-        long at = index(key) < 0 ? index(key) + size : index(key);
-        yield at < 0 || at >= size ? ABSENT : sequence.elements().get((int) at);
+      case Sequence sequence when sequence.kind().indexed() -> {
+        int at = position(key, sequence.elements().size());
+        yield at < 0 ? ABSENT : sequence.elements().get(at);
       }
-      case String text when index(key) != null -> {
-        int size = text.codePointCount(0, text.length());
-        long at = index(key) < 0 ? index(key) + size : index(key);
-        yield at < 0 || at >= size
+      case String text -> {
+        int at = position(key, text.codePointCount(0, text.length()));
+        yield at < 0
             ? ABSENT
-            : Character.toString(text.codePointAt(text.offsetByCodePoints(0, (int) at)));
+            : Character.toString(text.codePointAt(text.offsetByCodePoints(0, at)));
       }
       case null, default -> ABSENT;
     };
+  }
+
+  /** Returns the position of an element, or -1 if the key is not an index of one. */
+  private static int position(Object key, int size) {
+    Long index = index(key);
+    if (index == null || index >= size || index < -size) {
+      return -1;
+    }
+    return (int) (index < 0 ? index + size : index);
   }
 
   private static Long index(Object key) {
@@ -101,9 +116,7 @@ final class Subscript {
         }
         return new Sequence(sequence.kind(), out);
       }
-      case null, default ->
-          throw new EvaluationException(
-              "a value of type " + PythonValues.typeName(target) + " cannot be sliced");
+      case null, default -> throw EvaluationException.ofType(target, "cannot be sliced");
     }
   }
 
@@ -134,8 +147,7 @@ final class Subscript {
     }
     Long index = index(value);
     if (index == null) {
-      throw new EvaluationException(
-          "a slice bound must be an integer, found " + PythonValues.typeName(value));
+      throw EvaluationException.expected("a slice bound must be an integer", value);
     }
     return index;
   }

@@ -1,6 +1,10 @@
 package dev.kvasir.template;
 
-import dev.kvasir.template.Expression.Relation;
+import dev.kvasir.template.Operators.Relation;
+import dev.kvasir.template.PythonValues.Callable;
+import dev.kvasir.template.PythonValues.Dict;
+import dev.kvasir.template.PythonValues.Sequence;
+import dev.kvasir.template.PythonValues.Undefined;
 import java.math.BigInteger;
 import java.util.HashMap;
 import java.util.Locale;
@@ -36,23 +40,15 @@ final class Tests {
     UNARY.put("filter", value -> value instanceof String name && Filters.known(name));
     UNARY.put("test", value -> value instanceof String name && known(name));
     BINARY.put("divisibleby", (value, by) -> remainder(value, by) == 0);
-    BINARY.put("in", Relation.IN::holds);
     BINARY.put("sameas", Tests::same);
-    relation(Relation.EQUAL, "==", "eq", "equalto");
-    relation(Relation.UNEQUAL, "!=", "ne");
-    relation(Relation.LESS, "<", "lt", "lessthan");
-    relation(Relation.LESS_EQUAL, "<=", "le");
-    relation(Relation.GREATER, ">", "gt", "greaterthan");
-    relation(Relation.GREATER_EQUAL, ">=", "ge");
+    for (Relation relation : Relation.values()) {
+      if (relation != Relation.NOT_IN) {
+        relation.names.forEach(name -> BINARY.put(name, relation::holds));
+      }
+    }
   }
 
   private Tests() {}
-
-  private static void relation(Relation relation, String... names) {
-    for (String name : names) {
-      BINARY.put(name, relation::holds);
-    }
-  }
 
   static boolean known(String name) {
     return UNARY.containsKey(name) || BINARY.containsKey(name);

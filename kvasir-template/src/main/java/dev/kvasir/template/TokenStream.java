@@ -1,14 +1,44 @@
 package dev.kvasir.template;
 
-import dev.kvasir.template.Token.Kind;
 import java.util.List;
 
-/** A cursor over tokens, with the checks that both parsers share. */
+/** A cursor over the tokens of a template, with the checks that both parsers share. */
 final class TokenStream {
+  /** The kinds of tokens; one without a description is described by its text. */
+  enum Kind {
+    DATA("text"),
+    PRINT_BEGIN("'{{'"),
+    PRINT_END("'}}'"),
+    BLOCK_BEGIN("'{%'"),
+    BLOCK_END("'%}'"),
+    NAME(null),
+    STRING("a string"),
+    NUMBER(null),
+    OPERATOR(null),
+    END("the end of the template");
+
+    private final String description;
+
+    Kind(String description) {
+      this.description = description;
+    }
+  }
+
+  /** A token of a template; {@code value} is the value of a literal, else the text. */
+  record Token(Kind kind, Object value, int line) {
+    boolean is(Kind expected, String text) {
+      return kind == expected && value.equals(text);
+    }
+
+    String described() {
+      return kind.description == null ? "'" + value + "'" : kind.description;
+    }
+  }
+
   /** Limits the recursion of the parsers. */
   private static final int MAX_NESTING = 100;
 
-  /** Nesting on the caller's stack, with up to 2 KiB for each level of brackets. */
+  /** Nesting on the caller's stack, with up to 3 KiB for each level of brackets. */
   private static final int SHALLOW = 10;
 
   private final String name;
@@ -65,19 +95,18 @@ final class TokenStream {
   }
 
   boolean takeName(String text) {
-    boolean found = atName(text);
-    if (found) {
-      take();
-    }
-    return found;
+    return takeIf(atName(text));
   }
 
   boolean takeOperator(String text) {
-    boolean found = atOperator(text);
-    if (found) {
+    return takeIf(atOperator(text));
+  }
+
+  private boolean takeIf(boolean expected) {
+    if (expected) {
       take();
     }
-    return found;
+    return expected;
   }
 
   void expectOperator(String text) {
@@ -133,9 +162,9 @@ final class TokenStream {
     postponed = unknown;
   }
 
-  void endTag(Kind kind, String described) {
+  void endTag(Kind kind) {
     if (!at(kind)) {
-      throw unexpected(described);
+      throw unexpected(kind.description);
     }
     if (postponed != null) {
       throw postponed;

@@ -33,6 +33,7 @@ class TemplateErrorTest {
         "{{ ? }} # the unexpected character '?'",
         "{% raw %} # a raw block without",
         "{% set true = 1 %} # an assignment to 'true'",
+        "{{ 0x1F }} # found 'x1F' where '}}' was expected",
         "{{ 99999999999999999999 }} # needs more than 64 bits",
       })
   void malformedSourceIsRefusedWithItsLine(String source, String message) {
@@ -62,6 +63,11 @@ class TemplateErrorTest {
         "{% set a, b = [1] %} # 2 names for 1 values",
         "{{ {[]: 1} }} # a value of type list cannot be a dictionary key",
         "{{ range|tojson }} # a value of type function has no JSON form",
+        "{{ '{:>5}'.format(1) }} # the unsupported format field '{:>5}'",
+        "{{ '{x}'.format(1) }} # a format names 'x', which was not given",
+        "{{ '{} {}'.format(1) }} # a format of more values than the 1 given",
+        "{{ '}'.format(1) }} # a single '}' in a format",
+        "{{ '%g' % 1 }} # the unsupported format '%g'; supported are s r d x f",
         "{{ strftime_now('%Q') }} # the unsupported date directive '%Q'",
       })
   void failuresWhileRenderingNameTheirLine(String source, String message) {

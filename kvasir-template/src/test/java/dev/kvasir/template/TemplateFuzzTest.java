@@ -30,7 +30,7 @@ class TemplateFuzzTest {
         {{- show(m, sep=' > ') }}
         {%- if not loop.last and ns.n in [1, 2.5, 'a'] %}{% continue %}{% elif x %}!{% endif %}
       {%- else %}none{% endfor %}
-      {{ '%s-%03d' % ('a', x) }}{{ '{0!r:>8}'.format(ns.l) }}{{ tools|tojson(indent=2) }}
+      {{ '%s-%03d' % ('a', x) }}{{ '{0} {y}'.format(ns.l, y=x) }}{{ tools|tojson(indent=2) }}
       {{ tools|map(attribute='name')|join(', ') }}{{ ns.l|sort|first }}{{ 'a b'.split()[-1:] }}
       {# done #}{% raw %}{{ raw }}{% endraw %}{% filter trim %} {{ {'k': [1, (2,)]} }} {% endfilter %}
       """;
