@@ -185,13 +185,7 @@ final class QueryTile {
       first = Math.max(first, from);
       last = Math.min(last, from + SPLIT_PAGES - 1);
     }
-    int kvHead = kvHead(pass);
-    kvPass.prefetch(cache, layer, kvHead, first, last);
-    int end = position + tokens;
-    for (int page = first; page <= last; page++) {
-      int seen = Math.min(cache.firstPosition(page + 1), end) - cache.firstPosition(page);
-      kvPass.visit(cache, layer, kvHead, page, position, seen, window);
-    }
+    kvPass.visit(cache, layer, kvHead(pass), first, last, position, position + tokens, window);
     kvPass.end();
   }
 }

@@ -122,10 +122,10 @@ final class BlockSerializer {
     float[] values = new float[Math.multiplyExact(shape.kvHeads(), valuesOfHead)];
     float[] scratch = new float[Math.max(keysOfHead, valuesOfHead)];
     for (int head = 0; head < shape.kvHeads(); head++) {
-      quantized.expandKeys(KERNELS, layer, head, Page.TOKENS, scratch);
+      quantized.view(layer).expandKeys(KERNELS, head, Page.TOKENS, scratch);
       System.arraycopy(scratch, 0, keys, head * keysOfHead, keysOfHead);
       if (valuesOfHead > 0) {
-        quantized.expandValues(KERNELS, layer, head, Page.TOKENS, scratch);
+        quantized.view(layer).expandValues(KERNELS, head, Page.TOKENS, scratch);
         System.arraycopy(scratch, 0, values, head * valuesOfHead, valuesOfHead);
       }
     }

@@ -120,12 +120,13 @@ public final class CacheConverter {
   }
 
   private void expand(int layer, int block, int tokens) {
+    BlockView view = from.view(layer, block);
     for (int head = 0; head < shape.kvHeads(); head++) {
-      from.expandKeys(kernels, layer, head, block, tokens, headKeys);
+      view.expandKeys(kernels, head, tokens, headKeys);
       int keyDim = shape.keyDim();
       DenseBlock.spread(headKeys, keyDim, tokens, keys, head * keyDim, shape.kvHeads() * keyDim);
       if (!shape.hasValuesInKeys()) {
-        from.expandValues(kernels, layer, head, block, tokens, headValues);
+        view.expandValues(kernels, head, tokens, headValues);
         int valueDim = shape.valueDim();
         DenseBlock.spread(
             headValues, valueDim, tokens, values, head * valueDim, shape.kvHeads() * valueDim);

@@ -88,7 +88,8 @@ final class DenseBlock implements Block {
     }
     this.layers = new DenseRows[shape.layers()];
     for (int index = 0; index < layers.length; index++) {
-      layers[index] = new DenseRows(keys, values, row(group.layer(index), 0, 0), capacity);
+      int first = row(group.layer(index), 0, 0);
+      layers[index] = new DenseRows(keys, values, shape.valueDim(), first, capacity);
     }
   }
 
@@ -132,10 +133,10 @@ final class DenseBlock implements Block {
     for (int index = 0; index < group.count(); index++) {
       int layer = group.layer(index);
       for (int h = 0; h < shape.kvHeads(); h++) {
-        block.expandKeys(kernels, layer, h, tokens, head);
+        block.view(layer).expandKeys(kernels, h, tokens, head);
         spread(head, keyDim, tokens, keys, h * keyDim, keyStride);
         if (valueDim > 0) {
-          block.expandValues(kernels, layer, h, tokens, head);
+          block.view(layer).expandValues(kernels, h, tokens, head);
           spread(head, valueDim, tokens, values, h * valueDim, valueStride);
         }
       }
@@ -153,7 +154,8 @@ final class DenseBlock implements Block {
     }
   }
 
-  DenseRows rows(int layer) {
+  @Override
+  public DenseRows view(int layer) {
     return layers[group.indexOf(layer)];
   }
 
@@ -224,24 +226,6 @@ final class DenseBlock implements Block {
 
   private int row(int layer, int head, int token) {
     return (group.indexOf(layer) * shape.kvHeads() + head) * capacity + token;
-  }
-
-  @Override
-  public void expandKeys(Kernels kernels, int layer, int kvHead, int tokens, float[] out) {
-    kernels.expand(keys, row(layer, kvHead, 0), tokens, out, 0);
-  }
-
-  @Override
-  public void expandValues(Kernels kernels, int layer, int kvHead, int tokens, float[] out) {
-    if (!shape.hasValuesInKeys()) {
-      kernels.expand(values, row(layer, kvHead, 0), tokens, out, 0);
-      return;
-    }
-    float[] key = new float[shape.keyDim()];
-    for (int token = 0; token < tokens; token++) {
-      kernels.expand(keys, row(layer, kvHead, token), 1, key, 0);
-      System.arraycopy(key, 0, out, token * shape.valueDim(), shape.valueDim());
-    }
   }
 
   /**

@@ -1,7 +1,6 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.Page;
-import dev.kvasir.kernel.Kernels;
 import java.util.List;
 
 /**
@@ -160,20 +159,11 @@ public interface KvCache extends AutoCloseable {
   int firstPosition(int block);
 
   /**
-   * Returns a layer's page of a block, to compute on in quantized form; null if the block is dense.
+   * Returns a layer's keys and values in a block.
+   *
+   * @throws IllegalStateException if the layer has evicted the block
    */
-  Page page(int layer, int block);
-
-  /**
-   * Returns a layer's vectors of a dense block as they are stored; null if the block is quantized.
-   */
-  DenseRows denseRows(int layer, int block);
-
-  /** Writes the first {@code tokens} keys of a block as floats. */
-  void expandKeys(Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out);
-
-  /** Writes the first {@code tokens} values of a block as floats. */
-  void expandValues(Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out);
+  BlockView view(int layer, int block);
 
   /** Returns the time that this sequence has spent on quantization; a fork starts at zero. */
   QuantizationTime quantizationTime();

@@ -2,7 +2,6 @@ package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.QuantizationBatch;
@@ -12,7 +11,6 @@ import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
-import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.MemoryFullException;
 import dev.kvasir.memory.MemoryPool;
 import java.util.ArrayList;
@@ -596,35 +594,8 @@ public final class PagedCache implements KvCache {
   }
 
   @Override
-  public Page page(int layer, int block) {
+  public BlockView view(int layer, int block) {
     checkOpen();
-    checkBlocks();
-    return blocks.get(layer, block) instanceof QuantizedBlock quantized
-        ? quantized.page(layer)
-        : null;
-  }
-
-  @Override
-  public DenseRows denseRows(int layer, int block) {
-    checkOpen();
-    return requireBlock(layer, block) instanceof DenseBlock dense ? dense.rows(layer) : null;
-  }
-
-  @Override
-  public void expandKeys(
-      Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
-    checkOpen();
-    requireBlock(layer, block).expandKeys(kernels, layer, kvHead, tokens, out);
-  }
-
-  @Override
-  public void expandValues(
-      Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
-    checkOpen();
-    requireBlock(layer, block).expandValues(kernels, layer, kvHead, tokens, out);
-  }
-
-  private Block requireBlock(int layer, int block) {
     checkBlocks();
     Block found = blocks.get(layer, block);
     if (found == null) {
@@ -632,7 +603,7 @@ public final class PagedCache implements KvCache {
           "layer %d is read at position %d; it holds what follows %d"
               .formatted(layer, firstPosition(block), firstRetained(layer)));
     }
-    return found;
+    return found.view(layer);
   }
 
   @Override

@@ -446,7 +446,7 @@ class CodecContractTest {
         cache.firstRetained(layer),
         tokens,
         kind.shape().keyDim(),
-        (block, count, out) -> cache.expandKeys(kernels, layer, head, block, count, out));
+        (block, count, out) -> cache.view(layer, block).expandKeys(kernels, head, count, out));
   }
 
   /** (tokens, valueDim). */
@@ -456,7 +456,7 @@ class CodecContractTest {
         cache.firstRetained(layer),
         tokens,
         kind.shape().valueDim(),
-        (block, count, out) -> cache.expandValues(kernels, layer, head, block, count, out));
+        (block, count, out) -> cache.view(layer, block).expandValues(kernels, head, count, out));
   }
 
   private interface Expansion {

@@ -1,17 +1,15 @@
 package dev.kvasir.cuda;
 
+import dev.kvasir.cache.BlockView;
 import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheRun;
 import dev.kvasir.cache.CacheSnapshot;
-import dev.kvasir.cache.DenseRows;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.QuantizationTime;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.MemoryFullException;
 import java.util.ArrayList;
 import java.util.List;
@@ -259,25 +257,8 @@ public final class DeviceCache implements KvCache {
   }
 
   @Override
-  public Page page(int layer, int block) {
+  public BlockView view(int layer, int block) {
     throw unreachable("read");
-  }
-
-  @Override
-  public DenseRows denseRows(int layer, int block) {
-    throw unreachable("read");
-  }
-
-  @Override
-  public void expandKeys(
-      Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
-    throw unreachable("expanded");
-  }
-
-  @Override
-  public void expandValues(
-      Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
-    throw unreachable("expanded");
   }
 
   private static InvalidInputException unreachable(String what) {

@@ -216,7 +216,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
     private int check(int layer, int head, int block) {
       int dim = shape.headDim();
       int first = cacheConfig.sinks() + block * BLOCK;
-      UniformPage hosts = (UniformPage) host.page(layer, host.blockOf(first));
+      UniformPage hosts = (UniformPage) host.view(layer, host.blockOf(first)).page();
       int high = entries(hosts, head, 16);
       int mid = entries(hosts, head, 4);
       float[] keys = blockOf(all(layer, head, 0), first);

@@ -118,7 +118,7 @@ class PmkvqDeviceTest extends DeviceTestCase {
       for (int p = 0; p < pages().packedPages(); p++) {
         int level = pages().level(p);
         int bits = PmkvqFormat.BITS[level];
-        PmkvqPage wanted = (PmkvqPage) host.page(layer, host.blockOf(sinks + p * TOKENS));
+        PmkvqPage wanted = (PmkvqPage) host.view(layer, host.blockOf(sinks + p * TOKENS)).page();
         assertThat(bits).as("bits of page %d of %d", p, ours.length()).isEqualTo(wanted.bits());
         widthsSeen.add(bits);
         if (level == 0) {
