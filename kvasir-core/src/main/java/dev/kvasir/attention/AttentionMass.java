@@ -4,6 +4,7 @@ import dev.kvasir.cache.BlockReaders;
 import dev.kvasir.cache.DenseRows;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.SequenceObserver;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowKernels;
 import java.util.Arrays;
@@ -61,7 +62,7 @@ final class AttentionMass {
    * @param logSumsOfRows (rows, queryHeads), the logarithms of the softmax denominators
    */
   void report(
-      KvCache observer,
+      KvCache attended,
       int atLayer,
       int head,
       int window,
@@ -70,9 +71,10 @@ final class AttentionMass {
       int firstPosition,
       float[] source,
       float[] logSumsOfRows) {
-    cache = observer;
+    cache = attended;
     layer = atLayer;
     kvHead = head;
+    SequenceObserver observer = attended.observer();
     horizon = Math.min(window, observer.attentionHorizon());
     int quantized = 0; // queries whose own tokens are
     while (quantized < count && isQuantized(firstPosition + quantized)) {
@@ -84,7 +86,7 @@ final class AttentionMass {
       firstResidual = firstResidual();
       computeMass(firstRow + done, source, logSumsOfRows);
       for (int token = 0; token < tokens; token++) {
-        cache.observeAttention(
+        observer.observeAttention(
             layer, kvHead, firstTarget(token), weights[token], targetCount(token));
       }
     }

@@ -169,7 +169,7 @@ final class QueryTile {
   }
 
   boolean observesAttention() {
-    return cache.attentionHorizon() > 0;
+    return cache.observer().attentionHorizon() > 0;
   }
 
   /** Computes one split of a pass. */

@@ -8,6 +8,7 @@ import dev.kvasir.codec.QuantizationBatch;
 import dev.kvasir.codec.RequantizingCodec;
 import dev.kvasir.codec.RequantizingSequence;
 import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.SequenceObserver;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
@@ -407,42 +408,9 @@ public final class PagedCache implements KvCache {
   }
 
   @Override
-  public boolean observesTokens() {
-    return codec != null && codec.observesTokens();
-  }
-
-  @Override
-  public void observe(int position, int token) {
+  public SequenceObserver observer() {
     checkOpen();
-    if (codec != null) {
-      codec.observe(position, token);
-    }
-  }
-
-  @Override
-  public boolean observesQueries() {
-    return codec != null && codec.observesQueries();
-  }
-
-  @Override
-  public void observe(int layer, int position, float[] queries, int at) {
-    checkOpen();
-    if (codec != null) {
-      codec.observe(layer, position, queries, at);
-    }
-  }
-
-  @Override
-  public int attentionHorizon() {
-    return codec == null ? 0 : codec.attentionHorizon();
-  }
-
-  @Override
-  public void observeAttention(int layer, int kvHead, int from, int[] weights, int count) {
-    checkOpen();
-    if (codec != null) {
-      codec.observeAttention(layer, kvHead, from, weights, count);
-    }
+    return codec == null ? SequenceObserver.NONE : codec;
   }
 
   /**

@@ -317,8 +317,8 @@ class QuantizedAttentionTest {
     for (int position = 0; position < LENGTH; position++) {
       cache.reserve(position + 1);
       cache.append(0, position, gaussian(keys), 0, gaussian(values), 0);
-      if (cache.observesQueries()) {
-        cache.observe(0, position, gaussian(queries), 0);
+      if (cache.observer().observesQueries()) {
+        cache.observer().observe(0, position, gaussian(queries), 0);
       }
       if (position % 100 == 99) {
         cache.advance(position + 1 - cache.length());

@@ -63,9 +63,9 @@ class MemoryPoolTest {
       for (int layer = 0; layer < SHAPE.layers(); layer++) {
         cache.append(layer, cache.length(), vector(), 0, vector(), 0);
       }
-      if (cache.observesQueries()) {
+      if (cache.observer().observesQueries()) {
         for (int layer = 0; layer < SHAPE.layers(); layer++) {
-          cache.observe(layer, cache.length(), vector(), 0);
+          cache.observer().observe(layer, cache.length(), vector(), 0);
         }
       }
       cache.advance(1);

@@ -9,6 +9,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.QuantizationTime;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.SequenceObserver;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.memory.MemoryFullException;
 import java.util.ArrayList;
@@ -154,28 +155,9 @@ public final class DeviceCache implements KvCache {
   }
 
   @Override
-  public boolean observesTokens() {
-    return false;
+  public SequenceObserver observer() {
+    return SequenceObserver.NONE;
   }
-
-  @Override
-  public void observe(int position, int token) {}
-
-  @Override
-  public boolean observesQueries() {
-    return false;
-  }
-
-  @Override
-  public void observe(int layer, int position, float[] queries, int at) {}
-
-  @Override
-  public int attentionHorizon() {
-    return 0;
-  }
-
-  @Override
-  public void observeAttention(int layer, int kvHead, int from, int[] weights, int count) {}
 
   @Override
   public int retainable(int wanted) {

@@ -108,8 +108,9 @@ class MixkvqDeviceTest extends DeviceTestCase {
           for (int c = 0; c < queries[layer].length; c++) {
             queries[layer][c] = half((c % 3 == layer ? 0.3 : 1) * random.nextGaussian());
           }
-          if (host.observesQueries()) {
-            host.observe(layer, host.length() - 1, DeviceCacheFixture.floats(queries[layer]), 0);
+          if (host.observer().observesQueries()) {
+            host.observer()
+                .observe(layer, host.length() - 1, DeviceCacheFixture.floats(queries[layer]), 0);
           }
         }
         float[][] found = home.attend(ours, queries);

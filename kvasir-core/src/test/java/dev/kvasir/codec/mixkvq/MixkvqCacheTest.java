@@ -42,7 +42,7 @@ class MixkvqCacheTest {
       assertThat(indexOf(page, 9)).isGreaterThan(widths(page, 16) + widths(page, 4) - 1);
     }
     try (KvCache cache = filled("mixkvq,high=10,mid=2.5,salience=error", HOST)) {
-      assertThat(cache.observesQueries()).isFalse();
+      assertThat(cache.observer().observesQueries()).isFalse();
       assertThat(page(cache).channelAt(0, 0)).isEqualTo(9);
     }
   }
@@ -184,8 +184,8 @@ class MixkvqCacheTest {
       }
       cache.reserve(position + 1);
       cache.append(0, position, keys, 0, values, 0);
-      if (cache.observesQueries()) {
-        cache.observe(0, position, queries, 0);
+      if (cache.observer().observesQueries()) {
+        cache.observer().observe(0, position, queries, 0);
       }
       cache.advance(1);
     }
