@@ -147,10 +147,10 @@ final class BlockSerializer {
   static void writeNumbers(BlockTable blockTable, int block, int tokens, ByteBuffer out) {
     int layers = blockTable.groups().shape().layers();
     for (int layer = 0; layer < layers; layer++) {
-      blockTable.ofLayer(layer).dense(block).writeKeys(layer, tokens, out);
+      blockTable.dense(layer, block).writeKeys(layer, tokens, out);
     }
     for (int layer = 0; layer < layers; layer++) {
-      blockTable.ofLayer(layer).dense(block).writeValues(layer, tokens, out);
+      blockTable.dense(layer, block).writeValues(layer, tokens, out);
     }
   }
 

@@ -109,42 +109,30 @@ final class DenseBlock implements Block {
         memory -> memory.adopt(numbers));
   }
 
-  /**
-   * Creates a whole block with the first tokens of another one, as attention used them.
-   *
-   * @param pool the pool that its bytes were acquired from
-   */
-  static DenseBlock expanded(
-      Kernels kernels,
-      Block block,
-      int tokens,
-      LayerGroup group,
-      Precision precision,
-      MemoryPool pool) {
-    DenseBlock dense = new DenseBlock(group, KvCache.TOKENS_PER_PAGE, precision, pool);
-    CacheShape shape = group.shape();
+  /** Stores the first tokens of another block, as attention used them. */
+  void storeExpanded(Kernels kernels, Block block, int tokens) {
     int keyDim = shape.keyDim();
     int valueDim = shape.storedValueDim();
     int keyStride = shape.kvHeads() * keyDim;
     int valueStride = shape.kvHeads() * valueDim;
     float[] head = new float[KvCache.TOKENS_PER_PAGE * Math.max(keyDim, valueDim)];
-    float[] keys = new float[tokens * keyStride];
-    float[] values = new float[tokens * valueStride];
+    float[] keyVectors = new float[tokens * keyStride];
+    float[] valueVectors = new float[tokens * valueStride];
     for (int index = 0; index < group.count(); index++) {
       int layer = group.layer(index);
       for (int h = 0; h < shape.kvHeads(); h++) {
         block.view(layer).expandKeys(kernels, h, tokens, head);
-        spread(head, keyDim, tokens, keys, h * keyDim, keyStride);
+        spread(head, keyDim, tokens, keyVectors, h * keyDim, keyStride);
         if (valueDim > 0) {
           block.view(layer).expandValues(kernels, h, tokens, head);
-          spread(head, valueDim, tokens, values, h * valueDim, valueStride);
+          spread(head, valueDim, tokens, valueVectors, h * valueDim, valueStride);
         }
       }
       for (int token = 0; token < tokens; token++) {
-        dense.store(layer, token, token, keys, token * keyStride, values, token * valueStride);
+        int k = token * keyStride;
+        store(layer, token, token, keyVectors, k, valueVectors, token * valueStride);
       }
     }
-    return dense;
   }
 
   /** Copies the vectors of one head into those of all heads, token by token. */
