@@ -1,5 +1,6 @@
 package dev.kvasir;
 
+import dev.kvasir.cache.CacheContents;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSnapshot;
 import dev.kvasir.cache.CacheSpec;
@@ -17,7 +18,8 @@ import java.util.Optional;
 final class SavedSession {
   private SavedSession() {}
 
-  static void save(Model model, SessionOptions options, int[] tokens, KvCache cache, Path file) {
+  static void save(
+      Model model, SessionOptions options, int[] tokens, CacheContents cache, Path file) {
     Identity identity = model.identity(options);
     cache.pin();
     try {

@@ -218,7 +218,7 @@ public final class Session implements AutoCloseable {
           model.checkOpen();
           KvCache other = model.newCache(spec, contextLimit);
           try {
-            CacheConverter.requirePossible(spec, other);
+            CacheConverter.requirePossible(spec, other.observer());
             boolean byPosition =
                 Request.quantizesByPosition(other, options.prefill() == Prefill.EXACT);
             CacheConverter converter =

@@ -28,7 +28,7 @@ record ChannelSelection(CacheSpec spec, double observeNanos, double selectNanos)
         long start = System.nanoTime();
         for (int i = 0; i < TOKENS; i++) {
           for (int layer = 0; layer < shape.layers(); layer++) {
-            cache.observe(layer, TOKENS + i, queries, 0);
+            cache.observer().observe(layer, TOKENS + i, queries, 0);
           }
         }
         observe = (double) (System.nanoTime() - start) / TOKENS;

@@ -137,7 +137,7 @@ final class DecodeBench implements Callable<Integer> {
       }
       print(specs, caches, speeds, context);
       for (int i = 0; i < specs.size(); i++) {
-        if (caches.get(i).observesQueries()) {
+        if (caches.get(i).observer().observesQueries()) {
           double nanosPerToken = 1e9 / Race.median(speeds[i]);
           out.println(ChannelSelection.measure(loaded, specs.get(i)).describe(nanosPerToken));
         }

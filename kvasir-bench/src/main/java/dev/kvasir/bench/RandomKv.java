@@ -21,8 +21,8 @@ final class RandomKv {
     float[] queries = new float[queryHeads * shape.keyDim()];
     for (int position = 0; position < tokens; position++) {
       cache.reserve(position + 1);
-      if (cache.observesTokens()) {
-        cache.observe(position, token(ofTokens));
+      if (cache.observer().observesTokens()) {
+        cache.observer().observe(position, token(ofTokens));
       }
       for (int layer = 0; layer < shape.layers(); layer++) {
         for (int i = 0; i < keys.length; i++) {
@@ -30,9 +30,9 @@ final class RandomKv {
           values[i] = (float) random.nextDouble(-1, 1);
         }
         cache.append(layer, position, keys, 0, values, 0);
-        if (cache.observesQueries()) {
+        if (cache.observer().observesQueries()) {
           fillQueries(queries, shape.keyDim(), ofQueries);
-          cache.observe(layer, position, queries, 0);
+          cache.observer().observe(layer, position, queries, 0);
         }
       }
       cache.advance(1);

@@ -31,7 +31,7 @@ class RandomMeadTablesTest {
               .withTables(Optional.of(tables));
       try (KvCache cache =
           RandomKv.fill(CacheSpec.parse("mead:1.5").newCache(shape, context), shape, 4, 512)) {
-        assertThat(cache.page(0, 1)).isNotNull(); // after the sinks
+        assertThat(cache.view(0, 1).page()).isNotNull(); // after the sinks
         assertThat(cache.length()).isEqualTo(512);
       }
     }

@@ -21,13 +21,7 @@ public final class Attention {
   /** Query rows that share an expanded page: enough to amortize its expansion. */
   private static final int EXPANDED_ROWS = 128;
 
-  /**
-   * Pages of a KV split: at least a tenth of a millisecond of work, so that merging costs little.
-   */
-  private static final int SPLIT_PAGES = 16;
-
-  /** Maximum query heads of a token in one pass; more heads are divided. */
-  private static final int MAX_ROWS = PageReader.MAX_ROWS;
+  private static final int MAX_ROWS = QueryTile.MAX_ROWS;
 
   /** Parts per thread in a prefill step, since the last tiles take longer than the first. */
   private static final int PARTS_PER_THREAD = 4;
@@ -39,29 +33,16 @@ public final class Attention {
   private final WorkerPool workers;
   private final int expandedTokens; // of a tile that shares expanded pages
   private final int storedTokens; // minimum for a tile on stored pages
-  private final int maxHeadParts;
-  private final KvPass[] passes;
+  private final int maxPasses; // of a tile, over all KV heads
+  private final KvPass[] passes; // by worker
   private final PartialOutputs partials;
   private final PartialOutputs[] workerPartials; // by worker
   private final AttentionObservers observers;
   private final WorkerPool.ParallelTask attendPart = this::attendPart;
   private final WorkerPool.ParallelTask merge = this::merge;
 
-  // Query tiles of the current step, the same for all layers.
-  private int tiles;
-  private KvCache[] tileCache = new KvCache[16];
-  private int[] tileRow = new int[16];
-  private int[] tileTokenCount = new int[16];
-  private int[] tilePosition = new int[16];
-  private boolean[] tileIsStored = new boolean[16]; // computes on stored pages
-  private boolean[] tileIsAlone = new boolean[16]; // the only tile of its step, with few rows
-  private int[] headParts = new int[16];
-
-  // KV splits of the tiles in the current layer.
-  private int[] firstSplit = new int[16];
-  private int[] splits = new int[16];
-  private int[] firstPart = new int[17];
-  private int[] firstSlot = new int[16];
+  private QueryTile[] tiles = {};
+  private int tileCount; // of the current step
 
   private int layer;
   private int window;
@@ -75,7 +56,7 @@ public final class Attention {
     this.workers = workers;
     this.expandedTokens = Math.max(1, EXPANDED_ROWS / shape.queriesPerKvHead());
     this.storedTokens = Math.max(1, MAX_ROWS / shape.queriesPerKvHead());
-    this.maxHeadParts = Math.ceilDiv(shape.queriesPerKvHead(), MAX_ROWS);
+    this.maxPasses = shape.kvHeads() * Math.ceilDiv(shape.queriesPerKvHead(), MAX_ROWS);
     this.partials = new PartialOutputs(MAX_ROWS, shape.valueDim());
     this.observers = new AttentionObservers(shape, kernels, workers);
     this.passes = new KvPass[workers.size()];
@@ -89,8 +70,10 @@ public final class Attention {
 
   /** Drops the tiles of the last step. */
   public void begin() {
-    Arrays.fill(tileCache, 0, tiles, null);
-    tiles = 0;
+    for (int i = 0; i < tileCount; i++) {
+      tiles[i].clear();
+    }
+    tileCount = 0;
     observers.begin();
   }
 
@@ -107,17 +90,26 @@ public final class Attention {
    */
   public void add(
       KvCache cache, int firstRow, int count, int position, int stepBegin, int stepEnd) {
+    boolean prefillsOnStored = cache.prefillsOnStoredPages();
     int tokensPerTile =
-        cache.prefillsOnStoredPages() ? storedTokens(cache.maxQueryRows(), count) : expandedTokens;
+        prefillsOnStored ? storedTokens(cache.maxQueryRows(), count) : expandedTokens;
     int end = position + count;
     int from = position;
     while (from < end) {
       int begin = from - (from - stepBegin) % tokensPerTile;
       int tileEnd = Math.min(begin + tokensPerTile, stepEnd);
       int to = Math.min(tileEnd, end);
-      addTile(cache, firstRow + from - position, to - from, from, tileEnd - begin);
-      boolean isFew = isFew(tileEnd - begin);
-      tileIsAlone[tiles - 1] = isFew && begin == stepBegin && tileEnd == stepEnd;
+      int stepTokens = tileEnd - begin; // including those outside this engine step
+      boolean isFew = isFew(stepTokens);
+      nextTile()
+          .set(
+              cache,
+              firstRow + from - position,
+              to - from,
+              from,
+              prefillsOnStored || isFew,
+              isFew && begin == stepBegin && tileEnd == stepEnd,
+              stepTokens == 1 ? Math.ceilDiv(shape.queriesPerKvHead(), MAX_ROWS) : 1);
       from = to;
     }
     observers.add(cache, firstRow, count, position);
@@ -135,36 +127,14 @@ public final class Attention {
     return stepTokens == 1 || stepTokens * shape.queriesPerKvHead() <= MAX_ROWS;
   }
 
-  /**
-   * @param stepTokens tokens of the tile, including those outside this engine step
-   */
-  private void addTile(KvCache cache, int row, int count, int position, int stepTokens) {
-    if (tiles == tileRow.length) {
-      grow();
+  private QueryTile nextTile() {
+    if (tileCount == tiles.length) {
+      tiles = Arrays.copyOf(tiles, Math.max(16, 2 * tileCount));
+      for (int i = tileCount; i < tiles.length; i++) {
+        tiles[i] = new QueryTile(shape);
+      }
     }
-    int group = shape.queriesPerKvHead();
-    tileCache[tiles] = cache;
-    tileRow[tiles] = row;
-    tileTokenCount[tiles] = count;
-    tilePosition[tiles] = position;
-    tileIsStored[tiles] = cache.prefillsOnStoredPages() || isFew(stepTokens);
-    headParts[tiles] = stepTokens == 1 ? Math.ceilDiv(group, MAX_ROWS) : 1;
-    tiles++;
-  }
-
-  private void grow() {
-    int size = 2 * tileRow.length;
-    tileCache = Arrays.copyOf(tileCache, size);
-    tileRow = Arrays.copyOf(tileRow, size);
-    tileTokenCount = Arrays.copyOf(tileTokenCount, size);
-    tilePosition = Arrays.copyOf(tilePosition, size);
-    tileIsStored = Arrays.copyOf(tileIsStored, size);
-    tileIsAlone = Arrays.copyOf(tileIsAlone, size);
-    headParts = Arrays.copyOf(headParts, size);
-    firstSplit = new int[size];
-    splits = new int[size];
-    firstPart = new int[size + 1];
-    firstSlot = new int[size];
+    return tiles[tileCount++];
   }
 
   /** Attends in one layer without sinks. */
@@ -193,138 +163,90 @@ public final class Attention {
     sinks = scoresOfSinks;
     queries = rotatedQueries;
     out = output;
-    int slots = plan();
-    workers.run(attendPart, firstPart[tiles]);
+    int parts = 0;
+    int slots = 0; // of partial outputs to be merged
+    for (int i = 0; i < tileCount; i++) {
+      tiles[i].plan(window, parts, slots);
+      parts = tiles[i].endPart();
+      slots += tiles[i].slots();
+    }
+    partials.ensureCapacity(slots);
+    workers.run(attendPart, parts);
     if (slots > 0) {
-      workers.run(merge, tiles * shape.kvHeads() * maxHeadParts);
+      workers.run(merge, tileCount * maxPasses);
     }
     observers.report(layer, window, queries);
   }
 
-  /**
-   * Cuts the past of every tile into KV splits; returns how many partial outputs must be merged.
-   */
-  private int plan() {
-    int slots = 0;
-    for (int tile = 0; tile < tiles; tile++) {
-      boolean cut = tileIsStored[tile];
-      firstSplit[tile] = cut ? firstPage(tile) / SPLIT_PAGES : 0;
-      splits[tile] = cut ? lastPage(tile) / SPLIT_PAGES - firstSplit[tile] + 1 : 1;
-      firstSlot[tile] = slots;
-      int passesPerHead = isSplit(tile) ? splits[tile] : 1;
-      int parts = passesPerHead * headParts[tile] * shape.kvHeads();
-      firstPart[tile + 1] = firstPart[tile] + parts;
-      slots += isSplit(tile) ? parts : 0;
-    }
-    partials.ensureCapacity(slots);
-    return slots;
-  }
-
-  /**
-   * Returns whether different threads compute a tile's splits. The tiles of a prompt keep all
-   * threads busy, and their partial outputs would take much memory.
-   */
-  private boolean isSplit(int tile) {
-    return splits[tile] > 1 && tileIsAlone[tile];
-  }
-
-  private int firstPage(int tile) {
-    return tileCache[tile].blockOf(Math.max(0, tilePosition[tile] - window + 1));
-  }
-
-  private int lastPage(int tile) {
-    return tileCache[tile].blockOf(tilePosition[tile] + tileTokenCount[tile] - 1);
-  }
-
   private void attendPart(int part, int worker) {
-    int found = Arrays.binarySearch(firstPart, 0, tiles, part);
-    int tile = found >= 0 ? found : -found - 2;
-    int inTile = part - firstPart[tile];
-    int passesPerHead = isSplit(tile) ? splits[tile] : 1;
-    int heads = inTile / passesPerHead;
-    int kvHead = heads / headParts[tile];
-    int queryHead = heads % headParts[tile] * MAX_ROWS;
-    if (isSplit(tile)) {
-      attendSplit(tile, kvHead, queryHead, inTile % passesPerHead, passes[worker]);
-      passes[worker].store(partials, firstSlot[tile] + inTile);
-    } else if (splits[tile] > 1) {
-      attendSplits(tile, kvHead, queryHead, worker);
+    QueryTile tile = tileOf(part);
+    KvPass kvPass = passes[worker];
+    int pass = tile.passOf(part);
+    if (tile.isSplit()) {
+      tile.attend(kvPass, layer, window, queries, pass, tile.splitOf(part));
+      kvPass.store(partials, tile.slot(part));
+    } else if (tile.splits() > 1) {
+      attendSplits(tile, pass, worker);
     } else {
-      attendSplit(tile, kvHead, queryHead, 0, passes[worker]);
-      for (int token = 0; token < tileTokenCount[tile]; token++) {
-        int head = headAt(tile, token, kvHead, queryHead);
-        passes[worker].sink(token, sinks, head % shape.queryHeads());
-        passes[worker].finish(token, out, head * shape.valueDim());
-        if (observesAttention(tile)) {
-          passes[worker].writeLogSums(token, observers.logSums(), head);
-        }
+      tile.attend(kvPass, layer, window, queries, pass, 0);
+      finish(tile, pass, kvPass);
+    }
+  }
+
+  /** Returns the tile of a part: the last one that does not start after it. */
+  private QueryTile tileOf(int part) {
+    int low = 0;
+    int high = tileCount - 1;
+    while (low < high) {
+      int middle = (low + high + 1) >>> 1;
+      if (tiles[middle].firstPart() <= part) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return tiles[low];
+  }
+
+  /** Computes all splits on one worker, with the same passes and sums as several threads. */
+  private void attendSplits(QueryTile tile, int pass, int worker) {
+    PartialOutputs workerOutputs = workerPartials[worker];
+    workerOutputs.ensureCapacity(tile.splits());
+    for (int split = 0; split < tile.splits(); split++) {
+      tile.attend(passes[worker], layer, window, queries, pass, split);
+      passes[worker].store(workerOutputs, split);
+    }
+    merge(tile, pass, workerOutputs, 0);
+  }
+
+  /** Writes the output of a pass over the whole past. */
+  private void finish(QueryTile tile, int pass, KvPass kvPass) {
+    for (int token = 0; token < tile.tokens(); token++) {
+      int head = tile.headAt(token, pass);
+      kvPass.sink(token, sinks, head % shape.queryHeads());
+      kvPass.finish(token, out, head * shape.valueDim());
+      if (tile.observesAttention()) {
+        kvPass.writeLogSums(token, observers.logSums(), head);
       }
     }
   }
 
-  private void attendSplit(int tile, int kvHead, int queryHead, int split, KvPass pass) {
-    pass.begin(tileTokenCount[tile], headCount(tile, queryHead), tileIsStored[tile]);
-    for (int token = 0; token < tileTokenCount[tile]; token++) {
-      pass.query(token, queries, headAt(tile, token, kvHead, queryHead) * shape.keyDim());
-    }
-    visitSplit(tile, kvHead, split, pass);
-    pass.end();
-  }
-
-  /** Computes all splits on one worker, with the same passes and sums as several threads. */
-  private void attendSplits(int tile, int kvHead, int queryHead, int worker) {
-    PartialOutputs workerOutputs = workerPartials[worker];
-    workerOutputs.ensureCapacity(splits[tile]);
-    for (int split = 0; split < splits[tile]; split++) {
-      attendSplit(tile, kvHead, queryHead, split, passes[worker]);
-      passes[worker].store(workerOutputs, split);
-    }
-    merge(tile, kvHead, queryHead, workerOutputs, 0);
-  }
-
-  /** Returns the query heads of a KV head in one pass, from {@code queryHead} on. */
-  private int headCount(int tile, int queryHead) {
-    int group = shape.queriesPerKvHead();
-    return headParts[tile] == 1 ? group : Math.min(MAX_ROWS, group - queryHead);
-  }
-
-  private void visitSplit(int tile, int kvHead, int split, KvPass pass) {
-    KvCache cache = tileCache[tile];
-    int position = tilePosition[tile];
-    int end = position + tileTokenCount[tile];
-    int first = firstPage(tile);
-    int last = lastPage(tile);
-    if (splits[tile] > 1) {
-      int from = (firstSplit[tile] + split) * SPLIT_PAGES;
-      first = Math.max(first, from);
-      last = Math.min(last, from + SPLIT_PAGES - 1);
-    }
-    pass.prefetch(cache, layer, kvHead, first, last);
-    for (int page = first; page <= last; page++) {
-      int tokens = Math.min(cache.firstPosition(page + 1), end) - cache.firstPosition(page);
-      pass.visit(cache, layer, kvHead, page, position, tokens, window);
-    }
-  }
-
   private void merge(int part, int worker) {
-    int tile = part / (shape.kvHeads() * maxHeadParts);
-    int heads = part % (shape.kvHeads() * maxHeadParts);
-    if (!isSplit(tile) || heads >= shape.kvHeads() * headParts[tile]) {
-      return;
+    QueryTile tile = tiles[part / maxPasses];
+    int pass = part % maxPasses;
+    if (tile.isSplit() && pass < tile.passes()) {
+      merge(tile, pass, partials, tile.slotOfPass(pass));
     }
-    int queryHead = heads % headParts[tile] * MAX_ROWS;
-    int slot = firstSlot[tile] + heads * splits[tile];
-    merge(tile, heads / headParts[tile], queryHead, partials, slot);
   }
 
-  private void merge(int tile, int kvHead, int queryHead, PartialOutputs found, int slot) {
-    int headCount = headCount(tile, queryHead);
-    for (int row = 0; row < tileTokenCount[tile] * headCount; row++) {
-      int head = headAt(tile, row / headCount, kvHead, queryHead) + row % headCount;
+  private void merge(QueryTile tile, int pass, PartialOutputs found, int slot) {
+    int headCount = tile.headCount(pass);
+    for (int row = 0; row < tile.tokens() * headCount; row++) {
+      int head = tile.headAt(row / headCount, pass) + row % headCount;
       float sink = sinkOf(head);
-      found.merge(kernels, slot, splits[tile], row, sink, out, head * shape.valueDim());
-      if (observesAttention(tile)) {
-        observers.logSums()[head] = found.logSum(slot, splits[tile], row, sink);
+      found.merge(kernels, slot, tile.splits(), row, sink, out, head * shape.valueDim());
+      if (tile.observesAttention()) {
+        observers.logSums()[head] = found.logSum(slot, tile.splits(), row, sink);
       }
     }
   }
@@ -332,15 +254,5 @@ public final class Attention {
   /** Returns the sink score of a head, indexed over all rows. */
   private float sinkOf(int head) {
     return sinks.length == 0 ? Float.NEGATIVE_INFINITY : sinks[head % shape.queryHeads()];
-  }
-
-  private boolean observesAttention(int tile) {
-    return tileCache[tile].attentionHorizon() > 0;
-  }
-
-  /** Returns the index over all rows of a head that shares {@code kvHead}. */
-  private int headAt(int tile, int token, int kvHead, int queryHead) {
-    int row = tileRow[tile] + token;
-    return row * shape.queryHeads() + kvHead * shape.queriesPerKvHead() + queryHead;
   }
 }

@@ -1,7 +1,10 @@
 package dev.kvasir.attention;
 
+import dev.kvasir.cache.BlockReaders;
+import dev.kvasir.cache.DenseRows;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.SequenceObserver;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowKernels;
 import java.util.Arrays;
@@ -22,7 +25,7 @@ final class AttentionMass {
 
   private final AttentionShape shape;
   private final Kernels kernels;
-  private final DenseReader dense;
+  private final BlockReaders readers;
   private final int tokensTogether;
   private final float[] queries; // (MAX_ROWS, keyDim), scaled
   private final float[] scores; // (MAX_ROWS, PAGE)
@@ -42,7 +45,8 @@ final class AttentionMass {
   AttentionMass(AttentionShape shape, Kernels kernels) {
     this.shape = shape;
     this.kernels = kernels;
-    this.dense = new DenseReader(kernels, shape);
+    this.readers = new BlockReaders(kernels, shape.keyDim(), shape.valueDim());
+    readers.beginPass(true);
     this.tokensTogether = Math.max(1, MAX_ROWS / shape.queriesPerKvHead());
     this.queries = new float[MAX_ROWS * shape.keyDim()];
     this.scores = new float[MAX_ROWS * PAGE];
@@ -58,7 +62,7 @@ final class AttentionMass {
    * @param logSumsOfRows (rows, queryHeads), the logarithms of the softmax denominators
    */
   void report(
-      KvCache observer,
+      KvCache attended,
       int atLayer,
       int head,
       int window,
@@ -67,9 +71,10 @@ final class AttentionMass {
       int firstPosition,
       float[] source,
       float[] logSumsOfRows) {
-    cache = observer;
+    cache = attended;
     layer = atLayer;
     kvHead = head;
+    SequenceObserver observer = attended.observer();
     horizon = Math.min(window, observer.attentionHorizon());
     int quantized = 0; // queries whose own tokens are
     while (quantized < count && isQuantized(firstPosition + quantized)) {
@@ -81,7 +86,7 @@ final class AttentionMass {
       firstResidual = firstResidual();
       computeMass(firstRow + done, source, logSumsOfRows);
       for (int token = 0; token < tokens; token++) {
-        cache.observeAttention(
+        observer.observeAttention(
             layer, kvHead, firstTarget(token), weights[token], targetCount(token));
       }
     }
@@ -89,14 +94,14 @@ final class AttentionMass {
   }
 
   private boolean isQuantized(int at) {
-    return cache.page(layer, cache.blockOf(at)) != null;
+    return cache.view(layer, cache.blockOf(at)).page() != null;
   }
 
   /** Returns the first token with no quantized one between it and the queries. */
   private int firstResidual() {
     int from = firstTarget(position, 0);
     int block = cache.blockOf(position);
-    while (cache.firstPosition(block) > from && cache.page(layer, block - 1) == null) {
+    while (cache.firstPosition(block) > from && cache.view(layer, block - 1).page() == null) {
       block--;
     }
     return Math.max(from, cache.firstPosition(block));
@@ -152,14 +157,9 @@ final class AttentionMass {
       int blockBegin = cache.firstPosition(block);
       int from = Math.max(firstResidual, blockBegin);
       int to = Math.min(end, cache.firstPosition(block + 1));
-      dense.scoreFew(
-          cache.denseRows(layer, block),
-          kvHead,
-          from - blockBegin,
-          to - from,
-          queries,
-          tokens * heads,
-          scores);
+      DenseRows dense = (DenseRows) cache.view(layer, block);
+      int offset = from - blockBegin;
+      dense.score(readers, kvHead, offset, to - from, queries, tokens * heads, scores);
       for (int row = 0; row < tokens * heads; row++) {
         add(row, from, to);
       }

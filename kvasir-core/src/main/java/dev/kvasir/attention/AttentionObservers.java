@@ -42,7 +42,7 @@ final class AttentionObservers {
 
   /** Adds a sequence's rows of the step if its cache observes attention. */
   void add(KvCache cache, int firstRow, int rows, int position) {
-    if (cache.attentionHorizon() <= 0) {
+    if (cache.observer().attentionHorizon() <= 0) {
       return;
     }
     ensureCapacity((firstRow + rows) * shape.queryHeads());

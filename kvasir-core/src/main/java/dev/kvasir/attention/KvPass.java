@@ -1,11 +1,8 @@
 package dev.kvasir.attention;
 
-import dev.kvasir.cache.DenseRows;
+import dev.kvasir.cache.BlockReaders;
+import dev.kvasir.cache.BlockView;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.codec.DequantizingReader;
-import dev.kvasir.codec.Page;
-import dev.kvasir.codec.PageReader;
-import dev.kvasir.codec.PageReaders;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowKernels;
 import java.util.Arrays;
@@ -19,8 +16,7 @@ final class KvPass {
 
   private final AttentionShape shape;
   private final Kernels kernels;
-  private final PageReaders readers;
-  private final DenseReader dense;
+  private final BlockReaders readers;
 
   private final float[] queries; // (rows, keyDim), scaled
   private final float[] accumulator; // (rows, valueDim)
@@ -29,13 +25,12 @@ final class KvPass {
   private final float[] sums; // (rows)
   private int heads; // query heads per token
   private int rows; // of all tokens
-  private boolean stored;
+  private BlockView[] views = {}; // of the blocks being visited
 
   KvPass(AttentionShape shape, Kernels kernels, int maxRows) {
     this.shape = shape;
     this.kernels = kernels;
-    this.readers = new PageReaders(kernels, shape.keyDim(), shape.valueDim());
-    this.dense = new DenseReader(kernels, shape);
+    this.readers = new BlockReaders(kernels, shape.keyDim(), shape.valueDim());
     this.queries = new float[maxRows * shape.keyDim()];
     this.accumulator = new float[maxRows * shape.valueDim()];
     this.scores = new float[maxRows * PAGE];
@@ -46,13 +41,12 @@ final class KvPass {
   /**
    * Starts a pass for the query heads of some tokens.
    *
-   * @param computeOnStored whether they compute on quantized pages, or on expanded ones
+   * @param computeOnStored whether they compute on stored blocks, or on expanded ones
    */
   void begin(int tokens, int headsOfToken, boolean computeOnStored) {
     heads = headsOfToken;
     rows = tokens * headsOfToken;
-    stored = computeOnStored;
-    readers.beginPass();
+    readers.beginPass(computeOnStored);
     Arrays.fill(accumulator, 0, rows * shape.valueDim(), 0);
     Arrays.fill(maxima, 0, rows, Float.NEGATIVE_INFINITY);
     Arrays.fill(sums, 0, rows, 0);
@@ -66,47 +60,51 @@ final class KvPass {
     kernels.rows().scale(queries, to, length, (float) (1 / Math.sqrt(shape.keyDim())));
   }
 
-  /** Announces the last page of the blocks to be visited to its reader. */
-  void prefetch(KvCache cache, int layer, int kvHead, int first, int last) {
-    for (int block = last; stored && block >= first; block--) {
-      Page page = cache.page(layer, block);
-      if (page != null) {
-        page.reader(readers).prefetch(page, kvHead);
-        return;
-      }
-    }
-  }
-
   /**
-   * Visits a block.
+   * Visits consecutive blocks of a layer.
    *
    * @param position position of the first query token
-   * @param tokens tokens of the block, from its first, that any row may see
+   * @param end position after the last query token
    * @param window positions that a query sees, itself included
    */
   void visit(
-      KvCache cache, int layer, int kvHead, int block, int position, int tokens, int window) {
-    int seen = position - cache.firstPosition(block);
-    Page page = cache.page(layer, block);
-    if (page == null) {
-      visit(cache.denseRows(layer, block), kvHead, seen, tokens, window);
-    } else {
-      visit(page, kvHead, seen, window);
+      KvCache cache,
+      int layer,
+      int kvHead,
+      int firstBlock,
+      int lastBlock,
+      int position,
+      int end,
+      int window) {
+    int count = lastBlock - firstBlock + 1;
+    if (views.length < count) {
+      views = new BlockView[count];
+    }
+    for (int i = 0; i < count; i++) {
+      views[i] = cache.view(layer, firstBlock + i);
+    }
+    prefetch(kvHead, count);
+    for (int i = 0; i < count; i++) {
+      int begin = cache.firstPosition(firstBlock + i);
+      int visible = Math.min(cache.firstPosition(firstBlock + i + 1), end) - begin;
+      visit(views[i], kvHead, position - begin, visible, window);
+    }
+    Arrays.fill(views, 0, count, null);
+  }
+
+  /** Announces the last page of the blocks to its reader. */
+  private void prefetch(int kvHead, int count) {
+    int last = count - 1;
+    while (last >= 0 && !views[last].prefetch(readers, kvHead)) {
+      last--;
     }
   }
 
-  private void visit(DenseRows denseRows, int kvHead, int seen, int tokens, int window) {
-    dense.score(denseRows, kvHead, tokens, stored, queries, rows, scores);
+  private void visit(BlockView view, int kvHead, int seen, int visible, int window) {
+    int tokens = view.tokensToRead(visible);
+    view.score(readers, kvHead, tokens, queries, rows, scores);
     softmax(seen, tokens, window);
-    dense.accumulate(denseRows, kvHead, tokens, stored, scores, rows, accumulator);
-  }
-
-  /** Visits a page as a whole: tokens that must not be seen have a weight of zero. */
-  private void visit(Page page, int kvHead, int seen, int window) {
-    PageReader reader = stored ? page.reader(readers) : readers.of(DequantizingReader.KIND);
-    reader.score(page, kvHead, queries, rows, scores);
-    softmax(seen, PAGE, window);
-    reader.accumulate(page, kvHead, scores, rows, accumulator);
+    view.accumulate(readers, kvHead, tokens, scores, rows, accumulator);
   }
 
   /**

@@ -25,6 +25,11 @@ record BlockBoundaries(int sinks) {
     return position < sinks ? position / TOKENS : sinkBlocks() + (position - sinks) / TOKENS;
   }
 
+  /** Returns the number of blocks with at least one of {@code length} tokens. */
+  int blocks(int length) {
+    return length == 0 ? 0 : blockOf(length - 1) + 1;
+  }
+
   int capacity(int block) {
     return firstPosition(block + 1) - firstPosition(block);
   }

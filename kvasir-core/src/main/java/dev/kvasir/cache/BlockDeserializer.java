@@ -1,6 +1,5 @@
 package dev.kvasir.cache;
 
-import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ColdBlocks;
 import dev.kvasir.codec.Page;
@@ -23,9 +22,9 @@ import java.util.Optional;
  * layers also reads blocks that all layers retain.
  */
 final class BlockDeserializer {
+  private final BlockPool pool;
   private final LayerGroups groups;
   private final Precision precision;
-  private final MemoryPool pool;
   private final SequenceCodec codec; // null if nothing is quantized
   private final Optional<ColdBlocks> coldBlocks;
   private final Optional<SharedMapping> mapping;
@@ -34,16 +33,15 @@ final class BlockDeserializer {
    * @param mapping the file that serialized blocks lie in and may stay in; empty to copy them
    */
   BlockDeserializer(
-      LayerGroups groups,
-      CacheConfig config,
-      MemoryPool pool,
+      BlockPool pool,
       SequenceCodec codec,
+      Optional<ColdBlocks> coldBlocks,
       Optional<SharedMapping> mapping) {
-    this.groups = groups;
-    this.precision = config.precision();
     this.pool = pool;
+    this.groups = pool.groups();
+    this.precision = pool.precision();
     this.codec = codec;
-    this.coldBlocks = config.coldBlocks();
+    this.coldBlocks = coldBlocks;
     this.mapping = mapping;
   }
 
@@ -149,7 +147,10 @@ final class BlockDeserializer {
   }
 
   private SharedArena newMemory() {
-    return mapping.map(file -> new SharedArena(pool, file)).orElseGet(() -> new SharedArena(pool));
+    MemoryPool memory = pool.memory();
+    return mapping
+        .map(file -> new SharedArena(memory, file))
+        .orElseGet(() -> new SharedArena(memory));
   }
 
   /**
@@ -160,7 +161,8 @@ final class BlockDeserializer {
     SnapshotHeader.BLOCK.requireRemaining(in, bytes(groups.shape(), Page.TOKENS));
     if (mapping.isPresent() && blocks.length == 1) {
       MemorySegment numbers = MemorySegment.ofBuffer(in);
-      blocks[0] = DenseBlock.mapped(groups.get(0), precision, pool, mapping.get(), numbers);
+      blocks[0] =
+          DenseBlock.mapped(groups.get(0), precision, pool.memory(), mapping.get(), numbers);
     } else {
       readNumbers(in, Page.TOKENS, Page.TOKENS, blocks);
     }
@@ -189,8 +191,8 @@ final class BlockDeserializer {
   }
 
   private DenseBlock newDense(LayerGroup group, int capacity) {
-    pool.acquire(bytes(group.shape(), capacity));
-    return new DenseBlock(group, capacity, precision, pool);
+    pool.memory().acquire(pool.denseBytes(group, capacity));
+    return pool.newDense(group, capacity);
   }
 
   private void readLayers(ByteBuffer in, Block[] blocks) {

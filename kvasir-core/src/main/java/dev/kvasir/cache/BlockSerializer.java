@@ -122,10 +122,10 @@ final class BlockSerializer {
     float[] values = new float[Math.multiplyExact(shape.kvHeads(), valuesOfHead)];
     float[] scratch = new float[Math.max(keysOfHead, valuesOfHead)];
     for (int head = 0; head < shape.kvHeads(); head++) {
-      quantized.expandKeys(KERNELS, layer, head, Page.TOKENS, scratch);
+      quantized.view(layer).expandKeys(KERNELS, head, Page.TOKENS, scratch);
       System.arraycopy(scratch, 0, keys, head * keysOfHead, keysOfHead);
       if (valuesOfHead > 0) {
-        quantized.expandValues(KERNELS, layer, head, Page.TOKENS, scratch);
+        quantized.view(layer).expandValues(KERNELS, head, Page.TOKENS, scratch);
         System.arraycopy(scratch, 0, values, head * valuesOfHead, valuesOfHead);
       }
     }
@@ -147,10 +147,10 @@ final class BlockSerializer {
   static void writeNumbers(BlockTable blockTable, int block, int tokens, ByteBuffer out) {
     int layers = blockTable.groups().shape().layers();
     for (int layer = 0; layer < layers; layer++) {
-      blockTable.ofLayer(layer).dense(block).writeKeys(layer, tokens, out);
+      blockTable.dense(layer, block).writeKeys(layer, tokens, out);
     }
     for (int layer = 0; layer < layers; layer++) {
-      blockTable.ofLayer(layer).dense(block).writeValues(layer, tokens, out);
+      blockTable.dense(layer, block).writeValues(layer, tokens, out);
     }
   }
 

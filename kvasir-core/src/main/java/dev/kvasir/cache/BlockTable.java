@@ -1,10 +1,8 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.Page;
-import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.RequantizingSequence;
 import dev.kvasir.codec.SequenceCodec;
-import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.MemoryFullException;
@@ -13,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The blocks of a sequence in host memory, allocated from a pool, per layer group. {@link
- * PagedCache} owns the positions, window, sinks and budget.
+ * The blocks of a sequence by index and layer group. A group evicts its first blocks once none of
+ * its layers reads them. {@link PagedCache} owns the length, the residual window and the budget.
  *
  * <p>While a block is quantized, its pages exist next to it. Their bytes are therefore reserved in
  * the pool together with those of the block, so that quantization never runs out of memory.
@@ -22,53 +20,51 @@ import java.util.List;
 final class BlockTable {
   private static final Kernels KERNELS = new ScalarKernels();
 
+  private final BlockPool pool;
   private final LayerGroups groups;
-  private final Precision precision;
-  private final MemoryPool pool;
-  private final PageCodec codec; // null if nothing is quantized
-  private final long pageBytes; // maximum for a block's pages; 0 if nothing is quantized
-  private final GroupBlocks[] parts; // by group
-  private long reserved;
+  private final BlockBoundaries boundaries;
+  private final MemoryPool memory;
+  private final List<Block[]> rows = new ArrayList<>(); // by group, null where evicted
+  private final int[] evicted; // by group, how many of the first blocks
+  private long reserved; // bytes acquired for pages of blocks that are still dense
+
+  BlockTable(BlockPool pool) {
+    this.pool = pool;
+    this.groups = pool.groups();
+    this.boundaries = pool.boundaries();
+    this.memory = pool.memory();
+    this.evicted = new int[groups.count()];
+  }
 
   /**
-   * @param codec quantizes the blocks; null if nothing is quantized
+   * Shares the first {@code count} blocks with another sequence.
+   *
+   * @param windowBegin first block that is neither a sink nor quantized
+   * @throws MemoryFullException if the pool has no memory for the pages of dense blocks
    */
-  BlockTable(LayerGroups groups, Precision precision, MemoryPool pool, PageCodec codec) {
-    this(groups, precision, pool, codec, new GroupBlocks[groups.count()]);
-    for (int i = 0; i < parts.length; i++) {
-      parts[i] = new GroupBlocks(groups.get(i), precision, pool);
-    }
-  }
-
-  private BlockTable(
-      LayerGroups groups,
-      Precision precision,
-      MemoryPool pool,
-      PageCodec codec,
-      GroupBlocks[] parts) {
-    this.groups = groups;
-    this.precision = precision;
-    this.pool = pool;
-    this.codec = codec;
-    this.pageBytes = groups.all().stream().mapToLong(this::pageBytes).sum();
-    this.parts = parts;
-  }
-
-  private long pageBytes(LayerGroup group) {
-    return group.quantizes() ? group.pageBytes(codec) : 0;
-  }
-
-  /** Shares the first {@code count} blocks with another sequence. */
-  BlockTable share(int count, int quantizable) {
-    long forPages = quantizable * pageBytes;
-    pool.acquire(forPages);
-    GroupBlocks[] shared = new GroupBlocks[parts.length];
-    for (int i = 0; i < parts.length; i++) {
-      shared[i] = parts[i].share(count);
-    }
-    BlockTable fork = new BlockTable(groups, precision, pool, codec, shared);
+  BlockTable share(int count, int windowBegin) {
+    long forPages = quantizable(count, windowBegin) * pool.pageBytes();
+    memory.acquire(forPages);
+    BlockTable fork = new BlockTable(pool);
     fork.reserved = forPages;
+    for (int index = 0; index < count; index++) {
+      Block[] shared = rows.get(index).clone();
+      for (int i = 0; i < shared.length; i++) {
+        shared[i] = shared[i] == null ? null : shared[i].share();
+      }
+      fork.rows.add(shared);
+    }
+    System.arraycopy(evicted, 0, fork.evicted, 0, evicted.length);
     return fork;
+  }
+
+  /** Returns how many of the first {@code count} blocks are dense and will be quantized. */
+  private int quantizable(int count, int windowBegin) {
+    return pool.hasCodec() ? Math.max(0, count - windowBegin) : 0;
+  }
+
+  BlockPool pool() {
+    return pool;
   }
 
   LayerGroups groups() {
@@ -76,16 +72,26 @@ final class BlockTable {
   }
 
   int count() {
-    return parts[0].count();
+    return rows.size();
   }
 
   /** Returns a layer's part of a block; null if it was evicted. */
   Block get(int layer, int index) {
-    return ofLayer(layer).get(index);
+    return rows.get(index)[groups.of(layer)];
   }
 
-  GroupBlocks ofLayer(int layer) {
-    return parts[groups.of(layer)];
+  DenseBlock dense(int layer, int index) {
+    return (DenseBlock) get(layer, index);
+  }
+
+  /** Returns the parts of a block by group; null where evicted. */
+  Block[] row(int index) {
+    return rows.get(index);
+  }
+
+  /** Returns the index of a group's first retained block. */
+  int evicted(int group) {
+    return evicted[group];
   }
 
   /**
@@ -96,21 +102,23 @@ final class BlockTable {
    * @throws MemoryFullException if the pool has no memory for its pages; nothing has changed
    */
   void add(Block[] stored, boolean quantizable) {
-    long forPages = quantizable ? pageBytes : 0;
-    pool.acquire(forPages);
-    reserved += forPages;
-    for (int i = 0; i < parts.length; i++) {
-      if (stored[i] == null) {
-        parts[i].addEvicted();
-      } else {
-        parts[i].add(stored[i]);
+    for (int i = 0; i < stored.length; i++) {
+      if (stored[i] == null && evicted[i] < count()) {
+        throw new IllegalStateException("a block is evicted after one that is retained");
       }
     }
+    long forPages = quantizable ? pool.pageBytes() : 0;
+    memory.acquire(forPages);
+    reserved += forPages;
+    for (int i = 0; i < stored.length; i++) {
+      evicted[i] += stored[i] == null ? 1 : 0;
+    }
+    rows.add(stored);
   }
 
   boolean isQuantized(int index) {
-    for (GroupBlocks part : parts) {
-      if (part.isQuantized(index)) {
+    for (Block block : rows.get(index)) {
+      if (block instanceof QuantizedBlock) {
         return true;
       }
     }
@@ -118,133 +126,150 @@ final class BlockTable {
   }
 
   /** Returns whether another sequence shares any layer's part of a block, which forbids writing. */
-  boolean isShared(int index) {
-    for (GroupBlocks part : parts) {
-      if (part.isShared(index)) {
+  private boolean isShared(int index) {
+    for (Block block : rows.get(index)) {
+      if (isShared(block)) {
         return true;
       }
     }
     return false;
   }
 
+  private static boolean isShared(Block block) {
+    return block instanceof DenseBlock dense && dense.isShared();
+  }
+
   /**
-   * Allocates dense blocks, all of them or none.
+   * Allocates the missing blocks, all of them or none. If a fork shares the block of the next
+   * token, this sequence gets a copy of it. If the pool is too full for the copy and the fork has
+   * been closed meanwhile, none is needed.
    *
-   * @param copied a shared block that this sequence copies; -1 for none
-   * @param tokens tokens of each new block
-   * @param quantizable how many of the new blocks will be quantized
+   * @param length committed positions
+   * @param wanted positions to allocate
+   * @param windowBegin first block that is neither a sink nor quantized
    * @throws MemoryFullException if the pool has too little memory; nothing has changed then
    */
-  void allocate(int copied, int[] tokens, int quantizable) {
-    long bytes = quantizable * pageBytes;
-    for (GroupBlocks part : parts) {
-      bytes += copied >= 0 ? part.copyBytes(copied) : 0;
-      for (int count : tokens) {
-        bytes += part.denseBytes(count);
+  void allocate(int length, int wanted, int windowBegin) {
+    int next = boundaries.blockOf(length);
+    boolean copies = next < count() && isShared(next);
+    try {
+      allocateAndCopy(copies ? next : -1, wanted, windowBegin);
+    } catch (MemoryFullException e) {
+      if (!copies || isShared(next)) {
+        throw e;
       }
+      allocateAndCopy(-1, wanted, windowBegin);
     }
-    pool.acquire(bytes);
+  }
+
+  /**
+   * @param copied a shared block that this sequence must copy; -1 for none
+   */
+  private void allocateAndCopy(int copied, int wanted, int windowBegin) {
+    int end = count();
+    while (boundaries.firstPosition(end) < wanted) {
+      end++;
+    }
+    if (copied < 0 && end == count()) {
+      return;
+    }
+    int quantizable = quantizable(end, windowBegin) - quantizable(count(), windowBegin);
+    long forPages = quantizable * pool.pageBytes();
+    long bytes = forPages + (copied < 0 ? 0 : copyBytes(rows.get(copied)));
+    for (int index = count(); index < end; index++) {
+      bytes += pool.denseBytes(boundaries.capacity(index));
+    }
+    memory.acquire(bytes);
     long[] left = {bytes};
     try {
       if (copied >= 0) {
-        copy(copied, left);
+        copy(rows.get(copied), left);
       }
-      for (int count : tokens) {
-        addDense(count, left);
+      while (count() < end) {
+        rows.add(pool.newDense(boundaries.capacity(count()), left));
       }
-      left[0] -= quantizable * pageBytes;
-      reserved += quantizable * pageBytes;
+      left[0] -= forPages;
+      reserved += forPages;
     } finally {
-      pool.release(left[0]);
+      memory.release(left[0]);
     }
+  }
+
+  private static long copyBytes(Block[] row) {
+    long bytes = 0;
+    for (Block block : row) {
+      bytes += isShared(block) ? ((DenseBlock) block).bytes() : 0;
+    }
+    return bytes;
   }
 
   /**
+   * Replaces the shared parts of a block by copies.
+   *
    * @param left bytes that were acquired from the pool and are not used yet
    */
-  private void copy(int block, long[] left) {
-    for (GroupBlocks part : parts) {
-      if (part.isShared(block)) {
-        left[0] -= part.copyBytes(block);
-        part.copy(block);
+  private static void copy(Block[] row, long[] left) {
+    for (int i = 0; i < row.length; i++) {
+      if (row[i] instanceof DenseBlock shared && shared.isShared()) {
+        left[0] -= shared.bytes();
+        row[i] = shared.copy();
+        shared.release();
       }
     }
-  }
-
-  /** Adds a block to all groups or to none. */
-  private void addDense(int tokens, long[] left) {
-    List<DenseBlock> blocks = new ArrayList<>();
-    try {
-      for (GroupBlocks part : parts) {
-        left[0] -= part.denseBytes(tokens);
-        blocks.add(part.newDense(tokens));
-      }
-    } catch (RuntimeException | Error e) {
-      blocks.forEach(DenseBlock::release);
-      throw e;
-    }
-    for (int i = 0; i < parts.length; i++) {
-      parts[i].add(blocks.get(i));
-    }
-  }
-
-  void append(
-      int layer,
-      int block,
-      int token,
-      int position,
-      float[] keyVectors,
-      int keysAt,
-      float[] valueVectors,
-      int valuesAt) {
-    DenseBlock dense = ofLayer(layer).dense(block);
-    dense.store(layer, token, position, keyVectors, keysAt, valueVectors, valuesAt);
-  }
-
-  /** Writes a layer's vectors of a dense block: (kvHeads, tokens, keyDim or valueDim). */
-  void expandLayer(int block, int layer, float[] keyVectors, float[] valueVectors) {
-    ofLayer(layer).dense(block).expandLayer(KERNELS, layer, keyVectors, valueVectors);
   }
 
   /** Quantizes a dense block; after a failure it stays dense. */
-  void quantize(int block, int position, SequenceCodec sequence) {
-    BlockQuantizer quantizer = beginQuantization(block, position, sequence);
-    List<QuantizedBlock> quantized;
+  void quantize(int index, int position, SequenceCodec sequence) {
+    Block[] row = rows.get(index);
+    GroupQuantizer[] quantizers = beginQuantization(row, position, sequence);
+    QuantizedBlock[] quantized = new QuantizedBlock[row.length];
     try {
-      quantized = quantizer.finish();
+      for (GroupQuantizer quantizer : quantizers) {
+        if (quantizer != null) {
+          quantizer.quantizeLayers();
+        }
+      }
+      for (int i = 0; i < row.length; i++) {
+        quantized[i] = quantizers[i] == null ? null : quantizers[i].finish();
+      }
     } catch (RuntimeException | Error e) {
-      abort(quantizer);
+      abort(quantizers);
       throw e;
     }
-    int next = 0;
-    for (GroupBlocks part : parts) {
-      if (part.isQuantizable(block)) {
-        DenseBlock dense = part.dense(block);
-        part.set(block, quantized.get(next++));
+    for (int i = 0; i < row.length; i++) {
+      if (quantized[i] != null) {
+        Block dense = row[i];
+        row[i] = quantized[i];
         dense.release();
       }
     }
   }
 
-  private BlockQuantizer beginQuantization(int block, int position, SequenceCodec sequence) {
-    List<GroupQuantizer> quantizers = new ArrayList<>();
-    for (GroupBlocks part : parts) {
-      long reservedBytes = Math.min(reserved, pageBytes(part.group()));
+  /** Returns a quantizer by group; null for groups that are not quantized or have evicted it. */
+  private GroupQuantizer[] beginQuantization(Block[] row, int position, SequenceCodec sequence) {
+    GroupQuantizer[] quantizers = new GroupQuantizer[row.length];
+    for (int i = 0; i < row.length; i++) {
+      LayerGroup group = groups.get(i);
+      long reservedBytes = Math.min(reserved, pool.pageBytes(group));
       reserved -= reservedBytes;
-      if (!part.isQuantizable(block)) {
-        pool.release(reservedBytes);
+      if (group.quantizes() && row[i] instanceof DenseBlock dense) {
+        quantizers[i] = new GroupQuantizer(dense, position, sequence, group, memory, reservedBytes);
       } else {
-        quantizers.add(
-            new GroupQuantizer(
-                part.dense(block), position, sequence, part.group(), pool, reservedBytes));
+        memory.release(reservedBytes);
       }
     }
-    return new BlockQuantizer(quantizers);
+    return quantizers;
   }
 
-  private void abort(BlockQuantizer quantizer) {
-    quantizer.abort();
-    reserved += pool.tryAcquire(quantizer.reserved()) ? quantizer.reserved() : 0;
+  private void abort(GroupQuantizer[] quantizers) {
+    long bytes = 0;
+    for (GroupQuantizer quantizer : quantizers) {
+      if (quantizer != null) {
+        quantizer.abort();
+        bytes += quantizer.reserved();
+      }
+    }
+    reserved += memory.tryAcquire(bytes) ? bytes : 0;
   }
 
   /**
@@ -252,19 +277,21 @@ final class BlockTable {
    *
    * @return false if the pool has too little memory; nothing has changed then
    */
-  boolean dequantize(int block, int tokens) {
-    long bytes = pageBytes;
-    for (GroupBlocks part : parts) {
-      bytes += part.isQuantized(block) ? part.denseBytes(Page.TOKENS) : 0;
+  boolean dequantize(int index, int tokens) {
+    Block[] row = rows.get(index);
+    long bytes = pool.pageBytes();
+    for (int i = 0; i < row.length; i++) {
+      bytes += row[i] instanceof QuantizedBlock ? pool.denseBytes(groups.get(i), Page.TOKENS) : 0;
     }
-    if (!pool.tryAcquire(bytes)) {
+    if (!memory.tryAcquire(bytes)) {
       return false;
     }
-    reserved += pageBytes;
-    for (GroupBlocks part : parts) {
-      if (part.get(block) instanceof QuantizedBlock quantized) {
-        part.set(
-            block, DenseBlock.expanded(KERNELS, quantized, tokens, part.group(), precision, pool));
+    reserved += pool.pageBytes();
+    for (int i = 0; i < row.length; i++) {
+      if (row[i] instanceof QuantizedBlock quantized) {
+        DenseBlock dense = pool.newDense(groups.get(i), Page.TOKENS);
+        dense.storeExpanded(KERNELS, quantized, tokens);
+        row[i] = dense;
         quantized.release();
       }
     }
@@ -272,29 +299,42 @@ final class BlockTable {
   }
 
   /**
-   * Drops all blocks but the first {@code count}; {@code quantizable} of those may be quantized
-   * later.
+   * Drops all blocks but the first {@code count}.
+   *
+   * @param windowBegin first block that is neither a sink nor quantized
    */
-  void truncate(int count, int quantizable) {
-    for (GroupBlocks part : parts) {
-      part.truncate(count);
+  void truncate(int count, int windowBegin) {
+    while (count() > count) {
+      BlockPool.release(rows.removeLast());
     }
-    long wanted = Math.min(reserved, quantizable * pageBytes);
-    pool.release(reserved - wanted);
+    for (int i = 0; i < evicted.length; i++) {
+      evicted[i] = Math.min(evicted[i], count);
+    }
+    long wanted = Math.min(reserved, quantizable(count, windowBegin) * pool.pageBytes());
+    memory.release(reserved - wanted);
     reserved = wanted;
   }
 
   /** Evicts what no layer reads after {@code length} tokens, or after a short rewind. */
-  void evict(BlockBoundaries boundaries, int length) {
-    for (GroupBlocks part : parts) {
-      part.evict(part.group().evictedBlocks(boundaries, length));
+  void evict(int length) {
+    for (int i = 0; i < evicted.length; i++) {
+      evict(i, groups.get(i).evictedBlocks(boundaries, length));
+    }
+  }
+
+  /** Evicts the first {@code count} blocks of a group. */
+  void evict(int group, int count) {
+    for (; evicted[group] < count; evicted[group]++) {
+      Block[] row = rows.get(evicted[group]);
+      row[group].release();
+      row[group] = null;
     }
   }
 
   /** Returns whether all layers hold what the token after {@code length} others reads. */
-  boolean holdsWindows(BlockBoundaries boundaries, int length) {
-    for (GroupBlocks part : parts) {
-      if (length < part.group().minLength(boundaries.firstPosition(part.evicted()))) {
+  boolean holdsWindows(int length) {
+    for (int i = 0; i < evicted.length; i++) {
+      if (length < groups.get(i).minLength(boundaries.firstPosition(evicted[i]))) {
         return false;
       }
     }
@@ -302,8 +342,8 @@ final class BlockTable {
   }
 
   /** Requantizes a page to fewer bits. */
-  void requantize(int block, int layer, RequantizingSequence sequence, int level) {
-    ((QuantizedBlock) get(layer, block)).requantize(sequence, layer, level, pool);
+  void requantize(int index, int layer, RequantizingSequence sequence, int level) {
+    ((QuantizedBlock) get(layer, index)).requantize(sequence, layer, level, memory);
   }
 
   /** Returns the bytes of dense blocks, sinks included. */
@@ -311,42 +351,14 @@ final class BlockTable {
     return denseBytesBefore(count());
   }
 
-  private long denseBytesBefore(int end) {
+  /** Returns the bytes of dense blocks before {@code end}. */
+  long denseBytesBefore(int end) {
     long bytes = 0;
-    for (GroupBlocks part : parts) {
-      bytes += part.denseBytesBefore(end);
-    }
-    return bytes;
-  }
-
-  /** Returns the bytes of one block; dense bytes count as window, even those of sinks. */
-  CacheBytes bytesOf(int block) {
-    long codes = 0;
-    long scales = 0;
-    long dense = 0;
-    for (GroupBlocks part : parts) {
-      if (part.get(block) instanceof QuantizedBlock quantized) {
-        codes += quantized.codeBytes();
-        scales += quantized.scaleBytes();
-      } else if (part.get(block) instanceof DenseBlock numbers) {
-        dense += numbers.bytes();
+    for (int index = 0; index < Math.min(end, count()); index++) {
+      for (Block block : rows.get(index)) {
+        bytes += block instanceof DenseBlock dense ? dense.bytes() : 0;
       }
     }
-    return new CacheBytes(codes, scales, dense, 0, 0);
-  }
-
-  /**
-   * @param sinkBlocks number of first blocks that are never quantized
-   * @param tables bytes of a method's data outside of pages
-   */
-  CacheBytes bytes(int sinkBlocks, long tables) {
-    long codes = 0;
-    long scales = 0;
-    for (GroupBlocks part : parts) {
-      codes += part.codeBytes();
-      scales += part.scaleBytes();
-    }
-    long sinks = denseBytesBefore(sinkBlocks);
-    return new CacheBytes(codes, scales, denseBytes() - sinks, sinks, tables);
+    return bytes;
   }
 }

@@ -35,7 +35,7 @@ final class ByteEstimate {
     long pages = 0;
     long window = 0;
     long sinks = 0;
-    int sinkEnd = Math.min(boundaries.sinkBlocks(), blocks());
+    int sinkEnd = Math.min(boundaries.sinkBlocks(), boundaries.blocks(tokens));
     for (LayerGroup group : groups.all()) {
       int evicted = group.evictedBlocks(boundaries, tokens);
       int quantizedEnd =
@@ -45,7 +45,7 @@ final class ByteEstimate {
         codes += quantized * group.codeBytes(codec);
         pages += quantized * group.pageBytes(codec);
       }
-      window += denseBytes(group, Math.max(evicted, quantizedEnd), blocks());
+      window += denseBytes(group, Math.max(evicted, quantizedEnd), boundaries.blocks(tokens));
       sinks += denseBytes(group, evicted, sinkEnd);
     }
     return new CacheBytes(
@@ -54,11 +54,6 @@ final class ByteEstimate {
         window,
         sinks,
         codec == null ? 0 : codec.tableBytes(groups.anyQuantizes() ? quantizedBlocks() : 0));
-  }
-
-  /** Returns the number of blocks that have at least one token. */
-  private int blocks() {
-    return tokens == 0 ? 0 : boundaries.blockOf(tokens - 1) + 1;
   }
 
   /** Returns how many blocks after the sinks are quantized, in layers that are quantized. */

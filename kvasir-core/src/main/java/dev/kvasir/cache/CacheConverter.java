@@ -1,6 +1,7 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.SequenceObserver;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Kernels;
 
@@ -37,7 +38,7 @@ public final class CacheConverter {
   }
 
   /** Rejects a cache that quantizes according to data known only while the model runs. */
-  public static void requirePossible(CacheSpec spec, KvCache to) {
+  public static void requirePossible(CacheSpec spec, SequenceObserver to) {
     if (to.observesQueries() || to.attentionHorizon() > 0) {
       throw new InvalidInputException(
           "the cache '%s' quantizes by attention statistics, which a session does not save; only a new session can use it"
@@ -92,8 +93,9 @@ public final class CacheConverter {
 
   private void step(int[] tokens, int begin, int end) {
     to.reserve(end);
-    for (int position = begin; to.observesTokens() && position < end; position++) {
-      to.observe(position, tokens[position]);
+    SequenceObserver observer = to.observer();
+    for (int position = begin; observer.observesTokens() && position < end; position++) {
+      observer.observe(position, tokens[position]);
     }
     for (int block = from.blockOf(begin); from.firstPosition(block) < end; block++) {
       for (int layer = 0; layer < shape.layers(); layer++) {
@@ -120,12 +122,13 @@ public final class CacheConverter {
   }
 
   private void expand(int layer, int block, int tokens) {
+    BlockView view = from.view(layer, block);
     for (int head = 0; head < shape.kvHeads(); head++) {
-      from.expandKeys(kernels, layer, head, block, tokens, headKeys);
+      view.expandKeys(kernels, head, tokens, headKeys);
       int keyDim = shape.keyDim();
       DenseBlock.spread(headKeys, keyDim, tokens, keys, head * keyDim, shape.kvHeads() * keyDim);
       if (!shape.hasValuesInKeys()) {
-        from.expandValues(kernels, layer, head, block, tokens, headValues);
+        view.expandValues(kernels, head, tokens, headValues);
         int valueDim = shape.valueDim();
         DenseBlock.spread(
             headValues, valueDim, tokens, values, head * valueDim, shape.kvHeads() * valueDim);

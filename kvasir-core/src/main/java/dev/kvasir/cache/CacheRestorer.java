@@ -5,14 +5,13 @@ import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.SnapshotHeader;
-import dev.kvasir.memory.MemoryPool;
 import java.util.Optional;
 
 /** Restores blocks from a snapshot: sinks, whole blocks, then the residual ones. */
 final class CacheRestorer {
+  private final BlockPool pool;
   private final LayerGroups groups;
   private final CacheConfig config;
-  private final MemoryPool pool;
   private final BlockBoundaries boundaries;
   private final CacheSnapshot snapshot;
   private final Optional<UncheckedSnapshot> unchecked; // set if blocks are checked later
@@ -20,11 +19,11 @@ final class CacheRestorer {
   private final ResidualBlocks residualBlocks;
 
   /** Rejects parts that do not belong together; nothing is allocated yet. */
-  CacheRestorer(LayerGroups groups, CacheConfig config, MemoryPool pool, CacheSnapshot snapshot) {
-    this.groups = groups;
-    this.config = config;
+  CacheRestorer(BlockPool pool, CacheConfig config, CacheSnapshot snapshot) {
     this.pool = pool;
-    this.boundaries = new BlockBoundaries(config.sinks());
+    this.groups = pool.groups();
+    this.config = config;
+    this.boundaries = pool.boundaries();
     this.unchecked = canCheckLater(config) ? snapshot.unchecked() : Optional.empty();
     this.snapshot = unchecked.isPresent() ? unchecked.get() : snapshot;
     this.residual = ResidualSnapshot.read(this.snapshot.residualToRead(), groups, config);
@@ -55,7 +54,10 @@ final class CacheRestorer {
 
   /** Returns the method's state; null if nothing is quantized. */
   SequenceCodec codec() {
-    return config.codec().map(made -> made.resumeSequence(pool, residual.state())).orElse(null);
+    return config
+        .codec()
+        .map(made -> made.resumeSequence(pool.memory(), residual.state()))
+        .orElse(null);
   }
 
   /**
@@ -65,7 +67,7 @@ final class CacheRestorer {
    */
   void fill(BlockTable blocks, SequenceCodec codec) {
     BlockDeserializer deserializer =
-        new BlockDeserializer(groups, config, pool, codec, snapshot.mapping());
+        new BlockDeserializer(pool, codec, config.coldBlocks(), snapshot.mapping());
     int residualIndex = 0;
     while (boundaries.firstPosition(blocks.count()) < length()) {
       int block = blocks.count();
@@ -82,11 +84,11 @@ final class CacheRestorer {
         requireContiguous(blocks, parts);
         blocks.add(parts, quantizable);
       } catch (RuntimeException | Error e) {
-        release(parts);
+        BlockPool.release(parts);
         throw e;
       }
     }
-    if (!blocks.holdsWindows(boundaries, length())) {
+    if (!blocks.holdsWindows(length())) {
       throw SnapshotHeader.RESIDUAL.invalid(
           "lacks what a token behind its %d reads".formatted(length()));
     }
@@ -106,19 +108,11 @@ final class CacheRestorer {
   /** Rejects gaps: layers evict only their first blocks, and retain all that follow. */
   private void requireContiguous(BlockTable blocks, Block[] parts) {
     for (int i = 0; i < parts.length; i++) {
-      int layer = groups.get(i).layer(0);
-      boolean retainsEarlier = blocks.ofLayer(layer).evicted() < blocks.count();
+      boolean retainsEarlier = blocks.evicted(i) < blocks.count();
       if (parts[i] == null && (retainsEarlier || !groups.get(i).isBounded())) {
         throw SnapshotHeader.RESIDUAL.invalid(
-            "lacks block %d of layer %d, which it needs".formatted(blocks.count(), layer));
-      }
-    }
-  }
-
-  private static void release(Block[] parts) {
-    for (Block part : parts) {
-      if (part != null) {
-        part.release();
+            "lacks block %d of layer %d, which it needs"
+                .formatted(blocks.count(), groups.get(i).layer(0)));
       }
     }
   }

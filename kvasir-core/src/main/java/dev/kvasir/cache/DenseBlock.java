@@ -88,7 +88,8 @@ final class DenseBlock implements Block {
     }
     this.layers = new DenseRows[shape.layers()];
     for (int index = 0; index < layers.length; index++) {
-      layers[index] = new DenseRows(keys, values, row(group.layer(index), 0, 0), capacity);
+      int first = row(group.layer(index), 0, 0);
+      layers[index] = new DenseRows(keys, values, shape.valueDim(), first, capacity);
     }
   }
 
@@ -108,42 +109,30 @@ final class DenseBlock implements Block {
         memory -> memory.adopt(numbers));
   }
 
-  /**
-   * Creates a whole block with the first tokens of another one, as attention used them.
-   *
-   * @param pool the pool that its bytes were acquired from
-   */
-  static DenseBlock expanded(
-      Kernels kernels,
-      Block block,
-      int tokens,
-      LayerGroup group,
-      Precision precision,
-      MemoryPool pool) {
-    DenseBlock dense = new DenseBlock(group, KvCache.TOKENS_PER_PAGE, precision, pool);
-    CacheShape shape = group.shape();
+  /** Stores the first tokens of another block, as attention used them. */
+  void storeExpanded(Kernels kernels, Block block, int tokens) {
     int keyDim = shape.keyDim();
     int valueDim = shape.storedValueDim();
     int keyStride = shape.kvHeads() * keyDim;
     int valueStride = shape.kvHeads() * valueDim;
     float[] head = new float[KvCache.TOKENS_PER_PAGE * Math.max(keyDim, valueDim)];
-    float[] keys = new float[tokens * keyStride];
-    float[] values = new float[tokens * valueStride];
+    float[] keyVectors = new float[tokens * keyStride];
+    float[] valueVectors = new float[tokens * valueStride];
     for (int index = 0; index < group.count(); index++) {
       int layer = group.layer(index);
       for (int h = 0; h < shape.kvHeads(); h++) {
-        block.expandKeys(kernels, layer, h, tokens, head);
-        spread(head, keyDim, tokens, keys, h * keyDim, keyStride);
+        block.view(layer).expandKeys(kernels, h, tokens, head);
+        spread(head, keyDim, tokens, keyVectors, h * keyDim, keyStride);
         if (valueDim > 0) {
-          block.expandValues(kernels, layer, h, tokens, head);
-          spread(head, valueDim, tokens, values, h * valueDim, valueStride);
+          block.view(layer).expandValues(kernels, h, tokens, head);
+          spread(head, valueDim, tokens, valueVectors, h * valueDim, valueStride);
         }
       }
       for (int token = 0; token < tokens; token++) {
-        dense.store(layer, token, token, keys, token * keyStride, values, token * valueStride);
+        int k = token * keyStride;
+        store(layer, token, token, keyVectors, k, valueVectors, token * valueStride);
       }
     }
-    return dense;
   }
 
   /** Copies the vectors of one head into those of all heads, token by token. */
@@ -153,7 +142,8 @@ final class DenseBlock implements Block {
     }
   }
 
-  DenseRows rows(int layer) {
+  @Override
+  public DenseRows view(int layer) {
     return layers[group.indexOf(layer)];
   }
 
@@ -224,24 +214,6 @@ final class DenseBlock implements Block {
 
   private int row(int layer, int head, int token) {
     return (group.indexOf(layer) * shape.kvHeads() + head) * capacity + token;
-  }
-
-  @Override
-  public void expandKeys(Kernels kernels, int layer, int kvHead, int tokens, float[] out) {
-    kernels.expand(keys, row(layer, kvHead, 0), tokens, out, 0);
-  }
-
-  @Override
-  public void expandValues(Kernels kernels, int layer, int kvHead, int tokens, float[] out) {
-    if (!shape.hasValuesInKeys()) {
-      kernels.expand(values, row(layer, kvHead, 0), tokens, out, 0);
-      return;
-    }
-    float[] key = new float[shape.keyDim()];
-    for (int token = 0; token < tokens; token++) {
-      kernels.expand(keys, row(layer, kvHead, token), 1, key, 0);
-      System.arraycopy(key, 0, out, token * shape.valueDim(), shape.valueDim());
-    }
   }
 
   /**

@@ -1,29 +1,19 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.Page;
-import dev.kvasir.kernel.Kernels;
-import java.util.List;
+import dev.kvasir.codec.SequenceObserver;
 
 /**
  * The KV cache of one sequence: the keys and values of every layer and position, except those
  * evicted from a layer's sliding window. A step appends positions layer by layer; they count only
  * after {@link #advance} or {@link #commit}.
+ *
+ * <p>{@link CacheContents} is the role of a cache that is stored or reported, {@link #observer}
+ * that of a cache that learns from a running step.
  */
-public interface KvCache extends AutoCloseable {
+public interface KvCache extends CacheContents, AutoCloseable {
   /** Maximum tokens of a block. */
   int TOKENS_PER_PAGE = Page.TOKENS;
-
-  /** Returns the number of positions that every layer holds. */
-  int length();
-
-  /**
-   * Pins the pages for reading: until the matching {@link #unpin}, no other thread requantizes them
-   * to free memory. Calls nest.
-   */
-  void pin();
-
-  /** Undoes one {@link #pin}, on the same thread. */
-  void unpin();
 
   /**
    * Allocates memory for {@code length} positions, and no more than that.
@@ -84,32 +74,8 @@ public interface KvCache extends AutoCloseable {
    */
   int maxQueryRows();
 
-  /** Returns whether the cache uses {@link #observe(int, int)}. */
-  boolean observesTokens();
-
-  /** Reports the token at a position, before any of its vectors are appended. */
-  void observe(int position, int token);
-
-  /** Returns whether the cache uses {@link #observe(int, int, float[], int)}. */
-  boolean observesQueries();
-
-  /** Reports a query before it attends. Methods may quantize according to the queries. */
-  void observe(int layer, int position, float[] queries, int at);
-
-  /**
-   * Returns for how many queries, its own included, a token's attention mass counts; 0 if {@link
-   * #observeAttention} is not used.
-   */
-  int attentionHorizon();
-
-  /**
-   * Reports the attention that a query gives to the residual tokens up to itself. Methods may
-   * quantize according to this attention mass. It counts once the query's position is committed.
-   *
-   * @param from position of the first token; the last one is the query's own
-   * @param weights (count) in units of 2^-18, summed over the query heads that share the KV head
-   */
-  void observeAttention(int layer, int kvHead, int from, int[] weights, int count);
+  /** Returns what observes the tokens, queries and attention mass of this sequence's steps. */
+  SequenceObserver observer();
 
   /**
    * Returns the largest number of positions, up to {@code length}, that {@link #truncate} can
@@ -147,12 +113,6 @@ public interface KvCache extends AutoCloseable {
    */
   KvCache fork();
 
-  /**
-   * Returns a snapshot of the whole cache for storage. It is valid until the cache changes, and
-   * must not be taken while quantization is deferred.
-   */
-  CacheSnapshot snapshot();
-
   /** Returns the block that a position belongs to. */
   int blockOf(int position);
 
@@ -160,29 +120,11 @@ public interface KvCache extends AutoCloseable {
   int firstPosition(int block);
 
   /**
-   * Returns a layer's page of a block, to compute on in quantized form; null if the block is dense.
+   * Returns a layer's keys and values in a block.
+   *
+   * @throws IllegalStateException if the layer has evicted the block
    */
-  Page page(int layer, int block);
-
-  /**
-   * Returns a layer's vectors of a dense block as they are stored; null if the block is quantized.
-   */
-  DenseRows denseRows(int layer, int block);
-
-  /** Writes the first {@code tokens} keys of a block as floats. */
-  void expandKeys(Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out);
-
-  /** Writes the first {@code tokens} values of a block as floats. */
-  void expandValues(Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out);
-
-  /** Returns the time that this sequence has spent on quantization; a fork starts at zero. */
-  QuantizationTime quantizationTime();
-
-  /** Returns the bytes allocated for this cache now, shared ones included. */
-  CacheBytes bytes();
-
-  /** Returns its tokens from first to last, grouped by representation. */
-  List<CacheRun> runs();
+  BlockView view(int layer, int block);
 
   @Override
   void close();

@@ -79,6 +79,11 @@ final class LayerGroups {
     return groups.stream().noneMatch(LayerGroup::isBounded);
   }
 
+  /** Returns whether a layer evicts tokens that have left its window. */
+  boolean isBounded(int layer) {
+    return groups.get(groupOf[layer]).isBounded();
+  }
+
   boolean quantizes(int layer) {
     return groups.get(groupOf[layer]).quantizes();
   }

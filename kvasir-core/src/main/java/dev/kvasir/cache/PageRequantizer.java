@@ -1,5 +1,6 @@
 package dev.kvasir.cache;
 
+import dev.kvasir.codec.Page;
 import dev.kvasir.codec.RequantizeScope;
 import dev.kvasir.codec.RequantizingSequence;
 import java.util.ArrayList;
@@ -68,6 +69,28 @@ final class PageRequantizer {
       }
     }
     return !tooWide(levels).isEmpty();
+  }
+
+  /**
+   * Returns how many of the next {@code tokens} fit into one step, if all pages become as narrow as
+   * they can.
+   *
+   * @param length committed positions
+   * @param quantized quantized blocks
+   * @param quantizable dense blocks that can be quantized before the step
+   */
+  int stepCapacity(int length, int tokens, int quantized, int quantizable) {
+    BlockBoundaries boundaries = blocks.pool().boundaries();
+    int end = blocks.count();
+    int reserved = boundaries.firstPosition(end);
+    long dense = blocks.denseBytes() - budget.denseBytes((long) quantizable * Page.TOKENS);
+    while (boundaries.firstPosition(end) < length + (long) tokens
+        && budget.fits(
+            quantized + quantizable,
+            dense + budget.denseBytes(boundaries.firstPosition(end + 1) - reserved))) {
+      end++;
+    }
+    return Math.min(tokens, boundaries.firstPosition(end) - length);
   }
 
   private PageLevels[] levels(int quantized, long dense) {

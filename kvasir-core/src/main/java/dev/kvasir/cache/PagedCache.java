@@ -2,20 +2,17 @@ package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.PageReader;
-import dev.kvasir.codec.QuantizationBatch;
 import dev.kvasir.codec.RequantizingCodec;
 import dev.kvasir.codec.RequantizingSequence;
 import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.SequenceObserver;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
-import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.MemoryFullException;
 import dev.kvasir.memory.MemoryPool;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -27,32 +24,25 @@ import java.util.List;
  *          | sinks  | quantized ... quantized | dense ... dense, the last filling |
  * </pre>
  *
- * A dense block is quantized, in all layers at once, when at least {@code window} tokens follow it.
- * Codecs may ask for several blocks at a time. The tokens of a running step are therefore always
- * read in full precision.
+ * Blocks are quantized once they leave the {@link ResidualWindow}, between steps. The tokens of a
+ * running step are therefore always read in full precision.
  *
  * <p>Layers with a sliding window retain only that window and evict earlier blocks ({@link
  * LayerGroup}).
  */
 public final class PagedCache implements KvCache {
-  private final CacheShape shape;
   private final CacheConfig config;
   private final BlockBoundaries boundaries;
-  private final int sinkBlocks;
   private final SequenceCodec codec; // null if nothing is quantized
   private final BlockTable blocks;
+  private final ResidualWindow window;
   private final PageRequantizer requantizer; // null without a budget
   private final RequantizablePages requantizable; // null if pages are never requantized for others
-  private final MemoryPool pool;
-  private final int blocksTogether;
-  private final boolean readsPromptsAsStored;
-  private final int rowsTogether;
+  private final boolean prefillsOnStoredPages;
+  private final int maxQueryRows;
   private UncheckedBlocks unchecked; // null once every block has been checked
   private int length;
-  private int quantizedEnd; // earlier blocks are sinks or quantized
   private boolean quantizationDeferred;
-  private long learnNanos;
-  private long quantizeNanos;
   private boolean closed;
 
   /** Creates a cache without a memory limit. */
@@ -65,54 +55,38 @@ public final class PagedCache implements KvCache {
    */
   public PagedCache(CacheShape shape, CacheConfig config, MemoryPool pool) {
     this(
-        shape,
         config,
-        pool,
         config.codec().map(made -> made.newSequence(pool)).orElse(null),
         budget(shape, config),
-        newBlocks(shape, config, pool));
+        new BlockTable(new BlockPool(shape, config, pool)));
   }
 
   private static PageBudget budget(CacheShape shape, CacheConfig config) {
     return config.budget().map(any -> new PageBudget(shape, config).requireCapacity()).orElse(null);
   }
 
-  private static BlockTable newBlocks(CacheShape shape, CacheConfig config, MemoryPool pool) {
-    LayerGroups groups = LayerGroups.of(shape, config);
-    return new BlockTable(groups, config.precision(), pool, config.codec().orElse(null));
-  }
-
   private PagedCache(
-      CacheShape shape,
-      CacheConfig config,
-      MemoryPool pool,
-      SequenceCodec codec,
-      PageBudget budget,
-      BlockTable blocks) {
-    this.shape = shape;
+      CacheConfig config, SequenceCodec codec, PageBudget budget, BlockTable blocks) {
     this.config = config;
-    this.pool = pool;
     this.codec = codec;
     this.blocks = blocks;
-    this.boundaries = new BlockBoundaries(config.sinks());
-    this.sinkBlocks = boundaries.sinkBlocks();
-    this.blocksTogether = config.codec().map(PageCodec::blocksPerGroup).orElse(1);
-    this.readsPromptsAsStored =
-        config
-            .codec()
-            .map(PageCodec::prefersQuantizedPrefill)
-            .orElse(config.precision() != Precision.F32);
-    this.rowsTogether = config.codec().map(PageCodec::maxQueryRows).orElse(PageReader.PREFILL_ROWS);
-    this.quantizedEnd = sinkBlocks;
+    this.boundaries = blocks.pool().boundaries();
+    PageCodec pageCodec = config.codec().orElse(null);
+    this.prefillsOnStoredPages =
+        pageCodec == null
+            ? config.precision() != Precision.F32
+            : pageCodec.prefersQuantizedPrefill();
+    this.maxQueryRows = pageCodec == null ? PageReader.PREFILL_ROWS : pageCodec.maxQueryRows();
     this.requantizer =
         budget == null ? null : new PageRequantizer(budget, (RequantizingSequence) codec, blocks);
+    this.window = new ResidualWindow(config, blocks, codec, requantizer);
     this.requantizable =
-        budget == null && config.codec().orElse(null) instanceof RequantizingCodec requantizing
+        budget == null && pageCodec instanceof RequantizingCodec requantizing
             ? new RequantizablePages(
                 requantizing, (RequantizingSequence) codec, blocks, this::isIntact)
             : null;
     if (requantizable != null) {
-      pool.register(requantizable);
+      blocks.pool().memory().register(requantizable);
     }
   }
 
@@ -154,7 +128,7 @@ public final class PagedCache implements KvCache {
       if (requantizer != null && wanted > firstPosition(blocks.count())) {
         ensureCapacity(wanted);
       }
-      allocateBlocks(wanted);
+      blocks.allocate(length, wanted, window.begin());
     } catch (MemoryFullException e) {
       throw new CacheFullException(
           "the cache cannot take %d tokens after %d: %s"
@@ -184,48 +158,6 @@ public final class PagedCache implements KvCache {
     }
   }
 
-  /**
-   * Allocates the missing blocks. If a fork shares the block of the next token, this sequence gets
-   * a copy of it. If the pool is too full for the copy and the fork has been closed meanwhile, none
-   * is needed.
-   */
-  private void allocateBlocks(int wanted) {
-    int next = blockOf(length);
-    boolean copies = next < blocks.count() && blocks.isShared(next);
-    try {
-      allocateBlocks(wanted, copies ? next : -1);
-    } catch (MemoryFullException e) {
-      if (!copies || blocks.isShared(next)) {
-        throw e;
-      }
-      allocateBlocks(wanted, -1);
-    }
-  }
-
-  /**
-   * @param copied a shared block that this sequence must copy; -1 for none
-   */
-  private void allocateBlocks(int wanted, int copied) {
-    int missing = 0;
-    while (firstPosition(blocks.count() + missing) < wanted) {
-      missing++;
-    }
-    if (copied < 0 && missing == 0) {
-      return;
-    }
-    int blockCount = blocks.count();
-    int[] tokens = new int[missing];
-    for (int i = 0; i < missing; i++) {
-      tokens[i] = boundaries.capacity(blockCount + i);
-    }
-    blocks.allocate(copied, tokens, quantizable(blockCount + missing) - quantizable(blockCount));
-  }
-
-  /** Returns how many of the first {@code count} blocks are dense and will be quantized. */
-  private int quantizable(int count) {
-    return codec == null ? 0 : Math.max(0, count - quantizedEnd);
-  }
-
   /** Requantizes pages until the coming dense blocks fit next to them. */
   private void ensureCapacity(int wanted) {
     PageBudget budget = requantizer.budget();
@@ -235,14 +167,11 @@ public final class PagedCache implements KvCache {
     int added = firstPosition(blockOf(wanted - 1) + 1) - firstPosition(blocks.count());
     long addedBytes = budget.denseBytes(added);
     if (quantizationDeferred
-        && requantizer.mustRequantizeFor(quantizedBlocks(), blocks.denseBytes() + addedBytes)) {
-      quantizeBehindWindow();
+        && requantizer.mustRequantizeFor(
+            window.quantizedBlocks(), blocks.denseBytes() + addedBytes)) {
+      window.quantize(length);
     }
-    requantizer.fit(quantizedBlocks(), blocks.denseBytes() + addedBytes);
-  }
-
-  private int quantizedBlocks() {
-    return quantizedEnd - sinkBlocks;
+    requantizer.fit(window.quantizedBlocks(), blocks.denseBytes() + addedBytes);
   }
 
   @Override
@@ -256,19 +185,8 @@ public final class PagedCache implements KvCache {
     if (requantizer == null) {
       return tokens;
     }
-    PageBudget budget = requantizer.budget();
-    int quantizableBlocks = quantizationDeferred ? endOfQuantizable() - quantizedEnd : 0;
-    int reserved = firstPosition(blocks.count());
-    long dense =
-        blocks.denseBytes() - budget.denseBytes((long) quantizableBlocks * TOKENS_PER_PAGE);
-    int end = blocks.count();
-    while (firstPosition(end) < length + (long) tokens
-        && budget.fits(
-            quantizedBlocks() + quantizableBlocks,
-            dense + budget.denseBytes(firstPosition(end + 1) - reserved))) {
-      end++;
-    }
-    return Math.min(tokens, firstPosition(end) - length);
+    int quantizable = quantizationDeferred ? window.quantizableBlocks(length) : 0;
+    return requantizer.stepCapacity(length, tokens, window.quantizedBlocks(), quantizable);
   }
 
   @Override
@@ -282,7 +200,7 @@ public final class PagedCache implements KvCache {
     }
     int block = blockOf(position);
     int token = position - firstPosition(block);
-    blocks.append(layer, block, token, position, keys, keysAt, values, valuesAt);
+    blocks.dense(layer, block).store(layer, token, position, keys, keysAt, values, valuesAt);
   }
 
   @Override
@@ -307,10 +225,8 @@ public final class PagedCache implements KvCache {
     }
     pin();
     try {
-      if (codec != null) {
-        quantizeBehindWindow();
-      }
-      blocks.evict(boundaries, length);
+      window.quantize(length);
+      blocks.evict(length);
     } finally {
       unpin();
     }
@@ -318,77 +234,7 @@ public final class PagedCache implements KvCache {
 
   @Override
   public boolean mustQuantize() {
-    return codec != null && !quantizationDeferred && endOfQuantizable() > quantizedEnd;
-  }
-
-  /** Returns the first block that may not be quantized yet. */
-  private int endOfQuantizable() {
-    int end = quantizedEnd;
-    while (firstPosition(end + blocksTogether) + (long) config.window() <= length) {
-      end += blocksTogether;
-    }
-    return end;
-  }
-
-  private void quantizeBehindWindow() {
-    int end = endOfQuantizable();
-    if (end == quantizedEnd) {
-      return;
-    }
-    long begin = System.nanoTime();
-    if (blocks.groups().anyQuantizes()) {
-      codec.learn(new Run(quantizedEnd, end - quantizedEnd));
-    }
-    long learned = System.nanoTime();
-    long requantizedBefore = requantizeNanos();
-    quantizeUpTo(end);
-    learnNanos += learned - begin;
-    quantizeNanos += System.nanoTime() - learned - (requantizeNanos() - requantizedBefore);
-  }
-
-  private long requantizeNanos() {
-    return requantizer == null ? 0 : requantizer.nanos();
-  }
-
-  private void quantizeUpTo(int end) {
-    while (quantizedEnd < end) {
-      blocks.quantize(quantizedEnd, firstPosition(quantizedEnd), codec);
-      quantizedEnd++;
-      if (requantizer != null) {
-        requantizer.fit(quantizedBlocks(), blocks.denseBytes());
-      }
-    }
-  }
-
-  /** The dense blocks from {@code first} on, before they are quantized. */
-  private final class Run implements QuantizationBatch {
-    private final int first;
-    private final int blockCount;
-
-    Run(int first, int blockCount) {
-      this.first = first;
-      this.blockCount = blockCount;
-    }
-
-    @Override
-    public int position() {
-      return firstPosition(first);
-    }
-
-    @Override
-    public int blocks() {
-      return blockCount;
-    }
-
-    @Override
-    public boolean quantizes(int layer) {
-      return blocks.groups().quantizes(layer);
-    }
-
-    @Override
-    public void readBlock(int layer, int block, float[] keys, float[] values) {
-      blocks.expandLayer(first + block, layer, keys, values);
-    }
+    return !quantizationDeferred && window.quantizableBlocks(length) > 0;
   }
 
   @Override
@@ -400,51 +246,18 @@ public final class PagedCache implements KvCache {
 
   @Override
   public boolean prefillsOnStoredPages() {
-    return readsPromptsAsStored;
+    return prefillsOnStoredPages;
   }
 
   @Override
   public int maxQueryRows() {
-    return rowsTogether;
+    return maxQueryRows;
   }
 
   @Override
-  public boolean observesTokens() {
-    return codec != null && codec.observesTokens();
-  }
-
-  @Override
-  public void observe(int position, int token) {
+  public SequenceObserver observer() {
     checkOpen();
-    if (codec != null) {
-      codec.observe(position, token);
-    }
-  }
-
-  @Override
-  public boolean observesQueries() {
-    return codec != null && codec.observesQueries();
-  }
-
-  @Override
-  public void observe(int layer, int position, float[] queries, int at) {
-    checkOpen();
-    if (codec != null) {
-      codec.observe(layer, position, queries, at);
-    }
-  }
-
-  @Override
-  public int attentionHorizon() {
-    return codec == null ? 0 : codec.attentionHorizon();
-  }
-
-  @Override
-  public void observeAttention(int layer, int kvHead, int from, int[] weights, int count) {
-    checkOpen();
-    if (codec != null) {
-      codec.observeAttention(layer, kvHead, from, weights, count);
-    }
+    return codec == null ? SequenceObserver.NONE : codec;
   }
 
   /**
@@ -457,7 +270,7 @@ public final class PagedCache implements KvCache {
       throw new IllegalArgumentException(
           "length is %d; expected 0 to %d".formatted(wanted, length));
     }
-    return blocks.holdsWindows(boundaries, wanted) ? wanted : 0;
+    return blocks.holdsWindows(wanted) ? wanted : 0;
   }
 
   @Override
@@ -478,14 +291,14 @@ public final class PagedCache implements KvCache {
   }
 
   private void truncateTo(int wanted) {
-    int retained = wanted == 0 ? 0 : blockOf(wanted - 1) + 1;
+    int retained = boundaries.blocks(wanted);
     length = wanted;
-    quantizedEnd = Math.min(quantizedEnd, Math.max(retained, sinkBlocks));
-    blocks.truncate(retained, quantizable(retained));
+    window.moveBack(retained);
+    blocks.truncate(retained, window.begin());
     boolean dequantizes =
         retained > 0 && wanted < firstPosition(retained) && blocks.isQuantized(retained - 1);
     if (requantizer != null) {
-      int quantized = dequantizes ? quantizedBlocks() - 1 : quantizedBlocks();
+      int quantized = window.quantizedBlocks() - (dequantizes ? 1 : 0);
       long added = dequantizes ? requantizer.budget().denseBytes(TOKENS_PER_PAGE) : 0;
       requantizer.restart(quantized, blocks.denseBytes() + added);
     }
@@ -493,9 +306,9 @@ public final class PagedCache implements KvCache {
       dequantize(retained - 1);
     } else if (wanted > 0 && wanted < firstPosition(retained)) {
       // If no layer is quantized, a block behind the window is still in full precision.
-      quantizedEnd = Math.min(quantizedEnd, Math.max(retained - 1, sinkBlocks));
+      window.moveBack(retained - 1);
     }
-    if (!blocks.holdsWindows(boundaries, length)) {
+    if (!blocks.holdsWindows(length)) {
       truncateTo(0);
     } else if (codec != null) {
       codec.truncate(length);
@@ -504,10 +317,10 @@ public final class PagedCache implements KvCache {
 
   /** Dequantizes a page that was cut, since it must take tokens again. */
   private void dequantize(int block) {
-    quantizedEnd = block;
+    window.setBegin(block);
     if (!blocks.dequantize(block, length - firstPosition(block))) {
       length = firstPosition(block);
-      blocks.truncate(block, quantizable(block));
+      blocks.truncate(block, block);
     }
   }
 
@@ -515,18 +328,15 @@ public final class PagedCache implements KvCache {
   public KvCache fork() {
     checkOpen();
     // Memory that was reserved and never filled is not worth sharing.
-    int blockCount = length == 0 ? 0 : blockOf(length - 1) + 1;
-    BlockTable shared = shared(blockCount);
+    BlockTable shared = shared(boundaries.blocks(length));
     PagedCache fork =
         new PagedCache(
-            shape,
             config,
-            pool,
             codec == null ? null : codec.fork(),
             requantizer == null ? null : requantizer.budget(),
             shared);
     fork.length = length;
-    fork.quantizedEnd = quantizedEnd;
+    fork.window.setBegin(window.begin());
     fork.quantizationDeferred = quantizationDeferred;
     fork.unchecked = unchecked == null ? null : unchecked.share();
     return fork;
@@ -534,7 +344,7 @@ public final class PagedCache implements KvCache {
 
   private BlockTable shared(int blockCount) {
     try {
-      return blocks.share(blockCount, quantizable(blockCount));
+      return blocks.share(blockCount, window.begin());
     } catch (MemoryFullException e) {
       throw new CacheFullException(
           "a sequence of %d tokens cannot be forked: %s".formatted(length, e.getMessage()));
@@ -545,13 +355,12 @@ public final class PagedCache implements KvCache {
   public CacheSnapshot snapshot() {
     checkOpen();
     checkBlocks();
-    int whole = codec == null ? wholeDenseBlocks() : quantizedBlocks();
+    int whole =
+        codec == null
+            ? Math.max(0, length - config.sinks()) / TOKENS_PER_PAGE
+            : window.quantizedBlocks();
     byte[] state = codec == null ? new byte[0] : codec.serializeState();
     return new LiveSnapshot(config, blocks, length, whole, state);
-  }
-
-  private int wholeDenseBlocks() {
-    return Math.max(0, length - config.sinks()) / TOKENS_PER_PAGE;
   }
 
   /**
@@ -564,14 +373,12 @@ public final class PagedCache implements KvCache {
    */
   public static PagedCache restore(
       CacheShape shape, CacheConfig config, MemoryPool pool, CacheSnapshot snapshot) {
-    CacheRestorer restorer =
-        new CacheRestorer(LayerGroups.of(shape, config), config, pool, snapshot);
+    BlockPool blockPool = new BlockPool(shape, config, pool);
+    CacheRestorer restorer = new CacheRestorer(blockPool, config, snapshot);
     PageBudget budget = budget(shape, config);
     try {
-      PagedCache cache =
-          new PagedCache(
-              shape, config, pool, restorer.codec(), budget, newBlocks(shape, config, pool));
-      return cache.restoreFrom(restorer);
+      return new PagedCache(config, restorer.codec(), budget, new BlockTable(blockPool))
+          .restoreFrom(restorer);
     } catch (MemoryFullException e) {
       throw new CacheFullException(
           "a stored sequence of %d tokens cannot be held: %s"
@@ -584,7 +391,9 @@ public final class PagedCache implements KvCache {
     try {
       restorer.fill(blocks, codec);
       length = restorer.length();
-      quantizedEnd = codec == null ? quantizedEnd : restorer.wholeEnd();
+      if (codec != null) {
+        window.setBegin(restorer.wholeEnd());
+      }
       unchecked = restorer.unchecked();
       return this;
     } catch (RuntimeException | Error e) {
@@ -596,35 +405,8 @@ public final class PagedCache implements KvCache {
   }
 
   @Override
-  public Page page(int layer, int block) {
+  public BlockView view(int layer, int block) {
     checkOpen();
-    checkBlocks();
-    return blocks.get(layer, block) instanceof QuantizedBlock quantized
-        ? quantized.page(layer)
-        : null;
-  }
-
-  @Override
-  public DenseRows denseRows(int layer, int block) {
-    checkOpen();
-    return requireBlock(layer, block) instanceof DenseBlock dense ? dense.rows(layer) : null;
-  }
-
-  @Override
-  public void expandKeys(
-      Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
-    checkOpen();
-    requireBlock(layer, block).expandKeys(kernels, layer, kvHead, tokens, out);
-  }
-
-  @Override
-  public void expandValues(
-      Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
-    checkOpen();
-    requireBlock(layer, block).expandValues(kernels, layer, kvHead, tokens, out);
-  }
-
-  private Block requireBlock(int layer, int block) {
     checkBlocks();
     Block found = blocks.get(layer, block);
     if (found == null) {
@@ -632,12 +414,12 @@ public final class PagedCache implements KvCache {
           "layer %d is read at position %d; it holds what follows %d"
               .formatted(layer, firstPosition(block), firstRetained(layer)));
     }
-    return found;
+    return found.view(layer);
   }
 
   @Override
   public int firstRetained(int layer) {
-    return firstPosition(blocks.ofLayer(layer).evicted());
+    return firstPosition(blocks.evicted(blocks.groups().of(layer)));
   }
 
   @Override
@@ -647,7 +429,7 @@ public final class PagedCache implements KvCache {
 
   @Override
   public boolean evicts(int layer) {
-    return blocks.ofLayer(layer).group().isBounded();
+    return blocks.groups().isBounded(layer);
   }
 
   @Override
@@ -658,46 +440,23 @@ public final class PagedCache implements KvCache {
           "layer %d cannot evict %d of %d tokens".formatted(layer, position, length));
     }
     if (position > 0) {
-      blocks.ofLayer(layer).evict(blockOf(position - 1) + 1);
+      blocks.evict(blocks.groups().of(layer), blockOf(position - 1) + 1);
     }
   }
 
   @Override
   public QuantizationTime quantizationTime() {
-    return new QuantizationTime(learnNanos, quantizeNanos, requantizeNanos());
+    return window.time();
   }
 
   @Override
   public CacheBytes bytes() {
-    return blocks.bytes(sinkBlocks, codec == null ? 0 : codec.tableBytes());
+    return new BlockStatistics(blocks).bytes(codec == null ? 0 : codec.tableBytes());
   }
 
   @Override
   public List<CacheRun> runs() {
-    List<CacheRun> runs = new ArrayList<>();
-    for (int block = 0; firstPosition(block) < length; block++) {
-      CacheRun run = run(block);
-      if (!runs.isEmpty() && runs.getLast().isLike(run)) {
-        runs.add(runs.removeLast().and(run.tokens()));
-      } else {
-        runs.add(run);
-      }
-    }
-    return runs;
-  }
-
-  private CacheRun run(int block) {
-    int tokens = boundaries.tokens(block, length);
-    double values = (double) boundaries.capacity(block) * shape.valuesPerToken();
-    CacheBytes bytes = blocks.bytesOf(block);
-    if (block >= sinkBlocks && block < quantizedEnd && blocks.groups().anyQuantizes()) {
-      double width = 8 * bytes.codes() / values;
-      double bits = width + 8 * (bytes.scales() + bytes.window()) / values;
-      return new CacheRun(tokens, width, bits, CacheRun.Kind.PAGES);
-    }
-    CacheRun.Kind kind = block < sinkBlocks ? CacheRun.Kind.SINKS : CacheRun.Kind.WINDOW;
-    double bits = 8 * bytes.window() / values;
-    return new CacheRun(tokens, bits, bits, kind);
+    return new BlockStatistics(blocks).runs(length, window.begin());
   }
 
   private void checkOpen() {
@@ -714,7 +473,7 @@ public final class PagedCache implements KvCache {
     closed = true;
     length = 0;
     if (requantizable != null) {
-      pool.unregister(requantizable);
+      blocks.pool().memory().unregister(requantizable);
     }
     pin(); // another thread may be requantizing its pages
     try {

@@ -1,9 +1,7 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.Page;
-import dev.kvasir.codec.PageWorkspace;
 import dev.kvasir.codec.RequantizingSequence;
-import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.memory.SharedArena;
 import java.util.Arrays;
@@ -41,17 +39,12 @@ final class QuantizedBlock implements Block {
   }
 
   @Override
-  public void expandKeys(Kernels kernels, int layer, int kvHead, int tokens, float[] out) {
-    page(layer).dequantizeKeys(new PageWorkspace(kernels), kvHead, tokens, out);
-  }
-
-  @Override
-  public void expandValues(Kernels kernels, int layer, int kvHead, int tokens, float[] out) {
-    page(layer).dequantizeValues(new PageWorkspace(kernels), kvHead, tokens, out);
+  public SharedPage view(int layer) {
+    return pages[group.indexOf(layer)];
   }
 
   Page page(int layer) {
-    return pages[group.indexOf(layer)].page();
+    return view(layer).page();
   }
 
   /**
@@ -60,8 +53,8 @@ final class QuantizedBlock implements Block {
    * @param pool counts both pages for a moment
    */
   void requantize(RequantizingSequence codec, int layer, int level, MemoryPool pool) {
-    SharedPage wide = pages[group.indexOf(layer)];
-    long maxBytes = wide.page().codeBytes() + wide.page().scaleBytes();
+    SharedPage wide = view(layer);
+    long maxBytes = wide.bytes();
     pool.overdraw(maxBytes);
     SharedArena memory = new SharedArena(pool, maxBytes);
     try {
@@ -75,10 +68,8 @@ final class QuantizedBlock implements Block {
 
   /** Returns the bytes of a layer's page that become free if this sequence releases it. */
   long freeableBytes(int layer) {
-    Page page = page(layer);
-    return pages[group.indexOf(layer)].refCount().isShared()
-        ? 0
-        : page.codeBytes() + page.scaleBytes();
+    SharedPage page = view(layer);
+    return page.refCount().isShared() ? 0 : page.bytes();
   }
 
   private Stream<Page> pages() {

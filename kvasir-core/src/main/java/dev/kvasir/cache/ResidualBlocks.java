@@ -27,7 +27,7 @@ final class ResidualBlocks {
     this.boundaries = new BlockBoundaries(config.sinks());
     this.length = length;
     int first = boundaries.sinkBlocks();
-    int end = length == 0 ? 0 : boundaries.blockOf(length - 1) + 1;
+    int end = boundaries.blocks(length);
     this.blocks = IntStream.range(0, end).filter(i -> i < first || i >= first + whole).toArray();
   }
 

@@ -1,15 +1,15 @@
 package dev.kvasir.chat;
 
 import dev.kvasir.cache.CacheBytes;
+import dev.kvasir.cache.CacheContents;
 import dev.kvasir.cache.CacheRun;
-import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
 import java.util.List;
 
 /** A snapshot of the memory of one sequence. */
 public record CacheUsage(int tokens, CacheBytes bytes, List<CacheRun> runs) {
   /** Takes a snapshot of a cache that the caller may use. */
-  public static CacheUsage of(KvCache cache) {
+  public static CacheUsage of(CacheContents cache) {
     cache.pin();
     try {
       return new CacheUsage(cache.length(), cache.bytes(), cache.runs());

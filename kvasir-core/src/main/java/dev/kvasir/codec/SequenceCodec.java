@@ -6,7 +6,7 @@ import dev.kvasir.memory.SharedArena;
  * The codec of one sequence, with its state, such as patterns or query statistics. A codec without
  * state is a {@link StatelessCodec}.
  */
-public interface SequenceCodec extends AutoCloseable {
+public interface SequenceCodec extends SequenceObserver, AutoCloseable {
   /** Learns from all blocks of a batch before the first of them is quantized. */
   default void learn(QuantizationBatch batch) {}
 
@@ -59,49 +59,6 @@ public interface SequenceCodec extends AutoCloseable {
    * blocks are being quantized.
    */
   byte[] serializeState();
-
-  /** Returns whether {@link #observe(int, int)} should be called. */
-  default boolean observesTokens() {
-    return false;
-  }
-
-  /**
-   * Observes the token at a position. Called by one thread, before any vectors of the token. A
-   * position may repeat after an aborted step.
-   */
-  default void observe(int position, int token) {}
-
-  /** Returns whether {@link #observe(int, int, float[], int)} should be called. */
-  default boolean observesQueries() {
-    return false;
-  }
-
-  /**
-   * Observes the queries of a token. Called for every token and layer before attention, from any
-   * thread for different layers or positions.
-   *
-   * @param queries (queryHeads, keyDim) from {@code at} on, rotated to their position
-   */
-  default void observe(int layer, int position, float[] queries, int at) {}
-
-  /**
-   * Returns for how many queries, including its own, the attention to a token is observed; 0 to
-   * disable.
-   */
-  default int attentionHorizon() {
-    return 0;
-  }
-
-  /**
-   * Observes the attention of a query to residual tokens up to its own position. Positions ascend
-   * for each layer and KV head; different ones may be called from any thread. Observations take
-   * effect at {@link #commit}. After an aborted step, positions repeat.
-   *
-   * @param from position of the first token; the last is the query's own
-   * @param weights (count) probabilities of tokens: each query head's rounded to a multiple of
-   *     2^-18, summed over the heads that share the KV head, in units of 2^-18
-   */
-  default void observeAttention(int layer, int kvHead, int from, int[] weights, int count) {}
 
   /** Commits observations: every layer now has the positions before {@code length}. */
   default void commit(int length) {}

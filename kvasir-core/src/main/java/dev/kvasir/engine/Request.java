@@ -85,8 +85,8 @@ public final class Request {
   public static boolean quantizesByPosition(KvCache cache, boolean defersQuantization) {
     return !defersQuantization
         && cache.prefillsOnStoredPages()
-        && !cache.observesQueries()
-        && cache.attentionHorizon() == 0
+        && !cache.observer().observesQueries()
+        && cache.observer().attentionHorizon() == 0
         && cache.capacity() == Integer.MAX_VALUE;
   }
 

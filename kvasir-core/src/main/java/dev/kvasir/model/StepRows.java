@@ -2,6 +2,7 @@ package dev.kvasir.model;
 
 import dev.kvasir.attention.Attention;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.SequenceObserver;
 import dev.kvasir.engine.Batch;
 import java.util.Arrays;
 
@@ -44,10 +45,10 @@ final class StepRows {
   }
 
   private void observeTokens(int sequence) {
-    KvCache cache = batch.cache(sequence);
-    if (cache.observesTokens()) {
+    SequenceObserver observer = batch.cache(sequence).observer();
+    if (observer.observesTokens()) {
       for (int row = batch.firstRow(sequence); row < batch.endRow(sequence); row++) {
-        cache.observe(batch.position(row), batch.token(row));
+        observer.observe(batch.position(row), batch.token(row));
       }
     }
   }
@@ -87,8 +88,9 @@ final class StepRows {
     KvCache cache = batch.cache(sequence);
     try {
       cache.append(layer, batch.position(row), keys, k, values, v);
-      if (cache.observesQueries()) {
-        cache.observe(layer, batch.position(row), queries, q);
+      SequenceObserver observer = cache.observer();
+      if (observer.observesQueries()) {
+        observer.observe(layer, batch.position(row), queries, q);
       }
     } catch (RuntimeException e) {
       batch.fail(sequence, e);

@@ -140,8 +140,8 @@ class ForkedAttentionTest {
       int position = cache.length();
       cache.reserve(position + 1);
       cache.append(0, position, gaussian(vector), 0, gaussian(vector), 0);
-      if (cache.observesQueries()) {
-        cache.observe(0, position, gaussian(QUERY), 0);
+      if (cache.observer().observesQueries()) {
+        cache.observer().observe(0, position, gaussian(QUERY), 0);
       }
       cache.advance(1);
     }

@@ -99,7 +99,7 @@ class LatentAttentionTest {
     for (int position = 0; position < length; position++) {
       int block = quantized.blockOf(position);
       int token = position - quantized.firstPosition(block);
-      quantized.expandKeys(kernels, 0, 0, block, token + 1, keys);
+      quantized.view(0, block).expandKeys(kernels, 0, token + 1, keys);
       float[] key = Arrays.copyOfRange(keys, token * keyDim, (token + 1) * keyDim);
       cache.append(0, position, key, 0, key, 0);
     }

@@ -188,9 +188,9 @@ class MixedPageAttentionTest {
     for (int b = 0; cache.firstPosition(b) < LENGTH; b++) {
       int first = cache.firstPosition(b);
       int count = Math.min(cache.firstPosition(b + 1), LENGTH) - first;
-      cache.expandKeys(kernels, 0, kvHead, b, count, block);
+      cache.view(0, b).expandKeys(kernels, kvHead, count, block);
       copy(block, count, keys, first);
-      cache.expandValues(kernels, 0, kvHead, b, count, block);
+      cache.view(0, b).expandValues(kernels, kvHead, count, block);
       copy(block, count, values, first);
     }
     double[] q = new double[headDim];

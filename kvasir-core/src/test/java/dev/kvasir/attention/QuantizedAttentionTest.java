@@ -253,7 +253,7 @@ class QuantizedAttentionTest {
     try (KvCache cache = CacheSpec.parse(spec).newCache(new CacheShape(1, 2, headDim))) {
       fill(cache, 2 * headDim, 2 * headDim, group * 2 * headDim);
       int quantized = cache.blockOf(200);
-      assertThat(((PmkvqPage) cache.page(0, quantized)).bits()).isEqualTo(bits);
+      assertThat(((PmkvqPage) cache.view(0, quantized).page()).bits()).isEqualTo(bits);
     }
   }
 
@@ -317,8 +317,8 @@ class QuantizedAttentionTest {
     for (int position = 0; position < LENGTH; position++) {
       cache.reserve(position + 1);
       cache.append(0, position, gaussian(keys), 0, gaussian(values), 0);
-      if (cache.observesQueries()) {
-        cache.observe(0, position, gaussian(queries), 0);
+      if (cache.observer().observesQueries()) {
+        cache.observer().observe(0, position, gaussian(queries), 0);
       }
       if (position % 100 == 99) {
         cache.advance(position + 1 - cache.length());
@@ -336,9 +336,9 @@ class QuantizedAttentionTest {
     for (int b = 0; cache.firstPosition(b) < LENGTH; b++) {
       int first = cache.firstPosition(b);
       int count = Math.min(cache.firstPosition(b + 1), LENGTH) - first;
-      cache.expandKeys(kernels, 0, kvHead, b, count, block);
+      cache.view(0, b).expandKeys(kernels, kvHead, count, block);
       put(block, keys, first, count);
-      cache.expandValues(kernels, 0, kvHead, b, count, block);
+      cache.view(0, b).expandValues(kernels, kvHead, count, block);
       put(block, values, first, count);
     }
     double[] queryOfHead = new double[keyDim];

@@ -277,8 +277,8 @@ class BudgetTest {
       append(cache, cache.capacity(), 1, new Random(1));
       cache.truncate(200);
       append(cache, 300, 50, new Random(2));
-      assertThat(((PmkvqPage) cache.page(0, 1)).bits()).isEqualTo(2);
-      assertThat(((PmkvqPage) cache.page(0, 2)).bits()).isEqualTo(16);
+      assertThat(((PmkvqPage) cache.view(0, 1).page()).bits()).isEqualTo(2);
+      assertThat(((PmkvqPage) cache.view(0, 2).page()).bits()).isEqualTo(16);
     }
   }
 
@@ -293,7 +293,7 @@ class BudgetTest {
   private static int[] widths(KvCache cache) {
     int[] widths = new int[SHAPE.layers()];
     for (int layer = 0; layer < widths.length; layer++) {
-      widths[layer] = ((PmkvqPage) cache.page(layer, 1)).bits();
+      widths[layer] = ((PmkvqPage) cache.view(layer, 1).page()).bits();
     }
     return widths;
   }
@@ -301,7 +301,7 @@ class BudgetTest {
   /** Returns the widths of the quantized blocks, oldest first. */
   private static int[] widthsOfLayer(KvCache cache, int layer) {
     return IntStream.rangeClosed(0, cache.blockOf(Math.max(0, cache.length() - 1)))
-        .mapToObj(block -> cache.page(layer, block))
+        .mapToObj(block -> cache.view(layer, block).page())
         .filter(Objects::nonNull)
         .mapToInt(page -> ((PmkvqPage) page).bits())
         .toArray();
@@ -309,7 +309,7 @@ class BudgetTest {
 
   private static float[] keys(KvCache cache) {
     float[] keys = new float[128 * SHAPE.headDim()];
-    cache.expandKeys(KernelChoice.ofThisProcess().kernels(), 1, 0, 2, 128, keys);
+    cache.view(1, 2).expandKeys(KernelChoice.ofThisProcess().kernels(), 0, 128, keys);
     return keys;
   }
 

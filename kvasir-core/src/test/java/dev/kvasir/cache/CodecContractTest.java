@@ -398,10 +398,10 @@ class CodecContractTest {
         for (int layer = 0; layer < kind.shape().layers(); layer++) {
           float[] keys = vector(random, kind.keyVector());
           cache.append(layer, first + i, keys, 0, vector(random, kind.valueVector()), 0);
-          if (cache.observesQueries()) {
-            cache.observe(layer, first + i, vector(random, kind.keyVector()), 0);
+          if (cache.observer().observesQueries()) {
+            cache.observer().observe(layer, first + i, vector(random, kind.keyVector()), 0);
           }
-          if (cache.attentionHorizon() > 0) {
+          if (cache.observer().attentionHorizon() > 0) {
             observeAttention(kind, cache, layer, first + i);
           }
         }
@@ -414,7 +414,7 @@ class CodecContractTest {
   private static void observeAttention(ShapedSpec kind, KvCache cache, int layer, int position) {
     int[] weights = {position % 50 == 49 ? 100_000 : 100 + position % 7};
     for (int head = 0; head < kind.shape().kvHeads(); head++) {
-      cache.observeAttention(layer, head, position, weights, 1);
+      cache.observer().observeAttention(layer, head, position, weights, 1);
     }
   }
 
@@ -446,7 +446,7 @@ class CodecContractTest {
         cache.firstRetained(layer),
         tokens,
         kind.shape().keyDim(),
-        (block, count, out) -> cache.expandKeys(kernels, layer, head, block, count, out));
+        (block, count, out) -> cache.view(layer, block).expandKeys(kernels, head, count, out));
   }
 
   /** (tokens, valueDim). */
@@ -456,7 +456,7 @@ class CodecContractTest {
         cache.firstRetained(layer),
         tokens,
         kind.shape().valueDim(),
-        (block, count, out) -> cache.expandValues(kernels, layer, head, block, count, out));
+        (block, count, out) -> cache.view(layer, block).expandValues(kernels, head, count, out));
   }
 
   private interface Expansion {

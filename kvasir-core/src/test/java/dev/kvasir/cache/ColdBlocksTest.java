@@ -56,7 +56,7 @@ class ColdBlocksTest {
 
   private static float[] keys(KvCache cache, int block) {
     float[] keys = new float[128 * SHAPE.keyDim()];
-    cache.expandKeys(new ScalarKernels(), 1, 1, block, 128, keys);
+    cache.view(1, block).expandKeys(new ScalarKernels(), 1, 128, keys);
     return keys;
   }
 

@@ -62,9 +62,9 @@ class DenseCacheTest {
     values[7 + VECTOR - 1] = 2;
     cache.append(1, 0, keys, 3, values, 7);
     float[] out = new float[SHAPE.headDim()];
-    cache.expandKeys(kernels, 1, 0, 0, 1, out);
+    cache.view(1, 0).expandKeys(kernels, 0, 1, out);
     assertThat(out).containsExactly(1, 0, 0, 0, 0);
-    cache.expandValues(kernels, 1, 1, 0, 1, out);
+    cache.view(1, 0).expandValues(kernels, 1, 1, out);
     assertThat(out).containsExactly(0, 0, 0, 0, 2);
   }
 
@@ -116,7 +116,7 @@ class DenseCacheTest {
     assertHolds(100, SEED);
     other = new Random(SEED + 1);
     float[] found = new float[PAGE * SHAPE.headDim()];
-    cache.expandKeys(kernels, 0, 0, 0, 101, found);
+    cache.view(0, 0).expandKeys(kernels, 0, 101, found);
     assertThat(found[100 * SHAPE.headDim()]).isEqualTo(half(vector(other)[0]));
   }
 
@@ -180,8 +180,8 @@ class DenseCacheTest {
     assertClosed(() -> cache.append(0, 0, vector, 0, vector, 0));
     assertClosed(() -> cache.advance(1));
     assertClosed(() -> cache.truncate(0));
-    assertClosed(() -> cache.expandKeys(kernels, 0, 0, 0, 1, vector));
-    assertClosed(() -> cache.expandValues(kernels, 0, 0, 0, 1, vector));
+    assertClosed(() -> cache.view(0, 0).expandKeys(kernels, 0, 1, vector));
+    assertClosed(() -> cache.view(0, 0).expandValues(kernels, 0, 1, vector));
   }
 
   private static void assertClosed(ThrowingCallable use) {
@@ -219,9 +219,9 @@ class DenseCacheTest {
         float[] values = vector(random);
         for (int head = 0; head < SHAPE.kvHeads(); head++) {
           int onPage = position % PAGE;
-          cache.expandKeys(kernels, layer, head, position / PAGE, onPage + 1, out);
+          cache.view(layer, position / PAGE).expandKeys(kernels, head, onPage + 1, out);
           assertRow(out, onPage, keys, head, position);
-          cache.expandValues(kernels, layer, head, position / PAGE, onPage + 1, out);
+          cache.view(layer, position / PAGE).expandValues(kernels, head, onPage + 1, out);
           assertRow(out, onPage, values, head, position);
         }
       }

@@ -153,7 +153,7 @@ class LocalFormsTest {
 
   private static float[] lastKeys(KvCache cache, int layer) {
     float[] keys = new float[128 * 4];
-    cache.expandKeys(new ScalarKernels(), layer, 0, cache.blockOf(TOKENS - 1) - 1, 128, keys);
+    cache.view(layer, cache.blockOf(TOKENS - 1) - 1).expandKeys(new ScalarKernels(), 0, 128, keys);
     return keys;
   }
 

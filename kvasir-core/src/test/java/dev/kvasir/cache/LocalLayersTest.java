@@ -254,12 +254,12 @@ class LocalLayersTest {
       float[] values = vectors(random, count * VECTOR);
       for (KvCache cache : text.caches()) {
         for (int i = 0; i < count; i++) {
-          if (layer == 0 && cache.observesTokens()) {
-            cache.observe(first + i, (first + i) % 7);
+          if (layer == 0 && cache.observer().observesTokens()) {
+            cache.observer().observe(first + i, (first + i) % 7);
           }
           cache.append(layer, first + i, keys, i * VECTOR, values, i * VECTOR);
-          if (cache.observesQueries()) {
-            cache.observe(layer, first + i, queries[layer], i * QUERY);
+          if (cache.observer().observesQueries()) {
+            cache.observer().observe(layer, first + i, queries[layer], i * QUERY);
           }
         }
       }

@@ -63,9 +63,9 @@ class MemoryPoolTest {
       for (int layer = 0; layer < SHAPE.layers(); layer++) {
         cache.append(layer, cache.length(), vector(), 0, vector(), 0);
       }
-      if (cache.observesQueries()) {
+      if (cache.observer().observesQueries()) {
         for (int layer = 0; layer < SHAPE.layers(); layer++) {
-          cache.observe(layer, cache.length(), vector(), 0);
+          cache.observer().observe(layer, cache.length(), vector(), 0);
         }
       }
       cache.advance(1);
@@ -178,10 +178,10 @@ class MemoryPoolTest {
     try (KvCache old = newCache("pmkvq:2,budget=pool", pool);
         KvCache young = newCache("pmkvq:2,budget=pool", pool)) {
       append(old, 8 * 128);
-      Page wide = old.page(0, 1);
+      Page wide = old.view(0, 1).page();
       long before = wide.codeBytes();
       append(young, 8 * 128);
-      assertThat(old.page(0, 1).codeBytes()).isLessThan(before);
+      assertThat(old.view(0, 1).page().codeBytes()).isLessThan(before);
       assertThat(old.length()).isEqualTo(8 * 128);
       assertThat(young.length()).isEqualTo(8 * 128);
       assertThat(pool.usedBytes()).isLessThanOrEqualTo(pool.limit());

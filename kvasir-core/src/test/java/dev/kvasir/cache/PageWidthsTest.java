@@ -65,7 +65,7 @@ class PageWidthsTest {
 
   private static void check(KvCache cache, PageWidths widths, int sinks) {
     for (int block = 0; block < widths.quantizedBlocks(); block++) {
-      PmkvqPage page = (PmkvqPage) cache.page(0, cache.blockOf(sinks + 128 * block));
+      PmkvqPage page = (PmkvqPage) cache.view(0, cache.blockOf(sinks + 128 * block)).page();
       assertThat(16 >> widths.level(block))
           .as("bits of block %d of %d tokens", block, cache.length())
           .isEqualTo(page.bits());

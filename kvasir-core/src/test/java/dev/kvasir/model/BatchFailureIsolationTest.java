@@ -147,11 +147,11 @@ class BatchFailureIsolationTest {
       assertThat(batch.failure(refused)).isPresent();
       for (KvCache cache : new KvCache[] {first, refused, last}) {
         assertThat(cache.length()).isEqualTo(130);
-        assertThat(cache.page(0, 0)).isNull();
+        assertThat(cache.view(0, 0).page()).isNull();
       }
       codec.refuses = false;
       refused.quantizeWindow();
-      assertThat(refused.page(0, 0)).isInstanceOf(EmptyPage.class);
+      assertThat(refused.view(0, 0).page()).isInstanceOf(EmptyPage.class);
     }
   }
 

@@ -72,7 +72,7 @@ final class PlainAttention implements AttentiveSequence.AttentionListener {
   private int firstResidual(int layer, int position) {
     int first = position;
     while (first > Math.max(0, position - Math.min(window, reach) + 1)
-        && cache.page(layer, cache.blockOf(first - 1)) == null) {
+        && cache.view(layer, cache.blockOf(first - 1)).page() == null) {
       first--;
     }
     return first;
@@ -109,7 +109,7 @@ final class PlainAttention implements AttentiveSequence.AttentionListener {
     for (int block = 0; block <= cache.blockOf(position); block++) {
       int first = cache.firstPosition(block);
       int tokens = Math.min(position + 1, cache.firstPosition(block + 1)) - first;
-      cache.expandKeys(kernels, layer, kvHead, block, tokens, scratch);
+      cache.view(layer, block).expandKeys(kernels, kvHead, tokens, scratch);
       for (int t = 0; t < tokens; t++) {
         System.arraycopy(scratch, t * shape.keyDim(), keys[first + t], 0, shape.keyDim());
       }

@@ -251,9 +251,7 @@ class MappedBlocksTest {
       assertRefused(file, () -> read.reserve(TOKENS + 1));
       assertRefused(file, () -> fork.reserve(TOKENS + 1));
       assertRefused(file, read::snapshot);
-      assertRefused(file, () -> read.page(0, block));
-      assertRefused(file, () -> read.denseRows(0, block));
-      assertRefused(file, () -> read.expandKeys(KERNELS, 0, 0, block, 128, out));
+      assertRefused(file, () -> read.view(0, block));
       assertRefused(file, () -> read.truncate(200));
       read.truncate(0);
       append(read, 130, 7);

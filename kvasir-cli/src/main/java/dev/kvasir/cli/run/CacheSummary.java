@@ -1,9 +1,9 @@
 package dev.kvasir.cli.run;
 
 import dev.kvasir.Session;
+import dev.kvasir.cache.CacheContents;
 import dev.kvasir.cache.CacheRun;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.cache.KvCache;
 import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.terminal.Units;
 
@@ -35,7 +35,7 @@ final class CacheSummary {
         : ", " + Units.bitsPerValue(session.bitsPerValue());
   }
 
-  private static int quantizedTokens(KvCache cache) {
+  private static int quantizedTokens(CacheContents cache) {
     return cache.runs().stream()
         .filter(run -> run.kind() == CacheRun.Kind.PAGES)
         .mapToInt(CacheRun::tokens)

@@ -62,9 +62,9 @@ class CommvqCacheTest {
       float[] block = new float[BLOCK * HEAD];
       int second = cache.blockOf(BLOCK);
       for (int head = 0; head < SHAPE.kvHeads(); head++) {
-        cache.expandKeys(new ScalarKernels(), 1, head, second, BLOCK, block);
+        cache.view(1, second).expandKeys(new ScalarKernels(), head, BLOCK, block);
         assertSame(block, expectedKeys, head);
-        cache.expandValues(new ScalarKernels(), 1, head, second, BLOCK, block);
+        cache.view(1, second).expandValues(new ScalarKernels(), head, BLOCK, block);
         assertSame(block, expectedValues, head);
       }
     }
@@ -170,7 +170,7 @@ class CommvqCacheTest {
       append(one, gaussian(), gaussian());
       tables.close();
       float[] block = new float[BLOCK * HEAD];
-      assertThatThrownBy(() -> one.expandValues(new ScalarKernels(), 1, 0, 1, BLOCK, block))
+      assertThatThrownBy(() -> one.view(1, 1).expandValues(new ScalarKernels(), 0, BLOCK, block))
           .isInstanceOf(IllegalStateException.class);
       assertThatThrownBy(() -> spec.newCache(SHAPE, context))
           .isInstanceOf(IllegalStateException.class)

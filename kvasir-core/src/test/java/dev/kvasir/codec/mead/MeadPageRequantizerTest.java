@@ -231,7 +231,7 @@ class MeadPageRequantizerTest {
   }
 
   private static long codeBytes(KvCache cache, int block) {
-    return cache.page(LAYER, block).codeBytes();
+    return cache.view(LAYER, block).page().codeBytes();
   }
 
   private static void grow(KvCache cache, int tokens) {

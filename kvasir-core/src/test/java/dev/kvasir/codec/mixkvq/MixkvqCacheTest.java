@@ -42,7 +42,7 @@ class MixkvqCacheTest {
       assertThat(indexOf(page, 9)).isGreaterThan(widths(page, 16) + widths(page, 4) - 1);
     }
     try (KvCache cache = filled("mixkvq,high=10,mid=2.5,salience=error", HOST)) {
-      assertThat(cache.observesQueries()).isFalse();
+      assertThat(cache.observer().observesQueries()).isFalse();
       assertThat(page(cache).channelAt(0, 0)).isEqualTo(9);
     }
   }
@@ -52,8 +52,8 @@ class MixkvqCacheTest {
     try (KvCache cache = filled("mixkvq,high=10,mid=4", HOST)) {
       long codes = 0;
       long pages = 0;
-      for (int block = 1; cache.page(0, block) != null; block++) {
-        UniformPage page = (UniformPage) cache.page(0, block);
+      for (int block = 1; cache.view(0, block).page() != null; block++) {
+        UniformPage page = (UniformPage) cache.view(0, block).page();
         for (int head = 0; head < 2; head++) {
           List<CodeMatrix> blocks = page.shape(head).keys();
           codes += blocks.stream().mapToLong(CodeMatrix::codeBytes).sum() + 128 * 64 / 4;
@@ -72,9 +72,9 @@ class MixkvqCacheTest {
   @Test
   void residualTokensShareTheirTiers() {
     try (KvCache cache = filled("mixkvq,high=7,mid=3.5,residual=256", HOST)) {
-      for (int block = 1; cache.page(0, block) != null; block += 2) {
-        UniformPage first = (UniformPage) cache.page(0, block);
-        UniformPage second = (UniformPage) cache.page(0, block + 1);
+      for (int block = 1; cache.view(0, block).page() != null; block += 2) {
+        UniformPage first = (UniformPage) cache.view(0, block).page();
+        UniformPage second = (UniformPage) cache.view(0, block + 1).page();
         for (int place = 0; place < 64; place++) {
           assertThat(second.channelAt(0, place)).isEqualTo(first.channelAt(0, place));
         }
@@ -184,8 +184,8 @@ class MixkvqCacheTest {
       }
       cache.reserve(position + 1);
       cache.append(0, position, keys, 0, values, 0);
-      if (cache.observesQueries()) {
-        cache.observe(0, position, queries, 0);
+      if (cache.observer().observesQueries()) {
+        cache.observer().observe(0, position, queries, 0);
       }
       cache.advance(1);
     }
@@ -201,7 +201,7 @@ class MixkvqCacheTest {
   }
 
   private static UniformPage page(KvCache cache) {
-    return (UniformPage) cache.page(0, 1);
+    return (UniformPage) cache.view(0, 1).page();
   }
 
   private static int widths(UniformPage page, int bits) {

@@ -176,9 +176,9 @@ class PatternkvCacheTest {
       float[] block = new float[128 * SHAPE.headDim()];
       for (int b = 0; b < 4; b++) {
         if (ofKeys) {
-          cache.expandKeys(kernels, 1, 1, b, 128, block);
+          cache.view(1, b).expandKeys(kernels, 1, 128, block);
         } else {
-          cache.expandValues(kernels, 1, 1, b, 128, block);
+          cache.view(1, b).expandValues(kernels, 1, 128, block);
         }
         for (int i = 0; i < block.length; i++) {
           float[] vector = given[b * 128 + i / SHAPE.headDim()];
@@ -220,7 +220,7 @@ class PatternkvCacheTest {
     for (int b = 0; cache.firstPosition(b) < tokens; b++) {
       int first = cache.firstPosition(b);
       int count = Math.min(cache.firstPosition(b + 1), tokens) - first;
-      cache.expandKeys(kernels, 1, 1, b, count, block);
+      cache.view(1, b).expandKeys(kernels, 1, count, block);
       System.arraycopy(block, 0, all, first * SHAPE.headDim(), count * SHAPE.headDim());
     }
     return all;

@@ -1,20 +1,19 @@
 package dev.kvasir.cuda.engine;
 
+import dev.kvasir.cache.BlockView;
 import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheRun;
 import dev.kvasir.cache.CacheSnapshot;
-import dev.kvasir.cache.DenseRows;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.QuantizationTime;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.SequenceObserver;
 import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cuda.formats.CacheResources;
 import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.MemoryFullException;
 import java.util.ArrayList;
 import java.util.List;
@@ -159,28 +158,9 @@ public final class DeviceCache implements KvCache {
   }
 
   @Override
-  public boolean observesTokens() {
-    return false;
+  public SequenceObserver observer() {
+    return SequenceObserver.NONE;
   }
-
-  @Override
-  public void observe(int position, int token) {}
-
-  @Override
-  public boolean observesQueries() {
-    return false;
-  }
-
-  @Override
-  public void observe(int layer, int position, float[] queries, int at) {}
-
-  @Override
-  public int attentionHorizon() {
-    return 0;
-  }
-
-  @Override
-  public void observeAttention(int layer, int kvHead, int from, int[] weights, int count) {}
 
   @Override
   public int retainable(int wanted) {
@@ -262,25 +242,8 @@ public final class DeviceCache implements KvCache {
   }
 
   @Override
-  public Page page(int layer, int block) {
+  public BlockView view(int layer, int block) {
     throw unreachable("read");
-  }
-
-  @Override
-  public DenseRows denseRows(int layer, int block) {
-    throw unreachable("read");
-  }
-
-  @Override
-  public void expandKeys(
-      Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
-    throw unreachable("expanded");
-  }
-
-  @Override
-  public void expandValues(
-      Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
-    throw unreachable("expanded");
   }
 
   private static InvalidInputException unreachable(String what) {

@@ -76,10 +76,10 @@ record SegmentReadingTask(String name, TextSegment segment) implements LabTask<S
       for (int head = 0; head < ofSide; head++) {
         int layer = head / shape.kvHeads();
         int kvHead = head % shape.kvHeads();
-        cache.expandKeys(kernels, layer, kvHead, block, tokens, vectors);
+        cache.view(layer, block).expandKeys(kernels, kvHead, tokens, vectors);
         order.unrotate(vectors, 0, tokens, first);
         write(first, tokens, heads[head]);
-        cache.expandValues(kernels, layer, kvHead, block, tokens, vectors);
+        cache.view(layer, block).expandValues(kernels, kvHead, tokens, vectors);
         write(first, tokens, heads[ofSide + head]);
       }
       for (int token = first; token < first + tokens; token++) {

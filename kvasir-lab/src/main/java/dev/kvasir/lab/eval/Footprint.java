@@ -43,9 +43,10 @@ public record Footprint(
   /** Returns the mean over layers; some layers hold a sliding window only. */
   private static int packedTokens(KvCache cache, CacheShape shape) {
     long pages = 0;
-    for (int block = 0; cache.firstPosition(block) < cache.length(); block++) {
-      for (int layer = 0; layer < shape.layers(); layer++) {
-        pages += cache.page(layer, block) == null ? 0 : 1;
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      int block = cache.blockOf(cache.firstRetained(layer));
+      for (; cache.firstPosition(block) < cache.length(); block++) {
+        pages += cache.view(layer, block).page() == null ? 0 : 1;
       }
     }
     return (int) (pages * KvCache.TOKENS_PER_PAGE / shape.layers());

@@ -73,7 +73,7 @@ public record KeyRanges(int tokens, float[][][] ranges) {
       int tokens = cache.length() - cache.firstPosition(block);
       for (int layer = 0; layer < shape.layers(); layer++) {
         for (int head = 0; head < shape.kvHeads(); head++) {
-          cache.expandKeys(kernels, layer, head, block, tokens, keys);
+          cache.view(layer, block).expandKeys(kernels, head, tokens, keys);
           add(least[layer][head], most[layer][head], tokens);
         }
       }

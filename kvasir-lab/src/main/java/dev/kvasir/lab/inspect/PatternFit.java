@@ -117,9 +117,9 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
       to.reserve(position + PAGE);
       for (int layer = 0; layer < shape.layers(); layer++) {
         for (int kvHead = 0; kvHead < shape.kvHeads(); kvHead++) {
-          from.expandKeys(kernels, layer, kvHead, block, PAGE, head);
+          from.view(layer, block).expandKeys(kernels, kvHead, PAGE, head);
           spread(kvHead, keys);
-          from.expandValues(kernels, layer, kvHead, block, PAGE, head);
+          from.view(layer, block).expandValues(kernels, kvHead, PAGE, head);
           spread(kvHead, values);
         }
         for (int token = 0; token < PAGE; token++) {
@@ -176,8 +176,9 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
       Sums used = new Sums();
       Sums keyRanges = new Sums();
       Sums valueRanges = new Sums();
-      for (int block = 0; block <= quantized.blockOf(quantized.length() - 1); block++) {
-        if (quantized.page(layer, block) instanceof PatternkvPage page) {
+      int first = quantized.blockOf(quantized.firstRetained(layer));
+      for (int block = first; block <= quantized.blockOf(quantized.length() - 1); block++) {
+        if (quantized.view(layer, block).page() instanceof PatternkvPage page) {
           pages++;
           for (int kvHead = 0; kvHead < shape.kvHeads(); kvHead++) {
             compareKeys(page, layer, kvHead, keyRanges);
@@ -190,7 +191,7 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
     }
 
     private void compareKeys(PatternkvPage page, int layer, int kvHead, Sums ranges) {
-      whole.expandKeys(kernels, layer, kvHead, page.position() / PAGE, PAGE, x);
+      whole.view(layer, page.position() / PAGE).expandKeys(kernels, kvHead, PAGE, x);
       page.dequantizeKeys(workspace, kvHead, PAGE, restored);
       page.residuals().dequantizeKeys(workspace, kvHead, PAGE, residual);
       computeResiduals();
@@ -203,7 +204,7 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
     }
 
     private void compareValues(PatternkvPage page, int layer, int kvHead, Sums ranges) {
-      whole.expandValues(kernels, layer, kvHead, page.position() / PAGE, PAGE, x);
+      whole.view(layer, page.position() / PAGE).expandValues(kernels, kvHead, PAGE, x);
       page.dequantizeValues(workspace, kvHead, PAGE, restored);
       page.residuals().dequantizeValues(workspace, kvHead, PAGE, residual);
       computeResiduals();

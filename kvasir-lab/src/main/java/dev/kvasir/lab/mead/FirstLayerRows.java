@@ -52,7 +52,7 @@ final class FirstLayerRows {
   private void readHead(
       KvCache cache, int head, int first, int count, float[] keys, float[] values) {
     float[] some = new float[count * Math.max(shape.keyDim(), shape.valueDim())];
-    cache.expandKeys(kernels, 0, head, 0, count, some);
+    cache.view(0, 0).expandKeys(kernels, head, count, some);
     Rotation rotation = model.config().rotation();
     int[] order = rotation.pairOrder(shape.keyDim());
     for (int i = 0; i < count; i++) {
@@ -62,7 +62,7 @@ final class FirstLayerRows {
         keys[to + c] = some[i * shape.keyDim() + order[c]];
       }
     }
-    cache.expandValues(kernels, 0, head, 0, count, some);
+    cache.view(0, 0).expandValues(kernels, head, count, some);
     for (int i = 0; i < count; i++) {
       int to = ((first + i) * shape.kvHeads() + head) * shape.valueDim();
       System.arraycopy(some, i * shape.valueDim(), values, to, shape.valueDim());

@@ -50,7 +50,7 @@ final class CacheFeeder {
     dump.keys().readToken(position, keys);
     dump.values().readToken(position, values);
     cache.append(0, position, keys, 0, values, 0);
-    if (cache.observesQueries()) {
+    if (cache.observer().observesQueries()) {
       dump.queries().ifPresent(queries -> observe(queries, position));
     }
     listener.fed(position + 1, dump.tokens());
@@ -61,7 +61,7 @@ final class CacheFeeder {
     int row = position - (dump.tokens() - queries.tokens());
     if (row >= 0) {
       queries.readToken(row, query);
-      cache.observe(0, position, query, 0);
+      cache.observer().observe(0, position, query, 0);
     }
   }
 }

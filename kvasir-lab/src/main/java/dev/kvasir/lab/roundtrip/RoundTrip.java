@@ -58,14 +58,15 @@ public final class RoundTrip {
       double keyError =
           writeExpanded(
               cache,
-              (head, block, tokens, out) -> cache.expandKeys(kernels, 0, head, block, tokens, out),
+              (head, block, tokens, out) ->
+                  cache.view(0, block).expandKeys(kernels, head, tokens, out),
               dump.keys(),
               keys);
       double valueError =
           writeExpanded(
               cache,
               (head, block, tokens, out) ->
-                  cache.expandValues(kernels, 0, head, block, tokens, out),
+                  cache.view(0, block).expandValues(kernels, head, tokens, out),
               dump.values(),
               values);
       OptionalDouble outputError =

@@ -55,10 +55,10 @@ class ClosedModelTest {
       }
       cache.advance(128);
       float[] block = new float[128 * config.headDim()];
-      cache.expandValues(new ScalarKernels(), 0, 0, 0, 128, block);
+      cache.view(0, 0).expandValues(new ScalarKernels(), 0, 128, block);
       model.close();
       // Not the layer that was decoded last.
-      assertThatThrownBy(() -> cache.expandValues(new ScalarKernels(), 1, 0, 0, 128, block))
+      assertThatThrownBy(() -> cache.view(1, 0).expandValues(new ScalarKernels(), 0, 128, block))
           .isInstanceOf(IllegalStateException.class);
       assertThatThrownBy(() -> model.newCache(COMMVQ))
           .isInstanceOf(IllegalStateException.class)

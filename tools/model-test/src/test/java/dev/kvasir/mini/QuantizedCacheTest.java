@@ -114,7 +114,7 @@ class QuantizedCacheTest {
 
   private static float[] keys(Session session, int layer, int block) {
     float[] keys = new float[128 * model.config().headDim()];
-    session.cache().expandKeys(new ScalarKernels(), layer, 0, block, 128, keys);
+    session.cache().view(layer, block).expandKeys(new ScalarKernels(), 0, 128, keys);
     return keys;
   }
 

@@ -76,9 +76,9 @@ class SecondTurnTest {
       int end = Math.min(cache.length(), cache.firstPosition(block + 1));
       int tokens = end - cache.firstPosition(block);
       for (int layer = 0; layer < 2; layer++) {
-        cache.expandKeys(new ScalarKernels(), layer, 0, block, tokens, out);
+        cache.view(layer, block).expandKeys(new ScalarKernels(), 0, tokens, out);
         hashes.add(Arrays.hashCode(out));
-        cache.expandValues(new ScalarKernels(), layer, 0, block, tokens, out);
+        cache.view(layer, block).expandValues(new ScalarKernels(), 0, tokens, out);
         hashes.add(Arrays.hashCode(out));
       }
     }

@@ -62,9 +62,9 @@ class SharedPrefixTest {
     for (int block = 0; block <= last; block++) {
       int end = Math.min(cache.length(), cache.firstPosition(block + 1));
       int tokens = end - cache.firstPosition(block);
-      cache.expandKeys(new ScalarKernels(), 0, 0, block, tokens, out);
+      cache.view(0, block).expandKeys(new ScalarKernels(), 0, tokens, out);
       hashes.add(Arrays.hashCode(out));
-      cache.expandValues(new ScalarKernels(), 1, 0, block, tokens, out);
+      cache.view(1, block).expandValues(new ScalarKernels(), 0, tokens, out);
       hashes.add(Arrays.hashCode(out));
     }
     return hashes;

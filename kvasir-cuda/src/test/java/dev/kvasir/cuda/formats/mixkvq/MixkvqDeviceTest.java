@@ -115,8 +115,9 @@ class MixkvqDeviceTest extends DeviceTestCase {
           for (int c = 0; c < queries[layer].length; c++) {
             queries[layer][c] = half((c % 3 == layer ? 0.3 : 1) * random.nextGaussian());
           }
-          if (host.observesQueries()) {
-            host.observe(layer, host.length() - 1, DeviceCacheFixture.floats(queries[layer]), 0);
+          if (host.observer().observesQueries()) {
+            host.observer()
+                .observe(layer, host.length() - 1, DeviceCacheFixture.floats(queries[layer]), 0);
           }
         }
         float[][] found = home.attend(ours, queries);
@@ -222,7 +223,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
     private int check(int layer, int head, int block) {
       int dim = shape.headDim();
       int first = cacheConfig.sinks() + block * BLOCK;
-      UniformPage hosts = (UniformPage) host.page(layer, host.blockOf(first));
+      UniformPage hosts = (UniformPage) host.view(layer, host.blockOf(first)).page();
       int high = entries(hosts, head, 16);
       int mid = entries(hosts, head, 4);
       float[] keys = blockOf(all(layer, head, 0), first);

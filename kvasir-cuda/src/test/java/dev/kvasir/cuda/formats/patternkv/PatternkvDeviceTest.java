@@ -153,7 +153,7 @@ class PatternkvDeviceTest extends DeviceTestCase {
 
     private void check(int layer, int head, int block, List<MemorySegment> banks) {
       int hostBlock = host.blockOf(sinks + block * BLOCK);
-      PatternkvPage page = (PatternkvPage) host.page(layer, hostBlock);
+      PatternkvPage page = (PatternkvPage) host.view(layer, hostBlock).page();
       List<MemorySegment> ours =
           List.of(page(layer, 2 * block, head), page(layer, 2 * block + 1, head));
       for (int side = 0; side < 2; side++) {

@@ -121,7 +121,7 @@ class PmkvqDeviceTest extends DeviceTestCase {
       for (int p = 0; p < home.packedPages(ours); p++) {
         int level = home.level(ours, p);
         int bits = PmkvqFormat.BITS[level];
-        PmkvqPage wanted = (PmkvqPage) host.page(layer, host.blockOf(sinks + p * TOKENS));
+        PmkvqPage wanted = (PmkvqPage) host.view(layer, host.blockOf(sinks + p * TOKENS)).page();
         assertThat(bits).as("bits of page %d of %d", p, ours.length()).isEqualTo(wanted.bits());
         widthsSeen.add(bits);
         if (level == 0) {

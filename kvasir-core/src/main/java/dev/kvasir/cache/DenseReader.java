@@ -1,6 +1,5 @@
-package dev.kvasir.attention;
+package dev.kvasir.cache;
 
-import dev.kvasir.cache.DenseRows;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
@@ -13,7 +12,7 @@ import java.util.Arrays;
  * rows share the expanded vectors; 32-bit floats are always expanded.
  */
 final class DenseReader {
-  private static final int PAGE = KvPass.PAGE;
+  private static final int PAGE = KvCache.TOKENS_PER_PAGE;
 
   private final Kernels kernels;
   private final int keyDim;
@@ -25,10 +24,10 @@ final class DenseReader {
   private final RowBlock vectorRows = new RowBlock();
   private final RowBlock outputRows = new RowBlock();
 
-  DenseReader(Kernels kernels, AttentionShape shape) {
+  DenseReader(Kernels kernels, int keyDim, int valueDim) {
     this.kernels = kernels;
-    this.keyDim = shape.keyDim();
-    this.valueDim = shape.valueDim();
+    this.keyDim = keyDim;
+    this.valueDim = valueDim;
     this.vectors = new float[PAGE * Math.max(keyDim, valueDim)];
   }
 
@@ -37,57 +36,22 @@ final class DenseReader {
   }
 
   /**
-   * Computes the scores of the first {@code tokens} tokens.
+   * Computes the scores of {@code tokens} tokens.
    *
-   * @param stored whether rows compute on the stored representation
+   * @param first row of the first token
+   * @param stored whether query rows compute on the stored representation
    * @param queries (rows, keyDim)
-   * @param scores (rows, PAGE), set
+   * @param scores (rows, PAGE), set from the start of each row
    */
   void score(
       DenseRows dense,
-      int kvHead,
+      int first,
       int tokens,
       boolean stored,
       float[] queries,
       int rows,
       float[] scores) {
-    score(
-        dense,
-        dense.firstRow(kvHead),
-        computesOnStored(dense, stored),
-        tokens,
-        queries,
-        rows,
-        scores);
-  }
-
-  /**
-   * Computes the scores of a few rows on the stored representation, for tokens from one on.
-   *
-   * @param from first token within the block
-   * @param scores (rows, PAGE), set from the start of each row
-   */
-  void scoreFew(
-      DenseRows dense,
-      int kvHead,
-      int from,
-      int tokens,
-      float[] queries,
-      int rows,
-      float[] scores) {
-    int first = dense.firstRow(kvHead) + from;
-    score(dense, first, computesOnStored(dense, true), tokens, queries, rows, scores);
-  }
-
-  private void score(
-      DenseRows dense,
-      int first,
-      boolean computesOnStored,
-      int tokens,
-      float[] queries,
-      int rows,
-      float[] scores) {
-    if (!computesOnStored) {
+    if (!computesOnStored(dense, stored)) {
       kernels.expand(dense.keys(), first, tokens, vectors, 0);
       kernels
           .floats()
@@ -104,21 +68,21 @@ final class DenseReader {
   }
 
   /**
-   * Adds the weighted values of the first {@code tokens} tokens.
+   * Adds the weighted values of {@code tokens} tokens.
    *
-   * @param stored whether rows compute on the stored representation
+   * @param first row of the first token
+   * @param stored whether query rows compute on the stored representation
    * @param weights (rows, PAGE)
    * @param accumulator (rows, valueDim), added to
    */
   void accumulate(
       DenseRows dense,
-      int kvHead,
+      int first,
       int tokens,
       boolean stored,
       float[] weights,
       int rows,
       float[] accumulator) {
-    int first = dense.firstRow(kvHead);
     int columns = dense.values().columns();
     if (computesOnStored(dense, stored) && columns > valueDim) {
       accumulateWide(dense, first, tokens, weights, rows, accumulator);
