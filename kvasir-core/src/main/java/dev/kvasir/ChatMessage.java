@@ -59,8 +59,8 @@ public record ChatMessage(
         result,
         List.of(),
         Optional.empty(),
-        Optional.of(call.name()),
-        Optional.of(call.id()));
+        Optional.ofNullable(call.name()),
+        Optional.ofNullable(call.id()));
   }
 
   public ChatMessage withToolCalls(List<ToolCall> value) {

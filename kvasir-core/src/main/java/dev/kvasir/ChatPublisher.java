@@ -39,6 +39,9 @@ final class ChatPublisher implements Flow.Publisher<ChatEvent> {
 
   /** Events wait until they are requested; the completion itself does not. */
   private static final class ChatSubscription implements Flow.Subscription {
+    /** More than a completion ever has; beyond it nothing is counted. */
+    private static final int MAX_DEMAND = 1 << 29;
+
     private final ChatStream stream;
     private final Semaphore demand = new Semaphore(0);
     private volatile boolean isUnbounded;
@@ -50,9 +53,15 @@ final class ChatPublisher implements Flow.Publisher<ChatEvent> {
 
     @Override
     public void request(long count) {
-      isInvalid |= count <= 0;
-      isUnbounded |= count > Integer.MAX_VALUE - demand.availablePermits();
-      demand.release(isInvalid || isUnbounded ? 1 : (int) count);
+      if (count <= 0) {
+        isInvalid = true;
+        demand.release();
+      } else if (count > MAX_DEMAND) {
+        isUnbounded = true;
+        demand.release();
+      } else if (demand.availablePermits() < MAX_DEMAND) {
+        demand.release((int) count);
+      }
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.kvasir;
 
 import dev.kvasir.sampling.SamplingOptions;
+import dev.kvasir.sampling.TokenLogprob;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -52,6 +53,11 @@ public record ChatRequest(
     if (maxTokens.isPresent() && maxTokens.getAsInt() < 1) {
       throw new IllegalArgumentException(
           "maxTokens is %d; expected at least 1".formatted(maxTokens.getAsInt()));
+    }
+    int top = topLogprobs.orElse(0);
+    if (top < 0 || top > TokenLogprob.MAX_ALTERNATIVES) {
+      throw new IllegalArgumentException(
+          "topLogprobs is %d; expected 0 to %d".formatted(top, TokenLogprob.MAX_ALTERNATIVES));
     }
   }
 

@@ -88,6 +88,7 @@ public final class ChatStream implements Iterable<ChatEvent>, AutoCloseable {
         if (done) {
           throw new NoSuchElementException();
         }
+        done = true; // unless another event may follow
         ChatEvent event = ChatStream.this.next();
         done = event instanceof ChatEvent.Done;
         return event;

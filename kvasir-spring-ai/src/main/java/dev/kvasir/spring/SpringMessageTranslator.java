@@ -30,11 +30,15 @@ final class SpringMessageTranslator {
       case AssistantMessage answer -> Stream.of(answer(answer));
       case ToolResponseMessage results ->
           results.getResponses().stream().map(SpringMessageTranslator::result);
-      default ->
-          Stream.of(
-              message.getMessageType() == MessageType.SYSTEM
-                  ? ChatMessage.system(text(message))
-                  : ChatMessage.user(text(message)));
+      default -> Stream.of(message(message.getMessageType(), text(message)));
+    };
+  }
+
+  private static ChatMessage message(MessageType type, String text) {
+    return switch (type) {
+      case SYSTEM -> ChatMessage.system(text);
+      case ASSISTANT -> ChatMessage.assistant(text);
+      case USER, TOOL -> ChatMessage.user(text);
     };
   }
 
@@ -53,7 +57,7 @@ final class SpringMessageTranslator {
   }
 
   private static ToolCall call(AssistantMessage.ToolCall made) {
-    return new ToolCall(made.id(), made.name(), made.arguments());
+    return new ToolCall(made.id(), made.name(), made.arguments() == null ? "{}" : made.arguments());
   }
 
   private static ChatMessage result(ToolResponseMessage.ToolResponse response) {
