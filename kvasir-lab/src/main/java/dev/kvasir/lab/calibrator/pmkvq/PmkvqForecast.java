@@ -1,5 +1,10 @@
-package dev.kvasir.lab.forecast;
+package dev.kvasir.lab.calibrator.pmkvq;
 
+import dev.kvasir.lab.forecast.ComputeKind;
+import dev.kvasir.lab.forecast.Concurrency;
+import dev.kvasir.lab.forecast.DecoderFlops;
+import dev.kvasir.lab.forecast.Forecast;
+import dev.kvasir.lab.forecast.ForecastStage;
 import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.lab.smooth.KeySmoothing;
 import dev.kvasir.lab.smooth.SmoothingSettings;

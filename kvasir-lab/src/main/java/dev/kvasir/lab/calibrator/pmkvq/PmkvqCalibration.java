@@ -1,9 +1,6 @@
-package dev.kvasir.cli.lab;
+package dev.kvasir.lab.calibrator.pmkvq;
 
 import dev.kvasir.Model;
-import dev.kvasir.cli.arguments.OptionValue;
-import dev.kvasir.cli.terminal.Interruption;
-import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.codec.pmkvq.KeyScaleAxis;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.allocate.AllocationProfile;
@@ -12,18 +9,16 @@ import dev.kvasir.lab.allocate.Sensitivities;
 import dev.kvasir.lab.allocate.SensitivityJournal;
 import dev.kvasir.lab.allocate.SensitivitySettings;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
+import dev.kvasir.lab.calibrator.CalibrationContext;
+import dev.kvasir.lab.calibrator.CalibrationText;
 import dev.kvasir.lab.report.AllocationPlot;
 import dev.kvasir.lab.smooth.FactorSharing;
 import dev.kvasir.lab.smooth.KeySmoothing;
 import dev.kvasir.lab.smooth.SmoothingSettings;
-import dev.kvasir.lab.work.Runner;
 import dev.kvasir.profile.Profile;
-import java.nio.file.Path;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
@@ -53,9 +48,6 @@ final class PmkvqCalibration {
       int smoothingBits,
       long seed) {
     Settings {
-      OptionValue.atLeastOne("--samples", samples);
-      SmoothingSettings used = SmoothingSettings.defaults();
-      OptionValue.atLeast("--length", length, used.sinks() + used.window() + 1);
       if (!(meanBits >= narrowest && meanBits <= 8)) {
         throw new InvalidInputException(
             "--bits is %s; expected %d to 8".formatted(meanBits, narrowest));
@@ -77,39 +69,29 @@ final class PmkvqCalibration {
     }
   }
 
-  private final Model model;
   private final Settings settings;
   private final CalibrationText text;
-  private final Path out;
-  private final Consumer<Map<String, Double>> figures;
-  private final Streams streams;
-  private final Runner runner;
-  private final Interruption interruption;
+  private final CalibrationContext context;
+  private final Model model;
+  private final Consumer<Sensitivities> figures;
 
   /**
-   * @param figures receives the sensitivities by a name such as {@code layer 3 at 2 bits}
+   * @param figures receives the sensitivities of all layers
    */
   PmkvqCalibration(
-      Model model,
       Settings settings,
       CalibrationText text,
-      Path out,
-      Consumer<Map<String, Double>> figures,
-      Streams streams,
-      Runner runner,
-      Interruption interruption) {
-    this.model = model;
+      CalibrationContext context,
+      Consumer<Sensitivities> figures) {
     this.settings = settings;
     this.text = text;
-    this.out = out;
+    this.context = context;
+    this.model = context.model();
     this.figures = figures;
-    this.streams = streams;
-    this.runner = runner;
-    this.interruption = interruption;
   }
 
-  /** Runs the calibration and returns the exit code. */
-  int run() {
+  /** Returns false if interrupted. */
+  boolean run() {
     CalibrationTexts texts =
         CalibrationTexts.choose(
             model,
@@ -119,12 +101,14 @@ final class PmkvqCalibration {
             settings.length(),
             settings.seed());
     Optional<Profile> made =
-        withWidths(profile(), texts).flatMap(profile -> withSmoothing(profile, texts));
+        withWidths(context.profile(), texts).flatMap(profile -> withSmoothing(profile, texts));
     if (made.isEmpty()) {
-      streams.note("interrupted; what was finished is in %s and beside it".formatted(out));
-      return Interruption.EXIT_CODE;
+      context
+          .console()
+          .note("interrupted; what was finished is in %s and beside it".formatted(context.out()));
+      return false;
     }
-    return 0;
+    return true;
   }
 
   /** Adds the allocation. Gradients dominate the cost, so those of the same samples are reused. */
@@ -146,44 +130,33 @@ final class PmkvqCalibration {
               LayerBitAllocation.within(
                   sensitivities.atLeast(settings.narrowest()), settings.meanBits());
           print(sensitivities, allocation);
-          figures.accept(named(sensitivities));
+          figures.accept(sensitivities);
           AllocationProfile part = new AllocationProfile(source, sensitivities, allocation.bits());
-          Profile made = write(part.addTo(profile()));
+          Profile made = write(part.addTo(context.profile()));
           journal(source).delete();
-          AllocationPlot.of(sensitivities, allocation.bits()).write(sibling(".svg"));
+          AllocationPlot.of(sensitivities, allocation.bits()).write(context.sibling(".svg"));
           return made;
         });
   }
 
   private Optional<Sensitivities> measure(CalibrationTexts texts, String source) {
     SensitivityJournal journal = journal(source);
-    try (ProgressReporter progress = new ProgressReporter(streams, "gradients", interruption)) {
-      return Sensitivities.measure(
-          runner,
-          texts,
-          new SensitivitySettings(Sensitivities.WIDTHS, SINKS, settings.keyScales()),
-          journal.known(),
-          journal::add,
-          progress);
-    }
+    return Sensitivities.measure(
+        context.runner(),
+        texts,
+        new SensitivitySettings(Sensitivities.WIDTHS, SINKS, settings.keyScales()),
+        journal.known(),
+        journal::add,
+        context.console().beginPhase("gradients"));
   }
 
   private SensitivityJournal journal(String source) {
     return new SensitivityJournal(
-        sibling(".texts"),
+        context.sibling(".texts"),
         model.fingerprint(),
         source,
         model.config().layers(),
         settings.samples());
-  }
-
-  /** Reads the current profile; other parts may have been added meanwhile. */
-  private Profile profile() {
-    return Profile.openOrEmpty(out, model.fingerprint(), model.name());
-  }
-
-  private Path sibling(String ending) {
-    return out.resolveSibling(out.getFileName() + ending);
   }
 
   private Optional<Profile> withSmoothing(Profile before, CalibrationTexts texts) {
@@ -193,32 +166,25 @@ final class PmkvqCalibration {
             ? AllocationProfile.widths(before, layers)
             : Collections.nCopies(layers, settings.smoothingBits());
     SmoothingSettings search = SmoothingSettings.defaults().withSharing(settings.sharing());
-    Optional<KeySmoothing> found;
-    try (ProgressReporter progress = new ProgressReporter(streams, "smoothing", interruption)) {
-      found =
-          KeySmoothing.search(
-              runner, model.config(), texts, settings.positionScale(), widths, search, progress);
-    }
+    Optional<KeySmoothing> found =
+        KeySmoothing.search(
+            context.runner(),
+            model.config(),
+            texts,
+            settings.positionScale(),
+            widths,
+            search,
+            context.console().beginPhase("smoothing"));
     return found.map(
         smoothing -> {
           print(smoothing);
-          return write(smoothing.addTo(profile()));
+          return write(smoothing.addTo(context.profile()));
         });
   }
 
   private Profile write(Profile profile) {
-    profile.write(out);
+    profile.write(context.out());
     return profile;
-  }
-
-  private static Map<String, Double> named(Sensitivities found) {
-    Map<String, Double> named = new LinkedHashMap<>();
-    for (int layer = 0; layer < found.layers(); layer++) {
-      for (int bits : found.widths()) {
-        named.put("layer %d at %d bits".formatted(layer, bits), found.of(layer, bits));
-      }
-    }
-    return named;
   }
 
   private void print(Sensitivities found, LayerBitAllocation allocation) {
@@ -234,7 +200,7 @@ final class PmkvqCalibration {
     }
     line(
         "%.2f bits in the mean, sensitivity %.4f", allocation.meanBits(), allocation.sensitivity());
-    streams.out().flush();
+    context.console().out().flush();
   }
 
   private void print(KeySmoothing smoothing) {
@@ -243,10 +209,10 @@ final class PmkvqCalibration {
       KeySmoothing.LayerResult trial = smoothing.layers().get(layer);
       line("%5d %9.2f %23.4f %9.4f", layer, trial.strength(), trial.plainError(), trial.error());
     }
-    streams.out().flush();
+    context.console().out().flush();
   }
 
   private void line(String format, Object... values) {
-    streams.out().println(String.format(Locale.ROOT, format, values));
+    context.console().out().println(String.format(Locale.ROOT, format, values));
   }
 }

@@ -1,8 +1,13 @@
-package dev.kvasir.lab.forecast;
+package dev.kvasir.lab.calibrator.mead;
 
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.mead.HeadProfile;
+import dev.kvasir.lab.forecast.ComputeKind;
+import dev.kvasir.lab.forecast.Concurrency;
+import dev.kvasir.lab.forecast.DecoderFlops;
+import dev.kvasir.lab.forecast.Forecast;
+import dev.kvasir.lab.forecast.ForecastStage;
 import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.lab.mead.MeadSettings;
 import dev.kvasir.lab.mead.MeadTexts;

@@ -1,4 +1,4 @@
-package dev.kvasir.lab.forecast;
+package dev.kvasir.lab.calibrator.commvq;
 
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.AdditiveStages;
@@ -6,6 +6,11 @@ import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.lab.codebook.TextVectors;
 import dev.kvasir.lab.codebook.TrainingSettings;
 import dev.kvasir.lab.codebook.TrainingSpeed;
+import dev.kvasir.lab.forecast.ComputeKind;
+import dev.kvasir.lab.forecast.Concurrency;
+import dev.kvasir.lab.forecast.DecoderFlops;
+import dev.kvasir.lab.forecast.Forecast;
+import dev.kvasir.lab.forecast.ForecastStage;
 import dev.kvasir.model.ModelConfig;
 import java.util.List;
 

@@ -1,6 +1,5 @@
-package dev.kvasir.cli.lab;
+package dev.kvasir.lab.calibrator.commvq;
 
-import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.codec.commvq.LayerCodebooks;
 import dev.kvasir.kernel.Rotation;
@@ -13,7 +12,7 @@ import java.util.Locale;
 import java.util.function.BiConsumer;
 
 /** The residual errors of codebooks by layer, compared with KIVI codes of the same width. */
-final class HeldOutTable {
+public final class HeldOutTable {
   /** Candidates that the beam search for codes retains. */
   private static final int BEAM = 4;
 
@@ -24,7 +23,7 @@ final class HeldOutTable {
    * @param heldOut tokens that the codebooks were not trained on
    * @param length tokens after which positions restart
    */
-  HeldOutTable(VectorSample heldOut, int length, Rotation rotation) {
+  public HeldOutTable(VectorSample heldOut, int length, Rotation rotation) {
     this.heldOut = heldOut;
     this.asymmetric = new AsymmetricError(heldOut, length, rotation);
   }
@@ -32,11 +31,14 @@ final class HeldOutTable {
   /**
    * @param keep receives each figure by a name such as {@code values of layer 3, kivi:1}
    */
-  void print(CommvqProfile profile, PrintStream to, BiConsumer<String, Double> keep) {
+  public void print(CommvqProfile profile, PrintStream to, BiConsumer<String, Double> keep) {
     int bits = profile.bits();
     to.println(
-        "what is left of %s that were not trained on, beside KIVI's codes in groups of 32"
-            .formatted(Units.tokens(heldOut.count())));
+        String.format(
+            Locale.ROOT,
+            "what is left of %,d tokens that were not trained on, beside KIVI's codes in groups of"
+                + " 32",
+            heldOut.count()));
     to.println(
         "layer  keys: commvq:%1$d  kivi:%1$d  values: commvq:%1$d  kivi:%1$d".formatted(bits));
     for (int layer = 0; layer < profile.layers().size(); layer++) {

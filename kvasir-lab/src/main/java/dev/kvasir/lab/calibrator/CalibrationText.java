@@ -1,4 +1,4 @@
-package dev.kvasir.cli.lab;
+package dev.kvasir.lab.calibrator;
 
 import dev.kvasir.lab.task.TaskText;
 import dev.kvasir.lab.text.BundledText;
@@ -8,22 +8,22 @@ import dev.kvasir.lab.text.BundledText;
  *
  * @param name for messages
  */
-record CalibrationText(String name, String content) {
+public record CalibrationText(String name, String content) {
   /** A fifth of the text, next to the bundled prose. */
   private static final int TASK_ROUNDS = 8;
 
-  static CalibrationText prose() {
+  public static CalibrationText prose() {
     return new CalibrationText("the bundled prose", BundledText.filler());
   }
 
   /** Returns prose and tasks, because codebooks only fit what they were trained on. */
-  static CalibrationText proseAndTasks() {
+  public static CalibrationText proseAndTasks() {
     return new CalibrationText(
         "the bundled prose and tasks", BundledText.filler() + "\n\n" + TaskText.of(1, TASK_ROUNDS));
   }
 
   /** Identifies the text for resuming an interrupted calibration. */
-  String fingerprint() {
+  public String fingerprint() {
     return "text %08x".formatted(content.hashCode());
   }
 }
