@@ -46,8 +46,7 @@ final class CalibratorOptions {
 
   /** Returns the methods of some calibrators, as a list in a sentence. */
   static String methods(Predicate<Calibrator> some) {
-    List<String> names =
-        Calibrators.all().stream().filter(some).map(Calibrator::method).toList();
+    List<String> names = Calibrators.all().stream().filter(some).map(Calibrator::method).toList();
     int last = names.size() - 1;
     return names.size() < 2
         ? String.join("", names)

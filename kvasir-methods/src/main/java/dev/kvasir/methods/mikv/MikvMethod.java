@@ -1,8 +1,8 @@
 package dev.kvasir.methods.mikv;
 
 import dev.kvasir.codec.BitWidthMethod;
-import dev.kvasir.codec.MethodExample.Trait;
 import dev.kvasir.codec.MethodExample;
+import dev.kvasir.codec.MethodExample.Trait;
 import dev.kvasir.codec.MethodFamily;
 import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.QuantizationConfig;

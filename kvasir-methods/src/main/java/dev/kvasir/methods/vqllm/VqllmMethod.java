@@ -2,8 +2,8 @@ package dev.kvasir.methods.vqllm;
 
 import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.Calibration;
-import dev.kvasir.codec.MethodExample.Trait;
 import dev.kvasir.codec.MethodExample;
+import dev.kvasir.codec.MethodExample.Trait;
 import dev.kvasir.codec.MethodFamily;
 import java.util.EnumSet;
 import java.util.List;

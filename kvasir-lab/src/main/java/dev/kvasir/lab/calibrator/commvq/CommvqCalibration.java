@@ -55,16 +55,14 @@ final class CommvqCalibration {
   /** Returns false if interrupted. */
   boolean run() {
     context.profile(); // rejects another model's profile before any work
-    TrainingSettings training =
-        TrainingSettings.of(CommvqProfile.stages(bits, shape.headDim()));
+    TrainingSettings training = TrainingSettings.of(CommvqProfile.stages(bits, shape.headDim()));
     String source = source(training);
     HeadCheckpoints finished =
         new HeadCheckpoints(
             heads(context.out(), bits), model.fingerprint(), source, shape, training.stages());
     SampleFolder samples =
         new SampleFolder(
-            vectors(context.out(), bits),
-            "%s, %s".formatted(model.fingerprint(), source()));
+            vectors(context.out(), bits), "%s, %s".formatted(model.fingerprint(), source()));
     try (samples) {
       Optional<TextVectors> vectors = read(samples);
       if (vectors.isEmpty() || !train(vectors.get().training(), training, finished)) {

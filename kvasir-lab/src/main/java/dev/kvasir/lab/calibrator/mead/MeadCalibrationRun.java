@@ -116,7 +116,6 @@ final class MeadCalibrationRun {
   /** Returns everything that determines the result. */
   private String source() {
     return "%s, %s"
-        .formatted(
-            settings, request.text().map(CalibrationText::fingerprint).orElse("self-made"));
+        .formatted(settings, request.text().map(CalibrationText::fingerprint).orElse("self-made"));
   }
 }

@@ -117,9 +117,7 @@ public final class PmkvqCalibrator implements Calibrator {
     PmkvqCalibration.Settings settings =
         new PmkvqCalibration.Settings(
             request.bits(),
-            request
-                .find(BITS)
-                .orElse(PmkvqCalibration.Settings.defaultMeanBits(request.bits())),
+            request.find(BITS).orElse(PmkvqCalibration.Settings.defaultMeanBits(request.bits())),
             keyScales,
             request.atLeast(1, SAMPLES),
             request.lengthOfAtLeast(used.sinks() + used.window() + 1),
