@@ -22,9 +22,7 @@ record FamilyStyle(String title, String colour) {
 
   /** Returns the family of a method; one that is not on the class path is like others. */
   static MethodFamily family(String method) {
-    return MethodRegistry.named(method)
-        .map(QuantizationMethod::family)
-        .orElse(MethodFamily.OTHER);
+    return MethodRegistry.named(method).map(QuantizationMethod::family).orElse(MethodFamily.OTHER);
   }
 
   /** Returns the color of a method. */

@@ -100,7 +100,8 @@ final class FrontierPlot {
         Arrays.stream(MethodFamily.values())
             .filter(
                 family ->
-                    methods.keySet().stream().anyMatch(method -> FamilyStyle.family(method) == family))
+                    methods.keySet().stream()
+                        .anyMatch(method -> FamilyStyle.family(method) == family))
             .toList();
     double x = LEFT + 6;
     for (MethodFamily family : shown) {
@@ -130,7 +131,10 @@ final class FrontierPlot {
     List<double[]> places = Frontier.paretoFront(points).stream().map(this::place).toList();
     if (places.size() > 1) {
       picture.polyline(
-          places, FamilyStyle.of(family).colour(), isOurs(family) ? 2.5 : 1.5, isOurs(family) ? 1 : FAINT);
+          places,
+          FamilyStyle.of(family).colour(),
+          isOurs(family) ? 2.5 : 1.5,
+          isOurs(family) ? 1 : FAINT);
     }
   }
 

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.codec.MethodFamily;
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.EvaluationSettings;
