@@ -42,7 +42,7 @@ record Subcommand(String name, Function<Streams, Object> command) {
           new Subcommand("eval", Eval::new),
           new Subcommand("compare", Compare::new),
           new Subcommand("tune", Tune::new),
-          new Subcommand("calibrate", Calibrate::new),
+          new Subcommand("calibrate", Calibrate::of),
           new Subcommand("patterns", ShowPatterns::new),
           new Subcommand(CLAIMS, ShowClaims::new),
           new Subcommand("codebooks", ShowCodebooks::new));

@@ -1,6 +1,7 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.codec.CacheConfig;
+import dev.kvasir.codec.Calibration;
 import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.QuantizationMethod;
@@ -39,5 +40,10 @@ public final class ForeignMethod implements QuantizationMethod {
   @Override
   public List<MethodExample> examples() {
     return MethodExample.of("foreign", "foreign,depth=9");
+  }
+
+  @Override
+  public Optional<Calibration> calibration() {
+    return Optional.of(new Calibration(Calibration.Command.CALIBRATE, List.of()));
   }
 }

@@ -2,6 +2,7 @@ package dev.kvasir.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,9 +42,27 @@ class ForeignMethodTest {
     CommandRun.of("inspect", "--kv=stranger")
         .isRefusedWith("'stranger' is unknown", "foreign", "kivi");
     String out = folder.resolve("a.profile").toString();
-    CommandRun.of("calibrate", "--kv=foreign", "--out", out)
-        .isRefusedWith("--kv is 'foreign'", "pmkvq");
+    CommandRun.of("calibrate", "--kv=stranger", "--out", out)
+        .isRefusedWith("--kv is 'stranger'", "pmkvq", "foreign");
     CommandRun.of("tune", "--kv=foreign", "--out", out)
         .isRefusedWith("--kv is 'foreign'", "mixkvq only");
+  }
+
+  /** {@link dev.kvasir.cli.lab.ForeignCalibrator} has a line in a service file too. */
+  @Test
+  void itIsCalibratedWithItsOwnOptions() {
+    assertThat(CommandRun.of("calibrate", "--help").succeeds().out().replaceAll("\\s+", " "))
+        .contains("foreign: a depth.", "--foreign-depth=N foreign: 1 to 9. Default: 3.")
+        .containsPattern("\\bforeign\\b[^:;.]* take a minute or two");
+    Path out = folder.resolve("b.profile");
+    String[] command = {"calibrate", "--kv=foreign", "--out", out.toString(), "--foreign-depth=7"};
+    assertThat(CommandRun.of(command).succeeds().out()).isEqualTo("depth 7\n");
+    assertThat(Profile.open(out).note("foreign/depth")).hasValue("7");
+    CommandRun.of("calibrate", "--kv=foreign", "--out", out.toString(), "--foreign-depth=0")
+        .isRefusedWith("--foreign-depth is 0; expected 1 to 9");
+    CommandRun.of("calibrate", "--kv=oscar", "--out", out.toString(), "--foreign-depth=1")
+        .isRefusedWith("--foreign-depth is an option of foreign; --kv is 'oscar'");
+    CommandRun.of("calibrate", "--kv=foreign", "--out", out.toString(), "--forecast")
+        .isRefusedWith("--kv is 'foreign'; --forecast is for pmkvq, commvq and mead");
   }
 }

@@ -32,6 +32,11 @@ public interface QuantizationMethod {
     return false;
   }
 
+  /** Returns the group of related methods that reports show it with. */
+  default MethodFamily family() {
+    return MethodFamily.OTHER;
+  }
+
   /** Returns how its profile part is created; empty if it needs none. */
   default Optional<Calibration> calibration() {
     return Optional.empty();

@@ -5,6 +5,7 @@ import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.calibrator.CalibrationPlan;
 import dev.kvasir.lab.forecast.Concurrency;
 import dev.kvasir.lab.forecast.Forecast;
 import dev.kvasir.lab.forecast.SpeedMeasurement;
@@ -13,7 +14,6 @@ import dev.kvasir.model.ModelConfig;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.function.ToIntFunction;
 import picocli.CommandLine.Option;
 
 /** Options for the cost forecast of a calibration. */
@@ -42,14 +42,6 @@ final class ForecastArguments {
       })
   private Double speed;
 
-  /** Estimates the cost of a calibration. */
-  interface ForecastFunction {
-    /**
-     * @param tokens counts the tokens of a text
-     */
-    Forecast of(ModelConfig config, ToIntFunction<String> tokens, Concurrency concurrency);
-  }
-
   /** Returns whether only the forecast is wanted. */
   boolean isForecastOnly() {
     return forecast;
@@ -74,9 +66,9 @@ final class ForecastArguments {
     return forecast && model.isConfigOnly();
   }
 
-  void report(ForecastFunction estimator, Path folder, Concurrency concurrency, Streams streams) {
+  void report(CalibrationPlan plan, Path folder, Concurrency concurrency, Streams streams) {
     Forecast found =
-        estimator.of(ModelConfig.of(folder), text -> text.length() / CHARS_PER_TOKEN, concurrency);
+        plan.forecast(ModelConfig.of(folder), text -> text.length() / CHARS_PER_TOKEN, concurrency);
     report(found, assumedSpeeds(concurrency), concurrency, null, streams);
   }
 
@@ -87,9 +79,9 @@ final class ForecastArguments {
    * @return the forecast
    */
   Forecast report(
-      ForecastFunction estimator, Model model, Path out, Concurrency concurrency, Streams streams) {
+      CalibrationPlan plan, Model model, Path out, Concurrency concurrency, Streams streams) {
     Forecast found =
-        estimator.of(
+        plan.forecast(
             model.config(), text -> model.tokenizer().encode(text, false).length, concurrency);
     boolean measures = speed == null && (forecast || found.operations() > MIN_MEASURED_OPERATIONS);
     Speeds speeds =

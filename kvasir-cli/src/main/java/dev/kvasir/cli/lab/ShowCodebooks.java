@@ -14,6 +14,7 @@ import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.AtomicFile;
 import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.lab.calibrator.commvq.HeldOutTable;
 import dev.kvasir.lab.codebook.LearnedEncoderTrial;
 import dev.kvasir.lab.codebook.SamplePlan;
 import dev.kvasir.lab.codebook.VectorSample;

@@ -6,6 +6,8 @@ import dev.kvasir.cli.CommandRun;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.MethodRegistry;
 import dev.kvasir.codec.commvq.CommvqProfile;
+import dev.kvasir.lab.calibrator.Calibrator;
+import dev.kvasir.lab.calibrator.Calibrators;
 import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.profile.Profile;
 import java.io.IOException;
@@ -142,8 +144,12 @@ class CalibrateTest {
               assertThat(MethodRegistry.all())
                   .filteredOn(method -> method.names().contains(kind.method()))
                   .allSatisfy(method -> assertThat(method.calibration()).isPresent());
-              assertThat(Calibrate.CALIBRATORS).containsKey(kind.method());
+              assertThat(Calibrators.of(kind.method())).isPresent();
             });
+    assertThat(Calibrators.all())
+        .extracting(Calibrator::method)
+        .doesNotHaveDuplicates()
+        .isSubsetOf(CalibratedCache.possible().map(CalibratedCache::method).toList());
   }
 
   @Test

@@ -4,6 +4,7 @@ import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.Calibration;
 import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.MethodExample.Trait;
+import dev.kvasir.codec.MethodFamily;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -12,6 +13,11 @@ import java.util.Optional;
 public final class CommvqMethod extends BitWidthMethod {
   public CommvqMethod() {
     super("commvq", CommvqConfig::of, "commvq:1|2|3|4: beam; with codebooks of the", "  profile");
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.CODEBOOKS;
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.kvasir.codec.kivi;
 
 import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.MethodExample;
+import dev.kvasir.codec.MethodFamily;
 import java.util.List;
 
 /** KIVI: uniform codes, with per-channel keys and per-token values. */
@@ -12,6 +13,11 @@ public final class KiviMethod extends BitWidthMethod {
         KiviConfig::of,
         "kivi:1|2|3|4|8: k, v (bits), group (32|64|128),",
         "  widths (same|profile)");
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.GROUP_SCALES;
   }
 
   @Override

@@ -4,6 +4,7 @@ import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.Calibration;
 import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.MethodExample.Trait;
+import dev.kvasir.codec.MethodFamily;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -20,6 +21,11 @@ public final class MeadMethod extends BitWidthMethod {
         "mead:1 to mead:4, such as 1.5: tables, first,",
         "  classes, means, late-sinks, budget, floor;",
         "  with tables of the profile");
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.TOKEN_TABLES;
   }
 
   @Override

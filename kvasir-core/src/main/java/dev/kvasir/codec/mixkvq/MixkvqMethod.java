@@ -2,6 +2,7 @@ package dev.kvasir.codec.mixkvq;
 
 import dev.kvasir.codec.Calibration;
 import dev.kvasir.codec.MethodExample;
+import dev.kvasir.codec.MethodFamily;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.SpecText;
@@ -31,6 +32,11 @@ public final class MixkvqMethod implements QuantizationMethod {
   @Override
   public QuantizationConfig parse(SpecText spec) {
     return MixkvqConfig.of(spec);
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.MIXED_WIDTHS;
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.kvasir.codec.patternkv;
 import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.MethodExample.Trait;
+import dev.kvasir.codec.MethodFamily;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.stream.Stream;
@@ -15,6 +16,11 @@ public final class PatternkvMethod extends BitWidthMethod {
         PatternkvConfig::of,
         "patternkv:1|2|3|4|8: k, v, group, patterns,",
         "  alpha, rope (rotate|static)");
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.GROUP_SCALES;
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.kvasir.codec.pmkvq;
 import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.Calibration;
 import dev.kvasir.codec.MethodExample;
+import dev.kvasir.codec.MethodFamily;
 import java.util.List;
 import java.util.Optional;
 
@@ -16,6 +17,11 @@ public final class PmkvqMethod extends BitWidthMethod {
         "  shrink (page|layer), keys (channel|token),",
         "  widths, shift (equivalent|modified|direct),",
         "  born (narrow|wide)");
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.MIXED_WIDTHS;
   }
 
   @Override

@@ -3,13 +3,17 @@ package dev.kvasir.lab.allocate;
 import dev.kvasir.codec.LayerSensitivities;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
+import dev.kvasir.lab.gradient.TracedDecoder;
+import dev.kvasir.lab.gradient.TracedTask;
 import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.WorkCancelledException;
 import java.io.Serializable;
 import java.nio.FloatBuffer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
@@ -138,5 +142,30 @@ public record Sensitivities(List<Integer> widths, double[][] keys, double[][] va
     return Arrays.stream(layers)
         .map(layer -> Arrays.copyOfRange(layer, widths, layer.length))
         .toArray(double[][]::new);
+  }
+
+  /**
+   * Measures the sensitivities of one text.
+   *
+   * @param number number of the text, from 0 on
+   */
+  private record SensitivityTask(int number, int[] text, SensitivitySettings settings)
+      implements TracedTask<Sensitivities> {
+    @Override
+    public String name() {
+      return "gradients of sample %d".formatted(number + 1);
+    }
+
+    @Override
+    public double cost() {
+      return text.length;
+    }
+
+    @Override
+    public Sensitivities run(TracedDecoder decoder, ProgressListener listener) {
+      SensitivityTally tally = new SensitivityTally(decoder.config(), settings, listener);
+      OptionalDouble loss = decoder.gradients(text, tally);
+      return tally.result(loss.orElseThrow(WorkCancelledException::new));
+    }
   }
 }

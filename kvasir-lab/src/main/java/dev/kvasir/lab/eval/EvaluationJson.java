@@ -6,8 +6,13 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import com.google.gson.JsonSerializer;
+import com.google.gson.TypeAdapter;
+import com.google.gson.stream.JsonReader;
+import com.google.gson.stream.JsonToken;
+import com.google.gson.stream.JsonWriter;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.format.AtomicFile;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -23,8 +28,8 @@ public final class EvaluationJson {
           .setPrettyPrinting()
           .disableHtmlEscaping()
           .enableComplexMapKeySerialization() // so that keys are labels too
-          .registerTypeAdapter(double.class, NumberOrNull.ADAPTER)
-          .registerTypeAdapter(Double.class, NumberOrNull.ADAPTER)
+          .registerTypeAdapter(double.class, new NumberOrNull())
+          .registerTypeAdapter(Double.class, new NumberOrNull())
           .registerTypeAdapter(
               CacheSpec.class,
               (JsonSerializer<CacheSpec>) (spec, type, context) -> new JsonPrimitive(spec.text()))
@@ -84,5 +89,26 @@ public final class EvaluationJson {
 
   public static void write(Evaluation evaluation, Path file) {
     AtomicFile.write(file, of(evaluation));
+  }
+
+  /** Writes NaN and infinities, which JSON lacks, as null and reads null as NaN. */
+  private static final class NumberOrNull extends TypeAdapter<Double> {
+    @Override
+    public void write(JsonWriter out, Double value) throws IOException {
+      if (value != null && Double.isFinite(value)) {
+        out.value(value);
+      } else {
+        out.nullValue();
+      }
+    }
+
+    @Override
+    public Double read(JsonReader in) throws IOException {
+      if (in.peek() == JsonToken.NULL) {
+        in.nextNull();
+        return Double.NaN;
+      }
+      return in.nextDouble();
+    }
   }
 }

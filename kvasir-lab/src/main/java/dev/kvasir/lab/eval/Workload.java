@@ -5,7 +5,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.task.Chain;
 import dev.kvasir.lab.task.Seeds;
 import dev.kvasir.lab.task.WordProblem;
-import dev.kvasir.lab.text.BundledBook;
+import dev.kvasir.lab.text.BundledText;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -85,8 +85,8 @@ record Workload(
     tasks.retainAll(settings.tasks());
     texts.add(new StreamText(own, prompt, tasks, true, settings.timed()));
     if (has(settings, Task.PROSE)) {
-      int[] book = wholeBlocks(model, settings, BundledBook.NAME, BundledBook.text());
-      int unscored = promptTokens(settings, BundledBook.NAME, book);
+      int[] book = wholeBlocks(model, settings, BundledText.BOOK_NAME, BundledText.book());
+      int unscored = promptTokens(settings, BundledText.BOOK_NAME, book);
       texts.add(new StreamText(book, unscored, EnumSet.of(Task.PROSE), false, false));
     }
     return texts;

@@ -48,7 +48,7 @@ public record DecoderFlops(ModelConfig config) {
   }
 
   /** Returns the operations of the output projection. */
-  double logits(int tokens) {
+  public double logits(int tokens) {
     return 2.0 * tokens * config.hidden() * config.vocabulary();
   }
 

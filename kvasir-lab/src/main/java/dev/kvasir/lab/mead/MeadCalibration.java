@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
@@ -37,21 +38,24 @@ public final class MeadCalibration {
   private final CacheShape shape;
   private final TokenKvLayout layout;
   private final Runner runner;
-  private final MeadProgress progress;
+  private final Function<String, ProgressListener> phases;
 
+  /**
+   * @param phases starts a named phase and returns its listener
+   */
   public MeadCalibration(
       Model model,
       MeadSettings settings,
       WorkerPool workers,
       Runner runner,
-      MeadProgress progress) {
+      Function<String, ProgressListener> phases) {
     this.model = model;
     this.settings = settings;
     this.decoder = TracedDecoder.of(model, 1, workers);
     this.shape = model.config().cacheShape();
     this.layout = new TokenKvLayout(decoder);
     this.runner = runner;
-    this.progress = progress;
+    this.phases = phases;
   }
 
   /**
@@ -76,7 +80,7 @@ public final class MeadCalibration {
       SampleStorage storage,
       List<TextActivations> fitted,
       List<TextActivations> heldOut) {
-    ProgressListener listener = progress.beginPhase("reading");
+    ProgressListener listener = phases.apply("reading");
     TokenSums sums =
         new TokenSums(layout, shape.layers(), model.config().vocabulary(), model.config().hidden());
     List<int[]> all = texts.allTexts();
@@ -112,7 +116,7 @@ public final class MeadCalibration {
 
   /** Returns whether all texts were processed; texts in the journal are skipped. */
   private boolean backpropagate(MeadTexts texts, MetricJournal journal) {
-    ProgressListener listener = progress.beginPhase("gradients");
+    ProgressListener listener = phases.apply("gradients");
     List<MarkedText> all = texts.metricTexts();
     List<TextMetricTask> tasks =
         IntStream.range(journal.texts(), all.size())
@@ -130,7 +134,7 @@ public final class MeadCalibration {
       List<TextActivations> fitted,
       List<TextActivations> heldOut,
       Profile profile) {
-    ProgressListener listener = progress.beginPhase("fitting");
+    ProgressListener listener = phases.apply("fitting");
     Metric[][] metrics = metrics(sums, journal, fitted, heldOut);
     Profile made = profile;
     int done = 0;

@@ -3,8 +3,10 @@ package dev.kvasir.lab.mead;
 import dev.kvasir.Model;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.OrderedDelivery;
 import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.WorkerContext;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -155,5 +157,34 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
 
   private <T> T spread(List<T> texts, int index) {
     return texts.get((int) ((long) index * texts.size() / settings.metricTexts()));
+  }
+
+  /**
+   * Generates some texts in one batch; they are independent of each other.
+   *
+   * @param first number of the first text
+   * @param length tokens of a text
+   */
+  private record TextGenerationTask(int first, int count, int length, long seed)
+      implements LabTask<int[][]> {
+    @Override
+    public String name() {
+      return "texts %d to %d".formatted(first + 1, first + count);
+    }
+
+    @Override
+    public double cost() {
+      return (double) count * length;
+    }
+
+    @Override
+    public long peakBytes(Model model) {
+      return SelfGeneratedText.bytes(model.config().cacheShape(), count, length);
+    }
+
+    @Override
+    public int[][] run(WorkerContext context, ProgressListener listener) {
+      return new SelfGeneratedText(context.model(), length, seed).texts(first, count, listener);
+    }
   }
 }

@@ -1,5 +1,6 @@
 package dev.kvasir.lab.report;
 
+import dev.kvasir.codec.MethodFamily;
 import dev.kvasir.lab.report.Frontier.Point;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -62,7 +63,7 @@ final class FrontierPlot {
     axes(picture);
     legend(picture);
     frontier.floor().ifPresent(floor -> floor(picture, floor));
-    methods.forEach((method, points) -> curve(picture, MethodFamily.of(method), points));
+    methods.forEach((method, points) -> curve(picture, FamilyStyle.family(method), points));
     List<Point> front = Frontier.paretoFront(frontier.points());
     frontier.points().forEach(point -> dot(picture, point, front.contains(point)));
     labels(picture);
@@ -99,12 +100,14 @@ final class FrontierPlot {
         Arrays.stream(MethodFamily.values())
             .filter(
                 family ->
-                    methods.keySet().stream().anyMatch(method -> MethodFamily.of(method) == family))
+                    methods.keySet().stream()
+                        .anyMatch(method -> FamilyStyle.family(method) == family))
             .toList();
     double x = LEFT + 6;
     for (MethodFamily family : shown) {
-      picture.dot(x, 44, RADIUS, family.colour(), 1).text(x + 10, 48, "start", family.title());
-      x += 34 + 6.6 * family.title().length();
+      FamilyStyle style = FamilyStyle.of(family);
+      picture.dot(x, 44, RADIUS, style.colour(), 1).text(x + 10, 48, "start", style.title());
+      x += 34 + 6.6 * style.title().length();
     }
     picture
         .dot(WIDTH - RIGHT - 262, 18, RADIUS, SvgPicture.GREY, 1)
@@ -128,12 +131,15 @@ final class FrontierPlot {
     List<double[]> places = Frontier.paretoFront(points).stream().map(this::place).toList();
     if (places.size() > 1) {
       picture.polyline(
-          places, family.colour(), isOurs(family) ? 2.5 : 1.5, isOurs(family) ? 1 : FAINT);
+          places,
+          FamilyStyle.of(family).colour(),
+          isOurs(family) ? 2.5 : 1.5,
+          isOurs(family) ? 1 : FAINT);
     }
   }
 
   private static boolean isOurs(MethodFamily family) {
-    return family == MethodFamily.TABLES;
+    return family == MethodFamily.TOKEN_TABLES;
   }
 
   private double[] place(Point point) {
@@ -142,7 +148,7 @@ final class FrontierPlot {
 
   private void dot(SvgPicture picture, Point point, boolean full) {
     double[] place = place(point);
-    String colour = MethodFamily.of(point.method()).colour();
+    String colour = FamilyStyle.colour(point.method());
     if (full) {
       picture.dot(place[0], place[1], RADIUS + 0.75, colour, 1);
     } else {
@@ -154,7 +160,7 @@ final class FrontierPlot {
     List<LabelPlacement.Label> labels = labels();
     for (int i = 0; i < labels.size(); i++) {
       LabelPlacement.Label label = labels.get(i);
-      String colour = MethodFamily.of(frontier.points().get(i).method()).colour();
+      String colour = FamilyStyle.colour(frontier.points().get(i).method());
       if (label.far()) {
         Box.Line line = label.leader();
         picture.polyline(

@@ -52,7 +52,7 @@ final class GpuCapacityPlot {
       Kind kind = capacity.kinds().get(i);
       double value = number.applyAsDouble(kind);
       double middle = box.left() + (i + 0.5) * share;
-      String colour = MethodFamily.of(kind.name().split(":", 2)[0]).colour();
+      String colour = FamilyStyle.colour(kind.name().split(":", 2)[0]);
       picture
           .bar(
               middle - FILLED * share / 2,

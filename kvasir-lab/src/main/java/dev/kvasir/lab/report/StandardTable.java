@@ -15,7 +15,8 @@ import java.util.stream.IntStream;
 /**
  * A table of the results page: the caches it compares and their tasks. All rows of a table keep the
  * same number of first tokens in full precision, because sixteen sinks halve the divergence of some
- * methods; the table {@code sinks} shows the effect. Add a new method here.
+ * methods; the table {@code sinks} shows the effect. Rows are chosen by hand, because published
+ * results refer to them; {@code eval --kv} measures any other spec.
  *
  * @param name name as typed
  * @param specs cache specs; fp16 is always the first row

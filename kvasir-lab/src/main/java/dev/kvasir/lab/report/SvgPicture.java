@@ -12,13 +12,20 @@ final class SvgPicture {
   static final String GREY = "#808080";
 
   private final StringBuilder lines = new StringBuilder();
+  private final int width;
 
   SvgPicture(String title, int width, int height) {
+    this.width = width;
     add(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\""
             + " font-size=\"12\" fill=\"%s\">",
         width, height, GREY);
     add("<title>%s</title>", Html.text(title));
+  }
+
+  /** Returns its width in pixels at the size of its text. */
+  int width() {
+    return width;
   }
 
   private void add(String line, Object... values) {
@@ -81,13 +88,17 @@ final class SvgPicture {
   SvgPicture polyline(List<double[]> points, String colour, double thickness, double opacity) {
     add(
         "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"%s/>",
-        points.stream()
-            .map(point -> String.format(Locale.ROOT, "%.1f,%.1f", point[0], point[1]))
-            .collect(Collectors.joining(" ")),
+        coordinates(points),
         colour,
         Axis.label(thickness),
         opacity == 1 ? "" : " stroke-opacity=\"%s\"".formatted(Axis.label(opacity)));
     return this;
+  }
+
+  private static String coordinates(List<double[]> points) {
+    return points.stream()
+        .map(point -> String.format(Locale.ROOT, "%.1f,%.1f", point[0], point[1]))
+        .collect(Collectors.joining(" "));
   }
 
   SvgPicture dot(double x, double y, double radius, String colour, double opacity) {
@@ -110,6 +121,65 @@ final class SvgPicture {
         "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\""
             + " fill-opacity=\"%s\"/>",
         x, y, width, height, colour, Axis.label(opacity));
+    return this;
+  }
+
+  /**
+   * @param dash lengths of dashes and gaps; empty for a solid line
+   */
+  SvgPicture dashedLine(List<double[]> points, String colour, String dash) {
+    add(
+        "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s/>",
+        coordinates(points),
+        colour,
+        dash.isEmpty() ? "" : " stroke-dasharray=\"%s\"".formatted(dash));
+    return this;
+  }
+
+  /** Adds an upright error bar. */
+  SvgPicture interval(double x, double low, double high, String colour) {
+    add(
+        "<path d=\"M%1$.1f %2$.1fV%3$.1fM%4$.1f %2$.1fh8M%4$.1f %3$.1fh8\" stroke=\"%5$s\""
+            + " stroke-width=\"1.25\" stroke-opacity=\"0.75\"/>",
+        x, low, high, x - 4, colour);
+    return this;
+  }
+
+  /**
+   * Adds a mark around a point.
+   *
+   * @param shape a path of ten by ten
+   */
+  SvgPicture mark(double x, double y, String shape, String fill, String stroke) {
+    add(
+        "<path transform=\"translate(%.1f %.1f) scale(.8)\" d=\"%s\" fill=\"%s\" stroke=\"%s\""
+            + " stroke-width=\"2\"/>",
+        x - 4, y - 4, shape, fill, stroke);
+    return this;
+  }
+
+  /** Starts a group of elements that explain themselves when pointed at. */
+  SvgPicture begin(String tip) {
+    add("<g><title>%s</title>", Html.text(tip));
+    return this;
+  }
+
+  /** Starts a group of one color. */
+  SvgPicture beginColour(String colour) {
+    add("<g fill=\"%s\" shape-rendering=\"crispEdges\">", colour);
+    return this;
+  }
+
+  /** Adds a rectangle of the group's color that explains itself when pointed at. */
+  SvgPicture cell(double x, double y, double width, double height, String tip) {
+    add(
+        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>%s</title></rect>",
+        x, y, width, height, Html.text(tip));
+    return this;
+  }
+
+  SvgPicture end() {
+    add("</g>");
     return this;
   }
 

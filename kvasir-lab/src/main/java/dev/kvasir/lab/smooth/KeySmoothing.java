@@ -2,9 +2,14 @@ package dev.kvasir.lab.smooth;
 
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
+import dev.kvasir.lab.gradient.LayerVectors;
+import dev.kvasir.lab.gradient.TextVisitor;
+import dev.kvasir.lab.gradient.TracedDecoder;
+import dev.kvasir.lab.gradient.TracedTask;
 import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.PartListener;
 import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.WorkCancelledException;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.profile.Profile;
 import java.io.Serializable;
@@ -131,5 +136,79 @@ public record KeySmoothing(float[][][] factors, List<LayerResult> layers) {
       System.arraycopy(factors[row / kvHeads][row % kvHeads], 0, all, row * headDim, headDim);
     }
     return profile.with("pmkvq/smoothing", all, factors.length, kvHeads, headDim);
+  }
+
+  /**
+   * Finds the largest key magnitudes of one text.
+   *
+   * @param number number of the text, from 0 on
+   * @param sinks leading tokens that do not count
+   */
+  private record KeyAbsMaxTask(int number, int[] text, double positionScale, int sinks)
+      implements TracedTask<KeyAbsMax> {
+    @Override
+    public String name() {
+      return "key magnitudes of sample %d".formatted(number + 1);
+    }
+
+    @Override
+    public double cost() {
+      return text.length;
+    }
+
+    /** Skips tokens that are never quantized: keys of the first token are often outliers. */
+    @Override
+    public KeyAbsMax run(TracedDecoder decoder, ProgressListener listener) {
+      KeyAbsMax absMax = KeyAbsMax.none(decoder.config());
+      TextVisitor visitor =
+          new TextVisitor() {
+            @Override
+            public boolean forward(LayerVectors vectors) {
+              absMax.add(vectors.layer(), vectors.keys(), sinks);
+              listener.progress(vectors.layer() + 1, decoder.config().layers());
+              return !listener.isCancelled();
+            }
+          };
+      if (!decoder.forward(text, visitor)) {
+        throw new WorkCancelledException();
+      }
+      return absMax;
+    }
+  }
+
+  /**
+   * Tests all smoothing strengths on one text.
+   *
+   * @param number number of the text, from 0 on
+   * @param absMax largest key magnitudes of all texts
+   * @param bits width of the codes by layer
+   */
+  private record StrengthTrialTask(
+      int number,
+      int[] text,
+      double positionScale,
+      KeyAbsMax absMax,
+      List<Integer> bits,
+      SmoothingSettings settings)
+      implements TracedTask<StrengthErrors> {
+    @Override
+    public String name() {
+      return "trials of factors in sample %d".formatted(number + 1);
+    }
+
+    /** Testing strengths about doubles the time of a layer. */
+    @Override
+    public double cost() {
+      return 2.0 * text.length;
+    }
+
+    @Override
+    public StrengthErrors run(TracedDecoder decoder, ProgressListener listener) {
+      StrengthTrials trials = new StrengthTrials(decoder, absMax, bits, settings, listener);
+      if (!decoder.forward(text, trials)) {
+        throw new WorkCancelledException();
+      }
+      return trials.sums();
+    }
   }
 }

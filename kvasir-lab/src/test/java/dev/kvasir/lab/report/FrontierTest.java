@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.MethodFamily;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.eval.Evaluation;
@@ -59,9 +60,9 @@ class FrontierTest {
     assertThat(StandardTable.ALTERNATIVES)
         .flatExtracting(StandardTable::specs)
         .filteredOn(spec -> !spec.startsWith("fp"))
-        .extracting(spec -> MethodFamily.of(new Frontier.Point(spec, 1, 1).method()))
-        .doesNotContain(MethodFamily.OTHERS)
-        .contains(MethodFamily.TABLES, MethodFamily.ROTATED);
+        .extracting(spec -> FamilyStyle.family(new Frontier.Point(spec, 1, 1).method()))
+        .doesNotContain(MethodFamily.OTHER)
+        .contains(MethodFamily.TOKEN_TABLES, MethodFamily.ROTATIONS);
   }
 
   @Test

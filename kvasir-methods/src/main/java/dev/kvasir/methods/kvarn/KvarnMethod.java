@@ -3,6 +3,7 @@ package dev.kvasir.methods.kvarn;
 import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.MethodExample.Trait;
+import dev.kvasir.codec.MethodFamily;
 import java.util.EnumSet;
 import java.util.List;
 
@@ -13,6 +14,11 @@ import java.util.List;
 public final class KvarnMethod extends BitWidthMethod {
   public KvarnMethod() {
     super("kvarn", KvarnConfig::of, "kvarn:1|2|3|4|8: k, v (bits),", "  group (32|64|128), rounds");
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.ROTATIONS;
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.kvasir.methods.kvquant;
 import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.MethodExample.Trait;
+import dev.kvasir.codec.MethodFamily;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.stream.Stream;
@@ -18,6 +19,11 @@ public final class KvquantMethod extends BitWidthMethod {
         "kvquant:2|3|4: k, v (bits), outliers (0 to 8",
         "  of each vector), levels (fitted|even),",
         "  rope (before|after)");
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.CODEBOOKS;
   }
 
   @Override

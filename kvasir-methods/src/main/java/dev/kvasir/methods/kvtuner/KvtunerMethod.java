@@ -2,6 +2,7 @@ package dev.kvasir.methods.kvtuner;
 
 import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.MethodExample;
+import dev.kvasir.codec.MethodFamily;
 import java.util.List;
 
 /** KVTuner: KIVI codes with separate bit widths for the keys and values of each layer. */
@@ -12,6 +13,11 @@ public final class KvtunerMethod extends BitWidthMethod {
         KvtunerConfig::of,
         "kvtuner:2|3|4|5|6|8 (in the mean):",
         "  group (32|64|128), widths (profile|same)");
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.MIXED_WIDTHS;
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.kvasir.methods.mikv;
 import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.MethodExample.Trait;
+import dev.kvasir.codec.MethodFamily;
 import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.SpecText;
@@ -43,6 +44,11 @@ public final class MikvMethod extends BitWidthMethod {
             KeyChannelFactors.BALANCED,
             false,
             OperandPrecision.of(spec)));
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.MIXED_WIDTHS;
   }
 
   @Override

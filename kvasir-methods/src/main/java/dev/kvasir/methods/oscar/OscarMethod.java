@@ -4,6 +4,7 @@ import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.Calibration;
 import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.MethodExample.Trait;
+import dev.kvasir.codec.MethodFamily;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -20,6 +21,11 @@ public final class OscarMethod extends BitWidthMethod {
         "oscar:1|2|3|4|8: k, v (bits),",
         "  group (32|64|128), clip (0 to 1); with",
         "  rotations of the profile");
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.ROTATIONS;
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.kvasir.methods.ott;
 
 import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.MethodExample;
+import dev.kvasir.codec.MethodFamily;
 import java.util.List;
 
 /** The OTT method: KIVI codes, except for the few tokens with the smallest keys. */
@@ -12,6 +13,11 @@ public final class OttMethod extends BitWidthMethod {
         OttConfig::of,
         "ott:1|2|3|4|8: outliers (1 to 16 of 128",
         "  tokens, kept as they are), k, v, group");
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.GROUP_SCALES;
   }
 
   @Override

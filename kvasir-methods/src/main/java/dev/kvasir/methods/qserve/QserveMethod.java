@@ -2,6 +2,7 @@ package dev.kvasir.methods.qserve;
 
 import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.MethodExample;
+import dev.kvasir.codec.MethodFamily;
 import java.util.List;
 
 /**
@@ -14,6 +15,11 @@ public final class QserveMethod extends BitWidthMethod {
         QserveConfig::of,
         "qserve:1|2|3|4|8: k, v (bits),",
         "  group (32|64|128), smoothing (on|off)");
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.ROTATIONS;
   }
 
   @Override

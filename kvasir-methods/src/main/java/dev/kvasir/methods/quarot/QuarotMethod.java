@@ -3,6 +3,7 @@ package dev.kvasir.methods.quarot;
 import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.MethodExample.Trait;
+import dev.kvasir.codec.MethodFamily;
 import java.util.EnumSet;
 import java.util.List;
 
@@ -17,6 +18,11 @@ public final class QuarotMethod extends BitWidthMethod {
         QuarotConfig::of,
         "quarot:1|2|3|4|8: k, v (bits),",
         "  group (32|64|128), clip (0 to 1)");
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.ROTATIONS;
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.kvasir.methods.rotatekv;
 import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.MethodExample.Trait;
+import dev.kvasir.codec.MethodFamily;
 import java.util.EnumSet;
 import java.util.List;
 
@@ -17,6 +18,11 @@ public final class RotatekvMethod extends BitWidthMethod {
         RotatekvConfig::of,
         "rotatekv:1|2|3|4|8: k, v (bits), heads,",
         "  group (32|64|128), clip, order (on|off)");
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.ROTATIONS;
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.kvasir.methods.skvq;
 
 import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.MethodExample;
+import dev.kvasir.codec.MethodFamily;
 import java.util.List;
 
 /** The SKVQ method: reorders channels by magnitude, clips ranges, and quantizes per token. */
@@ -12,6 +13,11 @@ public final class SkvqMethod extends BitWidthMethod {
         SkvqConfig::of,
         "skvq:1|2|3|4|8: k, v, group (32|64|128),",
         "  reorder, clip (on|off)");
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.GROUP_SCALES;
   }
 
   @Override

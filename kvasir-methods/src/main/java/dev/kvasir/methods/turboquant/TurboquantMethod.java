@@ -3,6 +3,7 @@ package dev.kvasir.methods.turboquant;
 import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.MethodExample.Trait;
+import dev.kvasir.codec.MethodFamily;
 import java.util.EnumSet;
 import java.util.List;
 
@@ -12,6 +13,11 @@ import java.util.List;
 public final class TurboquantMethod extends BitWidthMethod {
   public TurboquantMethod() {
     super("turboquant", TurboquantConfig::of, "turboquant:1|2|3|4: k, v (bits), seed");
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.ROTATIONS;
   }
 
   @Override

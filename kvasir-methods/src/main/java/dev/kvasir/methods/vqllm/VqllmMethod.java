@@ -4,6 +4,7 @@ import dev.kvasir.codec.BitWidthMethod;
 import dev.kvasir.codec.Calibration;
 import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.MethodExample.Trait;
+import dev.kvasir.codec.MethodFamily;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -15,6 +16,11 @@ import java.util.Optional;
 public final class VqllmMethod extends BitWidthMethod {
   public VqllmMethod() {
     super("vqllm", VqllmConfig::of, "vqllm:1|2: with codebooks of the profile");
+  }
+
+  @Override
+  public MethodFamily family() {
+    return MethodFamily.CODEBOOKS;
   }
 
   @Override

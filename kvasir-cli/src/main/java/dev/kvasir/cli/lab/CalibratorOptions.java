@@ -1,0 +1,81 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.calibrator.Calibrator;
+import dev.kvasir.lab.calibrator.CalibratorOption;
+import dev.kvasir.lab.calibrator.Calibrators;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The options and the help of all registered calibrators, as picocli needs them. */
+final class CalibratorOptions {
+  private CalibratorOptions() {}
+
+  static void addTo(CommandSpec command) {
+    List<String> description = new ArrayList<>();
+    description.add("Learn of a model what a kind of cache needs, and keep it in a profile.");
+    for (Calibrator calibrator : Calibrators.all()) {
+      calibrator.options().forEach(option -> command.addOption(spec(option)));
+      description.add(calibrator.method() + ": " + calibrator.description());
+    }
+    String local = methods(calibrator -> !calibrator.isDistributed());
+    description.add(
+        ("First it says how long it will take, and how much memory and disk; %s take a minute or"
+                + " two, make no forecast and run in this process.")
+            .formatted(local));
+    description.add(
+        ("Ctrl-C ends it; what was finished is kept, and the same command goes on after it. Of %s"
+                + " nothing is kept.")
+            .formatted(local));
+    command.usageMessage().description(description.toArray(String[]::new));
+  }
+
+  private static OptionSpec spec(CalibratorOption<?> option) {
+    return OptionSpec.builder(option.name())
+        .paramLabel(option.label())
+        .type(option.type())
+        .defaultValue(option.defaultValue().orElse(null))
+        .description(option.description().toArray(String[]::new))
+        .build();
+  }
+
+  /** Returns the methods of some calibrators, as a list in a sentence. */
+  static String methods(Predicate<Calibrator> some) {
+    List<String> names = Calibrators.all().stream().filter(some).map(Calibrator::method).toList();
+    int last = names.size() - 1;
+    return names.size() < 2
+        ? String.join("", names)
+        : String.join(", ", names.subList(0, last)) + " and " + names.get(last);
+  }
+
+  /** Rejects options that were typed and belong to another calibrator. */
+  static void rejectForeign(CommandSpec command, CalibratedCache target) {
+    for (Calibrator calibrator : Calibrators.all()) {
+      for (CalibratorOption<?> option : calibrator.options()) {
+        if (!calibrator.method().equals(target.method())
+            && command.commandLine().getParseResult().hasMatchedOption(option.name())) {
+          throw new InvalidInputException(
+              "%s is an option of %s; --kv is '%s'"
+                  .formatted(option.name(), calibrator.method(), target));
+        }
+      }
+    }
+  }
+
+  /** Returns the values of a calibrator's options by name. */
+  static Map<String, Object> values(CommandSpec command, Calibrator calibrator) {
+    Map<String, Object> values = new HashMap<>();
+    for (CalibratorOption<?> option : calibrator.options()) {
+      Object value = command.findOption(option.name()).getValue();
+      if (value != null) {
+        values.put(option.name(), value);
+      }
+    }
+    return values;
+  }
+}

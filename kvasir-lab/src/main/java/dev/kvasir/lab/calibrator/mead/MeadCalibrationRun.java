@@ -1,0 +1,121 @@
+package dev.kvasir.lab.calibrator.mead;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.mead.TableKind;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.calibrator.CalibrationContext;
+import dev.kvasir.lab.calibrator.CalibrationRequest;
+import dev.kvasir.lab.calibrator.CalibrationText;
+import dev.kvasir.lab.codebook.SampleFolder;
+import dev.kvasir.lab.mead.MeadCalibration;
+import dev.kvasir.lab.mead.MeadSettings;
+import dev.kvasir.lab.mead.MeadTexts;
+import dev.kvasir.lab.mead.MetricJournal;
+import dev.kvasir.lab.report.BitsPlot;
+import dev.kvasir.profile.Profile;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** A run of the calibration, which resumes what an interrupted one left. */
+final class MeadCalibrationRun {
+  private static final int MIN_LENGTH = 512;
+
+  private static final String JOURNAL = ".journal";
+  private static final String VECTORS = ".vectors";
+
+  /** One profile serves all rates; the plot shows this one. */
+  private static final CacheSpec PLOTTED_SPEC = CacheSpec.parse("mead:1.5");
+
+  private final CalibrationRequest request;
+  private final MeadSettings settings;
+  private final CalibrationContext context;
+  private final Model model;
+
+  MeadCalibrationRun(
+      CalibrationRequest request, MeadSettings settings, CalibrationContext context) {
+    this.request = request;
+    this.settings = settings;
+    this.context = context;
+    this.model = context.model();
+  }
+
+  static List<Path> resumeFiles(Path out) {
+    return List.of(
+        out.resolveSibling(out.getFileName() + JOURNAL),
+        out.resolveSibling(out.getFileName() + VECTORS));
+  }
+
+  /** Returns false if interrupted. */
+  boolean run() {
+    request.lengthBetween(MIN_LENGTH, model.config().contextLength());
+    Profile before = context.profile(); // rejects another model's profile before any work
+    MetricJournal journal =
+        new MetricJournal(
+            context.sibling(JOURNAL), model.fingerprint(), source(), model.config().cacheShape());
+    SampleFolder vectors = new SampleFolder(context.sibling(VECTORS), source());
+    try {
+      Optional<Profile> made =
+          texts()
+              .flatMap(
+                  read ->
+                      new MeadCalibration(
+                              model,
+                              settings,
+                              context.workers(),
+                              context.runner(),
+                              context.console()::beginPhase)
+                          .run(read, journal, vectors, before));
+      if (made.isEmpty()) {
+        context.console().note("interrupted; the same command goes on");
+        return false;
+      }
+      Profile whole = made.get();
+      for (TableKind kind : settings.tables()) {
+        whole = whole.withNote(kind.part() + "/source", source());
+      }
+      whole.write(context.out());
+      draw(whole);
+    } finally {
+      vectors.delete();
+    }
+    journal.delete();
+    context.console().noteSize(context.out());
+    return true;
+  }
+
+  private void draw(Profile made) {
+    CacheContext plotted =
+        CacheContext.unknown()
+            .withQueryHeads(model.config().queryHeads())
+            .withRotation(Optional.of(model.config().rotation()))
+            .withProfile(Optional.of(made));
+    BitsPlot.of(PLOTTED_SPEC, model.config().cacheShape(), plotted).write(context.sibling(".svg"));
+  }
+
+  private Optional<MeadTexts> texts() {
+    if (request.text().isEmpty()) {
+      return MeadTexts.selfGenerated(
+          model, settings, context.runner(), context.console().beginPhase("making up texts"));
+    }
+    CalibrationText text = request.text().get();
+    request.atLeast(MeadCalibrator.MIN_TEXTS, MeadCalibrator.TEXTS);
+    int[] ids = model.tokenizer().encode(text.content(), false);
+    long wanted = (long) MeadCalibrator.MIN_TEXTS * settings.length();
+    if (ids.length < wanted) {
+      throw new InvalidInputException(
+          "%s has %d tokens; expected at least %d, %d texts of %d"
+              .formatted(
+                  text.name(), ids.length, wanted, MeadCalibrator.MIN_TEXTS, settings.length()));
+    }
+    return Optional.of(MeadTexts.cut(model, ids, settings));
+  }
+
+  /** Returns everything that determines the result. */
+  private String source() {
+    return "%s, %s"
+        .formatted(settings, request.text().map(CalibrationText::fingerprint).orElse("self-made"));
+  }
+}

@@ -1,0 +1,163 @@
+package dev.kvasir.lab.calibrator.pmkvq;
+
+import dev.kvasir.codec.pmkvq.KeyScaleAxis;
+import dev.kvasir.format.AtomicFile;
+import dev.kvasir.lab.allocate.Sensitivities;
+import dev.kvasir.lab.calibrate.CalibrationTexts;
+import dev.kvasir.lab.calibrator.CalibrationContext;
+import dev.kvasir.lab.calibrator.CalibrationPlan;
+import dev.kvasir.lab.calibrator.CalibrationRequest;
+import dev.kvasir.lab.calibrator.CalibrationText;
+import dev.kvasir.lab.calibrator.Calibrator;
+import dev.kvasir.lab.calibrator.CalibratorOption;
+import dev.kvasir.lab.forecast.Concurrency;
+import dev.kvasir.lab.forecast.Forecast;
+import dev.kvasir.lab.report.MeasurementsFile;
+import dev.kvasir.lab.smooth.FactorSharing;
+import dev.kvasir.lab.smooth.KeySmoothing;
+import dev.kvasir.lab.smooth.SmoothingSettings;
+import dev.kvasir.model.ModelConfig;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.ToIntFunction;
+
+/** Finds the bits of each layer and the smoothing factors of its keys. */
+public final class PmkvqCalibrator implements Calibrator {
+  private static final CalibratorOption<Double> BITS =
+      CalibratorOption.withoutDefault(
+          "--bits",
+          "B",
+          Double.class,
+          "pmkvq: code bits of a value in the mean over layers, which have 2, 4 or 8 each, and no",
+          "  fewer than --kv says. Default: one more than that.");
+
+  private static final CalibratorOption<String> KEYS =
+      CalibratorOption.of(
+          "--keys",
+          "SCALES",
+          String.class,
+          "channel",
+          "pmkvq: what a scale of keys belongs to, as in the cache: channel or token. Default:",
+          "  ${DEFAULT-VALUE}.");
+
+  private static final CalibratorOption<Integer> SAMPLES =
+      CalibratorOption.of(
+          "--samples",
+          "N",
+          Integer.class,
+          CalibrationTexts.COUNT,
+          "pmkvq: samples of the text, --length each. Default: ${DEFAULT-VALUE}.");
+
+  private static final CalibratorOption<Double> POSITION_SCALE =
+      CalibratorOption.of(
+          "--position-scale",
+          "S",
+          Double.class,
+          KeySmoothing.POSITION_SCALE,
+          "pmkvq: what positions are multiplied by in the search for smoothing factors, so that"
+              + " keys",
+          "  rotate as in a longer text. Default: ${DEFAULT-VALUE}.");
+
+  private static final CalibratorOption<String> FACTORS =
+      CalibratorOption.of(
+          "--factors",
+          "SHARING",
+          String.class,
+          "tied",
+          "pmkvq: smoothing factors of the two channels that rotate together: tied, one for both,"
+              + " or",
+          "  own. Default: ${DEFAULT-VALUE}.");
+
+  private static final CalibratorOption<Integer> SMOOTHING_BITS =
+      CalibratorOption.of(
+          "--smoothing-bits",
+          "B",
+          Integer.class,
+          0,
+          "pmkvq: the width that smoothing is searched at: 2, 4 or 8, as the cache is going to have"
+              + " it.",
+          "  Default: the width that each layer was given.");
+
+  private static final CalibratorOption<Path> JSON =
+      CalibratorOption.withoutDefault(
+          "--json",
+          "FILE",
+          Path.class,
+          "pmkvq: write how sensitive each layer is at each width to a file.");
+
+  @Override
+  public String method() {
+    return "pmkvq";
+  }
+
+  @Override
+  public String description() {
+    return "how many bits each layer deserves, by following the loss back to keys and values, and"
+        + " factors that even out keys.";
+  }
+
+  @Override
+  public List<CalibratorOption<?>> options() {
+    return List.of(BITS, KEYS, SAMPLES, POSITION_SCALE, FACTORS, SMOOTHING_BITS, JSON);
+  }
+
+  @Override
+  public boolean isDistributed() {
+    return true;
+  }
+
+  @Override
+  public CalibrationPlan plan(CalibrationRequest request) {
+    SmoothingSettings used = SmoothingSettings.defaults();
+    KeyScaleAxis keyScales = request.oneOf(KeyScaleAxis.class, KEYS);
+    FactorSharing sharing = request.oneOf(FactorSharing.class, FACTORS);
+    PmkvqCalibration.Settings settings =
+        new PmkvqCalibration.Settings(
+            request.bits(),
+            request.find(BITS).orElse(PmkvqCalibration.Settings.defaultMeanBits(request.bits())),
+            keyScales,
+            request.atLeast(1, SAMPLES),
+            request.lengthOfAtLeast(used.sinks() + used.window() + 1),
+            request.value(POSITION_SCALE),
+            sharing,
+            request.value(SMOOTHING_BITS),
+            request.seed());
+    request.find(JSON).ifPresent(AtomicFile::checkWritable);
+    return new Plan(settings, request);
+  }
+
+  private record Plan(PmkvqCalibration.Settings settings, CalibrationRequest request)
+      implements CalibrationPlan {
+    @Override
+    public Forecast forecast(
+        ModelConfig config, ToIntFunction<String> tokens, Concurrency concurrency) {
+      return PmkvqForecast.of(config, settings.samples(), settings.length(), concurrency);
+    }
+
+    @Override
+    public boolean run(CalibrationContext context) {
+      CalibrationText text = request.text().orElseGet(CalibrationText::prose);
+      return new PmkvqCalibration(settings, text, context, this::writeFigures).run();
+    }
+
+    private void writeFigures(Sensitivities found) {
+      Optional<Path> file = request.find(JSON);
+      file.ifPresent(
+          json -> MeasurementsFile.write(json, named(found), request.provenance().get()));
+    }
+
+    /** Returns numbers by a name such as {@code layer 3 at 2 bits}. */
+    private static Map<String, Double> named(Sensitivities found) {
+      Map<String, Double> named = new LinkedHashMap<>();
+      for (int layer = 0; layer < found.layers(); layer++) {
+        for (int bits : found.widths()) {
+          named.put("layer %d at %d bits".formatted(layer, bits), found.of(layer, bits));
+        }
+      }
+      return named;
+    }
+  }
+}
