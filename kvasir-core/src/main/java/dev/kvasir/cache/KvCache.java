@@ -77,6 +77,11 @@ public interface KvCache extends CacheContents, AutoCloseable {
   /** Returns what observes the tokens, queries and attention mass of this sequence's steps. */
   SequenceObserver observer();
 
+  /** Returns whether quantization depends on queries or attention that were observed. */
+  default boolean dependsOnAttention() {
+    return observer().observesQueries() || observer().attentionHorizon() > 0;
+  }
+
   /**
    * Returns the largest number of positions, up to {@code length}, that {@link #truncate} can
    * retain. It is {@code length} where every layer holds what the next token reads. Layers with a

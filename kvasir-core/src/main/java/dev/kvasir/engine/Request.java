@@ -85,8 +85,7 @@ public final class Request {
   public static boolean quantizesByPosition(KvCache cache, boolean defersQuantization) {
     return !defersQuantization
         && cache.prefillsOnStoredPages()
-        && !cache.observer().observesQueries()
-        && cache.observer().attentionHorizon() == 0
+        && !cache.dependsOnAttention()
         && cache.capacity() == Integer.MAX_VALUE;
   }
 

@@ -70,7 +70,7 @@ class PagedAttentionTest extends DeviceTestCase {
   }
 
   @ParameterizedTest
-  @FieldSource("dev.kvasir.cuda.Formats#ALL")
+  @FieldSource("dev.kvasir.cuda.formats.Formats#ALL")
   void wideHeadsSupportManyQueries(PageFormat format) {
     AttentionShape shape = new AttentionShape(12, 2, 256);
     checkError(batch(format, shape, List.of(tokens(format, 4, 64 * 9, 70))), 1);
@@ -78,21 +78,21 @@ class PagedAttentionTest extends DeviceTestCase {
 
   /** Errors that grow with the length would not show at a tenth of it. */
   @ParameterizedTest
-  @FieldSource("dev.kvasir.cuda.Formats#ALL")
+  @FieldSource("dev.kvasir.cuda.formats.Formats#ALL")
   void errorsStaySmallOverThirtyTwoThousandTokens(PageFormat format) {
     AttentionShape shape = new AttentionShape(32, 8, 128);
     checkError(batch(format, shape, List.of(tokens(format, 16, 32768 - 256, 240))), 1);
   }
 
   @ParameterizedTest
-  @FieldSource("dev.kvasir.cuda.Formats#ALL")
+  @FieldSource("dev.kvasir.cuda.formats.Formats#ALL")
   void fewTokensThatMatterAreFound(PageFormat format) {
     AttentionShape shape = new AttentionShape(8, 2, 128);
     checkError(batch(format, shape, List.of(tokens(format, 5, 64 * 63, 59))), 8);
   }
 
   @ParameterizedTest
-  @FieldSource("dev.kvasir.cuda.Formats#ALL")
+  @FieldSource("dev.kvasir.cuda.formats.Formats#ALL")
   void tilingsAndSplitsAgreeUpToRounding(PageFormat format) {
     AttentionShape shape = new AttentionShape(8, 2, 64);
     DeviceBatch batch =
@@ -117,7 +117,7 @@ class PagedAttentionTest extends DeviceTestCase {
   }
 
   @ParameterizedTest
-  @FieldSource("dev.kvasir.cuda.Formats#ALL")
+  @FieldSource("dev.kvasir.cuda.formats.Formats#ALL")
   void dependentLaunchAndGraphsChangeNoBit(PageFormat format) {
     AttentionShape shape = new AttentionShape(8, 2, 128);
     DeviceBatch batch = batch(format, shape, List.of(tokens(format, 3, 64 * 200, 90)));

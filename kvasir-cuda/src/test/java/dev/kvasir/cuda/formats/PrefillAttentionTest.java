@@ -41,7 +41,7 @@ class PrefillAttentionTest extends DeviceTestCase {
 
   /** Sinks have their own partially filled pages, and rows may be among them. */
   @ParameterizedTest
-  @FieldSource("dev.kvasir.cuda.Formats#PACKED")
+  @FieldSource("dev.kvasir.cuda.formats.Formats#PACKED")
   void sinksAreAttended(PageFormat format) {
     AttentionShape shape = new AttentionShape(8, 2, 64);
     check(format, shape, new Tokens(16, 0, 84), 100);

@@ -130,7 +130,7 @@ class DeviceGemmTest extends DeviceTestCase {
   }
 
   @ParameterizedTest
-  @MethodSource("dev.kvasir.cuda.WeightTilesTest#types")
+  @MethodSource("dev.kvasir.cuda.kernels.WeightTilesTest#types")
   void embeddingRowsAreDequantized(GgmlType type) {
     int hidden = 512;
     Tensor tensor = RandomTensor.of(type, 80, hidden, 5);

@@ -21,6 +21,12 @@ final class Exchange {
   private static final HttpField JSON =
       new HttpField(HttpHeader.CONTENT_TYPE, "application/json; charset=utf-8");
 
+  /**
+   * Maximum bytes of a body that are read and dropped after it was found too large: a client that
+   * is still sending when the connection closes loses the response.
+   */
+  private static final int MAX_DROPPED_BYTES = 64 << 20;
+
   private final Request request;
   private final Response response;
   private final OutputStream out;
@@ -71,9 +77,12 @@ final class Exchange {
     byte[] bytes;
     try (InputStream in = Content.Source.asInputStream(request)) {
       bytes = in.readNBytes(maxBodyBytes + 1);
+      if (bytes.length > maxBodyBytes) {
+        drop(in);
+      }
     }
     if (bytes.length > maxBodyBytes) {
-      // The rest is not read, so the connection cannot be reused.
+      // There may be more to come, so the connection cannot be reused.
       header(HttpHeader.CONNECTION, "close");
       throw ApiException.tooLarge(
           "the request has more than %d bytes, which is the most".formatted(maxBodyBytes));
@@ -83,6 +92,14 @@ final class Exchange {
       return Fields.parse(text.toString());
     } catch (CharacterCodingException e) {
       throw ApiException.invalid("the request's body is not valid UTF-8");
+    }
+  }
+
+  private static void drop(InputStream in) throws IOException {
+    byte[] buffer = new byte[1 << 13];
+    int left = MAX_DROPPED_BYTES;
+    for (int count = 0; count >= 0 && left > 0; left -= count) {
+      count = in.read(buffer);
     }
   }
 
