@@ -10,9 +10,9 @@ import java.util.stream.Collectors;
 
 /**
  * All available quantization methods: every {@link QuantizationMethod} named in a file {@code
- * META-INF/services/dev.kvasir.codec.QuantizationMethod} on the class path, Kvasir's own first.
- * Help, error messages and commands read the registry. To add a method, provide its package and a
- * line in such a file.
+ * META-INF/services/dev.kvasir.codec.QuantizationMethod} on the class path, Kvasir's own first,
+ * whatever the order of the class path. Help, error messages and commands read the registry. To add
+ * a method, provide its package and a line in such a file.
  */
 public final class MethodRegistry {
   private static final class Holder {
@@ -20,16 +20,20 @@ public final class MethodRegistry {
         ServiceLoader.load(QuantizationMethod.class, QuantizationMethod.class.getClassLoader())
             .stream()
             .map(Provider::get)
-            .sorted(Comparator.comparing(MethodRegistry::isThirdParty))
+            .sorted(Comparator.comparing(MethodRegistry::rank))
             .toList();
   }
 
   private MethodRegistry() {}
 
-  private static boolean isThirdParty(QuantizationMethod method) {
-    return !Objects.equals(
-        method.getClass().getProtectionDomain().getCodeSource(),
-        QuantizationMethod.class.getProtectionDomain().getCodeSource());
+  /** Returns 0 for methods of the core, 1 for those of kvasir-methods, and 2 for all others. */
+  private static int rank(QuantizationMethod method) {
+    boolean isOfCore =
+        Objects.equals(
+            method.getClass().getProtectionDomain().getCodeSource(),
+            QuantizationMethod.class.getProtectionDomain().getCodeSource());
+    boolean isBaseline = method.getClass().getPackageName().startsWith("dev.kvasir.methods.");
+    return isOfCore ? 0 : isBaseline ? 1 : 2;
   }
 
   public static List<QuantizationMethod> all() {

@@ -19,7 +19,7 @@ public final class LoadArguments {
       names = "--kernels",
       paramLabel = "KIND",
       description = {
-        "Arithmetic to run on: native, vector or java. All give the same text.",
+        "Arithmetic to run on: native or java. Both give the same text.",
         "  Default: the fastest that can run; 'kvasir inspect --kernels' says which."
       })
   private String kernels;
