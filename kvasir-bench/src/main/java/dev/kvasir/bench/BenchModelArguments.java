@@ -2,7 +2,7 @@ package dev.kvasir.bench;
 
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
-import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.error.OptionValue;
 import dev.kvasir.kernel.KernelChoice;
 import java.io.PrintStream;
 import java.nio.file.Path;

@@ -2,7 +2,6 @@ package dev.kvasir.bench;
 
 import dev.kvasir.bench.GpuAttentionTimer.GpuTime;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
@@ -12,6 +11,7 @@ import dev.kvasir.cuda.engine.CudaEngine;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.AtomicFile;
 import dev.kvasir.lab.report.GpuCapacity;
 import dev.kvasir.lab.report.MeasurementsFile;

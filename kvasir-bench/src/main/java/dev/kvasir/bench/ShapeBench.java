@@ -1,6 +1,6 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.AtomicFile;
 import java.io.PrintStream;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.error.OptionValue;
 import dev.kvasir.kernel.KernelChoice;
 import java.io.BufferedReader;
 import java.io.IOException;

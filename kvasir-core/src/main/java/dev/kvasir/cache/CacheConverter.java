@@ -39,7 +39,7 @@ public final class CacheConverter {
 
   /** Rejects a cache that quantizes according to data known only while the model runs. */
   public static void requirePossible(CacheSpec spec, SequenceObserver to) {
-    if (to.observesQueries() || to.attentionHorizon() > 0) {
+    if (to.dependsOnAttention()) {
       throw new InvalidInputException(
           "the cache '%s' quantizes by attention statistics, which a session does not save; only a new session can use it"
               .formatted(spec));

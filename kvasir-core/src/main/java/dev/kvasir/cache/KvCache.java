@@ -79,7 +79,7 @@ public interface KvCache extends CacheContents, AutoCloseable {
 
   /** Returns whether quantization depends on queries or attention that were observed. */
   default boolean dependsOnAttention() {
-    return observer().observesQueries() || observer().attentionHorizon() > 0;
+    return observer().dependsOnAttention();
   }
 
   /**

@@ -50,4 +50,9 @@ public interface SequenceObserver {
    *     2^-18, summed over the heads that share the KV head, in units of 2^-18
    */
   default void observeAttention(int layer, int kvHead, int from, int[] weights, int count) {}
+
+  /** Returns whether it observes queries or attention, so that results depend on them. */
+  default boolean dependsOnAttention() {
+    return observesQueries() || attentionHorizon() > 0;
+  }
 }

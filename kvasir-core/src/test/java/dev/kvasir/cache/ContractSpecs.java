@@ -209,9 +209,7 @@ final class ContractSpecs {
 
   private static boolean learns(ShapedSpec kind) {
     try (KvCache cache = CodecContractTest.open(kind)) {
-      return cache.isStateful()
-          || cache.observer().observesQueries()
-          || cache.observer().attentionHorizon() > 0;
+      return cache.isStateful() || cache.dependsOnAttention();
     }
   }
 }

@@ -6,6 +6,7 @@ import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.error.OptionValue;
 import java.util.List;
 import picocli.CommandLine.Option;
 

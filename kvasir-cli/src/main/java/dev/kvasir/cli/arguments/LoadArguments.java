@@ -1,6 +1,7 @@
 package dev.kvasir.cli.arguments;
 
 import dev.kvasir.LoadOptions;
+import dev.kvasir.error.OptionValue;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Path;

@@ -2,9 +2,9 @@ package dev.kvasir.cli.lab;
 
 import dev.kvasir.Prefill;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.error.OptionValue;
 import dev.kvasir.lab.eval.EvaluationSettings;
 import dev.kvasir.lab.eval.Reading;
 import dev.kvasir.lab.eval.Sources;

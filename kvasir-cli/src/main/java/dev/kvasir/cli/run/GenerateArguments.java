@@ -1,7 +1,7 @@
 package dev.kvasir.cli.run;
 
 import dev.kvasir.GenerateOptions;
-import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.error.OptionValue;
 import dev.kvasir.sampling.SamplingOptions;
 import java.util.List;
 import java.util.Optional;

@@ -2,11 +2,11 @@ package dev.kvasir.cli.run;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.MethodHelp;
-import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.error.OptionValue;
 import dev.kvasir.lab.roundtrip.Dump;
 import dev.kvasir.lab.roundtrip.DumpFiles;
 import dev.kvasir.lab.roundtrip.OutputFolder;

@@ -2,9 +2,9 @@ package dev.kvasir.cli.serve;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.MethodHelp;
-import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.error.OptionValue;
 import dev.kvasir.memory.ByteCount;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.api.AccessRules;

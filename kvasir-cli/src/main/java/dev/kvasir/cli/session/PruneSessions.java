@@ -1,9 +1,9 @@
 package dev.kvasir.cli.session;
 
-import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.AtomicFile;
 import dev.kvasir.format.PartialFiles;
 import dev.kvasir.memory.ByteCount;

@@ -1,10 +1,9 @@
 package dev.kvasir.lab.calibrator;
 
-import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.error.OptionValue;
 import dev.kvasir.lab.report.Provenance;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -42,64 +41,34 @@ public record CalibrationRequest(
   }
 
   public int atLeast(int least, CalibratorOption<Integer> option) {
-    return atLeast(option.name(), value(option), least);
+    return OptionValue.atLeast(option.name(), value(option), least);
   }
 
   public int between(int least, int most, CalibratorOption<Integer> option) {
-    return between(option.name(), value(option), least, most);
+    return OptionValue.between(option.name(), value(option), least, most);
   }
 
   /** Returns the length. */
   public int lengthOfAtLeast(int least) {
-    return atLeast(LENGTH, length, least);
+    return OptionValue.atLeast(LENGTH, length, least);
   }
 
   /** Returns the length, for a model that limits it. */
   public int lengthBetween(int least, int most) {
-    return between(LENGTH, length, least, most);
+    return OptionValue.between(LENGTH, length, least, most);
   }
 
   /** Returns the enum constant that was typed in lower case. */
   public <E extends Enum<E>> E oneOf(Class<E> type, CalibratorOption<String> option) {
-    return oneOf(type, option, value(option));
+    return OptionValue.oneOf(option.name(), value(option), type);
   }
 
   /** Returns the enum constants that were typed in lower case, with commas between them. */
   public <E extends Enum<E>> List<E> manyOf(Class<E> type, CalibratorOption<String> option) {
     List<E> constants = new ArrayList<>();
     for (String word : value(option).split(",")) {
-      constants.add(oneOf(type, option, word));
+      constants.add(OptionValue.oneOf(option.name(), word, type));
     }
     return constants;
-  }
-
-  private static <E extends Enum<E>> E oneOf(
-      Class<E> type, CalibratorOption<String> option, String typed) {
-    List<String> words = new ArrayList<>();
-    for (E constant : type.getEnumConstants()) {
-      String word = constant.name().toLowerCase(Locale.ROOT);
-      if (word.equals(typed)) {
-        return constant;
-      }
-      words.add(word);
-    }
-    throw new InvalidInputException(
-        "%s is '%s'; possible are %s".formatted(option.name(), typed, String.join(", ", words)));
-  }
-
-  private static int atLeast(String name, int value, int least) {
-    if (value < least) {
-      throw new InvalidInputException(
-          "%s is %d; expected at least %d".formatted(name, value, least));
-    }
-    return value;
-  }
-
-  private static int between(String name, int value, int least, int most) {
-    if (value < least || value > most) {
-      throw new InvalidInputException(
-          "%s is %d; expected %d to %d".formatted(name, value, least, most));
-    }
-    return value;
   }
 }

@@ -79,13 +79,11 @@ final class Exchange {
       bytes = in.readNBytes(maxBodyBytes + 1);
       if (bytes.length > maxBodyBytes) {
         drop(in);
+        // There may be more to come, so the connection cannot be reused.
+        header(HttpHeader.CONNECTION, "close");
+        throw ApiException.tooLarge(
+            "the request has more than %d bytes, which is the most".formatted(maxBodyBytes));
       }
-    }
-    if (bytes.length > maxBodyBytes) {
-      // There may be more to come, so the connection cannot be reused.
-      header(HttpHeader.CONNECTION, "close");
-      throw ApiException.tooLarge(
-          "the request has more than %d bytes, which is the most".formatted(maxBodyBytes));
     }
     try {
       CharBuffer text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));

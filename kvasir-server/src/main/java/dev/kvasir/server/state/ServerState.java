@@ -160,14 +160,24 @@ public final class ServerState {
     gauges.add(gauge("kvasir_sequences_running", "Running sequences.", admission.running()));
     gauges.add(gauge("kvasir_requests_waiting", "Queued requests.", admission.queued()));
     gauges.add(gauge("kvasir_kv_limit_bytes", "KV-cache memory limit.", pool.limit()));
-    String used = "KV-cache memory in use.";
-    gauges.add(gauge("kvasir_kv_used_bytes", used, pool.usedBytes()));
-    gauges.add(alias("kvasir_kv_taken_bytes", "kvasir_kv_used_bytes", pool.usedBytes()));
-    gauges.add(gauge("kvasir_kv_peak_bytes", "Peak KV-cache memory.", pool.peakBytes()));
-    gauges.add(alias("kvasir_kv_most_bytes", "kvasir_kv_peak_bytes", pool.peakBytes()));
-    String reserved = "KV-cache memory reserved by running sequences.";
-    gauges.add(gauge("kvasir_kv_reserved_bytes", reserved, admission.reserved()));
-    gauges.add(alias("kvasir_kv_promised_bytes", "kvasir_kv_reserved_bytes", admission.reserved()));
+    addRenamed(
+        gauges,
+        "kvasir_kv_used_bytes",
+        "kvasir_kv_taken_bytes",
+        "KV-cache memory in use.",
+        pool.usedBytes());
+    addRenamed(
+        gauges,
+        "kvasir_kv_peak_bytes",
+        "kvasir_kv_most_bytes",
+        "Peak KV-cache memory.",
+        pool.peakBytes());
+    addRenamed(
+        gauges,
+        "kvasir_kv_reserved_bytes",
+        "kvasir_kv_promised_bytes",
+        "KV-cache memory reserved by running sequences.",
+        admission.reserved());
     kvBytes()
         .forEach(
             (labels, bytes) ->
@@ -198,9 +208,11 @@ public final class ServerState {
     return new Metrics.Gauge(name, "gauge", help, "", value);
   }
 
-  /** Returns a gauge under a name that dashboards of earlier versions use. */
-  private static Metrics.Gauge alias(String name, String now, long value) {
-    return gauge(name, "Deprecated name of " + now + ".", value);
+  /** Adds a gauge, also under the name that dashboards of earlier versions use. */
+  private static void addRenamed(
+      List<Metrics.Gauge> gauges, String name, String oldName, String help, long value) {
+    gauges.add(gauge(name, help, value));
+    gauges.add(gauge(oldName, "Deprecated name of " + name + ".", value));
   }
 
   private static Metrics.Gauge counter(String name, String help, long value) {

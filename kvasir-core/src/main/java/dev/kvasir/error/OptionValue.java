@@ -1,6 +1,5 @@
-package dev.kvasir.cli.arguments;
+package dev.kvasir.error;
 
-import dev.kvasir.error.InvalidInputException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
