@@ -1,9 +1,9 @@
-import dev.kvasir.Model;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.gradient.AttentionResult;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -36,7 +36,7 @@ final class PageVectors {
     int layer = Integer.parseInt(arguments[0]);
     int count = Integer.parseInt(arguments[1]);
     Path folder = Files.createDirectories(Path.of(arguments[2]));
-    try (Model model = Model.bundled();
+    try (LoadedModel model = LoadedModel.bundled();
         WorkerPool workers = new WorkerPool(Runtime.getRuntime().availableProcessors())) {
       int[] tokens = Arrays.copyOf(model.tokenizer().encode(BundledText.stream()), count);
       TracedDecoder decoder = TracedDecoder.of(model, 1, workers);

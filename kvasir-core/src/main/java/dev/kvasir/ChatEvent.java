@@ -1,6 +1,5 @@
 package dev.kvasir;
 
-import dev.kvasir.sampling.TokenLogprob;
 import java.util.List;
 
 /** An event of a streamed completion. The last one is {@link Done}. */

@@ -4,10 +4,11 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.chat.ChatService;
 import dev.kvasir.chat.CompletionObserver;
 import dev.kvasir.chat.CompletionRequest;
-import dev.kvasir.chat.PrefixStore;
-import dev.kvasir.chat.PrefixStoreProvider;
 import dev.kvasir.chat.ServingOptions;
-import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.spi.PrefixStore;
+import dev.kvasir.spi.PrefixStoreProvider;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -34,13 +35,13 @@ public final class ChatModel implements AutoCloseable {
   private final Optional<PrefixStore> store;
   private final Runnable onClose;
 
-  private ChatModel(Model model, Builder builder, Runnable onClose) {
+  private ChatModel(LoadedModel model, Builder builder, Runnable onClose) {
     service = new ChatService(model, builder.serving, CompletionObserver.NONE);
     store = builder.stores.isEmpty() ? Optional.empty() : Optional.of(openStore(model, builder));
     this.onClose = onClose;
   }
 
-  private PrefixStore openStore(Model model, Builder builder) {
+  private PrefixStore openStore(LoadedModel model, Builder builder) {
     return PrefixStoreProvider.find()
         .open(
             model,
@@ -72,7 +73,7 @@ public final class ChatModel implements AutoCloseable {
   /**
    * Returns the whole completion.
    *
-   * @throws ChatException if the request is refused or the completion fails
+   * @throws KvasirException if the request is refused or the completion fails
    */
   public ChatResponse chat(ChatRequest request) {
     return chat(request, event -> {});
@@ -86,7 +87,7 @@ public final class ChatModel implements AutoCloseable {
   /**
    * Returns a completion as events to iterate over.
    *
-   * @throws ChatException if the request is invalid
+   * @throws KvasirException if the request is invalid
    */
   public ChatStream stream(ChatRequest request) {
     CompletionRequest prepared = service.prepare(request);
@@ -137,10 +138,18 @@ public final class ChatModel implements AutoCloseable {
       return this;
     }
 
-    /** Sets the cache specs that requests may select; the first one is the default. */
+    /** Sets the caches that requests may select; the first one is the default. */
     public Builder cache(String... specs) {
+      return cache(Stream.of(specs).map(KvCacheSpec::parse).toArray(KvCacheSpec[]::new));
+    }
+
+    /** Sets the caches that requests may select; the first one is the default. */
+    public Builder cache(KvCacheSpec... specs) {
+      if (specs.length == 0) {
+        throw new IllegalArgumentException("there is no cache; expected at least one");
+      }
       return serving(
-          Stream.of(specs).map(CacheSpec::parse).toList(),
+          Stream.of(specs).map(CacheSpec::of).toList(),
           serving.contextLimit(),
           serving.defaultMaxTokens());
     }
@@ -190,7 +199,7 @@ public final class ChatModel implements AutoCloseable {
      * Sets the stores for cached prefixes, such as {@code /var/lib/kvasir,50GiB} or {@code
      * redis://host}. Folders are queried before servers. Needs the module kvasir-store.
      *
-     * @throws InvalidInputException if one is not an address
+     * @throws KvasirException if one is not an address
      */
     public Builder store(String... addresses) {
       stores = List.of(addresses);
@@ -199,14 +208,17 @@ public final class ChatModel implements AutoCloseable {
     }
 
     /**
-     * @throws InvalidInputException if the model cannot be loaded, the memory holds no sequence at
-     *     all, or a store cannot be written to
+     * @throws KvasirException if the model cannot be loaded, the memory holds no sequence at all,
+     *     or a store cannot be written to
      */
     public ChatModel build() {
       if (model.isPresent()) {
-        return new ChatModel(model.get(), this, () -> {});
+        return new ChatModel(LoadedModel.of(model.get()), this, () -> {});
       }
-      Model loaded = path.map(file -> Model.load(file, load)).orElseGet(() -> Model.bundled(load));
+      EngineOptions options = EngineOptions.of(load);
+      LoadedModel loaded =
+          path.map(file -> LoadedModel.load(file, options))
+              .orElseGet(() -> LoadedModel.bundled(options));
       try {
         return new ChatModel(loaded, this, loaded::close);
       } catch (RuntimeException e) {

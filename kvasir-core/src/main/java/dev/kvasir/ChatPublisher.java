@@ -18,7 +18,7 @@ final class ChatPublisher implements Flow.Publisher<ChatEvent> {
     ChatStream stream;
     try {
       stream = streams.get();
-    } catch (ChatException e) {
+    } catch (KvasirException e) {
       subscriber.onSubscribe(NO_SUBSCRIPTION);
       subscriber.onError(e);
       return;

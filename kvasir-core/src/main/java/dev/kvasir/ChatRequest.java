@@ -1,7 +1,5 @@
 package dev.kvasir;
 
-import dev.kvasir.sampling.SamplingOptions;
-import dev.kvasir.sampling.TokenLogprob;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -54,11 +52,7 @@ public record ChatRequest(
       throw new IllegalArgumentException(
           "maxTokens is %d; expected at least 1".formatted(maxTokens.getAsInt()));
     }
-    int top = topLogprobs.orElse(0);
-    if (top < 0 || top > TokenLogprob.MAX_ALTERNATIVES) {
-      throw new IllegalArgumentException(
-          "topLogprobs is %d; expected 0 to %d".formatted(top, TokenLogprob.MAX_ALTERNATIVES));
-    }
+    TokenLogprob.checkTop(topLogprobs);
   }
 
   /** Returns a request with one message of the user. */
@@ -136,11 +130,11 @@ public record ChatRequest(
     }
 
     public Builder temperature(double value) {
-      return sampling(sampling.withTemperature(value));
+      return sampling(sampling.toBuilder().temperature(value).build());
     }
 
     public Builder seed(long value) {
-      return sampling(sampling.withSeed(value));
+      return sampling(sampling.toBuilder().seed(value).build());
     }
 
     public Builder maxTokens(int value) {
@@ -161,6 +155,10 @@ public record ChatRequest(
     public Builder cache(String spec) {
       cache = Optional.of(spec);
       return this;
+    }
+
+    public Builder cache(KvCacheSpec spec) {
+      return cache(spec.text());
     }
 
     public Builder conversation(String key) {

@@ -5,7 +5,6 @@ import dev.kvasir.chat.CompletionEvent;
 import dev.kvasir.chat.CompletionRequest;
 import dev.kvasir.chat.Ids;
 import dev.kvasir.chat.RequestQueue;
-import dev.kvasir.sampling.TokenLogprob;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -20,7 +19,7 @@ import java.util.function.Consumer;
  * is first read, and can be read once: by {@link #run} or by iterating. One thread reads it; any
  * thread may cancel it.
  *
- * <p>Reading throws {@link ChatException} if the completion fails, and {@link
+ * <p>Reading throws {@link KvasirException} if the completion fails, and {@link
  * CancellationException} if it was cancelled or its thread was interrupted.
  */
 public final class ChatStream implements Iterable<ChatEvent>, AutoCloseable {

@@ -1,68 +1,82 @@
 package dev.kvasir;
 
-import dev.kvasir.grammar.TokenGrammar;
-import dev.kvasir.sampling.Sampler;
-import dev.kvasir.sampling.SamplingOptions;
-import dev.kvasir.sampling.TokenConstraint;
-import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * The length of a generation and the sampling of its tokens.
+ * The length of a generation, the sampling of its tokens and the format of its text.
  *
  * @param maxTokens maximum generated tokens
- * @param grammar constrains the text; empty for any text
- * @param topLikelihoods if present, {@link GenerationListener#likelihood} is called for each token,
- *     with as many of the most likely tokens
+ * @param format what the text is constrained to
+ * @param topLogprobs if present, {@link GenerationListener#logprob} is called for each token, with
+ *     as many of the most likely tokens
  */
 public record GenerateOptions(
-    int maxTokens,
-    SamplingOptions sampling,
-    Optional<TokenGrammar> grammar,
-    OptionalInt topLikelihoods) {
-  /** The default of {@link #defaults}. */
-  public static final int MAX_TOKENS = 256;
+    int maxTokens, SamplingOptions sampling, OutputFormat format, OptionalInt topLogprobs) {
+  /** The maximum of {@link #defaults}. */
+  public static final int DEFAULT_MAX_TOKENS = 256;
 
   public GenerateOptions {
     if (maxTokens < 1) {
       throw new IllegalArgumentException(
-          "max-tokens is %d; expected at least 1".formatted(maxTokens));
+          "maxTokens is %d; expected at least 1".formatted(maxTokens));
     }
+    TokenLogprob.checkTop(topLogprobs);
   }
 
-  /** Creates options without a grammar or log probabilities. */
-  public GenerateOptions(int maxTokens, SamplingOptions sampling) {
-    this(maxTokens, sampling, Optional.empty(), OptionalInt.empty());
-  }
-
-  /** Returns the options of {@code kvasir generate}: 256 tokens, sampled with a new seed. */
+  /** Returns at most 256 tokens of any text, sampled with a new seed. */
   public static GenerateOptions defaults() {
-    return new GenerateOptions(MAX_TOKENS, SamplingOptions.defaults());
+    return builder().build();
   }
 
-  /** Returns 256 tokens of greedy decoding: the same prompt gives the same text. */
+  /** Returns at most 256 tokens of greedy decoding: the same prompt gives the same text. */
   public static GenerateOptions greedy() {
-    return new GenerateOptions(MAX_TOKENS, SamplingOptions.greedy());
+    return builder().sampling(SamplingOptions.greedy()).build();
   }
 
-  public GenerateOptions withMaxTokens(int value) {
-    return new GenerateOptions(value, sampling, grammar, topLikelihoods);
+  public static Builder builder() {
+    return new Builder();
   }
 
-  public GenerateOptions withSampling(SamplingOptions value) {
-    return new GenerateOptions(maxTokens, value, grammar, topLikelihoods);
-  }
+  /** Builds {@link GenerateOptions}. */
+  public static final class Builder {
+    private int maxTokens = DEFAULT_MAX_TOKENS;
+    private SamplingOptions sampling = SamplingOptions.defaults();
+    private OutputFormat format = OutputFormat.anyText();
+    private OptionalInt topLogprobs = OptionalInt.empty();
 
-  public GenerateOptions withGrammar(TokenGrammar value) {
-    return new GenerateOptions(maxTokens, sampling, Optional.of(value), topLikelihoods);
-  }
+    private Builder() {}
 
-  public GenerateOptions withTopLikelihoods(int value) {
-    return new GenerateOptions(maxTokens, sampling, grammar, OptionalInt.of(value));
-  }
+    public Builder maxTokens(int value) {
+      maxTokens = value;
+      return this;
+    }
 
-  Sampler newSampler() {
-    TokenConstraint constraint = grammar.map(TokenGrammar::constraint).orElse(TokenConstraint.NONE);
-    return new Sampler(sampling, constraint, topLikelihoods);
+    /** Sets how tokens are sampled; the default has a new random seed. */
+    public Builder sampling(SamplingOptions value) {
+      sampling = value;
+      return this;
+    }
+
+    public Builder temperature(double value) {
+      return sampling(sampling.toBuilder().temperature(value).build());
+    }
+
+    public Builder seed(long value) {
+      return sampling(sampling.toBuilder().seed(value).build());
+    }
+
+    public Builder format(OutputFormat value) {
+      format = value;
+      return this;
+    }
+
+    public Builder topLogprobs(int value) {
+      topLogprobs = OptionalInt.of(value);
+      return this;
+    }
+
+    public GenerateOptions build() {
+      return new GenerateOptions(maxTokens, sampling, format, topLogprobs);
+    }
   }
 }

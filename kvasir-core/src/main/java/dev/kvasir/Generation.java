@@ -1,8 +1,5 @@
 package dev.kvasir;
 
-import dev.kvasir.cache.QuantizationTime;
-import dev.kvasir.engine.Finish;
-
 /**
  * The result of a generation.
  *
@@ -16,8 +13,34 @@ public record Generation(
     int generatedTokens,
     long promptNanos,
     long generationNanos,
-    QuantizationTime quantization,
+    Quantization quantization,
     Finish finish) {
+  /** The reason why a generation ended. */
+  public enum Finish {
+    /** The model produced an end-of-text token. */
+    END_OF_TEXT,
+    /** The requested number of tokens was reached. */
+    MAX_TOKENS,
+    /** The context is full. */
+    CONTEXT_FULL,
+    /** The cache's budget is exhausted. */
+    CACHE_FULL,
+    /** The listener requested it. */
+    STOPPED
+  }
+
+  /**
+   * The time that a generation spent on quantization, during which its steps waited.
+   *
+   * @param learnNanos spent on learning from the blocks before they are quantized
+   * @param quantizeNanos spent on quantizing them
+   * @param requantizeNanos spent on narrowing quantized pages
+   */
+  public record Quantization(long learnNanos, long quantizeNanos, long requantizeNanos) {
+    public long totalNanos() {
+      return learnNanos + quantizeNanos + requantizeNanos;
+    }
+  }
 
   public double promptTokensPerSecond() {
     return promptNanos == 0 ? 0 : promptTokens * 1e9 / promptNanos;

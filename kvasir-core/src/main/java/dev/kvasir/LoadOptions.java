@@ -1,9 +1,6 @@
 package dev.kvasir;
 
-import dev.kvasir.kernel.KernelChoice;
-import dev.kvasir.kernel.Kernels;
-import dev.kvasir.model.LoadProgress;
-import dev.kvasir.profile.Profile;
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -11,79 +8,104 @@ import java.util.OptionalInt;
  * How a model is loaded and run.
  *
  * @param threads threads that compute a step together
- * @param kernels the kernels to compute with
- * @param profile calibration data of the model; without it, the bundled model uses its own
- * @param context maximum context to use, if below the model's own; LongRoPE models depend on it
- * @param cacheBytes maximum bytes of all KV caches together
+ * @param profile file with calibration data of the model; the bundled model has its own
+ * @param contextLimit maximum context to use, if below the model's own
+ * @param cacheMemory maximum bytes of all KV caches together
  * @param device the device to compute on
- * @param progress notified of loading progress
+ * @param progress notified while weights are loaded
  */
 public record LoadOptions(
     int threads,
-    Kernels kernels,
-    Optional<Profile> profile,
-    OptionalInt context,
-    long cacheBytes,
-    DeviceChoice device,
-    LoadProgress progress) {
+    Optional<Path> profile,
+    OptionalInt contextLimit,
+    long cacheMemory,
+    Device device,
+    Progress progress) {
+  /** The device to compute on. */
+  public enum Device {
+    /** The host's processor. */
+    CPU,
+    /** An NVIDIA GPU. Needs the module kvasir-cuda. */
+    CUDA,
+    /** A GPU that supports the request if there is one, else the processor. */
+    AUTO
+  }
+
+  /** Called while weights are loaded. */
+  @FunctionalInterface
+  public interface Progress {
+    void layers(int done, int total);
+  }
+
   public LoadOptions {
     if (threads < 1) {
       throw new IllegalArgumentException("threads is %d; expected at least 1".formatted(threads));
     }
-    if (context.isPresent() && context.getAsInt() < 1) {
+    if (contextLimit.isPresent() && contextLimit.getAsInt() < 1) {
       throw new IllegalArgumentException(
-          "context is %d; expected at least 1".formatted(context.getAsInt()));
+          "contextLimit is %d; expected at least 1".formatted(contextLimit.getAsInt()));
     }
-    if (cacheBytes < 1) {
+    if (cacheMemory < 1) {
       throw new IllegalArgumentException(
-          "cacheBytes is %d; expected at least 1".formatted(cacheBytes));
+          "cacheMemory is %d; expected at least 1".formatted(cacheMemory));
     }
   }
 
-  /**
-   * Returns options with all processors, the fastest kernels, unlimited memory and no progress
-   * output.
-   */
+  /** Returns options with all processors and unlimited memory. */
   public static LoadOptions defaults() {
-    return new LoadOptions(
-        Runtime.getRuntime().availableProcessors(),
-        KernelChoice.ofThisProcess().kernels(),
-        Optional.empty(),
-        OptionalInt.empty(),
-        Long.MAX_VALUE,
-        DeviceChoice.CPU,
-        (done, inAll) -> {});
+    return builder().build();
   }
 
-  public LoadOptions withThreads(int value) {
-    return new LoadOptions(value, kernels, profile, context, cacheBytes, device, progress);
+  public static Builder builder() {
+    return new Builder();
   }
 
-  public LoadOptions withKernels(Kernels value) {
-    return new LoadOptions(threads, value, profile, context, cacheBytes, device, progress);
-  }
+  /** Builds {@link LoadOptions}. */
+  public static final class Builder {
+    private int threads = Runtime.getRuntime().availableProcessors();
+    private Optional<Path> profile = Optional.empty();
+    private OptionalInt contextLimit = OptionalInt.empty();
+    private long cacheMemory = Long.MAX_VALUE;
+    private Device device = Device.CPU;
+    private Progress progress = (done, total) -> {};
 
-  public LoadOptions withProgress(LoadProgress value) {
-    return new LoadOptions(threads, kernels, profile, context, cacheBytes, device, value);
-  }
+    private Builder() {}
 
-  public LoadOptions withProfile(Profile value) {
-    return new LoadOptions(
-        threads, kernels, Optional.of(value), context, cacheBytes, device, progress);
-  }
+    public Builder threads(int value) {
+      threads = value;
+      return this;
+    }
 
-  /** Limits the context, at most to the model's own. */
-  public LoadOptions withContext(int value) {
-    return new LoadOptions(
-        threads, kernels, profile, OptionalInt.of(value), cacheBytes, device, progress);
-  }
+    /** Sets the file with the calibration data of the model. */
+    public Builder profile(Path file) {
+      profile = Optional.of(file);
+      return this;
+    }
 
-  /** Limits the bytes of all KV caches together; requests beyond that are rejected. */
-  public LoadOptions withCacheBytes(long value) {
-    return new LoadOptions(threads, kernels, profile, context, value, device, progress);
-  }
+    /** Limits the context, at most to the model's own. */
+    public Builder contextLimit(int tokens) {
+      contextLimit = OptionalInt.of(tokens);
+      return this;
+    }
 
-  public LoadOptions withDevice(DeviceChoice value) {
-    return new LoadOptions(threads, kernels, profile, context, cacheBytes, value, progress);
+    /** Limits the bytes of all KV caches together; requests beyond that are refused. */
+    public Builder cacheMemory(long bytes) {
+      cacheMemory = bytes;
+      return this;
+    }
+
+    public Builder device(Device value) {
+      device = value;
+      return this;
+    }
+
+    public Builder progress(Progress value) {
+      progress = value;
+      return this;
+    }
+
+    public LoadOptions build() {
+      return new LoadOptions(threads, profile, contextLimit, cacheMemory, device, progress);
+    }
   }
 }

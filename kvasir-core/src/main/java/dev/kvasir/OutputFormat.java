@@ -1,6 +1,5 @@
 package dev.kvasir;
 
-import dev.kvasir.grammar.Grammar;
 import java.util.List;
 
 /**
@@ -36,13 +35,6 @@ public sealed interface OutputFormat {
     }
   }
 
-  /**
-   * Text of a grammar.
-   *
-   * @param grammar compiled once for all requests with the same instance
-   */
-  record Matching(Grammar grammar) implements OutputFormat {}
-
   static OutputFormat anyText() {
     return new AnyText();
   }
@@ -57,9 +49,5 @@ public sealed interface OutputFormat {
 
   static OutputFormat oneOf(List<String> texts) {
     return new OneOf(texts);
-  }
-
-  static OutputFormat matching(Grammar grammar) {
-    return new Matching(grammar);
   }
 }

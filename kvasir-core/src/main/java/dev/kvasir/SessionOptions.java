@@ -5,12 +5,23 @@ import dev.kvasir.cache.CacheSpec;
 /**
  * The cache and limits of a session.
  *
- * @param cache the cache specification
  * @param contextLimit maximum tokens, at most the model's own limit
  * @param prefill when the tokens of a prompt are quantized
  * @param tenant owner of the text, whose prefixes are never used for another; empty for all
  */
-public record SessionOptions(CacheSpec cache, int contextLimit, Prefill prefill, String tenant) {
+public record SessionOptions(KvCacheSpec cache, int contextLimit, Prefill prefill, String tenant) {
+  /** When the tokens of a prompt are quantized. */
+  public enum Prefill {
+    /** During prefill: memory grows only with the quantized pages. */
+    CHUNKED,
+
+    /**
+     * After prefill: prompt tokens attend to each other in full precision, and memory holds all of
+     * them until then.
+     */
+    EXACT
+  }
+
   public SessionOptions {
     if (contextLimit < 1) {
       throw new IllegalArgumentException(
@@ -20,22 +31,59 @@ public record SessionOptions(CacheSpec cache, int contextLimit, Prefill prefill,
 
   /** Returns options with half precision and the model's full context. */
   public static SessionOptions defaults() {
-    return new SessionOptions(CacheSpec.DEFAULT, Integer.MAX_VALUE, Prefill.CHUNKED, "");
+    return builder().build();
   }
 
-  public SessionOptions withCache(CacheSpec value) {
-    return new SessionOptions(value, contextLimit, prefill, tenant);
+  public static Builder builder() {
+    return new Builder();
   }
 
-  public SessionOptions withContextLimit(int value) {
-    return new SessionOptions(cache, value, prefill, tenant);
+  /** Returns a builder with these options. */
+  public Builder toBuilder() {
+    return builder().cache(cache).contextLimit(contextLimit).prefill(prefill).tenant(tenant);
   }
 
-  public SessionOptions withPrefill(Prefill value) {
-    return new SessionOptions(cache, contextLimit, value, tenant);
-  }
+  /** Builds {@link SessionOptions}. */
+  public static final class Builder {
+    private KvCacheSpec cache = CacheSpec.DEFAULT;
+    private int contextLimit = Integer.MAX_VALUE;
+    private Prefill prefill = Prefill.CHUNKED;
+    private String tenant = "";
 
-  public SessionOptions withTenant(String value) {
-    return new SessionOptions(cache, contextLimit, prefill, value);
+    private Builder() {}
+
+    public Builder cache(KvCacheSpec value) {
+      cache = value;
+      return this;
+    }
+
+    /**
+     * Sets the cache by its spec, such as {@code kivi:2}.
+     *
+     * @throws KvasirException if there is no such cache
+     */
+    public Builder cache(String spec) {
+      return cache(KvCacheSpec.parse(spec));
+    }
+
+    /** Limits the tokens, at most to the model's own limit. */
+    public Builder contextLimit(int tokens) {
+      contextLimit = tokens;
+      return this;
+    }
+
+    public Builder prefill(Prefill value) {
+      prefill = value;
+      return this;
+    }
+
+    public Builder tenant(String value) {
+      tenant = value;
+      return this;
+    }
+
+    public SessionOptions build() {
+      return new SessionOptions(cache, contextLimit, prefill, tenant);
+    }
   }
 }

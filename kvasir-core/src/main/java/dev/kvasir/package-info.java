@@ -1,8 +1,11 @@
 /**
  * The public API. {@link Model} loads a language model, {@link Session} generates text with it, and
- * {@link LoadOptions}, {@link SessionOptions} and {@link GenerateOptions} configure both. {@link
- * ChatModel} completes conversations, with tools, structured output and streaming.
+ * {@link ChatModel} completes conversations, with tools, structured output and streaming. {@link
+ * KvCacheSpec} selects the KV cache. Options are records with builders; failures are {@link
+ * KvasirException}.
  *
- * <p>This package may use all other packages of the module; of them only {@code chat} may use it.
+ * <p>{@code runtime} and {@code chat} implement this package. Other packages may use its value
+ * types, such as {@link SamplingOptions}, but not {@link Model}, {@link Session} and {@link
+ * ChatModel}.
  */
 package dev.kvasir;

@@ -1,6 +1,5 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cli.origin.Origin;
@@ -10,6 +9,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.AtomicFile;
 import dev.kvasir.lab.report.MeasurementsFile;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -121,7 +121,7 @@ final class BatchBench implements Callable<Integer> {
     if (json != null) {
       AtomicFile.checkWritable(json);
     }
-    try (Model loaded = model.load()) {
+    try (LoadedModel loaded = model.load()) {
       checkContext(loaded);
       List<BatchResult> kinds = measure(loaded, specs);
       model.describe(out, loaded);
@@ -130,7 +130,7 @@ final class BatchBench implements Callable<Integer> {
     return 0;
   }
 
-  private void checkContext(Model loaded) {
+  private void checkContext(LoadedModel loaded) {
     int most = loaded.config().contextLength() - tokens;
     if (context < 1 || context > most) {
       throw new InvalidInputException(
@@ -140,7 +140,7 @@ final class BatchBench implements Callable<Integer> {
   }
 
   /** Measures all kinds and closes their caches. */
-  private List<BatchResult> measure(Model loaded, List<CacheSpec> specs) {
+  private List<BatchResult> measure(LoadedModel loaded, List<CacheSpec> specs) {
     List<Sequences> filled = new ArrayList<>();
     try {
       long memory = 0;
@@ -173,7 +173,7 @@ final class BatchBench implements Callable<Integer> {
    *
    * @param memory 0 for the reference kind
    */
-  private Sequences fill(Model loaded, CacheSpec spec, long memory) {
+  private Sequences fill(LoadedModel loaded, CacheSpec spec, long memory) {
     List<KvCache> caches = new ArrayList<>();
     Sequences kind = new Sequences(spec, caches);
     try {
@@ -195,13 +195,13 @@ final class BatchBench implements Callable<Integer> {
     }
   }
 
-  private KvCache filledCache(Model loaded, CacheSpec spec) {
+  private KvCache filledCache(LoadedModel loaded, CacheSpec spec) {
     KvCache cache = loaded.newCache(spec, context + tokens);
     return RandomKv.fill(
         cache, loaded.config().cacheShape(), loaded.config().queryHeads(), context);
   }
 
-  private long generate(Model loaded, List<KvCache> filled) {
+  private long generate(LoadedModel loaded, List<KvCache> filled) {
     Batch batch = new Batch();
     List<KvCache> caches = filled.stream().map(KvCache::fork).toList();
     try {

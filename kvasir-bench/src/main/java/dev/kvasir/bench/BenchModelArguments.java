@@ -1,9 +1,9 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -39,17 +39,17 @@ final class BenchModelArguments {
     return threads == 0 ? Runtime.getRuntime().availableProcessors() : threads;
   }
 
-  Model load() {
-    LoadOptions options = LoadOptions.defaults().withThreads(threadCount());
-    return model == null ? Model.bundled(options) : Model.load(model, options);
+  LoadedModel load() {
+    EngineOptions options = EngineOptions.defaults().withThreads(threadCount());
+    return model == null ? LoadedModel.bundled(options) : LoadedModel.load(model, options);
   }
 
-  void describe(PrintStream out, Model loaded) {
+  void describe(PrintStream out, LoadedModel loaded) {
     describe(out, loaded, threadCount());
   }
 
   /** Prints the header line above the figures of a model. */
-  static void describe(PrintStream out, Model loaded, int threadCount) {
+  static void describe(PrintStream out, LoadedModel loaded, int threadCount) {
     out.printf(
         Locale.ROOT,
         "%s, %d threads, %s, Java %s, %s%n",

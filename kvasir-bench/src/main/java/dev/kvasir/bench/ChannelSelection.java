@@ -1,9 +1,9 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.Arrays;
 import java.util.Locale;
 
@@ -16,7 +16,7 @@ import java.util.Locale;
 record ChannelSelection(CacheSpec spec, double observeNanos, double selectNanos) {
   private static final int TOKENS = 4096;
 
-  static ChannelSelection measure(Model model, CacheSpec spec) {
+  static ChannelSelection measure(LoadedModel model, CacheSpec spec) {
     CacheShape shape = model.config().cacheShape();
     int queryHeads = model.config().queryHeads();
     float[] queries = new float[queryHeads * shape.headDim()];

@@ -1,12 +1,12 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -80,7 +80,7 @@ final class DecodeBench implements Callable<Integer> {
     OptionValue.atLeastOne("--tokens", tokens);
     OptionValue.atLeastOne("--rounds", rounds);
     model.check();
-    try (Model loaded = model.load()) {
+    try (LoadedModel loaded = model.load()) {
       checkContexts(loaded);
       specs.forEach(spec -> checkCapacity(loaded, spec));
       model.describe(out, loaded);
@@ -97,7 +97,7 @@ final class DecodeBench implements Callable<Integer> {
     return Arrays.stream(text.split(";|,(?=[^=,;]+(,|;|$))")).map(CacheSpec::parse).toList();
   }
 
-  private void checkContexts(Model loaded) {
+  private void checkContexts(LoadedModel loaded) {
     int most = loaded.config().contextLength() - tokens;
     for (int context : contexts) {
       if (context < 0 || context > most) {
@@ -108,7 +108,7 @@ final class DecodeBench implements Callable<Integer> {
     }
   }
 
-  private void checkCapacity(Model loaded, CacheSpec spec) {
+  private void checkCapacity(LoadedModel loaded, CacheSpec spec) {
     int longest = IntStream.of(contexts).max().orElse(0);
     try (KvCache empty = loaded.newCache(spec)) {
       if (empty.capacity() - tokens < longest) {
@@ -119,7 +119,7 @@ final class DecodeBench implements Callable<Integer> {
     }
   }
 
-  private void measure(Model loaded, List<CacheSpec> specs, int context) {
+  private void measure(LoadedModel loaded, List<CacheSpec> specs, int context) {
     List<KvCache> caches = new ArrayList<>();
     try {
       for (CacheSpec spec : specs) {
@@ -147,7 +147,7 @@ final class DecodeBench implements Callable<Integer> {
     }
   }
 
-  private void warmUp(Model loaded, List<KvCache> caches) {
+  private void warmUp(LoadedModel loaded, List<KvCache> caches) {
     err.println("warming up");
     long start = System.nanoTime();
     do {
@@ -171,7 +171,7 @@ final class DecodeBench implements Callable<Integer> {
     }
   }
 
-  private long generate(Model loaded, KvCache past) {
+  private long generate(LoadedModel loaded, KvCache past) {
     Batch batch = new Batch();
     try (KvCache cache = past.fork()) {
       long start = System.nanoTime();

@@ -1,12 +1,12 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
@@ -89,10 +89,10 @@ final class ExpertBench implements Callable<Integer> {
     OptionValue.atLeastOne("--tokens", tokens);
     OptionValue.atLeastOne("--rounds", rounds);
     OptionValue.atLeast("--threads", threads, 0);
-    LoadOptions options =
-        LoadOptions.defaults().withThreads(BenchModelArguments.threadCount(threads));
-    try (Model plain = Model.load(dense, options);
-        Model mixed = Model.load(experts, options)) {
+    EngineOptions options =
+        EngineOptions.defaults().withThreads(BenchModelArguments.threadCount(threads));
+    try (LoadedModel plain = LoadedModel.load(dense, options);
+        LoadedModel mixed = LoadedModel.load(experts, options)) {
       if (mixed.config().experts().isEmpty()) {
         throw new InvalidInputException("%s: has no experts".formatted(experts));
       }
@@ -106,7 +106,7 @@ final class ExpertBench implements Callable<Integer> {
     return 0;
   }
 
-  private void measure(List<Model> models, int count) {
+  private void measure(List<LoadedModel> models, int count) {
     double[][] speeds = new double[2][rounds];
     for (int round = -2; round < rounds; round++) {
       for (int i = 0; i < 2; i++) {
@@ -121,7 +121,7 @@ final class ExpertBench implements Callable<Integer> {
   }
 
   /** Returns tokens per second. */
-  private double speed(Model model, int count, int round) {
+  private double speed(LoadedModel model, int count, int round) {
     SplittableRandom random = new SplittableRandom(round);
     int steps = Math.ceilDiv(tokens, count);
     Batch batch = new Batch();

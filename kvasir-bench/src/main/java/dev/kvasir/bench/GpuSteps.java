@@ -1,6 +1,5 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.Model;
 import dev.kvasir.cuda.driver.Device;
 import dev.kvasir.cuda.engine.CudaEngine;
 import dev.kvasir.cuda.engine.CudaProvider;
@@ -11,11 +10,12 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.model.Architecture;
-import dev.kvasir.model.EngineProvider;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
 import dev.kvasir.model.WindowPattern;
+import dev.kvasir.runtime.BundledFiles;
+import dev.kvasir.spi.EngineProvider;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -78,7 +78,7 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
     if (random.isPresent()) {
       return CudaEngine.random(device, llama8b(), random.get());
     }
-    try (GgufFile file = Model.openBundled()) {
+    try (GgufFile file = BundledFiles.open()) {
       return (CudaEngine)
           new CudaProvider()
               .open(

@@ -1,18 +1,18 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.Model;
+import dev.kvasir.SamplingOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.sampling.Sampler;
-import dev.kvasir.sampling.SamplingOptions;
 import dev.kvasir.text.TextStream;
 
 /** Kvasir: steps, sampling and text as in a session, but beyond any end of text. */
 final class KvasirBenchEngine implements BenchEngine {
   private static final int PROMPT_STEP = 256;
 
-  private final Model model;
+  private final LoadedModel model;
   private final int[] prompt;
   private final Batch batch = new Batch();
   private final KvCache cache;
@@ -21,7 +21,7 @@ final class KvasirBenchEngine implements BenchEngine {
   /** Generated characters, which keep the text from being optimized away. */
   private long characters;
 
-  KvasirBenchEngine(Model model, int[] prompt) {
+  KvasirBenchEngine(LoadedModel model, int[] prompt) {
     this.model = model;
     this.prompt = prompt;
     this.cache = model.newCache(CacheSpec.DEFAULT);

@@ -1,10 +1,10 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.DeviceArguments;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
@@ -90,13 +90,13 @@ final class ModelBench implements Callable<Integer> {
     check("--rounds", rounds, 1);
     check("--threads", threads, 0);
     int threadCount = BenchModelArguments.threadCount(threads);
-    LoadOptions options =
-        LoadOptions.defaults()
+    EngineOptions options =
+        EngineOptions.defaults()
             .withThreads(threadCount)
             .withDevice(device.choice(List.of(CacheSpec.DEFAULT)));
     Path copied = model == null ? copyOfBundled() : null;
     Path file = model == null ? copied : model;
-    try (Model loaded = Model.load(file, options)) {
+    try (LoadedModel loaded = LoadedModel.load(file, options)) {
       checkContext(loaded);
       race(loaded, file, threadCount);
     } finally {
@@ -114,7 +114,7 @@ final class ModelBench implements Callable<Integer> {
     }
   }
 
-  private void checkContext(Model loaded) {
+  private void checkContext(LoadedModel loaded) {
     int most = loaded.config().contextLength();
     if (promptTokens + tokens + 1 > most) {
       throw new InvalidInputException(
@@ -123,7 +123,7 @@ final class ModelBench implements Callable<Integer> {
     }
   }
 
-  private void race(Model loaded, Path file, int threadCount) {
+  private void race(LoadedModel loaded, Path file, int threadCount) {
     BenchPrompt longPrompt = BenchPrompt.of(loaded.tokenizer(), promptTokens);
     BenchPrompt shortPrompt = BenchPrompt.of(loaded.tokenizer(), 16);
     List<BenchEngine> prefillEngines = new ArrayList<>();
@@ -151,7 +151,8 @@ final class ModelBench implements Callable<Integer> {
     }
   }
 
-  private void print(Model loaded, int threadCount, List<Race.Speed> speeds, long garbageBytes) {
+  private void print(
+      LoadedModel loaded, int threadCount, List<Race.Speed> speeds, long garbageBytes) {
     BenchModelArguments.describe(out, loaded, threadCount);
     out.printf(Locale.ROOT, "%-10s  %18s  %18s%n", "", "prompt tokens/s", "generated tokens/s");
     for (Race.Speed speed : speeds) {
@@ -179,7 +180,7 @@ final class ModelBench implements Callable<Integer> {
 
   /** Copies the bundled model, because llama.cpp reads files and not resources. */
   private static Path copyOfBundled() {
-    try (InputStream stream = Model.class.getResourceAsStream(BUNDLED)) {
+    try (InputStream stream = LoadedModel.class.getResourceAsStream(BUNDLED)) {
       Path copy = Files.createTempFile("kvasir-mini", ".gguf");
       Files.copy(stream, copy, StandardCopyOption.REPLACE_EXISTING);
       return copy;

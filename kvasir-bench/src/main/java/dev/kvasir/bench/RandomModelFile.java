@@ -1,9 +1,9 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.Model;
 import dev.kvasir.format.AtomicFile;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.GgufMetadata;
+import dev.kvasir.runtime.BundledFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -73,7 +73,7 @@ final class RandomModelFile {
 
   static void write(
       Path file, ModelPreset shape, int layers, RandomWeightType type, WriteListener progress) {
-    try (GgufFile bundled = Model.openBundled()) {
+    try (GgufFile bundled = BundledFiles.open()) {
       new RandomModelFile(shape, layers, type).write(file, bundled.metadata(), progress);
     }
   }

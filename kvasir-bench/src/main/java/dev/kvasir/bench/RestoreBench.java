@@ -1,9 +1,6 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
-import dev.kvasir.Model;
-import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
@@ -11,6 +8,9 @@ import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.engine.Request;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import dev.kvasir.store.StoreAddress;
 import dev.kvasir.store.TieredStore;
 import dev.kvasir.store.prefix.StoredPrefixes;
@@ -97,7 +97,7 @@ final class RestoreBench implements Callable<Integer> {
     OptionValue.atLeastOne("--rounds", rounds);
     model.check();
     Path folder = Files.createTempDirectory("kvasir-restore");
-    try (Model loaded = model.load()) {
+    try (LoadedModel loaded = model.load()) {
       checkLengths(loaded);
       model.describe(out, loaded);
       out.println("milliseconds; in brackets, how many times as fast as reading");
@@ -125,7 +125,7 @@ final class RestoreBench implements Callable<Integer> {
     return 0;
   }
 
-  private void checkLengths(Model loaded) {
+  private void checkLengths(LoadedModel loaded) {
     int most = loaded.config().contextLength() - 2 * STEP;
     for (int length : lengths) {
       if (length < STEP || length > most || length % STEP != 0) {
@@ -136,10 +136,10 @@ final class RestoreBench implements Callable<Integer> {
   }
 
   /** Prefills prompts until kernels and loops are compiled. */
-  private void warmUp(Model loaded, List<CacheSpec> specs) {
+  private void warmUp(LoadedModel loaded, List<CacheSpec> specs) {
     err.println("warming up");
     for (CacheSpec spec : specs) {
-      try (Session session = loaded.newSession(SessionOptions.defaults().withCache(spec))) {
+      try (ModelSession session = loaded.newSession(SessionOptions.builder().cache(spec).build())) {
         read(session, text(4 * STEP));
       }
     }
@@ -149,8 +149,8 @@ final class RestoreBench implements Callable<Integer> {
     return new Random(length).ints(length, 300, 4000).toArray();
   }
 
-  private static Generation read(Session session, int[] prompt) {
-    return session.generate(prompt, GenerateOptions.greedy().withMaxTokens(1), piece -> {});
+  private static Generation read(ModelSession session, int[] prompt) {
+    return session.generate(prompt, GenerationSettings.greedy().withMaxTokens(1), piece -> {});
   }
 
   private static void delete(Path folder) throws IOException {
@@ -163,21 +163,21 @@ final class RestoreBench implements Callable<Integer> {
 
   /** One kind of cache at one length. */
   private final class RestoreMeasurement {
-    private final Model loaded;
+    private final LoadedModel loaded;
     private final SessionOptions options;
     private final int[] prompt;
     private final Path folder;
 
-    RestoreMeasurement(Model loaded, CacheSpec spec, int length, Path folder) {
+    RestoreMeasurement(LoadedModel loaded, CacheSpec spec, int length, Path folder) {
       this.loaded = loaded;
-      this.options = SessionOptions.defaults().withCache(spec);
+      this.options = SessionOptions.builder().cache(spec).build();
       this.prompt = text(length);
       this.folder = folder;
     }
 
     void run() {
       err.printf("%s, %d tokens%n", options.cache(), prompt.length);
-      try (Session session = loaded.newSession(options)) {
+      try (ModelSession session = loaded.newSession(options)) {
         double reading = read(session, prompt).promptNanos() * 1e-6;
         Path file = folder.resolve("session");
         session.save(file);
@@ -208,7 +208,7 @@ final class RestoreBench implements Callable<Integer> {
 
     /** Restores a session up to the point where a step could start. */
     private void restore(Path file) {
-      try (Session session = loaded.restore(file)) {
+      try (ModelSession session = loaded.restore(file)) {
         session.cache().reserve(session.cache().length());
       }
     }
@@ -256,7 +256,7 @@ final class RestoreBench implements Callable<Integer> {
      * Measures the whole server path for a text with this prefix. Empty if the store was late once,
      * because it is then suspended for a while.
      */
-    private OptionalDouble fromStore(Session session, String address) {
+    private OptionalDouble fromStore(ModelSession session, String address) {
       int limit = Math.min(options.contextLimit(), loaded.config().contextLength());
       PrefixCache.PrefixNamespace namespace =
           new PrefixCache.PrefixNamespace(options.cache().text(), limit, "");

@@ -1,9 +1,5 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.GenerateOptions;
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
-import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSpec;
@@ -12,6 +8,10 @@ import dev.kvasir.engine.StepListener;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.AtomicFile;
 import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import dev.kvasir.server.KvasirServer;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.watch.ServerLog;
@@ -128,7 +128,7 @@ final class ServeBench implements Callable<Integer> {
       AtomicFile.checkWritable(traceFile);
     }
     int most = Math.max(1, Arrays.stream(clients).max().orElse(1));
-    try (Model loaded = load(Long.MAX_VALUE)) {
+    try (LoadedModel loaded = load(Long.MAX_VALUE)) {
       out.printf(
           Locale.ROOT,
           "%s, %s, %s, Java %s, %s, %d processors%n",
@@ -155,18 +155,18 @@ final class ServeBench implements Callable<Integer> {
     return 0;
   }
 
-  private Model load(long bytes) {
-    LoadOptions options = LoadOptions.defaults().withCacheBytes(bytes);
-    return model == null ? Model.bundled(options) : Model.load(model, options);
+  private LoadedModel load(long bytes) {
+    EngineOptions options = EngineOptions.defaults().withCacheBytes(bytes);
+    return model == null ? LoadedModel.bundled(options) : LoadedModel.load(model, options);
   }
 
-  private void memory(String when, Model loaded) {
+  private void memory(String when, LoadedModel loaded) {
     ProcessMemory now = ProcessMemory.now(loaded.weightBytes(), loaded.cacheMemory().usedBytes());
     out.printf("memory %s: %s%n", when, now.text());
   }
 
   /** Returns texts of several lengths, some with a common prefix. */
-  private static List<int[]> prompts(Model loaded) {
+  private static List<int[]> prompts(LoadedModel loaded) {
     List<int[]> prompts = new ArrayList<>();
     int[] records = BenchPrompt.of(loaded.tokenizer(), 1200).ids();
     for (int i = 0; i < PROMPTS; i++) {
@@ -177,7 +177,7 @@ final class ServeBench implements Callable<Integer> {
     return prompts;
   }
 
-  private void measureThroughput(Model loaded, CacheSpec spec, StreamClient client)
+  private void measureThroughput(LoadedModel loaded, CacheSpec spec, StreamClient client)
       throws Exception {
     List<int[]> prompts = prompts(loaded);
     Map<Integer, String> alone = new ConcurrentHashMap<>();
@@ -193,15 +193,19 @@ final class ServeBench implements Callable<Integer> {
     memory("after the crowds", loaded);
   }
 
-  private String referenceText(Model loaded, CacheSpec spec, int[] prompt) {
-    try (Session session = loaded.newSession(SessionOptions.defaults().withCache(spec))) {
-      GenerateOptions greedy = GenerateOptions.greedy().withMaxTokens(tokens);
+  private String referenceText(LoadedModel loaded, CacheSpec spec, int[] prompt) {
+    try (ModelSession session = loaded.newSession(SessionOptions.builder().cache(spec).build())) {
+      GenerationSettings greedy = GenerationSettings.greedy().withMaxTokens(tokens);
       return session.generate(prompt, greedy, piece -> {}).text();
     }
   }
 
   private void runClients(
-      Model loaded, StreamClient client, List<int[]> prompts, Map<Integer, String> alone, int count)
+      LoadedModel loaded,
+      StreamClient client,
+      List<int[]> prompts,
+      Map<Integer, String> alone,
+      int count)
       throws Exception {
     err.printf("%d clients for %d s%n", count, seconds);
     long begin = System.nanoTime();
@@ -258,7 +262,7 @@ final class ServeBench implements Callable<Integer> {
   }
 
   /** Measures the gaps of one stream while long prompts arrive. */
-  private void gaps(Model loaded, StreamClient client) throws Exception {
+  private void gaps(LoadedModel loaded, StreamClient client) throws Exception {
     int length = Math.min(sessionTokens, loaded.config().contextLength() - 64);
     AtomicBoolean allRead = new AtomicBoolean();
     int[] start = Arrays.copyOf(prompts(loaded).getFirst(), 64);
@@ -321,7 +325,7 @@ final class ServeBench implements Callable<Integer> {
   }
 
   /** Creates prompts before the measurement, because tokenizing takes CPU time too. */
-  private static List<int[]> longPrompts(Model loaded, int length) {
+  private static List<int[]> longPrompts(LoadedModel loaded, int length) {
     List<int[]> prompts = new ArrayList<>();
     int[] ids = BenchPrompt.of(loaded.tokenizer(), length).ids();
     for (int i = 0; i < LONG_PROMPTS; i++) {
@@ -333,8 +337,8 @@ final class ServeBench implements Callable<Integer> {
   }
 
   /** Measures the baseline gap for a stream of this length. */
-  private static BaselineGap usual(Model loaded, StreamClient client, double[] early, int tokens)
-      throws Exception {
+  private static BaselineGap usual(
+      LoadedModel loaded, StreamClient client, double[] early, int tokens) throws Exception {
     int requested = BASELINE_TOKENS / 4;
     int length = Math.min(tokens, loaded.config().contextLength() - requested);
     int[] past = BenchPrompt.of(loaded.tokenizer(), length).ids();
@@ -345,7 +349,7 @@ final class ServeBench implements Callable<Integer> {
   /** Opens sessions of one length until memory is exhausted. */
   private void fill(List<CacheSpec> specs) {
     long bytes;
-    try (Model loaded = load(Long.MAX_VALUE);
+    try (LoadedModel loaded = load(Long.MAX_VALUE);
         KvCache one = filled(loaded, CacheSpec.DEFAULT, 1)) {
       bytes = 2 * one.bytes().total() + (1 << 20);
     }
@@ -353,7 +357,7 @@ final class ServeBench implements Callable<Integer> {
     int first = 0;
     for (CacheSpec spec : specs) {
       int count = 0;
-      try (Model loaded = load(bytes + tables(spec))) {
+      try (LoadedModel loaded = load(bytes + tables(spec))) {
         List<KvCache> caches = new ArrayList<>();
         try {
           while (true) {
@@ -374,12 +378,12 @@ final class ServeBench implements Callable<Integer> {
   }
 
   private long tables(CacheSpec spec) {
-    try (Model loaded = load(Long.MAX_VALUE)) {
+    try (LoadedModel loaded = load(Long.MAX_VALUE)) {
       return loaded.sharedCacheBytes(spec);
     }
   }
 
-  private KvCache filled(Model loaded, CacheSpec spec, int seed) {
+  private KvCache filled(LoadedModel loaded, CacheSpec spec, int seed) {
     err.printf("%s, session %d%n", spec, seed + 1);
     KvCache cache = loaded.newCache(spec);
     try {

@@ -1,10 +1,10 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.GenerateOptions;
-import dev.kvasir.Model;
-import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import java.nio.file.Path;
 
 /**
@@ -28,8 +28,9 @@ public final class StartProbe {
   public static void main(String[] arguments) {
     int promptTokens = Integer.parseInt(arguments[0]);
     CacheSpec spec = CacheSpec.parse(arguments[1]);
-    try (Model model = arguments.length > 2 ? Model.load(Path.of(arguments[2])) : Model.bundled();
-        Session session = model.newSession(SessionOptions.defaults().withCache(spec))) {
+    try (LoadedModel model =
+            arguments.length > 2 ? LoadedModel.load(Path.of(arguments[2])) : LoadedModel.bundled();
+        ModelSession session = model.newSession(SessionOptions.builder().cache(spec).build())) {
       print("loaded");
       int[] prompt = BenchPrompt.of(model.tokenizer(), promptTokens).ids();
       print("prompted");
@@ -38,7 +39,7 @@ public final class StartProbe {
       // Records never end, so a greedy continuation does not end early either.
       session.generate(
           prompt,
-          GenerateOptions.greedy().withMaxTokens(times.length),
+          GenerationSettings.greedy().withMaxTokens(times.length),
           piece -> {
             if (count[0] == 0) {
               print("answered");

@@ -2,7 +2,7 @@ package dev.kvasir.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.Model;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -40,7 +40,7 @@ class ModelBenchTest {
 
   @Test
   void aPromptHasJustTheTokensAskedFor() {
-    try (Model model = Model.bundled()) {
+    try (LoadedModel model = LoadedModel.bundled()) {
       BenchPrompt prompt = BenchPrompt.of(model.tokenizer(), 100);
       assertThat(prompt.ids()).hasSize(100);
       assertThat(model.tokenizer().encode(prompt.text())).isEqualTo(prompt.ids());
@@ -49,7 +49,7 @@ class ModelBenchTest {
 
   @Test
   void anEngineGeneratesTheSameEachTime() {
-    try (Model model = Model.bundled();
+    try (LoadedModel model = LoadedModel.bundled();
         KvasirBenchEngine contender =
             new KvasirBenchEngine(model, BenchPrompt.of(model.tokenizer(), 40).ids())) {
       contender.generate(8);

@@ -3,9 +3,9 @@ package dev.kvasir.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
-import dev.kvasir.GenerateOptions;
-import dev.kvasir.Model;
-import dev.kvasir.Session;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -23,12 +23,12 @@ class ShapeBenchTest {
     Path file = folder.resolve("one-layer.gguf");
     RandomModelFile.write(
         file, ModelPreset.of("tinyllama"), 1, RandomWeightType.of("q4_k"), (done, inAll) -> {});
-    try (Model model = Model.load(file);
-        Session session = model.newSession()) {
+    try (LoadedModel model = LoadedModel.load(file);
+        ModelSession session = model.newSession()) {
       assertThat(model.config().layers()).isEqualTo(1);
       assertThat(model.config().kvHeads()).isEqualTo(4);
       assertThat(model.config().keyDim()).isEqualTo(64);
-      GenerateOptions two = GenerateOptions.greedy().withMaxTokens(2);
+      GenerationSettings two = GenerationSettings.greedy().withMaxTokens(2);
       assertThat(session.generate("Once", two, piece -> {}).generatedTokens()).isEqualTo(2);
     }
   }

@@ -4,9 +4,9 @@ import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.Calibration;
 import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.QuantizationConfig;
-import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.spi.QuantizationMethod;
 import java.util.List;
 import java.util.Optional;
 

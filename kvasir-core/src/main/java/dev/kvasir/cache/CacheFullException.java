@@ -7,6 +7,6 @@ public final class CacheFullException extends InvalidInputException {
   private static final long serialVersionUID = 1L;
 
   public CacheFullException(String message) {
-    super(message);
+    super(Reason.TOO_LONG, message);
   }
 }

@@ -1,5 +1,6 @@
 package dev.kvasir.cache;
 
+import dev.kvasir.KvCacheSpec;
 import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
@@ -7,10 +8,10 @@ import dev.kvasir.codec.ColdBlockConfig;
 import dev.kvasir.codec.MethodRegistry;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.QuantizationConfig;
-import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.latent.LatentQuantizationConfig;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.spi.QuantizationMethod;
 import java.util.Optional;
 
 /**
@@ -19,7 +20,8 @@ import java.util.Optional;
  * @param text the specification as typed
  * @param config the quantization that the text stands for
  */
-public record CacheSpec(String text, QuantizationMethod method, QuantizationConfig config) {
+public record CacheSpec(String text, QuantizationMethod method, QuantizationConfig config)
+    implements KvCacheSpec {
   /** Half precision. */
   public static final CacheSpec DEFAULT = parse("fp16");
 
@@ -34,6 +36,25 @@ public record CacheSpec(String text, QuantizationMethod method, QuantizationConf
         method,
         new LatentQuantizationConfig(
             text, config, LatentQuantizationConfig.parseRotaryWidth(spec)));
+  }
+
+  /**
+   * Returns the implementation of a spec.
+   *
+   * @throws IllegalArgumentException if it is a foreign one
+   */
+  public static CacheSpec of(KvCacheSpec spec) {
+    if (spec instanceof CacheSpec parsed) {
+      return parsed;
+    }
+    throw new IllegalArgumentException(
+        "the cache is a %s; expected one of KvCacheSpec.parse"
+            .formatted(spec.getClass().getName()));
+  }
+
+  @Override
+  public CacheSpec with(String key, Object value) {
+    return parse(new SpecText(text).with(key, String.valueOf(value)).text());
   }
 
   /** Creates a cache without a model context. */

@@ -1,6 +1,6 @@
 package dev.kvasir.chat;
 
-import dev.kvasir.ChatException;
+import dev.kvasir.KvasirException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.IdentityHashMap;
@@ -101,7 +101,7 @@ public final class Admission {
    * @param opensConcurrently whether opening takes memory and time, as a fetch from a store does.
    *     All of its bytes are then reserved first, and other requests are admitted meanwhile.
    * @param whileWaiting called about once a second
-   * @throws ChatException if the request can never be admitted, or the queue is full
+   * @throws KvasirException if the request can never be admitted, or the queue is full
    */
   Permit admit(
       int count,
@@ -110,14 +110,14 @@ public final class Admission {
       SessionOpener opener,
       Runnable whileWaiting) {
     if (totalBytes > limit) {
-      throw new ChatException(
-          ChatException.Reason.TOO_LONG,
+      throw new KvasirException(
+          KvasirException.Reason.TOO_LONG,
           "the prompt and its answer may take %d bytes of cache; the server has %d"
               .formatted(totalBytes, limit));
     }
     if (count > maxSequences) {
-      throw new ChatException(
-          ChatException.Reason.INVALID_REQUEST,
+      throw new KvasirException(
+          KvasirException.Reason.INVALID_INPUT,
           "n is %d; expected at most %d".formatted(count, maxSequences));
     }
     Object ticket = new Object();
@@ -158,8 +158,8 @@ public final class Admission {
     try {
       boolean waits = !queued.isEmpty() || sequences + count > maxSequences;
       if (waits && queued.size() >= maxQueued) {
-        throw new ChatException(
-            ChatException.Reason.BUSY,
+        throw new KvasirException(
+            KvasirException.Reason.BUSY,
             "%d requests are waiting, which is the most; try again in %d seconds"
                 .formatted(queued.size(), retrySeconds()));
       }
@@ -259,8 +259,8 @@ public final class Admission {
     }
   }
 
-  static ChatException closed() {
-    return new ChatException(ChatException.Reason.CLOSED, "the chat model is closed");
+  static KvasirException closed() {
+    return new KvasirException(KvasirException.Reason.CLOSED, "the chat model is closed");
   }
 
   private void checkStopping() {

@@ -1,13 +1,13 @@
 package dev.kvasir.chat;
 
-import dev.kvasir.ChatException;
 import dev.kvasir.ChatRequest;
-import dev.kvasir.GenerateOptions;
-import dev.kvasir.Model;
+import dev.kvasir.KvasirException;
+import dev.kvasir.SamplingOptions;
 import dev.kvasir.chat.PromptRenderer.ChatPrompt;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.grammar.TokenGrammar;
-import dev.kvasir.sampling.SamplingOptions;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -31,7 +31,7 @@ public final class ChatService implements AutoCloseable {
   /**
    * @throws InvalidInputException if the memory holds no sequence at all
    */
-  public ChatService(Model model, ServingOptions options, CompletionObserver observer) {
+  public ChatService(LoadedModel model, ServingOptions options, CompletionObserver observer) {
     int context = Math.min(options.contextLimit(), model.config().contextLength());
     served = ServedModel.of(model, options.cacheSpecs(), context);
     defaultMaxTokens = options.defaultMaxTokens();
@@ -46,7 +46,7 @@ public final class ChatService implements AutoCloseable {
    * Returns the bytes left for sequences. Tables that all sequences of a cache spec share stay
    * allocated.
    */
-  private static long sequenceBytes(Model model, ServingOptions options) {
+  private static long sequenceBytes(LoadedModel model, ServingOptions options) {
     long tables = options.cacheSpecs().stream().mapToLong(model::sharedCacheBytes).sum();
     long limit = model.cacheMemory().limit();
     if (tables >= limit) {
@@ -80,14 +80,14 @@ public final class ChatService implements AutoCloseable {
   /**
    * Renders a conversation to a request of the queue.
    *
-   * @throws ChatException if the request is invalid
+   * @throws KvasirException if the request is invalid
    */
   public CompletionRequest prepare(ChatRequest request) {
     try {
       ToolSet tools = ToolSet.of(request.tools(), request.toolChoice());
       ChatPrompt prompt = prompts.render(MessageVariables.of(request.messages()), tools);
       request.sampling().checkTokens(served.model().config().vocabulary());
-      GenerateOptions options =
+      GenerationSettings options =
           options(prompt.tokens(), request.maxTokens(), request.sampling(), request.topLogprobs());
       Optional<TokenGrammar> grammar = grammars.of(request.format(), tools);
       List<String> stopSequences =
@@ -102,7 +102,7 @@ public final class ChatService implements AutoCloseable {
           request.tenant(),
           prompt.parserOptions());
     } catch (InvalidInputException | IllegalArgumentException e) {
-      throw new ChatException(ChatException.Reason.INVALID_REQUEST, e.getMessage(), e);
+      throw new KvasirException(KvasirException.Reason.INVALID_INPUT, e.getMessage(), e);
     }
   }
 
@@ -112,14 +112,14 @@ public final class ChatService implements AutoCloseable {
    * @param maxTokens empty for the default
    * @throws InvalidInputException if the prompt is empty
    */
-  public GenerateOptions options(
+  public GenerationSettings options(
       int[] prompt, OptionalInt maxTokens, SamplingOptions sampling, OptionalInt topLogprobs) {
     if (prompt.length == 0) {
       throw new InvalidInputException("the prompt is empty; at least one token is needed");
     }
     int max = Math.max(1, served.contextLimit() - prompt.length);
     int wanted = maxTokens.orElse(defaultMaxTokens);
-    return new GenerateOptions(Math.min(max, wanted), sampling, Optional.empty(), topLogprobs);
+    return new GenerationSettings(Math.min(max, wanted), sampling, Optional.empty(), topLogprobs);
   }
 
   /** Ends all completions with an error and waits for them. */

@@ -1,16 +1,16 @@
 package dev.kvasir.chat;
 
-import dev.kvasir.ChatException;
-import dev.kvasir.ChatException.Reason;
 import dev.kvasir.ChatResponse.FinishReason;
-import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
+import dev.kvasir.Generation.Finish;
 import dev.kvasir.GenerationListener;
-import dev.kvasir.Session;
+import dev.kvasir.KvasirException;
+import dev.kvasir.KvasirException.Reason;
+import dev.kvasir.TokenLogprob;
 import dev.kvasir.cache.CacheFullException;
-import dev.kvasir.engine.Finish;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.sampling.TokenLogprob;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.ModelSession;
 
 /** Generates one choice of a completion on its own thread, and closes its session. */
 final class ChatTask implements GenerationListener {
@@ -19,7 +19,7 @@ final class ChatTask implements GenerationListener {
   private final Completion completion;
   private final CompletionRequest request;
   private final int choice;
-  private final Session session;
+  private final ModelSession session;
   private final CompletionObserver observer;
   private final OutputParser text;
   private final long arrivalNanos;
@@ -37,7 +37,7 @@ final class ChatTask implements GenerationListener {
       Completion completion,
       CompletionRequest request,
       int choice,
-      Session session,
+      ModelSession session,
       PrefixHit prefixHit,
       CompletionObserver observer,
       long arrivalNanos,
@@ -88,13 +88,15 @@ final class ChatTask implements GenerationListener {
     completion.publish(last);
   }
 
-  private GenerateOptions options() {
+  private GenerationSettings options() {
     long seed = request.options().sampling().seed() + choice;
-    return request.options().withSampling(request.options().sampling().withSeed(seed));
+    return request
+        .options()
+        .withSampling(request.options().sampling().toBuilder().seed(seed).build());
   }
 
   private CompletionEvent failed(Reason reason, String message, Throwable cause) {
-    return new CompletionEvent.Failed(choice, new ChatException(reason, message, cause));
+    return new CompletionEvent.Failed(choice, new KvasirException(reason, message, cause));
   }
 
   private CompletionEvent finalEvent(Generation generation) {
@@ -142,7 +144,7 @@ final class ChatTask implements GenerationListener {
   }
 
   @Override
-  public void likelihood(TokenLogprob token) {
+  public void logprob(TokenLogprob token) {
     text.logprob(token);
   }
 

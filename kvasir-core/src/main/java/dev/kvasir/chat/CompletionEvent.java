@@ -1,9 +1,9 @@
 package dev.kvasir.chat;
 
-import dev.kvasir.ChatException;
 import dev.kvasir.ChatResponse.FinishReason;
 import dev.kvasir.Generation;
-import dev.kvasir.sampling.TokenLogprob;
+import dev.kvasir.KvasirException;
+import dev.kvasir.TokenLogprob;
 import java.util.List;
 
 /** An event of one choice of a completion, in order. */
@@ -35,5 +35,5 @@ public sealed interface CompletionEvent {
       implements CompletionEvent {}
 
   /** The last event of a completion that failed. */
-  record Failed(int choice, ChatException cause) implements CompletionEvent {}
+  record Failed(int choice, KvasirException cause) implements CompletionEvent {}
 }

@@ -1,7 +1,7 @@
 package dev.kvasir.chat;
 
-import dev.kvasir.GenerateOptions;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.runtime.GenerationSettings;
 import java.util.List;
 import java.util.Optional;
 
@@ -20,7 +20,7 @@ import java.util.Optional;
 public record CompletionRequest(
     int[] prompt,
     CacheSpec kv,
-    GenerateOptions options,
+    GenerationSettings options,
     int choices,
     List<String> stopSequences,
     Optional<String> conversation,

@@ -4,10 +4,10 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.kvasir.OutputFormat;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.JsonFile;
 import dev.kvasir.grammar.Grammar;
 import dev.kvasir.grammar.JsonGrammar;
 import dev.kvasir.grammar.TokenGrammar;
+import dev.kvasir.runtime.CompiledFormat;
 import dev.kvasir.text.Tokenizer;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -62,21 +62,8 @@ public final class GrammarCache {
     if (key.format().isEmpty()) {
       return calls(key.functions());
     }
-    Grammar format = grammar(key.format().get());
+    Grammar format = CompiledFormat.grammar(key.format().get()).orElseThrow();
     return key.functions().isEmpty() ? format : Grammar.choice(calls(key.functions()), format);
-  }
-
-  private static Grammar grammar(OutputFormat format) {
-    return switch (format) {
-      case OutputFormat.AnyText _ ->
-          throw new IllegalArgumentException("any text needs no grammar");
-      case OutputFormat.JsonObject _ -> JsonGrammar.anyObject();
-      case OutputFormat.JsonSchema(String schema) ->
-          JsonGrammar.of(JsonFile.parse("the schema of the text", schema).root());
-      case OutputFormat.OneOf(List<String> texts) ->
-          Grammar.choice(texts.stream().map(Grammar::literal).toArray(Grammar[]::new));
-      case OutputFormat.Matching(Grammar grammar) -> grammar;
-    };
   }
 
   /** Returns the grammar of a tool call, with arguments according to the function's schema. */

@@ -1,7 +1,7 @@
 package dev.kvasir.chat;
 
-import dev.kvasir.Session;
 import dev.kvasir.engine.PrefixCache;
+import dev.kvasir.runtime.ModelSession;
 
 /**
  * The part of a prompt that came from the prefix cache.
@@ -12,7 +12,7 @@ import dev.kvasir.engine.PrefixCache;
  */
 public record PrefixHit(int tokens, String place, long fetchNanos) {
   /** Returns the hit of a session that has prefilled nothing yet. */
-  static PrefixHit of(Session session, PrefixCache prefixes) {
+  static PrefixHit of(ModelSession session, PrefixCache prefixes) {
     return prefixes
         .originOf(session.cache())
         .map(from -> new PrefixHit(session.cachedTokens(), from.place(), from.nanos()))

@@ -1,10 +1,11 @@
 package dev.kvasir.chat;
 
-import dev.kvasir.ChatException;
-import dev.kvasir.Model;
-import dev.kvasir.Session;
+import dev.kvasir.KvasirException;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheBytes;
+import dev.kvasir.engine.CachedPrefix;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +21,7 @@ public final class RequestQueue {
   private static final ThreadFactory THREADS =
       Thread.ofPlatform().daemon().name("kvasir-answer-", 1).factory();
 
-  private final Model model;
+  private final LoadedModel model;
   private final int contextLimit;
   private final Admission admission;
   private final CompletionObserver observer;
@@ -32,7 +33,7 @@ public final class RequestQueue {
    * @param timeout limit on the duration of a completion
    */
   public RequestQueue(
-      Model model,
+      LoadedModel model,
       int contextLimit,
       Admission admission,
       CompletionObserver observer,
@@ -48,7 +49,7 @@ public final class RequestQueue {
    * Waits until the request is admitted, then starts it.
    *
    * @param whileWaiting called about once a second until then
-   * @throws ChatException if it is not admitted
+   * @throws KvasirException if it is not admitted
    */
   public Completion begin(CompletionRequest request, Runnable whileWaiting) {
     long arrivalNanos = System.nanoTime();
@@ -56,7 +57,7 @@ public final class RequestQueue {
     SessionOptions options = sessionOptions(request);
     long bytesEach = model.maxCacheBytes(options, request.maxTotalTokens());
     long totalBytes = bytesEach * request.choices();
-    List<Session> opened = new ArrayList<>();
+    List<ModelSession> opened = new ArrayList<>();
     try {
       Admission.Permit permit =
           admission.admit(
@@ -67,7 +68,7 @@ public final class RequestQueue {
               whileWaiting);
       return start(request, options, permit, opened.getFirst(), arrivalNanos);
     } catch (RuntimeException e) {
-      opened.forEach(Session::close);
+      opened.forEach(ModelSession::close);
       throw e;
     }
   }
@@ -75,27 +76,30 @@ public final class RequestQueue {
   /** Without a context limit of the service, a cache may hold less than the model's context. */
   private SessionOptions sessionOptions(CompletionRequest request) {
     SessionOptions options =
-        SessionOptions.defaults().withCache(request.kv()).withTenant(request.tenant());
+        SessionOptions.builder().cache(request.kv()).tenant(request.tenant()).build();
     return contextLimit < model.config().contextLength()
-        ? options.withContextLimit(contextLimit)
+        ? options.toBuilder().contextLimit(contextLimit).build()
         : options;
   }
 
   private void checkLength(CompletionRequest request) {
     if (request.prompt().length >= contextLimit) {
-      throw new ChatException(
-          ChatException.Reason.TOO_LONG,
+      throw new KvasirException(
+          KvasirException.Reason.TOO_LONG,
           "the prompt has %d tokens; the context has room for %d and one to generate"
               .formatted(request.prompt().length, contextLimit - 1));
     }
   }
 
   private Admission.Need open(
-      CompletionRequest request, SessionOptions options, long bytesEach, List<Session> opened) {
-    Session session = newSession(request, options);
+      CompletionRequest request,
+      SessionOptions options,
+      long bytesEach,
+      List<ModelSession> opened) {
+    ModelSession session = newSession(request, options);
     opened.add(session);
     CacheBytes bytes = session.cache().bytes();
-    Object sharedPrefix = session.sharedPrefix().orElse(null);
+    CachedPrefix sharedPrefix = session.sharedPrefix().orElse(null);
     long sharedBytes =
         sharedPrefix == null ? 0 : Math.min(bytesEach, bytes.codes() + bytes.scales());
     return new Admission.Need(
@@ -105,7 +109,7 @@ public final class RequestQueue {
         sharedBytes);
   }
 
-  private Session newSession(CompletionRequest request, SessionOptions options) {
+  private ModelSession newSession(CompletionRequest request, SessionOptions options) {
     return model.newSession(options, request.prompt(), request.conversation().orElse(null));
   }
 
@@ -113,7 +117,7 @@ public final class RequestQueue {
       CompletionRequest request,
       SessionOptions options,
       Admission.Permit permit,
-      Session first,
+      ModelSession first,
       long arrivalNanos) {
     Completion completion = new Completion(request.choices(), request.prompt().length);
     AtomicInteger left = new AtomicInteger(request.choices());
@@ -144,14 +148,14 @@ public final class RequestQueue {
       SessionOptions options,
       Completion completion,
       int choice,
-      Session first,
+      ModelSession first,
       long arrivalNanos,
       CountDownLatch firstPrefilled) {
     try {
       if (choice > 0) {
         firstPrefilled.await();
       }
-      Session session = choice == 0 ? first : newSession(request, options);
+      ModelSession session = choice == 0 ? first : newSession(request, options);
       PrefixHit prefixHit = PrefixHit.of(session, model.prefixes());
       ChatTask task =
           new ChatTask(
@@ -172,7 +176,8 @@ public final class RequestQueue {
     } catch (InterruptedException | RuntimeException e) {
       completion.publish(
           new CompletionEvent.Failed(
-              choice, new ChatException(ChatException.Reason.FAILED, "the completion failed", e)));
+              choice,
+              new KvasirException(KvasirException.Reason.FAILED, "the completion failed", e)));
     } finally {
       firstPrefilled.countDown();
     }

@@ -1,8 +1,8 @@
 package dev.kvasir.chat;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.text.ChatTemplate;
 import java.util.List;
 import java.util.Optional;
@@ -15,10 +15,11 @@ import java.util.stream.Stream;
  * @param cacheSpecs the first one is the default
  * @param contextLimit tokens of a prompt and its completion
  */
-public record ServedModel(Model model, String name, List<CacheSpec> cacheSpecs, int contextLimit) {
+public record ServedModel(
+    LoadedModel model, String name, List<CacheSpec> cacheSpecs, int contextLimit) {
   private static final char SPEC_SEPARATOR = '@';
 
-  public static ServedModel of(Model model, List<CacheSpec> cacheSpecs, int contextLimit) {
+  public static ServedModel of(LoadedModel model, List<CacheSpec> cacheSpecs, int contextLimit) {
     return new ServedModel(model, shortName(model.name()), List.copyOf(cacheSpecs), contextLimit);
   }
 

@@ -1,5 +1,6 @@
 package dev.kvasir.codec;
 
+import dev.kvasir.spi.QuantizationMethod;
 import java.util.List;
 import java.util.function.Function;
 

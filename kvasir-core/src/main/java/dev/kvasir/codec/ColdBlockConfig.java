@@ -1,5 +1,6 @@
 package dev.kvasir.codec;
 
+import dev.kvasir.spi.QuantizationMethod;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A spec that shows what a {@link QuantizationMethod} can do. The contract tests run the examples
- * of every registered method, so a new method is tested without a change to any test.
+ * A spec that shows what a {@link dev.kvasir.spi.QuantizationMethod} can do. The contract tests run
+ * the examples of every registered method, so a new method is tested without a change to any test.
  *
  * @param spec as a user types it
  * @param traits exceptions to what the contract tests expect of a cache

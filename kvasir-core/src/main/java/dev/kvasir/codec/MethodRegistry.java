@@ -1,5 +1,6 @@
 package dev.kvasir.codec;
 
+import dev.kvasir.spi.QuantizationMethod;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -10,7 +11,7 @@ import java.util.stream.Collectors;
 
 /**
  * All available quantization methods: every {@link QuantizationMethod} named in a file {@code
- * META-INF/services/dev.kvasir.codec.QuantizationMethod} on the class path, Kvasir's own first,
+ * META-INF/services/dev.kvasir.spi.QuantizationMethod} on the class path, Kvasir's own first,
  * whatever the order of the class path. Help, error messages and commands read the registry. To add
  * a method, provide its package and a line in such a file.
  */

@@ -71,6 +71,14 @@ public final class SpecText {
     return new SpecText("%s:%s%s".formatted(name, other, rest));
   }
 
+  /** Returns a copy with another value of a key. */
+  public SpecText with(String key, String value) {
+    SpecText other = new SpecText(text);
+    other.values.put(OLD_KEYS.getOrDefault(key, key), value(key, value));
+    String head = bits == null ? name : name + ":" + bits;
+    return new SpecText(head + "," + String.join(",", other.pairs()));
+  }
+
   private List<String> pairs() {
     return values.entrySet().stream()
         .map(

@@ -1,5 +1,5 @@
 /**
- * The interfaces of KV cache quantization. A {@link dev.kvasir.codec.QuantizationMethod}, found by
+ * The interfaces of KV cache quantization. A {@link dev.kvasir.spi.QuantizationMethod}, found by
  * the {@link dev.kvasir.codec.MethodRegistry}, parses a spec into a {@link
  * dev.kvasir.codec.QuantizationConfig}. For a model this becomes a {@link
  * dev.kvasir.codec.CacheConfig} with a {@link dev.kvasir.codec.PageCodec}. A {@link

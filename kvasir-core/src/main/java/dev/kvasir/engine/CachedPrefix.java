@@ -8,7 +8,7 @@ import java.util.Arrays;
  *
  * @param key hash of its whole steps; tokens of another step may follow
  */
-record CachedPrefix(StepHash key, String owner, int[] tokens, KvCache cache) {
+public record CachedPrefix(StepHash key, String owner, int[] tokens, KvCache cache) {
   /**
    * Returns how many tokens of a text it serves; 0 if the texts differ before the end of the key's
    * steps.

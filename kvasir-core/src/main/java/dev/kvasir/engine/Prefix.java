@@ -5,11 +5,11 @@ import dev.kvasir.cache.KvCache;
 /** A text to prefill, with a cache of its longest known prefix. */
 public final class Prefix {
   private final KvCache cache;
-  private final Object source;
+  private final CachedPrefix source;
   private final int length;
   private final PrefixCache.PrefixRecorder recorder;
 
-  Prefix(KvCache cache, Object source, PrefixCache.PrefixRecorder recorder) {
+  Prefix(KvCache cache, CachedPrefix source, PrefixCache.PrefixRecorder recorder) {
     this.cache = cache;
     this.source = source;
     this.length = cache.length();
@@ -29,7 +29,7 @@ public final class Prefix {
   /**
    * Returns the same object for all texts that started from the same cached prefix; null for none.
    */
-  public Object source() {
+  public CachedPrefix source() {
     return source;
   }
 

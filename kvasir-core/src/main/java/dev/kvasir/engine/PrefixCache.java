@@ -443,7 +443,7 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
     }
 
     /** Records a prefix from the remote cache; other texts start from the result. */
-    Object recordLocally(KvCache cache) {
+    CachedPrefix recordLocally(KvCache cache) {
       int length = cache.length();
       return prefixCache.storeLocally(
           this, StepHash.last(namespace, steps, length / STEP), text, length, owner, cache);

@@ -1,5 +1,7 @@
 package dev.kvasir.engine;
 
+import dev.kvasir.Generation.Finish;
+import dev.kvasir.GenerationListener;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.sampling.Sampler;
@@ -263,7 +265,7 @@ public final class Request {
   }
 
   /** Notifies the listener and returns whether the generation continues. */
-  boolean report(RequestListener listener) {
+  boolean report(GenerationListener listener) {
     if (failure != null) {
       return false;
     }
@@ -314,16 +316,16 @@ public final class Request {
     }
   }
 
-  private static Finish checkStopped(RequestListener listener) {
+  private static Finish checkStopped(GenerationListener listener) {
     return listener.stopped() ? Finish.STOPPED : null;
   }
 
-  private Finish reportToken(RequestListener listener) {
+  private Finish reportToken(GenerationListener listener) {
     if (endOfText.contains(lastToken)) {
       return Finish.END_OF_TEXT;
     }
     if (params.sampler().recordsLogprobs()) {
-      listener.likelihood(params.sampler().lastLogprob());
+      listener.logprob(params.sampler().lastLogprob());
     }
     report(params.stream().push(lastToken), listener);
     if (listener.stopped()) {
@@ -338,7 +340,7 @@ public final class Request {
     return generated == params.maxTokens() ? Finish.MAX_TOKENS : null;
   }
 
-  private void report(String piece, RequestListener listener) {
+  private void report(String piece, GenerationListener listener) {
     if (!piece.isEmpty()) {
       text.append(piece);
       listener.text(piece);
@@ -354,7 +356,7 @@ public final class Request {
   }
 
   /** Reports the rest of the text: at most an incomplete character. */
-  void reportRest(RequestListener listener) {
+  void reportRest(GenerationListener listener) {
     if (lastToken >= 0) {
       report(params.stream().finish(), listener);
     }

@@ -1,5 +1,6 @@
 package dev.kvasir.engine;
 
+import dev.kvasir.GenerationListener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
@@ -91,7 +92,7 @@ public final class Scheduler {
    *
    * @throws RuntimeException if the generation fails; the request may be used again
    */
-  public void run(Request request, Request.GenerationParams params, RequestListener listener) {
+  public void run(Request request, Request.GenerationParams params, GenerationListener listener) {
     request.begin(params, listener.stopped());
     try {
       generate(request, listener);
@@ -102,7 +103,7 @@ public final class Scheduler {
     request.end();
   }
 
-  private void generate(Request request, RequestListener listener) {
+  private void generate(Request request, GenerationListener listener) {
     if (request.finish() == null) {
       Slot slot = admit(request);
       try {
@@ -160,7 +161,7 @@ public final class Scheduler {
   }
 
   /** Reports the results; a request that continues is quantized and ready for the next step. */
-  private boolean reportAndContinue(Slot slot, RequestListener listener) {
+  private boolean reportAndContinue(Slot slot, GenerationListener listener) {
     boolean continues = slot.request.report(listener);
     if (continues) {
       long quantizeNanos = quantize(slot);

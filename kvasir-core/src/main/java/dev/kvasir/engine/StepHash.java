@@ -6,7 +6,7 @@ import dev.kvasir.engine.PrefixCache.PrefixNamespace;
  * The hash of a text after a whole number of steps. Equal hashes are a hint, not a proof, of equal
  * texts.
  */
-record StepHash(PrefixNamespace namespace, int length, long hash) {
+public record StepHash(PrefixNamespace namespace, int length, long hash) {
   private static final int STEP = Request.PREFILL_STEP;
 
   /** The hash before the first step. */

@@ -1,37 +1,24 @@
 package dev.kvasir.error;
 
+import dev.kvasir.KvasirException;
+
 /**
  * Thrown when something that a user provided cannot be used. The message is one sentence for that
- * user: what was found, where, and what was expected. The command line prints it unchanged. Since
- * parts of it may come from a hostile file, characters that could move a terminal's cursor or split
- * the line are replaced.
+ * user: what was found, where, and what was expected. The command line prints it unchanged.
  */
-public class InvalidInputException extends RuntimeException {
+public class InvalidInputException extends KvasirException {
   private static final long serialVersionUID = 1L;
 
   public InvalidInputException(String sentence) {
-    super(printable(sentence));
+    super(Reason.INVALID_INPUT, sentence);
   }
 
   public InvalidInputException(String sentence, Throwable cause) {
-    super(printable(sentence), cause);
+    super(Reason.INVALID_INPUT, sentence, cause);
   }
 
-  private static String printable(String sentence) {
-    StringBuilder line = new StringBuilder(sentence.length());
-    sentence.codePoints().map(c -> isPrintable(c) ? c : 0xFFFD).forEach(line::appendCodePoint);
-    return line.toString();
-  }
-
-  private static boolean isPrintable(int codePoint) {
-    return switch (Character.getType(codePoint)) {
-      case Character.CONTROL,
-          Character.FORMAT,
-          Character.LINE_SEPARATOR,
-          Character.PARAGRAPH_SEPARATOR,
-          Character.SURROGATE ->
-          false;
-      default -> true;
-    };
+  /** Creates an exception that is handled like invalid input, for another reason. */
+  protected InvalidInputException(Reason reason, String sentence) {
+    super(reason, sentence);
   }
 }

@@ -1,6 +1,7 @@
 package dev.kvasir.kernel;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.spi.KernelProvider;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;

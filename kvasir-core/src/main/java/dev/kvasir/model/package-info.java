@@ -4,7 +4,7 @@
  * family, and {@link dev.kvasir.model.TensorPlan} the tensors that a file must contain. {@link
  * dev.kvasir.model.HostEngine} loads weights and runs batches; {@link
  * dev.kvasir.model.DecoderEngine} is the interface shared with engines on other devices, which
- * {@link dev.kvasir.model.EngineProvider} opens.
+ * {@link dev.kvasir.spi.EngineProvider} opens.
  *
  * <p>Uses the packages attention, cache, codec, engine, error, format, kernel, memory and profile.
  */

@@ -1,6 +1,7 @@
 package dev.kvasir.sampling;
 
-import dev.kvasir.sampling.TokenLogprob.Alternative;
+import dev.kvasir.TokenLogprob;
+import dev.kvasir.TokenLogprob.Alternative;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

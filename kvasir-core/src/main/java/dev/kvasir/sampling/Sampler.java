@@ -1,5 +1,7 @@
 package dev.kvasir.sampling;
 
+import dev.kvasir.SamplingOptions;
+import dev.kvasir.TokenLogprob;
 import java.util.BitSet;
 import java.util.OptionalInt;
 import java.util.SplittableRandom;

@@ -3,7 +3,7 @@ package dev.kvasir.chat;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.ChatException;
+import dev.kvasir.KvasirException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -115,7 +115,7 @@ class AdmissionTest {
   void aRequestThatNeverFitsIsRefusedAtOnce() {
     Admission admission = new Admission(100, 4, 10);
     assertThatThrownBy(() -> admit(admission, 101, null, 0))
-        .isInstanceOf(ChatException.class)
+        .isInstanceOf(KvasirException.class)
         .hasMessage("the prompt and its answer may take 101 bytes of cache; the server has 100");
   }
 
@@ -127,7 +127,8 @@ class AdmissionTest {
     waitFor(admission, 1);
     assertThatThrownBy(() -> admit(admission, 10, null, 0))
         .isInstanceOfSatisfying(
-            ChatException.class, e -> assertThat(e.reason()).isEqualTo(ChatException.Reason.BUSY));
+            KvasirException.class,
+            e -> assertThat(e.reason()).isEqualTo(KvasirException.Reason.BUSY));
     first.close();
     waits.join();
   }
@@ -142,7 +143,7 @@ class AdmissionTest {
             () -> {
               try {
                 admit(admission, 10, null, 0);
-              } catch (ChatException e) {
+              } catch (KvasirException e) {
                 rejected.countDown();
               }
             });

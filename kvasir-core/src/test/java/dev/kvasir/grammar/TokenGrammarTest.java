@@ -3,8 +3,8 @@ package dev.kvasir.grammar;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvasir.SamplingOptions;
 import dev.kvasir.sampling.Sampler;
-import dev.kvasir.sampling.SamplingOptions;
 import dev.kvasir.sampling.TokenConstraint;
 import dev.kvasir.text.SyntheticTokenizer;
 import dev.kvasir.text.Tokenizer;
@@ -160,7 +160,7 @@ class TokenGrammarTest {
     for (int seed = 0; seed < 20; seed++) {
       Random random = new Random(seed);
       Sampler sampler =
-          new Sampler(SamplingOptions.defaults().withSeed(seed), grammar.constraint());
+          new Sampler(SamplingOptions.builder().seed(seed).build(), grammar.constraint());
       List<Integer> ids = new ArrayList<>();
       int token = -1;
       while (token != SyntheticTokenizer.END) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.KernelChoice.KernelRequest;
+import dev.kvasir.spi.KernelProvider;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.net.URL;
@@ -16,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class KernelChoiceTest {
-  private static final String SERVICES = "META-INF/services/dev.kvasir.kernel.KernelProvider";
+  private static final String SERVICES = "META-INF/services/dev.kvasir.spi.KernelProvider";
 
   @TempDir Path folder;
 

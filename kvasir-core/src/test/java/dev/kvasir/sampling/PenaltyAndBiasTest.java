@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kvasir.SamplingOptions;
+import dev.kvasir.TokenLogprob;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -16,7 +18,8 @@ class PenaltyAndBiasTest {
 
   @Test
   void presenceCountsOnceAndFrequencyEachTime() {
-    Sampler sampler = new Sampler(GREEDY.withPresencePenalty(0.5).withFrequencyPenalty(0.25));
+    Sampler sampler =
+        new Sampler(GREEDY.toBuilder().presencePenalty(0.5).frequencyPenalty(0.25).build());
     assertThat(change(sampler, 9, 1, 2)).containsExactly(9, 1, 2);
     assertThat(change(sampler, 9, 1, 2)).containsExactly(8.25f, 1, 2);
     assertThat(change(sampler, 9, 10, 2)).containsExactly(8, 10, 2);
@@ -25,7 +28,7 @@ class PenaltyAndBiasTest {
 
   @Test
   void aNegativePenaltyMakesTokensLikelier() {
-    Sampler sampler = new Sampler(GREEDY.withPresencePenalty(-2));
+    Sampler sampler = new Sampler(GREEDY.toBuilder().presencePenalty(-2).build());
     change(sampler, 1, 0);
     assertThat(change(sampler, 1, 0)).containsExactly(3, 0);
   }
@@ -33,7 +36,8 @@ class PenaltyAndBiasTest {
   @Test
   void tokensOfThePromptCountForTheRepetitionPenaltyAlone() {
     Sampler sampler =
-        new Sampler(GREEDY.withRepetitionPenalty(2).withPresencePenalty(1).withFrequencyPenalty(1));
+        new Sampler(
+            GREEDY.toBuilder().repetitionPenalty(2).presencePenalty(1).frequencyPenalty(1).build());
     sampler.markSeen(0);
     assertThat(change(sampler, 4, 3)).containsExactly(2, 3);
     // The repetition penalty is applied first.
@@ -42,7 +46,8 @@ class PenaltyAndBiasTest {
 
   @Test
   void aBiasIsAddedWhereTheVocabularyHasTheToken() {
-    Sampler sampler = new Sampler(GREEDY.withLogitBias(Map.of(1, 5f, 0, -100f, 7, 100f)));
+    Sampler sampler =
+        new Sampler(GREEDY.toBuilder().logitBias(Map.of(1, 5f, 0, -100f, 7, 100f)).build());
     float[] padded = {1, 2, 3, 4, 0, 0, 0, 0, 0};
     assertThat(sampler.sample(padded, 1, 3)).isEqualTo(1);
     assertThat(padded).containsExactly(1, -98, 8, 4, 0, 0, 0, 0, 0);
@@ -50,23 +55,23 @@ class PenaltyAndBiasTest {
 
   @Test
   void aBadBiasIsRefused() {
-    assertThatThrownBy(() -> GREEDY.withLogitBias(Map.of(3, 100.5f)))
+    assertThatThrownBy(() -> GREEDY.toBuilder().logitBias(Map.of(3, 100.5f)).build())
         .hasMessage("the logit bias of token 3 is 100.5; expected -100 to 100");
-    assertThatThrownBy(() -> GREEDY.withLogitBias(Map.of(3, Float.NaN)))
+    assertThatThrownBy(() -> GREEDY.toBuilder().logitBias(Map.of(3, Float.NaN)).build())
         .hasMessage("the logit bias of token 3 is NaN; expected -100 to 100");
-    assertThatThrownBy(() -> GREEDY.withLogitBias(Map.of(-3, 1f)))
+    assertThatThrownBy(() -> GREEDY.toBuilder().logitBias(Map.of(-3, 1f)).build())
         .hasMessage("a token of the logit bias is -3; expected 0 or more");
-    assertThatThrownBy(() -> GREEDY.withLogitBias(Map.of(300, 1f)).checkTokens(300))
+    assertThatThrownBy(() -> GREEDY.toBuilder().logitBias(Map.of(300, 1f)).build().checkTokens(300))
         .hasMessage("a token of the logit bias is 300; expected 0 to 299");
-    GREEDY.withLogitBias(Map.of(299, 1f)).checkTokens(300);
+    GREEDY.toBuilder().logitBias(Map.of(299, 1f)).build().checkTokens(300);
   }
 
   @Test
   void aBadPenaltyIsRefused() {
     for (double bad : new double[] {-2.01, 2.01, Double.NaN}) {
-      assertThatThrownBy(() -> GREEDY.withPresencePenalty(bad))
+      assertThatThrownBy(() -> GREEDY.toBuilder().presencePenalty(bad).build())
           .hasMessage("presence penalty is " + bad + "; expected -2 to 2");
-      assertThatThrownBy(() -> GREEDY.withFrequencyPenalty(bad))
+      assertThatThrownBy(() -> GREEDY.toBuilder().frequencyPenalty(bad).build())
           .hasMessage("frequency penalty is " + bad + "; expected -2 to 2");
     }
   }
@@ -74,7 +79,7 @@ class PenaltyAndBiasTest {
   @Test
   void aBiasIsKeptAsItWasGiven() {
     Map<Integer, Float> bias = new HashMap<>(Map.of(1, 2f));
-    SamplingOptions options = GREEDY.withLogitBias(bias);
+    SamplingOptions options = GREEDY.toBuilder().logitBias(bias).build();
     bias.put(1, 3f);
     assertThat(options.logitBias()).isEqualTo(Map.of(1, 2f));
   }
@@ -82,7 +87,8 @@ class PenaltyAndBiasTest {
   @Test
   void aConstraintFollowsTheBiasAndSeesEveryToken() {
     Alternating constraint = new Alternating();
-    Sampler sampler = new Sampler(GREEDY.withLogitBias(Map.of(0, 100f)), constraint);
+    Sampler sampler =
+        new Sampler(GREEDY.toBuilder().logitBias(Map.of(0, 100f)).build(), constraint);
     assertThat(change(sampler, 1, 2, 3, 4)).containsExactly(101, NO, 3, NO);
     assertThat(constraint.last).isZero();
     assertThat(change(sampler, 1, 2, 3, 4)).containsExactly(NO, 2, NO, 4);
@@ -99,7 +105,7 @@ class PenaltyAndBiasTest {
   @Test
   void logprobsAreTheModelsOwn() {
     SamplingOptions options =
-        GREEDY.withLogitBias(Map.of(0, 90f)).withTemperature(0.3).withPresencePenalty(2);
+        GREEDY.toBuilder().logitBias(Map.of(0, 90f)).temperature(0.3).presencePenalty(2).build();
     Sampler sampler = new Sampler(options, new Alternating(), OptionalInt.of(3));
     float[] logits = {
       (float) Math.log(0.1), (float) Math.log(0.4), (float) Math.log(0.1), (float) Math.log(0.4)
@@ -133,10 +139,11 @@ class PenaltyAndBiasTest {
     Random random = new Random(1);
     float[] logits = new float[3000];
     SamplingOptions options =
-        SamplingOptions.defaults()
-            .withPresencePenalty(1)
-            .withFrequencyPenalty(1)
-            .withLogitBias(Map.of(5, 1f, 2900, 2f));
+        SamplingOptions.builder()
+            .presencePenalty(1)
+            .frequencyPenalty(1)
+            .logitBias(Map.of(5, 1f, 2900, 2f))
+            .build();
     Sampler sampler = new Sampler(options);
     sampler.markSeen(logits.length - 1);
     for (int t = 0; t < logits.length; t++) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
+import dev.kvasir.SamplingOptions;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.OptionalInt;
@@ -17,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SamplerTest {
   private static final long SEED = 2024;
   private static final SamplingOptions RANDOM =
-      SamplingOptions.greedy().withTemperature(1).withSeed(SEED);
+      SamplingOptions.greedy().toBuilder().temperature(1).seed(SEED).build();
 
   private static final int DRAWS = 100_000;
 
@@ -39,7 +40,7 @@ class SamplerTest {
     assertThat(new Sampler(greedy).isGreedy()).isTrue();
     assertThat(new Sampler(greedy).sampleGreedy(7)).isEqualTo(7);
     assertThat(new Sampler(RANDOM).isGreedy()).isFalse();
-    assertThat(new Sampler(greedy.withRepetitionPenalty(1.1)).isGreedy()).isFalse();
+    assertThat(new Sampler(greedy.toBuilder().repetitionPenalty(1.1).build()).isGreedy()).isFalse();
     assertThat(new Sampler(greedy, TokenConstraint.NONE, OptionalInt.of(0)).isGreedy()).isFalse();
   }
 
@@ -47,14 +48,14 @@ class SamplerTest {
   void logitsAreReadFromTheirOffset() {
     float[] padded = {100, 100, 1, 7, 3, 100};
     assertThat(new Sampler(SamplingOptions.greedy()).sample(padded, 2, 3)).isEqualTo(1);
-    assertThat(new Sampler(RANDOM.withTopK(1)).sample(padded, 2, 3)).isEqualTo(1);
+    assertThat(new Sampler(RANDOM.toBuilder().topK(1).build()).sample(padded, 2, 3)).isEqualTo(1);
   }
 
   @Test
   void theSameSeedGivesTheSamePicksAndAnotherSeedOthers() {
     int[] first = picks(RANDOM, FIVE, 200);
     assertThat(picks(RANDOM, FIVE, 200)).isEqualTo(first);
-    assertThat(picks(RANDOM.withSeed(SEED + 1), FIVE, 200)).isNotEqualTo(first);
+    assertThat(picks(RANDOM.toBuilder().seed(SEED + 1).build(), FIVE, 200)).isNotEqualTo(first);
   }
 
   @Test
@@ -67,67 +68,67 @@ class SamplerTest {
   void temperatureRaisesProbabilitiesToItsInverse(double temperature) {
     double[] p = {0.05, 0.3, 0.5, 0.05, 0.1};
     double[] powers = Arrays.stream(p).map(x -> Math.pow(x, 1 / temperature)).toArray();
-    assertDistribution(RANDOM.withTemperature(temperature), FIVE, powers);
+    assertDistribution(RANDOM.toBuilder().temperature(temperature).build(), FIVE, powers);
   }
 
   @Test
   void aTemperatureCloseToZeroIsGreedy() {
     for (double temperature : new double[] {1e-3, 1e-30, Double.MIN_VALUE}) {
-      int[] picks = picks(RANDOM.withTemperature(temperature), FIVE, 100);
+      int[] picks = picks(RANDOM.toBuilder().temperature(temperature).build(), FIVE, 100);
       assertThat(picks).containsOnly(2);
     }
   }
 
   @Test
   void topKKeepsTheKMostLikely() {
-    assertDistribution(RANDOM.withTopK(1), FIVE, 0, 0, 1, 0, 0);
-    assertDistribution(RANDOM.withTopK(2), FIVE, 0, 0.3, 0.5, 0, 0);
+    assertDistribution(RANDOM.toBuilder().topK(1).build(), FIVE, 0, 0, 1, 0, 0);
+    assertDistribution(RANDOM.toBuilder().topK(2).build(), FIVE, 0, 0.3, 0.5, 0, 0);
     // Of two tokens at .05, the first stays.
-    assertDistribution(RANDOM.withTopK(4), FIVE, 0.05, 0.3, 0.5, 0, 0.1);
-    assertDistribution(RANDOM.withTopK(100), FIVE, 0.05, 0.3, 0.5, 0.05, 0.1);
+    assertDistribution(RANDOM.toBuilder().topK(4).build(), FIVE, 0.05, 0.3, 0.5, 0, 0.1);
+    assertDistribution(RANDOM.toBuilder().topK(100).build(), FIVE, 0.05, 0.3, 0.5, 0.05, 0.1);
   }
 
   @Test
   void topPKeepsTheMostLikelyUpToP() {
-    assertDistribution(RANDOM.withTopP(1e-9), FIVE, 0, 0, 1, 0, 0);
-    assertDistribution(RANDOM.withTopP(0.49), FIVE, 0, 0, 1, 0, 0);
-    assertDistribution(RANDOM.withTopP(0.51), FIVE, 0, 0.3, 0.5, 0, 0);
-    assertDistribution(RANDOM.withTopP(0.85), FIVE, 0, 0.3, 0.5, 0, 0.1);
-    assertDistribution(RANDOM.withTopP(0.94), FIVE, 0.05, 0.3, 0.5, 0, 0.1);
+    assertDistribution(RANDOM.toBuilder().topP(1e-9).build(), FIVE, 0, 0, 1, 0, 0);
+    assertDistribution(RANDOM.toBuilder().topP(0.49).build(), FIVE, 0, 0, 1, 0, 0);
+    assertDistribution(RANDOM.toBuilder().topP(0.51).build(), FIVE, 0, 0.3, 0.5, 0, 0);
+    assertDistribution(RANDOM.toBuilder().topP(0.85).build(), FIVE, 0, 0.3, 0.5, 0, 0.1);
+    assertDistribution(RANDOM.toBuilder().topP(0.94).build(), FIVE, 0.05, 0.3, 0.5, 0, 0.1);
   }
 
   @Test
   void minPDropsTokensBelowItsFractionOfTheMostLikely() {
-    assertDistribution(RANDOM.withMinP(0.5), FIVE, 0, 0.3, 0.5, 0, 0);
-    assertDistribution(RANDOM.withMinP(0.19), FIVE, 0, 0.3, 0.5, 0, 0.1);
-    assertDistribution(RANDOM.withMinP(0.21), FIVE, 0, 0.3, 0.5, 0, 0);
-    assertDistribution(RANDOM.withMinP(0.09), FIVE, 0.05, 0.3, 0.5, 0.05, 0.1);
-    assertDistribution(RANDOM.withMinP(1), FIVE, 0, 0, 1, 0, 0);
+    assertDistribution(RANDOM.toBuilder().minP(0.5).build(), FIVE, 0, 0.3, 0.5, 0, 0);
+    assertDistribution(RANDOM.toBuilder().minP(0.19).build(), FIVE, 0, 0.3, 0.5, 0, 0.1);
+    assertDistribution(RANDOM.toBuilder().minP(0.21).build(), FIVE, 0, 0.3, 0.5, 0, 0);
+    assertDistribution(RANDOM.toBuilder().minP(0.09).build(), FIVE, 0.05, 0.3, 0.5, 0.05, 0.1);
+    assertDistribution(RANDOM.toBuilder().minP(1).build(), FIVE, 0, 0, 1, 0, 0);
   }
 
   @Test
   void minPKeepsAllTies() {
     float[] tied = {3, 7, 7, 1, 7};
-    assertDistribution(RANDOM.withMinP(1), tied, 0, 1, 1, 0, 1);
+    assertDistribution(RANDOM.toBuilder().minP(1).build(), tied, 0, 1, 1, 0, 1);
   }
 
   @Test
   void topPAppliesAfterTopK() {
     // Of .5 and .3, the first has .625.
-    assertDistribution(RANDOM.withTopK(2).withTopP(0.62), FIVE, 0, 0, 1, 0, 0);
-    assertDistribution(RANDOM.withTopK(2).withTopP(0.63), FIVE, 0, 0.3, 0.5, 0, 0);
+    assertDistribution(RANDOM.toBuilder().topK(2).topP(0.62).build(), FIVE, 0, 0, 1, 0, 0);
+    assertDistribution(RANDOM.toBuilder().topK(2).topP(0.63).build(), FIVE, 0, 0.3, 0.5, 0, 0);
   }
 
   @Test
   void minPComesAfterTopPAndDoesNotChangeItsShares() {
     // Top-p keeps .5, .3 and .1; min-p keeps all of them.
-    assertDistribution(RANDOM.withTopP(0.85).withMinP(0.15), FIVE, 0, 0.3, 0.5, 0, 0.1);
-    assertDistribution(RANDOM.withTopP(0.85).withMinP(0.25), FIVE, 0, 0.3, 0.5, 0, 0);
+    assertDistribution(RANDOM.toBuilder().topP(0.85).minP(0.15).build(), FIVE, 0, 0.3, 0.5, 0, 0.1);
+    assertDistribution(RANDOM.toBuilder().topP(0.85).minP(0.25).build(), FIVE, 0, 0.3, 0.5, 0, 0);
   }
 
   @Test
   void aSeenTokenIsPenalizedWhetherItsLogitIsPositiveOrNegative() {
-    SamplingOptions options = RANDOM.withRepetitionPenalty(2);
+    SamplingOptions options = RANDOM.toBuilder().repetitionPenalty(2).build();
     float[] logits = {1, 2, -1, -2};
     Sampler sampler = new Sampler(options);
     sampler.markSeen(1);
@@ -141,7 +142,8 @@ class SamplerTest {
 
   @Test
   void sampledTokensCountAsSeen() {
-    Sampler sampler = new Sampler(SamplingOptions.greedy().withRepetitionPenalty(2));
+    Sampler sampler =
+        new Sampler(SamplingOptions.greedy().toBuilder().repetitionPenalty(2).build());
     assertThat(sampler.sample(new float[] {3, 2, 1.9f}, 0, 3)).isZero();
     assertThat(sampler.sample(new float[] {3, 2, 1.9f}, 0, 3)).isEqualTo(1);
     assertThat(sampler.sample(new float[] {3, 2, 1.9f}, 0, 3)).isEqualTo(2);
@@ -150,10 +152,10 @@ class SamplerTest {
 
   @Test
   void thePenaltyComesBeforeTheTemperature() {
-    SamplingOptions options = RANDOM.withRepetitionPenalty(2).withTemperature(0.5);
+    SamplingOptions options = RANDOM.toBuilder().repetitionPenalty(2).temperature(0.5).build();
     int[] counts = new int[2];
     for (int draw = 0; draw < DRAWS; draw++) {
-      Sampler sampler = new Sampler(options.withSeed(draw));
+      Sampler sampler = new Sampler(options.toBuilder().seed(draw).build());
       sampler.markSeen(0);
       counts[sampler.sample(new float[] {2, 0.5f}, 0, 2)]++;
     }
@@ -165,7 +167,7 @@ class SamplerTest {
   void tiesAreDrawnEvenly() {
     assertDistribution(RANDOM, new float[8], 1, 1, 1, 1, 1, 1, 1, 1);
     assertDistribution(RANDOM, new float[] {-0f, 0f, -0f}, 1, 1, 1);
-    assertDistribution(RANDOM.withTopK(3), new float[8], 1, 1, 1, 0, 0, 0, 0, 0);
+    assertDistribution(RANDOM.toBuilder().topK(3).build(), new float[8], 1, 1, 1, 0, 0, 0, 0, 0);
   }
 
   @Test
@@ -173,7 +175,8 @@ class SamplerTest {
     float no = Float.NEGATIVE_INFINITY;
     float[] logits = {no, 0, no, 1, no};
     assertDistribution(RANDOM, logits, 0, 1, 0, Math.E, 0);
-    assertDistribution(RANDOM.withTemperature(9e5), logits, 0, 1, 0, Math.exp(1 / 9e5), 0);
+    assertDistribution(
+        RANDOM.toBuilder().temperature(9e5).build(), logits, 0, 1, 0, Math.exp(1 / 9e5), 0);
   }
 
   @Test
@@ -196,7 +199,7 @@ class SamplerTest {
     for (int i = 0; i < size; i++) {
       shuffled[permutation[i]] = logits[i];
     }
-    SamplingOptions options = RANDOM.withTopK(100).withTopP(0.9).withMinP(0.001);
+    SamplingOptions options = RANDOM.toBuilder().topK(100).topP(0.9).minP(0.001).build();
     int[] expected = Arrays.stream(picks(options, logits, 300)).map(i -> permutation[i]).toArray();
     assertThat(picks(options, shuffled, 300)).isEqualTo(expected);
   }
@@ -221,7 +224,7 @@ class SamplerTest {
     for (int i = 0; i < logits.length; i++) {
       logits[i] = (float) random.nextGaussian();
     }
-    Sampler sampler = new Sampler(RANDOM.withTopP(0.9));
+    Sampler sampler = new Sampler(RANDOM.toBuilder().topP(0.9).build());
     sampler.markSeen(logits.length - 1);
     assertThat(leastBytes(() -> sampler.sample(logits, 0, logits.length))).isZero();
   }

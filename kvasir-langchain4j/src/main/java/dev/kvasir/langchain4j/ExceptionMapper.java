@@ -1,6 +1,6 @@
 package dev.kvasir.langchain4j;
 
-import dev.kvasir.ChatException;
+import dev.kvasir.KvasirException;
 import dev.langchain4j.exception.InternalServerException;
 import dev.langchain4j.exception.InvalidRequestException;
 import dev.langchain4j.exception.LangChain4jException;
@@ -11,10 +11,10 @@ import dev.langchain4j.exception.TimeoutException;
 final class ExceptionMapper {
   private ExceptionMapper() {}
 
-  static LangChain4jException of(ChatException failure) {
+  static LangChain4jException of(KvasirException failure) {
     String message = failure.getMessage();
     return switch (failure.reason()) {
-      case INVALID_REQUEST, TOO_LONG -> new InvalidRequestException(message, failure);
+      case INVALID_INPUT, TOO_LONG -> new InvalidRequestException(message, failure);
       case BUSY -> new RateLimitException(message, failure);
       case TIMED_OUT -> new TimeoutException(message, failure);
       case CLOSED, FAILED -> new InternalServerException(message, failure);

@@ -1,6 +1,6 @@
 package dev.kvasir.langchain4j;
 
-import dev.kvasir.ChatException;
+import dev.kvasir.KvasirException;
 import dev.langchain4j.model.chat.ChatModel;
 import dev.langchain4j.model.chat.request.ChatRequest;
 import dev.langchain4j.model.chat.response.ChatResponse;
@@ -31,7 +31,7 @@ public final class KvasirChatModel extends LocalModel implements ChatModel {
   public ChatResponse doChat(ChatRequest request) {
     try {
       return Responses.of(chatModel().chat(RequestTranslator.of(request)));
-    } catch (ChatException e) {
+    } catch (KvasirException e) {
       throw ExceptionMapper.of(e);
     } catch (IllegalArgumentException e) {
       throw ExceptionMapper.of(e);

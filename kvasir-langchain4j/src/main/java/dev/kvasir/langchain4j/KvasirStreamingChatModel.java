@@ -1,7 +1,7 @@
 package dev.kvasir.langchain4j;
 
-import dev.kvasir.ChatException;
 import dev.kvasir.ChatStream;
+import dev.kvasir.KvasirException;
 import dev.langchain4j.model.chat.StreamingChatModel;
 import dev.langchain4j.model.chat.request.ChatRequest;
 import dev.langchain4j.model.chat.response.StreamingChatResponseHandler;
@@ -46,7 +46,7 @@ public final class KvasirStreamingChatModel extends LocalModel implements Stream
       adapter.complete(Responses.of(stream.run(adapter.listener(stream))));
     } catch (CancellationException e) {
       // A cancelled answer is not reported any further.
-    } catch (ChatException e) {
+    } catch (KvasirException e) {
       adapter.error(ExceptionMapper.of(e));
     } catch (RuntimeException e) {
       adapter.error(e);

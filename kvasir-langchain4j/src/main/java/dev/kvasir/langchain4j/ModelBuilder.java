@@ -1,6 +1,7 @@
 package dev.kvasir.langchain4j;
 
 import dev.kvasir.ChatModel;
+import dev.kvasir.KvCacheSpec;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.langchain4j.model.chat.listener.ChatModelListener;
@@ -19,7 +20,7 @@ public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
     permits KvasirChatModel.Builder, KvasirStreamingChatModel.Builder {
   private final ChatModel.Builder chat = ChatModel.builder();
   private Optional<ChatModel> shared = Optional.empty();
-  private LoadOptions load = LoadOptions.defaults();
+  private final LoadOptions.Builder load = LoadOptions.builder();
   private ChatRequestParameters parameters = KvasirChatRequestParameters.EMPTY;
   private List<ChatModelListener> listeners = List.of();
 
@@ -57,15 +58,21 @@ public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
     return self();
   }
 
+  /** Sets the kinds of cache; requests use the first by default. */
+  public B kv(KvCacheSpec... specs) {
+    chat.cache(specs);
+    return self();
+  }
+
   /** Sets the bytes that all caches of a model loaded here may use together. */
   public B kvMemory(long bytes) {
-    load = load.withCacheBytes(bytes);
+    load.cacheMemory(bytes);
     return self();
   }
 
   /** Sets the compute threads of a model loaded here. */
   public B threads(int count) {
-    load = load.withThreads(count);
+    load.threads(count);
     return self();
   }
 
@@ -105,7 +112,7 @@ public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
   }
 
   ChatModel chatModel() {
-    return shared.orElseGet(() -> chat.loadOptions(load).build());
+    return shared.orElseGet(() -> chat.loadOptions(load.build()).build());
   }
 
   ChatRequestParameters parameters(ChatModel chatModel) {

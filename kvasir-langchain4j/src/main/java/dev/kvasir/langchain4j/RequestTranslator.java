@@ -3,8 +3,8 @@ package dev.kvasir.langchain4j;
 import com.google.gson.Gson;
 import dev.kvasir.ChatRequest;
 import dev.kvasir.OutputFormat;
+import dev.kvasir.SamplingOptions;
 import dev.kvasir.Tool;
-import dev.kvasir.sampling.SamplingOptions;
 import dev.langchain4j.agent.tool.ToolSpecification;
 import dev.langchain4j.internal.JsonSchemaElementUtils;
 import dev.langchain4j.model.chat.request.ChatRequestParameters;
@@ -48,28 +48,29 @@ final class RequestTranslator {
   private static SamplingOptions sampling(ChatRequestParameters parameters) {
     SamplingOptions sampling = SamplingOptions.defaults();
     if (parameters.temperature() != null) {
-      sampling = sampling.withTemperature(parameters.temperature());
+      sampling = sampling.toBuilder().temperature(parameters.temperature()).build();
     }
     if (parameters.topP() != null) {
       // 0 is common for the most likely token alone.
       double topP = parameters.topP();
-      sampling = sampling.withTopP(topP == 0 ? Double.MIN_NORMAL : topP);
+      sampling = sampling.toBuilder().topP(topP == 0 ? Double.MIN_NORMAL : topP).build();
     }
     if (parameters.topK() != null) {
-      sampling = sampling.withTopK(parameters.topK());
+      sampling = sampling.toBuilder().topK(parameters.topK()).build();
     }
     if (parameters.frequencyPenalty() != null) {
-      sampling = sampling.withFrequencyPenalty(parameters.frequencyPenalty());
+      sampling = sampling.toBuilder().frequencyPenalty(parameters.frequencyPenalty()).build();
     }
     if (parameters.presencePenalty() != null) {
-      sampling = sampling.withPresencePenalty(parameters.presencePenalty());
+      sampling = sampling.toBuilder().presencePenalty(parameters.presencePenalty()).build();
     }
     return parameters instanceof KvasirChatRequestParameters own ? own(sampling, own) : sampling;
   }
 
   private static SamplingOptions own(SamplingOptions given, KvasirChatRequestParameters own) {
-    SamplingOptions sampling = own.seed() == null ? given : given.withSeed(own.seed());
-    return own.minP() == null ? sampling : sampling.withMinP(own.minP());
+    SamplingOptions sampling =
+        own.seed() == null ? given : given.toBuilder().seed(own.seed()).build();
+    return own.minP() == null ? sampling : sampling.toBuilder().minP(own.minP()).build();
   }
 
   private static Tool tool(ToolSpecification specification) {

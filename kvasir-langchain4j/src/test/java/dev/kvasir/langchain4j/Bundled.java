@@ -1,9 +1,9 @@
 package dev.kvasir.langchain4j;
 
 import dev.kvasir.ChatModel;
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.KvasirServer;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.watch.ServerLog;
@@ -23,8 +23,8 @@ final class Bundled {
           .withCacheSpecs(Stream.of("fp16", "kivi:2").map(CacheSpec::parse).toList());
   private static final ServerLog SILENT =
       new ServerLog(new PrintStream(OutputStream.nullOutputStream()));
-  private static final Model MODEL =
-      Model.bundled(LoadOptions.defaults().withThreads(1).withCacheBytes(256 << 20));
+  private static final LoadedModel MODEL =
+      LoadedModel.bundled(EngineOptions.defaults().withThreads(1).withCacheBytes(256 << 20));
 
   static final ChatModel CHAT_MODEL =
       ChatModel.builder()

@@ -1,7 +1,7 @@
 package dev.kvasir.natives;
 
-import dev.kvasir.kernel.KernelProvider;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.spi.KernelProvider;
 import java.util.Optional;
 
 /** Provides the native kernels if the platform has a library and it can be loaded. */

@@ -1,9 +1,9 @@
 package dev.kvasir.server;
 
-import dev.kvasir.Model;
 import dev.kvasir.chat.ChatService;
 import dev.kvasir.chat.ServedModel;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.http.Endpoints;
 import dev.kvasir.server.http.MalformedRequestHandler;
 import dev.kvasir.server.watch.Metrics;
@@ -62,7 +62,7 @@ public final class KvasirServer implements AutoCloseable {
    * @throws InvalidInputException if the address cannot be bound, the memory holds no sequence at
    *     all, or a store cannot be written to
    */
-  public static KvasirServer start(Model model, ServerOptions options, ServerLog log) {
+  public static KvasirServer start(LoadedModel model, ServerOptions options, ServerLog log) {
     Metrics metrics = new Metrics();
     ChatService chatService =
         new ChatService(model, options.serving(), new ServerObserver(metrics, log));

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
-import dev.kvasir.GenerateOptions;
-import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.ModelSession;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,10 +42,10 @@ class CompletionsTest {
   }
 
   private static String alone(String spec, String prompt, int tokens) {
-    SessionOptions options = SessionOptions.defaults().withCache(CacheSpec.parse(spec));
-    try (Session session = server.model().newSession(options)) {
+    SessionOptions options = SessionOptions.builder().cache(CacheSpec.parse(spec)).build();
+    try (ModelSession session = server.model().newSession(options)) {
       return session
-          .generate(prompt, GenerateOptions.greedy().withMaxTokens(tokens), piece -> {})
+          .generate(prompt, GenerationSettings.greedy().withMaxTokens(tokens), piece -> {})
           .text();
     }
   }

@@ -3,13 +3,13 @@ package dev.kvasir.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonObject;
-import dev.kvasir.GenerateOptions;
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
-import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import dev.kvasir.store.StoreAddress;
 import dev.kvasir.store.TieredStore;
 import dev.kvasir.store.prefix.StoredPrefixes;
@@ -141,13 +141,14 @@ class StoreFaultsTest {
   @Test
   void pendingWritesAreDroppedWhenMemoryIsNeeded() {
     Semaphore never = new Semaphore(0);
-    try (Model model = Model.bundled(LoadOptions.defaults().withCacheBytes(32 << 20));
+    try (LoadedModel model =
+            LoadedModel.bundled(EngineOptions.defaults().withCacheBytes(32 << 20));
         TieredStore store = new TieredStore(List.of(stuck(never)), 1);
         StoredPrefixes stored = new StoredPrefixes(model, store)) {
       model.prefixes().setRemote(stored);
       int[] text = model.tokenizer().encode(PARAGRAPH.repeat(60));
-      GenerateOptions one = GenerateOptions.defaults().withMaxTokens(1);
-      try (Session session = model.newSession(SessionOptions.defaults(), text, "somebody")) {
+      GenerationSettings one = GenerationSettings.defaults().withMaxTokens(1);
+      try (ModelSession session = model.newSession(SessionOptions.defaults(), text, "somebody")) {
         session.generate(new int[0], one, piece -> {});
       }
       model.prefixes().clear();

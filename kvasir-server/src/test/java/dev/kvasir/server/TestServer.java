@@ -2,9 +2,9 @@ package dev.kvasir.server;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.watch.ServerLog;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -24,13 +24,13 @@ import java.util.stream.Stream;
 public final class TestServer implements AutoCloseable {
   private static final long MEMORY = 256 << 20;
 
-  private final Model model;
+  private final LoadedModel model;
   private final KvasirServer server;
   private final HttpClient client = HttpClient.newHttpClient();
   private final ByteArrayOutputStream log = new ByteArrayOutputStream();
 
   private TestServer(long cacheBytes, ServerOptions options) {
-    model = Model.bundled(LoadOptions.defaults().withCacheBytes(cacheBytes));
+    model = LoadedModel.bundled(EngineOptions.defaults().withCacheBytes(cacheBytes));
     server =
         KvasirServer.start(
             model, options, new ServerLog(new PrintStream(log, true, StandardCharsets.UTF_8)));
@@ -48,7 +48,7 @@ public final class TestServer implements AutoCloseable {
     return new TestServer(cacheBytes, changes.apply(options));
   }
 
-  public Model model() {
+  public LoadedModel model() {
     return model;
   }
 

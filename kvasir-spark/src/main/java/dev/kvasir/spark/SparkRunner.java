@@ -1,10 +1,10 @@
 package dev.kvasir.spark;
 
-import dev.kvasir.Model;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.Serializable;
 import java.util.List;
 import java.util.Optional;
@@ -17,7 +17,7 @@ import scala.jdk.javaapi.OptionConverters;
  */
 final class SparkRunner implements Runner {
   private final JavaSparkContext spark;
-  private final Model model;
+  private final LoadedModel model;
   private final TaskFunction function;
   private final Cluster cluster;
   private final FileDistribution distribution;
@@ -27,7 +27,7 @@ final class SparkRunner implements Runner {
    */
   SparkRunner(
       JavaSparkContext spark,
-      Model model,
+      LoadedModel model,
       TaskFunction function,
       Cluster cluster,
       FileDistribution distribution) {

@@ -3,8 +3,6 @@ package dev.kvasir.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.codec.commvq.Codebook;
 import dev.kvasir.codec.pmkvq.KeyScaleAxis;
 import dev.kvasir.lab.ProgressListener;
@@ -24,6 +22,8 @@ import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.RunnerProvider;
 import dev.kvasir.lab.work.TaskInputs;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
  */
 class CalibrationOnSparkTest {
   private static final String TEXT = BundledText.filler().substring(0, 2000);
-  private static Model model;
+  private static LoadedModel model;
   private static Runner here;
   private static Runner there;
 
@@ -45,7 +45,7 @@ class CalibrationOnSparkTest {
   static void open() {
     assumeTrue(
         SparkRunnerProvider.runsOnThisJava(), "Spark does not run on Java " + Runtime.version());
-    model = Model.bundled(LoadOptions.defaults().withThreads(1));
+    model = LoadedModel.bundled(EngineOptions.defaults().withThreads(1));
     here = new LocalRunner(WorkerContext.of(model, 2));
     Map<String, String> settings =
         Map.of("spark.ui.enabled", "false", "spark.driver.host", "127.0.0.1");

@@ -6,8 +6,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonParser;
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.ProgressListener;
@@ -26,6 +24,8 @@ import dev.kvasir.lab.work.TaskInput;
 import dev.kvasir.lab.work.TaskInputs;
 import dev.kvasir.lab.work.WorkCancelledException;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -56,14 +56,14 @@ class SparkRunnerTest {
   private static final Map<String, String> HERE =
       Map.of("spark.ui.enabled", "false", "spark.driver.host", "127.0.0.1");
 
-  private static Model model;
+  private static LoadedModel model;
   private static String expected;
 
   @BeforeAll
   static void measureWithoutSpark() {
     assumeTrue(
         SparkRunnerProvider.runsOnThisJava(), "Spark does not run on Java " + Runtime.version());
-    model = Model.bundled(LoadOptions.defaults().withThreads(1));
+    model = LoadedModel.bundled(EngineOptions.defaults().withThreads(1));
     expected = figures(evaluate(new LocalRunner(WorkerContext.of(model)), ProgressListener.NONE));
   }
 

@@ -1,7 +1,5 @@
 package dev.kvasir.spark;
 
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.eval.CacheEvaluator;
@@ -14,6 +12,8 @@ import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.RunnerProvider;
 import dev.kvasir.lab.work.TaskInputs;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -37,8 +37,8 @@ final class SparkSpeed {
     List<Double> local = new ArrayList<>();
     List<Double> one = new ArrayList<>();
     List<Double> two = new ArrayList<>();
-    try (Model twoThreads = Model.bundled(LoadOptions.defaults().withThreads(2));
-        Model alone = Model.bundled(LoadOptions.defaults().withThreads(1));
+    try (LoadedModel twoThreads = LoadedModel.bundled(EngineOptions.defaults().withThreads(2));
+        LoadedModel alone = LoadedModel.bundled(EngineOptions.defaults().withThreads(1));
         StandaloneCluster cluster =
             new StandaloneCluster(Files.createTempDirectory("spark-speed"), 2)) {
       for (int i = 0; i < rounds; i++) {
@@ -68,7 +68,7 @@ final class SparkSpeed {
     return settings;
   }
 
-  private static double seconds(Model model, String place, Map<String, String> settings) {
+  private static double seconds(LoadedModel model, String place, Map<String, String> settings) {
     RunnerProvider.RunnerRequest request =
         new RunnerProvider.RunnerRequest(place, settings, false, TaskInputs.bundled(), model);
     try (Runner runner = new SparkRunnerProvider().open(request)) {
@@ -76,7 +76,7 @@ final class SparkSpeed {
     }
   }
 
-  private static double seconds(Model model, Runner runner) {
+  private static double seconds(LoadedModel model, Runner runner) {
     EvaluationSettings settings =
         new EvaluationSettings(
                 List.of(

@@ -43,10 +43,12 @@ public class KvasirAutoConfiguration {
   }
 
   private static LoadOptions load(KvasirProperties properties) {
-    LoadOptions defaults = LoadOptions.defaults();
-    LoadOptions bounded =
-        properties.memory().map(size -> defaults.withCacheBytes(size.toBytes())).orElse(defaults);
-    return properties.threads() == null ? bounded : bounded.withThreads(properties.threads());
+    LoadOptions.Builder options = LoadOptions.builder();
+    properties.memory().ifPresent(size -> options.cacheMemory(size.toBytes()));
+    if (properties.threads() != null) {
+      options.threads(properties.threads());
+    }
+    return options.build();
   }
 
   @Bean

@@ -2,8 +2,8 @@ package dev.kvasir.spring;
 
 import dev.kvasir.ChatRequest;
 import dev.kvasir.OutputFormat;
+import dev.kvasir.SamplingOptions;
 import dev.kvasir.Tool;
-import dev.kvasir.sampling.SamplingOptions;
 import java.util.List;
 import java.util.Locale;
 import org.springframework.ai.chat.prompt.ChatOptions;
@@ -51,28 +51,29 @@ final class PromptTranslator {
   private static SamplingOptions sampling(ChatOptions options) {
     SamplingOptions sampling = SamplingOptions.defaults();
     if (options.getTemperature() != null) {
-      sampling = sampling.withTemperature(options.getTemperature());
+      sampling = sampling.toBuilder().temperature(options.getTemperature()).build();
     }
     if (options.getTopP() != null) {
       // 0 is common for the most likely token alone.
       double topP = options.getTopP();
-      sampling = sampling.withTopP(topP == 0 ? Double.MIN_NORMAL : topP);
+      sampling = sampling.toBuilder().topP(topP == 0 ? Double.MIN_NORMAL : topP).build();
     }
     if (options.getTopK() != null) {
-      sampling = sampling.withTopK(options.getTopK());
+      sampling = sampling.toBuilder().topK(options.getTopK()).build();
     }
     if (options.getFrequencyPenalty() != null) {
-      sampling = sampling.withFrequencyPenalty(options.getFrequencyPenalty());
+      sampling = sampling.toBuilder().frequencyPenalty(options.getFrequencyPenalty()).build();
     }
     if (options.getPresencePenalty() != null) {
-      sampling = sampling.withPresencePenalty(options.getPresencePenalty());
+      sampling = sampling.toBuilder().presencePenalty(options.getPresencePenalty()).build();
     }
     return options instanceof KvasirChatOptions own ? own(sampling, own) : sampling;
   }
 
   private static SamplingOptions own(SamplingOptions given, KvasirChatOptions own) {
-    SamplingOptions sampling = own.seed() == null ? given : given.withSeed(own.seed());
-    return own.minP() == null ? sampling : sampling.withMinP(own.minP());
+    SamplingOptions sampling =
+        own.seed() == null ? given : given.toBuilder().seed(own.seed()).build();
+    return own.minP() == null ? sampling : sampling.toBuilder().minP(own.minP()).build();
   }
 
   private static List<Tool> tools(List<ToolCallback> callbacks) {

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.ChatMessage;
 import dev.kvasir.ChatModel;
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
@@ -37,13 +37,13 @@ class KvasirSpringChatModelTest {
   private static final KvasirChatOptions LIKELIEST =
       KvasirChatOptions.builder().temperature(0.0).maxTokens(8).build();
 
-  private static Model bundled;
+  private static LoadedModel bundled;
   private static ChatModel chatModel;
   private static KvasirSpringChatModel model;
 
   @BeforeAll
   static void open() {
-    bundled = Model.bundled(LoadOptions.defaults().withCacheBytes(64 << 20));
+    bundled = LoadedModel.bundled(EngineOptions.defaults().withCacheBytes(64 << 20));
     chatModel = ChatModel.of(bundled);
     model = new KvasirSpringChatModel(chatModel);
   }

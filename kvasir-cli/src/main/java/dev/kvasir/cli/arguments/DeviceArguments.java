@@ -1,12 +1,12 @@
 package dev.kvasir.cli.arguments;
 
-import dev.kvasir.DeviceChoice;
-import dev.kvasir.DeviceChoice.DeviceType;
-import dev.kvasir.Model;
+import dev.kvasir.LoadOptions.Device;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
+import dev.kvasir.runtime.DeviceChoice;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.List;
 import picocli.CommandLine.Option;
 
@@ -30,8 +30,8 @@ public final class DeviceArguments {
     return new DeviceChoice(requestedDevice(), kinds);
   }
 
-  private DeviceType requestedDevice() {
-    return OptionValue.oneOf("--device", device, DeviceType.class);
+  private Device requestedDevice() {
+    return OptionValue.oneOf("--device", device, Device.class);
   }
 
   /**
@@ -41,7 +41,7 @@ public final class DeviceArguments {
    * @throws InvalidInputException if the GPU was requested
    */
   public DeviceChoice choiceWithStorage(String option) {
-    if (requestedDevice() == DeviceType.CUDA) {
+    if (requestedDevice() == Device.CUDA) {
       throw new InvalidInputException(
           "--device is cuda; with %s expected cpu, since pages of a card are not stored"
               .formatted(option));
@@ -50,8 +50,8 @@ public final class DeviceArguments {
   }
 
   /** Prints the device of a model if it was chosen automatically. */
-  public void report(Model model, Streams streams) {
-    if (requestedDevice() == DeviceType.AUTO) {
+  public void report(LoadedModel model, Streams streams) {
+    if (requestedDevice() == Device.AUTO) {
       streams.note("computes on %s".formatted(model.device()));
     }
   }

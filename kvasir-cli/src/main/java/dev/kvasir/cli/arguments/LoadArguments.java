@@ -1,9 +1,9 @@
 package dev.kvasir.cli.arguments;
 
-import dev.kvasir.LoadOptions;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.profile.Profile;
+import dev.kvasir.runtime.EngineOptions;
 import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
@@ -53,11 +53,11 @@ public final class LoadArguments {
     return context == null ? 0 : context;
   }
 
-  public LoadOptions options() {
+  public EngineOptions options() {
     if (kernels != null) {
       KernelChoice.request(kernels, "--kernels %s".formatted(kernels));
     }
-    LoadOptions options = LoadOptions.defaults();
+    EngineOptions options = EngineOptions.defaults();
     if (threads != null) {
       options = options.withThreads(OptionValue.atLeastOne("--threads", threads));
     }

@@ -3,7 +3,7 @@ package dev.kvasir.cli.arguments;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.Calibration.Command;
 import dev.kvasir.codec.MethodRegistry;
-import dev.kvasir.codec.QuantizationMethod;
+import dev.kvasir.spi.QuantizationMethod;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Enumeration;

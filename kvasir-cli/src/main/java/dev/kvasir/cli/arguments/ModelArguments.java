@@ -1,7 +1,5 @@
 package dev.kvasir.cli.arguments;
 
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.cli.terminal.Progress;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.format.GgufFile;
@@ -9,6 +7,9 @@ import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.model.Fingerprint;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.profile.Profile;
+import dev.kvasir.runtime.BundledFiles;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.text.Tokenizer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,10 +48,10 @@ public final class ModelArguments {
     return path;
   }
 
-  public Model load(LoadOptions options, Streams streams) {
+  public LoadedModel load(EngineOptions options, Streams streams) {
     try (Progress progress = new Progress(streams, "loading")) {
-      LoadOptions withProgress = options.withProgress(progress::update);
-      return isBundled() ? Model.bundled(withProgress) : Model.load(path, withProgress);
+      EngineOptions withProgress = options.withProgress(progress::update);
+      return isBundled() ? LoadedModel.bundled(withProgress) : LoadedModel.load(path, withProgress);
     }
   }
 
@@ -63,11 +64,11 @@ public final class ModelArguments {
     if (file != null) {
       return Optional.of(Profile.open(file));
     }
-    return isBundled() ? Model.bundledProfile() : Optional.empty();
+    return isBundled() ? BundledFiles.profile() : Optional.empty();
   }
 
   public GgufFile openGguf() {
-    return isBundled() ? Model.openBundled() : GgufFile.open(path);
+    return isBundled() ? BundledFiles.open() : GgufFile.open(path);
   }
 
   /** Returns the tokenizer without loading weights. */

@@ -1,7 +1,5 @@
 package dev.kvasir.cli.lab;
 
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.arguments.ModelArguments;
@@ -22,6 +20,8 @@ import dev.kvasir.lab.calibrator.Calibrators;
 import dev.kvasir.lab.forecast.Concurrency;
 import dev.kvasir.lab.forecast.Forecast;
 import dev.kvasir.lab.work.Runner;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -157,8 +157,8 @@ public final class Calibrate implements Callable<Integer> {
   }
 
   private int runInThisProcess(CalibrationPlan plan) {
-    LoadOptions options = load.options();
-    try (Model loaded = model.load(options, streams);
+    EngineOptions options = load.options();
+    try (LoadedModel loaded = model.load(options, streams);
         WorkerPool workers = new WorkerPool(options.threads());
         Runner runner = runner(loaded, options);
         Interruption interruption = Interruption.install()) {
@@ -167,14 +167,14 @@ public final class Calibrate implements Callable<Integer> {
   }
 
   private int runWithForecast(CalibrationPlan plan) {
-    LoadOptions requested = load.options();
-    LoadOptions options = cluster.fitToCluster(requested);
+    EngineOptions requested = load.options();
+    EngineOptions options = cluster.fitToCluster(requested);
     Concurrency concurrency = new Concurrency(cluster.concurrentTasks(), options.threads());
     if (forecast.isConfigOnly(model)) {
       forecast.report(plan, model.path(), concurrency, streams);
       return 0;
     }
-    try (Model loaded = model.load(options, streams);
+    try (LoadedModel loaded = model.load(options, streams);
         WorkerPool workers = new WorkerPool(requested.threads());
         Interruption interruption = Interruption.install()) {
       Forecast found = forecast.report(plan, loaded, out, concurrency, streams);
@@ -188,14 +188,14 @@ public final class Calibrate implements Callable<Integer> {
     }
   }
 
-  private Runner runner(Model loaded, LoadOptions options) {
+  private Runner runner(LoadedModel loaded, EngineOptions options) {
     return cluster.runner(
         loaded, options.threads(), () -> ClusterArguments.taskInputs(model, load));
   }
 
   private int run(
       CalibrationPlan plan,
-      Model loaded,
+      LoadedModel loaded,
       WorkerPool workers,
       Runner runner,
       Interruption interruption) {

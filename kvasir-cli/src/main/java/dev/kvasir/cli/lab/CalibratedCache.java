@@ -2,8 +2,8 @@ package dev.kvasir.cli.lab;
 
 import dev.kvasir.codec.Calibration;
 import dev.kvasir.codec.MethodRegistry;
-import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.spi.QuantizationMethod;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;

@@ -1,7 +1,5 @@
 package dev.kvasir.cli.lab;
 
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.error.InvalidInputException;
@@ -11,6 +9,8 @@ import dev.kvasir.lab.work.RunnerProvider;
 import dev.kvasir.lab.work.TaskInput;
 import dev.kvasir.lab.work.TaskInputs;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -74,7 +74,7 @@ final class ClusterArguments {
   }
 
   /** Adjusts the load options of the driver's model; fails early if the cluster is unavailable. */
-  LoadOptions fitToCluster(LoadOptions options) {
+  EngineOptions fitToCluster(EngineOptions options) {
     if (!isRemote()) {
       return options;
     }
@@ -85,7 +85,7 @@ final class ClusterArguments {
   /**
    * @param inputs files that other machines load the model from
    */
-  Runner runner(Model loaded, Supplier<TaskInputs> inputs) {
+  Runner runner(LoadedModel loaded, Supplier<TaskInputs> inputs) {
     return runner(loaded, Runtime.getRuntime().availableProcessors(), inputs);
   }
 
@@ -93,7 +93,7 @@ final class ClusterArguments {
    * @param threads that tasks may use in this process
    * @param inputs files that other machines load the model from
    */
-  Runner runner(Model loaded, int threads, Supplier<TaskInputs> inputs) {
+  Runner runner(LoadedModel loaded, int threads, Supplier<TaskInputs> inputs) {
     return isRemote()
         ? announce(
             provider()

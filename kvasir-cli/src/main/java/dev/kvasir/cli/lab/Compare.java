@@ -1,7 +1,5 @@
 package dev.kvasir.cli.lab;
 
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
@@ -20,6 +18,8 @@ import dev.kvasir.lab.report.ResultsFile;
 import dev.kvasir.lab.report.StandardTable;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.TaskInputs;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.Optional;
@@ -137,7 +137,7 @@ public final class Compare implements Callable<Integer> {
     ResultsFile results = ResultsFile.at(out, wanted.name());
     EvaluationSettings settings = quick ? wanted.quickSettings() : wanted.settings();
     ModelArguments bundled = new ModelArguments();
-    try (Model model = bundled.load(cluster.fitToCluster(LoadOptions.defaults()), streams);
+    try (LoadedModel model = bundled.load(cluster.fitToCluster(EngineOptions.defaults()), streams);
         Runner runner = cluster.runner(model, TaskInputs::bundled);
         Interruption interruption = Interruption.install()) {
       CacheEvaluator evaluator = new CacheEvaluator(model, settings, Sources.bundled(true));

@@ -1,6 +1,5 @@
 package dev.kvasir.cli.lab;
 
-import dev.kvasir.Model;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.origin.Origin;
@@ -16,6 +15,7 @@ import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.inspect.KeyRanges;
 import dev.kvasir.lab.report.Report;
 import dev.kvasir.lab.work.Runner;
+import dev.kvasir.runtime.LoadedModel;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -70,14 +70,14 @@ public final class Eval implements Callable<Integer> {
       journal = Journals.nextTo(json, Origin.of(spec));
     }
     report.check();
-    try (Model loaded = model.load(cluster.fitToCluster(load.options()), streams)) {
+    try (LoadedModel loaded = model.load(cluster.fitToCluster(load.options()), streams)) {
       EvaluationSettings fitted = arguments.fitted(settings, loaded.config().contextLength());
       return evaluate(loaded, fitted, sources, journal);
     }
   }
 
   private int evaluate(
-      Model loaded, EvaluationSettings settings, Sources sources, EvaluationJournal journal) {
+      LoadedModel loaded, EvaluationSettings settings, Sources sources, EvaluationJournal journal) {
     CacheEvaluator evaluator = new CacheEvaluator(loaded, settings, sources);
     try (Runner runner = cluster.runner(loaded, () -> ClusterArguments.taskInputs(model, load));
         Interruption interruption = Interruption.install()) {
@@ -114,7 +114,7 @@ public final class Eval implements Callable<Integer> {
 
   /** Measures key ranges over the same part of the text. */
   private Optional<KeyRanges> keyRanges(
-      Model loaded, EvaluationSettings settings, Sources sources, Interruption interruption) {
+      LoadedModel loaded, EvaluationSettings settings, Sources sources, Interruption interruption) {
     if (!report.hasKeyRanges()) {
       return Optional.empty();
     }

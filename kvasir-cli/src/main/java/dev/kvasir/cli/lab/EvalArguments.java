@@ -1,6 +1,6 @@
 package dev.kvasir.cli.lab;
 
-import dev.kvasir.Prefill;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.error.InvalidInputException;

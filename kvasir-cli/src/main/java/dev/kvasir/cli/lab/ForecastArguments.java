@@ -1,6 +1,5 @@
 package dev.kvasir.cli.lab;
 
-import dev.kvasir.Model;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.cli.terminal.Streams;
@@ -11,6 +10,7 @@ import dev.kvasir.lab.forecast.Forecast;
 import dev.kvasir.lab.forecast.SpeedMeasurement;
 import dev.kvasir.lab.forecast.Speeds;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -79,7 +79,7 @@ final class ForecastArguments {
    * @return the forecast
    */
   Forecast report(
-      CalibrationPlan plan, Model model, Path out, Concurrency concurrency, Streams streams) {
+      CalibrationPlan plan, LoadedModel model, Path out, Concurrency concurrency, Streams streams) {
     Forecast found =
         plan.forecast(
             model.config(), text -> model.tokenizer().encode(text, false).length, concurrency);

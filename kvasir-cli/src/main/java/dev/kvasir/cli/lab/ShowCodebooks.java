@@ -1,7 +1,5 @@
 package dev.kvasir.cli.lab;
 
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.TextArgument;
@@ -24,6 +22,8 @@ import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.WorkerContext;
 import dev.kvasir.profile.Profile;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -159,8 +159,8 @@ public final class ShowCodebooks implements Callable<Integer> {
       AtomicFile.checkWritable(json);
     }
     String own = text == null ? "" : TextArgument.readFile(text);
-    LoadOptions options = load.options();
-    try (Model loaded = model.load(options, streams);
+    EngineOptions options = load.options();
+    try (LoadedModel loaded = model.load(options, streams);
         Interruption interruption = Interruption.install()) {
       Samples samples = new Samples(loaded, interruption);
       if (wanted.contains(Table.PROFILE)) {
@@ -182,7 +182,7 @@ public final class ShowCodebooks implements Callable<Integer> {
     }
   }
 
-  private int layer(Model loaded) {
+  private int layer(LoadedModel loaded) {
     int layers = loaded.config().layers();
     if (layer != null && (layer < 0 || layer >= layers)) {
       throw new InvalidInputException(
@@ -191,7 +191,7 @@ public final class ShowCodebooks implements Callable<Integer> {
     return layer == null ? layers / 2 : layer;
   }
 
-  private void profile(Model loaded, Samples samples, String own) {
+  private void profile(LoadedModel loaded, Samples samples, String own) {
     Profile profile =
         loaded
             .profile()
@@ -272,7 +272,7 @@ public final class ShowCodebooks implements Callable<Integer> {
   }
 
   private void encoder(CodebookReport report, Samples samples, VectorSample prose) {
-    Model loaded = samples.loaded;
+    LoadedModel loaded = samples.loaded;
     int headDim = prose.shape().headDim();
     try (WorkerPool workers = new WorkerPool(load.options().threads());
         ProgressReporter progress =
@@ -294,16 +294,16 @@ public final class ShowCodebooks implements Callable<Integer> {
   }
 
   /** Returns the tokens of a chunk, which starts at position zero. */
-  private static int length(Model loaded) {
+  private static int length(LoadedModel loaded) {
     return Math.min(LENGTH, loaded.config().contextLength());
   }
 
   /** Reads texts with the model. */
   private final class Samples {
-    private final Model loaded;
+    private final LoadedModel loaded;
     private final Interruption interruption;
 
-    Samples(Model loaded, Interruption interruption) {
+    Samples(LoadedModel loaded, Interruption interruption) {
       this.loaded = loaded;
       this.interruption = interruption;
     }

@@ -1,7 +1,6 @@
 package dev.kvasir.cli.lab;
 
-import dev.kvasir.Model;
-import dev.kvasir.Prefill;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
@@ -16,6 +15,7 @@ import dev.kvasir.lab.inspect.PatternFit;
 import dev.kvasir.lab.report.DistributionPlot;
 import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.runtime.LoadedModel;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
@@ -107,7 +107,7 @@ public final class ShowPatterns implements Callable<Integer> {
     if (json != null) {
       AtomicFile.checkWritable(json);
     }
-    try (Model loaded = model.load(load.options(), streams);
+    try (LoadedModel loaded = model.load(load.options(), streams);
         Interruption interruption = Interruption.install()) {
       int most = Math.min(tokens, loaded.config().contextLength());
       Optional<PatternFit> fit;

@@ -1,6 +1,5 @@
 package dev.kvasir.cli.lab;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
@@ -25,6 +24,7 @@ import dev.kvasir.lab.tune.TuneSettings;
 import dev.kvasir.lab.tune.TuningResult;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.profile.Profile;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -161,7 +161,7 @@ public final class Tune implements Callable<Integer> {
     TuneSettings settings = settings();
     check();
     Sources sources = sources();
-    try (Model loaded = model.load(cluster.fitToCluster(load.options()), streams);
+    try (LoadedModel loaded = model.load(cluster.fitToCluster(load.options()), streams);
         Interruption interruption = Interruption.install()) {
       Optional<SalienceSurvey> survey = survey(loaded, sources, interruption);
       if (survey.isEmpty()) {
@@ -229,7 +229,7 @@ public final class Tune implements Callable<Integer> {
   }
 
   private Optional<SalienceSurvey> survey(
-      Model loaded, Sources sources, Interruption interruption) {
+      LoadedModel loaded, Sources sources, Interruption interruption) {
     try (ProgressReporter progress =
         new ProgressReporter(streams, "watching queries", interruption)) {
       return SalienceSurvey.measure(loaded, sources.text(), context, progress);
@@ -279,7 +279,7 @@ public final class Tune implements Callable<Integer> {
   }
 
   private int tune(
-      Model loaded,
+      LoadedModel loaded,
       TuneSettings settings,
       Sources sources,
       SalienceSurvey survey,

@@ -1,17 +1,17 @@
 package dev.kvasir.cli.run;
 
-import dev.kvasir.Session;
 import dev.kvasir.cache.CacheContents;
 import dev.kvasir.cache.CacheRun;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.runtime.ModelSession;
 
 /** Summarizes the size of a session's cache. */
 final class CacheSummary {
   private CacheSummary() {}
 
-  static String of(Session session, CacheSpec kind) {
+  static String of(ModelSession session, CacheSpec kind) {
     return "%s (%s%s)"
         .formatted(Units.bytes(session.cache().bytes().total()), kind, quantization(session, kind));
   }
@@ -21,7 +21,7 @@ final class CacheSummary {
    * value only measure how full the blocks are. They are shown once most tokens are quantized, and
    * never for floating-point caches, whose name states them.
    */
-  private static String quantization(Session session, CacheSpec kind) {
+  private static String quantization(ModelSession session, CacheSpec kind) {
     if (!MethodHelp.quantizes(kind.method())) {
       return "";
     }

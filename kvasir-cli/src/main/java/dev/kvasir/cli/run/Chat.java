@@ -1,18 +1,19 @@
 package dev.kvasir.cli.run;
 
-import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
-import dev.kvasir.Session;
+import dev.kvasir.Generation.Finish;
+import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.session.FolderArguments;
 import dev.kvasir.cli.session.SessionName;
 import dev.kvasir.cli.terminal.LineSource;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
-import dev.kvasir.engine.Finish;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Message;
 import dev.kvasir.text.PromptTemplateException;
@@ -83,19 +84,19 @@ public final class Chat implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    GenerateOptions options = generate.options();
-    LoadOptions loading = run.loadOptions(name == null ? null : "--resume");
+    GenerationSettings options = generate.options();
+    EngineOptions loading = run.loadOptions(name == null ? null : "--resume");
     ChatSaver saver = new ChatSaver(folder.folder(), streams);
     SessionLocation location = location(saver);
     List<Message> history = saver.messages();
     Optional<String> systemPrompt = system(history);
     generate.ignoredOptions().ifPresent(streams::note);
-    try (Model loaded = run.load(model, loading, streams)) {
+    try (LoadedModel loaded = run.load(model, loading, streams)) {
       boolean plain = plainTemplate || isBundledWithoutTemplate(loaded);
       ChatTemplate template = plain ? ChatTemplate.plain() : templateOf(loaded);
       // A model without chat training would go on to write the user's next message.
       Optional<String> stopPhrase = plain ? Optional.of("\nUser:") : Optional.empty();
-      try (Session session = location.open(loaded, streams);
+      try (ModelSession session = location.open(loaded, streams);
           LineSource lines = LineSource.of(streams)) {
         greet(loaded, plain);
         Conversation conversation =
@@ -133,11 +134,11 @@ public final class Chat implements Callable<Integer> {
     return before.or(() -> Optional.ofNullable(system));
   }
 
-  private boolean isBundledWithoutTemplate(Model loaded) {
+  private boolean isBundledWithoutTemplate(LoadedModel loaded) {
     return model.isBundled() && loaded.tokenizer().chatTemplate().isEmpty();
   }
 
-  private static ChatTemplate templateOf(Model loaded) {
+  private static ChatTemplate templateOf(LoadedModel loaded) {
     try {
       return loaded.chatTemplate();
     } catch (InvalidInputException e) {
@@ -145,7 +146,7 @@ public final class Chat implements Callable<Integer> {
     }
   }
 
-  private void greet(Model loaded, boolean plain) {
+  private void greet(LoadedModel loaded, boolean plain) {
     if (streams.inIsTerminal()) {
       streams.note(
           "%s%s. /help for help, Ctrl-D to leave."
@@ -154,7 +155,7 @@ public final class Chat implements Callable<Integer> {
   }
 
   private void talk(
-      Conversation conversation, ChatSaver saver, GenerateOptions options, LineSource lines) {
+      Conversation conversation, ChatSaver saver, GenerationSettings options, LineSource lines) {
     while (true) {
       Optional<String> line = lines.next().map(String::strip);
       if (line.isEmpty() || line.get().equals("/exit") || streams.out().checkError()) {
@@ -181,7 +182,7 @@ public final class Chat implements Callable<Integer> {
   }
 
   /** Sends a message; returns whether the model answered. */
-  private boolean message(String text, Conversation conversation, GenerateOptions options) {
+  private boolean message(String text, Conversation conversation, GenerationSettings options) {
     if (text.matches("/\\w+")) {
       streams.note("%s is unknown; /help lists what is known".formatted(text));
       return false;
@@ -208,14 +209,14 @@ public final class Chat implements Callable<Integer> {
     return false;
   }
 
-  private void stats(Conversation conversation, GenerateOptions options) {
-    Session session = conversation.session();
+  private void stats(Conversation conversation, GenerationSettings options) {
+    ModelSession session = conversation.session();
     streams.note(
         "%s of %s in the context, KV cache %s%s"
             .formatted(
                 Units.tokens(session.length()),
                 Units.count(session.contextLimit()),
-                CacheSummary.of(session, session.options().cache()),
+                CacheSummary.of(session, CacheSpec.of(session.options().cache())),
                 GenerateArguments.seedOf(options).map(words -> ", " + words).orElse("")));
     conversation
         .last()

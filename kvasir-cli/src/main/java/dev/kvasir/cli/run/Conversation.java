@@ -1,9 +1,9 @@
 package dev.kvasir.cli.run;
 
-import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
-import dev.kvasir.Session;
 import dev.kvasir.cli.session.Transcript;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.ModelSession;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Message;
 import dev.kvasir.text.StopSequences;
@@ -13,7 +13,7 @@ import java.util.Optional;
 
 /** The messages of a chat and the session that answers them. */
 final class Conversation {
-  private final Session session;
+  private final ModelSession session;
   private final String model;
   private final ChatTemplate template;
   private final Optional<String> stopPhrase;
@@ -27,7 +27,7 @@ final class Conversation {
    * @param history earlier messages; empty for a new conversation
    */
   Conversation(
-      Session session,
+      ModelSession session,
       String model,
       ChatTemplate template,
       Optional<String> stopPhrase,
@@ -60,7 +60,7 @@ final class Conversation {
   }
 
   /** Answers a message. If that fails, the message is removed again. */
-  Generation answer(String message, GenerateOptions options, AnswerPrinter printer) {
+  Generation answer(String message, GenerationSettings options, AnswerPrinter printer) {
     messages.add(Message.user(message));
     try {
       ReplyCollector collector =
@@ -75,7 +75,7 @@ final class Conversation {
     }
   }
 
-  Session session() {
+  ModelSession session() {
     return session;
   }
 

@@ -1,16 +1,16 @@
 package dev.kvasir.cli.run;
 
-import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
-import dev.kvasir.Session;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -75,14 +75,19 @@ public final class Generate implements Callable<Integer> {
   @Override
   public Integer call() {
     // Check the options before the model loads.
-    GenerateOptions options = generate.options();
-    LoadOptions loading = run.loadOptions(sessionFile == null ? null : "--session");
+    GenerationSettings options = generate.options();
+    EngineOptions loading = run.loadOptions(sessionFile == null ? null : "--session");
     SessionLocation location = location();
     String text = promptText(location.hasSession());
     generate.ignoredOptions().ifPresent(streams::note);
-    try (Model loaded = run.load(model, loading, streams);
-        Session session = location.open(loaded, streams)) {
-      continueText(session, text, options, loaded.resolve(session.options().cache()), location);
+    try (LoadedModel loaded = run.load(model, loading, streams);
+        ModelSession session = location.open(loaded, streams)) {
+      continueText(
+          session,
+          text,
+          options,
+          loaded.resolve(CacheSpec.of(session.options().cache())),
+          location);
     }
     return 0;
   }
@@ -97,9 +102,9 @@ public final class Generate implements Callable<Integer> {
 
   /** Generates and saves; Ctrl-C ends the process after the text so far has been saved. */
   private void continueText(
-      Session session,
+      ModelSession session,
       String text,
-      GenerateOptions options,
+      GenerationSettings options,
       CacheSpec kind,
       SessionLocation location) {
     try (Interruption interruption = Interruption.install();

@@ -1,8 +1,8 @@
 package dev.kvasir.cli.run;
 
-import dev.kvasir.GenerateOptions;
+import dev.kvasir.SamplingOptions;
 import dev.kvasir.error.OptionValue;
-import dev.kvasir.sampling.SamplingOptions;
+import dev.kvasir.runtime.GenerationSettings;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -19,7 +19,7 @@ final class GenerateArguments {
   @Option(
       names = {"-n", "--max-tokens"},
       paramLabel = "N",
-      defaultValue = "" + GenerateOptions.MAX_TOKENS,
+      defaultValue = "" + GenerationSettings.MAX_TOKENS,
       description = "Tokens to generate at the most. Default: ${DEFAULT-VALUE}.")
   private int maxTokens;
 
@@ -78,23 +78,24 @@ final class GenerateArguments {
    * Returns the options. Call it once for a command, so that all answers of a chat use the seed
    * that is shown.
    */
-  GenerateOptions options() {
-    return OptionValue.check(() -> new GenerateOptions(maxTokens, sampling()));
+  GenerationSettings options() {
+    return OptionValue.check(() -> new GenerationSettings(maxTokens, sampling()));
   }
 
   private SamplingOptions sampling() {
     SamplingOptions sampling =
-        SamplingOptions.defaults()
-            .withRepetitionPenalty(repeatPenalty)
-            .withTemperature(temperature)
-            .withTopK(topK)
-            .withTopP(topP)
-            .withMinP(minP);
-    return seed == null ? sampling : sampling.withSeed(seed);
+        SamplingOptions.builder()
+            .repetitionPenalty(repeatPenalty)
+            .temperature(temperature)
+            .topK(topK)
+            .topP(topP)
+            .minP(minP)
+            .build();
+    return seed == null ? sampling : sampling.toBuilder().seed(seed).build();
   }
 
   /** Returns the seed that reproduces the text; empty for greedy sampling. */
-  static Optional<String> seedOf(GenerateOptions options) {
+  static Optional<String> seedOf(GenerationSettings options) {
     SamplingOptions sampling = options.sampling();
     return sampling.temperature() == 0 ? Optional.empty() : Optional.of("seed " + sampling.seed());
   }

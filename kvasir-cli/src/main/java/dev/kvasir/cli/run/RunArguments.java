@@ -1,10 +1,7 @@
 package dev.kvasir.cli.run;
 
-import dev.kvasir.DeviceChoice;
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
-import dev.kvasir.Prefill;
 import dev.kvasir.SessionOptions;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.DeviceArguments;
 import dev.kvasir.cli.arguments.LoadArguments;
@@ -13,6 +10,9 @@ import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
+import dev.kvasir.runtime.DeviceChoice;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.stored.StoredSequence;
 import java.nio.file.Path;
 import java.util.List;
@@ -64,7 +64,7 @@ final class RunArguments {
   /**
    * @param savingOption the option that saves the session; null if it is not saved
    */
-  LoadOptions loadOptions(String savingOption) {
+  EngineOptions loadOptions(String savingOption) {
     DeviceChoice choice =
         savingOption == null
             ? device.choice(List.of(CacheSpec.parse(cache)))
@@ -73,20 +73,21 @@ final class RunArguments {
   }
 
   /** Loads the model and prints its device. */
-  Model load(ModelArguments model, LoadOptions options, Streams streams) {
-    Model loaded = model.load(options, streams);
+  LoadedModel load(ModelArguments model, EngineOptions options, Streams streams) {
+    LoadedModel loaded = model.load(options, streams);
     device.report(loaded, streams);
     return loaded;
   }
 
   SessionOptions sessionOptions() {
     SessionOptions options =
-        SessionOptions.defaults()
-            .withCache(CacheSpec.parse(cache))
-            .withPrefill(OptionValue.oneOf("--prefill", prefill, Prefill.class));
+        SessionOptions.builder()
+            .cache(CacheSpec.parse(cache))
+            .prefill(OptionValue.oneOf("--prefill", prefill, Prefill.class))
+            .build();
     return context == null
         ? options
-        : options.withContextLimit(OptionValue.atLeastOne("--context", context));
+        : options.toBuilder().contextLimit(OptionValue.atLeastOne("--context", context)).build();
   }
 
   /** Rejects {@code --repack} where it has no effect. */
@@ -112,10 +113,11 @@ final class RunArguments {
     }
     requireSame(file, "--prefill", prefill, word(prefill(saved)), "");
     requireSame(file, "--context", "" + context, word(saved.contextLimit()), "");
-    return SessionOptions.defaults()
-        .withCache(CacheSpec.parse(repack ? cache : saved.cacheSpec()))
-        .withContextLimit(saved.contextLimit())
-        .withPrefill(prefill(saved));
+    return SessionOptions.builder()
+        .cache(CacheSpec.parse(repack ? cache : saved.cacheSpec()))
+        .contextLimit(saved.contextLimit())
+        .prefill(prefill(saved))
+        .build();
   }
 
   private static Prefill prefill(StoredSequence saved) {

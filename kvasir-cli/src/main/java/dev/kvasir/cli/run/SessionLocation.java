@@ -1,12 +1,12 @@
 package dev.kvasir.cli.run;
 
-import dev.kvasir.Model;
-import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.AtomicFile;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import dev.kvasir.stored.SessionFile;
 import dev.kvasir.stored.StoredSequence;
 import java.io.IOException;
@@ -56,12 +56,12 @@ final class SessionLocation {
   }
 
   /** Restores the session or creates a new one. */
-  Session open(Model model, Streams streams) {
+  ModelSession open(LoadedModel model, Streams streams) {
     if (!hasSession) {
       return model.newSession(options);
     }
     long begin = System.nanoTime();
-    Session session = model.restore(file, options.cache());
+    ModelSession session = model.restore(file, options.cache());
     String kind = options.cache().text();
     String way = kind.equals(savedSpec) ? kind : "%s requantized as %s".formatted(savedSpec, kind);
     streams.note(describe("restored", session, way, "from", begin));
@@ -69,7 +69,7 @@ final class SessionLocation {
   }
 
   /** Saves the session if it has a file. */
-  void save(Session session, Streams streams) {
+  void save(ModelSession session, Streams streams) {
     if (file != null) {
       long begin = System.nanoTime();
       session.save(file);
@@ -78,7 +78,7 @@ final class SessionLocation {
   }
 
   private String describe(
-      String verb, Session session, String kind, String preposition, long begin) {
+      String verb, ModelSession session, String kind, String preposition, long begin) {
     String time = Units.wholeMilliseconds(System.nanoTime() - begin);
     return "%s %s (%s) %s %s, %s in %s"
         .formatted(

@@ -1,12 +1,11 @@
 package dev.kvasir.cli.run;
 
-import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
-import dev.kvasir.Session;
+import dev.kvasir.Generation.Finish;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.cache.QuantizationTime;
 import dev.kvasir.cli.terminal.Units;
-import dev.kvasir.engine.Finish;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.ModelSession;
 
 /** Summarizes a generation in one line. */
 final class SpeedLine {
@@ -14,7 +13,8 @@ final class SpeedLine {
 
   private SpeedLine() {}
 
-  static String of(Generation made, Session session, CacheSpec kind, GenerateOptions options) {
+  static String of(
+      Generation made, ModelSession session, CacheSpec kind, GenerationSettings options) {
     String seed = GenerateArguments.seedOf(options).map(words -> ", " + words).orElse("");
     return "prompt %s at %s, generated %s at %s, KV cache %s%s%s, %s"
         .formatted(
@@ -29,7 +29,7 @@ final class SpeedLine {
   }
 
   /** Describes the quantization time if it is significant. */
-  private static String quantization(QuantizationTime time) {
+  private static String quantization(Generation.Quantization time) {
     long quantizeNanos = time.totalNanos() - time.requantizeNanos();
     if (quantizeNanos < MIN_SHOWN_NANOS) {
       return "";

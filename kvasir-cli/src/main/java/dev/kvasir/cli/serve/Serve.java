@@ -1,14 +1,14 @@
 package dev.kvasir.cli.serve;
 
-import dev.kvasir.DeviceChoice;
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.cli.arguments.DeviceArguments;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Termination;
 import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.runtime.DeviceChoice;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.KvasirServer;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.watch.ServerLog;
@@ -52,8 +52,8 @@ public final class Serve implements Callable<Integer> {
         options.stores().isEmpty()
             ? device.choice(options.cacheSpecs())
             : device.choiceWithStorage("--store");
-    LoadOptions loading = load.options().withCacheBytes(serve.cacheBytes()).withDevice(choice);
-    try (Model loaded = model.load(loading, streams);
+    EngineOptions loading = load.options().withCacheBytes(serve.cacheBytes()).withDevice(choice);
+    try (LoadedModel loaded = model.load(loading, streams);
         Termination termination = Termination.install();
         KvasirServer server = KvasirServer.start(loaded, options, new ServerLog(streams.err()))) {
       device.report(loaded, streams);

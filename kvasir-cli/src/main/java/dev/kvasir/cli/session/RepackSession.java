@@ -1,7 +1,5 @@
 package dev.kvasir.cli.session;
 
-import dev.kvasir.Model;
-import dev.kvasir.Session;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.MethodHelp;
@@ -9,6 +7,8 @@ import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.format.AtomicFile;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import dev.kvasir.stored.SessionFile;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -56,8 +56,8 @@ final class RepackSession implements Callable<Integer> {
     Path file = arguments.folder().find(wanted).file();
     AtomicFile.checkWritable(out);
     String before = words(file);
-    try (Model loaded = model.load(load.options(), streams);
-        Session session = loaded.restore(file, spec)) {
+    try (LoadedModel loaded = model.load(load.options(), streams);
+        ModelSession session = loaded.restore(file, spec)) {
       session.save(out);
       streams.note(
           "%s: %s became %s in %s"

@@ -1,8 +1,9 @@
 package dev.kvasir.cli.run;
 
-import dev.kvasir.Model;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.Tensor;
+import dev.kvasir.runtime.BundledFiles;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -33,7 +34,7 @@ final class BundledParts {
 
   static List<Path> write(Path folder, int count) throws IOException {
     List<Path> files = new ArrayList<>();
-    try (GgufFile model = Model.openBundled()) {
+    try (GgufFile model = BundledFiles.open()) {
       List<Tensor> tensors = List.copyOf(model.tensors());
       for (int index = 0; index < count; index++) {
         int from = index * tensors.size() / count;
@@ -113,7 +114,7 @@ final class BundledParts {
   }
 
   private static byte[] whole() throws IOException {
-    try (InputStream stream = Model.class.getResourceAsStream(RESOURCE)) {
+    try (InputStream stream = LoadedModel.class.getResourceAsStream(RESOURCE)) {
       return stream.readAllBytes();
     }
   }

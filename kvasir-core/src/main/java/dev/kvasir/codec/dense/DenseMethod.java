@@ -2,8 +2,8 @@ package dev.kvasir.codec.dense;
 
 import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.QuantizationConfig;
-import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.SpecText;
+import dev.kvasir.spi.QuantizationMethod;
 import java.util.List;
 
 /** Keys and values as floating-point numbers, without quantization. */

@@ -4,8 +4,8 @@ import dev.kvasir.codec.Calibration;
 import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.MethodFamily;
 import dev.kvasir.codec.QuantizationConfig;
-import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.SpecText;
+import dev.kvasir.spi.QuantizationMethod;
 import java.util.List;
 import java.util.Optional;
 

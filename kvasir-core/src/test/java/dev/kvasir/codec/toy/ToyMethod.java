@@ -3,15 +3,15 @@ package dev.kvasir.codec.toy;
 import dev.kvasir.codec.MethodExample;
 import dev.kvasir.codec.MethodExample.Trait;
 import dev.kvasir.codec.QuantizationConfig;
-import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.codec.SpecText;
+import dev.kvasir.spi.QuantizationMethod;
 import java.util.EnumSet;
 import java.util.List;
 
 /**
  * A minimal method: the sign of each channel, and a magnitude for each token. It is part of the
  * tests and shows what a new method requires: this package, and a line in {@code
- * META-INF/services/dev.kvasir.codec.QuantizationMethod}.
+ * META-INF/services/dev.kvasir.spi.QuantizationMethod}.
  */
 public final class ToyMethod implements QuantizationMethod {
   @Override

@@ -9,7 +9,7 @@ import dev.kvasir.cuda.formats.HeadBlocks;
 import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.kernels.GgufWeightSource;
 import dev.kvasir.model.DecoderEngine;
-import dev.kvasir.model.EngineProvider;
+import dev.kvasir.spi.EngineProvider;
 import java.util.Optional;
 
 /** Provides engines on NVIDIA GPUs. */

@@ -2,7 +2,6 @@ package dev.kvasir.cuda.engine;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgufFile;
@@ -11,6 +10,8 @@ import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.model.HostEngine;
+import dev.kvasir.runtime.BundledFiles;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;
@@ -44,7 +45,7 @@ public final class BundledModel {
 
   static HostEngine host(WorkerPool workers, boolean nudged) throws IOException {
     return HostEngine.load(
-        nudged ? nudged() : Model.openBundled(),
+        nudged ? nudged() : BundledFiles.open(),
         KernelChoice.ofThisProcess().kernels(),
         workers,
         MemoryPool.unlimited(),
@@ -53,7 +54,7 @@ public final class BundledModel {
 
   /** Returns the file of the bundled model. */
   public static byte[] bytes() throws IOException {
-    try (InputStream in = Model.class.getResourceAsStream(BUNDLED)) {
+    try (InputStream in = LoadedModel.class.getResourceAsStream(BUNDLED)) {
       return in.readAllBytes();
     }
   }

@@ -4,15 +4,15 @@ import static dev.kvasir.cuda.engine.BundledModel.logits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cuda.driver.NeedsDevice;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
-import dev.kvasir.model.EngineProvider;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.profile.Profile;
+import dev.kvasir.runtime.BundledFiles;
+import dev.kvasir.spi.EngineProvider;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
@@ -26,13 +26,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The bundled model and its codebooks on a device, compared with the host. */
 @NeedsDevice
 class CommvqEngineTest {
-  private static final Optional<Profile> PROFILE = Model.bundledProfile();
+  private static final Optional<Profile> PROFILE = BundledFiles.profile();
 
   private CudaEngine engine;
 
   @BeforeEach
   void open() {
-    try (GgufFile file = Model.openBundled()) {
+    try (GgufFile file = BundledFiles.open()) {
       engine =
           (CudaEngine)
               new CudaProvider()

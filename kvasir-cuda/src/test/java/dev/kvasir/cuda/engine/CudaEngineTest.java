@@ -5,7 +5,6 @@ import static dev.kvasir.cuda.engine.BundledModel.logits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
@@ -14,8 +13,9 @@ import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.model.DecoderEngine;
-import dev.kvasir.model.EngineProvider;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.runtime.BundledFiles;
+import dev.kvasir.spi.EngineProvider;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -42,7 +42,7 @@ class CudaEngineTest {
   }
 
   private static CudaEngine opened(long cacheBytes) {
-    try (GgufFile file = Model.openBundled()) {
+    try (GgufFile file = BundledFiles.open()) {
       return (CudaEngine)
           new CudaProvider()
               .open(

@@ -3,7 +3,7 @@ package dev.kvasir.cuda.formats;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.codec.MethodRegistry;
-import dev.kvasir.codec.QuantizationMethod;
+import dev.kvasir.spi.QuantizationMethod;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

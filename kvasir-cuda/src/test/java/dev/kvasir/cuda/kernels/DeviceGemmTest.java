@@ -5,13 +5,13 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.Model;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.DeviceTestCase;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.runtime.BundledFiles;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Random;
@@ -89,7 +89,7 @@ class DeviceGemmTest extends DeviceTestCase {
   }
 
   private DecoderKernels launches() {
-    try (GgufFile file = Model.openBundled()) {
+    try (GgufFile file = BundledFiles.open()) {
       return new DecoderKernels(device.module, device.stream, ModelConfig.of(file));
     }
   }

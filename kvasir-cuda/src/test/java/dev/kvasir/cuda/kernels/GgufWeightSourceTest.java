@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.Model;
 import dev.kvasir.cuda.engine.BundledModel;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
@@ -12,6 +11,7 @@ import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.runtime.BundledFiles;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class GgufWeightSourceTest {
   @Test
   void theBundledModelIsAccepted() {
-    try (GgufFile file = Model.openBundled()) {
+    try (GgufFile file = BundledFiles.open()) {
       assertThatCode(() -> GgufWeightSource.check(file, ModelConfig.of(file)))
           .doesNotThrowAnyException();
     }
@@ -41,7 +41,7 @@ class GgufWeightSourceTest {
   /** Scales of Q8_0 take the same bytes as in the file, and vectors are floats in both. */
   @Test
   void weightsOf8BitsTakeAsMuchOnADeviceAsInTheFile() {
-    try (GgufFile file = Model.openBundled()) {
+    try (GgufFile file = BundledFiles.open()) {
       long inFile = file.tensors().stream().mapToLong(tensor -> tensor.data().byteSize()).sum();
       assertThat(GgufWeightSource.bytes(file, ModelConfig.of(file)))
           .isBetween(inFile, inFile + inFile / 50);

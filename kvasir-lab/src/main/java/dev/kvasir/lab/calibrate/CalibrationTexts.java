@@ -1,8 +1,8 @@
 package dev.kvasir.lab.calibrate;
 
-import dev.kvasir.Model;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.task.Seeds;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.text.Tokenizer;
 import java.util.Arrays;
 import java.util.List;
@@ -32,7 +32,7 @@ public record CalibrationTexts(List<int[]> samples) {
    * @param length tokens of a sample
    */
   public static CalibrationTexts choose(
-      Model model, String textName, String text, int count, int length, long seed) {
+      LoadedModel model, String textName, String text, int count, int length, long seed) {
     if (count < 1) {
       throw new InvalidInputException("samples is %d; expected at least 1".formatted(count));
     }
@@ -62,7 +62,7 @@ public record CalibrationTexts(List<int[]> samples) {
    *
    * @param length tokens of a segment; the last one may be shorter
    */
-  public static CalibrationTexts cut(Model model, String text, int length) {
+  public static CalibrationTexts cut(LoadedModel model, String text, int length) {
     int[] ids = model.tokenizer().encode(text, false);
     int[] prefix = bosPrefix(model.tokenizer(), text);
     int textTokens = length - prefix.length;

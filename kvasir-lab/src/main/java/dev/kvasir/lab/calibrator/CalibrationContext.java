@@ -1,9 +1,9 @@
 package dev.kvasir.lab.calibrator;
 
-import dev.kvasir.Model;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.profile.Profile;
+import dev.kvasir.runtime.LoadedModel;
 import java.nio.file.Path;
 
 /**
@@ -13,7 +13,7 @@ import java.nio.file.Path;
  * @param workers threads for work that is not split into tasks
  */
 public record CalibrationContext(
-    Model model, Path out, WorkerPool workers, Runner runner, CalibrationConsole console) {
+    LoadedModel model, Path out, WorkerPool workers, Runner runner, CalibrationConsole console) {
   /**
    * Reads the profile as it is now: a calibration takes long, and other parts may have been added
    * meanwhile.

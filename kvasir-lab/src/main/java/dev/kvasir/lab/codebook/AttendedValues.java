@@ -1,6 +1,5 @@
 package dev.kvasir.lab.codebook;
 
-import dev.kvasir.Model;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.WorkerPool;
@@ -9,6 +8,7 @@ import dev.kvasir.lab.gradient.LayerVectors;
 import dev.kvasir.lab.gradient.MaskedSoftmax;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TracedDecoder;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -35,7 +35,7 @@ final class AttendedValues {
   private final int queryHeads;
   private final int dim;
 
-  AttendedValues(Model model, int layer, WorkerPool workers) {
+  AttendedValues(LoadedModel model, int layer, WorkerPool workers) {
     this.decoder = TracedDecoder.of(model, 1, workers);
     this.layer = layer;
     this.kvHeads = model.config().kvHeads();

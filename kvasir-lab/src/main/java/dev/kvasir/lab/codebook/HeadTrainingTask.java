@@ -1,12 +1,12 @@
 package dev.kvasir.lab.codebook;
 
-import dev.kvasir.Model;
 import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.WorkCancelledException;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.Locale;
 import java.util.SplittableRandom;
 
@@ -29,7 +29,7 @@ record HeadTrainingTask(HeadId head, SampledHead vectors, TrainingSettings setti
   }
 
   @Override
-  public long peakBytes(Model model) {
+  public long peakBytes(LoadedModel model) {
     return TrainingSpeed.heapBytes(settings, vectors.headDim(), vectors.count());
   }
 

@@ -1,6 +1,5 @@
 package dev.kvasir.lab.codebook;
 
-import dev.kvasir.Model;
 import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.codec.commvq.LayerCodebooks;
 import dev.kvasir.codec.commvq.LayerEncoder;
@@ -8,6 +7,7 @@ import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
@@ -43,7 +43,7 @@ public final class LearnedEncoderTrial {
    * @param sample sample whose means are subtracted
    */
   public LearnedEncoderTrial(
-      Model model,
+      LoadedModel model,
       int layer,
       VectorSample sample,
       List<int[]> training,

@@ -1,6 +1,5 @@
 package dev.kvasir.lab.codebook;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
@@ -12,6 +11,7 @@ import dev.kvasir.lab.text.BlockwiseReading;
 import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.WorkCancelledException;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.LoadedModel;
 
 /** Reads a segment of text with a model and returns the keys and values of the sampled tokens. */
 record SegmentReadingTask(String name, TextSegment segment) implements LabTask<SegmentVectors> {
@@ -24,7 +24,7 @@ record SegmentReadingTask(String name, TextSegment segment) implements LabTask<S
 
   /** A cache in full precision and the fp16 vectors that are copied from it. */
   @Override
-  public long peakBytes(Model model) {
+  public long peakBytes(LoadedModel model) {
     CacheShape shape = model.config().cacheShape();
     return VectorSample.bytes(shape, 3 * segment.ids().length);
   }
@@ -61,7 +61,7 @@ record SegmentReadingTask(String name, TextSegment segment) implements LabTask<S
     private final byte[][] heads;
     private int collected; // tokens
 
-    VectorCollector(Model model) {
+    VectorCollector(LoadedModel model) {
       this.shape = model.config().cacheShape().withoutWindows();
       this.order = PairOrder.of(model.config().rotation(), shape.headDim());
       this.vectors = new float[BLOCK * shape.headDim()];

@@ -1,6 +1,5 @@
 package dev.kvasir.lab.codebook;
 
-import dev.kvasir.Model;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.ProgressListener;
@@ -8,6 +7,7 @@ import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -37,7 +37,11 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
 
   /** Reads in this process, into memory. */
   public static Optional<TextVectors> read(
-      Model model, String textName, String text, Settings settings, ProgressListener listener) {
+      LoadedModel model,
+      String textName,
+      String text,
+      Settings settings,
+      ProgressListener listener) {
     Runner here = new LocalRunner(WorkerContext.of(model));
     return read(model, textName, text, settings, here, SampleStorage.MEMORY, listener);
   }
@@ -47,7 +51,7 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
    * @param listener receives the number of tokens; cancelling leaves no result
    */
   public static Optional<TextVectors> read(
-      Model model,
+      LoadedModel model,
       String textName,
       String text,
       Settings settings,

@@ -1,9 +1,9 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.Model;
-import dev.kvasir.Prefill;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.text.TextStream;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,13 +24,13 @@ final class BatchRunner {
   /** Maximum number of sequences that are decoded together; they share each read of the weights. */
   static final int MAX_BATCH = 32;
 
-  private final Model model;
+  private final LoadedModel model;
   private final Prefill prefill;
   private final ProgressCounter progress;
   private final Set<Integer> endOfText;
   private final Batch batch = new Batch();
 
-  BatchRunner(Model model, Prefill prefill, ProgressCounter progress) {
+  BatchRunner(LoadedModel model, Prefill prefill, ProgressCounter progress) {
     this.model = model;
     this.prefill = prefill;
     this.progress = progress;

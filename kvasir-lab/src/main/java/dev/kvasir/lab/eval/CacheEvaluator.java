@@ -1,6 +1,5 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.KernelChoice;
@@ -9,6 +8,7 @@ import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.TaskGroup;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.stored.ProfileHash;
 import java.util.List;
 
@@ -16,7 +16,7 @@ import java.util.List;
  * Evaluates caches on a set of tasks. Results that the journal already has are not computed again.
  */
 public final class CacheEvaluator {
-  private final Model model;
+  private final LoadedModel model;
   private final EvaluationSettings settings;
   private final String textName;
   private final String textHash;
@@ -24,7 +24,7 @@ public final class CacheEvaluator {
   private final List<CandidateCache> candidates;
 
   /** Prepares the tasks and validates all settings. */
-  public CacheEvaluator(Model model, EvaluationSettings settings, Sources sources) {
+  public CacheEvaluator(LoadedModel model, EvaluationSettings settings, Sources sources) {
     this(
         model,
         settings,
@@ -34,7 +34,10 @@ public final class CacheEvaluator {
 
   /** Evaluates caches that no spec describes; the first one is the reference. */
   CacheEvaluator(
-      Model model, EvaluationSettings settings, Sources sources, List<CandidateCache> candidates) {
+      LoadedModel model,
+      EvaluationSettings settings,
+      Sources sources,
+      List<CandidateCache> candidates) {
     this.model = model;
     this.settings = settings;
     this.textName = sources.textName();

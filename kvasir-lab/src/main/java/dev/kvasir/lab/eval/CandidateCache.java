@@ -1,10 +1,10 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.Model;
-import dev.kvasir.Prefill;
 import dev.kvasir.SessionOptions;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.Serializable;
 
 /** A cache under evaluation: its name and a factory for empty instances. */
@@ -15,7 +15,7 @@ interface CandidateCache extends Serializable {
    * @param tokens maximum length of the sequence, which scales a budget in bits; each task has its
    *     own budget
    */
-  KvCache newCache(Model model, int tokens);
+  KvCache newCache(LoadedModel model, int tokens);
 
   /** Returns the spec used to estimate memory. */
   default CacheSpec cacheSpec() {
@@ -23,7 +23,7 @@ interface CandidateCache extends Serializable {
   }
 
   /** Returns an upper bound of the bytes a sequence occupies while it grows to a length. */
-  default long peakBytes(Model model, int tokens, Prefill prefill) {
+  default long peakBytes(LoadedModel model, int tokens, Prefill prefill) {
     long quantized = maxBytes(model, cacheSpec(), tokens);
     // A prompt that is quantized at its end is held in full precision until then.
     return prefill == Prefill.EXACT
@@ -31,12 +31,12 @@ interface CandidateCache extends Serializable {
         : quantized;
   }
 
-  private static long maxBytes(Model model, CacheSpec spec, int tokens) {
-    SessionOptions options = SessionOptions.defaults().withCache(spec).withContextLimit(tokens);
+  private static long maxBytes(LoadedModel model, CacheSpec spec, int tokens) {
+    SessionOptions options = SessionOptions.builder().cache(spec).contextLimit(tokens).build();
     return model.maxCacheBytes(options, tokens);
   }
 
-  static CandidateCache of(CacheSpec spec, Model model) {
+  static CandidateCache of(CacheSpec spec, LoadedModel model) {
     return new OfSpec(model.resolve(spec).text(), spec.text());
   }
 
@@ -53,7 +53,7 @@ interface CandidateCache extends Serializable {
     }
 
     @Override
-    public KvCache newCache(Model model, int tokens) {
+    public KvCache newCache(LoadedModel model, int tokens) {
       return model.newCache(cacheSpec(), tokens);
     }
   }

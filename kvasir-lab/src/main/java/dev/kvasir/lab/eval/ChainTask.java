@@ -1,12 +1,12 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.Model;
-import dev.kvasir.Prefill;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.eval.Workload.Program;
 import dev.kvasir.lab.task.AnswerNumbers;
 import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.Serializable;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -40,7 +40,7 @@ record ChainTask(CandidateCache row, List<Program> programs, String part, Prefil
   }
 
   @Override
-  public long peakBytes(Model model) {
+  public long peakBytes(LoadedModel model) {
     return programs.stream().mapToLong(one -> row.peakBytes(model, one.maxLength(), prefill)).sum();
   }
 

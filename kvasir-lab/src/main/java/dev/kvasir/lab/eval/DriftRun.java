@@ -1,11 +1,11 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.Model;
+import dev.kvasir.SamplingOptions;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.lab.eval.DriftTask.DriftSamples;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.sampling.Sampler;
-import dev.kvasir.sampling.SamplingOptions;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -19,13 +19,14 @@ import java.util.List;
  * bit are enough, quantized or not.)
  */
 final class DriftRun {
-  private final Model model;
+  private final LoadedModel model;
   private final BatchRunner runner;
   private final List<Opening> openings;
   private final ProgressCounter progress;
   private final Batch batch = new Batch();
 
-  DriftRun(Model model, BatchRunner runner, List<Opening> openings, ProgressCounter progress) {
+  DriftRun(
+      LoadedModel model, BatchRunner runner, List<Opening> openings, ProgressCounter progress) {
     this.model = model;
     this.runner = runner;
     this.openings = openings;
@@ -78,7 +79,7 @@ final class DriftRun {
     Text(Opening opening, List<CandidateCache> rows) {
       int last = opening.prompt().length - 1;
       this.token = opening.prompt()[last];
-      this.sampler = new Sampler(SamplingOptions.defaults().withSeed(opening.seed()));
+      this.sampler = new Sampler(SamplingOptions.builder().seed(opening.seed()).build());
       this.divergences = new double[opening.tokens()][rows.size()];
       this.sameTop = new boolean[opening.tokens()][rows.size()];
       try {

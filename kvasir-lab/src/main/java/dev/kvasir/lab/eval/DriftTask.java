@@ -1,10 +1,10 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.Model;
-import dev.kvasir.Prefill;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.Serializable;
 import java.util.List;
 
@@ -38,7 +38,7 @@ record DriftTask(List<CandidateCache> rows, List<Opening> openings, String part,
   }
 
   @Override
-  public long peakBytes(Model model) {
+  public long peakBytes(LoadedModel model) {
     int tokens = openings.getFirst().maxLength();
     return openings.size()
         * rows.stream().mapToLong(row -> row.peakBytes(model, tokens, prefill)).sum();

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.Prefill;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.lab.work.TaskGroup;
 import java.util.ArrayList;
 import java.util.List;

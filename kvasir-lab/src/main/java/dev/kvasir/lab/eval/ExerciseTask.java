@@ -1,11 +1,11 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.Model;
-import dev.kvasir.Prefill;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.eval.Workload.Exercise;
 import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.Arrays;
 import java.util.List;
 
@@ -30,7 +30,7 @@ record ExerciseTask(CandidateCache row, List<Exercise> exercises, String part, P
   }
 
   @Override
-  public long peakBytes(Model model) {
+  public long peakBytes(LoadedModel model) {
     return exercises.stream()
         .mapToLong(one -> row.peakBytes(model, one.maxLength(), prefill))
         .sum();

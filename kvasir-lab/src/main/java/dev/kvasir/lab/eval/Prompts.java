@@ -1,6 +1,6 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.Model;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Message;
 import java.util.List;
@@ -8,13 +8,13 @@ import java.util.Optional;
 
 /** Creates prompts in the wording of the task or with the model's chat template. */
 final class Prompts {
-  private final Model model;
+  private final LoadedModel model;
   private final Optional<ChatTemplate> template;
 
   /**
    * @param bundled whether the model is the one trained on the wording of the tasks
    */
-  Prompts(Model model, boolean bundled) {
+  Prompts(LoadedModel model, boolean bundled) {
     this.model = model;
     this.template =
         bundled || model.tokenizer().chatTemplate().isEmpty()

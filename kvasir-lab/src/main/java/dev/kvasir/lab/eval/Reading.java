@@ -1,6 +1,6 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.Prefill;
+import dev.kvasir.SessionOptions.Prefill;
 
 /**
  * How texts and documents are read into a cache.

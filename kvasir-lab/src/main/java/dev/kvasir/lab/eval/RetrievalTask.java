@@ -1,12 +1,12 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.Model;
-import dev.kvasir.Prefill;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.task.AnswerNumbers;
 import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -30,7 +30,7 @@ record RetrievalTask(Task task, CandidateCache row, Passage passage, String part
   }
 
   @Override
-  public long peakBytes(Model model) {
+  public long peakBytes(LoadedModel model) {
     // Forks share everything except their questions and answers; this is the maximum of open forks.
     int forks = Math.min(BatchRunner.MAX_BATCH, passage.suffixes().size());
     int own = passage.maxLength() - passage.prefix().length + KvCache.TOKENS_PER_PAGE;
@@ -40,7 +40,7 @@ record RetrievalTask(Task task, CandidateCache row, Passage passage, String part
 
   @Override
   public double[] run(WorkerContext context, ProgressListener listener) {
-    Model model = context.model();
+    LoadedModel model = context.model();
     BatchRunner runner = new BatchRunner(model, prefill, new ProgressCounter(listener, cost()));
     double[] right = new double[passage.suffixes().size()];
     try (KvCache cache = row.newCache(model, passage.context())) {

@@ -1,8 +1,8 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.Arrays;
 import java.util.List;
 
@@ -13,9 +13,9 @@ final class SpeedProbe {
   /** The first turn warms up and does not count. */
   private static final int TURNS = 4;
 
-  private final Model model;
+  private final LoadedModel model;
 
-  SpeedProbe(Model model) {
+  SpeedProbe(LoadedModel model) {
     this.model = model;
   }
 

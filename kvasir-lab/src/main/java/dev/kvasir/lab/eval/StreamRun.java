@@ -1,9 +1,9 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.lab.eval.StreamTask.StreamScores;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
@@ -16,14 +16,14 @@ import java.util.Map;
  * for one block only. Footprints are measured at the end, where all rows hold the same tokens.
  */
 final class StreamRun {
-  private final Model model;
+  private final LoadedModel model;
   private final BatchRunner runner;
   private final StreamText text;
   private final ProgressCounter progress;
   private final Batch reference = new Batch();
   private final Batch quantized = new Batch();
 
-  StreamRun(Model model, BatchRunner runner, StreamText text, ProgressCounter progress) {
+  StreamRun(LoadedModel model, BatchRunner runner, StreamText text, ProgressCounter progress) {
     this.model = model;
     this.runner = runner;
     this.text = text;

@@ -1,10 +1,10 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.Model;
-import dev.kvasir.Prefill;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.Serializable;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +37,7 @@ record StreamTask(List<CandidateCache> rows, StreamText text, Prefill prefill)
   }
 
   @Override
-  public long peakBytes(Model model) {
+  public long peakBytes(LoadedModel model) {
     return rows.stream().mapToLong(row -> row.peakBytes(model, text.tokens(), prefill)).sum();
   }
 

@@ -1,11 +1,11 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.Model;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.task.Chain;
 import dev.kvasir.lab.task.Seeds;
 import dev.kvasir.lab.task.WordProblem;
 import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -49,7 +49,7 @@ record Workload(
 
   record Exercise(WordProblem problem, int[] prompt, int maxTokens) implements GenerationRequest {}
 
-  static Workload of(Model model, EvaluationSettings settings, Sources sources) {
+  static Workload of(LoadedModel model, EvaluationSettings settings, Sources sources) {
     checkContexts(model, settings);
     Prompts prompts = new Prompts(model, sources.bundledModel());
     Passages passages = new Passages(prompts, settings);
@@ -66,7 +66,7 @@ record Workload(
     return settings.tasks().contains(task);
   }
 
-  private static void checkContexts(Model model, EvaluationSettings settings) {
+  private static void checkContexts(LoadedModel model, EvaluationSettings settings) {
     int most = model.config().contextLength();
     for (int context : settings.contexts()) {
       if (context < SHORTEST_CONTEXT || context > most) {
@@ -77,7 +77,8 @@ record Workload(
     }
   }
 
-  private static List<StreamText> texts(Model model, EvaluationSettings settings, Sources sources) {
+  private static List<StreamText> texts(
+      LoadedModel model, EvaluationSettings settings, Sources sources) {
     List<StreamText> texts = new ArrayList<>();
     int[] own = wholeBlocks(model, settings, sources.textName(), sources.text());
     int prompt = promptTokens(settings, sources.textName(), own);
@@ -93,7 +94,7 @@ record Workload(
   }
 
   private static int[] wholeBlocks(
-      Model model, EvaluationSettings settings, String name, String text) {
+      LoadedModel model, EvaluationSettings settings, String name, String text) {
     int[] ids = model.tokenizer().encode(text);
     int tokens = Math.min(ids.length, settings.longestContext());
     int blocks = (tokens - 1) / Score.BLOCK_TOKENS;
@@ -121,7 +122,8 @@ record Workload(
   }
 
   /** Returns pieces of the text at equal distances, as many as samples; they may overlap. */
-  private static List<Opening> openings(Model model, EvaluationSettings settings, Sources sources) {
+  private static List<Opening> openings(
+      LoadedModel model, EvaluationSettings settings, Sources sources) {
     int[] ids = model.tokenizer().encode(sources.text());
     int answerTokens = settings.longestContext() - OPENING_TOKENS;
     if (ids.length < OPENING_TOKENS) {
@@ -138,7 +140,8 @@ record Workload(
     return openings;
   }
 
-  private static List<Program> programs(Model model, EvaluationSettings settings, Prompts prompts) {
+  private static List<Program> programs(
+      LoadedModel model, EvaluationSettings settings, Prompts prompts) {
     List<Program> programs = new ArrayList<>();
     for (int i = 0; i < settings.samples(); i++) {
       Chain chain =
@@ -154,7 +157,7 @@ record Workload(
   }
 
   private static List<Exercise> exercises(
-      Model model, EvaluationSettings settings, Prompts prompts, Sources sources) {
+      LoadedModel model, EvaluationSettings settings, Prompts prompts, Sources sources) {
     List<Exercise> exercises = new ArrayList<>();
     for (WordProblem problem : sources.problems()) {
       if (exercises.size() < settings.samples()) {
@@ -166,7 +169,7 @@ record Workload(
     return exercises;
   }
 
-  private static void checkContext(Model model, String what, int[] prompt, int answerTokens) {
+  private static void checkContext(LoadedModel model, String what, int[] prompt, int answerTokens) {
     int most = model.config().contextLength();
     if (prompt.length + answerTokens > most) {
       throw new InvalidInputException(

@@ -1,6 +1,5 @@
 package dev.kvasir.lab.forecast;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
@@ -9,6 +8,7 @@ import dev.kvasir.lab.codebook.TrainingSpeed;
 import dev.kvasir.lab.gradient.LayerVectors;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TracedDecoder;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Map;
@@ -33,11 +33,11 @@ public final class SpeedMeasurement {
 
   private static final int FITTED = 512;
 
-  private final Model model;
+  private final LoadedModel model;
   private final DecoderFlops flops;
   private final int threads;
 
-  public SpeedMeasurement(Model model, int threads) {
+  public SpeedMeasurement(LoadedModel model, int threads) {
     this.model = model;
     this.flops = new DecoderFlops(model.config());
     this.threads = threads;

@@ -1,6 +1,5 @@
 package dev.kvasir.lab.gradient;
 
-import dev.kvasir.Model;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.WorkerPool;
@@ -9,6 +8,7 @@ import dev.kvasir.model.LayerWeights;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.Weights;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
@@ -53,7 +53,7 @@ public final class TracedDecoder {
   }
 
   /** Returns a decoder that shares the model's weights; the model must stay open. */
-  public static TracedDecoder of(Model model, double positionScale, WorkerPool workers) {
+  public static TracedDecoder of(LoadedModel model, double positionScale, WorkerPool workers) {
     Kernels kernels = KernelChoice.ofThisProcess().kernels();
     return new TracedDecoder(model.config(), model.weights(), positionScale, kernels, workers);
   }

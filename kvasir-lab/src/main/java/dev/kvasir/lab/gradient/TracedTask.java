@@ -1,10 +1,10 @@
 package dev.kvasir.lab.gradient;
 
-import dev.kvasir.Model;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.Serializable;
 
 /** A task that runs a text through a {@link TracedDecoder}. */
@@ -13,7 +13,7 @@ public interface TracedTask<R extends Serializable> extends LabTask<R> {
   int[] text();
 
   @Override
-  default long peakBytes(Model model) {
+  default long peakBytes(LoadedModel model) {
     return TracedDecoder.gradientBytes(model.config(), text().length);
   }
 

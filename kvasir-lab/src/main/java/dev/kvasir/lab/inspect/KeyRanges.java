@@ -1,6 +1,5 @@
 package dev.kvasir.lab.inspect;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
@@ -8,6 +7,7 @@ import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.text.BlockwiseReading;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.Arrays;
 import java.util.Optional;
 
@@ -28,7 +28,7 @@ public record KeyRanges(int tokens, float[][][] ranges) {
    *     with the text
    */
   public static Optional<KeyRanges> measure(
-      Model model, String text, int maxTokens, ProgressListener listener) {
+      LoadedModel model, String text, int maxTokens, ProgressListener listener) {
     int[] ids = model.tokenizer().encode(text);
     int tokens = Math.min(ids.length, maxTokens);
     CacheShape shape = model.config().cacheShape().withoutWindows();

@@ -1,7 +1,6 @@
 package dev.kvasir.lab.inspect;
 
-import dev.kvasir.Model;
-import dev.kvasir.Prefill;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
@@ -14,6 +13,7 @@ import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.text.BlockwiseReading;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -65,7 +65,7 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
    * @param listener receives the number of tokens; cancelling leaves no result
    */
   public static Optional<PatternFit> measure(
-      Model model,
+      LoadedModel model,
       CacheSpec spec,
       Prefill prefill,
       String text,

@@ -1,6 +1,5 @@
 package dev.kvasir.lab.mead;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
@@ -9,6 +8,7 @@ import dev.kvasir.engine.Batch;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
+import dev.kvasir.runtime.LoadedModel;
 
 /**
  * Reads the first layer's keys and values of every token as the engine computes them, with
@@ -17,11 +17,11 @@ import dev.kvasir.kernel.Rotation;
 final class FirstLayerRows {
   private static final int TOGETHER = KvCache.TOKENS_PER_PAGE;
 
-  private final Model model;
+  private final LoadedModel model;
   private final CacheShape shape;
   private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
 
-  FirstLayerRows(Model model) {
+  FirstLayerRows(LoadedModel model) {
     this.model = model;
     this.shape = model.config().cacheShape().withoutWindows();
   }

@@ -1,6 +1,5 @@
 package dev.kvasir.lab.mead;
 
-import dev.kvasir.Model;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.mead.HeadProfile;
 import dev.kvasir.codec.mead.MeadProfile;
@@ -14,6 +13,7 @@ import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.lab.work.OrderedDelivery;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.profile.Profile;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -32,7 +32,7 @@ public final class MeadCalibration {
   /** Minimum trace of a layer's metric relative to the mean over layers. */
   private static final double MIN_TRACE = 0.05;
 
-  private final Model model;
+  private final LoadedModel model;
   private final MeadSettings settings;
   private final TracedDecoder decoder;
   private final CacheShape shape;
@@ -44,7 +44,7 @@ public final class MeadCalibration {
    * @param phases starts a named phase and returns its listener
    */
   public MeadCalibration(
-      Model model,
+      LoadedModel model,
       MeadSettings settings,
       WorkerPool workers,
       Runner runner,

@@ -1,12 +1,12 @@
 package dev.kvasir.lab.mead;
 
-import dev.kvasir.Model;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.OrderedDelivery;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -53,7 +53,7 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
    * @return empty if the listener cancelled the generation
    */
   public static Optional<MeadTexts> selfGenerated(
-      Model model, MeadSettings settings, Runner runner, ProgressListener listener) {
+      LoadedModel model, MeadSettings settings, Runner runner, ProgressListener listener) {
     int wanted = generatedTexts(settings);
     List<int[]> made = selfGenerated(wanted, settings, runner, listener);
     return made.size() < wanted
@@ -82,7 +82,7 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
   /**
    * @param ids a long text; only the required part is used
    */
-  public static MeadTexts cut(Model model, int[] ids, MeadSettings settings) {
+  public static MeadTexts cut(LoadedModel model, int[] ids, MeadSettings settings) {
     List<int[]> prose = new ArrayList<>();
     int length = settings.length();
     int whole = ids.length / length;
@@ -98,7 +98,8 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
    * @param prose texts that also serve as filler
    * @param read how many of them are read unchanged
    */
-  private static MeadTexts of(Model model, List<int[]> prose, int read, MeadSettings settings) {
+  private static MeadTexts of(
+      LoadedModel model, List<int[]> prose, int read, MeadSettings settings) {
     String filler = filler(model, prose);
     TaskTexts maker = new TaskTexts(model.tokenizer(), filler, settings.length(), settings.seed());
     List<MarkedText> tasks = new ArrayList<>();
@@ -108,7 +109,7 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
     return new MeadTexts(prose.subList(0, read), tasks, settings);
   }
 
-  private static String filler(Model model, List<int[]> prose) {
+  private static String filler(LoadedModel model, List<int[]> prose) {
     StringBuilder text = new StringBuilder();
     for (int[] some : prose.subList(0, Math.min(prose.size(), FILLERS))) {
       text.append(model.tokenizer().decode(some, true)).append(". ");
@@ -178,7 +179,7 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
     }
 
     @Override
-    public long peakBytes(Model model) {
+    public long peakBytes(LoadedModel model) {
       return SelfGeneratedText.bytes(model.config().cacheShape(), count, length);
     }
 

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.mead;
 
-import dev.kvasir.Model;
+import dev.kvasir.SamplingOptions;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
@@ -8,7 +8,7 @@ import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.text.GeneratedText;
 import dev.kvasir.lab.text.StoryOpenings;
 import dev.kvasir.lab.work.WorkCancelledException;
-import dev.kvasir.sampling.SamplingOptions;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.List;
 import java.util.Optional;
 import java.util.PrimitiveIterator;
@@ -21,16 +21,16 @@ import java.util.stream.IntStream;
  */
 final class SelfGeneratedText {
   private static final SamplingOptions SAMPLING =
-      SamplingOptions.defaults().withTemperature(0.95f).withTopP(0.98f);
+      SamplingOptions.builder().temperature(0.95f).topP(0.98f).build();
 
-  private final Model model;
+  private final LoadedModel model;
   private final int length;
   private final long seed;
 
   /**
    * @param length tokens of a text
    */
-  SelfGeneratedText(Model model, int length, long seed) {
+  SelfGeneratedText(LoadedModel model, int length, long seed) {
     this.model = model;
     this.length = length;
     this.seed = seed;
@@ -62,6 +62,10 @@ final class SelfGeneratedText {
     PrimitiveIterator.OfInt openings = IntStream.iterate(index, number -> number + 1).iterator();
     Supplier<String> next = () -> StoryOpenings.at(openings.nextInt());
     return new GeneratedText(
-        model, length, SAMPLING.withSeed(seed + index), next.get(), () -> Optional.of(next.get()));
+        model,
+        length,
+        SAMPLING.toBuilder().seed(seed + index).build(),
+        next.get(),
+        () -> Optional.of(next.get()));
   }
 }

@@ -2,7 +2,7 @@ package dev.kvasir.lab.report;
 
 import dev.kvasir.codec.MethodFamily;
 import dev.kvasir.codec.MethodRegistry;
-import dev.kvasir.codec.QuantizationMethod;
+import dev.kvasir.spi.QuantizationMethod;
 
 /**
  * How plots show the methods of a family, with a color of contrast 3.8 or more on white and near

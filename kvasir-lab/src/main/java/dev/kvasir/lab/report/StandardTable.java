@@ -1,6 +1,6 @@
 package dev.kvasir.lab.report;
 
-import dev.kvasir.Prefill;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.eval.EvaluationSettings;

@@ -1,6 +1,5 @@
 package dev.kvasir.lab.rotate;
 
-import dev.kvasir.Model;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.basis.HouseholderRotation;
 import dev.kvasir.codec.basis.LayerBasis;
@@ -10,6 +9,7 @@ import dev.kvasir.lab.gradient.AttentionResult;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.methods.oscar.OscarProfile;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -31,7 +31,7 @@ public final class RotationCalibration {
   private final int queryHeads;
   private final ProgressListener listener;
 
-  public RotationCalibration(Model model, WorkerPool workers, ProgressListener listener) {
+  public RotationCalibration(LoadedModel model, WorkerPool workers, ProgressListener listener) {
     this.decoder = TracedDecoder.of(model, 1, workers);
     this.shape = model.config().cacheShape();
     this.queryHeads = model.config().queryHeads();

@@ -1,8 +1,8 @@
 package dev.kvasir.lab.text;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 
@@ -18,7 +18,12 @@ public final class BlockwiseReading {
    * @return false if it was stopped
    */
   public static boolean read(
-      Model model, int[] ids, int count, KvCache cache, BooleanSupplier stopped, IntConsumer read) {
+      LoadedModel model,
+      int[] ids,
+      int count,
+      KvCache cache,
+      BooleanSupplier stopped,
+      IntConsumer read) {
     Batch batch = new Batch();
     for (int from = 0; from < count; from = cache.length()) {
       if (stopped.getAsBoolean()) {

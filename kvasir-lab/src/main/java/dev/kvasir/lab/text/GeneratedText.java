@@ -1,11 +1,11 @@
 package dev.kvasir.lab.text;
 
-import dev.kvasir.Model;
+import dev.kvasir.SamplingOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.sampling.Sampler;
-import dev.kvasir.sampling.SamplingOptions;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -19,7 +19,7 @@ public final class GeneratedText implements AutoCloseable {
   /** Spec of its cache. */
   public static final CacheSpec CACHE = CacheSpec.DEFAULT;
 
-  private final Model model;
+  private final LoadedModel model;
   private final Sampler sampler;
   private final Supplier<Optional<String>> next;
   private final KvCache cache;
@@ -32,7 +32,7 @@ public final class GeneratedText implements AutoCloseable {
    * @param next opening to continue with when the model ends a story; empty to end the text
    */
   public GeneratedText(
-      Model model,
+      LoadedModel model,
       int maxTokens,
       SamplingOptions sampling,
       String opening,
@@ -50,7 +50,7 @@ public final class GeneratedText implements AutoCloseable {
    *
    * @param onStep receives the number of each step, from 1 on
    */
-  public static void generate(Model model, List<GeneratedText> texts, IntConsumer onStep) {
+  public static void generate(LoadedModel model, List<GeneratedText> texts, IntConsumer onStep) {
     Batch batch = new Batch();
     for (int step = 1; texts.stream().anyMatch(text -> !text.ended); step++) {
       batch.clear();

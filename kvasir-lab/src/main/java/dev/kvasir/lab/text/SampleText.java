@@ -1,8 +1,8 @@
 package dev.kvasir.lab.text;
 
-import dev.kvasir.Model;
+import dev.kvasir.SamplingOptions;
 import dev.kvasir.format.AtomicFile;
-import dev.kvasir.sampling.SamplingOptions;
+import dev.kvasir.runtime.LoadedModel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +26,7 @@ public final class SampleText {
 
   /** A temperature slightly below 1, so that an odd word does not derail a story. */
   private static final SamplingOptions SAMPLING =
-      SamplingOptions.greedy().withTemperature(0.95).withTopP(0.98);
+      SamplingOptions.greedy().toBuilder().temperature(0.95).topP(0.98).build();
 
   /** Half of the training data was tasks; text that contains these is not prose. */
   private static final List<String> MARKS_OF_TASKS =
@@ -42,9 +42,9 @@ public final class SampleText {
           "Again:",
           "\uFFFD");
 
-  private final Model model;
+  private final LoadedModel model;
 
-  private SampleText(Model model) {
+  private SampleText(LoadedModel model) {
     this.model = model;
   }
 
@@ -54,7 +54,7 @@ public final class SampleText {
       System.exit(2);
     }
     Path folder = Path.of(arguments[0]);
-    try (Model model = Model.bundled()) {
+    try (LoadedModel model = LoadedModel.bundled()) {
       SampleText sample = new SampleText(model);
       AtomicFile.write(folder.resolve(BundledText.STREAM_FILE), sample.stories(20_000, 1));
       AtomicFile.write(folder.resolve(BundledText.FILLER_FILE), sample.stories(32_000, 1_000_001));
@@ -86,7 +86,7 @@ public final class SampleText {
   }
 
   private GeneratedText story(long seed) {
-    SamplingOptions sampling = SAMPLING.withSeed(seed);
+    SamplingOptions sampling = SAMPLING.toBuilder().seed(seed).build();
     return new GeneratedText(
         model, STORY_TOKENS, sampling, StoryOpenings.at(seed), Optional::empty);
   }

@@ -1,6 +1,5 @@
 package dev.kvasir.lab.tune;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PagedCache;
 import dev.kvasir.codec.CacheConfig;
@@ -18,6 +17,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.text.BlockwiseReading;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -49,7 +49,7 @@ public record SalienceSurvey(
    * @return empty if the listener cancelled the measurement
    */
   public static Optional<SalienceSurvey> measure(
-      Model model, String text, int maxTokens, ProgressListener listener) {
+      LoadedModel model, String text, int maxTokens, ProgressListener listener) {
     int[] ids = model.tokenizer().encode(text);
     int tokens = Math.min(ids.length, maxTokens);
     if (tokens < SINKS + WINDOW + Page.TOKENS) {
@@ -71,7 +71,7 @@ public record SalienceSurvey(
     }
   }
 
-  private static KvCache observedCache(Model model, Records records) {
+  private static KvCache observedCache(LoadedModel model, Records records) {
     CacheShape shape = model.config().cacheShape().withoutWindows();
     MixkvqCodec codec =
         new MixkvqCodec(

@@ -1,6 +1,5 @@
 package dev.kvasir.lab.tune;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.mixkvq.Thresholds;
 import dev.kvasir.lab.ProgressListener;
@@ -17,6 +16,7 @@ import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.PartListener;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -39,13 +39,14 @@ public final class ThresholdTuning {
   private static final int TRIALS_PER_ROUND = 5;
   private static final int PROGRAM_STEPS = 40;
 
-  private final Model model;
+  private final LoadedModel model;
   private final TuneSettings settings;
   private final Sources sources;
   private final TuneJournal journal;
   private final TpeSampler sampler;
 
-  public ThresholdTuning(Model model, TuneSettings settings, Sources sources, TuneJournal journal) {
+  public ThresholdTuning(
+      LoadedModel model, TuneSettings settings, Sources sources, TuneJournal journal) {
     this.model = model;
     this.settings = settings;
     this.sources = sources;

@@ -3,9 +3,9 @@ package dev.kvasir.lab.tune;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.Calibration.Command;
 import dev.kvasir.codec.MethodRegistry;
-import dev.kvasir.codec.QuantizationMethod;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.eval.Task;
+import dev.kvasir.spi.QuantizationMethod;
 import java.util.stream.Collectors;
 
 /**

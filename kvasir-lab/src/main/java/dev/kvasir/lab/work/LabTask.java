@@ -1,7 +1,7 @@
 package dev.kvasir.lab.work;
 
-import dev.kvasir.Model;
 import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.Serializable;
 
 /**
@@ -27,7 +27,7 @@ public interface LabTask<R extends Serializable> extends Serializable {
   }
 
   /** Returns an upper bound of the bytes the task needs in addition to the model. */
-  default long peakBytes(Model model) {
+  default long peakBytes(LoadedModel model) {
     return 0;
   }
 

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.work;
 
-import dev.kvasir.Model;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.Map;
 
 /**
@@ -22,7 +22,7 @@ public interface RunnerProvider {
       Map<String, String> settings,
       boolean distributeFiles,
       TaskInputs inputs,
-      Model model) {}
+      LoadedModel model) {}
 
   /**
    * Returns the number of threads for the model of the plan when tasks run in this process too.

@@ -1,8 +1,8 @@
 package dev.kvasir.lab.work;
 
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.profile.Profile;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
@@ -13,12 +13,12 @@ import java.util.function.Function;
  * the model accepts steps from several threads, and everything else a task modifies is its own.
  */
 public final class WorkerContext implements AutoCloseable {
-  private final Model model;
+  private final LoadedModel model;
   private final int threads;
   private final Map<String, Path> files; // by the path in the plan
   private final boolean ownsModel;
 
-  private WorkerContext(Model model, int threads, Map<String, Path> files, boolean ours) {
+  private WorkerContext(LoadedModel model, int threads, Map<String, Path> files, boolean ours) {
     this.model = model;
     this.threads = threads;
     this.files = files;
@@ -29,12 +29,12 @@ public final class WorkerContext implements AutoCloseable {
    * Returns a context for a model that the caller owns and closes; files are at the paths of the
    * plan.
    */
-  public static WorkerContext of(Model model) {
+  public static WorkerContext of(LoadedModel model) {
     return of(model, Runtime.getRuntime().availableProcessors());
   }
 
   /** Returns the same with a number of threads. */
-  public static WorkerContext of(Model model, int threads) {
+  public static WorkerContext of(LoadedModel model, int threads) {
     return new WorkerContext(model, threads, Map.of(), false);
   }
 
@@ -51,7 +51,7 @@ public final class WorkerContext implements AutoCloseable {
    */
   public static WorkerContext open(
       TaskInputs inputs, Function<TaskInput, Path> place, int threads) {
-    LoadOptions options = LoadOptions.defaults().withThreads(threads);
+    EngineOptions options = EngineOptions.defaults().withThreads(threads);
     if (inputs.context() > 0) {
       options = options.withContext(inputs.context());
     }
@@ -60,17 +60,17 @@ public final class WorkerContext implements AutoCloseable {
     }
     Map<String, Path> files = new TreeMap<>();
     inputs.files().forEach(file -> files.put(file.path(), place.apply(file)));
-    LoadOptions chosen = options;
-    Model model =
+    EngineOptions chosen = options;
+    LoadedModel model =
         inputs
             .model()
-            .map(found -> Model.load(place.apply(found), chosen))
-            .orElseGet(() -> Model.bundled(chosen));
+            .map(found -> LoadedModel.load(place.apply(found), chosen))
+            .orElseGet(() -> LoadedModel.bundled(chosen));
     return new WorkerContext(model, threads, files, true);
   }
 
   /** Returns the shared model, which accepts steps from several threads at once. */
-  public Model model() {
+  public LoadedModel model() {
     return model;
   }
 

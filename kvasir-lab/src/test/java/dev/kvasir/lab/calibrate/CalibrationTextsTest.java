@@ -3,20 +3,20 @@ package dev.kvasir.lab.calibrate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.Model;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 class CalibrationTextsTest {
-  private static Model model;
+  private static LoadedModel model;
 
   @BeforeAll
   static void load() {
-    model = Model.bundled();
+    model = LoadedModel.bundled();
   }
 
   @AfterAll

@@ -3,10 +3,10 @@ package dev.kvasir.lab.codebook;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.Model;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.lab.codebook.VectorSample.Side;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -15,7 +15,7 @@ class AsymmetricErrorTest {
   private static final int LENGTH = 192;
 
   private static Rotation rotation() {
-    try (Model model = Model.bundled()) {
+    try (LoadedModel model = LoadedModel.bundled()) {
       return model.config().rotation();
     }
   }

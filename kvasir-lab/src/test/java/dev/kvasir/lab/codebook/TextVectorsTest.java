@@ -3,7 +3,6 @@ package dev.kvasir.lab.codebook;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.Model;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
@@ -11,6 +10,7 @@ import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,13 +23,13 @@ import org.junit.jupiter.api.io.TempDir;
 
 class TextVectorsTest {
   private static final ProgressListener QUIET = (done, total) -> {};
-  private static Model model;
+  private static LoadedModel model;
 
   @TempDir private Path folder;
 
   @BeforeAll
   static void load() {
-    model = Model.bundled();
+    model = LoadedModel.bundled();
   }
 
   @AfterAll

@@ -3,12 +3,12 @@ package dev.kvasir.lab.codebook;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.Model;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
@@ -47,7 +47,7 @@ class VectorSampleTest {
   /** In the first layer, a key depends on its token alone once its rotation is undone. */
   @Test
   void keysAreStoredBeforeRotation() {
-    try (Model model = Model.bundled()) {
+    try (LoadedModel model = LoadedModel.bundled()) {
       int[] ids = new int[300];
       Arrays.setAll(ids, i -> 100 + i % 3);
       VectorSample sample =

@@ -4,8 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.Model;
-import dev.kvasir.Prefill;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
@@ -13,6 +12,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.eval.Difference.Verdict;
 import dev.kvasir.lab.task.WordProblem;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Files;
@@ -35,15 +35,15 @@ class CacheEvaluatorTest {
   @TempDir private static Path models;
 
   /** Solves the tasks. */
-  private static Model model;
+  private static LoadedModel model;
 
   /** For tests that do not depend on the quality of answers. */
-  private static Model shallow;
+  private static LoadedModel shallow;
 
   @BeforeAll
   static void load() {
-    model = Model.bundled();
-    shallow = Model.load(ShallowModel.write(models.resolve("shallow.gguf")));
+    model = LoadedModel.bundled();
+    shallow = LoadedModel.load(ShallowModel.write(models.resolve("shallow.gguf")));
   }
 
   @AfterAll
@@ -69,7 +69,7 @@ class CacheEvaluatorTest {
     }
 
     @Override
-    public KvCache newCache(Model model, int tokens) {
+    public KvCache newCache(LoadedModel model, int tokens) {
       return BrokenPlaneCodec.newCache(shape);
     }
   }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.Model;
 import dev.kvasir.codec.mead.TableKind;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.calibrator.commvq.CommvqForecast;
@@ -13,6 +12,7 @@ import dev.kvasir.lab.calibrator.pmkvq.PmkvqForecast;
 import dev.kvasir.lab.codebook.TextVectors;
 import dev.kvasir.lab.mead.MeadSettings;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -69,7 +69,7 @@ class ForecastTest {
   /** The model's 8 layers have 1.6 million weights each, 8 query heads and 2 KV heads of 64. */
   @Test
   void estimatesFollowFromTheModelShape() {
-    try (Model model = Model.bundled()) {
+    try (LoadedModel model = LoadedModel.bundled()) {
       ModelConfig config = model.config();
       double weights =
           2.0 * config.hidden() * 64 * (8 + 2) + 3.0 * config.hidden() * config.feedForward();
@@ -89,7 +89,7 @@ class ForecastTest {
 
   @Test
   void questionsAloneStillNeedGeneratedFiller() {
-    try (Model model = Model.bundled()) {
+    try (LoadedModel model = LoadedModel.bundled()) {
       ModelConfig config = model.config();
       Forecast alone = mead(config, 0, 24, true);
       assertThat(alone.stages())
@@ -148,7 +148,7 @@ class ForecastTest {
 
   @Test
   void parallelTasksShareAHeap() {
-    try (Model model = Model.bundled()) {
+    try (LoadedModel model = LoadedModel.bundled()) {
       ModelConfig config = model.config();
       Forecast one = PmkvqForecast.of(config, 8, 512, Concurrency.one(4));
       assertThat(PmkvqForecast.of(config, 8, 512, new Concurrency(4, 1)).arrayBytes())

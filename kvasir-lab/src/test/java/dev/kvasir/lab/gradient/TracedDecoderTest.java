@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
@@ -15,6 +14,7 @@ import dev.kvasir.lab.gradient.TinyDecoder.Choices;
 import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.model.RopeLayout;
 import dev.kvasir.model.WindowPattern;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -110,7 +110,7 @@ class TracedDecoderTest {
 
   @Test
   void logitsMatchTheEngineExceptForActivationRounding() {
-    try (Model model = Model.bundled();
+    try (LoadedModel model = LoadedModel.bundled();
         KvCache cache = model.newCache(CacheSpec.parse("fp32"))) {
       int[] tokens = Arrays.copyOf(model.tokenizer().encode(BundledText.stream()), 24);
       Batch batch = new Batch();

@@ -2,10 +2,10 @@ package dev.kvasir.lab.inspect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.Model;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -14,11 +14,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 class KeyRangesTest {
-  private static Model model;
+  private static LoadedModel model;
 
   @BeforeAll
   static void load() {
-    model = Model.bundled();
+    model = LoadedModel.bundled();
   }
 
   @AfterAll

@@ -3,12 +3,12 @@ package dev.kvasir.lab.inspect;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.Model;
-import dev.kvasir.Prefill;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
@@ -17,7 +17,7 @@ class PatternFitTest {
 
   @Test
   void residualsHaveSmallerRangesThanVectors() {
-    try (Model model = Model.bundled()) {
+    try (LoadedModel model = LoadedModel.bundled()) {
       PatternFit fit = measure(model, "patternkv:2,rope=rotate");
       assertThat(fit.tokens()).isEqualTo(640 - 128);
       assertThat(fit.layers()).hasSize(model.config().layers());
@@ -36,7 +36,7 @@ class PatternFitTest {
     }
   }
 
-  private static PatternFit measure(Model model, String spec) {
+  private static PatternFit measure(LoadedModel model, String spec) {
     return PatternFit.measure(
             model, CacheSpec.parse(spec), Prefill.CHUNKED, BundledText.stream(), 700, NO_LISTENER)
         .orElseThrow();

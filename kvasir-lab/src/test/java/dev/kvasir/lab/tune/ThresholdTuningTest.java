@@ -3,7 +3,6 @@ package dev.kvasir.lab.tune;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.mixkvq.MixkvqProfile;
 import dev.kvasir.error.InvalidInputException;
@@ -13,6 +12,7 @@ import dev.kvasir.lab.eval.Task;
 import dev.kvasir.lab.search.Trial;
 import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.profile.Profile;
+import dev.kvasir.runtime.LoadedModel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -25,14 +25,14 @@ class ThresholdTuningTest {
   private static final int CONTEXT = 520;
   private static final ProgressListener NOBODY = (done, total) -> {};
 
-  private static Model model;
+  private static LoadedModel model;
   private static SalienceSurvey survey;
 
   @TempDir Path folder;
 
   @BeforeAll
   static void load() {
-    model = Model.bundled();
+    model = LoadedModel.bundled();
     survey = SalienceSurvey.measure(model, BundledText.filler(), CONTEXT, NOBODY).orElseThrow();
   }
 

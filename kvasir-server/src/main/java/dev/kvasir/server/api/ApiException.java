@@ -1,7 +1,7 @@
 package dev.kvasir.server.api;
 
 import com.google.gson.JsonObject;
-import dev.kvasir.ChatException;
+import dev.kvasir.KvasirException;
 
 /** An error in the format of the OpenAI API. */
 public final class ApiException extends RuntimeException {
@@ -24,10 +24,10 @@ public final class ApiException extends RuntimeException {
    * Converts a failure of a completion. The queue refuses a request as invalid only for its number
    * of choices.
    */
-  public static ApiException of(ChatException failure) {
+  public static ApiException of(KvasirException failure) {
     String message = failure.getMessage();
     return switch (failure.reason()) {
-      case INVALID_REQUEST -> invalidField("n", message);
+      case INVALID_INPUT -> invalidField("n", message);
       case TOO_LONG -> tooLong(message);
       case BUSY -> busy(message);
       case TIMED_OUT -> new ApiException(504, "server_error", null, "timeout", message);

@@ -1,6 +1,6 @@
 package dev.kvasir.server.http;
 
-import dev.kvasir.ChatException;
+import dev.kvasir.KvasirException;
 import dev.kvasir.chat.Completion;
 import dev.kvasir.chat.CompletionEvent;
 import dev.kvasir.chat.CompletionRequest;
@@ -60,7 +60,7 @@ final class CompletionEndpoint implements Endpoint {
     Completion completion = begin(request, writer);
     try {
       follow(completion, writer);
-    } catch (ChatException e) {
+    } catch (KvasirException e) {
       completion.stop(Completion.StopCause.CANCELLED);
       writer.fail(ApiException.of(e));
     } catch (IOException | InterruptedException | RuntimeException e) {

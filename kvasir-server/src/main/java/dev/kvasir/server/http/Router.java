@@ -1,6 +1,6 @@
 package dev.kvasir.server.http;
 
-import dev.kvasir.ChatException;
+import dev.kvasir.KvasirException;
 import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.watch.Metrics;
@@ -81,7 +81,7 @@ public final class Router extends Handler.Abstract {
         }
       } catch (ApiException e) {
         refuse(exchange, e);
-      } catch (ChatException e) {
+      } catch (KvasirException e) {
         refuse(exchange, ApiException.of(e));
       }
       callback.succeeded();

@@ -2,9 +2,9 @@ package dev.kvasir.server.openai;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import dev.kvasir.TokenLogprob;
 import dev.kvasir.chat.CompletionEvent;
 import dev.kvasir.chat.Ids;
-import dev.kvasir.sampling.TokenLogprob;
 import dev.kvasir.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.HashSet;

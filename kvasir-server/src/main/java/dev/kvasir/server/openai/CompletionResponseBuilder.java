@@ -2,8 +2,8 @@ package dev.kvasir.server.openai;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import dev.kvasir.TokenLogprob;
 import dev.kvasir.chat.CompletionEvent;
-import dev.kvasir.sampling.TokenLogprob;
 import dev.kvasir.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.kvasir.server.openai;
 
-import dev.kvasir.sampling.TokenLogprob;
+import dev.kvasir.TokenLogprob;
 import dev.kvasir.server.api.Fields;
 import java.util.OptionalInt;
 

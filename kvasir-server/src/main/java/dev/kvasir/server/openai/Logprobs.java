@@ -2,7 +2,7 @@ package dev.kvasir.server.openai;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
-import dev.kvasir.sampling.TokenLogprob;
+import dev.kvasir.TokenLogprob;
 import dev.kvasir.text.Tokenizer;
 import java.util.List;
 

@@ -2,7 +2,6 @@ package dev.kvasir.server.openai;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
-import dev.kvasir.GenerateOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.chat.ChatService;
 import dev.kvasir.chat.CompletionRequest;
@@ -11,6 +10,7 @@ import dev.kvasir.chat.PromptRenderer.ChatPrompt;
 import dev.kvasir.chat.ToolSet;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.grammar.TokenGrammar;
+import dev.kvasir.runtime.GenerationSettings;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.api.Fields;
 import java.util.ArrayList;
@@ -38,7 +38,7 @@ public final class RequestReader {
     ChatPrompt prompt = render(ChatMessages.read(request), tools);
     List<String> stopSequences = new ArrayList<>(stopSequences(request));
     stopSequences.addAll(prompt.stopSequences());
-    GenerateOptions options = options(request, prompt.tokens(), LogprobOptions.ofChat(request));
+    GenerationSettings options = options(request, prompt.tokens(), LogprobOptions.ofChat(request));
     Optional<TokenGrammar> grammar = grammar(request, tools);
     return request(
         request,
@@ -72,7 +72,7 @@ public final class RequestReader {
             .element("prompt")
             .orElseThrow(() -> request.missing("prompt", "a text or a list of token ids"));
     int[] tokens = tokens(request, prompt);
-    GenerateOptions options = options(request, tokens, LogprobOptions.ofText(request));
+    GenerationSettings options = options(request, tokens, LogprobOptions.ofText(request));
     Optional<TokenGrammar> grammar = grammar(request, ToolSet.NONE);
     return request(
         request,
@@ -105,7 +105,7 @@ public final class RequestReader {
   private CompletionRequest request(
       Fields request,
       int[] prompt,
-      GenerateOptions options,
+      GenerationSettings options,
       List<String> stopSequences,
       ParserOptions parserOptions) {
     return new CompletionRequest(
@@ -132,7 +132,7 @@ public final class RequestReader {
     return service.served().nameFor(cacheSpec(request));
   }
 
-  private GenerateOptions options(Fields request, int[] prompt, OptionalInt topLogprobs) {
+  private GenerationSettings options(Fields request, int[] prompt, OptionalInt topLogprobs) {
     if (prompt.length == 0) {
       throw ApiException.invalid("the prompt is empty; at least one token is needed");
     }

@@ -2,7 +2,7 @@ package dev.kvasir.server.openai;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-import dev.kvasir.sampling.SamplingOptions;
+import dev.kvasir.SamplingOptions;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.api.Fields;
 import java.util.LinkedHashMap;

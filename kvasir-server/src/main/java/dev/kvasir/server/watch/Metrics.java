@@ -1,7 +1,7 @@
 package dev.kvasir.server.watch;
 
 import dev.kvasir.Generation;
-import dev.kvasir.engine.Finish;
+import dev.kvasir.Generation.Finish;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;

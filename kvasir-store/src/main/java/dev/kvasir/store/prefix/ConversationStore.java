@@ -1,8 +1,8 @@
 package dev.kvasir.store.prefix;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.chat.PrefixStore;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.spi.PrefixStore;
 import dev.kvasir.store.StoreAddress;
 import dev.kvasir.store.TierCounts;
 import dev.kvasir.store.TieredStore;
@@ -25,11 +25,11 @@ public final class ConversationStore implements PrefixStore {
       "hashing the model's weights, by which the store knows them; the hash is kept beside the"
           + " model where that can be written";
 
-  private final Model model;
+  private final LoadedModel model;
   private final TieredStore store;
   private final StoredPrefixes prefixes;
 
-  private ConversationStore(Model model, TieredStore store) {
+  private ConversationStore(LoadedModel model, TieredStore store) {
     this.model = model;
     this.store = store;
     this.prefixes = new StoredPrefixes(model, store);
@@ -42,7 +42,7 @@ public final class ConversationStore implements PrefixStore {
    * @throws dev.kvasir.error.InvalidInputException if a store cannot be written to
    */
   public static ConversationStore open(
-      Model model,
+      LoadedModel model,
       List<StoreAddress> addresses,
       List<CacheSpec> cacheSpecs,
       int contextLimit,

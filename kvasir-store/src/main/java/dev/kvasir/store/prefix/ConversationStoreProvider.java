@@ -1,9 +1,9 @@
 package dev.kvasir.store.prefix;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.chat.PrefixStore;
-import dev.kvasir.chat.PrefixStoreProvider;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.spi.PrefixStore;
+import dev.kvasir.spi.PrefixStoreProvider;
 import dev.kvasir.store.StoreAddress;
 import java.util.List;
 import java.util.function.Consumer;
@@ -17,7 +17,7 @@ public final class ConversationStoreProvider implements PrefixStoreProvider {
 
   @Override
   public PrefixStore open(
-      Model model,
+      LoadedModel model,
       List<String> addresses,
       List<CacheSpec> cacheSpecs,
       int contextLimit,

@@ -1,8 +1,7 @@
 package dev.kvasir.store.prefix;
 
-import dev.kvasir.Model;
-import dev.kvasir.Prefill;
 import dev.kvasir.SessionOptions;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
@@ -12,6 +11,7 @@ import dev.kvasir.engine.RemotePrefixCache;
 import dev.kvasir.engine.Request;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.memory.SharedMapping;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.store.TieredStore;
 import dev.kvasir.store.TieredStore.LocatedBlob;
 import dev.kvasir.store.tier.BlobName;
@@ -43,7 +43,7 @@ public final class StoredPrefixes implements RemotePrefixCache, AutoCloseable {
   /** The maximum number of records tried for one text, longest first. */
   private static final int MAX_RECORDS = 3;
 
-  private final Model model;
+  private final LoadedModel model;
   private final TieredStore store;
   private final PrefixWriter writer;
   private final FetchCostModel costs = new FetchCostModel();
@@ -52,7 +52,7 @@ public final class StoredPrefixes implements RemotePrefixCache, AutoCloseable {
       Collections.synchronizedMap(new WeakHashMap<>());
   private StoreCounts counts = StoreCounts.NONE;
 
-  public StoredPrefixes(Model model, TieredStore store) {
+  public StoredPrefixes(LoadedModel model, TieredStore store) {
     this.model = model;
     this.store = store;
     this.writer =

@@ -3,12 +3,12 @@ package dev.kvasir.store.prefix;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.kvasir.GenerateOptions;
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
-import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import dev.kvasir.store.StoreAddress;
 import dev.kvasir.store.TieredStore;
 import java.io.IOException;
@@ -35,8 +35,8 @@ class StoredPrefixesTest {
   private static final Duration LONG = Duration.ofMinutes(1);
 
   @TempDir private Path folder;
-  private static Model here;
-  private static Model there;
+  private static LoadedModel here;
+  private static LoadedModel there;
   private TieredStore storeHere;
   private TieredStore storeThere;
   private StoredPrefixes stored;
@@ -50,12 +50,14 @@ class StoredPrefixesTest {
   @BeforeAll
   static void load() {
     ShallowModel.write(models.resolve("shallow.gguf"));
-    here = model(LoadOptions.defaults());
-    there = model(LoadOptions.defaults());
+    here = model(EngineOptions.defaults());
+    there = model(EngineOptions.defaults());
   }
 
-  private static Model model(LoadOptions options) {
-    return THOROUGH ? Model.bundled(options) : Model.load(models.resolve("shallow.gguf"), options);
+  private static LoadedModel model(EngineOptions options) {
+    return THOROUGH
+        ? LoadedModel.bundled(options)
+        : LoadedModel.load(models.resolve("shallow.gguf"), options);
   }
 
   @AfterAll
@@ -91,7 +93,7 @@ class StoredPrefixesTest {
   }
 
   private static SessionOptions options(String spec) {
-    return SessionOptions.defaults().withCache(CacheSpec.parse(spec));
+    return SessionOptions.builder().cache(CacheSpec.parse(spec)).build();
   }
 
   private static int[] text(long seed, int length) {
@@ -101,10 +103,10 @@ class StoredPrefixesTest {
   /** The generated text and the number of prompt tokens without prefill. */
   private record Outcome(String text, int cachedTokens) {}
 
-  private static Outcome answer(Model model, SessionOptions options, int[] text) {
-    try (Session session = model.newSession(options, text, null)) {
+  private static Outcome answer(LoadedModel model, SessionOptions options, int[] text) {
+    try (ModelSession session = model.newSession(options, text, null)) {
       int cachedTokens = session.cachedTokens();
-      GenerateOptions greedy = GenerateOptions.greedy().withMaxTokens(8);
+      GenerationSettings greedy = GenerationSettings.greedy().withMaxTokens(8);
       return new Outcome(session.generate(new int[0], greedy, piece -> {}).text(), cachedTokens);
     }
   }
@@ -147,8 +149,8 @@ class StoredPrefixesTest {
   }
 
   private String withoutStore(String spec, int[] text) {
-    try (Session session = there.newSession(options(spec))) {
-      GenerateOptions greedy = GenerateOptions.greedy().withMaxTokens(8);
+    try (ModelSession session = there.newSession(options(spec))) {
+      GenerationSettings greedy = GenerationSettings.greedy().withMaxTokens(8);
       return session.generate(text, greedy, piece -> {}).text();
     }
   }
@@ -204,7 +206,9 @@ class StoredPrefixesTest {
     int[] other = text.clone();
     other[3]++;
     assertThat(answer(there, options("kivi:2"), other).cachedTokens()).isZero();
-    assertThat(answer(there, options("kivi:2").withTenant("another"), text).cachedTokens())
+    assertThat(
+            answer(there, options("kivi:2").toBuilder().tenant("another").build(), text)
+                .cachedTokens())
         .isZero();
     assertThat(answer(there, options("kivi:4"), text).cachedTokens()).isZero();
     assertThat(found.counts().hits()).isZero();
@@ -253,13 +257,13 @@ class StoredPrefixesTest {
     int[] text = text(spec.hashCode(), 3 * STEP + 1);
     readHere(options(spec), text);
     String right = withoutStore(spec, text);
-    try (Session session = there.newSession(options(spec), text, null)) {
+    try (ModelSession session = there.newSession(options(spec), text, null)) {
       assertThat(session.cachedTokens()).isGreaterThanOrEqualTo(2 * STEP);
       assertThat(Files.readString(maps)).contains(".kvblock");
       for (Path file : files()) {
         Files.delete(file);
       }
-      GenerateOptions greedy = GenerateOptions.greedy().withMaxTokens(8);
+      GenerationSettings greedy = GenerationSettings.greedy().withMaxTokens(8);
       assertThat(session.generate(new int[0], greedy, piece -> {}).text()).isEqualTo(right);
       assertThat(there.cacheMemory().usedBytes())
           .isGreaterThanOrEqualTo(session.cache().bytes().total());
@@ -288,10 +292,10 @@ class StoredPrefixesTest {
   void withoutMemoryForAPrefixTheTextIsPrefilled() {
     int[] text = text(4, 4 * STEP);
     readHere(options("fp16"), text);
-    try (Model small = model(LoadOptions.defaults().withCacheBytes(1 << 18));
+    try (LoadedModel small = model(EngineOptions.defaults().withCacheBytes(1 << 18));
         StoredPrefixes prefixes = new StoredPrefixes(small, storeThere)) {
       small.prefixes().setRemote(prefixes);
-      try (Session session = small.newSession(options("fp16"), text, null)) {
+      try (ModelSession session = small.newSession(options("fp16"), text, null)) {
         assertThat(session.cachedTokens()).isZero();
       }
       assertThat(small.cacheMemory().usedBytes()).isZero();
@@ -303,7 +307,7 @@ class StoredPrefixesTest {
   void theOriginOfAPrefixIsKnownByItsCache() {
     int[] text = text(5, 2 * STEP + 90);
     readHere(options("kivi:2"), text);
-    try (Session session = there.newSession(options("kivi:2"), text, null)) {
+    try (ModelSession session = there.newSession(options("kivi:2"), text, null)) {
       FetchedPrefix fetched = found.origin(session.cache()).orElseThrow();
       assertThat(fetched.tokens()).isEqualTo(text.length - 1);
       assertThat(fetched.bytes()).isPositive();

@@ -3,16 +3,16 @@ package dev.kvasir.mini;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
+import dev.kvasir.Generation.Finish;
 import dev.kvasir.GenerationListener;
-import dev.kvasir.Model;
-import dev.kvasir.Session;
+import dev.kvasir.SamplingOptions;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.engine.Finish;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.sampling.SamplingOptions;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -27,12 +27,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Concurrent sessions share batches without affecting each other. */
 class BatchedSessionsTest {
-  private static final SamplingOptions WARM = SamplingOptions.greedy().withTemperature(0.8);
-  private static Model model;
+  private static final SamplingOptions WARM =
+      SamplingOptions.greedy().toBuilder().temperature(0.8).build();
+  private static LoadedModel model;
 
   @BeforeAll
   static void load() {
-    model = Model.bundled();
+    model = LoadedModel.bundled();
   }
 
   @AfterAll
@@ -47,10 +48,12 @@ class BatchedSessionsTest {
    */
   private record Talk(String prompt, String second, int stopAfter, long seed) {
     List<String> with(CacheSpec spec) {
-      GenerateOptions options =
-          GenerateOptions.defaults().withMaxTokens(24).withSampling(WARM.withSeed(seed));
+      GenerationSettings options =
+          GenerationSettings.defaults()
+              .withMaxTokens(24)
+              .withSampling(WARM.toBuilder().seed(seed).build());
       List<String> texts = new ArrayList<>();
-      try (Session session = model.newSession(SessionOptions.defaults().withCache(spec))) {
+      try (ModelSession session = model.newSession(SessionOptions.builder().cache(spec).build())) {
         Generation first = session.generate(prompt, options, new Stopping(stopAfter));
         texts.add(first.text());
         texts.add(first.finish().toString());
@@ -108,8 +111,8 @@ class BatchedSessionsTest {
 
   @Test
   void aSessionThatFailsFailsAlone() {
-    GenerateOptions options =
-        GenerateOptions.defaults().withMaxTokens(40).withSampling(SamplingOptions.greedy());
+    GenerationSettings options =
+        GenerationSettings.defaults().withMaxTokens(40).withSampling(SamplingOptions.greedy());
     String alone = text("The sea was calm and", options, piece -> {});
     RuntimeException made = new IllegalStateException("made up");
     GenerationListener broken =
@@ -129,8 +132,8 @@ class BatchedSessionsTest {
 
   @Test
   void aSessionWhoseListenerFailedGoesOn() {
-    GenerateOptions options = GenerateOptions.defaults().withMaxTokens(5);
-    try (Session session = model.newSession()) {
+    GenerationSettings options = GenerationSettings.defaults().withMaxTokens(5);
+    try (ModelSession session = model.newSession()) {
       assertThatThrownBy(
               () ->
                   session.generate(
@@ -145,13 +148,15 @@ class BatchedSessionsTest {
     }
   }
 
-  private static String text(String prompt, GenerateOptions options, GenerationListener listener) {
+  private static String text(
+      String prompt, GenerationSettings options, GenerationListener listener) {
     return text(prompt, options, listener, Integer.MAX_VALUE);
   }
 
   private static String text(
-      String prompt, GenerateOptions options, GenerationListener listener, int limit) {
-    try (Session session = model.newSession(SessionOptions.defaults().withContextLimit(limit))) {
+      String prompt, GenerationSettings options, GenerationListener listener, int limit) {
+    try (ModelSession session =
+        model.newSession(SessionOptions.builder().contextLimit(limit).build())) {
       return session.generate(prompt, options, listener).text();
     }
   }

@@ -3,16 +3,16 @@ package dev.kvasir.mini;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
+import dev.kvasir.Generation.Finish;
 import dev.kvasir.GenerationListener;
-import dev.kvasir.Model;
-import dev.kvasir.Prefill;
-import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.engine.Finish;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import java.util.Arrays;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -21,16 +21,16 @@ import org.junit.jupiter.api.Test;
 /** A cache with a memory budget, from a user's point of view. */
 class BudgetSessionTest {
   private static final GenerationListener SILENT = piece -> {};
-  private static final GenerateOptions GREEDY = GenerateOptions.greedy();
+  private static final GenerationSettings GREEDY = GenerationSettings.greedy();
   private static final SessionOptions SMALL =
-      SessionOptions.defaults().withCache(CacheSpec.parse("pmkvq:2,budget=1500KiB"));
+      SessionOptions.builder().cache(CacheSpec.parse("pmkvq:2,budget=1500KiB")).build();
   private static final long SMALL_BYTES = 1500 * 1024;
 
-  private static Model model;
+  private static LoadedModel model;
 
   @BeforeAll
   static void load() {
-    model = Model.bundled();
+    model = LoadedModel.bundled();
   }
 
   @AfterAll
@@ -40,7 +40,7 @@ class BudgetSessionTest {
 
   @Test
   void aFullBudgetEndsTheGenerationAndLosesNothing() {
-    try (Session session = model.newSession(SMALL)) {
+    try (ModelSession session = model.newSession(SMALL)) {
       int capacity = session.cache().capacity();
       int[] prompt = prompt(capacity - 5);
       Generation made = session.generate(prompt, GREEDY.withMaxTokens(50), SILENT);
@@ -55,7 +55,7 @@ class BudgetSessionTest {
 
   @Test
   void aPromptThatCannotFitIsRefusedWithTheTokensThatDo() {
-    try (Session session = model.newSession(SMALL)) {
+    try (ModelSession session = model.newSession(SMALL)) {
       int capacity = session.cache().capacity();
       assertThatThrownBy(() -> session.generate(prompt(capacity + 1), GREEDY, SILENT))
           .isInstanceOf(InvalidInputException.class)
@@ -68,7 +68,7 @@ class BudgetSessionTest {
 
   @Test
   void aContextThatCannotFitIsRefusedAtOnce() {
-    assertThatThrownBy(() -> model.newSession(SMALL.withContextLimit(5000)))
+    assertThatThrownBy(() -> model.newSession(SMALL.toBuilder().contextLimit(5000).build()))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageMatching(
             "the cache 'pmkvq:2,budget=1500KiB' holds \\d+ tokens at the most; the context was to"
@@ -78,7 +78,8 @@ class BudgetSessionTest {
   /** Quantization is deferred as in the papers, but only as long as the budget allows. */
   @Test
   void anExactPrefillKeepsToTheBudget() {
-    try (Session session = model.newSession(SMALL.withPrefill(Prefill.EXACT))) {
+    try (ModelSession session =
+        model.newSession(SMALL.toBuilder().prefill(Prefill.EXACT).build())) {
       int[] prompt = prompt(session.cache().capacity() - 5);
       GenerationListener watching =
           new GenerationListener() {

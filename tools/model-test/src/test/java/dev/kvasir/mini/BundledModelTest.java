@@ -3,10 +3,11 @@ package dev.kvasir.mini;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.Model;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.TensorPlan;
+import dev.kvasir.runtime.BundledFiles;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -15,12 +16,12 @@ import org.junit.jupiter.api.Test;
 
 /** Compares the shipped Q8_0 file with the goldens of its original weights. */
 class BundledModelTest {
-  private static Model model;
+  private static LoadedModel model;
   private static List<Golden> goldens;
 
   @BeforeAll
   static void load() throws IOException {
-    model = Model.bundled();
+    model = LoadedModel.bundled();
     goldens = Golden.all();
   }
 
@@ -60,7 +61,7 @@ class BundledModelTest {
   /** The size announced before loading is the size that loading takes. */
   @Test
   void plannedBytesAreTheBytesOfTheWeights() {
-    try (GgufFile file = Model.openBundled()) {
+    try (GgufFile file = BundledFiles.open()) {
       long planned = TensorPlan.of(ModelConfig.of(file), file).loadedBytes();
       assertThat(planned).isEqualTo(model.weightBytes());
     }

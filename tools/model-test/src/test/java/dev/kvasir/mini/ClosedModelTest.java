@@ -3,12 +3,12 @@ package dev.kvasir.mini;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.runtime.LoadedModel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,7 +22,7 @@ class ClosedModelTest {
   void closingFreesWhateverItsCachesShared(String spec) {
     long bytes = CountedArena.liveBytes();
     long arenas = CountedArena.liveArenas();
-    Model model = Model.bundled();
+    LoadedModel model = LoadedModel.bundled();
     model.newCache(CacheSpec.parse(spec)).close();
     model.close();
     assertThat(CountedArena.liveBytes()).isEqualTo(bytes);
@@ -31,7 +31,7 @@ class ClosedModelTest {
 
   @Test
   void codebooksAreCountedOnceForAllSequences() {
-    try (Model model = Model.bundled()) {
+    try (LoadedModel model = LoadedModel.bundled()) {
       long before = CountedArena.liveBytes();
       model.newCache(COMMVQ).close();
       long shared = CountedArena.liveBytes() - before;
@@ -43,7 +43,7 @@ class ClosedModelTest {
 
   @Test
   void aCacheThatOutlivesItsModelRefusesToReadCodebooks() {
-    Model model = Model.bundled();
+    LoadedModel model = LoadedModel.bundled();
     ModelConfig config = model.config();
     try (KvCache cache = model.newCache(COMMVQ)) {
       float[] vector = new float[config.kvHeads() * config.headDim()];

@@ -4,16 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import dev.kvasir.Model;
+import dev.kvasir.SamplingOptions;
+import dev.kvasir.TokenLogprob;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.grammar.Grammar;
 import dev.kvasir.grammar.JsonGrammar;
 import dev.kvasir.grammar.TokenGrammar;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.sampling.Sampler;
-import dev.kvasir.sampling.SamplingOptions;
-import dev.kvasir.sampling.TokenLogprob;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -37,11 +37,11 @@ class ConstrainedTextTest {
               """)
           .getAsJsonObject();
 
-  private static Model model;
+  private static LoadedModel model;
 
   @BeforeAll
   static void load() {
-    model = Model.bundled();
+    model = LoadedModel.bundled();
   }
 
   @AfterAll
@@ -53,7 +53,7 @@ class ConstrainedTextTest {
   void aModelThatKnowsNoJsonWritesWhatTheSchemaAsksFor() {
     TokenGrammar grammar = JsonGrammar.of(SCHEMA).forTokenizer(model.tokenizer());
     for (int seed = 0; seed < 5; seed++) {
-      String text = generate(grammar, SamplingOptions.defaults().withSeed(seed));
+      String text = generate(grammar, SamplingOptions.builder().seed(seed).build());
       JsonObject value = JsonParser.parseString(text).getAsJsonObject();
       assertThat(value.keySet()).containsExactly("name", "age", "mood", "likes");
       assertThat(value.get("name").getAsString()).hasSizeBetween(1, 12);

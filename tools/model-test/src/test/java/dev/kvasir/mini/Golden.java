@@ -5,12 +5,12 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import dev.kvasir.GenerateOptions;
-import dev.kvasir.Model;
-import dev.kvasir.Session;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -72,7 +72,7 @@ record Golden(
     }
   }
 
-  Measured measure(Model model) {
+  Measured measure(LoadedModel model) {
     Batch batch = new Batch();
     try (KvCache cache = CacheSpec.DEFAULT.newCache(model.config().cacheShape())) {
       for (int id : ids) {
@@ -104,9 +104,9 @@ record Golden(
   }
 
   /** Returns a model's greedy continuation, limited to the golden's token count. */
-  String continuation(Model model) {
-    try (Session session = model.newSession()) {
-      GenerateOptions options = GenerateOptions.greedy().withMaxTokens(greedy.length);
+  String continuation(LoadedModel model) {
+    try (ModelSession session = model.newSession()) {
+      GenerationSettings options = GenerationSettings.greedy().withMaxTokens(greedy.length);
       return session.generate(ids, options, piece -> {}).text();
     }
   }

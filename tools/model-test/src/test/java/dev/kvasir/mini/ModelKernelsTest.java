@@ -2,13 +2,13 @@ package dev.kvasir.mini;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -31,8 +31,8 @@ class ModelKernelsTest {
         "commvq:1,window=0,sinks=0 | BeamEncoder CommvqPage"
       })
   void theyReachCalibrationAndQuantization(String spec, String expected) {
-    LoadOptions options = LoadOptions.defaults().withThreads(1).withKernels(watched());
-    try (Model model = Model.bundled(options);
+    EngineOptions options = EngineOptions.defaults().withThreads(1).withKernels(watched());
+    try (LoadedModel model = LoadedModel.bundled(options);
         KvCache cache = model.newCache(CacheSpec.parse(spec))) {
       int[] tokens = model.tokenizer().encode("Once upon a time. ".repeat(60));
       // One step fills a page, and the many rows of the next read it expanded.
@@ -42,7 +42,7 @@ class ModelKernelsTest {
     assertThat(callers).contains(expected.split(" "));
   }
 
-  private static void run(Model model, KvCache cache, int[] tokens) {
+  private static void run(LoadedModel model, KvCache cache, int[] tokens) {
     Batch batch = new Batch();
     for (int token : tokens) {
       batch.add(cache, token, false);

@@ -2,18 +2,18 @@ package dev.kvasir.mini;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.GenerateOptions;
 import dev.kvasir.GenerationListener;
-import dev.kvasir.Model;
-import dev.kvasir.Prefill;
-import dev.kvasir.Session;
+import dev.kvasir.SamplingOptions;
 import dev.kvasir.SessionOptions;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import dev.kvasir.sampling.Sampler;
-import dev.kvasir.sampling.SamplingOptions;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -28,12 +28,12 @@ class QuantizedCacheTest {
   private static final int TOKENS = 1024;
   private static final int STEP = 128;
 
-  private static Model model;
+  private static LoadedModel model;
   private static int[] text;
 
   @BeforeAll
   static void load() {
-    model = Model.bundled();
+    model = LoadedModel.bundled();
     text = sampleText();
   }
 
@@ -48,11 +48,12 @@ class QuantizedCacheTest {
   @Test
   void fourBitsLeaveTheGoldenAnswersUnchanged() throws IOException {
     SessionOptions quantized =
-        SessionOptions.defaults().withCache(CacheSpec.parse("kivi:4,window=0"));
+        SessionOptions.builder().cache(CacheSpec.parse("kivi:4,window=0")).build();
     for (Golden golden : Golden.all()) {
-      try (Session full = model.newSession();
-          Session session = model.newSession(quantized)) {
-        GenerateOptions options = GenerateOptions.greedy().withMaxTokens(golden.greedy().length);
+      try (ModelSession full = model.newSession();
+          ModelSession session = model.newSession(quantized)) {
+        GenerationSettings options =
+            GenerationSettings.greedy().withMaxTokens(golden.greedy().length);
         String expected = full.generate(golden.ids(), options, piece -> {}).text();
         assertThat(session.generate(golden.ids(), options, piece -> {}).text()).isEqualTo(expected);
       }
@@ -65,11 +66,12 @@ class QuantizedCacheTest {
   @Test
   void anExactPrefillComputesThePromptInFullPrecision() {
     int[] prompt = Arrays.copyOf(text, 4 * 256); // whole steps, which chunked prefill quantizes
-    GenerateOptions one = GenerateOptions.greedy().withMaxTokens(1);
-    SessionOptions quantized = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:1"));
-    try (Session full = model.newSession();
-        Session exact = model.newSession(quantized.withPrefill(Prefill.EXACT));
-        Session chunked = model.newSession(quantized)) {
+    GenerationSettings one = GenerationSettings.greedy().withMaxTokens(1);
+    SessionOptions quantized = SessionOptions.builder().cache(CacheSpec.parse("kivi:1")).build();
+    try (ModelSession full = model.newSession();
+        ModelSession exact =
+            model.newSession(quantized.toBuilder().prefill(Prefill.EXACT).build());
+        ModelSession chunked = model.newSession(quantized)) {
       String expected = full.generate(prompt, one, piece -> {}).text();
       List<Long> windows = new ArrayList<>();
       String found = exact.generate(prompt, one, windowsOf(exact, windows)).text();
@@ -87,10 +89,10 @@ class QuantizedCacheTest {
   @Test
   void aChunkedPrefillHoldsNoMoreThanAStepUnquantized() {
     int[] prompt = Arrays.copyOf(text, 1500);
-    SessionOptions quantized = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:2"));
-    GenerateOptions one = GenerateOptions.greedy().withMaxTokens(1);
+    SessionOptions quantized = SessionOptions.builder().cache(CacheSpec.parse("kivi:2")).build();
+    GenerationSettings one = GenerationSettings.greedy().withMaxTokens(1);
     long tokenBytes = 2 * model.config().cacheShape().valuesPerToken();
-    try (Session session = model.newSession(quantized)) {
+    try (ModelSession session = model.newSession(quantized)) {
       List<Long> windows = new ArrayList<>();
       session.generate(prompt, one, windowsOf(session, windows));
       assertThat(windows).hasSizeGreaterThan(5);
@@ -100,7 +102,7 @@ class QuantizedCacheTest {
   }
 
   /** Records the full-precision bytes after each prefill step. */
-  private static GenerationListener windowsOf(Session session, List<Long> windows) {
+  private static GenerationListener windowsOf(ModelSession session, List<Long> windows) {
     return new GenerationListener() {
       @Override
       public void text(String piece) {}
@@ -112,7 +114,7 @@ class QuantizedCacheTest {
     };
   }
 
-  private static float[] keys(Session session, int layer, int block) {
+  private static float[] keys(ModelSession session, int layer, int block) {
     float[] keys = new float[128 * model.config().headDim()];
     session.cache().view(layer, block).expandKeys(new ScalarKernels(), 0, 128, keys);
     return keys;
@@ -131,7 +133,8 @@ class QuantizedCacheTest {
     int texts = 8;
     int each = TOKENS / texts;
     int[] tokens = new int[TOKENS];
-    Sampler sampler = new Sampler(SamplingOptions.greedy().withTemperature(1).withSeed(1));
+    Sampler sampler =
+        new Sampler(SamplingOptions.greedy().toBuilder().temperature(1).seed(1).build());
     Batch batch = new Batch();
     List<KvCache> caches = new ArrayList<>();
     for (int t = 0; t < texts; t++) {

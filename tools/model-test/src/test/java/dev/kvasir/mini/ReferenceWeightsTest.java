@@ -3,7 +3,7 @@ package dev.kvasir.mini;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.Model;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.stream.Stream;
@@ -26,7 +26,7 @@ class ReferenceWeightsTest {
   void logitsLikelihoodAndGreedyTextAgree(String property) throws IOException {
     String path = System.getProperty(property);
     Assumptions.assumeTrue(path != null, () -> "-D" + property + " is not given");
-    try (Model model = Model.load(Path.of(path))) {
+    try (LoadedModel model = LoadedModel.load(Path.of(path))) {
       for (Golden golden : Golden.all()) {
         Golden.Measured measured = golden.measure(model);
         double worst = 0;

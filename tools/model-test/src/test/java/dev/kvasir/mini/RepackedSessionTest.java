@@ -3,15 +3,15 @@ package dev.kvasir.mini;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.GenerateOptions;
-import dev.kvasir.Model;
-import dev.kvasir.Prefill;
-import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import dev.kvasir.stored.SessionFile;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A session that was saved with one kind of cache continues with another. */
 class RepackedSessionTest {
-  private static final Model MODEL = Model.bundled();
+  private static final LoadedModel MODEL = LoadedModel.bundled();
   private static final int TOKENS = 520;
   private static final int[] TEXT = new Random(7).ints(TOKENS, 300, 4000).toArray();
 
@@ -40,23 +40,23 @@ class RepackedSessionTest {
   }
 
   private static SessionOptions options(String spec) {
-    return SessionOptions.defaults().withCache(CacheSpec.parse(spec));
+    return SessionOptions.builder().cache(CacheSpec.parse(spec)).build();
   }
 
-  private static Session read(SessionOptions options) {
-    Session session = MODEL.newSession(options);
+  private static ModelSession read(SessionOptions options) {
+    ModelSession session = MODEL.newSession(options);
     generate(session, TEXT, 1);
     return session;
   }
 
-  private static String generate(Session session, int[] prompt, int tokens) {
-    GenerateOptions options = GenerateOptions.greedy().withMaxTokens(tokens);
+  private static String generate(ModelSession session, int[] prompt, int tokens) {
+    GenerationSettings options = GenerationSettings.greedy().withMaxTokens(tokens);
     return session.generate(prompt, options, piece -> {}).text();
   }
 
   private Path saved(String spec) {
     Path file = folder.resolve("session");
-    try (Session session = read(options(spec))) {
+    try (ModelSession session = read(options(spec))) {
       session.save(file);
     }
     return file;
@@ -98,8 +98,8 @@ class RepackedSessionTest {
   void theTextStaysAndBytesAreThoseOfTheOtherKind(String before, String after) {
     Path file = saved(before);
     long taken = MODEL.cacheMemory().usedBytes();
-    try (Session restored = MODEL.restore(file, CacheSpec.parse(after));
-        Session fresh = read(options(after))) {
+    try (ModelSession restored = MODEL.restore(file, CacheSpec.parse(after));
+        ModelSession fresh = read(options(after))) {
       assertThat(restored.options()).isEqualTo(fresh.options());
       assertThat(restored.cachedTokens()).isEqualTo(TOKENS);
       assertThat(restored.cache().bytes()).isEqualTo(fresh.cache().bytes());
@@ -121,7 +121,7 @@ class RepackedSessionTest {
   void bytesMatchTheEstimate() {
     Path file = saved("kivi:4");
     CacheSpec narrower = CacheSpec.parse("kivi:2");
-    try (Session restored = MODEL.restore(file, narrower)) {
+    try (ModelSession restored = MODEL.restore(file, narrower)) {
       assertThat(restored.cache().bytes())
           .isEqualTo(narrower.bytesFor(MODEL.config().cacheShape(), TOKENS));
     }
@@ -131,10 +131,10 @@ class RepackedSessionTest {
   @ParameterizedTest
   @ValueSource(strings = {"kivi:2", "kivi:4,k=2"})
   void requantizedHalvesHaveTheBitsOfAPromptQuantizedAtItsEnd(String spec) {
-    SessionOptions exactly = options(spec).withPrefill(Prefill.EXACT);
-    try (Session halves = read(options("fp16").withPrefill(Prefill.EXACT));
-        Session requantized = halves.convertedTo(CacheSpec.parse(spec));
-        Session quantizedAtItsEnd = read(exactly)) {
+    SessionOptions exactly = options(spec).toBuilder().prefill(Prefill.EXACT).build();
+    try (ModelSession halves = read(options("fp16").toBuilder().prefill(Prefill.EXACT).build());
+        ModelSession requantized = halves.convertedTo(CacheSpec.parse(spec));
+        ModelSession quantizedAtItsEnd = read(exactly)) {
       assertThat(requantized.options()).isEqualTo(exactly);
       assertThat(bits(requantized.cache())).isEqualTo(bits(quantizedAtItsEnd.cache()));
     }
@@ -143,8 +143,8 @@ class RepackedSessionTest {
   @Test
   void theSameKindIsRestoredAsItIs() {
     Path file = saved("kivi:2");
-    try (Session restored = MODEL.restore(file);
-        Session again = MODEL.restore(file, CacheSpec.parse("kivi:2"))) {
+    try (ModelSession restored = MODEL.restore(file);
+        ModelSession again = MODEL.restore(file, CacheSpec.parse("kivi:2"))) {
       assertThat(bits(again.cache())).isEqualTo(bits(restored.cache()));
     }
   }

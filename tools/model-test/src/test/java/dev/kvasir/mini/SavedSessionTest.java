@@ -3,10 +3,6 @@ package dev.kvasir.mini;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.GenerateOptions;
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
-import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSnapshot;
@@ -15,6 +11,10 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.Snapshot;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.profile.Profile;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import dev.kvasir.stored.Identity;
 import dev.kvasir.stored.SessionFile;
 import dev.kvasir.stored.StoredSequence;
@@ -38,19 +38,19 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A saved session continues on another model of the same file as if it had never stopped. */
 class SavedSessionTest {
-  private static final Model MODEL = Model.bundled();
+  private static final LoadedModel MODEL = LoadedModel.bundled();
 
   @TempDir private static Path models;
-  private static Model shallow;
-  private static Model other;
+  private static LoadedModel shallow;
+  private static LoadedModel other;
 
   @TempDir private Path folder;
 
   @BeforeAll
   static void load() {
     Path file = ShallowModel.write(models.resolve("shallow.gguf"));
-    shallow = Model.load(file);
-    other = Model.load(file);
+    shallow = LoadedModel.load(file);
+    other = LoadedModel.load(file);
   }
 
   @AfterAll
@@ -61,11 +61,11 @@ class SavedSessionTest {
   }
 
   private static SessionOptions options(String spec) {
-    return SessionOptions.defaults().withCache(CacheSpec.parse(spec));
+    return SessionOptions.builder().cache(CacheSpec.parse(spec)).build();
   }
 
-  private static String generate(Session session, int[] prompt, int tokens) {
-    GenerateOptions options = GenerateOptions.greedy().withMaxTokens(tokens);
+  private static String generate(ModelSession session, int[] prompt, int tokens) {
+    GenerationSettings options = GenerationSettings.greedy().withMaxTokens(tokens);
     return session.generate(prompt, options, piece -> {}).text();
   }
 
@@ -115,12 +115,12 @@ class SavedSessionTest {
     int first = 5 + random.nextInt(15);
     Path file = folder.resolve("session");
     boolean isShallow = ShallowModel.serves(spec);
-    try (Model bundled = isShallow ? null : Model.bundled();
-        Session session = (isShallow ? shallow : MODEL).newSession(options(spec))) {
+    try (LoadedModel bundled = isShallow ? null : LoadedModel.bundled();
+        ModelSession session = (isShallow ? shallow : MODEL).newSession(options(spec))) {
       generate(session, prompt, first);
       session.save(file);
       String rest = generate(session, new int[0], 15);
-      try (Session restored = (isShallow ? other : bundled).restore(file)) {
+      try (ModelSession restored = (isShallow ? other : bundled).restore(file)) {
         assertThat(restored.length()).isEqualTo(prompt.length + first);
         assertThat(generate(restored, new int[0], 15)).isEqualTo(rest);
         assertThat(bits(restored.cache())).isEqualTo(bits(session.cache()));
@@ -131,9 +131,9 @@ class SavedSessionTest {
   @Test
   void aSessionMayBeSavedBeforeItsFirstTokenAndAfterAnEdit() {
     Path file = folder.resolve("session");
-    try (Session session = shallow.newSession(options("kivi:2"))) {
+    try (ModelSession session = shallow.newSession(options("kivi:2"))) {
       session.save(file);
-      try (Session restored = other.restore(file)) {
+      try (ModelSession restored = other.restore(file)) {
         assertThat(restored.length()).isZero();
         assertThat(generate(restored, new int[] {1, 400}, 3))
             .isEqualTo(generate(session, new int[] {1, 400}, 3));
@@ -144,19 +144,19 @@ class SavedSessionTest {
   @Test
   void memoryIsAllocatedFromTheModelsPoolAndReleased() {
     Path file = folder.resolve("session");
-    try (Session session = shallow.newSession(options("kivi:2"))) {
+    try (ModelSession session = shallow.newSession(options("kivi:2"))) {
       generate(session, new Random(3).ints(700, 300, 4000).toArray(), 1);
       session.save(file);
     }
     long before = other.cacheMemory().usedBytes();
-    try (Session restored = other.restore(file)) {
+    try (ModelSession restored = other.restore(file)) {
       assertThat(other.cacheMemory().usedBytes())
           .isGreaterThanOrEqualTo(before + restored.cache().bytes().total());
     }
     assertThat(other.cacheMemory().usedBytes()).isEqualTo(before);
-    try (Model small =
-        Model.load(
-            models.resolve("shallow.gguf"), LoadOptions.defaults().withCacheBytes(125_000))) {
+    try (LoadedModel small =
+        LoadedModel.load(
+            models.resolve("shallow.gguf"), EngineOptions.defaults().withCacheBytes(125_000))) {
       assertThatThrownBy(() -> small.restore(file))
           .isInstanceOf(CacheFullException.class)
           .hasMessageContaining("a stored sequence of 700 tokens cannot be held");
@@ -167,12 +167,12 @@ class SavedSessionTest {
   @Test
   void aFileOfAnotherProfileOrModelIsRefusedByWhatDiffers() throws IOException {
     Path file = folder.resolve("session");
-    try (Session session = MODEL.newSession(options("mead:2"))) {
+    try (ModelSession session = MODEL.newSession(options("mead:2"))) {
       generate(session, new int[] {1, 400}, 3);
       session.save(file);
     }
     Profile changed = MODEL.profile().orElseThrow().withNote("mead:tokens/made", "otherwise");
-    try (Model other = Model.bundled(LoadOptions.defaults().withProfile(changed))) {
+    try (LoadedModel other = LoadedModel.bundled(EngineOptions.defaults().withProfile(changed))) {
       assertThatThrownBy(() -> other.restore(file))
           .isInstanceOf(InvalidInputException.class)
           .hasMessageStartingWith(file + ": was stored with another part of a profile, ");
@@ -202,7 +202,7 @@ class SavedSessionTest {
 
   private void assertRefused(Identity identity, String what) {
     Path file = folder.resolve("session");
-    try (Session session = shallow.newSession(options("kivi:2"))) {
+    try (ModelSession session = shallow.newSession(options("kivi:2"))) {
       generate(session, new int[] {1, 400}, 1);
       CacheSnapshot snapshot = session.cache().snapshot();
       int[] tokens = {1, 400};
@@ -257,9 +257,9 @@ class SavedSessionTest {
     CacheSpec cache = CacheSpec.parse(spec);
     Profile used = MODEL.profile().orElseThrow().only(cache.config().profileParts());
     int[] prompt = new Random(5).ints(170, 300, 4000).toArray();
-    try (Model other = Model.bundled(LoadOptions.defaults().withProfile(used));
-        Session session = MODEL.newSession(options(spec));
-        Session withLess = other.newSession(options(spec))) {
+    try (LoadedModel other = LoadedModel.bundled(EngineOptions.defaults().withProfile(used));
+        ModelSession session = MODEL.newSession(options(spec));
+        ModelSession withLess = other.newSession(options(spec))) {
       generate(session, prompt, 1);
       generate(withLess, prompt, 1);
       assertThat(bits(withLess.cache())).isEqualTo(bits(session.cache()));
@@ -270,7 +270,7 @@ class SavedSessionTest {
   @Test
   void aFileSaysWhatItHolds() {
     Path file = folder.resolve("session");
-    try (Session session = shallow.newSession(options("kivi:2"))) {
+    try (ModelSession session = shallow.newSession(options("kivi:2"))) {
       generate(session, new Random(3).ints(600, 300, 4000).toArray(), 1);
       session.save(file);
     }

@@ -2,18 +2,18 @@ package dev.kvasir.mini;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
 import dev.kvasir.GenerationListener;
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
-import dev.kvasir.Session;
+import dev.kvasir.SamplingOptions;
 import dev.kvasir.SessionOptions;
+import dev.kvasir.TokenLogprob;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.kernel.ScalarKernels;
-import dev.kvasir.sampling.SamplingOptions;
-import dev.kvasir.sampling.TokenLogprob;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -31,13 +31,13 @@ class SecondTurnTest {
   private static final int STEP = 256;
 
   @TempDir private Path folder;
-  private Model model;
+  private LoadedModel model;
 
   private void open(String spec) {
     model =
         ShallowModel.serves(spec)
-            ? Model.load(ShallowModel.write(folder.resolve("shallow.gguf")))
-            : Model.bundled();
+            ? LoadedModel.load(ShallowModel.write(folder.resolve("shallow.gguf")))
+            : LoadedModel.bundled();
   }
 
   @AfterEach
@@ -48,7 +48,7 @@ class SecondTurnTest {
   /** The generated tokens and hashes of the cached vectors. */
   private record Answer(int[] tokens, List<Integer> vectorHashes) {}
 
-  private static Answer answer(Session session, int[] prompt, int maxTokens) {
+  private static Answer answer(ModelSession session, int[] prompt, int maxTokens) {
     List<Integer> tokens = new ArrayList<>();
     GenerationListener listener =
         new GenerationListener() {
@@ -56,13 +56,13 @@ class SecondTurnTest {
           public void text(String piece) {}
 
           @Override
-          public void likelihood(TokenLogprob token) {
+          public void logprob(TokenLogprob token) {
             tokens.add(token.token());
           }
         };
-    GenerateOptions options =
-        new GenerateOptions(maxTokens, SamplingOptions.defaults().withSeed(5))
-            .withTopLikelihoods(0);
+    GenerationSettings options =
+        new GenerationSettings(maxTokens, SamplingOptions.builder().seed(5).build())
+            .withTopLogprobs(0);
     Generation made = session.generate(prompt, options, listener);
     assertThat(made.generatedTokens()).isPositive();
     return new Answer(
@@ -86,7 +86,7 @@ class SecondTurnTest {
   }
 
   private static SessionOptions options(String spec) {
-    return SessionOptions.defaults().withCache(CacheSpec.parse(spec));
+    return SessionOptions.builder().cache(CacheSpec.parse(spec)).build();
   }
 
   private static int[] text(Random random, int length) {
@@ -99,11 +99,11 @@ class SecondTurnTest {
 
   private void checkIsAsRead(SessionOptions options, int[] text, int cachedTokens) {
     Answer shared;
-    try (Session session = model.newSession(options, text, "somebody")) {
+    try (ModelSession session = model.newSession(options, text, "somebody")) {
       assertThat(session.cachedTokens()).isEqualTo(cachedTokens);
       shared = answer(session, new int[0], 40);
     }
-    try (Session session = model.newSession(options)) {
+    try (ModelSession session = model.newSession(options)) {
       Answer alone = answer(session, text, 40);
       assertThat(shared.tokens()).containsExactly(alone.tokens());
       assertThat(shared.vectorHashes()).isEqualTo(alone.vectorHashes());
@@ -126,7 +126,7 @@ class SecondTurnTest {
       int[] prompt = text(random, length);
       Answer first;
       int held;
-      try (Session session = model.newSession(options, prompt, "somebody")) {
+      try (ModelSession session = model.newSession(options, prompt, "somebody")) {
         first = answer(session, new int[0], 40 + random.nextInt(STEP / 2));
         held = session.cachedTokens();
       }
@@ -142,7 +142,7 @@ class SecondTurnTest {
     SessionOptions options = options("kivi:2,window=0");
     int[] prompt = text(random, 2 * STEP + 20);
     Answer first;
-    try (Session session = model.newSession(options, prompt, "somebody")) {
+    try (ModelSession session = model.newSession(options, prompt, "somebody")) {
       first = answer(session, new int[0], 60);
     }
     int[] part = Arrays.copyOf(first.tokens(), 30);
@@ -157,7 +157,7 @@ class SecondTurnTest {
     SessionOptions options = options("kivi:2,window=0");
     int[] prompt = text(random, 2 * STEP - 20);
     Answer first;
-    try (Session session = model.newSession(options, prompt, "somebody")) {
+    try (ModelSession session = model.newSession(options, prompt, "somebody")) {
       first = answer(session, new int[0], 80);
     }
     int[] part = Arrays.copyOf(first.tokens(), 10);
@@ -172,7 +172,7 @@ class SecondTurnTest {
     Random random = new Random(6);
     int[] prompt = text(random, STEP + 50);
     Answer first;
-    try (Session session = model.newSession(options(spec), prompt, "somebody")) {
+    try (ModelSession session = model.newSession(options(spec), prompt, "somebody")) {
       first = answer(session, new int[0], 30);
     }
     checkIsAsRead(options(spec), join(prompt, first.tokens(), text(random, 10)), STEP);
@@ -186,8 +186,9 @@ class SecondTurnTest {
     SessionOptions options = options("fp16");
     int[] prompt = text(new Random(7), 3 * STEP + 100);
     long needed = model.maxCacheBytes(options, prompt.length + 20);
-    try (Model small = Model.load(file, LoadOptions.defaults().withCacheBytes(needed));
-        Session session = small.newSession(options, prompt, "somebody")) {
+    try (LoadedModel small =
+            LoadedModel.load(file, EngineOptions.defaults().withCacheBytes(needed));
+        ModelSession session = small.newSession(options, prompt, "somebody")) {
       assertThat(answer(session, new int[0], 20).tokens()).hasSize(20);
     }
   }

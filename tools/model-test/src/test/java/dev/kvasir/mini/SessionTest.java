@@ -5,19 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.sun.management.ThreadMXBean;
-import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
+import dev.kvasir.Generation.Finish;
 import dev.kvasir.GenerationListener;
-import dev.kvasir.Model;
-import dev.kvasir.Session;
+import dev.kvasir.SamplingOptions;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
-import dev.kvasir.engine.Finish;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.memory.CountedArena;
-import dev.kvasir.sampling.SamplingOptions;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Message;
 import java.lang.management.ManagementFactory;
@@ -36,15 +36,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SessionTest {
   private static final String PROMPT = "Once upon a time there was a little";
   private static final GenerationListener SILENT = piece -> {};
-  private static final GenerateOptions GREEDY = GenerateOptions.greedy();
+  private static final GenerationSettings GREEDY = GenerationSettings.greedy();
   private static final SamplingOptions WARM =
-      SamplingOptions.greedy().withTemperature(1).withTopP(0.9).withSeed(7);
+      SamplingOptions.greedy().toBuilder().temperature(1).topP(0.9).seed(7).build();
 
-  private static Model model;
+  private static LoadedModel model;
 
   @BeforeAll
   static void load() {
-    model = Model.bundled();
+    model = LoadedModel.bundled();
   }
 
   @AfterAll
@@ -55,10 +55,10 @@ class SessionTest {
   @Test
   void tenLinesGenerateText() {
     StringBuilder streamed = new StringBuilder();
-    try (Model ours = Model.bundled();
-        Session session = ours.newSession()) {
+    try (LoadedModel ours = LoadedModel.bundled();
+        ModelSession session = ours.newSession()) {
       Generation generation =
-          session.generate(PROMPT, GenerateOptions.greedy().withMaxTokens(20), streamed::append);
+          session.generate(PROMPT, GenerationSettings.greedy().withMaxTokens(20), streamed::append);
       assertThat(generation.text()).isNotBlank().isEqualTo(streamed.toString());
       assertThat(generation.promptTokens()).isEqualTo(ours.tokenizer().encode(PROMPT).length);
       assertThat(generation.generatedTokens()).isEqualTo(20);
@@ -71,14 +71,15 @@ class SessionTest {
   void theSameSeedGivesTheSameTextAndAnotherOneAnother() {
     String first = text(PROMPT, GREEDY.withMaxTokens(40).withSampling(WARM));
     assertThat(text(PROMPT, GREEDY.withMaxTokens(40).withSampling(WARM))).isEqualTo(first);
-    assertThat(text(PROMPT, GREEDY.withMaxTokens(40).withSampling(WARM.withSeed(8))))
+    assertThat(
+            text(PROMPT, GREEDY.withMaxTokens(40).withSampling(WARM.toBuilder().seed(8).build())))
         .isNotEqualTo(first);
   }
 
   @Test
   void sessionsOnSeveralThreadsGiveTheTextsTheyGiveAlone() {
     List<String> prompts = List.of(PROMPT, "The sea was calm and", "Drill modulo 100:\n12+34=");
-    GenerateOptions options = GREEDY.withMaxTokens(30).withSampling(WARM);
+    GenerationSettings options = GREEDY.withMaxTokens(30).withSampling(WARM);
     List<String> alone = prompts.stream().map(prompt -> text(prompt, options)).toList();
     List<CompletableFuture<String>> together = new ArrayList<>();
     for (String prompt : prompts) {
@@ -151,13 +152,13 @@ class SessionTest {
         List.of(
             Message.system("You are a patient teller of long tales. ".repeat(10)),
             Message.user("Tell me of the sea."));
-    try (Session session = model.newSession();
-        Session fresh = model.newSession()) {
+    try (ModelSession session = model.newSession();
+        ModelSession fresh = model.newSession()) {
       Generation opening = session.chat(first, template, GREEDY.withMaxTokens(24), SILENT);
       List<Message> second = new ArrayList<>(first);
       second.add(new Message("assistant", opening.text().strip()));
       second.add(Message.user("And of the moon?"));
-      GenerateOptions oneToken = GREEDY.withMaxTokens(1);
+      GenerationSettings oneToken = GREEDY.withMaxTokens(1);
       Generation answer = session.chat(second, template, oneToken, SILENT);
       Generation anew = fresh.chat(second, template, oneToken, SILENT);
       assertThat(opening.promptTokens()).isGreaterThan(80);
@@ -171,7 +172,7 @@ class SessionTest {
     }
   }
 
-  private static float[] nextLogits(Session session) {
+  private static float[] nextLogits(ModelSession session) {
     Batch batch = new Batch();
     batch.add(session.cache(), 65, true);
     model.forward(batch);
@@ -189,8 +190,8 @@ class SessionTest {
   @Test
   void aConversationAskedAgainIsAnsweredAgain() {
     List<Message> messages = List.of(Message.user("Tell me of the sea."));
-    try (Session session = model.newSession()) {
-      GenerateOptions options = GREEDY.withMaxTokens(12);
+    try (ModelSession session = model.newSession()) {
+      GenerationSettings options = GREEDY.withMaxTokens(12);
       Generation first = session.chat(messages, ChatTemplate.plain(), options, SILENT);
       Generation again = session.chat(messages, ChatTemplate.plain(), options, SILENT);
       assertThat(again.text()).isEqualTo(first.text());
@@ -200,7 +201,7 @@ class SessionTest {
 
   @Test
   void generationsInTurnAreOneLongGeneration() {
-    try (Session session = model.newSession()) {
+    try (ModelSession session = model.newSession()) {
       StringBuilder parts = new StringBuilder();
       parts.append(session.generate(PROMPT, GREEDY.withMaxTokens(7), SILENT).text());
       parts.append(session.generate("", GREEDY.withMaxTokens(1), SILENT).text());
@@ -211,7 +212,7 @@ class SessionTest {
 
   @Test
   void stoppingWhileTextIsWrittenLosesNothing() {
-    try (Session session = model.newSession()) {
+    try (ModelSession session = model.newSession()) {
       Generation begun = session.generate(PROMPT, GREEDY.withMaxTokens(30), stopAfterPieces(5));
       assertThat(begun.finish()).isEqualTo(Finish.STOPPED);
       assertThat(begun.generatedTokens()).isBetween(1, 29);
@@ -225,9 +226,9 @@ class SessionTest {
   void stoppingWhileThePromptIsReadLosesNothing() {
     int[] prompt = model.tokenizer().encode((PROMPT + " house. ").repeat(60));
     assertThat(prompt.length).isGreaterThan(512);
-    GenerateOptions options = GREEDY.withMaxTokens(10);
-    try (Session session = model.newSession();
-        Session whole = model.newSession()) {
+    GenerationSettings options = GREEDY.withMaxTokens(10);
+    try (ModelSession session = model.newSession();
+        ModelSession whole = model.newSession()) {
       Generation stopped = session.generate(prompt, options, stopAfterPromptSteps(1));
       assertThat(stopped.finish()).isEqualTo(Finish.STOPPED);
       assertThat(stopped.generatedTokens()).isZero();
@@ -241,7 +242,7 @@ class SessionTest {
 
   @Test
   void stoppingBeforeTheNextPromptKeepsTheLastToken() {
-    try (Session session = model.newSession()) {
+    try (ModelSession session = model.newSession()) {
       String begun = session.generate(PROMPT, GREEDY.withMaxTokens(10), SILENT).text();
       session.generate("", GREEDY, stopAfterPromptSteps(0));
       String ended = session.generate("", GREEDY.withMaxTokens(10), SILENT).text();
@@ -286,7 +287,7 @@ class SessionTest {
 
   @Test
   void aListenerThatFailsLeavesTheSessionAsItWas() {
-    try (Session session = model.newSession()) {
+    try (ModelSession session = model.newSession()) {
       GenerationListener failing =
           piece -> {
             throw new UnsupportedOperationException("no room on the screen");
@@ -303,7 +304,8 @@ class SessionTest {
 
   @Test
   void aPromptThatIsTooLongIsRefusedAndChangesNothing() {
-    try (Session session = model.newSession(SessionOptions.defaults().withContextLimit(20))) {
+    try (ModelSession session =
+        model.newSession(SessionOptions.builder().contextLimit(20).build())) {
       int[] tooMany = new int[20];
       assertThatThrownBy(() -> session.generate(tooMany, GREEDY, SILENT))
           .isInstanceOf(InvalidInputException.class)
@@ -326,7 +328,8 @@ class SessionTest {
 
   @Test
   void aFullContextEndsTheGeneration() {
-    try (Session session = model.newSession(SessionOptions.defaults().withContextLimit(20))) {
+    try (ModelSession session =
+        model.newSession(SessionOptions.builder().contextLimit(20).build())) {
       Generation generation = session.generate(PROMPT, GREEDY, SILENT);
       assertThat(generation.finish()).isEqualTo(Finish.CONTEXT_FULL);
       assertThat(session.length()).isEqualTo(20);
@@ -337,7 +340,7 @@ class SessionTest {
 
   @Test
   void anEmptyPromptWithNothingBeforeItIsRefused() {
-    try (Session session = model.newSession()) {
+    try (ModelSession session = model.newSession()) {
       assertThatThrownBy(() -> session.generate(new int[0], GREEDY, SILENT))
           .isInstanceOf(InvalidInputException.class)
           .hasMessage("the prompt is empty; at least one token is needed");
@@ -346,7 +349,7 @@ class SessionTest {
 
   @Test
   void aTokenThatTheModelDoesNotHaveIsRefusedAndChangesNothing() {
-    try (Session session = model.newSession()) {
+    try (ModelSession session = model.newSession()) {
       int vocabulary = model.config().vocabulary();
       for (int bad : new int[] {-1, vocabulary}) {
         assertThatThrownBy(() -> session.generate(new int[] {5, bad}, GREEDY, SILENT))
@@ -361,7 +364,7 @@ class SessionTest {
 
   @Test
   void aSessionThatWasResetStartsOver() {
-    try (Session session = model.newSession()) {
+    try (ModelSession session = model.newSession()) {
       String first = session.generate(PROMPT, GREEDY.withMaxTokens(10), SILENT).text();
       session.reset();
       assertThat(session.length()).isZero();
@@ -373,7 +376,7 @@ class SessionTest {
 
   @Test
   void useOfAClosedSessionIsReported() {
-    Session session = model.newSession();
+    ModelSession session = model.newSession();
     session.close();
     session.close();
     List<Message> messages = List.of(Message.user("Hello"));
@@ -392,8 +395,8 @@ class SessionTest {
   @Test
   void useOfAClosedModelIsReportedAndItsSessionsStillClose() {
     long before = CountedArena.liveBytes();
-    Model ours = Model.bundled();
-    Session session = ours.newSession();
+    LoadedModel ours = LoadedModel.bundled();
+    ModelSession session = ours.newSession();
     session.generate(PROMPT, GREEDY.withMaxTokens(2), SILENT);
     ours.close();
     ours.close();
@@ -417,8 +420,8 @@ class SessionTest {
   void closingFreesAll() {
     long bytes = CountedArena.liveBytes();
     long arenas = CountedArena.liveArenas();
-    try (Model ours = Model.bundled();
-        Session session = ours.newSession()) {
+    try (LoadedModel ours = LoadedModel.bundled();
+        ModelSession session = ours.newSession()) {
       session.generate(PROMPT, GREEDY.withMaxTokens(5), SILENT);
       assertThat(CountedArena.liveBytes() - bytes).isGreaterThan(session.cache().bytes().total());
     }
@@ -428,7 +431,7 @@ class SessionTest {
 
   @Test
   void aSecondThreadInASessionIsRefused() throws InterruptedException {
-    try (Session session = model.newSession()) {
+    try (ModelSession session = model.newSession()) {
       List<Throwable> thrown = new ArrayList<>();
       AtomicReference<Thread> intruder = new AtomicReference<>();
       GenerationListener listener =
@@ -476,18 +479,18 @@ class SessionTest {
   @Test
   void aTokenCostsLittleMoreWithAQuantizedContext() {
     CacheSpec quantized = CacheSpec.parse("kivi:2,window=0");
-    long perToken = heapPerToken(SessionOptions.defaults().withCache(quantized), 2000);
+    long perToken = heapPerToken(SessionOptions.builder().cache(quantized).build(), 2000);
     assertThat(perToken).isLessThanOrEqualTo(2000);
   }
 
   /** Returns the result of the best round; stops once it is within the bound. */
   private static long heapPerToken(SessionOptions sessionOptions, long bound) {
-    SamplingOptions sampling = WARM.withTopK(40).withRepetitionPenalty(1.1);
-    GenerateOptions options = GREEDY.withMaxTokens(220).withSampling(sampling);
+    SamplingOptions sampling = WARM.toBuilder().topK(40).repetitionPenalty(1.1).build();
+    GenerationSettings options = GREEDY.withMaxTokens(220).withSampling(sampling);
     long perToken = Long.MAX_VALUE;
     // Code that is not compiled yet allocates boxes. Tokens are fast, and compilers take seconds.
     for (int round = 0; round < 60 && perToken > bound; round++) {
-      try (Session session = model.newSession(sessionOptions)) {
+      try (ModelSession session = model.newSession(sessionOptions)) {
         HeapMeter meter = new HeapMeter();
         session.generate(PROMPT, options, meter);
         perToken = Math.min(perToken, meter.bytesPerToken());
@@ -524,8 +527,8 @@ class SessionTest {
     }
   }
 
-  private static String text(String prompt, GenerateOptions options) {
-    try (Session session = model.newSession()) {
+  private static String text(String prompt, GenerationSettings options) {
+    try (ModelSession session = model.newSession()) {
       return session.generate(prompt, options, SILENT).text();
     }
   }

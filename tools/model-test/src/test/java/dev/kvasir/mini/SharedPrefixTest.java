@@ -2,16 +2,16 @@ package dev.kvasir.mini;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
-import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -30,16 +30,16 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class SharedPrefixTest {
   private static final int STEP = 256;
-  private static final GenerateOptions GREEDY = GenerateOptions.greedy().withMaxTokens(8);
+  private static final GenerationSettings GREEDY = GenerationSettings.greedy().withMaxTokens(8);
 
   @TempDir private Path folder;
-  private Model model;
+  private LoadedModel model;
 
   private void open(String spec) {
     model =
         ShallowModel.serves(spec)
-            ? Model.load(ShallowModel.write(folder.resolve("shallow.gguf")))
-            : Model.bundled();
+            ? LoadedModel.load(ShallowModel.write(folder.resolve("shallow.gguf")))
+            : LoadedModel.bundled();
   }
 
   @AfterEach
@@ -50,7 +50,7 @@ class SharedPrefixTest {
   /** The generated text and hashes of the cached vectors. */
   private record Outcome(String text, List<Integer> vectorHashes) {}
 
-  private static Outcome outcome(Session session) {
+  private static Outcome outcome(ModelSession session) {
     Generation generation = session.generate(new int[0], GREEDY, piece -> {});
     return new Outcome(generation.text(), vectorHashes(session.cache()));
   }
@@ -71,21 +71,21 @@ class SharedPrefixTest {
   }
 
   private Outcome shared(SessionOptions options, int[] text, int expected) {
-    try (Session session = model.newSession(options, text, "somebody")) {
+    try (ModelSession session = model.newSession(options, text, "somebody")) {
       assertThat(session.cachedTokens()).isEqualTo(expected);
       return outcome(session);
     }
   }
 
   private Outcome alone(SessionOptions options, int[] text) {
-    try (Session session = model.newSession(options)) {
+    try (ModelSession session = model.newSession(options)) {
       Generation generation = session.generate(text, GREEDY, piece -> {});
       return new Outcome(generation.text(), vectorHashes(session.cache()));
     }
   }
 
   private static SessionOptions options(String spec) {
-    return SessionOptions.defaults().withCache(CacheSpec.parse(spec));
+    return SessionOptions.builder().cache(CacheSpec.parse(spec)).build();
   }
 
   private static int[] text(Random random, int length) {
@@ -148,7 +148,7 @@ class SharedPrefixTest {
     int[] text = text(random, 600);
     shared(options("kivi:2"), text, 0);
     shared(options("kivi:4"), text, 0);
-    shared(options("kivi:2").withContextLimit(4096), text, 0);
+    shared(options("kivi:2").toBuilder().contextLimit(4096).build(), text, 0);
     int[] other = text.clone();
     other[3]++;
     shared(options("kivi:2"), other, 0);
@@ -182,10 +182,11 @@ class SharedPrefixTest {
     open("fp16");
     Random random = new Random(10);
     Path file = folder.resolve("shallow.gguf");
-    try (Model small = Model.load(file, LoadOptions.defaults().withCacheBytes(3 << 20))) {
+    try (LoadedModel small =
+        LoadedModel.load(file, EngineOptions.defaults().withCacheBytes(3 << 20))) {
       int[] oldest = text(random, 600);
       for (int i = 0; i < 6; i++) {
-        try (Session session =
+        try (ModelSession session =
             small.newSession(options("fp16"), i == 0 ? oldest : text(random, 600), "a")) {
           session.generate(new int[0], GREEDY, piece -> {});
         }
@@ -194,7 +195,7 @@ class SharedPrefixTest {
       assertThat(counts.evictions()).isPositive();
       assertThat(counts.queries()).isEqualTo(6);
       assertThat(small.cacheMemory().usedBytes()).isLessThanOrEqualTo(small.cacheMemory().limit());
-      try (Session session = small.newSession(options("fp16"), oldest, "a")) {
+      try (ModelSession session = small.newSession(options("fp16"), oldest, "a")) {
         assertThat(session.cachedTokens()).isZero();
       }
     }

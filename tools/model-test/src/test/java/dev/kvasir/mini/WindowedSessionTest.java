@@ -2,14 +2,14 @@ package dev.kvasir.mini;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
-import dev.kvasir.Model;
-import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSnapshot;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Message;
 import java.nio.file.Path;
@@ -31,11 +31,11 @@ class WindowedSessionTest {
   private static final String HOLDS_ALL = "pmkvq:2,budget=512KiB";
 
   @TempDir private Path folder;
-  private Model model;
+  private LoadedModel model;
 
   @BeforeEach
   void load() {
-    model = Model.load(ShallowModel.writeWindowed(folder.resolve("windowed.gguf"), WINDOW));
+    model = LoadedModel.load(ShallowModel.writeWindowed(folder.resolve("windowed.gguf"), WINDOW));
   }
 
   @AfterEach
@@ -44,15 +44,15 @@ class WindowedSessionTest {
   }
 
   private static SessionOptions options(String spec) {
-    return SessionOptions.defaults().withCache(CacheSpec.parse(spec));
+    return SessionOptions.builder().cache(CacheSpec.parse(spec)).build();
   }
 
   private static int[] text(long seed, int length) {
     return new Random(seed).ints(length, 300, 4000).toArray();
   }
 
-  private static Generation generate(Session session, int[] prompt, int tokens) {
-    return session.generate(prompt, GenerateOptions.greedy().withMaxTokens(tokens), piece -> {});
+  private static Generation generate(ModelSession session, int[] prompt, int tokens) {
+    return session.generate(prompt, GenerationSettings.greedy().withMaxTokens(tokens), piece -> {});
   }
 
   private static List<Integer> bits(KvCache cache) {
@@ -69,7 +69,7 @@ class WindowedSessionTest {
   @ValueSource(strings = {"fp16", "kivi:2,window=0"})
   void aSessionNeverTakesMoreThanItIsAdmittedWith(String spec) {
     long most = model.maxCacheBytes(options(spec), 1100);
-    try (Session session = model.newSession(options(spec))) {
+    try (ModelSession session = model.newSession(options(spec))) {
       generate(session, text(1, 1000), 99);
       assertThat(session.cache().firstRetained(0)).isBetween(640, 1100 - WINDOW);
       assertThat(model.cacheMemory().peakBytes()).isLessThanOrEqualTo(most);
@@ -87,8 +87,8 @@ class WindowedSessionTest {
     String story = "The little dog went to the river. ".repeat(60);
     List<Message> early = List.of(Message.user(story), Message.user("And then?"));
     List<Message> other = List.of(Message.user(story.substring(0, 900)), Message.user("Why?"));
-    GenerateOptions options = GenerateOptions.greedy().withMaxTokens(40);
-    try (Session session = model.newSession(options(spec))) {
+    GenerationSettings options = GenerationSettings.greedy().withMaxTokens(40);
+    try (ModelSession session = model.newSession(options(spec))) {
       Generation first = session.chat(early, ChatTemplate.plain(), options, piece -> {});
       int read = first.promptTokens();
       assertThat(read).isGreaterThan(400);
@@ -98,7 +98,7 @@ class WindowedSessionTest {
       boolean holdsAll = spec.equals(HOLDS_ALL);
       assertThat(cut.promptTokens() < session.length() - 41).isEqualTo(holdsAll);
       if (!holdsAll) {
-        try (Session fresh = model.newSession(options(spec))) {
+        try (ModelSession fresh = model.newSession(options(spec))) {
           Generation alone = fresh.chat(other, ChatTemplate.plain(), options, piece -> {});
           assertThat(cut.text()).isEqualTo(alone.text());
           assertThat(bits(session.cache())).isEqualTo(bits(fresh.cache()));
@@ -111,10 +111,10 @@ class WindowedSessionTest {
   @ValueSource(strings = {"kivi:2,window=0,sinks=5", "zipcache:2", "patternkv:2"})
   void aSavedSessionGoesOnWithTheBitsThatItWouldHaveHad(String spec) {
     Path file = folder.resolve("a.session");
-    try (Session session = model.newSession(options(spec))) {
+    try (ModelSession session = model.newSession(options(spec))) {
       generate(session, text(2, 700), 20);
       session.save(file);
-      try (Session restored = model.restore(file)) {
+      try (ModelSession restored = model.restore(file)) {
         assertThat(bits(restored.cache())).isEqualTo(bits(session.cache()));
         String text = generate(session, new int[0], 150).text();
         assertThat(generate(restored, new int[0], 150).text()).isEqualTo(text);
@@ -137,8 +137,8 @@ class WindowedSessionTest {
     texts.add(Arrays.copyOf(first, 780));
     int cachedTokens = 0;
     for (int[] text : texts) {
-      try (Session shared = model.newSession(options(spec), text, "somebody");
-          Session alone = model.newSession(options(spec))) {
+      try (ModelSession shared = model.newSession(options(spec), text, "somebody");
+          ModelSession alone = model.newSession(options(spec))) {
         cachedTokens += shared.cachedTokens();
         String answer = generate(shared, new int[0], 30).text();
         assertThat(answer).isEqualTo(generate(alone, text, 30).text());
@@ -150,10 +150,10 @@ class WindowedSessionTest {
 
   @Test
   void aSessionIsRequantizedFromItsCache() {
-    try (Session session = model.newSession(options("kivi:4"))) {
+    try (ModelSession session = model.newSession(options("kivi:4"))) {
       generate(session, text(4, 700), 1);
       CacheSpec narrower = CacheSpec.parse("kivi:2,window=0,sinks=5");
-      try (Session quantized = session.convertedTo(narrower)) {
+      try (ModelSession quantized = session.convertedTo(narrower)) {
         assertThat(quantized.cachedTokens()).isEqualTo(700);
         assertThat(quantized.cache().firstRetained(0)).isPositive();
         assertThat(quantized.cache().bytes().total()).isLessThan(session.cache().bytes().total());
@@ -164,9 +164,9 @@ class WindowedSessionTest {
 
   @Test
   void aKindThatLearnsPrefillsTheTextAgain() {
-    try (Session session = model.newSession(options("kivi:4"))) {
+    try (ModelSession session = model.newSession(options("kivi:4"))) {
       generate(session, text(4, 700), 1);
-      try (Session quantized = session.convertedTo(CacheSpec.parse("patternkv:2"))) {
+      try (ModelSession quantized = session.convertedTo(CacheSpec.parse("patternkv:2"))) {
         assertThat(quantized.cachedTokens()).isZero();
         assertThat(generate(quantized, new int[0], 20).promptTokens()).isEqualTo(701);
       }

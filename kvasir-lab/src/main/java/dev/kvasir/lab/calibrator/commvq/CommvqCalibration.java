@@ -1,6 +1,5 @@
 package dev.kvasir.lab.calibrator.commvq;
 
-import dev.kvasir.Model;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.lab.calibrator.CalibrationContext;
@@ -13,6 +12,7 @@ import dev.kvasir.lab.codebook.TextVectors;
 import dev.kvasir.lab.codebook.TrainingSettings;
 import dev.kvasir.lab.codebook.VectorSample;
 import dev.kvasir.profile.Profile;
+import dev.kvasir.runtime.LoadedModel;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -23,7 +23,7 @@ final class CommvqCalibration {
   private final TextVectors.Settings settings;
   private final CalibrationText text;
   private final CalibrationContext context;
-  private final Model model;
+  private final LoadedModel model;
   private final CacheShape shape;
 
   /**

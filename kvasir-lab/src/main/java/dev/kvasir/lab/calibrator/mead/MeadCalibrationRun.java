@@ -1,6 +1,5 @@
 package dev.kvasir.lab.calibrator.mead;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.mead.TableKind;
@@ -15,6 +14,7 @@ import dev.kvasir.lab.mead.MeadTexts;
 import dev.kvasir.lab.mead.MetricJournal;
 import dev.kvasir.lab.report.BitsPlot;
 import dev.kvasir.profile.Profile;
+import dev.kvasir.runtime.LoadedModel;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -32,7 +32,7 @@ final class MeadCalibrationRun {
   private final CalibrationRequest request;
   private final MeadSettings settings;
   private final CalibrationContext context;
-  private final Model model;
+  private final LoadedModel model;
 
   MeadCalibrationRun(
       CalibrationRequest request, MeadSettings settings, CalibrationContext context) {

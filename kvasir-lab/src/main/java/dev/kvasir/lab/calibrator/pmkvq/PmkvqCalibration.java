@@ -1,6 +1,5 @@
 package dev.kvasir.lab.calibrator.pmkvq;
 
-import dev.kvasir.Model;
 import dev.kvasir.codec.pmkvq.KeyScaleAxis;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.allocate.AllocationProfile;
@@ -16,6 +15,7 @@ import dev.kvasir.lab.smooth.FactorSharing;
 import dev.kvasir.lab.smooth.KeySmoothing;
 import dev.kvasir.lab.smooth.SmoothingSettings;
 import dev.kvasir.profile.Profile;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
@@ -72,7 +72,7 @@ final class PmkvqCalibration {
   private final Settings settings;
   private final CalibrationText text;
   private final CalibrationContext context;
-  private final Model model;
+  private final LoadedModel model;
   private final Consumer<Sensitivities> figures;
 
   /**

@@ -1,4 +1,4 @@
-package dev.kvasir.sampling;
+package dev.kvasir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -16,16 +16,17 @@ class SamplingOptionsTest {
   @Test
   void eachWitherChangesItsOwn() {
     SamplingOptions all =
-        OPTIONS
-            .withRepetitionPenalty(1.1)
-            .withPresencePenalty(0.5)
-            .withFrequencyPenalty(-2)
-            .withLogitBias(Map.of(3, 1.5f))
-            .withTemperature(0.7)
-            .withTopK(40)
-            .withTopP(0.9)
-            .withMinP(0.05)
-            .withSeed(9);
+        OPTIONS.toBuilder()
+            .repetitionPenalty(1.1)
+            .presencePenalty(0.5)
+            .frequencyPenalty(-2)
+            .logitBias(Map.of(3, 1.5f))
+            .temperature(0.7)
+            .topK(40)
+            .topP(0.9)
+            .minP(0.05)
+            .seed(9)
+            .build();
     assertThat(all)
         .isEqualTo(new SamplingOptions(1.1, 0.5, -2, Map.of(3, 1.5f), 0.7, 40, 0.9, 0.05, 9));
     assertThat(OPTIONS).isEqualTo(new SamplingOptions(1, 0, 0, Map.of(), 0, 0, 1, 0, 0));
@@ -34,7 +35,7 @@ class SamplingOptionsTest {
   @Test
   void theDefaultsDrawASeedThatCanBeTyped() {
     SamplingOptions usual = SamplingOptions.defaults();
-    assertThat(usual.withSeed(0))
+    assertThat(usual.toBuilder().seed(0).build())
         .isEqualTo(new SamplingOptions(1, 0, 0, Map.of(), 0.9, 0, 1, 0.05, 0));
     Set<Long> seeds =
         Stream.generate(SamplingOptions::defaults)
@@ -48,7 +49,7 @@ class SamplingOptionsTest {
   void aBadTemperatureIsRefused() {
     for (double bad : new double[] {-0.1, 1e6, Double.POSITIVE_INFINITY, Double.NaN}) {
       assertRefused(
-          options -> options.withTemperature(bad),
+          options -> options.toBuilder().temperature(bad).build(),
           "temperature is " + bad + "; expected 0 or more and less than a million");
     }
   }
@@ -57,21 +58,22 @@ class SamplingOptionsTest {
   void aBadRepetitionPenaltyIsRefused() {
     for (double bad : new double[] {0, -1, 1e6, Double.NaN}) {
       assertRefused(
-          options -> options.withRepetitionPenalty(bad),
+          options -> options.toBuilder().repetitionPenalty(bad).build(),
           "repetition penalty is " + bad + "; expected more than 0 and less than a million");
     }
   }
 
   @Test
   void aBadTopKIsRefused() {
-    assertRefused(options -> options.withTopK(-1), "top-k is -1; expected 0 or more");
+    assertRefused(
+        options -> options.toBuilder().topK(-1).build(), "top-k is -1; expected 0 or more");
   }
 
   @Test
   void aBadTopPIsRefused() {
     for (double bad : new double[] {0, -1, 1.01, Double.NaN}) {
       assertRefused(
-          options -> options.withTopP(bad),
+          options -> options.toBuilder().topP(bad).build(),
           "top-p is " + bad + "; expected more than 0 and at most 1");
     }
   }
@@ -79,7 +81,9 @@ class SamplingOptionsTest {
   @Test
   void aBadMinPIsRefused() {
     for (double bad : new double[] {-0.01, 1.01, Double.NaN}) {
-      assertRefused(options -> options.withMinP(bad), "min-p is " + bad + "; expected 0 to 1");
+      assertRefused(
+          options -> options.toBuilder().minP(bad).build(),
+          "min-p is " + bad + "; expected 0 to 1");
     }
   }
 

@@ -1,4 +1,4 @@
-package dev.kvasir.chat;
+package dev.kvasir.spi;
 
 /** An open store of cached prefixes, which outlives the process. */
 public interface PrefixStore extends AutoCloseable {

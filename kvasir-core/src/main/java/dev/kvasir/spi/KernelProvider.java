@@ -1,10 +1,11 @@
-package dev.kvasir.kernel;
+package dev.kvasir.spi;
 
+import dev.kvasir.kernel.Kernels;
 import java.util.Optional;
 
 /**
  * A provider of faster kernels in another module, found through {@link java.util.ServiceLoader}.
- * Its kernels compute the same bits as {@link ScalarKernels}.
+ * Its kernels compute the same bits as {@link dev.kvasir.kernel.ScalarKernels}.
  */
 public interface KernelProvider {
   /** Returns the name that {@code -Dkvasir.kernels=} selects it by. */

@@ -1,14 +1,14 @@
-package dev.kvasir;
+package dev.kvasir.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.DeviceChoice.DeviceType;
+import dev.kvasir.LoadOptions.Device;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.model.DecoderEngine;
-import dev.kvasir.model.EngineProvider;
+import dev.kvasir.spi.EngineProvider;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -54,16 +54,16 @@ class EngineChoiceTest {
     }
   }
 
-  private DecoderEngine loaded(DeviceType place, Optional<EngineProvider> device) {
-    LoadOptions options =
-        LoadOptions.defaults().withDevice(new DeviceChoice(place, List.of(CacheSpec.DEFAULT)));
-    return new EngineChoice(options, workers, device).load(Model.openBundled());
+  private DecoderEngine loaded(Device place, Optional<EngineProvider> device) {
+    EngineOptions options =
+        EngineOptions.defaults().withDevice(new DeviceChoice(place, List.of(CacheSpec.DEFAULT)));
+    return new EngineChoice(options, workers, device).load(BundledFiles.open());
   }
 
   @ParameterizedTest
   @EnumSource
   void rejectedModelsRunOnTheCpuWithAReason(Rejecting device) {
-    try (DecoderEngine engine = loaded(DeviceType.AUTO, Optional.of(device))) {
+    try (DecoderEngine engine = loaded(Device.AUTO, Optional.of(device))) {
       assertThat(engine.device()).isEqualTo("the processor: " + device.name());
       assertThat(engine.weightBytes()).isPositive();
     }
@@ -72,14 +72,14 @@ class EngineChoiceTest {
   @ParameterizedTest
   @EnumSource
   void explicitDeviceRequestsFail(Rejecting device) {
-    assertThatThrownBy(() -> loaded(DeviceType.CUDA, Optional.of(device)))
+    assertThatThrownBy(() -> loaded(Device.CUDA, Optional.of(device)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(device.name());
   }
 
   @Test
   void missingDevicesAreNotReported() {
-    try (DecoderEngine engine = loaded(DeviceType.AUTO, Optional.empty())) {
+    try (DecoderEngine engine = loaded(Device.AUTO, Optional.empty())) {
       assertThat(engine.device()).isEqualTo("the processor");
     }
   }

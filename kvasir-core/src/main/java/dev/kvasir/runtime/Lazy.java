@@ -1,4 +1,4 @@
-package dev.kvasir;
+package dev.kvasir.runtime;
 
 import java.util.function.Supplier;
 

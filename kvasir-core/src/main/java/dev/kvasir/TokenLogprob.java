@@ -1,6 +1,7 @@
-package dev.kvasir.sampling;
+package dev.kvasir;
 
 import java.util.List;
+import java.util.OptionalInt;
 
 /**
  * The logprob of a sampled token in the model's own distribution, before penalties, bias,
@@ -14,6 +15,15 @@ public record TokenLogprob(int token, double logprob, List<Alternative> top) {
 
   public TokenLogprob {
     top = List.copyOf(top);
+  }
+
+  /** Rejects a number of alternatives that is not possible. */
+  static void checkTop(OptionalInt topLogprobs) {
+    int top = topLogprobs.orElse(0);
+    if (top < 0 || top > MAX_ALTERNATIVES) {
+      throw new IllegalArgumentException(
+          "topLogprobs is %d; expected 0 to %d".formatted(top, MAX_ALTERNATIVES));
+    }
   }
 
   /** An alternative token. */

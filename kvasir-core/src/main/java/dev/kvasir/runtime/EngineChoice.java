@@ -1,14 +1,14 @@
-package dev.kvasir;
+package dev.kvasir.runtime;
 
-import dev.kvasir.DeviceChoice.DeviceType;
+import dev.kvasir.LoadOptions.Device;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.DecoderEngine;
-import dev.kvasir.model.EngineProvider;
 import dev.kvasir.model.HostEngine;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.spi.EngineProvider;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
@@ -16,15 +16,15 @@ import java.util.ServiceLoader;
 
 /** Loads a model's weights on the chosen device. */
 final class EngineChoice {
-  private final LoadOptions options;
+  private final EngineOptions options;
   private final WorkerPool workers;
   private final Optional<EngineProvider> provider;
 
-  EngineChoice(LoadOptions options, WorkerPool workers) {
+  EngineChoice(EngineOptions options, WorkerPool workers) {
     this(options, workers, provider());
   }
 
-  EngineChoice(LoadOptions options, WorkerPool workers, Optional<EngineProvider> provider) {
+  EngineChoice(EngineOptions options, WorkerPool workers, Optional<EngineProvider> provider) {
     this.options = options;
     this.workers = workers;
     this.provider = provider;
@@ -43,7 +43,7 @@ final class EngineChoice {
   }
 
   DecoderEngine load(Path folder) {
-    if (options.device().type() == DeviceType.CUDA) {
+    if (options.device().type() == Device.CUDA) {
       throw new InvalidInputException(
           "%s: is a folder of Hugging Face; a device loads GGUF files".formatted(folder));
     }
@@ -108,7 +108,7 @@ final class EngineChoice {
   private static Optional<EngineProvider> provider() {
     return ServiceLoader.load(EngineProvider.class).stream()
         .map(ServiceLoader.Provider::get)
-        .filter(each -> each.device().equals(DeviceType.CUDA.name().toLowerCase(Locale.ROOT)))
+        .filter(each -> each.device().equals(Device.CUDA.name().toLowerCase(Locale.ROOT)))
         .findFirst();
   }
 

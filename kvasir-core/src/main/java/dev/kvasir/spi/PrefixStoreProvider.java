@@ -1,8 +1,8 @@
-package dev.kvasir.chat;
+package dev.kvasir.spi;
 
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.function.Consumer;
@@ -23,7 +23,7 @@ public interface PrefixStoreProvider {
    * @throws InvalidInputException if a store cannot be written to
    */
   PrefixStore open(
-      Model model,
+      LoadedModel model,
       List<String> addresses,
       List<CacheSpec> cacheSpecs,
       int contextLimit,

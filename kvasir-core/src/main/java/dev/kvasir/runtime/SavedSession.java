@@ -1,5 +1,7 @@
-package dev.kvasir;
+package dev.kvasir.runtime;
 
+import dev.kvasir.SessionOptions;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.CacheContents;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSnapshot;
@@ -19,7 +21,7 @@ final class SavedSession {
   private SavedSession() {}
 
   static void save(
-      Model model, SessionOptions options, int[] tokens, CacheContents cache, Path file) {
+      LoadedModel model, SessionOptions options, int[] tokens, CacheContents cache, Path file) {
     Identity identity = model.identity(options);
     cache.pin();
     try {
@@ -45,7 +47,7 @@ final class SavedSession {
     }
   }
 
-  static Session restore(Model model, Path path) {
+  static ModelSession restore(LoadedModel model, Path path) {
     try (SessionFile file = SessionFile.open(path)) {
       StoredSequence stored = file.sequence();
       SessionOptions options = options(stored);
@@ -55,7 +57,7 @@ final class SavedSession {
       }
       model.checkIds(stored.tokens());
       KvCache cache = model.restoreCache(options, file.cache());
-      return Session.open(model, options, stored.tokens(), cache);
+      return ModelSession.open(model, options, stored.tokens(), cache);
     } catch (CacheFullException e) {
       throw e; // not caused by the file
     } catch (InvalidInputException e) {

@@ -1,7 +1,10 @@
-package dev.kvasir.model;
+package dev.kvasir.spi;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.format.GgufFile;
+import dev.kvasir.model.DecoderEngine;
+import dev.kvasir.model.LoadProgress;
+import dev.kvasir.model.ModelConfig;
 import java.util.List;
 import java.util.Optional;
 

@@ -1,12 +1,17 @@
-package dev.kvasir.codec;
+package dev.kvasir.spi;
 
+import dev.kvasir.codec.Calibration;
+import dev.kvasir.codec.MethodExample;
+import dev.kvasir.codec.MethodFamily;
+import dev.kvasir.codec.QuantizationConfig;
+import dev.kvasir.codec.SpecText;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * A method to store keys and values, as listed by {@link MethodRegistry}. Everything else about a
- * method is in its package: configuration, profile part, codec, pages and reader. An implementation
- * has a public constructor without parameters.
+ * A method to store keys and values, as listed by {@link dev.kvasir.codec.MethodRegistry}.
+ * Everything else about a method is in its package: configuration, profile part, codec, pages and
+ * reader. An implementation has a public constructor without parameters.
  */
 public interface QuantizationMethod {
   /** Returns the names that a spec may start with. Most methods have one. */

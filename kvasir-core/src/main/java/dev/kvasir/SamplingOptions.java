@@ -1,4 +1,4 @@
-package dev.kvasir.sampling;
+package dev.kvasir;
 
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
@@ -88,10 +88,7 @@ public record SamplingOptions(
 
   /** Returns a temperature and min-p that read well, with a new random seed for each call. */
   public static SamplingOptions defaults() {
-    return greedy()
-        .withTemperature(DEFAULT_TEMPERATURE)
-        .withMinP(DEFAULT_MIN_P)
-        .withSeed(ThreadLocalRandom.current().nextLong(SEED_BOUND));
+    return builder().build();
   }
 
   /** Returns options that always take the most likely token. */
@@ -99,96 +96,99 @@ public record SamplingOptions(
     return new SamplingOptions(1, 0, 0, Map.of(), 0, 0, 1, 0, 0);
   }
 
-  public SamplingOptions withRepetitionPenalty(double value) {
-    return new SamplingOptions(
-        value, presencePenalty, frequencyPenalty, logitBias, temperature, topK, topP, minP, seed);
+  /** Returns a builder that starts from {@link #defaults}. */
+  public static Builder builder() {
+    return greedy().toBuilder()
+        .temperature(DEFAULT_TEMPERATURE)
+        .minP(DEFAULT_MIN_P)
+        .seed(ThreadLocalRandom.current().nextLong(SEED_BOUND));
   }
 
-  public SamplingOptions withPresencePenalty(double value) {
-    return new SamplingOptions(
-        repetitionPenalty, value, frequencyPenalty, logitBias, temperature, topK, topP, minP, seed);
+  /** Returns a builder with these options. */
+  public Builder toBuilder() {
+    return new Builder(this);
   }
 
-  public SamplingOptions withFrequencyPenalty(double value) {
-    return new SamplingOptions(
-        repetitionPenalty, presencePenalty, value, logitBias, temperature, topK, topP, minP, seed);
-  }
+  /** Builds {@link SamplingOptions}. */
+  public static final class Builder {
+    private double repetitionPenalty;
+    private double presencePenalty;
+    private double frequencyPenalty;
+    private Map<Integer, Float> logitBias;
+    private double temperature;
+    private int topK;
+    private double topP;
+    private double minP;
+    private long seed;
 
-  public SamplingOptions withLogitBias(Map<Integer, Float> value) {
-    return new SamplingOptions(
-        repetitionPenalty,
-        presencePenalty,
-        frequencyPenalty,
-        value,
-        temperature,
-        topK,
-        topP,
-        minP,
-        seed);
-  }
+    private Builder(SamplingOptions options) {
+      repetitionPenalty = options.repetitionPenalty;
+      presencePenalty = options.presencePenalty;
+      frequencyPenalty = options.frequencyPenalty;
+      logitBias = options.logitBias;
+      temperature = options.temperature;
+      topK = options.topK;
+      topP = options.topP;
+      minP = options.minP;
+      seed = options.seed;
+    }
 
-  public SamplingOptions withTemperature(double value) {
-    return new SamplingOptions(
-        repetitionPenalty,
-        presencePenalty,
-        frequencyPenalty,
-        logitBias,
-        value,
-        topK,
-        topP,
-        minP,
-        seed);
-  }
+    public Builder repetitionPenalty(double value) {
+      repetitionPenalty = value;
+      return this;
+    }
 
-  public SamplingOptions withTopK(int value) {
-    return new SamplingOptions(
-        repetitionPenalty,
-        presencePenalty,
-        frequencyPenalty,
-        logitBias,
-        temperature,
-        value,
-        topP,
-        minP,
-        seed);
-  }
+    public Builder presencePenalty(double value) {
+      presencePenalty = value;
+      return this;
+    }
 
-  public SamplingOptions withTopP(double value) {
-    return new SamplingOptions(
-        repetitionPenalty,
-        presencePenalty,
-        frequencyPenalty,
-        logitBias,
-        temperature,
-        topK,
-        value,
-        minP,
-        seed);
-  }
+    public Builder frequencyPenalty(double value) {
+      frequencyPenalty = value;
+      return this;
+    }
 
-  public SamplingOptions withMinP(double value) {
-    return new SamplingOptions(
-        repetitionPenalty,
-        presencePenalty,
-        frequencyPenalty,
-        logitBias,
-        temperature,
-        topK,
-        topP,
-        value,
-        seed);
-  }
+    public Builder logitBias(Map<Integer, Float> value) {
+      logitBias = value;
+      return this;
+    }
 
-  public SamplingOptions withSeed(long value) {
-    return new SamplingOptions(
-        repetitionPenalty,
-        presencePenalty,
-        frequencyPenalty,
-        logitBias,
-        temperature,
-        topK,
-        topP,
-        minP,
-        value);
+    public Builder temperature(double value) {
+      temperature = value;
+      return this;
+    }
+
+    public Builder topK(int value) {
+      topK = value;
+      return this;
+    }
+
+    public Builder topP(double value) {
+      topP = value;
+      return this;
+    }
+
+    public Builder minP(double value) {
+      minP = value;
+      return this;
+    }
+
+    public Builder seed(long value) {
+      seed = value;
+      return this;
+    }
+
+    public SamplingOptions build() {
+      return new SamplingOptions(
+          repetitionPenalty,
+          presencePenalty,
+          frequencyPenalty,
+          logitBias,
+          temperature,
+          topK,
+          topP,
+          minP,
+          seed);
+    }
   }
 }
