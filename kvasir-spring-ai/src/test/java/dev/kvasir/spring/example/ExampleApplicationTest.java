@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.spring.KvasirChatOptions;
 import dev.kvasir.spring.KvasirSpringChatModel;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -48,15 +46,6 @@ class ExampleApplicationTest {
   @AfterAll
   static void stop() {
     context.close();
-  }
-
-  @Test
-  void theReadmeShowsIt() throws IOException {
-    String source =
-        Files.readString(
-            Path.of("src/test/java/dev/kvasir/spring/example/ExampleApplication.java"));
-    assertThat(Files.readString(Path.of("../README.md")))
-        .contains("```java\n" + source.substring(source.indexOf("import ")) + "```");
   }
 
   @Test

@@ -15,12 +15,6 @@ import dev.kvasir.Tool;
 import dev.kvasir.ToolCall;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -238,19 +232,5 @@ class ChatModelTest {
     assertThatThrownBy(() -> asked.chat(request))
         .isInstanceOfSatisfying(
             KvasirException.class, e -> assertThat(e.reason()).isEqualTo(reason));
-  }
-
-  @Test
-  void theExampleOfTheDocumentationRuns() throws IOException {
-    String source = Files.readString(Path.of("src/test/java/dev/kvasir/mini/ChatExample.java"));
-    String body =
-        source
-            .substring(source.indexOf("    // A whole answer"), source.indexOf("  }\n}"))
-            .stripTrailing()
-            .stripIndent();
-    assertThat(Files.readString(Path.of("../../docs/frameworks.md"))).contains(body);
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    ChatExample.run(chatModel, new PrintStream(bytes, true, StandardCharsets.UTF_8));
-    assertThat(bytes.toString(StandardCharsets.UTF_8)).containsPattern("\\p{L}+");
   }
 }

@@ -1,4 +1,4 @@
-package dev.kvasir.langchain4j.example;
+package dev.kvasir.examples.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,16 +11,16 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
-/** The example of the README. */
+/** The example runs, and the documentation shows its source. */
 @Isolated // the output is the whole process's
-class ChatExampleTest {
+class ExampleApplicationTest {
   private static final Path SOURCE =
-      Path.of("src/test/java/dev/kvasir/langchain4j/example/ChatExample.java");
+      Path.of("src/main/java/dev/kvasir/examples/spring/ExampleApplication.java");
 
   @Test
-  void theReadmeShowsIt() throws IOException {
+  void thePageOfFrameworksShowsIt() throws IOException {
     String source = Files.readString(SOURCE);
-    assertThat(Files.readString(Path.of("../README.md")))
+    assertThat(Files.readString(Path.of("../../docs/frameworks.md")))
         .contains("```java\n" + source.substring(source.indexOf("import ")) + "```");
   }
 
@@ -30,7 +30,7 @@ class ChatExampleTest {
     PrintStream before = System.out;
     try {
       System.setOut(new PrintStream(bytes, true, StandardCharsets.UTF_8));
-      ChatExample.main(new String[0]);
+      ExampleApplication.main(new String[0]);
     } finally {
       System.setOut(before);
     }

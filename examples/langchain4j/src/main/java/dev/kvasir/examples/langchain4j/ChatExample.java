@@ -1,8 +1,9 @@
-package dev.kvasir.langchain4j.example;
+package dev.kvasir.examples.langchain4j;
 
 import dev.kvasir.langchain4j.KvasirChatModel;
 import dev.langchain4j.model.chat.request.ChatRequestParameters;
 
+/** Answers one message with LangChain4j. */
 public class ChatExample {
   public static void main(String[] arguments) {
     var few = ChatRequestParameters.builder().maxOutputTokens(100).build();

@@ -1,0 +1,2 @@
+/** The example of LangChain4j that the documentation shows. */
+package dev.kvasir.examples.langchain4j;

@@ -1,0 +1,2 @@
+/** The example of Spring AI that the documentation shows. */
+package dev.kvasir.examples.spring;

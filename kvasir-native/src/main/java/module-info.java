@@ -1,0 +1,7 @@
+/** Kernels in C, which the service loader finds. */
+module dev.kvasir.natives {
+  requires transitive dev.kvasir.core;
+
+  provides dev.kvasir.spi.KernelProvider with
+      dev.kvasir.natives.NativeKernelProvider;
+}
