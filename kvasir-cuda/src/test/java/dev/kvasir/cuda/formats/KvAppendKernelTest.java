@@ -8,7 +8,7 @@ import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cuda.driver.DeviceTestCase;
 import dev.kvasir.cuda.formats.DeviceBatch.Tokens;
-import dev.kvasir.cuda.formats.kivi.KiviFormat;
+import dev.kvasir.cuda.formats.kivi.KiviFormatProvider.KiviFormat;
 import dev.kvasir.cuda.formats.kivi.KiviPageQuantizer;
 import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.HostCodes;
