@@ -28,10 +28,6 @@ public final class Rope implements Rotation {
     return frequencies.length;
   }
 
-  public RopeLayout layout() {
-    return layout;
-  }
-
   /** Computes cosines and sines of a position's angles. */
   void angles(int position, float[] cosines, float[] sines, int at) {
     for (int i = 0; i < frequencies.length; i++) {

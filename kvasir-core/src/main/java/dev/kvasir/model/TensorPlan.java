@@ -265,7 +265,6 @@ public final class TensorPlan {
         : require(slice.weight).rows(slice.from, slice.to);
   }
 
-  /** Returns the bias of a part, if it has one. */
   Optional<Tensor> bias(int layer, Part part) {
     Slice slice = slices.get(new LayerPart(layer, part));
     return slice == null

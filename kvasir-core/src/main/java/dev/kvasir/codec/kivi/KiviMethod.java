@@ -20,14 +20,10 @@ public final class KiviMethod extends BitWidthMethod {
   public KiviMethod() {
     super(
         "kivi",
+        MethodFamily.GROUP_SCALES,
         KiviConfig::of,
         "kivi:1|2|3|4|8: k, v (bits), group (32|64|128),",
         "  widths (same|profile)");
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.GROUP_SCALES;
   }
 
   @Override

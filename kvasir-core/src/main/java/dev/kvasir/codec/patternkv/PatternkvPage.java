@@ -122,14 +122,6 @@ public final class PatternkvPage implements Page {
     return position;
   }
 
-  /**
-   * Returns the rotation of a key's pattern to its token's position; empty if patterns do not
-   * rotate.
-   */
-  public Optional<Rotation> rotation() {
-    return rotation;
-  }
-
   /** Returns the rotation between queries and key patterns; null if patterns do not rotate. */
   PageRotation pageRotation() {
     return pageRotation;

@@ -170,7 +170,6 @@ public final class CudaEngine implements DecoderEngine {
     return DeviceCacheConfig.of(FormatRequest.forCache(spec, profile, Optional.of(model)));
   }
 
-  /** Creates an empty cache. */
   public DeviceCache newCache(DeviceCacheConfig cacheConfig) {
     if (cacheConfig.format().requantizes()) {
       throw new DeviceException(

@@ -202,7 +202,6 @@ public final class PagedAttention implements AutoCloseable {
    */
   public record LaunchPlan(Tiling tiling, SplitPlan splitPlan, long workspace) {}
 
-  /** Returns the plan of the batch. */
   public LaunchPlan launchPlan() {
     return new LaunchPlan(tiling, splitPlan, auxiliary.workspaceAddress());
   }

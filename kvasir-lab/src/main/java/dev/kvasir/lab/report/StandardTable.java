@@ -326,7 +326,6 @@ public record StandardTable(
   /** Tables of alternative caches on the same text. */
   static final List<StandardTable> ALTERNATIVES = List.of(METHODS, BASELINES, MEAD);
 
-  /** Returns the table of that name. */
   public static StandardTable named(String name) {
     return ALL.stream()
         .filter(table -> table.name.equals(name))

@@ -18,12 +18,12 @@ import java.util.List;
  */
 public final class KvarnMethod extends BitWidthMethod {
   public KvarnMethod() {
-    super("kvarn", KvarnConfig::of, "kvarn:1|2|3|4|8: k, v (bits),", "  group (32|64|128), rounds");
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.ROTATIONS;
+    super(
+        "kvarn",
+        MethodFamily.ROTATIONS,
+        KvarnConfig::of,
+        "kvarn:1|2|3|4|8: k, v (bits),",
+        "  group (32|64|128), rounds");
   }
 
   @Override

@@ -15,14 +15,10 @@ public final class OttMethod extends BitWidthMethod {
   public OttMethod() {
     super(
         "ott",
+        MethodFamily.GROUP_SCALES,
         OttConfig::of,
         "ott:1|2|3|4|8: outliers (1 to 16 of 128",
         "  tokens, kept as they are), k, v, group");
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.GROUP_SCALES;
   }
 
   @Override

@@ -27,14 +27,10 @@ public final class QserveMethod extends BitWidthMethod {
   public QserveMethod() {
     super(
         "qserve",
+        MethodFamily.ROTATIONS,
         QserveConfig::of,
         "qserve:1|2|3|4|8: k, v (bits),",
         "  group (32|64|128), smoothing (on|off)");
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.ROTATIONS;
   }
 
   @Override

@@ -25,14 +25,10 @@ public final class QuarotMethod extends BitWidthMethod {
   public QuarotMethod() {
     super(
         "quarot",
+        MethodFamily.ROTATIONS,
         QuarotConfig::of,
         "quarot:1|2|3|4|8: k, v (bits),",
         "  group (32|64|128), clip (0 to 1)");
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.ROTATIONS;
   }
 
   @Override

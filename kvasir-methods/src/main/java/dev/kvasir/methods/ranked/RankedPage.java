@@ -144,7 +144,6 @@ final class RankedPage implements Page {
     return bytes;
   }
 
-  /** Returns the offset of a head. */
   long offset(int kvHead) {
     return kvHead * layout.bytes();
   }

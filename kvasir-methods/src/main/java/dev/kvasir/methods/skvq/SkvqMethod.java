@@ -17,14 +17,10 @@ public final class SkvqMethod extends BitWidthMethod {
   public SkvqMethod() {
     super(
         "skvq",
+        MethodFamily.GROUP_SCALES,
         SkvqConfig::of,
         "skvq:1|2|3|4|8: k, v, group (32|64|128),",
         "  reorder, clip (on|off)");
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.GROUP_SCALES;
   }
 
   @Override

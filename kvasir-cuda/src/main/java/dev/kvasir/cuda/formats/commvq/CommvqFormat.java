@@ -8,9 +8,8 @@ import dev.kvasir.cuda.driver.Device;
 import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.formats.AuxiliaryKernels;
+import dev.kvasir.cuda.formats.CompactPageFormat;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
-import dev.kvasir.cuda.formats.HeadBlocks;
-import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.formats.PageQuantizer;
 import dev.kvasir.cuda.formats.SequenceTableFactory;
 import dev.kvasir.cuda.formats.SequenceTables;
@@ -28,12 +27,11 @@ import java.util.TreeSet;
  * @param bits approximate bits per channel: 1 or 2
  * @param codebooks null if only sizes are needed
  */
-public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements PageFormat {
+public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements CompactPageFormat {
   /** Bit widths with kernels. */
   static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2));
 
-  /** Limit set by the registers of the kernel. */
-  private static final int MAX_WARPS = 12;
+  private static final SequenceTables BLOCK_POSITIONS = new BlockPositions();
 
   @Override
   public String kernelName() {
@@ -69,21 +67,6 @@ public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements PageF
   }
 
   @Override
-  public int maxWarps() {
-    return MAX_WARPS;
-  }
-
-  @Override
-  public SortedSet<Integer> headDims() {
-    return HeadBlocks.COMMON_HEAD_DIMS;
-  }
-
-  @Override
-  public int maxHeads(int headDim) {
-    return HeadBlocks.SET_HEADS;
-  }
-
-  @Override
   public boolean isQuantizedByPosition() {
     return false;
   }
@@ -97,10 +80,9 @@ public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements PageF
   @Override
   public SequenceTableFactory newTableFactory(
       KernelModule module, AttentionShape shape, PagePools pools) {
-    return resources -> BlockPositions.INSTANCE;
+    return resources -> BLOCK_POSITIONS;
   }
 
-  /** Returns the bytes of the codebooks. */
   @Override
   public long sharedBytes(CacheShape shape) {
     int headDim = shape.headDim();
@@ -118,22 +100,12 @@ public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements PageF
     return "commvq:" + bits;
   }
 
-  /** Tables that supply the position of each block for quantization and store nothing. */
+  /**
+   * Tables that supply the position of each block for quantization. They store nothing, since
+   * packed pages store their positions.
+   */
   private static final class BlockPositions implements SequenceTables {
-    static final BlockPositions INSTANCE = new BlockPositions();
-
     private static final int BLOCK_PAGES = Fp16Page.BLOCK_PAGES;
-    private static final long[] NOTHING = {};
-
-    private BlockPositions() {}
-
-    @Override
-    public int pages() {
-      return 0;
-    }
-
-    @Override
-    public void reserve(int blocks) {}
 
     @Override
     public long[] quantizationMetadata(int position, long[] fp16) {
@@ -143,27 +115,5 @@ public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements PageF
       }
       return positions;
     }
-
-    @Override
-    public void useDummy(int position) {}
-
-    /** Packed pages store their positions. */
-    @Override
-    public long[] dequantizationMetadata(int blocks) {
-      return NOTHING;
-    }
-
-    @Override
-    public long[] entries() {
-      return NOTHING;
-    }
-
-    @Override
-    public SequenceTables fork() {
-      return this;
-    }
-
-    @Override
-    public void truncate(int tokens, int blocks) {}
   }
 }

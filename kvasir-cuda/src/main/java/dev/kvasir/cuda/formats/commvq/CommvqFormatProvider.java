@@ -56,7 +56,6 @@ public final class CommvqFormatProvider implements PageFormatProvider {
       this.model = model;
     }
 
-    /** Returns the cache of a model. */
     static CommvqCodebookCache of(FormatRequest.LoadedModel model) {
       return model
           .tables()
