@@ -83,7 +83,7 @@ public final class Report {
     return evaluation.complete()
         ? ""
         : "<p class=\"warning\">The evaluation was interrupted; what is missing was not"
-              + " finished.</p>";
+            + " finished.</p>";
   }
 
   private String facts() {
@@ -130,8 +130,6 @@ public final class Report {
 
   /** The table of a report, with the same columns, values and marks as in the terminal. */
   private static final class ScoreTable {
-    private ScoreTable() {}
-
     static String html(Evaluation evaluation) {
       List<Column> columns = Column.of(evaluation);
       return """
