@@ -316,8 +316,6 @@ final class GpuBench implements Callable<Integer> {
     /** The default beam of one bit. */
     private static final int BEAM = 4;
 
-    private GpuCodebooks() {}
-
     /** Adds codebooks for one layer. */
     static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, GpuShape shape) {
       float[] frequencies = new float[shape.heads().headDim() / 2];

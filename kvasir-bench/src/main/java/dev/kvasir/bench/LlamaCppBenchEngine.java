@@ -87,8 +87,6 @@ final class LlamaCppBenchEngine implements BenchEngine {
 
     private static boolean loaded;
 
-    private LlamaLibrary() {}
-
     static synchronized void load() {
       if (loaded) {
         return;

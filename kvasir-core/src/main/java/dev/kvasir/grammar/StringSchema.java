@@ -71,7 +71,5 @@ final class StringSchema {
     static GrammarExpression of(String format) {
       return RegexParser.read("^" + PATTERNS.get(format) + "$", format);
     }
-
-    private StringFormat() {}
   }
 }

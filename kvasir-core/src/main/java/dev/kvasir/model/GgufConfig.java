@@ -85,8 +85,6 @@ final class GgufConfig {
     /** Default of llama.cpp for Gemma 2 files that state no window. */
     private static final int GEMMA2_WINDOW = 4096;
 
-    private GgufWindows() {}
-
     static WindowPattern read(
         GgufMetadata metadata, Architecture architecture, int layers, String fileName) {
       String prefix = architecture.identifier() + ".attention.sliding_window";

@@ -85,8 +85,6 @@ final class HuggingFaceConfig {
    * family. Sizes that every file states are not listed.
    */
   private static final class HuggingFaceDefaults {
-    private HuggingFaceDefaults() {}
-
     static JsonObject of(Architecture architecture) {
       return switch (architecture) {
         case GEMMA2 -> gemma2();
@@ -134,8 +132,6 @@ final class HuggingFaceConfig {
 
   /** Reads the scale factors and caps of a decoder from a {@code config.json}. */
   private static final class HuggingFaceScales {
-    private HuggingFaceScales() {}
-
     static Scales read(JsonFile json, Architecture architecture, int hidden, int headDim) {
       return switch (architecture) {
         case GEMMA2, GEMMA3 ->
@@ -165,8 +161,6 @@ final class HuggingFaceConfig {
 
   /** Reads the sliding window of each layer from a {@code config.json}. */
   private static final class HuggingFaceWindows {
-    private HuggingFaceWindows() {}
-
     /**
      * Reads the windows. Mistral's applies to all layers, Gemma's to all but the last of every
      * period. Qwen's applies only with {@code use_sliding_window}, and then from layer {@code

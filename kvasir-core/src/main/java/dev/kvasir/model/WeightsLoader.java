@@ -272,8 +272,6 @@ final class WeightsLoader {
    * Extracts the factors of super-block scales and minimums, in the format of quantized weights.
    */
   private static final class ScaleProducts {
-    private ScaleProducts() {}
-
     /** Extracts scales of consecutive blocks. */
     static SuperBlockScales scales(SuperBlock layout, byte[] blocks) {
       return products(layout, blocks, layout::half, layout::factor);

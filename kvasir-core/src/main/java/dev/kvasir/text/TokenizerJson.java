@@ -156,8 +156,6 @@ final class TokenizerJson {
     private static final Set<String> PIECE_STEPS =
         Set.of("Replace", "ByteFallback", "Fuse", "Strip");
 
-    private DecoderConfig() {}
-
     static TokenEncoding of(String fileName, JsonFile decoder) {
       List<String> steps = new ArrayList<>();
       collect(decoder, steps);

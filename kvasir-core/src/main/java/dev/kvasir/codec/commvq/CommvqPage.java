@@ -293,8 +293,6 @@ public final class CommvqPage implements Page {
     private DenseMatrix expanded; // the matrix in floats; null if none
     private RopeRotation ropeRotation; // null until there is a table
 
-    private DecodeScratch() {}
-
     static DecodeScratch of(PageWorkspace workspace, int sets, int width) {
       DecodeScratch scratch = workspace.scratch(DecodeScratch.class, DecodeScratch::new);
       if (scratch.indices.length < sets * Page.TOKENS) {

@@ -228,8 +228,6 @@ public final class PatternkvPage implements Page {
     float[] patterns = {}; // (PatternSet.MAX_COUNT, headDim)
     float[] rows = {}; // (TOKENS, headDim)
 
-    private PatternScratch() {}
-
     static PatternScratch of(PageWorkspace workspace, int headDim) {
       PatternScratch scratch = workspace.scratch(PatternScratch.class, PatternScratch::new);
       if (scratch.rows.length < Page.TOKENS * headDim) {

@@ -218,8 +218,6 @@ final class KvquantPage implements Page {
   private static final class LevelScratch {
     private final float[] levels = new float[NonUniformCodes.MAX_LEVELS];
 
-    private LevelScratch() {}
-
     static float[] of(PageWorkspace workspace) {
       return workspace.scratch(LevelScratch.class, LevelScratch::new).levels;
     }

@@ -112,8 +112,6 @@ record OutlierTokens(OutlierTokenLayout layout, MemorySegment bytes) {
 
   /** Selects the tokens of a head with the smallest keys, by the sum of magnitudes. */
   private static final class SmallestKeys {
-    private SmallestKeys() {}
-
     /**
      * @param keys (tokens, keyDim) from {@code at} on
      * @return {@code count} tokens in rising order; the earlier ones of equal keys

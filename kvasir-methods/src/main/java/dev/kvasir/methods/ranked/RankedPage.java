@@ -254,8 +254,6 @@ final class RankedPage implements Page {
     final int[] tierOrder = new int[Page.TOKENS];
     private float[] factors = {};
 
-    private RankedScratch() {}
-
     static RankedScratch of(PageWorkspace workspace) {
       return workspace.scratch(RankedScratch.class, RankedScratch::new);
     }

@@ -131,8 +131,6 @@ final class RankedPageQuantizer {
 
     private static final float MAX_FACTOR = 0x1p12f;
 
-    private ChannelFactors() {}
-
     /** Returns the root of each channel's largest magnitude. // (channels) */
     static float[] fromMagnitudes(float[] x, int at, int channels) {
       return fromMagnitudes(x, at, Page.TOKENS, channels);

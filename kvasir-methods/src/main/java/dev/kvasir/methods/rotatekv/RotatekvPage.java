@@ -100,14 +100,6 @@ final class RotatekvPage implements Page {
     return readers.of(RotatekvReader.KIND);
   }
 
-  RotatekvCodec codec() {
-    return codec;
-  }
-
-  UniformPage codes() {
-    return codes;
-  }
-
   @Override
   public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
     codec.groups().expand(workspace, codes, order, codec.keyBasis(), position, kvHead, tokens, out);
@@ -167,8 +159,8 @@ final class RotatekvPage implements Page {
     @Override
     public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] accumulator) {
       RotatekvPage rotated = (RotatekvPage) page;
-      float[] out = outputs.accumulator(rotated.codec().valueBasis(), kvHead, rows);
-      uniform.accumulate(rotated.codes(), kvHead, weights, rows, out);
+      float[] out = outputs.accumulator(rotated.codec.valueBasis(), kvHead, rows);
+      uniform.accumulate(rotated.codes, kvHead, weights, rows, out);
     }
 
     @Override

@@ -87,14 +87,6 @@ final class SkvqPage implements Page {
     return readers.of(SkvqReader.KIND);
   }
 
-  UniformPage codes() {
-    return codes;
-  }
-
-  ValueOrders orders() {
-    return orders;
-  }
-
   @Override
   public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
     codes.dequantizeKeys(workspace, kvHead, tokens, out);
@@ -149,16 +141,16 @@ final class SkvqPage implements Page {
 
     @Override
     public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
-      uniform.score(((SkvqPage) page).codes(), kvHead, queries, rows, scores);
+      uniform.score(((SkvqPage) page).codes, kvHead, queries, rows, scores);
     }
 
     @Override
     public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] accumulator) {
       SkvqPage ordered = (SkvqPage) page;
       Arrays.fill(outputs, 0, rows * valueDim, 0);
-      uniform.accumulate(ordered.codes(), kvHead, weights, rows, outputs);
+      uniform.accumulate(ordered.codes, kvHead, weights, rows, outputs);
       for (int place = 0; place < valueDim; place++) {
-        int channel = ordered.orders().channelAt(kvHead, place);
+        int channel = ordered.orders.channelAt(kvHead, place);
         for (int row = 0; row < rows; row++) {
           accumulator[row * valueDim + channel] += outputs[row * valueDim + place];
         }
@@ -169,8 +161,6 @@ final class SkvqPage implements Page {
   /** Scratch array of one worker for values in stored channel order. */
   private static final class SkvqScratch {
     float[] values = {};
-
-    private SkvqScratch() {}
 
     static SkvqScratch of(PageWorkspace workspace, int count) {
       SkvqScratch scratch = workspace.scratch(SkvqScratch.class, SkvqScratch::new);

@@ -289,20 +289,7 @@ public final class FolderTier implements BlobTier {
   static final class LocalDisk {
     private static final Set<String> LOCAL =
         Set.of(
-            "apfs",
-            "bcachefs",
-            "btrfs",
-            "ext2",
-            "ext3",
-            "ext4",
-            "f2fs",
-            "hfs",
-            "jfs",
-            "overlay",
-            "tmpfs",
-            "ufs",
-            "xfs",
-            "zfs");
+            "apfs bcachefs btrfs ext2 ext3 ext4 f2fs hfs jfs overlay tmpfs ufs xfs zfs".split(" "));
 
     private LocalDisk() {}
 
