@@ -3,7 +3,7 @@ package dev.kvasir.chat;
 import dev.kvasir.KvasirException;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheBytes;
-import dev.kvasir.engine.CachedPrefix;
+import dev.kvasir.engine.PrefixCache.CachedPrefix;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.runtime.ModelSession;
 import java.time.Duration;

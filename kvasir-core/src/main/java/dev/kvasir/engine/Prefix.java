@@ -1,29 +1,23 @@
 package dev.kvasir.engine;
 
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.engine.PrefixCache.CachedPrefix;
 
 /** A text to prefill, with a cache of its longest known prefix. */
 public final class Prefix {
   private final KvCache cache;
   private final CachedPrefix source;
-  private final int length;
   private final PrefixCache.PrefixRecorder recorder;
 
   Prefix(KvCache cache, CachedPrefix source, PrefixCache.PrefixRecorder recorder) {
     this.cache = cache;
     this.source = source;
-    this.length = cache.length();
     this.recorder = recorder;
   }
 
   /** Returns the cache, which the caller owns and must close. */
   public KvCache cache() {
     return cache;
-  }
-
-  /** Returns the tokens that need no prefill. */
-  public int length() {
-    return length;
   }
 
   /**

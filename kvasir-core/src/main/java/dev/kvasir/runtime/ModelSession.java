@@ -11,7 +11,7 @@ import dev.kvasir.cache.CacheConverter;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.QuantizationTime;
-import dev.kvasir.engine.CachedPrefix;
+import dev.kvasir.engine.PrefixCache.CachedPrefix;
 import dev.kvasir.engine.Prefix;
 import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.engine.Request;
