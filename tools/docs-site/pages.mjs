@@ -17,7 +17,7 @@ const groups = [
   ['Tools and operation', ['lab', 'roundtrip', 'operations']],
   ['Design and results', ['design', 'kernels', 'adding-a-method', 'benchmarks', 'results', 'claims']],
   ['Reference', ['format', 'dependencies']],
-  ['Project', ['CONTRIBUTING.md', 'experiments', 'CHANGELOG.md', 'SECURITY.md', 'CODE_OF_CONDUCT.md']],
+  ['Project', ['CONTRIBUTING.md', 'releasing', 'experiments', 'CHANGELOG.md', 'SECURITY.md', 'CODE_OF_CONDUCT.md']],
 ]
 const last = 'More'
 
