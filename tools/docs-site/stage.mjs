@@ -10,7 +10,8 @@ const docs = join(root, 'docs')
 
 function home(readme) {
   const [, name, rest] = /^# +(.+)\n([^]*)$/.exec(readme) ?? [, 'Kvasir', readme]
-  const [, sentence, body] = /^\s*([A-Z][^]*?)\n\s*\n([^]*)$/.exec(rest) ?? [, '', rest]
+  // A first paragraph of words; one that begins with a picture or HTML stays where it is.
+  const [, sentence, body] = /^\s*([\w*_][^]*?)\n\s*\n([^]*)$/.exec(rest) ?? [, '', rest]
   const firstPage = ['docs/getting-started.md', 'docs/models.md'].find((source) => sources.includes(source))
   const actions = [
     { theme: 'brand', text: 'Get started', link: '/' + pageOf(firstPage).replace('.md', '') },

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitepress'
-import { repositoryLinks, slug } from '../links.mjs'
+import { consoleOutput, repositoryLinks, slug } from '../markdown.mjs'
 import { root, sidebar, sourceOfPage, staged } from '../pages.mjs'
 import { repository } from '../repository.mjs'
 
@@ -27,6 +27,7 @@ export default defineConfig({
   markdown: {
     anchor: { slugify: slug },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark' },
+    codeTransformers: [consoleOutput],
     config: repositoryLinks,
   },
   themeConfig: {

@@ -57,9 +57,24 @@ function mendCode(token) {
     token.tag = 'code'
     token.markup = '```'
   }
-  if (token.info === '') {
-    token.info = /^(\$ |\.\/|kvasir |mvn |tools\/|curl |docker )/m.test(token.content) ? 'sh' : 'text'
-  }
+  if (token.info === '') token.info = languageOf(token.content)
+}
+
+function languageOf(code) {
+  if (/^\s*\$ /m.test(code)) return 'console'
+  return /^\s*(\.\/|kvasir |mvn |tools\/|curl |docker )/m.test(code) ? 'sh' : 'text'
+}
+
+// Marks the lines of a console that a command printed.
+export const consoleOutput = {
+  name: 'console-output',
+  line(node, number) {
+    if (this.options.lang !== 'console') return
+    const lines = this.source.split('\n')
+    let first = number - 1
+    while (first > 0 && lines[first - 1].endsWith('\\')) first--
+    if (!lines[first].trimStart().startsWith('$ ')) this.addClassToHast(node, 'output')
+  },
 }
 
 function mend(source, tokens) {
