@@ -103,8 +103,8 @@ public final class ParsedCommand {
   }
 
   private static List<String> specError(String spec) {
-    // The first one stands for whatever fits.
-    if (spec.equals("auto") || isPlaceholder(spec)) {
+    // The word auto is a choice among specs.
+    if (spec.equals("auto") || isPlaceholder(spec) || isPlaceholder(spec.split("[:,]")[0])) {
       return List.of();
     }
     try {

@@ -29,6 +29,7 @@ class ShellLineTest {
   void placeholdersAreAccepted() {
     assertThat(errors("inspect --kv SPEC --context N --model MODEL.gguf")).isEmpty();
     assertThat(errors("COMMAND --help")).isEmpty();
+    assertThat(errors("eval --kv fp16;SPEC,sinks=16")).isEmpty();
   }
 
   @Test
