@@ -40,14 +40,9 @@ class DistributionTest {
     root = Script.unpacked(scratch);
   }
 
-  /** JUnit warns about links out of a temporary folder that it has to delete. */
   @AfterAll
   static void unlink() throws IOException {
-    try (Stream<Path> files = Files.walk(scratch)) {
-      for (Path link : files.filter(Files::isSymbolicLink).toList()) {
-        Files.delete(link);
-      }
-    }
+    Script.deleteLinks(scratch);
   }
 
   private static ProcessBuilder command(Path program, String... arguments) throws IOException {

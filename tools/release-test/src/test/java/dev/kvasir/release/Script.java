@@ -5,22 +5,29 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.kvasir.cli.Main;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.spi.ToolProvider;
+import java.util.stream.Stream;
 
-/** The script {@code tools/release}, run with the JDK of this process. */
+/** The scripts of a release, run with the JDK of this process. */
 final class Script {
   private static final Path FILE = Path.of("../release").toAbsolutePath().normalize();
   private static final Path JDK = Path.of(System.getProperty("java.home"));
-  private static final long PATIENCE_SECONDS = 600;
+  private static final long PATIENCE_SECONDS = 3600;
 
   private Script() {}
 
@@ -53,7 +60,12 @@ final class Script {
   }
 
   static Outcome run(Path scratch, String... arguments) throws IOException, InterruptedException {
-    List<String> command = new ArrayList<>(List.of(FILE.toString()));
+    return run(FILE, scratch, arguments);
+  }
+
+  static Outcome run(Path file, Path scratch, String... arguments)
+      throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of(file.toString()));
     command.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().put("JAVA_HOME", JDK.toString());
@@ -75,12 +87,48 @@ final class Script {
   static Path unpacked(Path scratch) throws IOException, InterruptedException {
     Outcome made = run(scratch, "--no-build", "--out", scratch.resolve("made").toString());
     assertThat(made.exitCode()).as(made.err()).isZero();
-    Path packed = Path.of(made.out().strip());
-    Path place = Files.createDirectories(scratch.resolve("a place"));
-    ProcessBuilder tar =
-        new ProcessBuilder("tar", "-xzf", packed.toString(), "-C", place.toString());
-    assertThat(outcome(tar, scratch).exitCode()).isZero();
+    return unpack(Path.of(made.out().strip()), scratch.resolve("a place"), scratch);
+  }
+
+  /** Unpacks an archive of one folder; returns that folder. */
+  static Path unpack(Path packed, Path place, Path scratch)
+      throws IOException, InterruptedException {
+    extract(packed, place, scratch);
     return place.resolve(packed.getFileName().toString().replace(".tar.gz", ""));
+  }
+
+  static void extract(Path packed, Path place, Path scratch)
+      throws IOException, InterruptedException {
+    Files.createDirectories(place);
+    ProcessBuilder tar =
+        new ProcessBuilder("tar", "-xf", packed.toString(), "-C", place.toString());
+    Outcome extracted = outcome(tar, scratch);
+    assertThat(extracted.exitCode()).as(extracted.err()).isZero();
+  }
+
+  /** Deletes links below a folder: JUnit warns about those that leave a temporary folder. */
+  static void deleteLinks(Path folder) throws IOException {
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path link : files.filter(Files::isSymbolicLink).toList()) {
+        Files.delete(link);
+      }
+    }
+  }
+
+  static String sha256(InputStream data) throws IOException {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      try (DigestInputStream in = new DigestInputStream(data, digest)) {
+        in.transferTo(OutputStream.nullOutputStream());
+      }
+      return HexFormat.of().formatHex(digest.digest());
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  static String sha256(Path file) throws IOException {
+    return sha256(Files.newInputStream(file));
   }
 
   /** Returns a command in an environment with four tools and no Java. */

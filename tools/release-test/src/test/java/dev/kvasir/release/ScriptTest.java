@@ -38,12 +38,14 @@ class ScriptTest {
   void helpNamesEveryOption() throws Exception {
     Script.Outcome help = Script.run(folder, "--help");
     assertThat(help.exitCode()).isZero();
-    assertThat(help.out()).contains("--jdk DIR", "--out DIR", "--no-build");
+    assertThat(help.out()).contains("--all", "--image", "--jdk DIR", "--out DIR", "--no-build");
   }
 
   @Test
   void whatItDoesNotKnowItRefuses() throws Exception {
-    refuses("--fast is unknown; expected --jdk DIR, --out DIR, --no-build or --help", "--fast");
+    refuses(
+        "--fast is unknown; expected --all, --image, --jdk DIR, --out DIR, --no-build or --help",
+        "--fast");
     refuses("--jdk has no value; expected a folder", "--jdk");
   }
 
