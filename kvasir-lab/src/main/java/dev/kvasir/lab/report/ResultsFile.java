@@ -24,9 +24,8 @@ public record ResultsFile(Path file, String table, String before, String after) 
 
   private static final String LEGEND =
       """
-      Below a figure stands the interval that holds the true one in 95 of 100 cases. ↓ worse or ↑ better
-      than fp16, \\* worse than the best row beside fp16: all beyond sampling error. `docs/lab.md` describes
-      the tasks.""";
+      Small print: 95% intervals. ↓ worse or ↑ better than fp16, \\* worse than the best other row, beyond
+      sampling error; `docs/lab.md` describes the tasks.""";
 
   /**
    * Opens the document at a table. Rejects a document without its marks or without write access.
@@ -88,8 +87,8 @@ public record ResultsFile(Path file, String table, String before, String after) 
         evaluation.rows().stream().map(row -> line(row, columns)).collect(Collectors.joining("\n"));
     String facts =
         facts(evaluation, provenance).entrySet().stream()
-            .map(fact -> "- %s: `%s`".formatted(fact.getKey(), fact.getValue()))
-            .collect(Collectors.joining("\n"));
+            .map(fact -> "%s `%s`".formatted(fact.getKey(), fact.getValue()))
+            .collect(Collectors.joining("; ", "", "."));
     return String.join("\n", head, rule, rows, "", LEGEND, "", facts, "");
   }
 
