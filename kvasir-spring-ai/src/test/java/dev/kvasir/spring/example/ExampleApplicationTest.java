@@ -51,11 +51,11 @@ class ExampleApplicationTest {
   }
 
   @Test
-  void theReadmeShowsIt() throws IOException {
+  void theDocumentationShowsIt() throws IOException {
     String source =
         Files.readString(
             Path.of("src/test/java/dev/kvasir/spring/example/ExampleApplication.java"));
-    assertThat(Files.readString(Path.of("../README.md")))
+    assertThat(Files.readString(Path.of("../docs/getting-started.md")))
         .contains("```java\n" + source.substring(source.indexOf("import ")) + "```");
   }
 
