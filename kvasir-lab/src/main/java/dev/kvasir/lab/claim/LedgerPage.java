@@ -24,7 +24,7 @@ public final class LedgerPage {
       28 million parameters and heads of 64 channels, the papers' models have 7 to 70 billion parameters. Every row keeps 16
       attention sinks. *prose* is the KL divergence from fp16 on a novel, *kld* the same on text of the model itself; *chain*
       and *needle* are shares of correct answers ([lab](lab.md#tasks)). A claim holds or fails only beyond sampling error.
-      [Benchmarks](benchmarks.md#verdicts-on-tinyllama) list the verdicts that differ on TinyLlama 1.1B.
+      [Benchmarks](benchmarks.md#which-verdicts-change) list the verdicts that differ on TinyLlama 1.1B.
       """;
 
   private LedgerPage() {}
