@@ -18,12 +18,14 @@ import java.util.function.Function;
  *
  * @param width maximum characters of its values and intervals
  * @param task task whose marks the column shows; empty for values that are not compared
+ * @param detail whether the column adds to that of a task, and a short table may omit it
  * @param format format of the scaled value
  */
 public record Column(
     String title,
     int width,
     Optional<Task> task,
+    boolean detail,
     String format,
     double scale,
     Function<Row, Optional<Estimate>> estimate) {
@@ -80,6 +82,7 @@ public record Column(
         title,
         width,
         Optional.empty(),
+        false,
         format,
         scale,
         row -> Optional.of(new Estimate(figure.apply(row).doubleValue(), Double.NaN, Double.NaN)));
@@ -96,6 +99,7 @@ public record Column(
         title,
         width,
         Optional.of(task),
+        false,
         format,
         scale,
         row -> Optional.ofNullable(row.scores().get(task)).map(estimate));
@@ -113,6 +117,7 @@ public record Column(
         title,
         width,
         Optional.empty(),
+        true,
         format,
         scale,
         row -> Optional.ofNullable(row.scores().get(task)).map(kind::cast).map(estimate));
