@@ -18,7 +18,7 @@ import java.util.function.Function;
  *
  * @param width maximum characters of its values and intervals
  * @param task task whose marks the column shows; empty for values that are not compared
- * @param detail whether the column adds to that of a task, and a short table may omit it
+ * @param detail whether the column only adds to another one, so that a short table omits it
  * @param format format of the scaled value
  */
 public record Column(
@@ -32,10 +32,11 @@ public record Column(
 
   public static List<Column> of(Evaluation evaluation) {
     List<Column> columns = new ArrayList<>();
-    columns.add(plain("bits", 5, "%.2f", 1, row -> row.footprint().bitsPerValue()));
-    columns.add(plain("KV MiB", 6, "%.2f", 1.0 / (1 << 20), row -> row.footprint().kvBytes()));
+    columns.add(plain("bits", 5, false, "%.2f", 1, row -> row.footprint().bitsPerValue()));
+    columns.add(
+        plain("KV MiB", 6, true, "%.2f", 1.0 / (1 << 20), row -> row.footprint().kvBytes()));
     if (evaluation.rows().stream().anyMatch(row -> row.footprint().hasSpeed())) {
-      columns.add(plain("tok/s", 5, "%.0f", 1, row -> row.footprint().tokensPerSecond()));
+      columns.add(plain("tok/s", 5, false, "%.0f", 1, row -> row.footprint().tokensPerSecond()));
     }
     for (Task task : evaluation.settings().tasks()) {
       columns.addAll(of(task));
@@ -77,12 +78,17 @@ public record Column(
   }
 
   private static Column plain(
-      String title, int width, String format, double scale, Function<Row, Number> figure) {
+      String title,
+      int width,
+      boolean detail,
+      String format,
+      double scale,
+      Function<Row, Number> figure) {
     return new Column(
         title,
         width,
         Optional.empty(),
-        false,
+        detail,
         format,
         scale,
         row -> Optional.of(new Estimate(figure.apply(row).doubleValue(), Double.NaN, Double.NaN)));
