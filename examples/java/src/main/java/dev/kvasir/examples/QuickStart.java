@@ -6,7 +6,7 @@ import dev.kvasir.ChatModel;
 public class QuickStart {
   public static void main(String[] arguments) {
     try (ChatModel chat = ChatModel.builder().cache("kivi:2").build()) {
-      System.out.println(chat.chat("Tell me of the sea."));
+      System.out.println(chat.chat("Tell me about the sea."));
     }
   }
 }

@@ -52,7 +52,9 @@ class ExamplesTest {
 
   @Test
   void theReadmeShowsTheQuickStart() throws IOException {
-    assertThat(Files.readString(ROOT.resolve("README.md"))).contains(shown("QuickStart"));
+    String source = Files.readString(SOURCES.resolve("QuickStart.java"));
+    String shown = source.substring(source.indexOf("import ")).replaceFirst("/\\*\\*.*\\*/\n", "");
+    assertThat(Files.readString(ROOT.resolve("README.md"))).contains("```java\n" + shown + "```");
   }
 
   @ParameterizedTest

@@ -18,22 +18,25 @@ import java.util.function.Function;
  *
  * @param width maximum characters of its values and intervals
  * @param task task whose marks the column shows; empty for values that are not compared
+ * @param detail whether the column only adds to another one, so that a short table omits it
  * @param format format of the scaled value
  */
 public record Column(
     String title,
     int width,
     Optional<Task> task,
+    boolean detail,
     String format,
     double scale,
     Function<Row, Optional<Estimate>> estimate) {
 
   public static List<Column> of(Evaluation evaluation) {
     List<Column> columns = new ArrayList<>();
-    columns.add(plain("bits", 5, "%.2f", 1, row -> row.footprint().bitsPerValue()));
-    columns.add(plain("KV MiB", 6, "%.2f", 1.0 / (1 << 20), row -> row.footprint().kvBytes()));
+    columns.add(plain("bits", 5, false, "%.2f", 1, row -> row.footprint().bitsPerValue()));
+    columns.add(
+        plain("KV MiB", 6, true, "%.2f", 1.0 / (1 << 20), row -> row.footprint().kvBytes()));
     if (evaluation.rows().stream().anyMatch(row -> row.footprint().hasSpeed())) {
-      columns.add(plain("tok/s", 5, "%.0f", 1, row -> row.footprint().tokensPerSecond()));
+      columns.add(plain("tok/s", 5, false, "%.0f", 1, row -> row.footprint().tokensPerSecond()));
     }
     for (Task task : evaluation.settings().tasks()) {
       columns.addAll(of(task));
@@ -75,11 +78,17 @@ public record Column(
   }
 
   private static Column plain(
-      String title, int width, String format, double scale, Function<Row, Number> figure) {
+      String title,
+      int width,
+      boolean detail,
+      String format,
+      double scale,
+      Function<Row, Number> figure) {
     return new Column(
         title,
         width,
         Optional.empty(),
+        detail,
         format,
         scale,
         row -> Optional.of(new Estimate(figure.apply(row).doubleValue(), Double.NaN, Double.NaN)));
@@ -96,6 +105,7 @@ public record Column(
         title,
         width,
         Optional.of(task),
+        false,
         format,
         scale,
         row -> Optional.ofNullable(row.scores().get(task)).map(estimate));
@@ -113,6 +123,7 @@ public record Column(
         title,
         width,
         Optional.empty(),
+        true,
         format,
         scale,
         row -> Optional.ofNullable(row.scores().get(task)).map(kind::cast).map(estimate));

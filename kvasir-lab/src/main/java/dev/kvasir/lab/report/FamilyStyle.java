@@ -13,8 +13,8 @@ record FamilyStyle(String title, String colour) {
     return switch (family) {
       case TOKEN_TABLES -> new FamilyStyle("tables of tokens", "#e0395f");
       case GROUP_SCALES -> new FamilyStyle("scales by group", "#3f86cf");
-      case ROTATIONS -> new FamilyStyle("rotated or balanced", "#9a7d0a");
-      case MIXED_WIDTHS -> new FamilyStyle("more bits for some", "#1f9379");
+      case ROTATIONS -> new FamilyStyle("rotation, smoothing", "#9a7d0a");
+      case MIXED_WIDTHS -> new FamilyStyle("mixed precision", "#1f9379");
       case CODEBOOKS -> new FamilyStyle("codebooks", "#a868c9");
       case OTHER -> new FamilyStyle("others", SvgPicture.GREY);
     };

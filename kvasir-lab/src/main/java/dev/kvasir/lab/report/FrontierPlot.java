@@ -23,7 +23,7 @@ final class FrontierPlot {
   private static final int BOTTOM = 50;
   private static final double RADIUS = 4;
   private static final double FAINT = 0.6;
-  private static final String FLOOR = "fp32 is as far from fp16: what is below is not the cache's";
+  private static final String FLOOR = "noise floor: the divergence of an fp32 cache";
 
   /** Margin around the outermost points, as a factor. */
   private static final double HEADROOM = 1.3;
@@ -58,7 +58,7 @@ final class FrontierPlot {
   }
 
   String svg() {
-    String title = "What kinds of cache make of their bits";
+    String title = "KL divergence from fp16 against KV-cache size";
     SvgPicture picture = new SvgPicture(title, WIDTH, HEIGHT).title(LEFT, title);
     axes(picture);
     legend(picture);
@@ -87,12 +87,14 @@ final class FrontierPlot {
     String across =
         String.format(
             Locale.ROOT,
-            "bits per value after %,d tokens, with everything that a cache holds (fp16 has 16)",
+            "bits per value after %,d tokens, all overheads included (fp16: 16)",
             frontier.tokens());
     picture
         .text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 12, "middle", across)
         .uprightText(
-            14, (TOP + HEIGHT - BOTTOM) / 2.0, "divergence from fp16 on a novel (less is better)");
+            14,
+            (TOP + HEIGHT - BOTTOM) / 2.0,
+            "KL divergence from fp16 on a novel (lower is better)");
   }
 
   private void legend(SvgPicture picture) {
@@ -111,7 +113,7 @@ final class FrontierPlot {
     }
     picture
         .dot(WIDTH - RIGHT - 262, 18, RADIUS, SvgPicture.GREY, 1)
-        .text(WIDTH - RIGHT - 252, 22, "start", "no other has fewer bits and diverges less");
+        .text(WIDTH - RIGHT - 252, 22, "start", "Pareto-optimal: none is smaller and closer");
   }
 
   private void floor(SvgPicture picture, double floor) {

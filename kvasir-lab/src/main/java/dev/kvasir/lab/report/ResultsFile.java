@@ -13,7 +13,8 @@ import java.util.stream.Collectors;
 
 /**
  * A document with evaluation tables between pairs of marks. Text outside the marks is preserved;
- * text between them is generated.
+ * text between them is generated. A table fits the width of a page: intervals and details are in
+ * the measurements file.
  *
  * @param table name of the table
  * @param before text up to and including the first mark
@@ -24,9 +25,7 @@ public record ResultsFile(Path file, String table, String before, String after) 
 
   private static final String LEGEND =
       """
-      Below a figure stands the interval that holds the true one in 95 of 100 cases. ↓ worse or ↑ better
-      than fp16, \\* worse than the best row beside fp16: all beyond sampling error. `docs/lab.md` describes
-      the tasks.""";
+      ↓ worse or ↑ better than fp16, \\* worse than the best other row, beyond sampling error.""";
 
   /**
    * Opens the document at a table. Rejects a document without its marks or without write access.
@@ -80,7 +79,8 @@ public record ResultsFile(Path file, String table, String before, String after) 
   }
 
   private static String markdown(Evaluation evaluation, Provenance provenance) {
-    List<Column> columns = Column.of(evaluation);
+    List<Column> columns =
+        Column.of(evaluation).stream().filter(column -> !column.detail()).toList();
     String head =
         columns.stream().map(Column::title).collect(Collectors.joining(" | ", "| cache | ", " |"));
     String rule = "|---|" + "---:|".repeat(columns.size());
@@ -88,8 +88,8 @@ public record ResultsFile(Path file, String table, String before, String after) 
         evaluation.rows().stream().map(row -> line(row, columns)).collect(Collectors.joining("\n"));
     String facts =
         facts(evaluation, provenance).entrySet().stream()
-            .map(fact -> "- %s: `%s`".formatted(fact.getKey(), fact.getValue()))
-            .collect(Collectors.joining("\n"));
+            .map(fact -> "%s `%s`".formatted(fact.getKey(), fact.getValue()))
+            .collect(Collectors.joining("; ", "", "."));
     return String.join("\n", head, rule, rows, "", LEGEND, "", facts, "");
   }
 
@@ -101,8 +101,6 @@ public record ResultsFile(Path file, String table, String before, String after) 
 
   private static String cell(Row row, Column column) {
     // An unescaped star would start emphasis.
-    String figure = column.valueText(row) + column.marks(row).replace("*", "\\*");
-    String interval = column.interval(row);
-    return interval.isEmpty() ? figure : "%s<br><sub>%s</sub>".formatted(figure, interval);
+    return column.valueText(row) + column.marks(row).replace("*", "\\*");
   }
 }

@@ -26,10 +26,10 @@ class ResultsFileTest {
     write(file);
     assertThat(file)
         .content()
-        .startsWith("# Results\n\n" + BEGIN + "\n\n| cache | bits | KV MiB | tok/s | ppl |")
-        .contains("| `kivi:2` | 2.50 | 3.75 | 90 | 24.00↓<br><sub>22.32-25.92</sub> |")
-        .contains("- Seed: `1`", "- Commit: `c0ffee`", "- Date: `2026-01-02 03:04 UTC`")
-        .contains("- Command: `kvasir eval --report r.html`")
+        .startsWith("# Results\n\n" + BEGIN + "\n\n| cache | bits | tok/s | ppl |")
+        .contains("| `kivi:2` | 2.50 | 90 | 24.00↓ |")
+        .contains("; Seed `1`; ", "; Commit `c0ffee`; Date `2026-01-02 03:04 UTC`; ")
+        .contains("; Command `kvasir eval --report r.html`.\n")
         .endsWith(END + "\n");
   }
 

@@ -9,7 +9,7 @@ public class ChatExample {
     var few = ChatRequestParameters.builder().maxOutputTokens(100).build();
     var builder = KvasirChatModel.builder().kv("kivi:2").defaultRequestParameters(few);
     try (KvasirChatModel model = builder.build()) {
-      System.out.println(model.chat("Tell me of the sea."));
+      System.out.println(model.chat("Tell me about the sea."));
     }
   }
 }

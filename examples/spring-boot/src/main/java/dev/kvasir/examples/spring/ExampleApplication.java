@@ -11,7 +11,7 @@ import org.springframework.context.annotation.Bean;
 public class ExampleApplication {
   @Bean
   CommandLineRunner ask(ChatClient.Builder client) {
-    String question = "Tell me of the sea.";
+    String question = "Tell me about the sea.";
     return arguments -> System.out.println(client.build().prompt(question).call().content());
   }
 
