@@ -59,6 +59,7 @@ class ArchitectureTest {
         Set.of("engine", "cache", "codec", "attention", "kernel", "format", "memory", "profile"));
     MAY_USE.put("engine", Set.of("cache", "profile", "sampling", "text", "memory"));
     MAY_USE.put("cache", Set.of("profile", "kernel", "memory", "codec", "page"));
+    MAY_USE.put("choice", Set.of("cache", "codec", "format"));
     MAY_USE.put("stored", Set.of("cache", "codec", "format", "profile", "memory"));
     MAY_USE.put("attention", Set.of("cache", "codec", "kernel"));
     MAY_USE.put("grammar", Set.of("text", "sampling"));
@@ -218,7 +219,8 @@ class ArchitectureTest {
             ROOT + ".format..",
             ROOT + ".model..",
             ROOT + ".grammar..",
-            ROOT + ".chat..")
+            ROOT + ".chat..",
+            ROOT + ".choice..")
         .should()
         .dependOnClassesThat()
         .resideInAPackage("com.google.gson..")
