@@ -11,6 +11,7 @@ import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -76,9 +77,11 @@ public final class Generate implements Callable<Integer> {
   public Integer call() {
     // Check the options before the model loads.
     GenerateOptions options = generate.options();
+    run.chooseCache(model, sessionFile != null && Files.exists(sessionFile), streams);
     LoadOptions loading = run.loadOptions(sessionFile == null ? null : "--session");
     SessionLocation location = location();
     String text = promptText(location.hasSession());
+    run.check(model, location.options(), loading.profile());
     generate.ignoredOptions().ifPresent(streams::note);
     try (Model loaded = run.load(model, loading, streams);
         Session session = location.open(loaded, streams)) {
