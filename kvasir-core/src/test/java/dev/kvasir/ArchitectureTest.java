@@ -89,6 +89,7 @@ class ArchitectureTest {
             "profile"));
     MAY_USE.put("engine", Set.of("", "cache", "profile", "sampling", "text", "memory"));
     MAY_USE.put("cache", Set.of("", "spi", "profile", "kernel", "memory", "codec", "page"));
+    MAY_USE.put("choice", Set.of("spi", "cache", "codec", "format"));
     MAY_USE.put("stored", Set.of("cache", "codec", "format", "profile", "memory"));
     MAY_USE.put("attention", Set.of("cache", "codec", "kernel"));
     MAY_USE.put("grammar", Set.of("text", "sampling"));
@@ -260,7 +261,8 @@ class ArchitectureTest {
             ROOT + ".format..",
             ROOT + ".model..",
             ROOT + ".grammar..",
-            ROOT + ".chat..")
+            ROOT + ".chat..",
+            ROOT + ".choice..")
         .should()
         .dependOnClassesThat()
         .resideInAPackage("com.google.gson..")

@@ -2,16 +2,15 @@ package dev.kvasir.cli;
 
 import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.origin.Version;
+import dev.kvasir.cli.setup.Welcome;
 import dev.kvasir.cli.terminal.ErrorReporter;
 import dev.kvasir.cli.terminal.Streams;
 import java.util.Arrays;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
-import picocli.CommandLine.Spec;
 
 /** The root command: it registers the subcommands and shows help. */
 @Command(
@@ -37,7 +36,7 @@ import picocli.CommandLine.Spec;
       "'kvasir COMMAND --help' tells more about a command."
     })
 final class Kvasir implements Runnable {
-  @Spec private CommandSpec spec;
+  private final Streams streams;
 
   @Option(
       names = "--verbose",
@@ -45,7 +44,9 @@ final class Kvasir implements Runnable {
       description = "Show the details of an error.")
   private boolean verbose;
 
-  private Kvasir() {}
+  private Kvasir(Streams streams) {
+    this.streams = streams;
+  }
 
   /** Runs a command line and returns the exit code of the process. */
   static int run(Streams streams, String... arguments) {
@@ -65,7 +66,7 @@ final class Kvasir implements Runnable {
   }
 
   static CommandLine commandLine(Streams streams, String... arguments) {
-    Kvasir root = new Kvasir();
+    Kvasir root = new Kvasir(streams);
     ErrorReporter errors = new ErrorReporter(streams);
     CommandLine commandLine = new CommandLine(root);
     Subcommand.neededFor(streams, arguments).forEach(commandLine::addSubcommand);
@@ -89,7 +90,6 @@ final class Kvasir implements Runnable {
 
   @Override
   public void run() {
-    CommandLine command = spec.commandLine();
-    command.usage(command.getOut());
+    Welcome.print(streams.out());
   }
 }

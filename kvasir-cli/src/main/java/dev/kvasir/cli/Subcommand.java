@@ -15,9 +15,12 @@ import dev.kvasir.cli.run.Roundtrip;
 import dev.kvasir.cli.run.Tokenize;
 import dev.kvasir.cli.serve.Serve;
 import dev.kvasir.cli.session.SessionCommand;
+import dev.kvasir.cli.setup.Completion;
+import dev.kvasir.cli.setup.Doctor;
 import dev.kvasir.cli.terminal.Streams;
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -26,8 +29,11 @@ import java.util.stream.Stream;
  * commands together would take a quarter of a short run.
  */
 record Subcommand(String name, Function<Streams, Object> command) {
-  /** This command runs other commands. */
   private static final String CLAIMS = "claims";
+  private static final String COMPLETION = "completion";
+
+  /** These commands run other commands or list them. */
+  private static final Set<String> USERS_OF_ALL = Set.of(CLAIMS, COMPLETION);
 
   private static final List<Subcommand> OWN =
       List.of(
@@ -45,16 +51,18 @@ record Subcommand(String name, Function<Streams, Object> command) {
           new Subcommand("calibrate", Calibrate::of),
           new Subcommand("patterns", ShowPatterns::new),
           new Subcommand(CLAIMS, ShowClaims::new),
-          new Subcommand("codebooks", ShowCodebooks::new));
+          new Subcommand("codebooks", ShowCodebooks::new),
+          new Subcommand("doctor", Doctor::new),
+          new Subcommand(COMPLETION, Completion::new));
 
   /**
    * Returns the command that a command line starts with. Returns all commands in help order if it
-   * runs others or is not known, since help lists them and a mistyped name is compared with them.
+   * uses others or is not known, since help lists them and a mistyped name is compared with them.
    */
   static List<Object> neededFor(Streams streams, String... arguments) {
     return OWN.stream()
         .filter(each -> arguments.length > 0 && each.name.equals(arguments[0]))
-        .filter(each -> !each.name.equals(CLAIMS))
+        .filter(each -> !USERS_OF_ALL.contains(each.name))
         .findFirst()
         .map(each -> List.of(each.command.apply(streams)))
         .orElseGet(() -> all(streams));

@@ -8,13 +8,22 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class HelpTest {
   @Test
-  void withoutArgumentsTheHelpIsShown() {
-    CommandRun run = CommandRun.of().succeeds();
-    assertThat(run.out())
+  void withoutArgumentsAShortStartIsShown() {
+    String start = CommandRun.of().succeeds().out();
+    assertThat(start)
+        .contains("kvasir generate \"Once upon a time\"", "kvasir chat", "kvasir serve")
+        .contains("kvasir doctor", "kvasir --help");
+    assertThat(start.lines())
+        .hasSizeLessThan(12)
+        .allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(88));
+  }
+
+  @Test
+  void theHelpListsAllCommands() {
+    assertThat(CommandRun.of("--help").succeeds().out())
         .contains(
             "Usage: kvasir", "generate", "chat", "inspect", "tokenize", "render", "eval", "compare")
-        .contains("kvasir generate \"Once upon a time\"");
-    assertThat(CommandRun.of("--help").succeeds().out()).isEqualTo(run.out());
+        .contains("doctor", "completion", "kvasir generate \"Once upon a time\"");
   }
 
   @ParameterizedTest
@@ -32,7 +41,11 @@ class HelpTest {
         "tune",
         "calibrate",
         "patterns",
-        "codebooks"
+        "codebooks",
+        "claims",
+        "serve",
+        "doctor",
+        "completion"
       })
   void everyCommandHasExamplesAndNoColoursInAPipe(String command) {
     CommandRun run = CommandRun.of(command, "--help").succeeds();

@@ -36,6 +36,11 @@ class SubcommandTest {
   }
 
   @Test
+  void completionListsAllCommands() {
+    assertThat(madeFor("completion", "bash")).isEqualTo(madeFor());
+  }
+
+  @Test
   void claimsRunOtherCommands() {
     assertThat(madeFor("claims", "--run", "4")).contains("compare", "eval");
   }

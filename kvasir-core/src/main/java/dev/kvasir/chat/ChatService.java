@@ -1,8 +1,12 @@
 package dev.kvasir.chat;
 
 import dev.kvasir.ChatRequest;
+
 import dev.kvasir.KvasirException;
+
 import dev.kvasir.SamplingOptions;
+import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.chat.PromptRenderer.ChatPrompt;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.grammar.TokenGrammar;
@@ -19,6 +23,9 @@ import java.util.stream.Stream;
  * and the KV-cache memory. Closing it ends all completions; the model stays open.
  */
 public final class ChatService implements AutoCloseable {
+  /** A prompt of one token and its answer. */
+  private static final int SHORTEST_SEQUENCE_TOKENS = 2;
+
   private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(10);
 
   private final ServedModel served;
@@ -54,7 +61,19 @@ public final class ChatService implements AutoCloseable {
           "the tables of the caches %s take %d bytes; the memory of all caches is %d"
               .formatted(options.cacheSpecs(), tables, limit));
     }
+    options.cacheSpecs().forEach(spec -> requireCapacity(model, spec, limit - tables));
     return limit - tables;
+  }
+
+  /** Rejects a cache of which not even the shortest sequence fits. */
+  private static void requireCapacity(LoadedModel model, CacheSpec spec, long limit) {
+    long least =
+        model.maxCacheBytes(SessionOptions.builder().cache(spec).build(), SHORTEST_SEQUENCE_TOKENS);
+    if (least > limit) {
+      throw new InvalidInputException(
+          "the memory of all caches has %d bytes for sequences; the shortest one with '%s' takes %d"
+              .formatted(limit, spec, least));
+    }
   }
 
   public ServedModel served() {

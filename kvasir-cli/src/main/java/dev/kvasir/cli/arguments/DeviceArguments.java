@@ -5,9 +5,14 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.spi.EngineProvider;
 import dev.kvasir.runtime.DeviceChoice;
 import dev.kvasir.runtime.LoadedModel;
 import java.util.List;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.function.Predicate;
 import picocli.CommandLine.Option;
 
 /** The device that a model computes on. */
@@ -47,6 +52,30 @@ public final class DeviceArguments {
               .formatted(option));
     }
     return DeviceChoice.CPU;
+  }
+
+  /** Returns which caches the requested device supports for a model. */
+  public Predicate<CacheSpec> supportedCaches(ModelArguments model, ModelOutline outline) {
+    Optional<EngineProvider> provider =
+        ServiceLoader.load(EngineProvider.class).stream()
+            .map(ServiceLoader.Provider::get)
+            .filter(each -> each.unavailableReason().isEmpty())
+            .findFirst();
+    return requestedDevice() == Device.CPU || provider.isEmpty() || model.isFolder()
+        ? any -> true
+        : spec -> isSupported(spec, provider.get(), model, outline);
+  }
+
+  private static boolean isSupported(
+      CacheSpec spec, EngineProvider provider, ModelArguments model, ModelOutline outline) {
+    try (GgufFile file = model.openGguf()) {
+      provider.check(
+          new EngineProvider.LoadRequest(
+              file, outline.config(), List.of(spec), Long.MAX_VALUE, (done, inAll) -> {}));
+      return true;
+    } catch (InvalidInputException e) {
+      return false;
+    }
   }
 
   /** Prints the device of a model if it was chosen automatically. */

@@ -2,6 +2,7 @@ package dev.kvasir.cli.arguments;
 
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.model.ModelConfig;
 import dev.kvasir.profile.Profile;
 import dev.kvasir.runtime.EngineOptions;
 import java.nio.file.Path;
@@ -51,6 +52,13 @@ public final class LoadArguments {
   /** Returns the context length in tokens; 0 if not given. */
   public int context() {
     return context == null ? 0 : context;
+  }
+
+  /** Returns a configuration for the given context; the model's own if none was given. */
+  ModelConfig fitted(ModelConfig config) {
+    return context == null
+        ? config
+        : config.withContextLength(OptionValue.atLeastOne("--model-context", context));
   }
 
   public EngineOptions options() {

@@ -1,6 +1,7 @@
 package dev.kvasir.cli.arguments;
 
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.Calibration;
 import dev.kvasir.codec.Calibration.Command;
 import dev.kvasir.codec.MethodRegistry;
 import dev.kvasir.spi.QuantizationMethod;
@@ -22,8 +23,17 @@ public final class MethodHelp extends ResourceBundle {
   /** All methods with their keys, wrapped to fit next to an option in 80 columns. */
   public static final String ALL = "${bundle:methods.all}";
 
+  /** The same, for commands that can choose a cache. */
+  public static final String ALL_OR_AUTO = "${bundle:methods.all-or-auto}";
+
   /** The methods that {@code kvasir calibrate} supports. */
   public static final String CALIBRATED = "${bundle:methods.calibrated}";
+
+  private static final String AUTO_HELP =
+      """
+      auto: fp16 if it fits in memory, else the best
+        cache that fits, by measured figures; or a
+      """;
 
   private static final int COLUMNS = 46;
   private static final String INDENT = "  ";
@@ -32,6 +42,7 @@ public final class MethodHelp extends ResourceBundle {
   private final Map<String, Supplier<String>> texts =
       Map.of(
           "methods.all", () -> all(MethodRegistry.all()),
+          "methods.all-or-auto", () -> AUTO_HELP + all(MethodRegistry.all()),
           "methods.calibrated", () -> calibrated(MethodRegistry.all()));
 
   @Override
@@ -98,10 +109,16 @@ public final class MethodHelp extends ResourceBundle {
 
   static String calibrated(List<QuantizationMethod> methods) {
     return methods.stream()
-        .filter(
-            method ->
-                method.calibration().filter(how -> how.command() == Command.CALIBRATE).isPresent())
-        .map(QuantizationMethod::syntax)
+        .flatMap(method -> method.calibration().map(how -> calibrated(method, how)).stream())
+        .filter(typed -> !typed.isEmpty())
         .collect(Collectors.joining(" or "));
+  }
+
+  /** Returns how a method is typed for calibration; empty if another command does it. */
+  private static String calibrated(QuantizationMethod method, Calibration how) {
+    if (how.command() != Command.CALIBRATE) {
+      return "";
+    }
+    return how.bits().isEmpty() ? method.names().getFirst() : method.syntax();
   }
 }

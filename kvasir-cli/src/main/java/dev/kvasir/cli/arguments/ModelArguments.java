@@ -6,6 +6,7 @@ import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.model.Fingerprint;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.model.TensorPlan;
 import dev.kvasir.profile.Profile;
 import dev.kvasir.runtime.BundledFiles;
 import dev.kvasir.runtime.EngineOptions;
@@ -78,6 +79,31 @@ public final class ModelArguments {
     }
     try (GgufFile file = openGguf()) {
       return Tokenizer.ofGguf(file.name(), file.metadata());
+    }
+  }
+
+  /**
+   * Returns what the files state about the model, without loading weights.
+   *
+   * @param load options that change the model's context
+   */
+  public ModelOutline outline(LoadArguments load) {
+    if (isConfigOnly()) {
+      return new ModelOutline(path.toString(), load.fitted(ModelConfig.of(path)), "", 0);
+    }
+    if (isFolder()) {
+      ModelConfig config = load.fitted(ModelConfig.of(path));
+      try (SafetensorsFolder folder = SafetensorsFolder.open(path)) {
+        TensorPlan plan = TensorPlan.of(config, folder);
+        return new ModelOutline(
+            path.toString(), config, Fingerprint.of(config, folder), plan.loadedBytes());
+      }
+    }
+    try (GgufFile file = openGguf()) {
+      ModelConfig config = load.fitted(ModelConfig.of(file));
+      TensorPlan plan = TensorPlan.of(config, file);
+      return new ModelOutline(
+          file.name(), config, Fingerprint.of(config, file), plan.loadedBytes());
     }
   }
 

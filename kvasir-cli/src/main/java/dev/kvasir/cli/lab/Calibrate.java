@@ -3,6 +3,7 @@ package dev.kvasir.cli.lab;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.arguments.ModelOutline;
 import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
@@ -20,6 +21,7 @@ import dev.kvasir.lab.calibrator.Calibrators;
 import dev.kvasir.lab.forecast.Concurrency;
 import dev.kvasir.lab.forecast.Forecast;
 import dev.kvasir.lab.work.Runner;
+import dev.kvasir.profile.Profile;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
 import java.nio.file.Path;
@@ -118,11 +120,22 @@ public final class Calibrate implements Callable<Integer> {
       throw new InvalidInputException("--out is missing; expected the profile to write");
     }
     CalibrationPlan plan = calibrator.plan(request(calibrator, target.bits()));
+    checkFits(model.outline(load));
     if (calibrator.isDistributed()) {
       return runWithForecast(plan);
     }
     rejectOptionsOfLongWork();
     return runInThisProcess(plan);
+  }
+
+  /** Rejects options that do not fit the model, before its weights are loaded. */
+  private void checkFits(ModelOutline outline) {
+    if (spec.commandLine().getParseResult().hasMatchedOption("--length")) {
+      outline.requireContext("--length", length);
+    }
+    if (out != null && !model.isConfigOnly()) {
+      Profile.openOrEmpty(out, outline.fingerprint(), outline.name());
+    }
   }
 
   /** Returns the calibration. A method of another module may be unknown here. */

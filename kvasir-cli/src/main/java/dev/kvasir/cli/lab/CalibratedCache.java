@@ -1,11 +1,13 @@
 package dev.kvasir.cli.lab;
 
+import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.Calibration;
 import dev.kvasir.codec.MethodRegistry;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.spi.QuantizationMethod;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -18,12 +20,29 @@ import java.util.stream.Stream;
 record CalibratedCache(String method, int bits) {
   static CalibratedCache parse(String typed) {
     return possible()
-        .filter(one -> one.toString().equals(typed))
+        .filter(one -> one.toString().equals(typed) || one.servesAnyWidth(typed))
         .findFirst()
         .orElseThrow(
             () ->
                 new InvalidInputException(
                     "--kv is '%s'; what can be calibrated is %s".formatted(typed, known())));
+  }
+
+  /**
+   * Returns whether a spec with a width stands for this method, whose calibration serves all of
+   * them: {@code mead:2} for {@code mead}.
+   */
+  private boolean servesAnyWidth(String typed) {
+    return bits == 0 && typed.matches(Pattern.quote(method) + ":[^,]+") && isSpec(typed);
+  }
+
+  private static boolean isSpec(String typed) {
+    try {
+      CacheSpec.parse(typed);
+      return true;
+    } catch (InvalidInputException e) {
+      return false;
+    }
   }
 
   /** Returns all combinations that the registered methods support. */
@@ -55,7 +74,7 @@ record CalibratedCache(String method, int bits) {
   private static String known() {
     return MethodRegistry.all().stream()
         .flatMap(method -> bits(method).map(widths -> known(method, widths)).stream())
-        .collect(Collectors.joining(" and "));
+        .collect(Collectors.joining(", "));
   }
 
   private static String known(QuantizationMethod method, List<Integer> widths) {

@@ -3,6 +3,7 @@ package dev.kvasir.cli.lab;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.arguments.ModelOutline;
 import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
@@ -161,6 +162,7 @@ public final class Tune implements Callable<Integer> {
     TuneSettings settings = settings();
     check();
     Sources sources = sources();
+    checkFits(model.outline(load));
     try (LoadedModel loaded = model.load(cluster.fitToCluster(load.options()), streams);
         Interruption interruption = Interruption.install()) {
       Optional<SalienceSurvey> survey = survey(loaded, sources, interruption);
@@ -218,6 +220,14 @@ public final class Tune implements Callable<Integer> {
     }
     if (json != null) {
       AtomicFile.checkWritable(json);
+    }
+  }
+
+  /** Rejects options that do not fit the model, before its weights are loaded. */
+  private void checkFits(ModelOutline outline) {
+    outline.requireContext("--context", context);
+    if (out != null) {
+      Profile.openOrEmpty(out, outline.fingerprint(), outline.name());
     }
   }
 

@@ -17,6 +17,7 @@ import dev.kvasir.runtime.ModelSession;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Message;
 import dev.kvasir.text.PromptTemplateException;
+import java.nio.file.Files;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -85,11 +86,13 @@ public final class Chat implements Callable<Integer> {
   @Override
   public Integer call() {
     GenerationSettings options = generate.options();
+    run.chooseCache(model, hasSession(), streams);
     EngineOptions loading = run.loadOptions(name == null ? null : "--resume");
     ChatSaver saver = new ChatSaver(folder.folder(), streams);
     SessionLocation location = location(saver);
     List<Message> history = saver.messages();
     Optional<String> systemPrompt = system(history);
+    run.check(model, location.options(), loading.profile());
     generate.ignoredOptions().ifPresent(streams::note);
     try (LoadedModel loaded = run.load(model, loading, streams)) {
       boolean plain = plainTemplate || isBundledWithoutTemplate(loaded);
@@ -108,6 +111,10 @@ public final class Chat implements Callable<Integer> {
       }
     }
     return 0;
+  }
+
+  private boolean hasSession() {
+    return name != null && Files.exists(folder.folder().of(new SessionName(name)).file());
   }
 
   private SessionLocation location(ChatSaver saver) {

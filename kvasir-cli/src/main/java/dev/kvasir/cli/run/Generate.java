@@ -11,6 +11,7 @@ import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.GenerationSettings;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.runtime.ModelSession;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -76,9 +77,11 @@ public final class Generate implements Callable<Integer> {
   public Integer call() {
     // Check the options before the model loads.
     GenerationSettings options = generate.options();
+    run.chooseCache(model, sessionFile != null && Files.exists(sessionFile), streams);
     EngineOptions loading = run.loadOptions(sessionFile == null ? null : "--session");
     SessionLocation location = location();
     String text = promptText(location.hasSession());
+    run.check(model, location.options(), loading.profile());
     generate.ignoredOptions().ifPresent(streams::note);
     try (LoadedModel loaded = run.load(model, loading, streams);
         ModelSession session = location.open(loaded, streams)) {

@@ -2,8 +2,12 @@ package dev.kvasir.cli.run;
 
 import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.choice.CacheChoice;
+import dev.kvasir.cli.arguments.AutoCache;
+import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.arguments.ModelOutline;
 import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
@@ -22,11 +26,13 @@ import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.lab.report.BitsPlot;
 import dev.kvasir.lab.report.GrowthPlot;
+import dev.kvasir.memory.ByteCount;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.TensorPlan;
 import dev.kvasir.text.Tokenizer;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -43,6 +49,7 @@ import picocli.CommandLine.Option;
       "  kvasir inspect --model folder-with-config.json-alone --kv kivi:2 --context 16384",
       "  kvasir inspect --kv pmkvq:2,budget=6MiB --context 8000 --plot growth.svg",
       "  kvasir inspect --kv mead:1.5 --plot-bits bits.svg",
+      "  kvasir inspect --kv auto --context 16384 --kv-memory 16MiB",
       "  kvasir inspect --kernels"
     })
 public final class Inspect implements Callable<Integer> {
@@ -69,8 +76,17 @@ public final class Inspect implements Callable<Integer> {
       names = "--kv",
       paramLabel = "SPEC",
       defaultValue = "fp16",
-      description = {MethodHelp.ALL, "  Default: ${DEFAULT-VALUE}."})
+      description = {MethodHelp.ALL_OR_AUTO, "  Default: ${DEFAULT-VALUE}."})
   private String cache;
+
+  @Option(
+      names = "--kv-memory",
+      paramLabel = "SIZE",
+      description = {
+        "With --kv auto: the memory to choose for, as in 512MiB. Default: half of the memory that",
+        "  the weights leave."
+      })
+  private String memory;
 
   @Option(
       names = "--profile",
@@ -101,10 +117,11 @@ public final class Inspect implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    CacheSpec spec = CacheSpec.parse(cache);
     if (context != null) {
       OptionValue.atLeastOne("--context", context);
     }
+    Optional<CacheChoice> choice = choice();
+    CacheSpec spec = choice.map(CacheChoice::spec).orElseGet(() -> CacheSpec.parse(cache));
     if (plot != null) {
       AtomicFile.checkWritable(plot);
     }
@@ -118,11 +135,31 @@ public final class Inspect implements Callable<Integer> {
     } else {
       describeGguf(spec, sheet);
     }
+    choice.ifPresent(made -> ChoiceTable.print(made, streams.out(), sheet));
     if (kernels) {
       describeKernels(sheet);
     }
     streams.out().flush();
     return 0;
+  }
+
+  /** Returns the choice of {@code --kv auto}; empty with another cache. */
+  private Optional<CacheChoice> choice() {
+    if (!AutoCache.isAuto(cache)) {
+      if (memory != null) {
+        throw new InvalidInputException(
+            "--kv-memory is for --kv auto; --kv is '%s'".formatted(cache));
+      }
+      return Optional.empty();
+    }
+    OptionalLong bytes =
+        memory == null
+            ? OptionalLong.empty()
+            : OptionalLong.of(ByteCount.parse("--kv-memory", memory));
+    ModelOutline outline = model.outline(new LoadArguments());
+    int tokens = context == null ? outline.config().contextLength() : context;
+    return Optional.of(
+        new AutoCache(outline, model.profile(profile), any -> true).choose(tokens, bytes));
   }
 
   private static void requireMead(CacheSpec spec) {

@@ -3,13 +3,18 @@ package dev.kvasir.cli.run;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.choice.CacheChoice;
+import dev.kvasir.cli.arguments.AutoCache;
 import dev.kvasir.cli.arguments.DeviceArguments;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.arguments.ModelOutline;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
+import dev.kvasir.memory.ByteCount;
+import dev.kvasir.profile.Profile;
 import dev.kvasir.runtime.DeviceChoice;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
@@ -17,6 +22,8 @@ import dev.kvasir.stored.StoredSequence;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalLong;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -31,8 +38,17 @@ final class RunArguments {
       names = "--kv",
       paramLabel = "SPEC",
       defaultValue = "fp16",
-      description = {MethodHelp.ALL, "  Default: ${DEFAULT-VALUE}."})
+      description = {MethodHelp.ALL_OR_AUTO, "  Default: ${DEFAULT-VALUE}."})
   private String cache;
+
+  @Option(
+      names = "--kv-memory",
+      paramLabel = "SIZE",
+      description = {
+        "The most memory that the KV cache may take, as in 512MiB. Default: no limit; --kv auto",
+        "  then goes by half of the memory that the weights leave."
+      })
+  private String memory;
 
   @Option(
       names = "--repack",
@@ -61,15 +77,74 @@ final class RunArguments {
   @Mixin private LoadArguments load;
   @Mixin private DeviceArguments device;
 
+  private CacheSpec chosen; // by --kv auto
+
+  /**
+   * Chooses the cache of {@code --kv auto} and prints it; does nothing with another cache.
+   *
+   * @param hasSession whether a saved session decides, unless it is requantized
+   */
+  void chooseCache(ModelArguments model, boolean hasSession, Streams streams) {
+    if (!AutoCache.isAuto(cache) || hasSession && !repack) {
+      return;
+    }
+    ModelOutline outline = model.outline(load);
+    Optional<Profile> given = load.profile().map(Profile::open);
+    outline.requireProfile(given);
+    int tokens =
+        context == null
+            ? outline.config().contextLength()
+            : outline.requireContext("--context", OptionValue.atLeastOne("--context", context));
+    CacheChoice choice =
+        new AutoCache(
+                outline,
+                given.or(() -> model.profile(null)),
+                device.supportedCaches(model, outline))
+            .choose(tokens, memory == null ? OptionalLong.empty() : OptionalLong.of(memoryBytes()));
+    chosen = choice.spec();
+    AutoCache.report(choice, streams);
+  }
+
+  private long memoryBytes() {
+    return ByteCount.parse("--kv-memory", memory);
+  }
+
+  private CacheSpec spec() {
+    return chosen == null ? CacheSpec.parse(cache) : chosen;
+  }
+
   /**
    * @param savingOption the option that saves the session; null if it is not saved
    */
   EngineOptions loadOptions(String savingOption) {
     DeviceChoice choice =
         savingOption == null
-            ? device.choice(List.of(CacheSpec.parse(cache)))
+            ? device.choice(List.of(spec()))
             : device.choiceWithStorage(savingOption);
-    return load.options().withDevice(choice);
+    EngineOptions options = load.options().withDevice(choice);
+    return memory == null ? options : options.withCacheBytes(memoryBytes());
+  }
+
+  /**
+   * Rejects options that do not fit the model, before its weights are loaded. It reads the model's
+   * files only if there is something to check.
+   *
+   * @param session options that the session will have
+   * @param profile the given profile
+   */
+  void check(ModelArguments model, SessionOptions session, Optional<Profile> profile) {
+    boolean isCalibrated = CacheSpec.of(session.cache()).method().calibration().isPresent();
+    boolean isLimited = session.contextLimit() != Integer.MAX_VALUE;
+    if (profile.isEmpty() && !isCalibrated && !isLimited) {
+      return;
+    }
+    ModelOutline outline = model.outline(load);
+    outline.requireProfile(profile);
+    int tokens =
+        isLimited
+            ? outline.requireContext("--context", session.contextLimit())
+            : outline.config().contextLength();
+    outline.requireCache(CacheSpec.of(session.cache()), profile.or(() -> model.profile(null)), tokens);
   }
 
   /** Loads the model and prints its device. */
@@ -82,9 +157,8 @@ final class RunArguments {
   SessionOptions sessionOptions() {
     SessionOptions options =
         SessionOptions.builder()
-            .cache(CacheSpec.parse(cache))
-            .prefill(OptionValue.oneOf("--prefill", prefill, Prefill.class))
-            .build();
+            .cache(spec())
+            .prefill(OptionValue.oneOf("--prefill", prefill, Prefill.class)).build();
     return context == null
         ? options
         : options.toBuilder().contextLimit(OptionValue.atLeastOne("--context", context)).build();
@@ -108,16 +182,15 @@ final class RunArguments {
       throw new InvalidInputException(
           "--repack was given without a kind of cache; expected --kv SPEC with it");
     }
-    if (!repack) {
+    if (!repack && !AutoCache.isAuto(cache)) {
       requireSame(file, "--kv", cache, saved.cacheSpec(), "; --repack requantizes it");
     }
     requireSame(file, "--prefill", prefill, word(prefill(saved)), "");
     requireSame(file, "--context", "" + context, word(saved.contextLimit()), "");
     return SessionOptions.builder()
-        .cache(CacheSpec.parse(repack ? cache : saved.cacheSpec()))
+        .cache(repack ? spec() : CacheSpec.parse(saved.cacheSpec()))
         .contextLimit(saved.contextLimit())
-        .prefill(prefill(saved))
-        .build();
+        .prefill(prefill(saved)).build();
   }
 
   private static Prefill prefill(StoredSequence saved) {

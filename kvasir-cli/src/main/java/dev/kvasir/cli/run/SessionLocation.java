@@ -55,6 +55,11 @@ final class SessionLocation {
     return hasSession;
   }
 
+  /** Returns the options that the session will have. */
+  SessionOptions options() {
+    return options;
+  }
+
   /** Restores the session or creates a new one. */
   ModelSession open(LoadedModel model, Streams streams) {
     if (!hasSession) {

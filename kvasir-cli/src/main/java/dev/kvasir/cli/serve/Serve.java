@@ -1,17 +1,27 @@
 package dev.kvasir.cli.serve;
 
+
+
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.choice.CacheChoice;
+import dev.kvasir.cli.arguments.AutoCache;
 import dev.kvasir.cli.arguments.DeviceArguments;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.arguments.ModelOutline;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Termination;
 import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.profile.Profile;
 import dev.kvasir.runtime.DeviceChoice;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.KvasirServer;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.watch.ServerLog;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -44,15 +54,30 @@ public final class Serve implements Callable<Integer> {
     this.streams = streams;
   }
 
+  private CacheSpec chooseCache() {
+    ModelOutline outline = model.outline(load);
+    Optional<Profile> given = load.profile().map(Profile::open);
+    outline.requireProfile(given);
+    CacheChoice choice =
+        new AutoCache(
+                outline,
+                given.or(() -> model.profile(null)),
+                device.supportedCaches(model, outline))
+            .choose(serve.tokens(outline), OptionalLong.of(serve.cacheBytes()));
+    AutoCache.report(choice, streams);
+    return choice.spec();
+  }
+
   @Override
   public Integer call() throws InterruptedException {
     // Check the options before the model loads.
-    ServerOptions options = serve.options();
+    ServerOptions options = serve.options(this::chooseCache);
     DeviceChoice choice =
         options.stores().isEmpty()
             ? device.choice(options.cacheSpecs())
             : device.choiceWithStorage("--store");
     EngineOptions loading = load.options().withCacheBytes(serve.cacheBytes()).withDevice(choice);
+    serve.check(model.outline(load), options, loading.profile().or(() -> model.profile(null)));
     try (LoadedModel loaded = model.load(loading, streams);
         Termination termination = Termination.install();
         KvasirServer server = KvasirServer.start(loaded, options, new ServerLog(streams.err()))) {

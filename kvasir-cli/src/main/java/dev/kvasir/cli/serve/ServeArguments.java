@@ -1,11 +1,15 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.AutoCache;
 import dev.kvasir.cli.arguments.MethodHelp;
+import dev.kvasir.cli.arguments.ModelOutline;
 import dev.kvasir.cli.arguments.TextArgument;
+import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.memory.ByteCount;
+import dev.kvasir.profile.Profile;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.store.StoreAddress;
@@ -13,7 +17,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import picocli.CommandLine.Option;
 
 /** The options of a server. */
@@ -24,7 +30,7 @@ final class ServeArguments {
       names = "--kv",
       paramLabel = "SPEC",
       description = {
-        MethodHelp.ALL,
+        MethodHelp.ALL_OR_AUTO,
         "  Several times: kinds that requests may ask for; the first serves the others.",
         "  Default: fp16."
       })
@@ -133,7 +139,10 @@ final class ServeArguments {
     return ByteCount.parse("--kv-memory", memory);
   }
 
-  ServerOptions options() {
+  /**
+   * @param auto the cache that auto stands for
+   */
+  ServerOptions options(Supplier<CacheSpec> auto) {
     cacheBytes();
     long bodyBytes = ByteCount.parse("--max-body", body);
     if (bodyBytes > Integer.MAX_VALUE / 2) {
@@ -142,7 +151,11 @@ final class ServeArguments {
     List<CacheSpec> specs =
         cacheSpecs.isEmpty()
             ? List.of(CacheSpec.DEFAULT)
-            : cacheSpecs.stream().distinct().map(CacheSpec::parse).toList();
+            : cacheSpecs.stream()
+                .distinct()
+                .map(spec -> AutoCache.isAuto(spec) ? auto.get() : CacheSpec.parse(spec))
+                .distinct()
+                .toList();
     return ServerOptions.defaults()
         .withAddress(host, OptionValue.between("--port", port, 0, 65535))
         .withCacheSpecs(specs)
@@ -156,6 +169,37 @@ final class ServeArguments {
             (int) bodyBytes, Duration.ofSeconds(OptionValue.atLeastOne("--timeout", timeout)))
         .withAccess(access())
         .withStores(stores());
+  }
+
+  /** Returns the tokens of the longest conversation. */
+  int tokens(ModelOutline outline) {
+    return context == null
+        ? outline.config().contextLength()
+        : outline.requireContext("--context", OptionValue.atLeast("--context", context, 2));
+  }
+
+  /**
+   * Rejects options that do not fit the model, before its weights are loaded.
+   *
+   * @param profile the calibration profile of the model
+   */
+  void check(ModelOutline outline, ServerOptions options, Optional<Profile> profile) {
+    outline.requireProfile(profile);
+    int limit = tokens(outline);
+    options.cacheSpecs().forEach(spec -> outline.requireCache(spec, profile, limit));
+    requireMemory(outline, options.cacheSpecs().getFirst(), profile, limit);
+  }
+
+  /** Rejects memory that does not hold one answer to a request that sets no bound. */
+  private void requireMemory(
+      ModelOutline outline, CacheSpec spec, Optional<Profile> profile, int limit) {
+    int tokens = Math.min(limit, answerTokens + 1);
+    long least = outline.sequenceBytes(spec, profile, tokens);
+    if (least > cacheBytes()) {
+      throw new InvalidInputException(
+          "--kv-memory is %s; expected at least %s, which an answer of %d tokens may take with '%s'"
+              .formatted(memory, Units.typedBytes(least), tokens - 1, spec));
+    }
   }
 
   private List<StoreAddress> stores() {

@@ -15,8 +15,6 @@ public final class FolderArguments {
   private Path folder;
 
   public SessionFolder folder() {
-    Path home = Path.of(System.getProperty("user.home"));
-    return new SessionFolder(
-        folder == null ? SessionFolder.defaultPath(System.getenv(), home) : folder);
+    return folder == null ? SessionFolder.ofUser() : new SessionFolder(folder);
   }
 }

@@ -1,5 +1,6 @@
 package dev.kvasir.cli.session;
 
+import dev.kvasir.choice.UserFolder;
 import dev.kvasir.error.InvalidInputException;
 import java.io.IOException;
 import java.nio.file.FileSystems;
@@ -17,21 +18,18 @@ public record SessionFolder(Path path) {
   static final String SESSION = ".session";
   static final String MESSAGES = ".json";
 
+  /** Returns the folder of this user. */
+  public static SessionFolder ofUser() {
+    return new SessionFolder(UserFolder.ofThisProcess().sessions());
+  }
+
   /**
    * Returns the user's session folder.
    *
    * @param environment in which KVASIR_HOME or XDG_DATA_HOME may override the default
    */
   static Path defaultPath(Map<String, String> environment, Path home) {
-    String own = environment.getOrDefault("KVASIR_HOME", "");
-    if (!own.isEmpty()) {
-      return Path.of(own, "sessions");
-    }
-    // The XDG specification requires relative paths to be ignored.
-    String data = environment.getOrDefault("XDG_DATA_HOME", "");
-    boolean isUsable = !data.isEmpty() && Path.of(data).isAbsolute();
-    Path base = isUsable ? Path.of(data) : home.resolve(".local/share");
-    return base.resolve("kvasir/sessions");
+    return UserFolder.of(environment, home).sessions();
   }
 
   /** Returns the session of a name, whether or not it exists. */

@@ -22,6 +22,12 @@ public final class Units {
     return String.format(Locale.ROOT, "%.1f %s", value, BYTE_UNITS[unit]);
   }
 
+  /** Returns a size that holds the bytes, as a user can type it. */
+  public static String typedBytes(long bytes) {
+    long kibibytes = Math.ceilDiv(bytes, 1L << 10);
+    return kibibytes < 1 << 10 ? kibibytes + "KiB" : Math.ceilDiv(kibibytes, 1L << 10) + "MiB";
+  }
+
   public static String count(long count) {
     return String.format(Locale.ROOT, "%,d", count);
   }

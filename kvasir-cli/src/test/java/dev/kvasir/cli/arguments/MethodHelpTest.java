@@ -6,6 +6,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.Calibration;
 import dev.kvasir.codec.Calibration.Command;
 import dev.kvasir.codec.MethodExample;
+import dev.kvasir.codec.MethodRegistry;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.spi.QuantizationMethod;
@@ -50,6 +51,9 @@ class MethodHelpTest {
   void whatCanBeCalibratedIsTypedWithItsBits() {
     assertThat(MethodHelp.calibrated(List.of(FLOATS, method("a", true), method("b", false))))
         .isEqualTo("a:BITS or b:BITS");
+    assertThat(MethodHelp.calibrated(MethodRegistry.all()))
+        .contains("pmkvq:BITS", "mead")
+        .doesNotContain("mead:BITS");
   }
 
   private static QuantizationMethod method(String name, boolean looksUp) {

@@ -1,6 +1,7 @@
 package dev.kvasir.cli.lab;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.cli.CommandRun;
 import dev.kvasir.codec.CacheShape;
@@ -150,6 +151,17 @@ class CalibrateTest {
         .extracting(Calibrator::method)
         .doesNotHaveDuplicates()
         .isSubsetOf(CalibratedCache.possible().map(CalibratedCache::method).toList());
+  }
+
+  /** One calibration of mead serves all widths, so its spec may state one. */
+  @Test
+  void aWidthThatDoesNotMatterMayBeTyped() {
+    assertThat(CalibratedCache.parse("mead")).isEqualTo(new CalibratedCache("mead", 0));
+    assertThat(CalibratedCache.parse("mead:1.5")).isEqualTo(new CalibratedCache("mead", 0));
+    assertThat(CalibratedCache.parse("vqllm:2")).isEqualTo(new CalibratedCache("vqllm", 0));
+    for (String wrong : List.of("mead:many", "mead:2,sinks=4", "meadow")) {
+      assertThatThrownBy(() -> CalibratedCache.parse(wrong)).hasMessageContaining(wrong);
+    }
   }
 
   @Test

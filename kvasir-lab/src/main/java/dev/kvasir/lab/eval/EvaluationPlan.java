@@ -29,7 +29,7 @@ final class EvaluationPlan {
    * Maximum number of rows that read a text together with the reference. More would read the
    * reference less often; fewer lose less when a run is cancelled.
    */
-  private static final int MAX_ROWS_PER_TEXT = 4;
+  private static final int MAX_ROWS_PER_TEXT = 5;
 
   /**
    * Maximum number of rows of a generated text in addition to the reference; several texts are then
@@ -80,10 +80,23 @@ final class EvaluationPlan {
   private static void take(StreamTask.StreamScores readings, List<RowInProgress> group) {
     for (int i = 0; i < group.size(); i++) {
       if (!readings.footprints().isEmpty()) {
-        group.get(i).putFootprint(readings.footprints().get(i));
+        group.get(i).putFootprint(comparable(readings.footprints(), i, group.getFirst()));
       }
       readings.scores().get(i).forEach(group.get(i)::put);
     }
+  }
+
+  /**
+   * Returns a footprint whose speed can be compared with those of other groups: it is relative to
+   * the reference in the same group, because the load of the machine changes meanwhile.
+   */
+  private static Footprint comparable(List<Footprint> found, int row, RowInProgress reference) {
+    double before = reference.tokensPerSecond();
+    double here = found.getFirst().tokensPerSecond();
+    Footprint footprint = found.get(row);
+    return Double.isNaN(before) || Double.isNaN(here)
+        ? footprint
+        : footprint.withSpeed(footprint.tokensPerSecond() * before / here);
   }
 
   private void addDrift(List<RowInProgress> group) {

@@ -52,6 +52,11 @@ public record Footprint(
     return (int) (pages * KvCache.TOKENS_PER_PAGE / shape.layers());
   }
 
+  /** Returns the same footprint with another speed. */
+  Footprint withSpeed(double value) {
+    return new Footprint(tokens, packedTokens, kvBytes, bitsPerValue, value, parts);
+  }
+
   public boolean hasSpeed() {
     return !Double.isNaN(tokensPerSecond);
   }

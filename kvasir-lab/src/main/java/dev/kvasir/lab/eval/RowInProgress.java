@@ -47,6 +47,11 @@ final class RowInProgress {
     }
   }
 
+  /** Returns the decoding speed; {@code NaN} if it has not been measured. */
+  double tokensPerSecond() {
+    return footprint.tokensPerSecond();
+  }
+
   boolean hasScores() {
     return !scores.isEmpty();
   }

@@ -1,0 +1,68 @@
+package dev.kvasir.cli.arguments;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.choice.CacheChoice;
+import dev.kvasir.choice.CacheFigures;
+import dev.kvasir.choice.ChoiceRequest;
+import dev.kvasir.choice.UserFolder;
+import dev.kvasir.cli.terminal.MachineMemory;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.codec.ModelTables;
+import dev.kvasir.engine.Request;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.profile.Profile;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Predicate;
+
+/**
+ * The choice of {@code --kv auto}.
+ *
+ * @param outline the model
+ * @param profile its calibration profile
+ * @param supports whether the device supports a cache
+ */
+public record AutoCache(
+    ModelOutline outline, Optional<Profile> profile, Predicate<CacheSpec> supports) {
+
+  public static boolean isAuto(String spec) {
+    return spec.equals(CacheChoice.AUTO);
+  }
+
+  /**
+   * Chooses a cache.
+   *
+   * @param tokens the longest context
+   * @param memoryBytes memory for one sequence; empty for half of what the weights leave of the
+   *     machine's memory
+   */
+  public CacheChoice choose(int tokens, OptionalLong memoryBytes) {
+    long memory = memoryBytes.orElseGet(this::defaultMemory);
+    try (ModelTables tables = new ModelTables()) {
+      ChoiceRequest request =
+          new ChoiceRequest(
+              outline.config().cacheShape(),
+              outline.cacheContext(profile, tables),
+              tokens,
+              Request.PREFILL_STEP,
+              memory,
+              supports);
+      return CacheChoice.choose(
+          request, CacheFigures.ofModel(outline.fingerprint(), UserFolder.ofThisProcess()));
+    }
+  }
+
+  private long defaultMemory() {
+    OptionalLong total = MachineMemory.total();
+    if (total.isEmpty()) {
+      throw new InvalidInputException(
+          "--kv is auto and the memory of this machine is unknown; expected --kv-memory SIZE");
+    }
+    return Math.max(0, total.getAsLong() - outline.weightBytes()) / 2;
+  }
+
+  /** Prints what was chosen, and why. */
+  public static void report(CacheChoice choice, Streams streams) {
+    streams.note("--kv auto chose %s: %s".formatted(choice.spec(), choice.reason()));
+  }
+}

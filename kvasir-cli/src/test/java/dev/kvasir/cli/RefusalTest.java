@@ -1,0 +1,78 @@
+package dev.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Commands check their options against the model's files before they load or compute anything. */
+class RefusalTest {
+  @TempDir Path folder;
+
+  @Test
+  void aServerHasMemoryForAnAnswer() {
+    CommandRun.of("serve", "--port", "0", "--kv-memory", "1KiB")
+        .isRefusedWith(
+            "--kv-memory is 1KiB; expected at least",
+            "MiB, which an answer of 2048 tokens may take with 'fp16'");
+    CommandRun.of("serve", "--port", "0", "--kv-memory", "1KiB", "--answer-tokens", "1")
+        .isRefusedWith("expected at least 512KiB, which an answer of 1 tokens");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"generate", "chat", "serve"})
+  void aContextIsAtMostTheModels(String command) {
+    CommandRun.withInput("Once", command, "--context", "20000")
+        .isRefusedWith("--context is 20000; expected at most 16384, the context of the model");
+  }
+
+  @Test
+  void theLabKeepsToTheModelsContext() {
+    String file = folder.resolve("a.profile").toString();
+    CommandRun.of("tune", "--context", "20000", "--out", file)
+        .isRefusedWith("--context is 20000; expected at most 16384");
+    CommandRun.of("calibrate", "--kv", "mead", "--length", "20000", "--out", file)
+        .isRefusedWith("--length is 20000; expected at most 16384");
+    CommandRun.of("eval", "--context", "20000").isRefusedWith("--context is 20000", "16384");
+    assertThat(Path.of(file)).doesNotExist();
+  }
+
+  @Test
+  void aProfileIsReadableAndTheModels() throws IOException {
+    String none = folder.resolve("none").toString();
+    CommandRun.of("generate", "--profile", none, "Once").isRefusedWith("none: no such file");
+    Path prose = Files.writeString(folder.resolve("prose"), "no profile at all");
+    CommandRun.of("serve", "--profile", prose.toString()).isRefusedWith("prose");
+    CommandRun.of("tune", "--out", prose.toString()).isRefusedWith("prose");
+    CommandRun.of("calibrate", "--kv", "oscar", "--out", prose.toString()).isRefusedWith("prose");
+    assertThat(prose).hasContent("no profile at all");
+  }
+
+  @Test
+  void resultsHaveAFolder() {
+    String file = folder.resolve("none/x").toString();
+    for (String command :
+        new String[] {
+          "generate --session %s Once",
+          "inspect --plot %s",
+          "eval --json %s",
+          "eval --report %s",
+          "compare --out %s",
+          "compare --frontier %s",
+          "tune --out %s",
+          "calibrate --kv mead --out %s",
+          "patterns --out %s",
+          "patterns --json %s",
+          "codebooks --json %s",
+          "claims --out %s"
+        }) {
+      CommandRun.of(command.formatted(file).split(" "))
+          .isRefusedWith("x: its folder", "is missing");
+    }
+  }
+}
