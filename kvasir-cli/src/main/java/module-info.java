@@ -31,6 +31,8 @@ module dev.kvasir.cli {
       info.picocli;
   opens dev.kvasir.cli.session to
       info.picocli;
+  opens dev.kvasir.cli.setup to
+      info.picocli;
   opens dev.kvasir.cli.terminal to
       info.picocli;
 

@@ -17,6 +17,7 @@ module dev.kvasir.core {
   exports dev.kvasir.page;
   exports dev.kvasir.profile;
   exports dev.kvasir.spi;
+
   exports dev.kvasir.attention to
       dev.kvasir.bench,
       dev.kvasir.cuda,
@@ -30,6 +31,8 @@ module dev.kvasir.core {
       dev.kvasir.store;
   exports dev.kvasir.chat to
       dev.kvasir.server;
+  exports dev.kvasir.choice to
+      dev.kvasir.cli;
   exports dev.kvasir.codec.basis to
       dev.kvasir.lab,
       dev.kvasir.methods;
@@ -58,6 +61,7 @@ module dev.kvasir.core {
       dev.kvasir.lab;
   exports dev.kvasir.engine to
       dev.kvasir.bench,
+      dev.kvasir.cli,
       dev.kvasir.cuda,
       dev.kvasir.lab,
       dev.kvasir.server,

@@ -6,6 +6,7 @@ module dev.kvasir.lab {
   requires ojalgo;
 
   exports dev.kvasir.lab.calibrator;
+
   exports dev.kvasir.lab to
       dev.kvasir.cli,
       dev.kvasir.spark;

@@ -1,9 +1,7 @@
 package dev.kvasir.chat;
 
 import dev.kvasir.ChatRequest;
-
 import dev.kvasir.KvasirException;
-
 import dev.kvasir.SamplingOptions;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;

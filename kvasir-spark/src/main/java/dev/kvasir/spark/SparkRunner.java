@@ -1,6 +1,5 @@
 package dev.kvasir.spark;
 
-
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.work.LabTask;

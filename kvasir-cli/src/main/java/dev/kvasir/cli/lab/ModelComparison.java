@@ -1,7 +1,5 @@
 package dev.kvasir.cli.lab;
 
-import dev.kvasir.runtime.EngineOptions;
-import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.choice.UserFolder;
 import dev.kvasir.cli.arguments.LoadArguments;
@@ -25,6 +23,8 @@ import dev.kvasir.lab.report.FiguresFile;
 import dev.kvasir.lab.report.Provenance;
 import dev.kvasir.lab.report.Report;
 import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -144,7 +144,8 @@ final class RunArguments {
         isLimited
             ? outline.requireContext("--context", session.contextLimit())
             : outline.config().contextLength();
-    outline.requireCache(CacheSpec.of(session.cache()), profile.or(() -> model.profile(null)), tokens);
+    outline.requireCache(
+        CacheSpec.of(session.cache()), profile.or(() -> model.profile(null)), tokens);
   }
 
   /** Loads the model and prints its device. */
@@ -158,7 +159,8 @@ final class RunArguments {
     SessionOptions options =
         SessionOptions.builder()
             .cache(spec())
-            .prefill(OptionValue.oneOf("--prefill", prefill, Prefill.class)).build();
+            .prefill(OptionValue.oneOf("--prefill", prefill, Prefill.class))
+            .build();
     return context == null
         ? options
         : options.toBuilder().contextLimit(OptionValue.atLeastOne("--context", context)).build();
@@ -190,7 +192,8 @@ final class RunArguments {
     return SessionOptions.builder()
         .cache(repack ? spec() : CacheSpec.parse(saved.cacheSpec()))
         .contextLimit(saved.contextLimit())
-        .prefill(prefill(saved)).build();
+        .prefill(prefill(saved))
+        .build();
   }
 
   private static Prefill prefill(StoredSequence saved) {

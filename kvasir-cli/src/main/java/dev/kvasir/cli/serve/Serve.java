@@ -1,8 +1,5 @@
 package dev.kvasir.cli.serve;
 
-
-
-
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.choice.CacheChoice;
 import dev.kvasir.cli.arguments.AutoCache;

@@ -1,6 +1,5 @@
 package dev.kvasir.cli.setup;
 
-import dev.kvasir.runtime.BundledFiles;
 import dev.kvasir.choice.UserFolder;
 import dev.kvasir.cli.session.SessionFolder;
 import dev.kvasir.cli.terminal.MachineMemory;
@@ -8,6 +7,7 @@ import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.runtime.BundledFiles;
 import dev.kvasir.spi.EngineProvider;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,9 +1,9 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;

@@ -1,7 +1,5 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.runtime.LoadedModel;
-
 import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.eval.Score.GridCell;
@@ -10,6 +8,7 @@ import dev.kvasir.lab.task.Question;
 import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.TaskGroup;
 import dev.kvasir.lab.work.WorkerContext;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -3,13 +3,13 @@ package dev.kvasir.mini;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
-import dev.kvasir.runtime.GenerationSettings;
 import dev.kvasir.GenerationListener;
-import dev.kvasir.runtime.LoadedModel;
-import dev.kvasir.runtime.ModelSession;
+import dev.kvasir.SamplingOptions;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.SamplingOptions;
+import dev.kvasir.runtime.GenerationSettings;
+import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ModelSession;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 
@@ -41,7 +41,8 @@ class SessionHeapTest {
             .topK(40)
             .repetitionPenalty(1.1)
             .build();
-    GenerationSettings options = GenerationSettings.greedy().withMaxTokens(220).withSampling(sampling);
+    GenerationSettings options =
+        GenerationSettings.greedy().withMaxTokens(220).withSampling(sampling);
     long perToken = Long.MAX_VALUE;
     // Code that is not compiled yet allocates boxes. Tokens are fast, and compilers take seconds.
     try (LoadedModel model = LoadedModel.bundled()) {

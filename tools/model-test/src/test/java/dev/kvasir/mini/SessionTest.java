@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import com.sun.management.ThreadMXBean;
-
 import dev.kvasir.Generation;
 import dev.kvasir.Generation.Finish;
 import dev.kvasir.GenerationListener;
