@@ -17,7 +17,6 @@ module dev.kvasir.core {
   exports dev.kvasir.page;
   exports dev.kvasir.profile;
   exports dev.kvasir.spi;
-
   exports dev.kvasir.attention to
       dev.kvasir.bench,
       dev.kvasir.cuda,

@@ -6,7 +6,6 @@ module dev.kvasir.lab {
   requires ojalgo;
 
   exports dev.kvasir.lab.calibrator;
-
   exports dev.kvasir.lab to
       dev.kvasir.cli,
       dev.kvasir.spark;

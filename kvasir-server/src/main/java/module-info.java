@@ -9,7 +9,6 @@ module dev.kvasir.server {
   requires org.eclipse.jetty.util;
 
   exports dev.kvasir.server;
-
   exports dev.kvasir.server.api to
       dev.kvasir.cli;
   exports dev.kvasir.server.watch to

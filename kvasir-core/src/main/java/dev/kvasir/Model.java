@@ -78,6 +78,16 @@ public interface Model extends AutoCloseable {
    */
   long maxCacheBytes(SessionOptions options, int tokens);
 
+  /**
+   * Returns the cache that measured figures recommend, as {@code --kv auto} does: half precision if
+   * it fits, else the one with the least divergence that fits and is not slower.
+   *
+   * @param tokens the longest context of a session
+   * @param bytes memory for its cache
+   * @throws KvasirException if no cache fits; the message names the smallest
+   */
+  KvCacheSpec chooseCache(int tokens, long bytes);
+
   /** Opens a session with default options: a half-precision cache and the whole context. */
   Session newSession();
 

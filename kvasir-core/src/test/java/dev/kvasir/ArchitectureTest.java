@@ -56,6 +56,7 @@ class ArchitectureTest {
         "runtime",
         Set.of(
             "",
+            "choice",
             "spi",
             "engine",
             "model",

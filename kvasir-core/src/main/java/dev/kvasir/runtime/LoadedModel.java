@@ -6,6 +6,10 @@ import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSnapshot;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.choice.CacheChoice;
+import dev.kvasir.choice.CacheFigures;
+import dev.kvasir.choice.ChoiceRequest;
+import dev.kvasir.choice.UserFolder;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.PrefixCache;
@@ -282,6 +286,31 @@ public final class LoadedModel implements Model {
   /** Sets a listener of the steps and quantizations of its sessions. */
   public void setStepListener(StepListener stepListener) {
     scheduler.stepListener(stepListener);
+  }
+
+  @Override
+  public KvCacheSpec chooseCache(int tokens, long bytes) {
+    checkOpen();
+    ChoiceRequest request =
+        new ChoiceRequest(
+            config().cacheShape(),
+            cacheContext(),
+            Math.min(tokens, contextLength()),
+            Request.PREFILL_STEP,
+            bytes,
+            this::isSupported);
+    return CacheChoice.choose(
+            request, CacheFigures.ofModel(fingerprint(), UserFolder.ofThisProcess()))
+        .spec();
+  }
+
+  /** Devices reject caches that they have no kernels for. */
+  private boolean isSupported(CacheSpec spec) {
+    try (KvCache cache = newCache(spec)) {
+      return cache.length() == 0;
+    } catch (InvalidInputException e) {
+      return false;
+    }
   }
 
   @Override

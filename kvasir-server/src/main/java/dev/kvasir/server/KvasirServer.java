@@ -1,5 +1,8 @@
 package dev.kvasir.server;
 
+import dev.kvasir.KvCacheSpec;
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.chat.ChatService;
 import dev.kvasir.chat.ServedModel;
 import dev.kvasir.error.InvalidInputException;
@@ -14,6 +17,7 @@ import java.io.IOException;
 import java.net.BindException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
@@ -54,6 +58,26 @@ public final class KvasirServer implements AutoCloseable {
     this.chatService = chatService;
     this.store = store;
     this.httpService = httpService;
+  }
+
+  /**
+   * Starts a server on the loopback interface, which logs to standard error.
+   *
+   * @param port port to listen on; 0 for any free port
+   * @param caches caches that requests may select, the first one by default; none for half
+   *     precision
+   * @throws dev.kvasir.KvasirException if the port cannot be bound or the memory holds no sequence
+   */
+  public static KvasirServer start(Model model, int port, KvCacheSpec... caches) {
+    ServerOptions defaults = ServerOptions.defaults();
+    ServerOptions options =
+        caches.length == 0
+            ? defaults
+            : defaults.withCacheSpecs(Stream.of(caches).map(CacheSpec::of).toList());
+    return start(
+        LoadedModel.of(model),
+        options.withAddress(defaults.host(), port),
+        new ServerLog(System.err));
   }
 
   /**
