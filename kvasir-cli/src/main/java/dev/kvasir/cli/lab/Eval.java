@@ -29,10 +29,10 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "eval",
     description = {
-      "Measure what kinds of KV cache do to a model's answers.",
-      "Each row is a kind of cache, half precision first; each column a task, with the interval that"
-          + " holds the true figure in 95 of 100 cases. Ctrl-C ends it and shows what is finished;"
-          + " with --json the same command then goes on from there. docs/lab.md describes the tasks."
+      "Measure how KV caches change a model's output.",
+      "Each row is a cache, fp16 first. Each column is a task, with its 95%%"
+          + " confidence interval. Ctrl-C shows what is finished; with --json, the same"
+          + " command continues from there. docs/lab.md describes the tasks."
     },
     footer = {
       "  kvasir eval --quick",
@@ -51,7 +51,7 @@ public final class Eval implements Callable<Integer> {
   @Mixin private ClusterArguments cluster;
   @Spec private CommandSpec spec;
 
-  @Option(names = "--json", paramLabel = "FILE", description = "Write all figures to a file.")
+  @Option(names = "--json", paramLabel = "FILE", description = "Write all figures to a JSON file.")
   private Path json;
 
   public Eval(Streams streams) {

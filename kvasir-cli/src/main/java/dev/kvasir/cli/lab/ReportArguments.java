@@ -7,15 +7,10 @@ import picocli.CommandLine.Option;
 
 /** Options for the HTML report of an evaluation. */
 final class ReportArguments {
-  @Option(
-      names = "--report",
-      paramLabel = "FILE",
-      description = "Write a page with charts of all figures, to open in a browser.")
+  @Option(names = "--report", paramLabel = "FILE", description = "Write an HTML page with charts.")
   private Path file;
 
-  @Option(
-      names = "--inspect-kv",
-      description = "Show the ranges of the model's key channels in the report.")
+  @Option(names = "--inspect-kv", description = "Show the ranges of key channels in the report.")
   private boolean keyRanges;
 
   /** Rejects a report that could not be written in the end. */
