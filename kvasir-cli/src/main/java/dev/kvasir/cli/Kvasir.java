@@ -30,10 +30,10 @@ import picocli.CommandLine.ScopeType;
     footer = {
       "  kvasir generate \"Once upon a time\"",
       "  kvasir chat --model models/some-model.gguf",
-      "  kvasir serve --kv kivi:2",
-      "  kvasir inspect --kernels",
+      "  kvasir serve --model models/some-model.gguf --kv auto",
+      "  kvasir doctor",
       "",
-      "'kvasir COMMAND --help' tells more about a command."
+      "'kvasir COMMAND --help' shows the options of a command."
     })
 final class Kvasir implements Runnable {
   private final Streams streams;

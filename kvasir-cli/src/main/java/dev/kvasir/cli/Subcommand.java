@@ -15,6 +15,7 @@ import dev.kvasir.cli.run.Roundtrip;
 import dev.kvasir.cli.run.Tokenize;
 import dev.kvasir.cli.serve.Serve;
 import dev.kvasir.cli.session.SessionCommand;
+import dev.kvasir.cli.setup.Caches;
 import dev.kvasir.cli.setup.Completion;
 import dev.kvasir.cli.setup.Doctor;
 import dev.kvasir.cli.terminal.Streams;
@@ -52,6 +53,7 @@ record Subcommand(String name, Function<Streams, Object> command) {
           new Subcommand("patterns", ShowPatterns::new),
           new Subcommand(CLAIMS, ShowClaims::new),
           new Subcommand("codebooks", ShowCodebooks::new),
+          new Subcommand("caches", Caches::new),
           new Subcommand("doctor", Doctor::new),
           new Subcommand(COMPLETION, Completion::new));
 

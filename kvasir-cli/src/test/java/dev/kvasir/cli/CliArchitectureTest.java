@@ -32,7 +32,7 @@ class CliArchitectureTest {
     MAY_USE.put("session", Set.of("arguments", "terminal"));
     MAY_USE.put("lab", Set.of("arguments", "terminal", "origin"));
     MAY_USE.put("serve", Set.of("arguments", "terminal"));
-    MAY_USE.put("setup", Set.of("terminal", "session"));
+    MAY_USE.put("setup", Set.of("arguments", "terminal", "session"));
     MAY_USE.put("arguments", Set.of("terminal"));
     MAY_USE.put("terminal", Set.of());
     MAY_USE.put("origin", Set.of());

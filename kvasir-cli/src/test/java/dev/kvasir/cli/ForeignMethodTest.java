@@ -14,9 +14,15 @@ class ForeignMethodTest {
   @TempDir Path folder;
 
   @ParameterizedTest
-  @ValueSource(strings = {"generate", "chat", "inspect", "roundtrip"})
-  void itsHelpIsListedWithTheOthers(String command) {
-    assertThat(CommandRun.of(command, "--help").succeeds().out())
+  @ValueSource(strings = {"generate", "chat", "serve", "inspect", "roundtrip"})
+  void helpSaysWhereCachesAreListed(String command) {
+    assertThat(CommandRun.of(command, "--help").succeeds().out().replaceAll("\\s+", " "))
+        .contains("'kvasir caches' lists all methods");
+  }
+
+  @Test
+  void itsHelpIsListedWithTheOthers() {
+    assertThat(CommandRun.of("caches").succeeds().out())
         .containsPattern("\\n +foreign: depth \\(1 to 9\\), up to 100% of it as\\R +it was\\R")
         .contains("kivi:1|2|3|4|8: k, v (bits)")
         .containsPattern(

@@ -44,6 +44,7 @@ class HelpTest {
         "codebooks",
         "claims",
         "serve",
+        "caches",
         "doctor",
         "completion"
       })
@@ -62,10 +63,14 @@ class HelpTest {
       strings = {
         "generate",
         "chat",
+        "serve",
         "inspect",
         "roundtrip",
+        "eval",
         "compare",
+        "tune",
         "calibrate",
+        "codebooks",
         "session prune"
       })
   void optionsAreExplainedWithinEightyColumns(String command) {

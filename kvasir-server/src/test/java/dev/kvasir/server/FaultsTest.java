@@ -1,11 +1,18 @@
 package dev.kvasir.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.gson.JsonObject;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.server.api.AccessRules;
+import dev.kvasir.server.watch.ServerLog;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
 import java.net.Socket;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -285,5 +292,16 @@ class FaultsTest {
 
   private static int status(TestServer server, String name, String value) throws Exception {
     return server.send(server.to("/v1/models").header(name, value).build()).statusCode();
+  }
+
+  @Test
+  void memoryThatHoldsNoSequenceIsRefusedAtTheStart() {
+    ServerLog log = new ServerLog(new PrintStream(OutputStream.nullOutputStream()));
+    ServerOptions options = ServerOptions.defaults().withAddress("127.0.0.1", 0);
+    try (LoadedModel model = LoadedModel.bundled(EngineOptions.defaults().withCacheBytes(1 << 10))) {
+      assertThatThrownBy(() -> KvasirServer.start(model, options, log))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessageContaining("1024 bytes for sequences; the shortest one with 'fp16' takes");
+    }
   }
 }

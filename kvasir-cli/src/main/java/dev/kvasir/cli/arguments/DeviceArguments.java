@@ -21,11 +21,10 @@ public final class DeviceArguments {
       names = "--device",
       paramLabel = "DEVICE",
       defaultValue = "cpu",
-      description = {
-        "Where to compute: cpu; cuda, an NVIDIA card, with what it can do (GGUF files, --kv fp16,",
-        "  kivi:2 and kivi:4) or a refusal; or auto, the card where it can do what is asked for.",
-        "  Default: ${DEFAULT-VALUE}."
-      })
+      description =
+          "Where to compute: cpu; cuda, an NVIDIA GPU, which supports GGUF files and some"
+              + " of the caches; or auto, the GPU if it supports the request, else the CPU."
+              + " Default: ${DEFAULT-VALUE}.")
   private String device;
 
   /**

@@ -14,34 +14,31 @@ public final class LoadArguments {
   @Option(
       names = "--threads",
       paramLabel = "N",
-      description = "Threads that work together. Default: one for each processor.")
+      description = "Number of threads. Default: one per processor.")
   private Integer threads;
 
   @Option(
       names = "--kernels",
       paramLabel = "KIND",
-      description = {
-        "Arithmetic to run on: native or java. Both give the same text.",
-        "  Default: the fastest that can run; 'kvasir inspect --kernels' says which."
-      })
+      description =
+          "Kernels to compute with: native or java. Both produce the same text. Default:"
+              + " the fastest that can run; 'kvasir inspect --kernels' shows which.")
   private String kernels;
 
   @Option(
       names = "--profile",
       paramLabel = "FILE",
-      description = {
-        "What calibration learned of the model, for kinds of cache that use it.",
-        "  Default: the small model has its own, others have none."
-      })
+      description =
+          "Calibration profile of the model, for caches that need one. Default: the"
+              + " bundled model has its own, other models have none.")
   private Path profile;
 
   @Option(
       names = "--model-context",
       paramLabel = "N",
-      description = {
-        "Take the model for one of N tokens of context. Models with LongRoPE, such as Phi 3,",
-        "  rotate differently within their original context. Default: as many as the model can hold."
-      })
+      description =
+          "Use the model with a context of N tokens. This changes RoPE in models with"
+              + " LongRoPE, such as Phi 3. Default: the model's context.")
   private Integer context;
 
   /** Returns the profile file, if given. */

@@ -20,30 +20,26 @@ import java.util.stream.Collectors;
  * they hold keys of this resource bundle.
  */
 public final class MethodHelp extends ResourceBundle {
-  /** All methods with their keys, wrapped to fit next to an option in 80 columns. */
-  public static final String ALL = "${bundle:methods.all}";
+  /** How a cache is typed. */
+  public static final String SPEC =
+      "The KV cache: fp16, or METHOD:BITS and keys of the method, as in kivi:4 or kivi:2,group=64."
+          + " 'kvasir caches' lists all methods and keys.";
 
   /** The same, for commands that can choose a cache. */
-  public static final String ALL_OR_AUTO = "${bundle:methods.all-or-auto}";
+  public static final String SPEC_OR_AUTO =
+      "The KV cache: auto, fp16, or METHOD:BITS and keys of the method, as in kivi:4 or"
+          + " kivi:2,group=64. auto takes fp16 if it fits in memory, else the best cache that fits."
+          + " 'kvasir caches' lists all methods and keys.";
 
   /** The methods that {@code kvasir calibrate} supports. */
   public static final String CALIBRATED = "${bundle:methods.calibrated}";
-
-  private static final String AUTO_HELP =
-      """
-      auto: fp16 if it fits in memory, else the best
-        cache that fits, by measured figures; or a
-      """;
 
   private static final int COLUMNS = 46;
   private static final String INDENT = "  ";
 
   // No option has such a name: picocli would use the text as its description.
   private final Map<String, Supplier<String>> texts =
-      Map.of(
-          "methods.all", () -> all(MethodRegistry.all()),
-          "methods.all-or-auto", () -> AUTO_HELP + all(MethodRegistry.all()),
-          "methods.calibrated", () -> calibrated(MethodRegistry.all()));
+      Map.of("methods.calibrated", () -> calibrated(MethodRegistry.all()));
 
   @Override
   protected Object handleGetObject(String key) {
@@ -62,7 +58,8 @@ public final class MethodHelp extends ResourceBundle {
     return texts.keySet();
   }
 
-  static String all(List<QuantizationMethod> methods) {
+  /** Returns the methods with their keys, in lines of about 50 columns. */
+  public static String all(List<QuantizationMethod> methods) {
     List<String> lines = new ArrayList<>();
     methods.forEach(method -> lines.addAll(method.help()));
     lines.addAll(wrapped(sharedKeys(methods)));

@@ -22,11 +22,10 @@ public final class ModelArguments {
   @Option(
       names = {"-m", "--model"},
       paramLabel = "FILE|DIR",
-      description = {
-        "A GGUF file, or a folder with config.json, tokenizer.json and safetensors files.",
-        "  Of a GGUF model in several files, any one: the others are found beside it.",
-        "  Default: the small model that comes with kvasir."
-      })
+      description =
+          "A GGUF file, or a folder with config.json, tokenizer.json and safetensors"
+              + " files. For a GGUF model in several files, name any of them. Default: the small"
+              + " bundled model.")
   private Path path;
 
   public boolean isBundled() {

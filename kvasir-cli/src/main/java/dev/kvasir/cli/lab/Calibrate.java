@@ -57,39 +57,37 @@ public final class Calibrate implements Callable<Integer> {
       names = "--kv",
       required = true,
       paramLabel = "SPEC",
-      description = "What to calibrate for: " + MethodHelp.CALIBRATED + ".")
+      description = "The cache to calibrate for: " + MethodHelp.CALIBRATED + ".")
   private String cache;
 
   @Option(
       names = "--out",
       paramLabel = "FILE",
-      description = {
-        "The profile. One that is there keeps its other parts. Where a method gives layers or",
-        "  channels different bits, a picture of them is drawn into FILE.svg."
-      })
+      description =
+          "The profile to write. An existing profile keeps its other parts. Methods that"
+              + " give layers or channels different bits also draw them in FILE.svg.")
   private Path out;
 
   @Option(
       names = "--text",
       paramLabel = "FILE",
-      description = {
-        "The text to learn from. Default: prose that the bundled model made up; for codebooks, tables",
-        "  and programs with it."
-      })
+      description =
+          "Text to learn from. Default: bundled prose; codebooks also learn from bundled"
+              + " tables and programs.")
   private Path text;
 
   @Option(
       names = "--length",
       paramLabel = "N",
       defaultValue = "" + CalibrationTexts.LENGTH,
-      description = "Tokens that are read on end. Default: ${DEFAULT-VALUE}.")
+      description = "Tokens that are read in sequence. Default: ${DEFAULT-VALUE}.")
   private int length;
 
   @Option(
       names = "--seed",
       paramLabel = "S",
       defaultValue = "1",
-      description = "The same seed takes the same samples. Default: ${DEFAULT-VALUE}.")
+      description = "Random seed. The same seed takes the same samples. Default: ${DEFAULT-VALUE}.")
   private long seed;
 
   @Mixin private ForecastArguments forecast = new ForecastArguments();

@@ -18,19 +18,19 @@ final class CalibratorOptions {
 
   static void addTo(CommandSpec command) {
     List<String> description = new ArrayList<>();
-    description.add("Learn of a model what a kind of cache needs, and keep it in a profile.");
+    description.add("Calibrate a cache for a model, and save the result in a profile.");
     for (Calibrator calibrator : Calibrators.all()) {
       calibrator.options().forEach(option -> command.addOption(spec(option)));
       description.add(calibrator.method() + ": " + calibrator.description());
     }
     String local = methods(calibrator -> !calibrator.isDistributed());
     description.add(
-        ("First it says how long it will take, and how much memory and disk; %s take a minute or"
-                + " two, make no forecast and run in this process.")
+        ("It first estimates time, memory and disk space; %s take a minute or two, make no"
+                + " estimate and run in this process.")
             .formatted(local));
     description.add(
-        ("Ctrl-C ends it; what was finished is kept, and the same command goes on after it. Of %s"
-                + " nothing is kept.")
+        ("Ctrl-C keeps what is finished, and the same command continues from there. Of %s nothing"
+                + " is kept.")
             .formatted(local));
     command.usageMessage().description(description.toArray(String[]::new));
   }

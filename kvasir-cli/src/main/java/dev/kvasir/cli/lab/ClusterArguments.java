@@ -29,24 +29,22 @@ final class ClusterArguments {
   @Option(
       names = "--on",
       paramLabel = "MASTER",
-      description = {
-        "Run the work as jobs of Spark, with the same figures: spark://HOST:PORT, yarn, local[N].",
-        "  Default: in this process."
-      })
+      description =
+          "Run the tasks as Spark jobs, with the same results: spark://HOST:PORT, yarn or"
+              + " local[N]. Default: in this process.")
   private String master;
 
   @Option(
       names = "--ship",
-      description = {
-        "Send model and profile along to all machines.",
-        "  Default: they lie at the same paths everywhere."
-      })
+      description =
+          "Send model and profile to all machines. Default: all machines have them at the"
+              + " same paths.")
   private boolean ship;
 
   @Option(
       names = "--conf",
       paramLabel = "KEY=VALUE",
-      description = "A setting of Spark, such as spark.executor.memory=8g; may be repeated.")
+      description = "A Spark setting, such as spark.executor.memory=8g. May be repeated.")
   private Map<String, String> settings = new LinkedHashMap<>();
 
   /** Returns a typed option that applies only to a cluster, if any. */

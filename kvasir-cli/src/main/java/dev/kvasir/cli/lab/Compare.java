@@ -89,32 +89,29 @@ public final class Compare implements Callable<Integer> {
   @Option(
       names = "--out",
       paramLabel = "FILE",
-      description = {
-        "With --model: the page to write. Default: NAME.compare.html. Without: the document whose",
-        "  table is replaced; figures go to a file of the table's name in a folder of the",
-        "  document's. Default: docs/results.md."
-      })
+      description =
+          "With --model: the page to write. Default: NAME.compare.html. Without: the"
+              + " document whose table is replaced; all figures go to a folder next to it."
+              + " Default: docs/results.md.")
   private Path out;
 
-  @Option(names = "--quick", description = "A first look: a short context, few samples.")
+  @Option(names = "--quick", description = "Take a first look: a short context and few samples.")
   private boolean quick;
 
   @Option(
       names = "--part",
       paramLabel = "I/N",
-      description = {
-        "Measure every N-th row from the I-th on, and leave the document as it is. Once N processes",
-        "  have done so, the command without this option finds their figures beside it."
-      })
+      description =
+          "Measure every N-th row from the I-th on, and do not write the document. Once N"
+              + " processes have done so, the command without this option finds their figures.")
   private String part;
 
   @Option(
       names = "--frontier",
       paramLabel = "FILE",
-      description = {
-        "Measure nothing, and draw divergence against bits of all methods into FILE, an SVG, from the",
-        "  figures beside the document."
-      })
+      description =
+          "Measure nothing. Draw the divergence of all methods against their bits as SVG,"
+              + " from the figures next to the document.")
   private Path frontier;
 
   public Compare(Streams streams) {

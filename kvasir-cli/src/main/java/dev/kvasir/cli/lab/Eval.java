@@ -30,11 +30,10 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "eval",
     description = {
-      "Measure what kinds of KV cache do to a model's answers.",
-      "Each row is a kind of cache, half precision first; each column a task, with the interval"
-          + " that holds the true figure in 95 of 100 cases. Ctrl-C ends it and shows what is"
-          + " finished; with --json the same command then goes on from there. docs/lab.md describes"
-          + " the tasks."
+      "Measure how KV caches change a model's output.",
+      "Each row is a cache, fp16 first. Each column is a task, with its 95%%"
+          + " confidence interval. Ctrl-C shows what is finished; with --json, the same"
+          + " command continues from there. docs/lab.md describes the tasks."
     },
     footer = {
       "  kvasir eval --quick",
@@ -53,7 +52,7 @@ public final class Eval implements Callable<Integer> {
   @Mixin private ClusterArguments cluster;
   @Spec private CommandSpec spec;
 
-  @Option(names = "--json", paramLabel = "FILE", description = "Write all figures to a file.")
+  @Option(names = "--json", paramLabel = "FILE", description = "Write all figures to a JSON file.")
   private Path json;
 
   public Eval(Streams streams) {
@@ -130,12 +129,12 @@ public final class Eval implements Callable<Integer> {
     @Option(
         names = "--report",
         paramLabel = "FILE",
-        description = "Write a page with charts of all figures, to open in a browser.")
+        description = "Write an HTML page with charts.")
     private Path file;
 
     @Option(
         names = "--inspect-kv",
-        description = "Show the ranges of the model's key channels in the report.")
+        description = "Show the ranges of key channels in the report.")
     private boolean keyRanges;
 
     /** Rejects a report that could not be written in the end. */

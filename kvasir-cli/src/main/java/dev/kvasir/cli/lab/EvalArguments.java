@@ -32,87 +32,84 @@ final class EvalArguments {
       names = "--kv",
       paramLabel = "SPECS",
       defaultValue = "fp16;kivi:4;kivi:2",
-      description = {
-        "Kinds of cache, separated by semicolons; fp16 is added where it is missing.",
-        "  Default: ${DEFAULT-VALUE}."
-      })
+      description =
+          "Caches, separated by semicolons. fp16 is added if it is missing. Default:"
+              + " ${DEFAULT-VALUE}.")
   private String specs;
 
   @Option(
       names = "--tasks",
       paramLabel = "LIST",
-      description = {
-        "Of ppl, kld, prose, drift, needle, records, chain, jsonl (also called gsm8k), separated by",
-        "  commas.",
-        "  Default: ppl,kld,needle,chain, and jsonl where --jsonl is given."
-      })
+      description =
+          "Tasks, separated by commas: ppl, kld, prose, drift, needle, records, chain,"
+              + " jsonl (also called gsm8k). Default: ppl,kld,needle,chain, and jsonl with"
+              + " --jsonl.")
   private String tasks;
 
   @Option(
       names = "--context",
       split = ",",
       paramLabel = "N",
-      description = {
-        "Lengths of documents and tables, in tokens; the text is read to the longest.",
-        "  Default: 1000,4000,8000, as far as the model's context goes."
-      })
+      description =
+          "Lengths of documents and tables, in tokens; the text is read up to the"
+              + " longest. Default: 1000,4000,8000, up to the model's context.")
   private List<Integer> contexts;
 
   @Option(
       names = "--samples",
       paramLabel = "N",
-      description = "Questions of each length, programs, lines of --jsonl. Default: 20.")
+      description =
+          "Number of questions per length, of programs, and of lines of --jsonl. Default:" + " 20.")
   private Integer samples;
 
   @Option(
       names = "--steps",
       paramLabel = "N",
       defaultValue = "40",
-      description = "Steps of a program of the task chain. Default: ${DEFAULT-VALUE}.")
+      description = "Steps of a program in the task chain. Default: ${DEFAULT-VALUE}.")
   private int steps;
 
   @Option(
       names = "--seed",
       paramLabel = "S",
       defaultValue = "1",
-      description = "The same seed makes the same tasks. Default: ${DEFAULT-VALUE}.")
+      description = "Random seed. The same seed gives the same tasks. Default: ${DEFAULT-VALUE}.")
   private long seed;
 
   @Option(
       names = "--text",
       paramLabel = "FILE",
-      description = "The text for ppl and kld. Default: one that the bundled model made up.")
+      description = "Text for ppl and kld. Default: a bundled text.")
   private Path text;
 
   @Option(
       names = "--jsonl",
       paramLabel = "FILE",
-      description = {
-        "Questions for the task jsonl: in each line an object with 'question' and 'answer'.",
-        "  The last number of an answer counts."
-      })
+      description =
+          "Questions for the task jsonl: one object with 'question' and 'answer' per"
+              + " line. The last number of an answer counts.")
   private Path jsonl;
 
   @Option(
       names = "--prefill",
       paramLabel = "WHEN",
       defaultValue = "chunked",
-      description = {
-        "When a prompt is quantized: chunked, while it is read, or exact, at its end, as papers have it.",
-        "  Default: ${DEFAULT-VALUE}."
-      })
+      description =
+          "When a prompt is quantized: chunked, while it is read; or exact, at its end,"
+              + " as in most papers. Default: ${DEFAULT-VALUE}.")
   private String prefill;
 
   @Option(
       names = "--prompt",
       paramLabel = "N",
-      description = {
-        "Tokens of the text that are its prompt, read first and not scored.",
-        "  Default: none with --prefill chunked, half of the text with exact."
-      })
+      description =
+          "Tokens at the start of the text that are read as a prompt and not scored."
+              + " Default: none with --prefill chunked, half of the text with exact.")
   private Integer prompt;
 
-  @Option(names = "--quick", description = "A first look: a context of 1500 tokens, 6 samples.")
+  @Option(
+      names = "--quick",
+      description = "Take a first look: 1500 tokens of context and 6 samples.")
   private boolean quick;
 
   EvaluationSettings settings() {

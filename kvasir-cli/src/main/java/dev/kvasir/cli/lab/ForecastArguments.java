@@ -29,17 +29,18 @@ final class ForecastArguments {
 
   @Option(
       names = "--forecast",
-      description = "Say what it would take, and end. Of a folder with a config.json alone too.")
+      description =
+          "Print the estimated time, memory and disk space, and stop. A folder with only"
+              + " a config.json is enough.")
   private boolean forecast;
 
   @Option(
       names = "--speed",
       paramLabel = "G",
-      description = {
-        "Foretell for a machine that reads text with G billions of floating-point operations a second.",
-        "  Default: what this one does, measured for a few seconds where the work is worth it; 25 a",
-        "  thread for a configuration alone."
-      })
+      description =
+          "Estimate for a machine that reads text at G billion floating-point operations"
+              + " per second. Default: the speed of this machine, measured for a few seconds if"
+              + " the work is long; 25 per thread for a config.json alone.")
   private Double speed;
 
   /** Returns whether only the forecast is wanted. */

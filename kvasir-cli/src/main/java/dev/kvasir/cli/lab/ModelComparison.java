@@ -62,10 +62,10 @@ final class ModelComparison {
   @Option(
       names = "--kv",
       paramLabel = "SPECS",
-      description = {
-        "With --model: the caches to compare, separated by semicolons. Default: kivi with 4, 3 and",
-        "  2 bits, patternkv with 2, and calibrated caches if the profile has what they need."
-      })
+      description =
+          "With --model: the caches to compare, separated by semicolons. Default: kivi"
+              + " with 4, 3 and 2 bits, patternkv with 2, and calibrated caches if the profile"
+              + " has what they need.")
   private String specs;
 
   @Option(

@@ -20,9 +20,9 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "claims",
     description = {
-      "Show what the papers claim of their methods, and what came of it here.",
-      "Reads the figures that commands such as 'kvasir compare' left in a folder; where there are"
-          + " none, a claim is not tried."
+      "Show what papers claim about their methods, and what was measured here.",
+      "Reads the figures that commands such as 'kvasir compare' have written to a"
+          + " folder. A claim without figures counts as not tried."
     },
     footer = {"  kvasir claims", "  kvasir claims --out docs/claims.md", "  kvasir claims --run 4"})
 public final class ShowClaims implements Callable<Integer> {
@@ -34,16 +34,16 @@ public final class ShowClaims implements Callable<Integer> {
       names = "--results",
       paramLabel = "FOLDER",
       defaultValue = "docs/results",
-      description = "Where figures are. Default: ${DEFAULT-VALUE}.")
+      description = "Folder with the figures. Default: ${DEFAULT-VALUE}.")
   private Path results;
 
-  @Option(names = "--out", paramLabel = "FILE", description = "Write them as a document.")
+  @Option(names = "--out", paramLabel = "FILE", description = "Write the claims to a document.")
   private Path out;
 
   @Option(
       names = "--run",
       paramLabel = "N",
-      description = "Try the claim of that number again, and all others that its command tries.")
+      description = "Measure claim N again, with all others that its command measures.")
   private Integer number;
 
   public ShowClaims(Streams streams) {

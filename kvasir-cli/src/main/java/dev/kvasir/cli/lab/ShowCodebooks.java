@@ -42,10 +42,10 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "codebooks",
     description = {
-      "Show what codebooks of commvq leave of a layer's keys and values.",
-      "Trains codebooks of one layer with fewer and more stages, with codes for fewer pairs of"
-          + " channels, and on prose, on tasks and on both; prints what they leave of other text."
-          + " Or shows what those leave, layer by layer, that a profile holds."
+      "Show the error that commvq codebooks leave in keys and values.",
+      "Trains codebooks of one layer with different numbers of stages and channel"
+          + " pairs and on different texts, and prints their error on other text. Or prints"
+          + " the error of a profile's codebooks, layer by layer."
     },
     footer = {
       "  kvasir codebooks",
@@ -78,10 +78,7 @@ public final class ShowCodebooks implements Callable<Integer> {
   @Spec private CommandSpec command;
   @Mixin private ModelArguments model;
 
-  @Option(
-      names = "--layer",
-      paramLabel = "L",
-      description = "The layer. Default: the one in the middle.")
+  @Option(names = "--layer", paramLabel = "L", description = "The layer. Default: the middle one.")
   private Integer layer;
 
   @Option(
@@ -89,56 +86,53 @@ public final class ShowCodebooks implements Callable<Integer> {
       paramLabel = "TABLE",
       split = ",",
       defaultValue = "stages,pairs,texts",
-      description = {
-        "Which to print, of profile, stages, pairs, texts, encoder; the first is of all layers, and",
-        "  trains nothing; the last trains the paper's encoder of values, of which caches know",
-        "  nothing. Default: ${DEFAULT-VALUE}."
-      })
+      description =
+          "Tables to print, separated by commas: profile covers all layers and trains"
+              + " nothing; stages, pairs and texts train codebooks; encoder trains the paper's"
+              + " encoder of values, which caches do not use. Default: ${DEFAULT-VALUE}.")
   private List<String> tables;
 
   @Option(
       names = "--bits",
       paramLabel = "B",
       defaultValue = "1",
-      description = "Bits of a channel in the table of texts. Default: ${DEFAULT-VALUE}.")
+      description = "Bits per channel in the table texts. Default: ${DEFAULT-VALUE}.")
   private int bits;
 
   @Option(
       names = "--tokens",
       paramLabel = "N",
       defaultValue = "8192",
-      description = "Tokens that are trained on. Default: ${DEFAULT-VALUE}.")
+      description = "Tokens to train on. Default: ${DEFAULT-VALUE}.")
   private int tokens;
 
   @Option(
       names = "--steps",
       paramLabel = "N",
       defaultValue = "1000",
-      description = {
-        "Steps that the encoder is trained for, 64 tokens each. Default: ${DEFAULT-VALUE}."
-      })
+      description = "Training steps of the encoder, 64 tokens each. Default: ${DEFAULT-VALUE}.")
   private int steps;
 
   @Option(
       names = "--text",
       paramLabel = "FILE",
-      description = {
-        "A text to test on: instead of the bundled prose in the table of the profile, beside it in",
-        "  that of texts."
-      })
+      description =
+          "Text to test on: instead of the bundled prose in the table profile, in"
+              + " addition to it in the table texts.")
   private Path text;
 
   @Option(
       names = "--seed",
       paramLabel = "S",
       defaultValue = "1",
-      description = "The same seed trains the same codebooks. Default: ${DEFAULT-VALUE}.")
+      description =
+          "Random seed. The same seed trains the same codebooks. Default:" + " ${DEFAULT-VALUE}.")
   private long seed;
 
   @Option(
       names = "--json",
       paramLabel = "FILE",
-      description = "Write the figures of the tables to a file; encoder has none there.")
+      description = "Write the figures of the tables to a JSON file, except those of encoder.")
   private Path json;
 
   @Mixin private LoadArguments load;

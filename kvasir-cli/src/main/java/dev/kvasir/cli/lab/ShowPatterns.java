@@ -30,9 +30,9 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "patterns",
     description = {
-      "Show how well the patterns of patternkv fit a model's keys and values.",
-      "Reads a text, packs what the model keeps of it, and prints for each layer how many values"
-          + " have a pattern and what is left of the ranges that are quantized."
+      "Show how well the patterns of patternkv fit a model.",
+      "Reads a text, quantizes its keys and values, and prints for each layer how"
+          + " many values have a pattern and how much of the ranges is left to quantize."
     },
     footer = {
       "  kvasir patterns",
@@ -58,37 +58,36 @@ public final class ShowPatterns implements Callable<Integer> {
   @Option(
       names = "--text",
       paramLabel = "FILE",
-      description = "The text to read. Default: one that the bundled model made up.")
+      description = "Text to read. Default: a bundled text.")
   private Path text;
 
   @Option(
       names = "--context",
       paramLabel = "N",
       defaultValue = "4096",
-      description = "Tokens of the text to read. Default: ${DEFAULT-VALUE}.")
+      description = "Tokens to read. Default: ${DEFAULT-VALUE}.")
   private int tokens;
 
   @Option(
       names = "--prefill",
       paramLabel = "WHEN",
       defaultValue = "exact",
-      description = {
-        "When the text is packed: exact, at its end, so that patterns are mined from all of it, or",
-        "  chunked, while it is read, so that they are mined from its first page.",
-        "  Default: ${DEFAULT-VALUE}."
-      })
+      description =
+          "When the text is quantized: exact, at its end, with patterns from all of it;"
+              + " or chunked, while it is read, with patterns from its first page. Default:"
+              + " ${DEFAULT-VALUE}.")
   private String prefill;
 
   @Option(
       names = "--out",
       paramLabel = "FILE",
-      description = "Draw keys and values, and what differs from their patterns, as SVG.")
+      description = "Draw keys and values and their differences from patterns, as SVG.")
   private Path out;
 
   @Option(
       names = "--json",
       paramLabel = "FILE",
-      description = "Write the means over all layers to a file.")
+      description = "Write the means over all layers to a JSON file.")
   private Path json;
 
   public ShowPatterns(Streams streams) {

@@ -46,10 +46,10 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "tune",
     description = {
-      "Find the thresholds of mixkvq for a model, and keep them in a profile.",
-      "Each trial reads a text with other thresholds; what is kept is the best one within the bits"
-          + " that are allowed. Ctrl-C ends it and keeps the best so far; the same command then goes"
-          + " on from there."
+      "Search the thresholds of mixkvq for a model, and save them in a profile.",
+      "Each trial reads a text with different thresholds. The best ones within"
+          + " --max-bits are saved. Ctrl-C saves the best so far; the same command continues"
+          + " from there."
     },
     footer = {
       "  kvasir tune --out my.profile",
@@ -69,43 +69,40 @@ public final class Tune implements Callable<Integer> {
       names = "--kv",
       paramLabel = "SPEC",
       defaultValue = "mixkvq",
-      description = "The kind of cache, without thresholds. Default: ${DEFAULT-VALUE}.")
+      description = "The cache, without thresholds. Default: ${DEFAULT-VALUE}.")
   private String cache;
 
   @Option(
       names = "--out",
       paramLabel = "FILE",
-      description = {
-        "The profile. One that is there keeps its other parts. Trials are kept beside it, in",
-        "  FILE.trials.json, and the picture of the front in FILE.svg."
-      })
+      description =
+          "The profile to write. An existing profile keeps its other parts. Trials are"
+              + " saved next to it in FILE.trials.json, and a chart of them in FILE.svg.")
   private Path out;
 
   @Option(
       names = "--trials",
       paramLabel = "N",
       defaultValue = "30",
-      description = "Thresholds to try. Default: ${DEFAULT-VALUE}.")
+      description = "Number of thresholds to try. Default: ${DEFAULT-VALUE}.")
   private int trials;
 
   @Option(
       names = "--max-bits",
       paramLabel = "B",
       defaultValue = "3.4",
-      description = {
-        "Bits that a packed value may take: codes, scales and orders of keys and values. Two bits",
-        "  throughout take 3.0 in groups of 32. Default: ${DEFAULT-VALUE}."
-      })
+      description =
+          "Maximum bits of a quantized value, scales and channel orders included. Two"
+              + " bits everywhere take 3.0 in groups of 32. Default: ${DEFAULT-VALUE}.")
   private double maxBits;
 
   @Option(
       names = "--objective",
       paramLabel = "TASK",
       defaultValue = "kld",
-      description = {
-        "What is to be good: a task of 'kvasir eval', of ppl, kld, needle, records, chain.",
-        "  Default: ${DEFAULT-VALUE}."
-      })
+      description =
+          "What to optimize, a task of 'kvasir eval': ppl, kld, needle, records or chain."
+              + " Default: ${DEFAULT-VALUE}.")
   private String objective;
 
   @Option(
@@ -125,29 +122,30 @@ public final class Tune implements Callable<Integer> {
   @Option(
       names = "--text",
       paramLabel = "FILE",
-      description = {
-        "The text to learn from. Default: prose that the bundled model made up, other than that of",
-        "  'kvasir eval'."
-      })
+      description =
+          "Text to learn from. Default: a bundled text, other than that of 'kvasir eval'.")
   private Path text;
 
   @Option(
       names = "--seed",
       paramLabel = "S",
       defaultValue = "1",
-      description = "The same seed makes the same trials. Default: ${DEFAULT-VALUE}.")
+      description = "Random seed. The same seed gives the same trials. Default: ${DEFAULT-VALUE}.")
   private long seed;
 
   @Option(
       names = "--scatter",
       paramLabel = "FILE",
-      description = "Draw each channel's queries against its keys' steps, as SVG.")
+      description =
+          "Draw each channel's queries against the quantization steps of its keys, as" + " SVG.")
   private Path scatter;
 
   @Option(
       names = "--json",
       paramLabel = "FILE",
-      description = "Write how queries and steps of keys go together in each layer to a file.")
+      description =
+          "Write the correlation of queries and quantization steps in each layer to a"
+              + " JSON file.")
   private Path json;
 
   @Mixin private LoadArguments load;

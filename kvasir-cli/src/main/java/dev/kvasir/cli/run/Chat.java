@@ -30,10 +30,12 @@ import picocli.CommandLine.Option;
 @Command(
     name = "chat",
     description = {
-      "Talk with a model.",
-      "Ctrl-C stops an answer, Ctrl-D or /exit leaves, /help lists what else can be typed. With"
-          + " input from a pipe, each line is a message and the answers go to standard output.",
-      "With --resume, a conversation is kept under a name after every turn, and goes on there."
+      "Chat with a model.",
+      "Ctrl-C stops an answer, Ctrl-D or /exit leaves, and /help lists other"
+          + " commands. If input comes from a pipe, each line is a message, and the answers"
+          + " go to standard output.",
+      "With --resume, the conversation is saved under a name after every answer and"
+          + " can be continued."
     },
     footer = {
       "  kvasir chat --model models/some-model.gguf",
@@ -57,21 +59,21 @@ public final class Chat implements Callable<Integer> {
   @Option(
       names = "--system",
       paramLabel = "TEXT",
-      description = "Tells the model before the conversation what it is to be.")
+      description = "System prompt, which tells the model how to behave.")
   private String system;
 
   @Option(
       names = "--resume",
       paramLabel = "NAME",
-      description = {
-        "Go on with the conversation that is kept under the name, or begin one. What was saved",
-        "  decides on --kv, --prefill and --context. 'kvasir session list' has the names."
-      })
+      description =
+          "Continue the conversation of this name, or start one. A saved conversation"
+              + " keeps its --kv, --prefill and --context. 'kvasir session list' shows the"
+              + " names.")
   private String name;
 
   @Option(
       names = "--plain-template",
-      description = "Write 'User:' and 'Assistant:' instead of using the model's chat template.")
+      description = "Use 'User:' and 'Assistant:' instead of the model's chat template.")
   private boolean plainTemplate;
 
   @Mixin private FolderArguments folder;

@@ -24,11 +24,11 @@ import picocli.CommandLine.Parameters;
     name = "generate",
     description = {
       "Continue a text.",
-      "The text goes to standard output as it is made; its speed, its seed and the size of the KV"
-          + " cache go to standard error. The one line break at the end of piped text or of a prompt file is"
-          + " not part of the prompt.",
-      "With --session, a text is kept with all that the model remembers of it, and goes on from"
-          + " there the next time."
+      "The text goes to standard output while it is generated. Speed, seed and size"
+          + " of the KV cache go to standard error. A line break at the end of piped text or"
+          + " of a prompt file is not part of the prompt.",
+      "With --session, the text and its KV cache are saved in a file, and the next"
+          + " call continues from there."
     },
     footer = {
       "  kvasir generate \"Once upon a time\"",
@@ -36,6 +36,7 @@ import picocli.CommandLine.Parameters;
       "  kvasir generate --temperature 0.8 --top-p 0.95 --seed 7 \"Once upon a time\"",
       "  kvasir generate --model models/some-model.gguf --prompt-file letter.txt",
       "  echo \"Once upon a time\" | kvasir generate --max-tokens 50",
+      "  kvasir generate --kv auto --kv-memory 512MiB --prompt-file letter.txt",
       "  kvasir generate --kv kivi:4 --session tale.session --prompt-file tale.txt",
       "  kvasir generate --session tale.session \" And then\"",
       "  kvasir generate --session tale.session --kv kivi:2 --repack"
@@ -46,7 +47,9 @@ public final class Generate implements Callable<Integer> {
   @Parameters(
       arity = "0..1",
       paramLabel = "PROMPT",
-      description = "The text to continue; - or nothing reads it from standard input.")
+      description =
+          "The text to continue. Without it, or with -, the prompt is read from standard"
+              + " input.")
   private String prompt;
 
   @Option(
@@ -58,11 +61,10 @@ public final class Generate implements Callable<Integer> {
   @Option(
       names = "--session",
       paramLabel = "FILE",
-      description = {
-        "Go on from what the file holds, where it exists: the prompt is appended to its text, and",
-        "  without a prompt the text goes on. The file decides on --kv, --prefill and --context.",
-        "  The whole text is saved there in the end, or after Ctrl-C as far as it has come."
-      })
+      description =
+          "Save the session in a file, and continue it if the file exists: the prompt, if"
+              + " any, is appended to its text. A saved session keeps its --kv, --prefill and"
+              + " --context. Ctrl-C saves the text so far.")
   private Path sessionFile;
 
   @Mixin private ModelArguments model;

@@ -20,58 +20,57 @@ final class GenerateArguments {
       names = {"-n", "--max-tokens"},
       paramLabel = "N",
       defaultValue = "" + GenerationSettings.MAX_TOKENS,
-      description = "Tokens to generate at the most. Default: ${DEFAULT-VALUE}.")
+      description = "Maximum number of tokens to generate. Default: ${DEFAULT-VALUE}.")
   private int maxTokens;
 
   @Option(
       names = {"-t", "--temperature"},
       paramLabel = "T",
       defaultValue = "" + SamplingOptions.DEFAULT_TEMPERATURE,
-      description = {
-        "How freely tokens are picked; 0 always takes the likeliest, so that the same prompt gives"
-            + " the same text.",
-        "  Default: ${DEFAULT-VALUE}."
-      })
+      description =
+          "Randomness of sampling. 0 always picks the most likely token, so the same"
+              + " prompt gives the same text. Default: ${DEFAULT-VALUE}.")
   private double temperature;
 
   @Option(
       names = "--top-k",
       paramLabel = "K",
       defaultValue = "0",
-      description = "Pick from the K likeliest tokens. Default: ${DEFAULT-VALUE}, all.")
+      description = "Sample from the K most likely tokens; 0 for all. Default: ${DEFAULT-VALUE}.")
   private int topK;
 
   @Option(
       names = "--top-p",
       paramLabel = "P",
       defaultValue = "1",
-      description = {
-        "Pick from the likeliest tokens that together have probability P.",
-        "  Default: ${DEFAULT-VALUE}, all."
-      })
+      description =
+          "Sample from the most likely tokens whose probabilities add up to P; 1 for all."
+              + " Default: ${DEFAULT-VALUE}.")
   private double topP;
 
   @Option(
       names = "--min-p",
       paramLabel = "P",
       defaultValue = "" + SamplingOptions.DEFAULT_MIN_P,
-      description = {
-        "Drop tokens less likely than this share of the likeliest; 0 drops none.",
-        "  Default: ${DEFAULT-VALUE}."
-      })
+      description =
+          "Drop tokens that are less likely than this fraction of the most likely one; 0"
+              + " drops none. Default: ${DEFAULT-VALUE}.")
   private double minP;
 
   @Option(
       names = "--repeat-penalty",
       paramLabel = "R",
       defaultValue = "1",
-      description = "Above 1, tokens seen before become less likely. Default: ${DEFAULT-VALUE}.")
+      description =
+          "Above 1, tokens that have occurred become less likely. Default:" + " ${DEFAULT-VALUE}.")
   private double repeatPenalty;
 
   @Option(
       names = "--seed",
       paramLabel = "S",
-      description = "The same seed picks the same tokens. Default: a random one, which is shown.")
+      description =
+          "Random seed. The same seed gives the same text. Default: a random one, which"
+              + " is printed.")
   private Long seed;
 
   /**

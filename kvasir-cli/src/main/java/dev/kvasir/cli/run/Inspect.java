@@ -41,7 +41,7 @@ import picocli.CommandLine.Option;
 /** Shows the structure of a model and its memory. */
 @Command(
     name = "inspect",
-    description = "Show what a model is made of and how much memory it takes.",
+    description = "Show the architecture of a model and the memory that it takes.",
     footer = {
       "  kvasir inspect",
       "  kvasir inspect --model models/some-model.gguf --context 32768",
@@ -58,55 +58,51 @@ public final class Inspect implements Callable<Integer> {
 
   private final Streams streams;
 
-  @Option(names = "--tensors", description = "List each tensor.")
+  @Option(names = "--tensors", description = "List all tensors.")
   private boolean tensors;
 
-  @Option(
-      names = "--kernels",
-      description = "Show the arithmetic that was chosen for this machine, and why.")
+  @Option(names = "--kernels", description = "Show which kernels this machine uses, and why.")
   private boolean kernels;
 
   @Option(
       names = "--context",
       paramLabel = "N",
-      description = "Show the memory of a context of N tokens. Default: the model's.")
+      description = "Show the memory of a context of N tokens. Default: the model's context.")
   private Integer context;
 
   @Option(
       names = "--kv",
       paramLabel = "SPEC",
       defaultValue = "fp16",
-      description = {MethodHelp.ALL_OR_AUTO, "  Default: ${DEFAULT-VALUE}."})
+      description = MethodHelp.SPEC_OR_AUTO + " Default: ${DEFAULT-VALUE}.")
   private String cache;
 
   @Option(
       names = "--kv-memory",
       paramLabel = "SIZE",
-      description = {
-        "With --kv auto: the memory to choose for, as in 512MiB. Default: half of the memory that",
-        "  the weights leave."
-      })
+      description =
+          "With --kv auto: the memory to choose for, as in 512MiB. Default: half of the"
+              + " memory that the weights leave.")
   private String memory;
 
   @Option(
       names = "--profile",
       paramLabel = "FILE",
-      description = {
-        "What calibration learned of the model: some kinds of cache take their widths from it.",
-        "  Default: the small model has its own, others have none."
-      })
+      description =
+          "Calibration profile of the model; some caches take their bit widths from it."
+              + " Default: the bundled model has its own, other models have none.")
   private Path profile;
 
   @Option(
       names = "--plot",
       paramLabel = "FILE",
-      description = "Draw how the KV cache grows with a text, as SVG.")
+      description = "Draw how the KV cache grows with the text, as SVG.")
   private Path plot;
 
   @Option(
       names = "--plot-bits",
       paramLabel = "FILE",
-      description = "Draw where the bits of mead go, by layer and head, as SVG.")
+      description = "Draw how mead distributes its bits over layers and heads, as SVG.")
   private Path bitsPlot;
 
   @Mixin private ModelArguments model;

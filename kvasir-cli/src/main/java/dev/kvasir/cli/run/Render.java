@@ -22,9 +22,9 @@ import picocli.CommandLine.Option;
     name = "render",
     description = {
       "Show the prompt that a chat template makes of messages.",
-      "The file of messages is a JSON array of objects with 'role' and 'content', or an object"
-          + " with 'messages' and, if need be, 'tools', 'add_generation_prompt' and any other"
-          + " variable."
+      "The messages are a JSON array of objects with 'role' and 'content', or an"
+          + " object with 'messages' and, optionally, 'tools', 'add_generation_prompt' and"
+          + " other variables."
     },
     footer = {
       "  kvasir render --model models/some-folder --messages chat.json",
@@ -39,7 +39,7 @@ public final class Render implements Callable<Integer> {
   @Option(
       names = "--template",
       paramLabel = "FILE",
-      description = "A Jinja template to use instead of a model's.")
+      description = "Jinja template to use instead of the model's.")
   private Path templateFile;
 
   @Option(
@@ -57,13 +57,13 @@ public final class Render implements Callable<Integer> {
 
   @Option(
       names = "--no-generation-prompt",
-      description = "Do not end the prompt where the assistant's answer begins.")
+      description = "Do not add the beginning of the assistant's answer.")
   private boolean noGenerationPrompt;
 
   @Option(
       names = "--set",
       paramLabel = "NAME=JSON",
-      description = "Set a variable of the template; may be given several times.")
+      description = "Set a variable of the template. May be repeated.")
   private Map<String, String> settings = new LinkedHashMap<>();
 
   @Mixin private ModelArguments model;

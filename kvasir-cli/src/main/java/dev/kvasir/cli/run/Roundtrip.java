@@ -28,10 +28,10 @@ import picocli.CommandLine.Option;
 @Command(
     name = "roundtrip",
     description = {
-      "Send keys and values of any model through a cache, and see what comes back.",
-      "Arrays are 32-bit floats as numpy.save writes them, of one layer, rotated to their"
-          + " positions. The folder gets keys.npy and values.npy as the cache holds them and, with"
-          + " queries, output.npy: attention through the cache."
+      "Pass keys and values of any model through a cache, and measure the error.",
+      "Arrays are 32-bit floats of one layer as numpy.save writes them, rotated to"
+          + " their positions. The output folder gets keys.npy and values.npy as the cache"
+          + " holds them and, with --queries, the attention output in output.npy."
     },
     footer = {
       "  kvasir roundtrip --kv kivi:2 --keys k.npy --values v.npy --out back",
@@ -41,7 +41,7 @@ import picocli.CommandLine.Option;
 public final class Roundtrip implements Callable<Integer> {
   private final Streams streams;
 
-  @Option(names = "--kv", paramLabel = "SPEC", required = true, description = MethodHelp.ALL)
+  @Option(names = "--kv", paramLabel = "SPEC", required = true, description = MethodHelp.SPEC)
   private String cache;
 
   @Option(
@@ -61,50 +61,47 @@ public final class Roundtrip implements Callable<Integer> {
   @Option(
       names = "--queries",
       paramLabel = "FILE",
-      description = {
-        "Queries of the last tokens, an array of query heads x tokens x channels.",
-        "  Without them, no attention is tried."
-      })
+      description =
+          "Queries of the last tokens, an array of query heads x tokens x channels."
+              + " Without them, attention is not computed.")
   private Path queries;
 
   @Option(
       names = "--attend",
       paramLabel = "N",
       defaultValue = "64",
-      description = "How many of the last queries attend. Default: ${DEFAULT-VALUE}.")
+      description = "Number of last queries that attend. Default: ${DEFAULT-VALUE}.")
   private int attend;
 
   @Option(
       names = "--prefill",
       paramLabel = "N",
       defaultValue = "0",
-      description = {
-        "Tokens that come in one step, as a prompt does; the others come one by one.",
-        "  Default: ${DEFAULT-VALUE}."
-      })
+      description =
+          "Number of tokens that arrive in one step, like a prompt; the others arrive one"
+              + " by one. Default: ${DEFAULT-VALUE}.")
   private int prefill;
 
   @Option(
       names = "--rope-theta",
       paramLabel = "T",
-      description = "The base of the model's rotation, for methods that rotate keys back.")
+      description = "Base of the model's RoPE, for methods that rotate keys back.")
   private Double ropeTheta;
 
   @Option(
       names = "--rope",
       paramLabel = "LAYOUT",
       defaultValue = "half",
-      description = {
-        "Which channels were rotated together: half (as Hugging Face does) or interleaved.",
-        "  Default: ${DEFAULT-VALUE}."
-      })
+      description =
+          "Which channels are rotated together: half, as in Hugging Face models, or"
+              + " interleaved. Default: ${DEFAULT-VALUE}.")
   private String rope;
 
   @Option(
       names = "--out",
       paramLabel = "DIR",
       required = true,
-      description = "The folder for the arrays that come back.")
+      description = "Folder for the dequantized arrays.")
   private Path out;
 
   @Option(names = "--json", description = "Print the figures as one JSON object.")

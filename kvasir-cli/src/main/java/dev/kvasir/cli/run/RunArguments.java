@@ -38,40 +38,38 @@ final class RunArguments {
       names = "--kv",
       paramLabel = "SPEC",
       defaultValue = "fp16",
-      description = {MethodHelp.ALL_OR_AUTO, "  Default: ${DEFAULT-VALUE}."})
+      description = MethodHelp.SPEC_OR_AUTO + " Default: ${DEFAULT-VALUE}.")
   private String cache;
 
   @Option(
       names = "--kv-memory",
       paramLabel = "SIZE",
-      description = {
-        "The most memory that the KV cache may take, as in 512MiB. Default: no limit; --kv auto",
-        "  then goes by half of the memory that the weights leave."
-      })
+      description =
+          "Maximum memory of the KV cache, as in 512MiB. Default: no limit; --kv auto"
+              + " then uses half of the memory that the weights leave.")
   private String memory;
 
   @Option(
       names = "--repack",
-      description = {
-        "Let a saved session go on with another --kv: all that it holds is requantized.",
-        "  Not for kinds of cache that quantize by attention statistics."
-      })
+      description =
+          "Convert a saved session to another --kv by requantizing it. Caches that depend"
+              + " on attention statistics do not support this.")
   private boolean repack;
 
   @Option(
       names = "--prefill",
       paramLabel = "MODE",
       defaultValue = "chunked",
-      description = {
-        "When a prompt is quantized: chunked, while it is read, so that memory stays small; or exact,",
-        "  when all of it has been read in full precision. Default: ${DEFAULT-VALUE}."
-      })
+      description =
+          "When a prompt is quantized: chunked, while it is read, which saves memory; or"
+              + " exact, after all of it has been read in full precision. Default:"
+              + " ${DEFAULT-VALUE}.")
   private String prefill;
 
   @Option(
       names = "--context",
       paramLabel = "N",
-      description = "Tokens that the context may hold. Default: as many as the model can.")
+      description = "Maximum tokens of the context. Default: the model's context.")
   private Integer context;
 
   @Mixin private LoadArguments load;

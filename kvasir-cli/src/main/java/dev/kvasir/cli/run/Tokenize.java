@@ -17,9 +17,9 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "tokenize",
     description = {
-      "Turn text into token ids, or back.",
-      "A file that holds a vocabulary and no weights will do. The whole text, line breaks included,"
-          + " becomes one line of ids."
+      "Convert text to token ids, or back.",
+      "A file with a vocabulary and no weights is enough. The whole text, line breaks"
+          + " included, becomes one line of ids."
     },
     footer = {
       "  kvasir tokenize \"Once upon a time\"",
@@ -32,20 +32,20 @@ public final class Tokenize implements Callable<Integer> {
   @Parameters(
       arity = "0..1",
       paramLabel = "TEXT",
-      description = "The text, or with --decode the ids; - or nothing reads standard input.")
+      description =
+          "The text, or with --decode the ids. Without it, or with -, standard input is" + " read.")
   private String text;
 
   @Option(
       names = {"-d", "--decode"},
-      description = "Turn ids, separated by spaces or commas, into exactly their text.")
+      description = "Convert ids, separated by spaces or commas, to text.")
   private boolean decode;
 
   @Option(
       names = "--no-special",
-      description = {
-        "Do not add the tokens that the model wants around a text;",
-        "  with --decode, leave special tokens out."
-      })
+      description =
+          "Do not add the special tokens that the model expects around a text; with"
+              + " --decode, leave special tokens out.")
   private boolean noSpecial;
 
   @Mixin private ModelArguments model;

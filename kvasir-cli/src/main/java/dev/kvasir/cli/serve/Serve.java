@@ -27,13 +27,13 @@ import picocli.CommandLine.Mixin;
 @Command(
     name = "serve",
     description = {
-      "Serve a model over the OpenAI interface, to programs and to browsers.",
-      "All conversations share --kv-memory; requests that do not fit wait. Ctrl-C, or the signal TERM,"
-          + " ends all answers with a reason; what --store has not got yet is written then, for ten"
-          + " seconds at most."
+      "Serve a model over an OpenAI-compatible API, with a chat page for browsers.",
+      "All conversations share one KV-cache budget (--kv-memory); requests that do"
+          + " not fit are queued. Ctrl-C or SIGTERM ends all answers; the server then writes"
+          + " what --store does not have yet, for at most ten seconds."
     },
     footer = {
-      "  kvasir serve --kv kivi:2",
+      "  kvasir serve --kv auto",
       "  kvasir serve --model models/some-model.gguf --kv kivi:4 --kv fp16 --kv-memory 8GiB",
       "  kvasir serve --host 0.0.0.0 --api-key-file keys.txt",
       "  kvasir serve --kv kivi:2 --store /var/lib/kvasir,50GiB --store redis://10.0.0.7",

@@ -29,11 +29,9 @@ final class ServeArguments {
   @Option(
       names = "--kv",
       paramLabel = "SPEC",
-      description = {
-        MethodHelp.ALL_OR_AUTO,
-        "  Several times: kinds that requests may ask for; the first serves the others.",
-        "  Default: fp16."
-      })
+      description =
+          MethodHelp.SPEC_OR_AUTO
+              + " Repeat the option to let requests choose; the first cache is the default. Default: fp16.")
   private List<String> cacheSpecs = new ArrayList<>();
 
   @Option(
@@ -47,92 +45,93 @@ final class ServeArguments {
   @Option(
       names = "--store",
       paramLabel = "PLACE",
-      description = {
-        "Keep what conversations have read beyond memory and the process, in a folder, as in",
-        "  DIR or DIR,50GiB, or in Redis, as in redis://HOST:PORT. Several times: folders are asked",
-        "  before servers. Default: nowhere."
-      })
+      description =
+          "Keep prefixes of conversations beyond this process, in a folder (DIR or"
+              + " DIR,50GiB) or in Redis (redis://HOST:PORT). May be repeated; folders are"
+              + " searched before servers. Default: no store.")
   private List<String> stores = new ArrayList<>();
 
   @Option(
       names = "--port",
       paramLabel = "N",
       defaultValue = "8080",
-      description = "Port to listen at; 0 takes any that is free. Default: ${DEFAULT-VALUE}.")
+      description = "Port to listen on; 0 for any free port. Default: ${DEFAULT-VALUE}.")
   private int port;
 
   @Option(
       names = "--host",
       paramLabel = "ADDRESS",
       defaultValue = "127.0.0.1",
-      description = {
-        "Address to listen at. Beyond this machine it needs --api-key-file or --insecure.",
-        "  Default: ${DEFAULT-VALUE}."
-      })
+      description =
+          "Address to listen on. An address that other machines can reach needs"
+              + " --api-key-file or --insecure. Default: ${DEFAULT-VALUE}.")
   private String host;
 
   @Option(
       names = "--api-key-file",
       paramLabel = "FILE",
-      description = "Keys that may ask, one a line; lines that begin with # are left out.")
+      description =
+          "File with the accepted API keys, one per line. Lines that begin with # are"
+              + " ignored.")
   private Path keyFile;
 
-  @Option(names = "--insecure", description = "Let anybody ask who can reach --host.")
+  @Option(
+      names = "--insecure",
+      description = "Accept requests without a key from everyone who can reach --host.")
   private boolean insecure;
 
   @Option(
       names = "--allow-origin",
       paramLabel = "ORIGIN",
-      description = {
-        "Let pages of this origin ask, as in https://example.org. May be given several times."
-      })
+      description =
+          "Accept requests from pages of this origin, as in https://example.org. May be"
+              + " repeated.")
   private List<String> origins = new ArrayList<>();
 
   @Option(
       names = "--context",
       paramLabel = "N",
-      description = "Tokens of a prompt and its answer. Default: as many as the model can.")
+      description = "Maximum tokens of a prompt and its answer. Default: the model's context.")
   private Integer context;
 
   @Option(
       names = "--answer-tokens",
       paramLabel = "N",
       defaultValue = "2048",
-      description = {
-        "Tokens of an answer whose request sets no bound. Memory is set aside for as many.",
-        "  Default: ${DEFAULT-VALUE}."
-      })
+      description =
+          "Maximum tokens of an answer whose request sets no limit. Memory is reserved"
+              + " for them. Default: ${DEFAULT-VALUE}.")
   private int answerTokens;
 
   @Option(
       names = "--max-sequences",
       paramLabel = "N",
       defaultValue = "64",
-      description = "Answers in the making at once. Default: ${DEFAULT-VALUE}.")
+      description =
+          "Maximum number of answers that are generated at once. Default:" + " ${DEFAULT-VALUE}.")
   private int sequences;
 
   @Option(
       names = "--max-waiting",
       paramLabel = "N",
       defaultValue = "256",
-      description = {
-        "Requests that may wait; further ones are refused and may be sent again.",
-        "  Default: ${DEFAULT-VALUE}."
-      })
+      description =
+          "Maximum number of queued requests. Further ones are refused and may be sent"
+              + " again. Default: ${DEFAULT-VALUE}.")
   private int waiting;
 
   @Option(
       names = "--max-body",
       paramLabel = "SIZE",
       defaultValue = "16MiB",
-      description = "The most that a request may have. Default: ${DEFAULT-VALUE}.")
+      description = "Maximum size of a request. Default: ${DEFAULT-VALUE}.")
   private String body;
 
   @Option(
       names = "--timeout",
       paramLabel = "SECONDS",
       defaultValue = "600",
-      description = "After which an answer is broken off. Default: ${DEFAULT-VALUE}.")
+      description = "Seconds after which an answer is cut off. Default: ${DEFAULT-VALUE}.")
   private int timeout;
 
   long cacheBytes() {

@@ -8,10 +8,9 @@ public final class FolderArguments {
   @Option(
       names = "--dir",
       paramLabel = "DIR",
-      description = {
-        "Where sessions are kept by name. Default: sessions in $KVASIR_HOME, or kvasir/sessions",
-        "  in $XDG_DATA_HOME or ~/.local/share."
-      })
+      description =
+          "Folder of saved sessions. Default: sessions in $KVASIR_HOME, or"
+              + " kvasir/sessions in $XDG_DATA_HOME or ~/.local/share.")
   private Path folder;
 
   public SessionFolder folder() {

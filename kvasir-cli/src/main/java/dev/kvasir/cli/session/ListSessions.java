@@ -17,8 +17,8 @@ import picocli.CommandLine.Mixin;
 @Command(
     name = "list",
     description = {
-      "List the sessions that are kept, the latest first.",
-      "The model is named by its own name where a chat is kept with it, else by its fingerprint."
+      "List saved sessions, latest first.",
+      "The model is shown by its name for chats, and by its fingerprint otherwise."
     },
     footer = {"  kvasir session list", "  kvasir session list --dir /srv/sessions"})
 final class ListSessions implements Callable<Integer> {

@@ -22,9 +22,9 @@ import picocli.CommandLine.Option;
 @Command(
     name = "prune",
     description = {
-      "Remove sessions that are kept, the oldest first, and say which.",
-      "At least one bound is needed; with several, all of them hold in the end. What processes left"
-          + " that were killed while they saved is removed in any case."
+      "Delete saved sessions, oldest first, and list them.",
+      "At least one limit is required; several limits all apply. Files of interrupted"
+          + " saves are always deleted."
     },
     footer = {
       "  kvasir session prune --keep 10 --dry-run",
@@ -36,22 +36,22 @@ final class PruneSessions implements Callable<Integer> {
 
   private final Streams streams;
 
-  @Option(names = "--keep", paramLabel = "N", description = "Keep the N latest.")
+  @Option(names = "--keep", paramLabel = "N", description = "Keep the N latest sessions.")
   private Integer keep;
 
   @Option(
       names = "--older-than",
       paramLabel = "AGE",
-      description = "Remove what was saved longer ago, as in 30d or 12h.")
+      description = "Delete sessions older than this, as in 30d or 12h.")
   private String olderThan;
 
   @Option(
       names = "--bytes",
       paramLabel = "BYTES",
-      description = "Keep the latest that take no more together, as in 1GiB.")
+      description = "Keep the latest sessions up to this total size, as in 1GiB.")
   private String bytes;
 
-  @Option(names = "--dry-run", description = "Only say what would be removed.")
+  @Option(names = "--dry-run", description = "Only list what would be deleted.")
   private boolean dryRun;
 
   @Mixin private FolderArguments arguments;

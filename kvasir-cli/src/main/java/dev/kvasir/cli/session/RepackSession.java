@@ -21,25 +21,24 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "repack",
     description = {
-      "Requantize a session with another kind of cache.",
-      "What was lost stays lost, and what the new kind loses comes on top of it. The model is"
-          + " needed; no text is read."
+      "Convert a session to another KV cache by requantizing it.",
+      "This needs the model, but reads no text. The errors of both caches add up."
     },
     footer = {"  kvasir session repack tale.session --kv kivi:2 --out narrow.session"})
 final class RepackSession implements Callable<Integer> {
   private final Streams streams;
 
-  @Parameters(paramLabel = "NAME|FILE", description = "The session.")
+  @Parameters(paramLabel = "NAME|FILE", description = "Name or file of the session.")
   private String wanted;
 
-  @Option(names = "--kv", paramLabel = "SPEC", required = true, description = MethodHelp.ALL)
+  @Option(names = "--kv", paramLabel = "SPEC", required = true, description = MethodHelp.SPEC)
   private String cache;
 
   @Option(
       names = {"-o", "--out"},
       paramLabel = "FILE",
       required = true,
-      description = "Where it is saved.")
+      description = "The file to write.")
   private Path out;
 
   @Mixin private FolderArguments arguments;

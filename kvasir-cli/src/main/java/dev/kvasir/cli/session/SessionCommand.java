@@ -9,7 +9,7 @@ import picocli.CommandLine.Spec;
 /** The group of session commands. */
 @Command(
     name = "session",
-    description = "Look at sessions that were kept, check them, and clear up.",
+    description = "List, show, check, convert and delete saved sessions.",
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "  kvasir session list",

@@ -19,8 +19,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "show",
     description = {
-      "Say what a session belongs to, what it holds and where its bytes are.",
-      "The last words of its text are shown where the model is the one that it belongs to."
+      "Show the model, the contents and the memory of a session.",
+      "If --model is the model of the session, the last words of its text are shown" + " too."
     },
     footer = {
       "  kvasir session show letters",
@@ -31,7 +31,7 @@ final class ShowSession implements Callable<Integer> {
 
   private final Streams streams;
 
-  @Parameters(paramLabel = "NAME|FILE", description = "The session.")
+  @Parameters(paramLabel = "NAME|FILE", description = "Name or file of the session.")
   private String wanted;
 
   @Mixin private FolderArguments arguments;

@@ -17,7 +17,7 @@ import picocli.CommandLine.Parameters;
     name = "verify",
     description = {
       "Check every byte of sessions, one line each.",
-      "The exit code is 2 where any of them is damaged. No model is needed."
+      "The exit code is 2 if one of them is damaged. No model is needed."
     },
     footer = {"  kvasir session verify", "  kvasir session verify letters tale.session"})
 final class VerifySessions implements Callable<Integer> {
@@ -26,7 +26,7 @@ final class VerifySessions implements Callable<Integer> {
   @Parameters(
       arity = "0..*",
       paramLabel = "NAME|FILE",
-      description = "Sessions to check. Default: all that are kept.")
+      description = "Sessions to check. Default: all saved sessions.")
   private List<String> wanted = List.of();
 
   @Mixin private FolderArguments arguments;

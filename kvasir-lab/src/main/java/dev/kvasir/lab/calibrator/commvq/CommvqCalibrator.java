@@ -28,9 +28,8 @@ public final class CommvqCalibrator implements Calibrator {
           "N",
           Integer.class,
           32768,
-          "commvq: tokens whose keys and values are trained on, at the most; of a longer text, any"
-              + " are",
-          "  as likely as any others. Default: ${DEFAULT-VALUE}.");
+          "commvq: maximum number of tokens to train on, drawn at random from a longer text."
+              + " Default: ${DEFAULT-VALUE}.");
 
   @Override
   public String method() {
@@ -39,8 +38,8 @@ public final class CommvqCalibrator implements Calibrator {
 
   @Override
   public String description() {
-    return "codebooks of all heads, by training on the keys and values of a text; a table shows"
-        + " what they leave of a part of the text that was held out.";
+    return "trains codebooks of all heads on the keys and values of a text, and prints their error"
+        + " on held-out text.";
   }
 
   @Override

@@ -19,7 +19,7 @@ public final class OscarCalibrator implements Calibrator {
 
   @Override
   public String description() {
-    return "rotations of all heads, by what attention looks for and finds in a text.";
+    return "computes rotations of all heads from the attention statistics of a text.";
   }
 
   @Override

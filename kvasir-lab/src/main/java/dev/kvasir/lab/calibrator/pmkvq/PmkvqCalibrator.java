@@ -35,8 +35,8 @@ public final class PmkvqCalibrator implements Calibrator {
           "--bits",
           "B",
           Double.class,
-          "pmkvq: code bits of a value in the mean over layers, which have 2, 4 or 8 each, and no",
-          "  fewer than --kv says. Default: one more than that.");
+          "pmkvq: mean code bits over layers, which have 2, 4 or 8 each, at least those of --kv."
+              + " Default: one more than that.");
 
   private static final CalibratorOption<String> KEYS =
       CalibratorOption.of(
@@ -44,8 +44,8 @@ public final class PmkvqCalibrator implements Calibrator {
           "SCALES",
           String.class,
           "channel",
-          "pmkvq: what a scale of keys belongs to, as in the cache: channel or token. Default:",
-          "  ${DEFAULT-VALUE}.");
+          "pmkvq: scales of keys, as in the cache: per channel or per token. Default:"
+              + " ${DEFAULT-VALUE}.");
 
   private static final CalibratorOption<Integer> SAMPLES =
       CalibratorOption.of(
@@ -53,7 +53,7 @@ public final class PmkvqCalibrator implements Calibrator {
           "N",
           Integer.class,
           CalibrationTexts.COUNT,
-          "pmkvq: samples of the text, --length each. Default: ${DEFAULT-VALUE}.");
+          "pmkvq: number of samples of the text, --length tokens each. Default: ${DEFAULT-VALUE}.");
 
   private static final CalibratorOption<Double> POSITION_SCALE =
       CalibratorOption.of(
@@ -61,9 +61,8 @@ public final class PmkvqCalibrator implements Calibrator {
           "S",
           Double.class,
           KeySmoothing.POSITION_SCALE,
-          "pmkvq: what positions are multiplied by in the search for smoothing factors, so that"
-              + " keys",
-          "  rotate as in a longer text. Default: ${DEFAULT-VALUE}.");
+          "pmkvq: factor on positions in the search of smoothing factors, so that keys rotate as in"
+              + " a longer text. Default: ${DEFAULT-VALUE}.");
 
   private static final CalibratorOption<String> FACTORS =
       CalibratorOption.of(
@@ -71,9 +70,8 @@ public final class PmkvqCalibrator implements Calibrator {
           "SHARING",
           String.class,
           "tied",
-          "pmkvq: smoothing factors of the two channels that rotate together: tied, one for both,"
-              + " or",
-          "  own. Default: ${DEFAULT-VALUE}.");
+          "pmkvq: smoothing factors of two channels that rotate together: tied, one for both, or"
+              + " own. Default: ${DEFAULT-VALUE}.");
 
   private static final CalibratorOption<Integer> SMOOTHING_BITS =
       CalibratorOption.of(
@@ -81,16 +79,15 @@ public final class PmkvqCalibrator implements Calibrator {
           "B",
           Integer.class,
           0,
-          "pmkvq: the width that smoothing is searched at: 2, 4 or 8, as the cache is going to have"
-              + " it.",
-          "  Default: the width that each layer was given.");
+          "pmkvq: bits for the search of smoothing factors: 2, 4 or 8. Default: those of each"
+              + " layer.");
 
   private static final CalibratorOption<Path> JSON =
       CalibratorOption.withoutDefault(
           "--json",
           "FILE",
           Path.class,
-          "pmkvq: write how sensitive each layer is at each width to a file.");
+          "pmkvq: write the sensitivity of each layer at each width to a JSON file.");
 
   @Override
   public String method() {
@@ -99,8 +96,8 @@ public final class PmkvqCalibrator implements Calibrator {
 
   @Override
   public String description() {
-    return "how many bits each layer deserves, by following the loss back to keys and values, and"
-        + " factors that even out keys.";
+    return "allocates bits to layers by the gradients of keys and values, and searches smoothing"
+        + " factors of keys.";
   }
 
   @Override

@@ -24,7 +24,7 @@ public final class VqllmCalibrator implements Calibrator {
 
   @Override
   public String description() {
-    return "codebooks of all layers, of what the ones before them leave.";
+    return "trains residual codebooks of all layers.";
   }
 
   @Override
