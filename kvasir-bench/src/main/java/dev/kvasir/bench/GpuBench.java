@@ -1,8 +1,10 @@
 package dev.kvasir.bench;
 
+import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.bench.GpuAttentionTimer.GpuTime;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.origin.Origin;
+import dev.kvasir.codec.commvq.ModelCodebooks;
 import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.Device;
@@ -10,12 +12,18 @@ import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.engine.CudaEngine;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.PageFormat;
+import dev.kvasir.cuda.formats.commvq.CommvqCodebooks;
+import dev.kvasir.cuda.formats.commvq.CommvqFormat;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.AtomicFile;
+import dev.kvasir.kernel.Rotation;
 import dev.kvasir.lab.report.GpuCapacity;
 import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.memory.ByteCount;
+import dev.kvasir.model.ModelConfig;
+import dev.kvasir.model.Rope;
+import dev.kvasir.model.RopeLayout;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -101,7 +109,8 @@ final class GpuBench implements Callable<Integer> {
       names = "--fill",
       paramLabel = "SIZE",
       description = {
-        "For each of --steps, as many sequences instead as their pages fit into SIZE, such as 100GiB."
+        "For each of --steps, as many sequences instead as their pages fit into SIZE, such as"
+            + " 100GiB."
       })
   private String fill;
 
@@ -127,8 +136,8 @@ final class GpuBench implements Callable<Integer> {
       names = "--draw",
       paramLabel = "FILE",
       description = {
-        "Measure nothing, and draw the sequences of a full card and their tokens a second into FILE,"
-            + " an SVG, from the figures that --fill left in --json."
+        "Measure nothing, and draw the sequences of a full card and their tokens a second into"
+            + " FILE, an SVG, from the figures that --fill left in --json."
       })
   private Path drawn;
 
@@ -298,5 +307,51 @@ final class GpuBench implements Callable<Integer> {
   /** Returns the name as typed in a spec. */
   private static String name(PageFormat format) {
     return format.toString();
+  }
+
+  /** Adds random codebooks to cache configurations that need them. */
+  private static final class GpuCodebooks {
+    private static final double ROPE_BASE = 500_000;
+
+    /** The default beam of one bit. */
+    private static final int BEAM = 4;
+
+    /** Adds codebooks for one layer. */
+    static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, GpuShape shape) {
+      float[] frequencies = new float[shape.heads().headDim() / 2];
+      for (int pair = 0; pair < frequencies.length; pair++) {
+        frequencies[pair] = (float) Math.pow(ROPE_BASE, -(double) pair / frequencies.length);
+      }
+      Rotation rotation = new Rope(RopeLayout.INTERLEAVED, frequencies);
+      return with(cacheConfig, shape.heads(), 1, rotation, shape.tokens());
+    }
+
+    /** Adds codebooks for all layers of a model. */
+    static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, ModelConfig config) {
+      return with(
+          cacheConfig,
+          config.attentionShape(),
+          config.layers(),
+          config.rotation(),
+          config.contextLength());
+    }
+
+    private static DeviceCacheConfig with(
+        DeviceCacheConfig cacheConfig,
+        AttentionShape heads,
+        int layers,
+        Rotation rotation,
+        int positions) {
+      if (!(cacheConfig.format() instanceof CommvqFormat commvq)) {
+        return cacheConfig;
+      }
+      ModelCodebooks books = RandomCodebookProfile.model(heads, layers, commvq.bits(), rotation);
+      CommvqCodebooks model = new CommvqCodebooks(books, cacheConfig.sinks(), positions, BEAM);
+      return new DeviceCacheConfig(
+          new CommvqFormat(commvq.bits(), model),
+          cacheConfig.group(),
+          cacheConfig.window(),
+          cacheConfig.sinks());
+    }
   }
 }

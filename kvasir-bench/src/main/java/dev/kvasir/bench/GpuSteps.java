@@ -15,6 +15,8 @@ import dev.kvasir.model.EngineProvider;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
+import dev.kvasir.model.RopePattern;
+import dev.kvasir.model.Scales;
 import dev.kvasir.model.WindowPattern;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -196,9 +198,13 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
         128256,
         131072,
         1e-5f,
-        new ModelConfig.RopeSettings(
-            RopeLayout.INTERLEAVED, 500_000, 128, new RopeFrequencies.Unscaled()),
+        RopePattern.uniform(
+            new ModelConfig.RopeSettings(
+                RopeLayout.INTERLEAVED, 500_000, 128, new RopeFrequencies.Unscaled())),
         WindowPattern.FULL,
+        Scales.NONE,
+        Optional.empty(),
+        Optional.empty(),
         ModelConfig.OutputWeights.OWN);
   }
 

@@ -25,7 +25,6 @@ public record AttentionShape(int queryHeads, int kvHeads, int keyDim, int valueD
     return CacheShape.requireEqualDims(keyDim, valueDim);
   }
 
-  /** Returns the query heads that share a KV head. */
   public int queriesPerKvHead() {
     return queryHeads / kvHeads;
   }

@@ -172,7 +172,6 @@ final class QueryTile {
     return cache.observer().attentionHorizon() > 0;
   }
 
-  /** Computes one split of a pass. */
   void attend(KvPass kvPass, int layer, int window, float[] queries, int pass, int split) {
     kvPass.begin(tokens, headCount(pass), isStored);
     for (int token = 0; token < tokens; token++) {

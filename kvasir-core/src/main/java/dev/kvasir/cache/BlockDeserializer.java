@@ -237,7 +237,6 @@ final class BlockDeserializer {
     }
   }
 
-  /** Returns the kind that all layers of a group share. */
   static int kind(SnapshotHeader header, LayerGroup group, byte[] kinds) {
     int kind = kinds[group.layer(0)];
     for (int index = 1; index < group.count(); index++) {

@@ -59,7 +59,6 @@ final class BlockPool {
     return group.quantizes() ? group.pageBytes(codec) : 0;
   }
 
-  /** Returns the bytes of a dense block in the layers of a group. */
   long denseBytes(LayerGroup group, int tokens) {
     return DenseBlock.bytesFor(group.shape(), tokens, precision);
   }

@@ -11,7 +11,6 @@ import java.util.Optional;
  * model and specification nor the tokens; the caller must store those.
  */
 public interface CacheSnapshot {
-  /** Returns the number of positions. */
   int length();
 
   /** Returns the number of whole blocks; the first one follows the sinks. */

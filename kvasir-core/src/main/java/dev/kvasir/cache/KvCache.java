@@ -90,7 +90,6 @@ public interface KvCache extends CacheContents, AutoCloseable {
    */
   int retainable(int length);
 
-  /** Returns the first position that a layer retains. */
   int firstRetained(int layer);
 
   /** Returns whether quantization depends on what was quantized before. */
@@ -118,7 +117,6 @@ public interface KvCache extends CacheContents, AutoCloseable {
    */
   KvCache fork();
 
-  /** Returns the block that a position belongs to. */
   int blockOf(int position);
 
   /** Returns the first position of a block, which is the end of the previous one. */

@@ -52,7 +52,6 @@ final class LayerGroups {
     return new LayerGroup(shape, config, layers, window);
   }
 
-  /** Returns the shape of all layers. */
   CacheShape shape() {
     return shape;
   }

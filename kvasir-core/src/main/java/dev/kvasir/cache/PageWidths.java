@@ -48,11 +48,6 @@ public final class PageWidths {
     return fork;
   }
 
-  /** Returns the maximum bytes of the cache on the host. */
-  public long bytes() {
-    return budget.bytes();
-  }
-
   public int capacity() {
     return budget.capacity();
   }

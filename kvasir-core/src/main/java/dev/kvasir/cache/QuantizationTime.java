@@ -8,7 +8,6 @@ package dev.kvasir.cache;
  * @param requantizeNanos spent on narrowing quantized pages
  */
 public record QuantizationTime(long learnNanos, long quantizeNanos, long requantizeNanos) {
-  public static final QuantizationTime NONE = new QuantizationTime(0, 0, 0);
 
   public long totalNanos() {
     return learnNanos + quantizeNanos + requantizeNanos;

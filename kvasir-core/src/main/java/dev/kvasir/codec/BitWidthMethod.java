@@ -9,6 +9,7 @@ import java.util.function.Function;
  */
 public abstract class BitWidthMethod implements QuantizationMethod {
   private final String name;
+  private final MethodFamily family;
   private final Function<SpecText, QuantizationConfig> plan;
   private final List<String> help;
 
@@ -16,12 +17,17 @@ public abstract class BitWidthMethod implements QuantizationMethod {
    * Creates a method.
    *
    * @param name the part of a spec before the colon
+   * @param family value of {@link #family}
    * @param parse creates the configuration for a spec with this name
    * @param help lines of {@link #help}
    */
   protected BitWidthMethod(
-      String name, Function<SpecText, QuantizationConfig> parse, String... help) {
+      String name,
+      MethodFamily family,
+      Function<SpecText, QuantizationConfig> parse,
+      String... help) {
     this.name = name;
+    this.family = family;
     this.plan = parse;
     this.help = List.of(help);
   }
@@ -34,6 +40,11 @@ public abstract class BitWidthMethod implements QuantizationMethod {
   @Override
   public final String syntax() {
     return name + ":BITS";
+  }
+
+  @Override
+  public final MethodFamily family() {
+    return family;
   }
 
   @Override

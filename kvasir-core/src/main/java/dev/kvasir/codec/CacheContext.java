@@ -47,7 +47,6 @@ public record CacheContext(
         SINGLE_THREAD);
   }
 
-  /** Returns the profile if it contains the given part. */
   public Optional<Profile> profileWith(String part) {
     return profile.filter(held -> held.has(part));
   }

@@ -36,7 +36,6 @@ public record LayerSensitivities(int layers, float[] values) {
         && profile.flatMap(known -> known.note(SOURCE)).orElse("").startsWith(BY_CHANNEL);
   }
 
-  /** Returns the sensitivities of a profile that has them. */
   public static LayerSensitivities of(Profile profile, int layers) {
     float[] all = profile.floats(KEY, 2, layers, WIDTHS.size());
     for (float one : all) {

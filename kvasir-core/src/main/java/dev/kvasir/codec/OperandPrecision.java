@@ -26,11 +26,6 @@ public enum OperandPrecision {
     this.bits = bits;
   }
 
-  /** Returns the bits of an operand, which a spec gives. */
-  public int bits() {
-    return bits;
-  }
-
   /** Returns the precision of a spec, {@link #EXACT} unless it has the key. */
   public static OperandPrecision of(SpecText spec) {
     return spec.oneOf(KEY, EXACT.bits, BITS) == EXACT.bits ? EXACT : FAST;

@@ -33,7 +33,6 @@ public interface Page extends AutoCloseable {
    */
   byte[] serialize();
 
-  /** Returns the bytes of codes. */
   long codeBytes();
 
   /** Returns the bytes of scales and zero points. */

@@ -79,7 +79,6 @@ public final class PageReaders {
     return reader;
   }
 
-  /** Starts a pass. */
   public void beginPass() {
     for (int i = 0; i < readers.size(); i++) {
       readers.get(i).beginPass();
@@ -93,7 +92,6 @@ public final class PageReaders {
     }
   }
 
-  /** Ends a pass. */
   public void endPass(int rows, float[] accumulator) {
     for (int i = 0; i < readers.size(); i++) {
       readers.get(i).endPass(rows, accumulator);

@@ -13,7 +13,6 @@ public interface RequantizingSequence extends SequenceCodec {
   /** Sets the level at which a layer's new pages are quantized. */
   void setLevel(int layer, int level);
 
-  /** Returns the level of a page. */
   int level(Page page);
 
   /**

@@ -71,7 +71,6 @@ public final class ResidualTokenStats implements AutoCloseable {
     return 2 + 2 * head;
   }
 
-  /** Returns the bytes for a capacity. */
   public static long bytesFor(int layers, int kvHeads, int tokens) {
     return TokenRingBuffer.bytesFor(rows(layers, kvHeads), tokens);
   }
@@ -81,7 +80,6 @@ public final class ResidualTokenStats implements AutoCloseable {
     return numbers.bytes();
   }
 
-  /** Sets the token at a position. */
   public synchronized void observeToken(int position, int token) {
     numbers.extendTo(position, position + 1);
     numbers.set(IDS, position, token);

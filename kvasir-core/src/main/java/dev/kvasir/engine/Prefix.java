@@ -6,24 +6,17 @@ import dev.kvasir.cache.KvCache;
 public final class Prefix {
   private final KvCache cache;
   private final Object source;
-  private final int length;
   private final PrefixCache.PrefixRecorder recorder;
 
   Prefix(KvCache cache, Object source, PrefixCache.PrefixRecorder recorder) {
     this.cache = cache;
     this.source = source;
-    this.length = cache.length();
     this.recorder = recorder;
   }
 
   /** Returns the cache, which the caller owns and must close. */
   public KvCache cache() {
     return cache;
-  }
-
-  /** Returns the tokens that need no prefill. */
-  public int length() {
-    return length;
   }
 
   /**

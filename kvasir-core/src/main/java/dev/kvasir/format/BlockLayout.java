@@ -94,20 +94,14 @@ public sealed interface BlockLayout
   }
 
   /**
-   * Unpacks the block at {@code offset} of {@code source}: {@link #blockLength()} codes, one per
-   * byte in the order of the values, and {@link #groupsPerBlock()} scales and minimums.
+   * Unpacks the block at {@code at} of {@code source}: {@link #blockLength()} codes, one per byte
+   * in the order of the values, and {@link #groupsPerBlock()} scales and minimums.
    *
    * @param minimums may be null if {@link #hasMinimums()} is false
+   * @param block index of the block in the arrays
    */
   void unpack(
-      MemorySegment source,
-      long offset,
-      byte[] codes,
-      int codesAt,
-      float[] scales,
-      int scalesAt,
-      float[] minimums,
-      int minimumsAt);
+      MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block);
 
   /**
    * Unpacks consecutive blocks to the start of the arrays.
@@ -118,9 +112,7 @@ public sealed interface BlockLayout
     MemorySegment source = MemorySegment.ofArray(blocks);
     int count = codes.length / blockLength();
     for (int block = 0; block < count; block++) {
-      int group = block * groupsPerBlock();
-      long at = (long) block * blockBytes();
-      unpack(source, at, codes, block * blockLength(), scales, group, minimums, group);
+      unpack(source, (long) block * blockBytes(), codes, scales, minimums, block);
     }
   }
 }

@@ -15,7 +15,6 @@ import java.util.HexFormat;
 public final class ContentHash {
   private ContentHash() {}
 
-  /** Returns a new digest. */
   public static MessageDigest newDigest() {
     try {
       return MessageDigest.getInstance("SHA-256");

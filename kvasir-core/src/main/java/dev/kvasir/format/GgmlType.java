@@ -156,7 +156,7 @@ public enum GgmlType {
     float[] minimums = new float[groups]; // stays zero without minimums
     int end = at + count;
     for (int t = at; t < end; offset += blockBytes) {
-      layout.unpack(source, offset, codes, 0, scales, 0, minimums, 0);
+      layout.unpack(source, offset, codes, scales, minimums, 0);
       for (int group = 0, c = 0; group < groups; group++) {
         float scale = scales[group];
         float minimum = minimums[group];

@@ -27,22 +27,17 @@ enum GridBlock1 implements BlockLayout {
   IQ1_S(50, 32) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      float d = half(source, offset);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      float d = half(source, at);
       for (int group = 0; group < 8; group++) {
-        int bits = source.get(BlockReader.SHORT, offset + 34 + 2 * group) & 0xFFFF;
+        int bits = source.get(BlockReader.SHORT, at + 34 + 2 * group) & 0xFFFF;
         float scale = d * (2 * (bits >>> 12 & 7) + 1);
-        scales[scalesAt + group] = scale;
-        minimums[minimumsAt + group] = scale * (bits >>> 15 == 0 ? -0.875f : -1.125f);
+        scales[groupsAt + group] = scale;
+        minimums[groupsAt + group] = scale * (bits >>> 15 == 0 ? -0.875f : -1.125f);
         for (int l = 0; l < 4; l++) {
-          int low = unsignedByte(source, offset + 2 + 4 * group + l);
+          int low = unsignedByte(source, at + 2 + 4 * group + l);
           int high = bits >>> 3 * l & 7;
           IqGrid.IQ1.copy(low | high << 8, codes, codesAt + 32 * group + 8 * l);
         }
@@ -68,24 +63,19 @@ enum GridBlock1 implements BlockLayout {
   IQ1_M(56, 16) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      float d = scatteredHalf(source, offset + 48);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      float d = scatteredHalf(source, at + 48);
       for (int group = 0; group < 16; group++) {
-        int bits = source.get(BlockReader.SHORT, offset + 48 + 2 * (group / 4));
+        int bits = source.get(BlockReader.SHORT, at + 48 + 2 * (group / 4));
         float scale = d * (2 * (bits >>> 3 * (group % 4) & 7) + 1);
-        scales[scalesAt + group] = scale * 0.25f;
-        minimums[minimumsAt + group] = scale * -1.125f;
+        scales[groupsAt + group] = scale * 0.25f;
+        minimums[groupsAt + group] = scale * -1.125f;
       }
       for (int eight = 0; eight < 32; eight++) {
-        int low = unsignedByte(source, offset + eight);
-        int high = unsignedByte(source, offset + 32 + eight / 2) >>> 4 * (eight % 2);
+        int low = unsignedByte(source, at + eight);
+        int high = unsignedByte(source, at + 32 + eight / 2) >>> 4 * (eight % 2);
         int to = codesAt + 8 * eight;
         IqGrid.IQ1.copy(low | (high & 7) << 8, codes, to);
         int up = (high & 8) == 0 ? 1 : 0;

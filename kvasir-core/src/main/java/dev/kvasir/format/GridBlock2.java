@@ -25,22 +25,17 @@ enum GridBlock2 implements BlockLayout {
   IQ2_XXS(66, 32) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      float d = half(source, offset);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      float d = half(source, at);
       for (int group = 0; group < 8; group++) {
-        long at = offset + 2 + 8 * group;
-        int signsAndScale = source.get(BlockReader.INT, at + 4);
-        scales[scalesAt + group] = scale(d, signsAndScale >>> 28);
+        long entry = at + 2 + 8 * group;
+        int signsAndScale = source.get(BlockReader.INT, entry + 4);
+        scales[groupsAt + group] = scale(d, signsAndScale >>> 28);
         for (int l = 0; l < 4; l++) {
           int to = codesAt + 32 * group + 8 * l;
-          IqGrid.IQ2_XXS.copy(unsignedByte(source, at + l), codes, to);
+          IqGrid.IQ2_XXS.copy(unsignedByte(source, entry + l), codes, to);
           IqGrid.negate(codes, to, IqGrid.evenSigns(signsAndScale >>> 7 * l & 127));
         }
       }
@@ -61,17 +56,12 @@ enum GridBlock2 implements BlockLayout {
   IQ2_XS(74, 16) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      unpackScales(source, offset, offset + 66, scales, scalesAt);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      unpackScales(source, at, at + 66, scales, groupsAt);
       for (int eight = 0; eight < 32; eight++) {
-        int pair = source.get(BlockReader.SHORT, offset + 2 + 2 * eight) & 0xFFFF;
+        int pair = source.get(BlockReader.SHORT, at + 2 + 2 * eight) & 0xFFFF;
         int to = codesAt + 8 * eight;
         IqGrid.IQ2_XS.copy(pair & 511, codes, to);
         IqGrid.negate(codes, to, IqGrid.evenSigns(pair >>> 9));
@@ -94,21 +84,16 @@ enum GridBlock2 implements BlockLayout {
   IQ2_S(82, 16) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      unpackScales(source, offset, offset + 74, scales, scalesAt);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      unpackScales(source, at, at + 74, scales, groupsAt);
       for (int eight = 0; eight < 32; eight++) {
-        int low = unsignedByte(source, offset + 2 + eight);
-        int high = unsignedByte(source, offset + 66 + eight / 4) >>> 2 * (eight % 4) & 3;
+        int low = unsignedByte(source, at + 2 + eight);
+        int high = unsignedByte(source, at + 66 + eight / 4) >>> 2 * (eight % 4) & 3;
         int to = codesAt + 8 * eight;
         IqGrid.IQ2_S.copy(low | high << 8, codes, to);
-        IqGrid.negate(codes, to, unsignedByte(source, offset + 34 + eight));
+        IqGrid.negate(codes, to, unsignedByte(source, at + 34 + eight));
       }
     }
   };

@@ -25,21 +25,16 @@ enum GridBlock3 implements BlockLayout {
   IQ3_XXS(98, 8, false) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      float d = half(source, offset);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      float d = half(source, at);
       for (int four = 0; four < 64; four++) {
-        IqGrid.IQ3_XXS.copy(unsignedByte(source, offset + 2 + four), codes, codesAt + 4 * four);
+        IqGrid.IQ3_XXS.copy(unsignedByte(source, at + 2 + four), codes, codesAt + 4 * four);
       }
       for (int group = 0; group < 8; group++) {
-        int signsAndScale = source.get(BlockReader.INT, offset + 66 + 4 * group);
-        scales[scalesAt + group] = d * ((signsAndScale >>> 28) + 0.5f) * 0.5f;
+        int signsAndScale = source.get(BlockReader.INT, at + 66 + 4 * group);
+        scales[groupsAt + group] = d * ((signsAndScale >>> 28) + 0.5f) * 0.5f;
         for (int l = 0; l < 4; l++) {
           int signs = IqGrid.evenSigns(signsAndScale >>> 7 * l & 127);
           IqGrid.negate(codes, codesAt + 32 * group + 8 * l, signs);
@@ -64,28 +59,23 @@ enum GridBlock3 implements BlockLayout {
   IQ3_S(110, 4, true) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      float d = half(source, offset);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      float d = half(source, at);
       for (int group = 0; group < 8; group++) {
-        int pair = unsignedByte(source, offset + 106 + group / 2);
+        int pair = unsignedByte(source, at + 106 + group / 2);
         float scale = d * (2 * (pair >>> 4 * (group % 2) & 15) + 1);
-        scales[scalesAt + group] = 2 * scale;
-        minimums[minimumsAt + group] = -15 * scale;
+        scales[groupsAt + group] = 2 * scale;
+        minimums[groupsAt + group] = -15 * scale;
       }
       for (int four = 0; four < 64; four++) {
-        int low = unsignedByte(source, offset + 2 + four);
-        int high = unsignedByte(source, offset + 66 + four / 8) >>> four % 8 & 1;
+        int low = unsignedByte(source, at + 2 + four);
+        int high = unsignedByte(source, at + 66 + four / 8) >>> four % 8 & 1;
         IqGrid.IQ3_S.copy(low | high << 8, codes, codesAt + 4 * four);
       }
       for (int eight = 0; eight < 32; eight++) {
-        IqGrid.negate(codes, codesAt + 8 * eight, unsignedByte(source, offset + 74 + eight));
+        IqGrid.negate(codes, codesAt + 8 * eight, unsignedByte(source, at + 74 + eight));
       }
       for (int i = codesAt; i < codesAt + 256; i++) {
         codes[i] = (byte) (codes[i] + 15 >> 1);

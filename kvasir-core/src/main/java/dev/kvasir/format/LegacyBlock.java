@@ -28,18 +28,11 @@ enum LegacyBlock implements BlockLayout {
   Q4_0(2 + 16, 4, true, -8) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      float d = half(source, offset);
-      scales[scalesAt] = d;
-      minimums[minimumsAt] = -8 * d;
-      unpackNibbles(source, offset + 2, 0, 0, codes, codesAt);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      float d = half(source, at);
+      scales[block] = d;
+      minimums[block] = -8 * d;
+      unpackNibbles(source, at + 2, 0, 0, codes, LENGTH * block);
     }
   },
 
@@ -54,17 +47,10 @@ enum LegacyBlock implements BlockLayout {
   Q4_1(2 + 2 + 16, 4, true, 0) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      scales[scalesAt] = half(source, offset);
-      minimums[minimumsAt] = half(source, offset + 2);
-      unpackNibbles(source, offset + 4, 0, 0, codes, codesAt);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      scales[block] = half(source, at);
+      minimums[block] = half(source, at + 2);
+      unpackNibbles(source, at + 4, 0, 0, codes, LENGTH * block);
     }
   },
 
@@ -79,17 +65,10 @@ enum LegacyBlock implements BlockLayout {
   Q5_0(2 + 4 + 16, 8, false, 0) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      scales[scalesAt] = half(source, offset);
-      int fifthBits = source.get(BlockReader.INT, offset + 2);
-      unpackNibbles(source, offset + 6, fifthBits, 16, codes, codesAt);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      scales[block] = half(source, at);
+      int fifthBits = source.get(BlockReader.INT, at + 2);
+      unpackNibbles(source, at + 6, fifthBits, 16, codes, LENGTH * block);
     }
   },
 
@@ -104,18 +83,11 @@ enum LegacyBlock implements BlockLayout {
   Q5_1(2 + 2 + 4 + 16, 8, true, 0) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      scales[scalesAt] = half(source, offset);
-      minimums[minimumsAt] = half(source, offset + 2);
-      int fifthBits = source.get(BlockReader.INT, offset + 4);
-      unpackNibbles(source, offset + 8, fifthBits, 0, codes, codesAt);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      scales[block] = half(source, at);
+      minimums[block] = half(source, at + 2);
+      int fifthBits = source.get(BlockReader.INT, at + 4);
+      unpackNibbles(source, at + 8, fifthBits, 0, codes, LENGTH * block);
     }
   },
 
@@ -130,16 +102,9 @@ enum LegacyBlock implements BlockLayout {
   Q8_0(2 + 32, 8, false, 0) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      scales[scalesAt] = half(source, offset);
-      MemorySegment.copy(source, ValueLayout.JAVA_BYTE, offset + 2, codes, codesAt, LENGTH);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      scales[block] = half(source, at);
+      MemorySegment.copy(source, ValueLayout.JAVA_BYTE, at + 2, codes, LENGTH * block, LENGTH);
     }
 
     /**

@@ -21,19 +21,14 @@ enum OneScaleBlock implements BlockLayout {
   Q1_0(128, 2 + 16, 4, true, Scales.FLOATS, 0) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      float d = half(source, offset);
-      repeat(2 * d, scales, scalesAt);
-      repeat(-d, minimums, minimumsAt);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      float d = half(source, at);
+      repeat(2 * d, scales, groupsAt);
+      repeat(-d, minimums, groupsAt);
       for (int i = 0; i < 128; i++) {
-        codes[codesAt + i] = (byte) (unsignedByte(source, offset + 2 + i / 8) >>> i % 8 & 1);
+        codes[codesAt + i] = (byte) (unsignedByte(source, at + 2 + i / 8) >>> i % 8 & 1);
       }
     }
   },
@@ -50,17 +45,12 @@ enum OneScaleBlock implements BlockLayout {
   Q2_0(64, 2 + 16, 4, true, Scales.HALVES, -1) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      around1(half(source, offset), scales, scalesAt, minimums, minimumsAt);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      around1(half(source, at), scales, groupsAt, minimums, groupsAt);
       for (int i = 0; i < 64; i++) {
-        codes[codesAt + i] = (byte) (unsignedByte(source, offset + 2 + i / 4) >>> 2 * (i % 4) & 3);
+        codes[codesAt + i] = (byte) (unsignedByte(source, at + 2 + i / 4) >>> 2 * (i % 4) & 3);
       }
     }
   },
@@ -82,18 +72,13 @@ enum OneScaleBlock implements BlockLayout {
   TQ1_0(256, 48 + 4 + 2, 4, true, Scales.HALVES, -1) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      around1(half(source, offset + 52), scales, scalesAt, minimums, minimumsAt);
-      unpackTrits(source, offset, 32, 5, codes, codesAt);
-      unpackTrits(source, offset + 32, 16, 5, codes, codesAt + 160);
-      unpackTrits(source, offset + 48, 4, 4, codes, codesAt + 240);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      around1(half(source, at + 52), scales, groupsAt, minimums, groupsAt);
+      unpackTrits(source, at, 32, 5, codes, codesAt);
+      unpackTrits(source, at + 32, 16, 5, codes, codesAt + 160);
+      unpackTrits(source, at + 48, 4, 4, codes, codesAt + 240);
     }
   },
 
@@ -109,17 +94,12 @@ enum OneScaleBlock implements BlockLayout {
   TQ2_0(256, 64 + 2, 4, true, Scales.HALVES, -1) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      around1(half(source, offset + 64), scales, scalesAt, minimums, minimumsAt);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      around1(half(source, at + 64), scales, groupsAt, minimums, groupsAt);
       for (int i = 0; i < 256; i++) {
-        int four = unsignedByte(source, offset + 32 * (i / 128) + i % 32);
+        int four = unsignedByte(source, at + 32 * (i / 128) + i % 32);
         codes[codesAt + i] = (byte) (four >>> 2 * (i / 32 % 4) & 3);
       }
     }
@@ -138,16 +118,11 @@ enum OneScaleBlock implements BlockLayout {
   Q8_K(256, 4 + 256 + 32, 8, false, Scales.FLOATS, 0) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      repeat(source.get(BlockReader.FLOAT, offset), scales, scalesAt);
-      MemorySegment.copy(source, ValueLayout.JAVA_BYTE, offset + 4, codes, codesAt, 256);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      repeat(source.get(BlockReader.FLOAT, at), scales, groupsAt);
+      MemorySegment.copy(source, ValueLayout.JAVA_BYTE, at + 4, codes, codesAt, 256);
     }
   };
 

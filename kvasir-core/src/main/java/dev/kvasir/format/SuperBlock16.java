@@ -31,21 +31,16 @@ enum SuperBlock16 implements SuperBlock {
   Q2_K(16 + 64 + 2 + 2, 4, 80, true, 0) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      unpackScales(source, offset, scales, scalesAt);
-      float dmin = Float.float16ToFloat(minimumHalf(source, offset));
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      unpackScales(source, at, scales, groupsAt);
+      float dmin = Float.float16ToFloat(minimumHalf(source, at));
       for (int group = 0; group < GROUPS; group++) {
-        minimums[minimumsAt + group] = dmin * minimumFactor(source, offset, group);
+        minimums[groupsAt + group] = dmin * minimumFactor(source, at, group);
       }
       for (int run = 0; run < RUNS; run++) {
-        long column = offset + 16 + 32 * (run / 4);
+        long column = at + 16 + 32 * (run / 4);
         int shift = 2 * (run % 4);
         for (int l = 0; l < 32; l++) {
           codes[codesAt + 32 * run + l] = (byte) ((unsignedByte(source, column + l) >>> shift) & 3);
@@ -86,24 +81,19 @@ enum SuperBlock16 implements SuperBlock {
   Q3_K(32 + 64 + 12 + 2, 4, 108, true, -4) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      unpackScales(source, offset, scales, scalesAt);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      unpackScales(source, at, scales, groupsAt);
       for (int group = 0; group < GROUPS; group++) {
-        minimums[minimumsAt + group] = -4 * scales[scalesAt + group];
+        minimums[groupsAt + group] = -4 * scales[groupsAt + group];
       }
       for (int run = 0; run < RUNS; run++) {
-        long column = offset + 32 + 32 * (run / 4);
+        long column = at + 32 + 32 * (run / 4);
         int shift = 2 * (run % 4);
         for (int l = 0; l < 32; l++) {
           int low = (unsignedByte(source, column + l) >>> shift) & 3;
-          int high = (unsignedByte(source, offset + l) >>> run) & 1;
+          int high = (unsignedByte(source, at + l) >>> run) & 1;
           codes[codesAt + 32 * run + l] = (byte) (low | high << 2);
         }
       }
@@ -132,20 +122,15 @@ enum SuperBlock16 implements SuperBlock {
   Q6_K(128 + 64 + 16 + 2, 8, 208, false, 0) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      unpackScales(source, offset, scales, scalesAt);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      unpackScales(source, at, scales, groupsAt);
       for (int run = 0; run < RUNS; run++) {
         int half = run / 4;
         int j = run % 4;
-        long lowColumn = offset + 64 * half + 32 * (j % 2);
-        long highColumn = offset + 128 + 32 * half;
+        long lowColumn = at + 64 * half + 32 * (j % 2);
+        long highColumn = at + 128 + 32 * half;
         for (int l = 0; l < 32; l++) {
           int low = (unsignedByte(source, lowColumn + l) >>> 4 * (j / 2)) & 15;
           int high = (unsignedByte(source, highColumn + l) >>> 2 * j) & 3;

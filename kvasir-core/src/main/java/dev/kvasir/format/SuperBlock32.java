@@ -24,18 +24,13 @@ enum SuperBlock32 implements SuperBlock {
   Q4_K(2 + 2 + 12 + 128, 4) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      unpackScales(source, offset, scales, scalesAt);
-      unpackMinimums(source, offset, minimums, minimumsAt);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      unpackScales(source, at, scales, groupsAt);
+      unpackMinimums(source, at, minimums, groupsAt);
       for (int group = 0; group < GROUPS; group++) {
-        long column = offset + 16 + 32 * (group / 2);
+        long column = at + 16 + 32 * (group / 2);
         int shift = 4 * (group % 2);
         for (int l = 0; l < 32; l++) {
           codes[codesAt + 32 * group + l] =
@@ -58,22 +53,17 @@ enum SuperBlock32 implements SuperBlock {
   Q5_K(2 + 2 + 12 + 32 + 128, 8) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      unpackScales(source, offset, scales, scalesAt);
-      unpackMinimums(source, offset, minimums, minimumsAt);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      unpackScales(source, at, scales, groupsAt);
+      unpackMinimums(source, at, minimums, groupsAt);
       for (int group = 0; group < GROUPS; group++) {
-        long column = offset + 48 + 32 * (group / 2);
+        long column = at + 48 + 32 * (group / 2);
         int shift = 4 * (group % 2);
         for (int l = 0; l < 32; l++) {
           int low = (unsignedByte(source, column + l) >>> shift) & 15;
-          int high = (unsignedByte(source, offset + 16 + l) >>> group) & 1;
+          int high = (unsignedByte(source, at + 16 + l) >>> group) & 1;
           codes[codesAt + 32 * group + l] = (byte) (low | high << 4);
         }
       }

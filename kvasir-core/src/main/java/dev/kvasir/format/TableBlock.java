@@ -26,16 +26,11 @@ enum TableBlock implements BlockLayout {
   IQ4_NL(32, 2 + 16, Scales.HALVES) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      scales[scalesAt] = half(source, offset);
-      unpackRun(source, offset + 2, NORMAL_LEVELS, codes, codesAt);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      scales[groupsAt] = half(source, at);
+      unpackRun(source, at + 2, NORMAL_LEVELS, codes, codesAt);
     }
   },
 
@@ -53,22 +48,16 @@ enum TableBlock implements BlockLayout {
   IQ4_XS(256, 2 + 2 + 4 + 128, Scales.FLOATS) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      float d = half(source, offset);
-      int highs = source.get(BlockReader.SHORT, offset + 2);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      float d = half(source, at);
+      int highs = source.get(BlockReader.SHORT, at + 2);
       for (int group = 0; group < 8; group++) {
-        int low = (unsignedByte(source, offset + 4 + group / 2) >>> 4 * (group % 2)) & 15;
+        int low = (unsignedByte(source, at + 4 + group / 2) >>> 4 * (group % 2)) & 15;
         int high = (highs >>> 2 * group) & 3;
-        scales[scalesAt + group] = d * ((low | high << 4) - 32);
-        unpackRun(
-            source, offset + 8 + RUN / 2 * group, NORMAL_LEVELS, codes, codesAt + RUN * group);
+        scales[groupsAt + group] = d * ((low | high << 4) - 32);
+        unpackRun(source, at + 8 + RUN / 2 * group, NORMAL_LEVELS, codes, codesAt + RUN * group);
       }
     }
   },
@@ -86,16 +75,11 @@ enum TableBlock implements BlockLayout {
   MXFP4(32, 1 + 16, Scales.FLOATS) {
     @Override
     public void unpack(
-        MemorySegment source,
-        long offset,
-        byte[] codes,
-        int codesAt,
-        float[] scales,
-        int scalesAt,
-        float[] minimums,
-        int minimumsAt) {
-      scales[scalesAt] = halfPowerOfTwo(unsignedByte(source, offset));
-      unpackRun(source, offset + 1, FLOAT_LEVELS, codes, codesAt);
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      int groupsAt = block * groupsPerBlock();
+      scales[groupsAt] = halfPowerOfTwo(unsignedByte(source, at));
+      unpackRun(source, at + 1, FLOAT_LEVELS, codes, codesAt);
     }
   };
 

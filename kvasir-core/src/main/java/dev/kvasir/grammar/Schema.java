@@ -20,46 +20,16 @@ record Schema(JsonObject json, String pointer) {
   /** Keywords that assert nothing. */
   private static final Set<String> ANNOTATIONS =
       Set.of(
-          "title",
-          "description",
-          "default",
-          "examples",
-          "example",
-          "deprecated",
-          "readOnly",
-          "writeOnly",
-          "contentEncoding",
-          "contentMediaType",
-          "$schema",
-          "$id",
-          "$comment",
-          "$defs",
-          "definitions");
+          ("title description default examples example deprecated readOnly writeOnly "
+                  + "contentEncoding contentMediaType $schema $id $comment $defs definitions")
+              .split(" "));
 
   private static final List<String> ASSERTIONS =
       List.of(
-          "type",
-          "enum",
-          "const",
-          "properties",
-          "required",
-          "additionalProperties",
-          "items",
-          "prefixItems",
-          "minItems",
-          "maxItems",
-          "minLength",
-          "maxLength",
-          "pattern",
-          "format",
-          "minimum",
-          "maximum",
-          "exclusiveMinimum",
-          "exclusiveMaximum",
-          "anyOf",
-          "oneOf",
-          "allOf",
-          "$ref");
+          ("type enum const properties required additionalProperties items prefixItems "
+                  + "minItems maxItems minLength maxLength pattern format minimum maximum "
+                  + "exclusiveMinimum exclusiveMaximum anyOf oneOf allOf $ref")
+              .split(" "));
 
   private static final int MAX_COUNT = 100_000;
   private static final int MAX_DIGITS = 400; // beyond the range of doubles

@@ -53,7 +53,6 @@ final class SchemaTypes {
         : List.of();
   }
 
-  /** Returns whether a value has one of the types. */
   static boolean isOneOf(JsonElement value, Set<String> types) {
     if (value.isJsonObject()) {
       return types.contains("object");

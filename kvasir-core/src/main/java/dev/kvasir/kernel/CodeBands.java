@@ -125,7 +125,6 @@ public record CodeBands(
     return bytes[at] | bytes[at + 1] << 8 | bytes[at + 2] << 16 | bytes[at + 3] << 24;
   }
 
-  /** Returns the number of channels. */
   public int width() {
     return layouts.getFirst().width();
   }
@@ -147,7 +146,6 @@ public record CodeBands(
     return counts.length;
   }
 
-  /** Returns the bytes of all rows. */
   public long bytes() {
     long bytes = 0;
     for (int band = 0; band < counts.length; band++) {

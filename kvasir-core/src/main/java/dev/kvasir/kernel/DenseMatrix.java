@@ -48,7 +48,6 @@ public record DenseMatrix(Precision precision, int rows, int columns, MemorySegm
     return data.byteSize();
   }
 
-  /** Returns the offset of a row in bytes. */
   public long offset(int row) {
     return (long) row * columns * precision.bytes();
   }

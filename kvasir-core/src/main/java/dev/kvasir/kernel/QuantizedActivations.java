@@ -81,11 +81,6 @@ public final class QuantizedActivations {
     return scales;
   }
 
-  /** Returns the sum of the codes of every {@link #SUM_GROUP} columns. */
-  public int[] codeSums() {
-    return codeSums;
-  }
-
   /**
    * Returns {@code scale * sum of codes} for every {@link #SUM_GROUP} columns, the factor of a
    * minimum.

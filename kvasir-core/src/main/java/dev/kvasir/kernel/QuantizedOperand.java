@@ -244,10 +244,6 @@ public final class QuantizedOperand {
     return heads;
   }
 
-  public int depth() {
-    return depth;
-  }
-
   public int quads() {
     return Math.ceilDiv(depth, 4);
   }

@@ -233,7 +233,6 @@ public final class QuantizedWeights implements Matrix {
     MemorySegment.copy(placed, 0, target, ValueLayout.JAVA_BYTE, scalesOffset(tile), placed.length);
   }
 
-  /** Returns the super-block of a group. */
   private int superBlock(int group) {
     return group / (ScaleFormat.SUPER_BLOCK / groupLength);
   }
@@ -383,7 +382,6 @@ public final class QuantizedWeights implements Matrix {
     return format.hasMinimums();
   }
 
-  /** Returns the groups per row. */
   public int groups() {
     return columns / groupLength;
   }

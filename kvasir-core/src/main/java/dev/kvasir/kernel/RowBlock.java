@@ -60,7 +60,6 @@ public final class RowBlock {
     return at;
   }
 
-  /** Returns the index of a row. */
   public int at(int row) {
     return at + row * stride;
   }
@@ -73,7 +72,6 @@ public final class RowBlock {
     return rows;
   }
 
-  /** Returns the values per row. */
   public int width() {
     return width;
   }

@@ -81,7 +81,6 @@ public final class RowCodeBlock {
     return bands.rows();
   }
 
-  /** Returns the number of channels. */
   public int width() {
     return bands.width();
   }

@@ -77,7 +77,6 @@ public final class RowCodeLayout {
     this.shuffleTables = ShuffleTables.of(this);
   }
 
-  /** Returns the scale of an index. */
   public static float scale(int index) {
     return SCALE_VALUES[index];
   }
@@ -87,7 +86,6 @@ public final class RowCodeLayout {
     return SCALE_VALUES;
   }
 
-  /** Returns the number of channels. */
   public int width() {
     return bits.length;
   }

@@ -236,7 +236,6 @@ final class ScalarGemm implements GemmKernels {
       return sums;
     }
 
-    /** Returns the totals of a row of activations. */
     float[] totals(int activation) {
       return totals[activation];
     }

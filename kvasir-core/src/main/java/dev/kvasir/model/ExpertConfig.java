@@ -24,7 +24,6 @@ public record ExpertConfig(
   /** More than any model has; bounds the work of planning tensors. */
   private static final int MAX_EXPERTS = 1024;
 
-  /** Returns whether a layer has experts. */
   public boolean hasExperts(int layer) {
     return layer >= leadingDense;
   }

@@ -1,5 +1,7 @@
 package dev.kvasir.model;
 
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.JsonFile;
 import dev.kvasir.format.SafetensorsFolder;
@@ -76,5 +78,117 @@ final class HuggingFaceConfig {
     return json.bool("tie_word_embeddings")
         .map(tied -> tied ? OutputWeights.EMBEDDING : OutputWeights.OWN)
         .orElse(OutputWeights.OWN_OR_EMBEDDING);
+  }
+
+  /**
+   * Values that published {@code config.json} files omit because they are class defaults, by
+   * family. Sizes that every file states are not listed.
+   */
+  private static final class HuggingFaceDefaults {
+    static JsonObject of(Architecture architecture) {
+      return switch (architecture) {
+        case GEMMA2 -> gemma2();
+        case GEMMA3 -> gemma3();
+        case SMOLLM3 -> smollm3();
+        default -> new JsonObject();
+      };
+    }
+
+    private static JsonObject gemma2() {
+      JsonObject json = new JsonObject();
+      json.addProperty("head_dim", 256);
+      json.addProperty("query_pre_attn_scalar", 256);
+      json.addProperty("max_position_embeddings", 8192);
+      json.addProperty("sliding_window", 4096);
+      json.addProperty("attn_logit_softcapping", 50);
+      json.addProperty("final_logit_softcapping", 30);
+      json.addProperty("tie_word_embeddings", true);
+      return json;
+    }
+
+    /** Returns defaults of Gemma 3, whose multimodal files state little more than their widths. */
+    private static JsonObject gemma3() {
+      JsonObject json = new JsonObject();
+      json.addProperty("vocab_size", 262_208);
+      json.addProperty("num_attention_heads", 8);
+      json.addProperty("num_key_value_heads", 4);
+      json.addProperty("head_dim", 256);
+      json.addProperty("query_pre_attn_scalar", 256);
+      json.addProperty("max_position_embeddings", 131_072);
+      json.addProperty("sliding_window", 4096);
+      json.addProperty("rope_theta", 1_000_000);
+      json.addProperty("rope_local_base_freq", 10_000);
+      json.addProperty("tie_word_embeddings", true);
+      return json;
+    }
+
+    private static JsonObject smollm3() {
+      JsonObject json = new JsonObject();
+      json.addProperty("rope_theta", 2_000_000);
+      json.addProperty("tie_word_embeddings", true);
+      return json;
+    }
+  }
+
+  /** Reads the scale factors and caps of a decoder from a {@code config.json}. */
+  private static final class HuggingFaceScales {
+    static Scales read(JsonFile json, Architecture architecture, int hidden, int headDim) {
+      return switch (architecture) {
+        case GEMMA2, GEMMA3 ->
+            new Scales(
+                (float) Math.sqrt(hidden),
+                (float) Math.sqrt(headDim / number(json, "query_pre_attn_scalar", headDim)),
+                1,
+                1,
+                (float) number(json, "attn_logit_softcapping", 0),
+                (float) number(json, "final_logit_softcapping", 0));
+        case GRANITE ->
+            new Scales(
+                (float) number(json, "embedding_multiplier", 1),
+                (float) (number(json, "attention_multiplier", 1) * Math.sqrt(headDim)),
+                (float) number(json, "residual_multiplier", 1),
+                (float) (1 / number(json, "logits_scaling", 1)),
+                0,
+                0);
+        default -> Scales.NONE;
+      };
+    }
+
+    private static double number(JsonFile json, String key, double fallback) {
+      return json.number(key).orElse(fallback);
+    }
+  }
+
+  /** Reads the sliding window of each layer from a {@code config.json}. */
+  private static final class HuggingFaceWindows {
+    /**
+     * Reads the windows. Mistral's applies to all layers, Gemma's to all but the last of every
+     * period. Qwen's applies only with {@code use_sliding_window}, and then from layer {@code
+     * max_window_layers} on. A list of layer types overrides all of these.
+     */
+    static WindowPattern read(JsonFile json, Architecture architecture, int layers) {
+      ArchitectureTraits traits = architecture.traits();
+      int window = json.integer("sliding_window").orElse(0);
+      if (window == 0 || !json.bool("use_sliding_window").orElse(traits.slidesByDefault())) {
+        return WindowPattern.FULL;
+      }
+      if (json.array("layer_types").isPresent()) {
+        JsonArray types = json.array("layer_types").get();
+        if (types.size() != layers) {
+          throw new InvalidInputException(
+              "%s: 'layer_types' has %d entries; expected %d"
+                  .formatted(json.name(), types.size(), layers));
+        }
+        return layer ->
+            types.get(layer).toString().contains("sliding") ? window : WindowPattern.UNBOUNDED;
+      }
+      if (traits.localPeriod() > 0) {
+        String key = json.has("sliding_window_pattern") ? "" : "_";
+        int period = json.integer(key + "sliding_window_pattern").orElse(traits.localPeriod());
+        return WindowPattern.exceptEvery(period, window);
+      }
+      int firstSliding = json.integer("max_window_layers").orElse(0);
+      return layer -> layer >= firstSliding ? window : WindowPattern.UNBOUNDED;
+    }
   }
 }

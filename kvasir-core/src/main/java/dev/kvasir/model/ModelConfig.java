@@ -40,44 +40,6 @@ public record ModelConfig(
     Optional<LatentConfig> latent,
     OutputWeights output) {
 
-  /** Creates a dense decoder with the same RoPE in all layers and no scale factors. */
-  public ModelConfig(
-      String name,
-      Architecture architecture,
-      int layers,
-      int hidden,
-      int feedForward,
-      int queryHeads,
-      int kvHeads,
-      int keyDim,
-      int valueDim,
-      int vocabulary,
-      int contextLength,
-      float normEpsilon,
-      RopeSettings rope,
-      WindowPattern windows,
-      OutputWeights output) {
-    this(
-        name,
-        architecture,
-        layers,
-        hidden,
-        feedForward,
-        queryHeads,
-        kvHeads,
-        keyDim,
-        valueDim,
-        vocabulary,
-        contextLength,
-        normEpsilon,
-        RopePattern.uniform(rope),
-        windows,
-        Scales.NONE,
-        Optional.empty(),
-        Optional.empty(),
-        output);
-  }
-
   /**
    * Returns this configuration with latent attention.
    *

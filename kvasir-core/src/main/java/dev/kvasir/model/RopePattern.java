@@ -41,7 +41,6 @@ public record RopePattern(List<RopeSettings> kinds, IntUnaryOperator ofLayer) {
     return ofLayer.applyAsInt(layer);
   }
 
-  /** Returns whether all layers have the same settings. */
   boolean isUniform(int layers) {
     for (int layer = 0; layer < layers; layer++) {
       if (of(layer) != 0) {

@@ -13,13 +13,17 @@ import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.QuantizedWeights;
 import dev.kvasir.kernel.ScaleFormat;
 import dev.kvasir.model.TensorNames.Part;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.Set;
+import java.util.SortedMap;
 
 /** The tensors of a decoder, with the shapes that a file must contain. */
 public final class TensorPlan {
@@ -261,7 +265,6 @@ public final class TensorPlan {
         : require(slice.weight).rows(slice.from, slice.to);
   }
 
-  /** Returns the bias of a part, if it has one. */
   Optional<Tensor> bias(int layer, Part part) {
     Slice slice = slices.get(new LayerPart(layer, part));
     return slice == null
@@ -348,5 +351,52 @@ public final class TensorPlan {
         };
     int factor = layout.minimumFactor();
     return new ScaleFormat(numbers, layout.hasMinimums() && factor == 0, factor);
+  }
+
+  /**
+   * Finds the tensors of a Hugging Face folder by the names of a text-only decoder. Multimodal
+   * models add a prefix or infix to them.
+   */
+  private record TextTensors(TensorSource folder) implements TensorSource {
+    private static final String PART = "language_model.";
+    private static final String ROOT = "model.";
+
+    @Override
+    public String name() {
+      return folder.name();
+    }
+
+    @Override
+    public Collection<Tensor> tensors() {
+      return folder.tensors();
+    }
+
+    @Override
+    public SortedMap<String, MemorySegment> pairedBytes() {
+      return folder.pairedBytes();
+    }
+
+    @Override
+    public Optional<Tensor> find(String tensorName) {
+      return names(tensorName).stream().map(folder::find).flatMap(Optional::stream).findFirst();
+    }
+
+    /** Returns the MXFP4 blocks and scales of that name, if the folder stores experts that way. */
+    Optional<Mxfp4Pair> findMxfp4(String tensorName) {
+      return folder instanceof SafetensorsFolder files
+          ? files.findMxfp4(tensorName)
+          : Optional.empty();
+    }
+
+    private static List<String> names(String plain) {
+      return plain.startsWith(ROOT)
+          ? List.of(plain, PART + plain, ROOT + PART + plain.substring(ROOT.length()))
+          : List.of(plain, PART + plain);
+    }
+
+    @Override
+    public void close() {
+      folder.close();
+    }
   }
 }

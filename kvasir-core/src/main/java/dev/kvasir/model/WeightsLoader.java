@@ -13,8 +13,10 @@ import dev.kvasir.kernel.GgmlBlocks;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Matrix;
 import dev.kvasir.kernel.QuantizedWeights;
+import dev.kvasir.kernel.QuantizedWeights.SuperBlockScales;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.TensorNames.Part;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
@@ -263,6 +265,45 @@ final class WeightsLoader {
             "%s: tensor '%s' has a %s of %s; expected a finite number"
                 .formatted(file.name(), tensor.name(), what, number));
       }
+    }
+  }
+
+  /**
+   * Extracts the factors of super-block scales and minimums, in the format of quantized weights.
+   */
+  private static final class ScaleProducts {
+    /** Extracts scales of consecutive blocks. */
+    static SuperBlockScales scales(SuperBlock layout, byte[] blocks) {
+      return products(layout, blocks, layout::half, layout::factor);
+    }
+
+    /** Extracts minimums of consecutive blocks, for a layout that stores them. */
+    static SuperBlockScales minimums(SuperBlock layout, byte[] blocks) {
+      return products(layout, blocks, layout::minimumHalf, layout::minimumFactor);
+    }
+
+    private interface Half {
+      short of(MemorySegment source, long offset);
+    }
+
+    private interface Factor {
+      int of(MemorySegment source, long offset, int group);
+    }
+
+    private static SuperBlockScales products(
+        SuperBlock layout, byte[] blocks, Half half, Factor factor) {
+      MemorySegment source = MemorySegment.ofArray(blocks);
+      int groups = layout.groupsPerBlock();
+      short[] halves = new short[blocks.length / layout.blockBytes()];
+      byte[] factors = new byte[halves.length * groups];
+      for (int block = 0; block < halves.length; block++) {
+        long at = (long) block * layout.blockBytes();
+        halves[block] = half.of(source, at);
+        for (int group = 0; group < groups; group++) {
+          factors[block * groups + group] = (byte) factor.of(source, at, group);
+        }
+      }
+      return new SuperBlockScales(halves, factors);
     }
   }
 }

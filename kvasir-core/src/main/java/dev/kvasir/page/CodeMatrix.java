@@ -13,7 +13,6 @@ public sealed interface CodeMatrix
 
   int columns();
 
-  /** Returns the bits of a code. */
   int bits();
 
   /** Returns the bytes of codes, including padding to whole vectors. */

@@ -53,7 +53,6 @@ public record HeadShape(List<CodeMatrix> keys, boolean ordered, CodeMatrix value
     }
   }
 
-  /** Returns the channels of a key. */
   public int keyDim() {
     int channels = 0;
     for (int i = 0; i < keys.size(); i++) {
@@ -62,7 +61,6 @@ public record HeadShape(List<CodeMatrix> keys, boolean ordered, CodeMatrix value
     return channels;
   }
 
-  /** Returns the channels of a value. */
   public int valueDim() {
     return values.columns();
   }
@@ -77,7 +75,6 @@ public record HeadShape(List<CodeMatrix> keys, boolean ordered, CodeMatrix value
     return new HeadShape(keys, ordered, new KeyChannels(PageSize.TOKENS, valueDim()));
   }
 
-  /** Returns the bytes of the order of channels. */
   public int orderBytes() {
     return !ordered ? 0 : hasWideOrder() ? Short.BYTES * keyDim() : keyDim();
   }
@@ -87,7 +84,6 @@ public record HeadShape(List<CodeMatrix> keys, boolean ordered, CodeMatrix value
     return ordered && keyDim() > BYTE_CHANNELS;
   }
 
-  /** Returns the bytes of all key matrices. */
   public int keyBytes() {
     int bytes = 0;
     for (int i = 0; i < keys.size(); i++) {

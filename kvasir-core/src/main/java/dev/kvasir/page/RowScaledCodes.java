@@ -93,11 +93,6 @@ public final class RowScaledCodes implements CodeMatrix {
     return Math.ceilDiv(columns, group);
   }
 
-  /** Returns what the stored scales span. */
-  public ScaleSpan span() {
-    return span;
-  }
-
   /** Returns the factor from a stored scale to the distance of two codes. */
   public float unit() {
     return span.unit(bits());
@@ -108,12 +103,10 @@ public final class RowScaledCodes implements CodeMatrix {
     return layout;
   }
 
-  /** Returns the offset of the scales of a group of columns. */
   public long scalesOffset(int groupIndex) {
     return layout.bytes() + 2L * groupIndex * rows;
   }
 
-  /** Returns the offset of the zeros of a group of columns. */
   public long zerosOffset(int groupIndex) {
     return scalesOffset(groups() + groupIndex);
   }

@@ -83,12 +83,10 @@ public record WordLayout(int columns, int rows, int bits) {
     return quads() % (8 / width);
   }
 
-  /** Returns the bytes of a column in the part of that width. */
   public int partBytes(int width) {
     return Math.ceilDiv(quads() * width, 2);
   }
 
-  /** Returns the bytes of a column. */
   public int bytesPerColumn() {
     int bytes = 0;
     for (int width = WIDEST; width > 0; width /= 2) {
@@ -105,7 +103,6 @@ public record WordLayout(int columns, int rows, int bits) {
     return columns / TILE;
   }
 
-  /** Returns the bytes of a tile. */
   public int tileBytes() {
     return TILE * bytesPerColumn();
   }

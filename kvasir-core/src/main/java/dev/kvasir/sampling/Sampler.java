@@ -1,6 +1,7 @@
 package dev.kvasir.sampling;
 
 import java.util.BitSet;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.SplittableRandom;
 
@@ -217,5 +218,63 @@ public final class Sampler {
   private static float logit(long key) {
     int ascending = ~(int) (key >> 32);
     return Float.intBitsToFloat(ascending ^ (ascending >> 31 & Integer.MAX_VALUE));
+  }
+
+  /**
+   * Adds biases to the logits of some tokens. They are in arrays, since iterating over a map
+   * allocates.
+   */
+  private static final class LogitBias {
+    private final int[] tokens;
+    private final float[] biases; // (tokens)
+
+    LogitBias(Map<Integer, Float> bias) {
+      tokens = bias.keySet().stream().mapToInt(Integer::intValue).sorted().toArray();
+      biases = new float[tokens.length];
+      for (int i = 0; i < tokens.length; i++) {
+        biases[i] = bias.get(tokens[i]);
+      }
+    }
+
+    void apply(float[] logits, int at, int vocabulary) {
+      for (int i = 0; i < tokens.length && tokens[i] < vocabulary; i++) {
+        logits[at + tokens[i]] += biases[i];
+      }
+    }
+  }
+
+  /** Penalizes generated tokens once (presence) and per occurrence (frequency). */
+  private static final class PresenceFrequencyPenalty {
+    private final double presence;
+    private final double frequency;
+    private final boolean isOn;
+    private BitSet generated;
+    private int[] counts = {}; // (vocabulary)
+
+    PresenceFrequencyPenalty(double presence, double frequency) {
+      this.presence = presence;
+      this.frequency = frequency;
+      this.isOn = presence != 0 || frequency != 0;
+    }
+
+    void apply(float[] logits, int at, int vocabulary) {
+      if (!isOn) {
+        return;
+      }
+      if (counts.length == 0) {
+        counts = new int[vocabulary];
+        generated = new BitSet(vocabulary);
+      }
+      for (int t = generated.nextSetBit(0); t >= 0; t = generated.nextSetBit(t + 1)) {
+        logits[at + t] -= (float) (presence + frequency * counts[t]);
+      }
+    }
+
+    void count(int token) {
+      if (isOn) {
+        generated.set(token);
+        counts[token]++;
+      }
+    }
   }
 }

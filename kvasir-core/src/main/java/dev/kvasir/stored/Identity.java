@@ -23,7 +23,6 @@ public record Identity(
   /** Incremented when the meaning of stored bytes changes. */
   private static final int FORMAT = 1;
 
-  /** Returns the same identity for the texts of one tenant. */
   public Identity withTenant(String otherTenant) {
     return new Identity(weights, model, spec, profile, contextLimit, otherTenant);
   }

@@ -58,17 +58,10 @@ public final class SequenceBlocks {
   }
 
   /**
-   * Returns the cache of a sequence. Every block is checked against the tokens when it is read.
+   * Returns the cache of a sequence, whose blocks may stay mapped. Every block is checked against
+   * the tokens when it is read.
    *
    * @param blocks returns a serialized block by its index
-   */
-  public static CacheSnapshot read(StoredSequence sequence, IntFunction<Snapshot> blocks) {
-    return new StoredSnapshot(sequence, blocks);
-  }
-
-  /**
-   * Returns the same for blocks that may stay mapped.
-   *
    * @param mapping the mapping of blocks that are not on the heap
    */
   public static CacheSnapshot read(

@@ -16,49 +16,20 @@ enum PreTokenizer {
       List.of("default"),
       List.of("[\\p{P}\\$\\+<=>\\^~\\|]+", SplitPatterns.GPT_2, "\\p{N}+", "[0-9][0-9][0-9]")),
   GPT_2(
-      List.of(
-          "gpt-2",
-          "phi-2",
-          "mpt",
-          "olmo",
-          "jais",
-          "gigachat",
-          "a.x-4.0",
-          "mellum",
-          "exaone4",
-          "trillion",
-          "granite-docling"),
+      named("gpt-2 phi-2 mpt olmo jais gigachat a.x-4.0 mellum exaone4 trillion granite-docling"),
       List.of(SplitPatterns.GPT_2)),
   LLAMA_3(
-      List.of(
-          "llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2"),
+      named("llama3 llama-v3 llama-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2"),
       List.of(SplitPatterns.UP_TO_3_DIGITS),
       Trait.IGNORE_MERGES,
       Trait.ADD_BOS),
   GPT_4(List.of("dbrx", "smaug-bpe", "glm4", "chatglm-bpe"), List.of(SplitPatterns.UP_TO_3_DIGITS)),
   QWEN_2(
-      List.of(
-          "qwen2",
-          "deepseek-r1-qwen",
-          "stablelm2",
-          "kormo",
-          "f2llmv2",
-          "megrez",
-          "hunyuan",
-          "solar-open",
-          "grok-2"),
+      named("qwen2 deepseek-r1-qwen stablelm2 kormo f2llmv2 megrez hunyuan solar-open grok-2"),
       List.of(SplitPatterns.ONE_DIGIT)),
   QWEN_35(List.of("qwen35"), List.of(SplitPatterns.WITH_MARKS)),
   STARCODER(
-      List.of(
-          "starcoder",
-          "refact",
-          "command-r",
-          "smollm",
-          "codeshell",
-          "exaone",
-          "minerva-7b",
-          "mellum2"),
+      named("starcoder refact command-r smollm codeshell exaone minerva-7b mellum2"),
       List.of("\\p{N}", SplitPatterns.GPT_2)),
   FALCON(
       List.of("falcon"),
@@ -85,7 +56,7 @@ enum PreTokenizer {
       Trait.IGNORE_MERGES,
       Trait.ADD_BOS),
   GPT_4O(
-      List.of("gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2"),
+      named("gpt-4o llama4 kanana2 talkie minimax-m2"),
       List.of(SplitPatterns.byCase(SplitPatterns.CONTRACTION + "?", "\\p{N}{1,3}"))),
   TINY_AYA(
       List.of("tiny_aya", "cohere2moe"),
@@ -150,6 +121,10 @@ enum PreTokenizer {
   private final List<String> names;
   private final List<String> patterns;
   private final List<Trait> traits;
+
+  private static List<String> named(String names) {
+    return List.of(names.split(" "));
+  }
 
   PreTokenizer(List<String> names, List<String> patterns, Trait... traits) {
     this.names = names;

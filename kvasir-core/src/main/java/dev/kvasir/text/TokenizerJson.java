@@ -14,7 +14,9 @@ import java.io.IOException;
 import java.io.StringReader;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The parts of a tokenizer.json that decoding needs. It is read as a stream, since the merges, most
@@ -139,5 +141,50 @@ final class TokenizerJson {
   /** Gson adds the URL of a help page on a second line. */
   private static String firstLine(String message) {
     return message == null ? "it ends early" : message.lines().findFirst().orElse("it ends early");
+  }
+
+  /**
+   * Recognises the decoders of tokenizer.json that concatenate the bytes of tokens. All known
+   * generative models have one. Decoders that look at neighbouring tokens (WordPiece, CTC) are
+   * rejected.
+   */
+  private static final class DecoderConfig {
+    /**
+     * Steps of a SentencePiece decoder: spaces, bytes, concatenation, and removal of the leading
+     * space.
+     */
+    private static final Set<String> PIECE_STEPS =
+        Set.of("Replace", "ByteFallback", "Fuse", "Strip");
+
+    static TokenEncoding of(String fileName, JsonFile decoder) {
+      List<String> steps = new ArrayList<>();
+      collect(decoder, steps);
+      Set<String> distinct = new HashSet<>(steps);
+      if (distinct.equals(Set.of("ByteLevel"))) {
+        return TokenEncoding.BYTE_LEVEL;
+      }
+      if (distinct.equals(Set.of("Metaspace"))
+          || distinct.contains("Replace") && PIECE_STEPS.containsAll(distinct)) {
+        return TokenEncoding.SENTENCE_PIECE;
+      }
+      throw new InvalidInputException(
+          "%s: 'decoder' is %s; expected ByteLevel, Metaspace, or a sequence of Replace, ByteFallback,"
+                  .formatted(fileName, steps.isEmpty() ? "absent" : String.join(", ", steps))
+              + " Fuse and Strip");
+    }
+
+    private static void collect(JsonFile decoder, List<String> steps) {
+      String type = decoder.string("type").orElse("");
+      if (!type.equals("Sequence")) {
+        if (!type.isEmpty()) {
+          steps.add(type);
+        }
+        return;
+      }
+      for (JsonElement step :
+          decoder.array("decoders").orElseThrow(() -> decoder.missing("decoders", "an array"))) {
+        collect(JsonFile.parse(decoder.name(), step.toString()), steps);
+      }
+    }
   }
 }

@@ -3,6 +3,7 @@ package dev.kvasir.format;
 import static dev.kvasir.format.InMemoryFiles.refusalOfGguf;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.format.GgufHeader.GgmlTypeNames;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

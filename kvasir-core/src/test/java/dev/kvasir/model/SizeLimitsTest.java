@@ -10,6 +10,7 @@ import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.model.ModelConfig.OutputWeights;
 import dev.kvasir.model.ModelConfig.RopeSettings;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Tests that sizes whose product overflows an int are rejected with a sentence. */
@@ -72,8 +73,12 @@ class SizeLimitsTest {
         VOCABULARY,
         1000,
         1e-5f,
-        new RopeSettings(RopeLayout.HALVES, 10_000, 32, new RopeFrequencies.Unscaled()),
+        RopePattern.uniform(
+            new RopeSettings(RopeLayout.HALVES, 10_000, 32, new RopeFrequencies.Unscaled())),
         WindowPattern.FULL,
+        Scales.NONE,
+        Optional.empty(),
+        Optional.empty(),
         OutputWeights.OWN);
   }
 }

@@ -16,29 +16,7 @@ final class AmxGemm {
   private static final long MAX_PRODUCTS = 8 << 20;
 
   private static final NativeFunction PRODUCTS =
-      NativeFunctions.amxFunction(
-          "coded_products",
-          float[].class,
-          MemorySegment.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          int.class,
-          int.class,
-          MemorySegment.class,
-          int.class);
+      NativeFunctions.amxFunction("coded_products", "[F MMMIIIIIIIII MMMMII MI");
 
   private AmxGemm() {}
 

@@ -19,85 +19,21 @@ final class NativeCodebooks implements CodebookKernels {
   private static final CallBudget WEIGHTS = new CallBudget(1 << 17);
 
   private static final NativeFunction UNPACK_STAGES =
-      NativeFunctions.floatFunction(
-          "unpack_stages", byte[].class, MemorySegment.class, long.class, int.class);
+      NativeFunctions.floatFunction("unpack_stages", "[B MJI");
   private static final NativeFunction ROTATED_SUMS =
-      NativeFunctions.floatFunction(
-          "turned_sums",
-          byte[].class,
-          byte[].class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          float[].class,
-          float[].class,
-          float[].class,
-          float[].class,
-          float[].class,
-          float[].class,
-          int.class);
+      NativeFunctions.floatFunction("turned_sums", "[B [BIIII [F [F [F [F [F [FI");
   private static final NativeFunction ROTATED_SCORES =
-      NativeFunctions.floatFunction(
-          "turned_scores",
-          byte[].class,
-          byte[].class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          float[].class,
-          float[].class,
-          float[].class,
-          float[].class,
-          float[].class,
-          float[].class,
-          int.class,
-          float[].class,
-          float[].class);
+      NativeFunctions.floatFunction("turned_scores", "[B [BIIII [F [F [F [F [F [FI [F [F");
   private static final NativeFunction TOKEN_WEIGHTS =
-      NativeFunctions.floatFunction(
-          "weigh_tokens",
-          float[].class,
-          int.class,
-          float[].class,
-          float[].class,
-          int.class,
-          float[].class,
-          float[].class);
+      NativeFunctions.floatFunction("weigh_tokens", "[FI [F [FI [F [F");
   private static final NativeFunction GATHERED_SUMS =
-      NativeFunctions.floatFunction(
-          "picked_sums",
-          float[].class,
-          int.class,
-          byte[].class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          float[].class);
+      NativeFunctions.floatFunction("picked_sums", "[FI [BIIII [F");
   private static final NativeFunction ROW_DOTS =
-      NativeFunctions.floatFunction(
-          "row_products",
-          float[].class,
-          float[].class,
-          int.class,
-          int.class,
-          int.class,
-          float[].class);
+      NativeFunctions.floatFunction("row_products", "[F [FIII [F");
   private static final NativeFunction SCATTER_ADD =
-      NativeFunctions.floatFunction(
-          "collect",
-          byte[].class,
-          int.class,
-          int.class,
-          int.class,
-          float[].class,
-          int.class,
-          float[].class);
+      NativeFunctions.floatFunction("collect", "[BIII [FI [F");
   private static final NativeFunction MIN_DISTANCES =
-      NativeFunctions.floatFunction(
-          "least_distances", float[].class, int.class, float[].class, int.class, float[].class);
+      NativeFunctions.floatFunction("least_distances", "[FI [FI [F");
 
   @Override
   public void unpackStages(MemorySegment source, long offset, int stages, byte[] indices) {

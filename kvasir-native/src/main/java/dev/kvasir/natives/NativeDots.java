@@ -10,99 +10,21 @@ import java.lang.foreign.MemorySegment;
 /** Native dot products of packed codes. A page has only 128 tokens, so calls are short. */
 final class NativeDots implements DotKernels {
   private static final NativeFunction QUANTIZE_OPERAND =
-      NativeFunctions.floatFunction(
-          "weigh",
-          float[].class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          MemorySegment.class,
-          long.class,
-          long.class,
-          float.class,
-          int.class,
-          int.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          MemorySegment.class);
+      NativeFunctions.floatFunction("weigh", "[FIIII MJJFII MMMMM");
   private static final NativeFunction ADD_DOTS =
-      NativeFunctions.integerFunction(
-          "add_dots",
-          float[].class,
-          int.class,
-          int.class,
-          MemorySegment.class,
-          long.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          MemorySegment.class,
-          int.class,
-          int.class,
-          MemorySegment.class,
-          MemorySegment.class);
+      NativeFunctions.integerFunction("add_dots", "[FII MJIIII MII MM");
 
   /** For many heads; null if {@link #ADD_DOTS} handles all. */
   private static final NativeFunction MANY_DOTS =
       NativeFunctions.integerInstructions() != InstructionSet.DOTPROD
           ? null
-          : NativeFunctions.integerFunction(
-              "many_dots",
-              float[].class,
-              int.class,
-              int.class,
-              MemorySegment.class,
-              long.class,
-              int.class,
-              int.class,
-              int.class,
-              int.class,
-              MemorySegment.class,
-              int.class,
-              int.class,
-              MemorySegment.class,
-              MemorySegment.class,
-              MemorySegment.class);
+          : NativeFunctions.integerFunction("many_dots", "[FII MJIIII MII MMM");
 
   private static final NativeFunction SCALED_DOTS =
-      NativeFunctions.integerFunction(
-          "scaled_dots",
-          float[].class,
-          int.class,
-          int.class,
-          float[].class,
-          int.class,
-          int.class,
-          float[].class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          float.class,
-          int.class,
-          MemorySegment.class,
-          long.class);
+      NativeFunctions.integerFunction("scaled_dots", "[FII [FII [FIIIIIFI MJ");
 
   private static final NativeFunction SHORT_SUMS =
-      NativeFunctions.floatFunction(
-          "short_sums",
-          float[].class,
-          int.class,
-          int.class,
-          float[].class,
-          int.class,
-          int.class,
-          int.class,
-          MemorySegment.class,
-          long.class,
-          int.class,
-          int.class,
-          int.class);
+      NativeFunctions.floatFunction("short_sums", "[FII [FIII MJIII");
 
   /** The number of heads from which a tile's codes are unpacked once for all heads. */
   private static final int MANY = 8;

@@ -12,20 +12,7 @@ final class NativeFloats implements FloatKernels {
   private static final NativeFunction WEIGHTED_SUMS = rowsAndRows("weighted_sums");
 
   private static NativeFunction rowsAndRows(String name) {
-    return NativeFunctions.floatFunction(
-        name,
-        float[].class,
-        int.class,
-        int.class,
-        int.class,
-        float[].class,
-        int.class,
-        int.class,
-        int.class,
-        int.class,
-        float[].class,
-        int.class,
-        int.class);
+    return NativeFunctions.floatFunction(name, "[FIII [FIIII [FII");
   }
 
   @Override

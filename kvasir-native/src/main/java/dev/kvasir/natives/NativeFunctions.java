@@ -11,8 +11,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -92,33 +94,36 @@ final class NativeFunctions {
   /**
    * Returns a function that multiplies codes.
    *
-   * @param arguments as Java passes them: int, long, float, arrays and segments
+   * @param arguments types as Java passes them: {@code I}, {@code J} and {@code F} for int, long
+   *     and float, {@code M} for a segment, and {@code [} before the elements of an array; spaces
+   *     group what belongs together
    */
-  static NativeFunction integerFunction(String name, Class<?>... arguments) {
+  static NativeFunction integerFunction(String name, String arguments) {
     return function(name, integerInstructions(), void.class, arguments);
   }
 
   /** Returns a function on floats. */
-  static NativeFunction floatFunction(String name, Class<?>... arguments) {
+  static NativeFunction floatFunction(String name, String arguments) {
     return function(name, floatInstructions(), void.class, arguments);
   }
 
   /** Returns a function on floats that returns a float. */
-  static NativeFunction floatReduction(String name, Class<?>... arguments) {
+  static NativeFunction floatReduction(String name, String arguments) {
     return function(name, floatInstructions(), float.class, arguments);
   }
 
   /** Returns a function that needs AMX, or null if there is none. */
-  static NativeFunction amxFunction(String name, Class<?>... arguments) {
+  static NativeFunction amxFunction(String name, String arguments) {
     return hasAmx() ? link("kv_%s_amx".formatted(name), void.class, arguments) : null;
   }
 
   private static NativeFunction function(
-      String name, InstructionSet set, Class<?> result, Class<?>... arguments) {
+      String name, InstructionSet set, Class<?> result, String arguments) {
     return link("kv_%s_%s".formatted(name, set.suffix()), result, arguments);
   }
 
-  private static NativeFunction link(String symbol, Class<?> result, Class<?>... arguments) {
+  private static NativeFunction link(String symbol, Class<?> result, String signature) {
+    Class<?>[] arguments = types(signature);
     requireArraysFirst(symbol, arguments);
     MemoryLayout[] layouts = new MemoryLayout[arguments.length];
     MethodHandle[] filters =
@@ -149,6 +154,29 @@ final class NativeFunctions {
       }
       afterSegment |= argument == MemorySegment.class;
     }
+  }
+
+  private static Class<?>[] types(String signature) {
+    String letters = signature.replace(" ", "");
+    List<Class<?>> types = new ArrayList<>();
+    for (int i = 0; i < letters.length(); i++) {
+      boolean isArray = letters.charAt(i) == '[';
+      Class<?> type = type(letters.charAt(isArray ? ++i : i));
+      types.add(isArray ? type.arrayType() : type);
+    }
+    return types.toArray(Class<?>[]::new);
+  }
+
+  private static Class<?> type(char letter) {
+    return switch (letter) {
+      case 'B' -> byte.class;
+      case 'S' -> short.class;
+      case 'I' -> int.class;
+      case 'J' -> long.class;
+      case 'F' -> float.class;
+      case 'M' -> MemorySegment.class;
+      default -> throw new IllegalArgumentException("no type is called " + letter);
+    };
   }
 
   private static MemoryLayout layout(Class<?> type) {

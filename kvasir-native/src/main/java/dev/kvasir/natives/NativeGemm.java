@@ -29,16 +29,7 @@ final class NativeGemm implements GemmKernels {
   private static final int TILE_ROWS = QuantizedWeights.TILE_ROWS;
 
   /** Shared by three functions, to reduce linking at startup. */
-  private static final Class<?>[] ROWS_TO_SEGMENTS = {
-    float[].class,
-    MemorySegment.class,
-    MemorySegment.class,
-    MemorySegment.class,
-    MemorySegment.class,
-    int.class,
-    int.class,
-    int.class
-  };
+  private static final String ROWS_TO_SEGMENTS = "[F MMMMIII";
 
   private static final NativeFunction QUANTIZE_ROWS =
       NativeFunctions.integerFunction("code_rows", ROWS_TO_SEGMENTS);
@@ -48,27 +39,7 @@ final class NativeGemm implements GemmKernels {
       NativeFunctions.floatFunction("lay_nibbles", ROWS_TO_SEGMENTS);
 
   private static final NativeFunction PRODUCTS =
-      NativeFunctions.integerFunction(
-          "coded_products",
-          float[].class,
-          MemorySegment.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          int.class,
-          int.class);
+      NativeFunctions.integerFunction("coded_products", "[F MMMIIIIIIIII MMMMII");
 
   private final GemmKernels scalar;
 

@@ -10,75 +10,16 @@ import java.lang.foreign.MemorySegment;
 
 /** Native kernels for rows of 16-bit floats. */
 final class NativeHalves implements HalfKernels {
-  private static final NativeFunction EXPAND =
-      NativeFunctions.floatFunction(
-          "expand",
-          float[].class,
-          int.class,
-          MemorySegment.class,
-          long.class,
-          int.class,
-          int.class);
+  private static final NativeFunction EXPAND = NativeFunctions.floatFunction("expand", "[FI MJII");
   private static final NativeFunction SUMS =
-      NativeFunctions.floatFunction(
-          "half_sums",
-          float[].class,
-          int.class,
-          int.class,
-          float[].class,
-          int.class,
-          int.class,
-          int.class,
-          MemorySegment.class,
-          long.class,
-          int.class,
-          int.class,
-          int.class);
+      NativeFunctions.floatFunction("half_sums", "[FII [FIII MJIII");
   private static final NativeFunction MANY_PRODUCTS =
-      NativeFunctions.floatFunction(
-          "many_products",
-          float[].class,
-          int.class,
-          float[].class,
-          int.class,
-          int.class,
-          int.class,
-          MemorySegment.class,
-          long.class,
-          int.class,
-          int.class,
-          int.class,
-          MemorySegment.class);
+      NativeFunctions.floatFunction("many_products", "[FI [FIII MJIII M");
   private static final NativeFunction MANY_SUMS =
-      NativeFunctions.floatFunction(
-          "many_sums",
-          float[].class,
-          int.class,
-          int.class,
-          float[].class,
-          int.class,
-          int.class,
-          int.class,
-          MemorySegment.class,
-          long.class,
-          int.class,
-          int.class,
-          int.class,
-          MemorySegment.class);
+      NativeFunctions.floatFunction("many_sums", "[FII [FIII MJIII M");
 
   private static final NativeFunction DENSE_PRODUCTS =
-      NativeFunctions.floatFunction(
-          "dense_products",
-          float[].class,
-          int.class,
-          float[].class,
-          int.class,
-          int.class,
-          MemorySegment.class,
-          long.class,
-          int.class,
-          int.class,
-          int.class);
+      NativeFunctions.floatFunction("dense_products", "[FI [FII MJIII");
 
   /** Multiplications per call, about 40 microseconds of work. */
   private static final CallBudget PRODUCTS_PER_CALL = new CallBudget(1 << 19);

@@ -22,64 +22,17 @@ final class NativePatterns implements PatternKernels {
   private static final int PAGE = PageSize.TOKENS;
 
   private static final NativeFunction GATHERED_PRODUCTS =
-      NativeFunctions.floatFunction(
-          "picked_products",
-          float[].class,
-          int.class,
-          float[].class,
-          int[].class,
-          int.class,
-          int.class,
-          int.class,
-          float[].class,
-          int.class,
-          int.class);
+      NativeFunctions.floatFunction("picked_products", "[FI [F [IIII [FII");
   private static final NativeFunction ROTATE =
-      NativeFunctions.floatFunction(
-          "turn",
-          float[].class,
-          int.class,
-          int.class,
-          int.class,
-          float[].class,
-          float[].class,
-          int.class);
+      NativeFunctions.floatFunction("turn", "[FIII [F [FI");
 
   private static final NativeFunction ROTATED_PRODUCTS =
-      NativeFunctions.floatFunction(
-          "turning_products",
-          float[].class,
-          int.class,
-          float[].class,
-          float[].class,
-          int.class,
-          float[].class,
-          float[].class,
-          MemorySegment.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          long.class);
+      NativeFunctions.floatFunction("turning_products", "[FI [F [FI [F [F MMMJ");
 
   private static final NativeFunction RESIDUAL_RANGES =
-      NativeFunctions.floatFunction(
-          "spans",
-          float[].class,
-          int.class,
-          float[].class,
-          int.class,
-          int.class,
-          int.class,
-          float[].class,
-          float[].class);
+      NativeFunctions.floatFunction("spans", "[FI [FIII [F [F");
   private static final NativeFunction SCATTER_ADD =
-      NativeFunctions.floatFunction(
-          "collect_rows",
-          float[].class,
-          int.class,
-          float[].class,
-          int.class,
-          MemorySegment.class,
-          long.class);
+      NativeFunctions.floatFunction("collect_rows", "[FI [FI MJ");
 
   @Override
   public void gatheredProducts(

@@ -25,83 +25,16 @@ final class NativeRowCodes implements RowCodeKernels {
   private static final long SIGNS = 0x8080808080808080L;
 
   private static final NativeFunction DECODE =
-      NativeFunctions.floatFunction(
-          "decode",
-          int[].class,
-          int.class,
-          float[].class,
-          float[].class,
-          float[].class,
-          byte[].class,
-          int[].class,
-          float[].class,
-          MemorySegment.class,
-          long.class,
-          int.class,
-          MemorySegment.class,
-          int.class);
+      NativeFunctions.floatFunction("decode", "[II [F [F [F [B [I [F MJI MI");
   private static final NativeFunction PRODUCTS =
       NativeFunctions.floatFunction(
-          "decoded_products",
-          int[].class,
-          int.class,
-          float[].class,
-          float[].class,
-          float[].class,
-          byte[].class,
-          int[].class,
-          float[].class,
-          float[].class,
-          float[].class,
-          int.class,
-          float[].class,
-          float[].class,
-          int.class,
-          MemorySegment.class,
-          long.class,
-          int.class,
-          MemorySegment.class,
-          int.class);
+          "decoded_products", "[II [F [F [F [B [I [F [F [FI [F [FI MJI MI");
   private static final NativeFunction SUMS =
-      NativeFunctions.integerFunction(
-          "column_sums",
-          int[].class,
-          int.class,
-          float[].class,
-          float[].class,
-          float[].class,
-          byte[].class,
-          int[].class,
-          float[].class,
-          int.class,
-          float[].class,
-          float[].class,
-          MemorySegment.class,
-          long.class,
-          int.class,
-          MemorySegment.class,
-          int.class,
-          int.class);
+      NativeFunctions.integerFunction("column_sums", "[II [F [F [F [B [I [FI [F [F MJI MII");
   private static final NativeFunction GATHER =
-      NativeFunctions.floatFunction(
-          "gather",
-          int[].class,
-          float[].class,
-          MemorySegment.class,
-          long.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class);
+      NativeFunctions.floatFunction("gather", "[I [F MJIIII");
   private static final NativeFunction ROTATE_EACH =
-      NativeFunctions.floatFunction(
-          "turn_each",
-          float[].class,
-          int.class,
-          int.class,
-          int.class,
-          float[].class,
-          float[].class);
+      NativeFunctions.floatFunction("turn_each", "[FIII [F [F");
 
   @Override
   public void decode(RowCodeBlock codes, float[] out) {

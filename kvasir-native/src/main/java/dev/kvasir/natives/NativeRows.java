@@ -4,42 +4,19 @@ import dev.kvasir.kernel.RowKernels;
 
 /** Native element-wise operations and reductions on rows. */
 final class NativeRows implements RowKernels {
-  private static final NativeFunction MAXIMUM =
-      NativeFunctions.floatReduction("maximum", float[].class, int.class, int.class);
+  private static final NativeFunction MAXIMUM = NativeFunctions.floatReduction("maximum", "[FII");
   private static final NativeFunction EXPONENTIATE =
-      NativeFunctions.floatReduction(
-          "exponentiate", float[].class, int.class, int.class, float.class);
+      NativeFunctions.floatReduction("exponentiate", "[FIIF");
   private static final NativeFunction RMS_NORM =
-      NativeFunctions.floatFunction(
-          "rms_norm",
-          float[].class,
-          int.class,
-          float[].class,
-          float.class,
-          float[].class,
-          int.class,
-          int.class);
+      NativeFunctions.floatFunction("rms_norm", "[FI [FF [FII");
   private static final NativeFunction GATED_SILU =
-      NativeFunctions.floatFunction(
-          "gated_silu", float[].class, float[].class, int.class, int.class);
+      NativeFunctions.floatFunction("gated_silu", "[F [FII");
   private static final NativeFunction GATED_GELU =
-      NativeFunctions.floatFunction(
-          "gated_gelu", float[].class, float[].class, int.class, int.class);
-  private static final NativeFunction ADD =
-      NativeFunctions.floatFunction(
-          "add", float[].class, int.class, float[].class, int.class, int.class);
+      NativeFunctions.floatFunction("gated_gelu", "[F [FII");
+  private static final NativeFunction ADD = NativeFunctions.floatFunction("add", "[FI [FII");
   private static final NativeFunction MULTIPLY =
-      NativeFunctions.floatFunction(
-          "multiply",
-          float[].class,
-          int.class,
-          float[].class,
-          int.class,
-          float[].class,
-          int.class,
-          int.class);
-  private static final NativeFunction SCALE =
-      NativeFunctions.floatFunction("scale", float[].class, int.class, int.class, float.class);
+      NativeFunctions.floatFunction("multiply", "[FI [FI [FII");
+  private static final NativeFunction SCALE = NativeFunctions.floatFunction("scale", "[FIIF");
 
   @Override
   public float maximum(float[] x, int at, int count) {

@@ -2,6 +2,7 @@ package dev.kvasir.natives;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.natives.NativeLibrary.LibraryHashes;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;

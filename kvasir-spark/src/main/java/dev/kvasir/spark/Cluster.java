@@ -63,7 +63,6 @@ final class Cluster {
         : Math.ceilDiv(Math.max(1, executorCores() / taskCores()), executors());
   }
 
-  /** Returns the number of threads of a task. */
   int taskCores() {
     return conf().getInt("spark.task.cpus", 1);
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.spark.SparkRunner.ExecutorMemory;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 

@@ -2,6 +2,7 @@ package dev.kvasir.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.spark.SparkRunnerProvider.LocalMaster;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 

@@ -156,7 +156,6 @@ public final class TieredStore implements AutoCloseable {
     return inOrder(names, found);
   }
 
-  /** Returns the blobs that all tiers contain. */
   public Set<BlobName> inAllTiers(List<BlobName> names, Deadline deadline) {
     Set<BlobName> there = new HashSet<>(names);
     for (TierHandle handle : handles) {
@@ -219,10 +218,6 @@ public final class TieredStore implements AutoCloseable {
             tier ->
                 tier.read(List.of(name), Deadline.in(tier.defaultReadTimeout())).values().stream())
         .toList();
-  }
-
-  public int tierCount() {
-    return handles.size();
   }
 
   public List<TierCounts> counts() {

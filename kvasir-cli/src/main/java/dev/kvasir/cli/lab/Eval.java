@@ -6,6 +6,7 @@ import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.AtomicFile;
 import dev.kvasir.lab.eval.CacheEvaluator;
 import dev.kvasir.lab.eval.Evaluation;
@@ -30,9 +31,10 @@ import picocli.CommandLine.Spec;
     name = "eval",
     description = {
       "Measure what kinds of KV cache do to a model's answers.",
-      "Each row is a kind of cache, half precision first; each column a task, with the interval that"
-          + " holds the true figure in 95 of 100 cases. Ctrl-C ends it and shows what is finished;"
-          + " with --json the same command then goes on from there. docs/lab.md describes the tasks."
+      "Each row is a kind of cache, half precision first; each column a task, with the interval"
+          + " that holds the true figure in 95 of 100 cases. Ctrl-C ends it and shows what is"
+          + " finished; with --json the same command then goes on from there. docs/lab.md describes"
+          + " the tasks."
     },
     footer = {
       "  kvasir eval --quick",
@@ -120,6 +122,42 @@ public final class Eval implements Callable<Integer> {
     }
     try (ProgressReporter progress = new ProgressReporter(streams, "reading keys", interruption)) {
       return KeyRanges.measure(loaded, sources.text(), settings.longestContext(), progress);
+    }
+  }
+
+  /** Options for the HTML report of an evaluation. */
+  private static final class ReportArguments {
+    @Option(
+        names = "--report",
+        paramLabel = "FILE",
+        description = "Write a page with charts of all figures, to open in a browser.")
+    private Path file;
+
+    @Option(
+        names = "--inspect-kv",
+        description = "Show the ranges of the model's key channels in the report.")
+    private boolean keyRanges;
+
+    /** Rejects a report that could not be written in the end. */
+    void check() {
+      if (file != null) {
+        AtomicFile.checkWritable(file);
+      } else if (keyRanges) {
+        throw new InvalidInputException(
+            "--inspect-kv is part of a report; expected a file for it with --report FILE");
+      }
+    }
+
+    boolean isWanted() {
+      return file != null;
+    }
+
+    boolean hasKeyRanges() {
+      return keyRanges;
+    }
+
+    Path file() {
+      return file;
     }
   }
 }

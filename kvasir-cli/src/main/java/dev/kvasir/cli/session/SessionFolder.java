@@ -40,7 +40,6 @@ public record SessionFolder(Path path) {
         name.text(), path.resolve(name + SESSION), path.resolve(name + MESSAGES));
   }
 
-  /** Finds a session by name or by file. */
   SessionEntry find(String nameOrFile) {
     if (SessionName.isAllowed(nameOrFile)) {
       SessionEntry named = of(new SessionName(nameOrFile));

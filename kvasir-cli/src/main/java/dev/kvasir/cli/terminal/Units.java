@@ -53,7 +53,6 @@ public final class Units {
     return String.format(Locale.ROOT, "%.3f", nanos / 1e6);
   }
 
-  /** Returns whole milliseconds. */
   public static String wholeMilliseconds(long nanos) {
     return String.format(Locale.ROOT, "%,d ms", Math.round(nanos / 1e6));
   }

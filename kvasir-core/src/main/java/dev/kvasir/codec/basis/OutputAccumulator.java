@@ -21,7 +21,6 @@ public final class OutputAccumulator {
     this.sums = new float[PageReader.MAX_ROWS * valueDim];
   }
 
-  /** Starts a pass. */
   public void beginPass() {
     basis = null;
   }

@@ -12,7 +12,6 @@ public sealed interface Codebook permits KeyCodebook, ValueCodebook {
   /** Returns the rows whose sums approximate a vector without its mean, divided by its scale. */
   AdditiveStages stages();
 
-  /** Returns the bytes of the codebook. */
   default long bytes() {
     return (long) Float.BYTES * mean().length + stages().bytes();
   }

@@ -12,12 +12,12 @@ import java.util.Optional;
 /** CommVQ: sums of codebook rows trained for the model. */
 public final class CommvqMethod extends BitWidthMethod {
   public CommvqMethod() {
-    super("commvq", CommvqConfig::of, "commvq:1|2|3|4: beam; with codebooks of the", "  profile");
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.CODEBOOKS;
+    super(
+        "commvq",
+        MethodFamily.CODEBOOKS,
+        CommvqConfig::of,
+        "commvq:1|2|3|4: beam; with codebooks of the",
+        "  profile");
   }
 
   @Override

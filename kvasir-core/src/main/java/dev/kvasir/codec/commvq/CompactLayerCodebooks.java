@@ -45,12 +45,10 @@ public record CompactLayerCodebooks(
     return new DenseMatrix(Precision.F16, rows.length / headDim, headDim, data);
   }
 
-  /** Returns the number of row sets of keys. */
   int keySets() {
     return keys.getFirst().sets();
   }
 
-  /** Returns the number of row sets of values. */
   int valueSets() {
     return values.getFirst().rows() / Int8Codebooks.CODEWORDS;
   }

@@ -62,7 +62,6 @@ public record ModelCodebooks(
     return 2L * stages * AdditiveStages.ROWS;
   }
 
-  /** Returns the bytes of all codebooks. */
   public long bytes() {
     return layers.stream().mapToLong(LayerCodebooks::bytes).sum()
         + rows.stream().mapToLong(CompactLayerCodebooks::bytes).sum();

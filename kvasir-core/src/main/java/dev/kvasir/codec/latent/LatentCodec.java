@@ -1,11 +1,14 @@
 package dev.kvasir.codec.latent;
 
 import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.RequantizingCodec;
 import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.memory.SharedArena;
 
 /**
  * Applies a method to latents. The rotary channels are quantized separately with more bits: they
@@ -96,5 +99,42 @@ class LatentCodec implements PageCodec {
   @Override
   public long sharedBytes() {
     return latents.sharedBytes();
+  }
+
+  /** A latent codec for a stateless method. */
+  private static final class StatelessLatentCodec extends LatentCodec implements StatelessCodec {
+    private final SequenceCodec latentCodec;
+
+    StatelessLatentCodec(StatelessCodec latents, RotaryChannels rotary) {
+      super(latents, rotary, 0);
+      this.latentCodec = latents;
+    }
+
+    @Override
+    public SequenceCodec newSequence(MemoryPool pool) {
+      return this;
+    }
+
+    @Override
+    public SequenceCodec resumeSequence(MemoryPool pool, byte[] state) {
+      return StatelessCodec.super.resumeSequence(pool, state);
+    }
+
+    @Override
+    public Page quantize(
+        SharedArena memory, int layer, int position, float[] keys, float[] values) {
+      return LatentSequence.quantizeLatents(
+          latentCodec, rotary, memory, layer, position, keys, values);
+    }
+
+    @Override
+    public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
+      return LatentPage.deserialize(memory, rotary, latentCodec, layer, snapshot);
+    }
+
+    @Override
+    public long tableBytes() {
+      return 0;
+    }
   }
 }

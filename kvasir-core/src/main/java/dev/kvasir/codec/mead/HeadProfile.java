@@ -59,7 +59,6 @@ public record HeadProfile(
     }
   }
 
-  /** Returns the nibble of a channel. */
   static int nibble(short[] words, int row, int channel) {
     return words[row + channel / 4] >> 4 * (channel % 4) & 15;
   }

@@ -99,7 +99,6 @@ record HeadTables(
     return to;
   }
 
-  /** Returns the deviation of a channel in a tier. */
   float deviation(MeadSizes sizes, KvSide side, SaliencyTier tokens, int channel) {
     int ofTier = tokens.ordinal() * (sizes.keyDim() + sizes.valueDim());
     return deviations[ofTier + (side == KvSide.KEYS ? 0 : sizes.keyDim()) + channel];

@@ -90,7 +90,6 @@ public record MeadBitAllocation(int layers, int kvHeads, List<Row> rows) {
     return rows.stream().filter(some).mapToInt(Row::quantizedChannels).average().orElse(0);
   }
 
-  /** Returns whether a layer is quantized at all. */
   public boolean isQuantized(int layer) {
     return rows.stream().anyMatch(row -> row.layer == layer);
   }

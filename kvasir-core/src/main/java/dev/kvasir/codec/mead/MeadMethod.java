@@ -17,15 +17,11 @@ public final class MeadMethod extends BitWidthMethod {
   public MeadMethod() {
     super(
         "mead",
+        MethodFamily.TOKEN_TABLES,
         MeadConfig::of,
         "mead:1 to mead:4, such as 1.5: tables, first,",
         "  classes, means, late-sinks, budget, floor;",
         "  with tables of the profile");
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.TOKEN_TABLES;
   }
 
   @Override

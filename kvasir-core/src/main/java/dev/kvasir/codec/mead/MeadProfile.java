@@ -38,7 +38,6 @@ public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] t
     }
   }
 
-  /** Returns whether a profile has tables of a kind. */
   static boolean isPresent(Profile profile, TableKind kind) {
     return profile.has(kind.part());
   }

@@ -45,7 +45,6 @@ record MeadSizes(int layers, int kvHeads, int keyDim, int keyWidth, int valueDim
     return lanes;
   }
 
-  /** Returns the lane of a channel. */
   int lane(KvSide side, int channel) {
     int half = keyDim / 2;
     return side == KvSide.KEYS && channel >= half ? keyWidth / 2 + channel - half : channel;

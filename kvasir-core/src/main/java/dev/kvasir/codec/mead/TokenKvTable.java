@@ -12,7 +12,7 @@ import java.nio.ByteOrder;
  * @param keys (vocabulary, kvHeads, keyWidth)
  * @param values (vocabulary, kvHeads, valueDim)
  */
-record TokenKvTable(int vocabulary, MeadSizes sizes, MemorySegment keys, MemorySegment values) {
+record TokenKvTable(int vocabulary, MemorySegment keys, MemorySegment values) {
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -25,7 +25,7 @@ record TokenKvTable(int vocabulary, MeadSizes sizes, MemorySegment keys, MemoryS
       write(lanes, 0, sizes.keyWidth(), keys, head);
       write(rows.values(), head * sizes.valueDim(), sizes.valueDim(), values, head);
     }
-    return new TokenKvTable(rows.vocabulary(), sizes, keys, values);
+    return new TokenKvTable(rows.vocabulary(), keys, values);
   }
 
   private static void write(float[] from, int at, int count, MemorySegment to, int row) {
@@ -33,13 +33,6 @@ record TokenKvTable(int vocabulary, MeadSizes sizes, MemorySegment keys, MemoryS
       long place = (long) Short.BYTES * ((long) row * count + i);
       to.set(SHORT, place, Float.floatToFloat16(from[at + i]));
     }
-  }
-
-  static long bytesFor(MeadSizes sizes, int vocabulary) {
-    return (long) Short.BYTES
-        * vocabulary
-        * sizes.kvHeads()
-        * (sizes.keyWidth() + sizes.valueDim());
   }
 
   long bytes() {

@@ -23,7 +23,6 @@ public record SalienceQuantiles(float[] values) {
     return new SalienceQuantiles(values);
   }
 
-  /** Returns the share of channels above a threshold. */
   public double shareAbove(double threshold) {
     int last = values.length - 1;
     if (threshold < values[0]) {

@@ -71,7 +71,6 @@ final class FloatPatternCache {
     return version.count() <= count && versions[version.count() - 1] == version;
   }
 
-  /** Returns how many patterns of a bank are cached. */
   private int cachedCount(PatternSet bank) {
     PatternSet version = bank;
     while (version != null && !contains(version)) {

@@ -44,12 +44,10 @@ public record PatternkvCodec(
     return PatternkvSequence.resumed(this, pool, state);
   }
 
-  /** Returns the shape of the bank for keys. */
   PatternBankShape keyShape() {
     return new PatternBankShape(shape.layers(), shape.kvHeads(), shape.keyDim());
   }
 
-  /** Returns the shape of the bank for values. */
   PatternBankShape valueShape() {
     return new PatternBankShape(shape.layers(), shape.kvHeads(), shape.valueDim());
   }

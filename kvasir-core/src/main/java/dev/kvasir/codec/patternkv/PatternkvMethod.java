@@ -13,14 +13,10 @@ public final class PatternkvMethod extends BitWidthMethod {
   public PatternkvMethod() {
     super(
         "patternkv",
+        MethodFamily.GROUP_SCALES,
         PatternkvConfig::of,
         "patternkv:1|2|3|4|8: k, v, group, patterns,",
         "  alpha, rope (rotate|static)");
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.GROUP_SCALES;
   }
 
   @Override

@@ -122,14 +122,6 @@ public final class PatternkvPage implements Page {
     return position;
   }
 
-  /**
-   * Returns the rotation of a key's pattern to its token's position; empty if patterns do not
-   * rotate.
-   */
-  public Optional<Rotation> rotation() {
-    return rotation;
-  }
-
   /** Returns the rotation between queries and key patterns; null if patterns do not rotate. */
   PageRotation pageRotation() {
     return pageRotation;
@@ -228,5 +220,21 @@ public final class PatternkvPage implements Page {
     memory.release();
     keys().ifPresent(labels -> labels.patterns().release());
     Optional.ofNullable(values).ifPresent(labels -> labels.patterns().release());
+  }
+
+  /** A worker's buffers for adding patterns to a page's residuals. */
+  private static final class PatternScratch {
+    final byte[] indices = new byte[Page.TOKENS];
+    float[] patterns = {}; // (PatternSet.MAX_COUNT, headDim)
+    float[] rows = {}; // (TOKENS, headDim)
+
+    static PatternScratch of(PageWorkspace workspace, int headDim) {
+      PatternScratch scratch = workspace.scratch(PatternScratch.class, PatternScratch::new);
+      if (scratch.rows.length < Page.TOKENS * headDim) {
+        scratch.patterns = new float[PatternSet.MAX_COUNT * headDim];
+        scratch.rows = new float[Page.TOKENS * headDim];
+      }
+      return scratch;
+    }
   }
 }

@@ -40,7 +40,6 @@ final class LevelShapes {
     return WIDEST >> level;
   }
 
-  /** Returns the level of a bit width. */
   static int level(int bits) {
     return Integer.numberOfTrailingZeros(WIDEST / bits);
   }

@@ -12,16 +12,12 @@ public final class PmkvqMethod extends BitWidthMethod {
   public PmkvqMethod() {
     super(
         "pmkvq",
+        MethodFamily.MIXED_WIDTHS,
         PmkvqConfig::of,
         "pmkvq:2|4|8: budget (512MiB, 4bits, pool),",
         "  shrink (page|layer), keys (channel|token),",
         "  widths, shift (equivalent|modified|direct),",
         "  born (narrow|wide)");
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.MIXED_WIDTHS;
   }
 
   @Override

@@ -95,7 +95,6 @@ public final class PmkvqPage implements Page {
     return level;
   }
 
-  /** Returns the bits of a code. */
   public int bits() {
     return LevelShapes.bits(level);
   }

@@ -297,11 +297,6 @@ public final class UniformPage implements Page {
     return operandPrecision == OperandPrecision.EXACT;
   }
 
-  /** Returns how attention multiplies with the codes. */
-  public OperandPrecision operandPrecision() {
-    return operandPrecision;
-  }
-
   public HeadShape shape(int kvHead) {
     return shapes.get(kvHead);
   }

@@ -24,7 +24,6 @@ public final class CudaContext implements AutoCloseable {
   private static final MethodHandle RELEASE =
       Driver.function("cuDevicePrimaryCtxRelease_v2", JAVA_INT);
   private static final MethodHandle ENTER = Driver.function("cuCtxSetCurrent", JAVA_LONG);
-  private static final MethodHandle SYNCHRONIZE = Driver.function("cuCtxSynchronize");
   private static final MethodHandle FREE_MEMORY =
       Driver.function("cuMemGetInfo_v2", ADDRESS, ADDRESS);
 
@@ -71,15 +70,6 @@ public final class CudaContext implements AutoCloseable {
 
   public Device device() {
     return device;
-  }
-
-  /** Waits for all submitted work and throws if any of it failed. */
-  public void synchronize() {
-    try {
-      Driver.check((int) SYNCHRONIZE.invokeExact(), "cuCtxSynchronize");
-    } catch (Throwable e) {
-      throw Driver.unexpected(e);
-    }
   }
 
   /** Returns the free bytes of the device, which other processes share. */

@@ -6,6 +6,8 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PageWidths;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.ModelTables;
+import dev.kvasir.cuda.driver.CudaEvent;
+import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.Device;
 import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cuda.driver.Resources;
@@ -25,6 +27,9 @@ import dev.kvasir.model.EngineProvider;
 import dev.kvasir.model.Fingerprint;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.profile.Profile;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
@@ -165,7 +170,6 @@ public final class CudaEngine implements DecoderEngine {
     return DeviceCacheConfig.of(FormatRequest.forCache(spec, profile, Optional.of(model)));
   }
 
-  /** Creates an empty cache. */
   public DeviceCache newCache(DeviceCacheConfig cacheConfig) {
     if (cacheConfig.format().requantizes()) {
       throw new DeviceException(
@@ -328,6 +332,47 @@ public final class CudaEngine implements DecoderEngine {
       }
     } finally {
       lock.unlock();
+    }
+  }
+
+  /**
+   * Times the parts of a step with device events inside a graph, so that no launch waits for the
+   * host.
+   */
+  private static final class StepProfiler implements StepTimingListener, AutoCloseable {
+    private record Mark(String part, CudaEvent event) {}
+
+    private final List<Mark> marks = new ArrayList<>();
+
+    @Override
+    public void begin(CudaStream stream) {
+      end(stream, "");
+    }
+
+    @Override
+    public void end(CudaStream stream, String part) {
+      CudaEvent event = CudaEvent.open();
+      marks.add(new Mark(part, event));
+      event.recordInGraph(stream);
+    }
+
+    /** Returns the total microseconds of each part. The step must have completed. */
+    Map<String, Double> micros() {
+      Map<String, Double> sums = new LinkedHashMap<>();
+      for (int i = 1; i < marks.size(); i++) {
+        Mark mark = marks.get(i);
+        if (!mark.part().isEmpty()) {
+          double micros = mark.event().microsSince(marks.get(i - 1).event());
+          sums.merge(mark.part(), micros, Double::sum);
+        }
+      }
+      return sums;
+    }
+
+    @Override
+    public void close() {
+      Resources.closeAll(
+          marks.stream().map(StepProfiler.Mark::event).toArray(AutoCloseable[]::new));
     }
   }
 }

@@ -49,7 +49,6 @@ sealed class SequencePages permits RequantizingPages {
     this.sinkTokens = resources.cacheConfig().sinks();
   }
 
-  /** Returns the number of quantized tokens. */
   int packedTokens() {
     return TOKENS * packed.length;
   }
@@ -91,7 +90,6 @@ sealed class SequencePages permits RequantizingPages {
     return packed.length + fp16Pages();
   }
 
-  /** Returns the number of allocated table pages. */
   int tablePages() {
     return tables.pages();
   }
@@ -101,7 +99,6 @@ sealed class SequencePages permits RequantizingPages {
     return reserved.length;
   }
 
-  /** Returns the number of tokens that have pages. */
   int allocatedTokens() {
     return sinks.length < resources.cacheConfig().sinkPages()
         ? TOKENS * sinks.length

@@ -125,7 +125,6 @@ public record CacheResources(
     return prefillAttention.isPresent() && prefillAttention.get().dequantizes();
   }
 
-  /** Dequantizes the listed pages of one layer. */
   public void dequantize(CudaStream stream, DequantizedPages listed, int layer) {
     if (levels == null) {
       dequantize(

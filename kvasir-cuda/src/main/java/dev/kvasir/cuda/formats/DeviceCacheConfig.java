@@ -15,7 +15,6 @@ import java.util.Optional;
 public record DeviceCacheConfig(PageFormat format, int group, int window, int sinks) {
   public static final DeviceCacheConfig FP16 = new DeviceCacheConfig(PageFormat.FP16, 0, 0, 0);
 
-  /** Returns the number of fp16 pages for sinks. */
   public int sinkPages() {
     return Math.ceilDiv(sinks, Fp16Page.TOKENS);
   }

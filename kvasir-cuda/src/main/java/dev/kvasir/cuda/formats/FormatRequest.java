@@ -38,7 +38,6 @@ public record FormatRequest(
     return new FormatRequest(spec, new SpecText(spec.text()), profile, model, false);
   }
 
-  /** Requests a format for estimates. */
   public static FormatRequest forEstimate(
       CacheSpec spec, Optional<Profile> profile, Optional<LoadedModel> model) {
     return new FormatRequest(spec, new SpecText(spec.text()), profile, model, true);

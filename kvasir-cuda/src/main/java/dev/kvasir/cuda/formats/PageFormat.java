@@ -19,7 +19,6 @@ public interface PageFormat {
   /** Unquantized fp16. */
   PageFormat FP16 = new Fp16Format();
 
-  /** Returns the bits of a code. */
   int bits();
 
   default boolean isQuantized() {

@@ -37,7 +37,6 @@ public interface PageQuantizer extends AutoCloseable {
     return 0;
   }
 
-  /** Returns the number of metadata longs per block in all layers. */
   default int metadataLongs(int layers) {
     return metadataLongs();
   }

@@ -4,7 +4,6 @@ package dev.kvasir.cuda.formats;
 public interface SequenceTableFactory extends AutoCloseable {
   SequenceTableFactory NONE = resources -> SequenceTables.NONE;
 
-  /** Creates the tables of a new sequence. */
   SequenceTables newTables(CacheResources resources);
 
   @Override

@@ -2,50 +2,18 @@ package dev.kvasir.cuda.formats;
 
 /**
  * The quantization tables of one sequence, stored in table pages: data that its packed pages are
- * quantized and read with.
+ * quantized and read with. The defaults are those of tables that store nothing.
  */
 public interface SequenceTables {
-  SequenceTables NONE =
-      new SequenceTables() {
-        private static final long[] NOTHING = {};
+  /** Tables of a format without any. */
+  SequenceTables NONE = new SequenceTables() {};
 
-        @Override
-        public int pages() {
-          return 0;
-        }
-
-        @Override
-        public void reserve(int blocks) {}
-
-        @Override
-        public long[] quantizationMetadata(int position, long[] fp16) {
-          return NOTHING;
-        }
-
-        @Override
-        public void useDummy(int position) {}
-
-        @Override
-        public long[] dequantizationMetadata(int blocks) {
-          return NOTHING;
-        }
-
-        @Override
-        public long[] entries() {
-          return NOTHING;
-        }
-
-        @Override
-        public SequenceTables fork() {
-          return this;
-        }
-
-        @Override
-        public void truncate(int tokens, int blocks) {}
-      };
+  long[] NO_ENTRIES = {};
 
   /** Returns the number of allocated table pages. */
-  int pages();
+  default int pages() {
+    return 0;
+  }
 
   /**
    * Allocates what {@code blocks} blocks may need, including packed ones. Allocates everything or
@@ -53,7 +21,7 @@ public interface SequenceTables {
    *
    * @throws dev.kvasir.memory.MemoryFullException if there is too little memory
    */
-  void reserve(int blocks);
+  default void reserve(int blocks) {}
 
   /**
    * Prepares blocks for quantization and returns their metadata, {@link
@@ -64,7 +32,9 @@ public interface SequenceTables {
    * @param position position of the first block
    * @param fp16 their fp16 pages
    */
-  long[] quantizationMetadata(int position, long[] fp16);
+  default long[] quantizationMetadata(int position, long[] fp16) {
+    return NO_ENTRIES;
+  }
 
   /** Called before a token's query attends, once for all layers. */
   default void observeQuery(int position) {}
@@ -80,24 +50,30 @@ public interface SequenceTables {
   }
 
   /** Initializes the tables with dummy data at a position, for benchmarks. */
-  void useDummy(int position);
+  default void useDummy(int position) {}
 
   /** Returns the metadata of blocks that are already quantized. */
-  long[] dequantizationMetadata(int blocks);
+  default long[] dequantizationMetadata(int blocks) {
+    return NO_ENTRIES;
+  }
 
   /**
    * Returns the entries for a {@code PageTable}: addresses with the number of table entries less
    * one in the lower bits.
    */
-  long[] entries();
+  default long[] entries() {
+    return NO_ENTRIES;
+  }
 
   /** Returns an independent copy. */
-  SequenceTables fork();
+  default SequenceTables fork() {
+    return this;
+  }
 
   /**
    * Drops data of blocks that do not end within the first {@code tokens} tokens.
    *
    * @param blocks number of blocks that still have pages
    */
-  void truncate(int tokens, int blocks);
+  default void truncate(int tokens, int blocks) {}
 }

@@ -5,7 +5,6 @@ import java.util.List;
 
 /** Vertically stacked matrices of one width, multiplied with the same activations. */
 record StackedMatrices(List<DeviceMatrix> parts) implements AutoCloseable {
-  /** Returns the number of rows of all matrices. */
   int rows() {
     return parts.stream().mapToInt(DeviceMatrix::rows).sum();
   }

@@ -144,16 +144,8 @@ final class WeightTiles implements AutoCloseable {
     private void unpack(Tensor tensor, long offset) {
       BlockLayout layout = tensor.type().layout();
       for (int block = 0; block < columns / layout.blockLength(); block++) {
-        int group = block * layout.groupsPerBlock();
-        layout.unpack(
-            tensor.data(),
-            offset + (long) block * layout.blockBytes(),
-            rowCodes,
-            block * layout.blockLength(),
-            rowScales,
-            group,
-            rowMinimums,
-            group);
+        long at = offset + (long) block * layout.blockBytes();
+        layout.unpack(tensor.data(), at, rowCodes, rowScales, rowMinimums, block);
       }
     }
 

@@ -71,7 +71,6 @@ public final class PagePool implements AutoCloseable {
     return pageBytes;
   }
 
-  /** Returns the bytes of a page in all layers. */
   public long totalPageBytes() {
     return layers * pageBytes;
   }
@@ -197,7 +196,6 @@ public final class PagePool implements AutoCloseable {
     stream.synchronize();
   }
 
-  /** Returns the number of allocated pages. */
   public synchronized int allocated() {
     int count = 0;
     for (Slab slab : slabs.values()) {

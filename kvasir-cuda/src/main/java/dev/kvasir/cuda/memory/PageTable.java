@@ -179,7 +179,6 @@ public final class PageTable implements AutoCloseable {
     return sequenceCount;
   }
 
-  /** Returns the number of entries of all sequences. */
   public int entries() {
     return entryCount;
   }

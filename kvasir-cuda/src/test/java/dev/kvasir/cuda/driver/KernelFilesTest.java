@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.kvasir.cuda.driver.KernelImage.KernelHashes;
 import dev.kvasir.format.ContentHash;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -11,7 +11,7 @@ import dev.kvasir.codec.mixkvq.QuerySpan;
 import dev.kvasir.codec.mixkvq.Salience;
 import dev.kvasir.codec.mixkvq.Thresholds;
 import dev.kvasir.cuda.driver.DeviceException;
-import dev.kvasir.cuda.formats.kivi.KiviFormat;
+import dev.kvasir.cuda.formats.kivi.KiviFormatProvider.KiviFormat;
 import dev.kvasir.cuda.formats.mixkvq.MixkvqFormat;
 import dev.kvasir.engine.Request;
 import dev.kvasir.error.InvalidInputException;
@@ -79,23 +79,41 @@ class DeviceCacheConfigTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "patternkv:2 | the cache 'patternkv:2' has key patterns that rotate; on a device expected rope=static",
-        "patternkv:2,rope=static,choice=peaks | the cache 'patternkv:2,rope=static,choice=peaks' has patterns of one side, or chosen otherwise than by range; on a device expected both, by range",
-        "patternkv:3,rope=static | the cache 'patternkv:3,rope=static' has 3 bits for keys and 3 for values; on a device expected 2 or 4 for both",
+        "patternkv:2 | the cache 'patternkv:2' has key patterns that rotate; on a device expected"
+            + " rope=static",
+        "patternkv:2,rope=static,choice=peaks | the cache 'patternkv:2,rope=static,choice=peaks'"
+            + " has patterns of one side, or chosen otherwise than by range; on a device expected"
+            + " both, by range",
+        "patternkv:3,rope=static | the cache 'patternkv:3,rope=static' has 3 bits for keys and 3"
+            + " for values; on a device expected 2 or 4 for both",
         "commvq:3 | the cache 'commvq:3' has codebooks of 3 bits; on a device expected 1 or 2",
-        "commvq:1,beam=8 | the cache 'commvq:1,beam=8' has a beam of 8; on a device expected at most 4",
-        "pmkvq:2,budget=1MiB,shift=direct | the cache 'pmkvq:2,budget=1MiB,shift=direct' has keys by token, another shift, pages that start wide or the pool's budget; on a device expected none of these",
-        "pmkvq:2,budget=1MiB,widths=profile | the cache 'pmkvq:2,budget=1MiB,widths=profile' has widths of a profile; on a device expected widths=same",
-        "rotatekv:2 | the cache 'rotatekv:2' is not supported on a device; expected fp16, kivi, commvq, mixkvq, patternkv or pmkvq there, or --device cpu",
-        "fp32 | the cache 'fp32' is not supported on a device; expected fp16, kivi, commvq, mixkvq, patternkv or pmkvq there, or --device cpu",
-        "mixkvq,lookup=fast | the cache 'mixkvq,lookup=fast' has operands=8; on a device expected 15",
-        "kivi:3 | the cache 'kivi:3' has 3 bits for keys and 3 for values; on a device expected 2 or 4 for both",
-        "kivi:2,v=4 | the cache 'kivi:2,v=4' has 2 bits for keys and 4 for values; on a device expected 2 or 4 for both",
-        "kivi:2,widths=profile | the cache 'kivi:2,widths=profile' has widths of a profile; on a device expected the same in all layers",
-        "fp16,rotary=8 | the cache 'fp16,rotary=8' has a width for rotary channels of latent keys; a device has no latent keys",
-        "kivi:4,rotary=16 | the cache 'kivi:4,rotary=16' has a width for rotary channels of latent keys; a device has no latent keys",
-        "kivi:4,stored=2@4096 | the cache 'kivi:4,stored=2@4096' stores cold blocks with fewer bits; pages of a device are not stored",
-        "kivi:2,lookup=fast | the cache 'kivi:2,lookup=fast' has operands=8; on a device expected 15"
+        "commvq:1,beam=8 | the cache 'commvq:1,beam=8' has a beam of 8; on a device expected at"
+            + " most 4",
+        "pmkvq:2,budget=1MiB,shift=direct | the cache 'pmkvq:2,budget=1MiB,shift=direct' has keys"
+            + " by token, another shift, pages that start wide or the pool's budget; on a device"
+            + " expected none of these",
+        "pmkvq:2,budget=1MiB,widths=profile | the cache 'pmkvq:2,budget=1MiB,widths=profile' has"
+            + " widths of a profile; on a device expected widths=same",
+        "rotatekv:2 | the cache 'rotatekv:2' is not supported on a device; expected fp16, kivi,"
+            + " commvq, mixkvq, patternkv or pmkvq there, or --device cpu",
+        "fp32 | the cache 'fp32' is not supported on a device; expected fp16, kivi, commvq, mixkvq,"
+            + " patternkv or pmkvq there, or --device cpu",
+        "mixkvq,lookup=fast | the cache 'mixkvq,lookup=fast' has operands=8; on a device expected"
+            + " 15",
+        "kivi:3 | the cache 'kivi:3' has 3 bits for keys and 3 for values; on a device expected 2"
+            + " or 4 for both",
+        "kivi:2,v=4 | the cache 'kivi:2,v=4' has 2 bits for keys and 4 for values; on a device"
+            + " expected 2 or 4 for both",
+        "kivi:2,widths=profile | the cache 'kivi:2,widths=profile' has widths of a profile; on a"
+            + " device expected the same in all layers",
+        "fp16,rotary=8 | the cache 'fp16,rotary=8' has a width for rotary channels of latent keys;"
+            + " a device has no latent keys",
+        "kivi:4,rotary=16 | the cache 'kivi:4,rotary=16' has a width for rotary channels of latent"
+            + " keys; a device has no latent keys",
+        "kivi:4,stored=2@4096 | the cache 'kivi:4,stored=2@4096' stores cold blocks with fewer"
+            + " bits; pages of a device are not stored",
+        "kivi:2,lookup=fast | the cache 'kivi:2,lookup=fast' has operands=8; on a device expected"
+            + " 15"
       })
   void unsupportedSpecsAreRejected(String spec, String sentence) {
     assertThatThrownBy(() -> DeviceCacheConfig.of(CacheSpec.parse(spec)))

@@ -1,6 +1,6 @@
 package dev.kvasir.cuda.formats;
 
-import dev.kvasir.cuda.formats.kivi.KiviFormat;
+import dev.kvasir.cuda.formats.kivi.KiviFormatProvider.KiviFormat;
 import java.util.List;
 
 /** The page formats under test. */

@@ -8,11 +8,11 @@ import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cuda.driver.DeviceTestCase;
 import dev.kvasir.cuda.formats.DeviceBatch.Tokens;
-import dev.kvasir.cuda.formats.kivi.KiviFormat;
+import dev.kvasir.cuda.formats.kivi.KiviFormatProvider.KiviFormat;
 import dev.kvasir.cuda.formats.kivi.KiviPageQuantizer;
 import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.HostCodes;
-import dev.kvasir.cuda.memory.PackedPage;
+import dev.kvasir.cuda.memory.PackedPageReader;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
@@ -74,7 +74,7 @@ class KvAppendKernelTest extends DeviceTestCase {
         new DeviceBatch(device, format, shape, List.of(new Tokens(5, 4 * TOKENS, 9)), 3)
             .quantized(keyGroup, valueGroup);
     List<MemorySegment> pages = batch.packedPages(0);
-    PackedPage layout = new PackedPage(format.bits(), headDim);
+    PackedPageReader layout = new PackedPageReader(format.bits(), headDim);
     if (keyGroup > TOKENS) {
       checkPairs(batch, layout, pages, keyGroup);
     }
@@ -100,7 +100,7 @@ class KvAppendKernelTest extends DeviceTestCase {
     List<MemorySegment> packed = batch.packedPages(0);
     batch.dequantize();
     MemorySegment pages = batch.halfPages();
-    PackedPage from = new PackedPage(format.bits(), headDim);
+    PackedPageReader from = new PackedPageReader(format.bits(), headDim);
     Fp16Page to = new Fp16Page(headDim);
     for (int token = 0; token < 4 * TOKENS; token++) {
       int place = token % TOKENS;
@@ -118,13 +118,13 @@ class KvAppendKernelTest extends DeviceTestCase {
   }
 
   private static void checkPage(
-      PackedPage layout, int side, int group, float[] grid, MemorySegment page) {
+      PackedPageReader layout, int side, int group, float[] grid, MemorySegment page) {
     HostCodes.check(layout, side, group, grid, List.of(page), found -> found);
   }
 
   /** Keys of two pages share scales. */
   private static void checkPairs(
-      DeviceBatch batch, PackedPage layout, List<MemorySegment> pages, int group) {
+      DeviceBatch batch, PackedPageReader layout, List<MemorySegment> pages, int group) {
     for (int page = 0; page < pages.size(); page += 2) {
       for (int head = 0; head < 2; head++) {
         float[] first = grid(batch, 0, page, head);

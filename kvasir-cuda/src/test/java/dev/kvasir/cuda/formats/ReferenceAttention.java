@@ -2,7 +2,7 @@ package dev.kvasir.cuda.formats;
 
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.cuda.memory.PackedPage;
+import dev.kvasir.cuda.memory.PackedPageReader;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -127,7 +127,7 @@ public final class ReferenceAttention {
 
   private void dequantize(
       List<MemorySegment> pages, int token, int kvHead, float[] keys, float[] values, int at) {
-    PackedPage layout = new PackedPage(batch.format().bits(), shape.headDim());
+    PackedPageReader layout = new PackedPageReader(batch.format().bits(), shape.headDim());
     MemorySegment page =
         pages.get(token / Fp16Page.TOKENS).asSlice((long) kvHead * layout.bytes(), layout.bytes());
     for (int c = 0; c < shape.headDim(); c++) {

@@ -2,6 +2,7 @@ package dev.kvasir.cuda.formats;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.cuda.formats.PagedAttention.Tiling;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 

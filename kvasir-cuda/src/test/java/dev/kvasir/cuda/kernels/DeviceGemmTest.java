@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.Model;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.DeviceTestCase;
+import dev.kvasir.cuda.kernels.DeviceMatrix.RandomTensor;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.Tensor;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.Model;
 import dev.kvasir.cuda.engine.BundledModel;
+import dev.kvasir.cuda.kernels.DeviceMatrix.RandomTensor;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
@@ -91,7 +92,8 @@ class GgufWeightSourceTest {
     assertThatThrownBy(() -> GgufWeightSource.checkLayer(one, 0))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
-            "a layer: layer 0 has biases of [attn_k]; a device expects them of all of [attn_q, attn_k, attn_v] or of none");
+            "a layer: layer 0 has biases of [attn_k]; a device expects them of all of [attn_q,"
+                + " attn_k, attn_v] or of none");
     Layer all = one.with("blk.0.attn_q.bias").with("blk.0.attn_v.bias");
     assertThatCode(() -> GgufWeightSource.checkLayer(all, 0)).doesNotThrowAnyException();
     assertThatCode(() -> GgufWeightSource.checkLayer(Layer.plain(), 0)).doesNotThrowAnyException();
@@ -102,10 +104,12 @@ class GgufWeightSourceTest {
     Layer fused = Layer.plain().with("blk.0.attn_qkv.weight");
     assertThatThrownBy(() -> GgufWeightSource.checkLayer(fused, 0))
         .hasMessage(
-            "a layer: layer 0 holds queries, keys and values in one tensor, which a device does not read");
+            "a layer: layer 0 holds queries, keys and values in one tensor, which a device does not"
+                + " read");
     assertThatThrownBy(() -> GgufWeightSource.checkLayer(new Layer(Map.of()), 0))
         .hasMessage(
-            "a layer: layer 0 has no tensor 'ffn_gate.weight'; a device expects gates in a tensor of their own");
+            "a layer: layer 0 has no tensor 'ffn_gate.weight'; a device expects gates in a tensor"
+                + " of their own");
   }
 
   @ParameterizedTest

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.cuda.kernels.DeviceMatrix.RandomTensor;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.Tensor;
 import java.lang.foreign.MemorySegment;

@@ -42,29 +42,29 @@ public record HostCodes(RowScaledCodes matrix, MemorySegment bytes, byte[] codes
    * @param codes extracts the codes of a page, in the layout
    */
   public static void check(
-      PackedPage layout,
+      PackedPageReader reader,
       int side,
       int group,
       float[] grid,
       List<MemorySegment> pages,
       UnaryOperator<MemorySegment> codes) {
-    int dim = layout.headDim();
+    int dim = reader.headDim();
     int tokens = grid.length / dim;
     float[] numbers = side == 0 ? transposed(grid, dim) : grid;
     HostCodes host =
         of(
             side == 0
-                ? new RowScaledCodes(dim, tokens, layout.bits(), group)
-                : new RowScaledCodes(tokens, dim, layout.bits(), group),
+                ? new RowScaledCodes(dim, tokens, reader.bits(), group)
+                : new RowScaledCodes(tokens, dim, reader.bits(), group),
             numbers);
     for (int page = 0; page < pages.size(); page++) {
       MemorySegment found = codes.apply(pages.get(page));
       for (int token = 0; token < TOKENS; token++) {
         for (int c = 0; c < dim; c++) {
           if (side == 0) {
-            host.checkKey(layout, found, token, c, page * TOKENS + token);
+            host.checkKey(reader, found, token, c, page * TOKENS + token);
           } else {
-            host.checkValue(layout, found, token, c, page * TOKENS + token);
+            host.checkValue(reader, found, token, c, page * TOKENS + token);
           }
         }
       }
@@ -76,21 +76,23 @@ public record HostCodes(RowScaledCodes matrix, MemorySegment bytes, byte[] codes
    *
    * @param column its token among those quantized on the host
    */
-  public void checkKey(PackedPage layout, MemorySegment page, int token, int channel, int column) {
-    assertThat(layout.code(page, layout.keyCodeBit(token, channel)))
+  public void checkKey(
+      PackedPageReader reader, MemorySegment page, int token, int channel, int column) {
+    assertThat(reader.code(page, reader.keyCodeBit(token, channel)))
         .isEqualTo(code(channel, column));
-    assertThat(PackedPage.half(page, layout.keyScaleAt(token, channel)))
+    assertThat(PackedPageReader.half(page, reader.keyScaleAt(token, channel)))
         .isEqualTo(scale(channel, column));
-    assertThat(PackedPage.half(page, layout.keyZeroAt(token, channel)))
+    assertThat(PackedPageReader.half(page, reader.keyZeroAt(token, channel)))
         .isEqualTo(zero(channel, column));
   }
 
-  private void checkValue(PackedPage layout, MemorySegment page, int token, int channel, int row) {
-    assertThat(layout.code(page, layout.valueCodeBit(token, channel)))
+  private void checkValue(
+      PackedPageReader reader, MemorySegment page, int token, int channel, int row) {
+    assertThat(reader.code(page, reader.valueCodeBit(token, channel)))
         .isEqualTo(code(row, channel));
-    assertThat(PackedPage.half(page, layout.valueScaleAt(token, channel)))
+    assertThat(PackedPageReader.half(page, reader.valueScaleAt(token, channel)))
         .isEqualTo(scale(row, channel));
-    assertThat(PackedPage.half(page, layout.valueZeroAt(token, channel)))
+    assertThat(PackedPageReader.half(page, reader.valueZeroAt(token, channel)))
         .isEqualTo(zero(row, channel));
   }
 

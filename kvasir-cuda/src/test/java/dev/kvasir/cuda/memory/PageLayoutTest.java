@@ -37,12 +37,13 @@ class PageLayoutTest {
 
   static Stream<Arguments> packedPages() {
     return headDims()
-        .flatMap(dim -> Stream.of(2, 4, 8).map(bits -> Arguments.of(new PackedPage(bits, dim))));
+        .flatMap(
+            dim -> Stream.of(2, 4, 8).map(bits -> Arguments.of(new PackedPageReader(bits, dim))));
   }
 
   @ParameterizedTest
   @MethodSource("packedPages")
-  void codesScalesAndZerosFillAPage(PackedPage page) {
+  void codesScalesAndZerosFillAPage(PackedPageReader page) {
     BitSet taken = new BitSet();
     int firstBits = 0;
     for (int token = 0; token < TOKENS; token++) {
@@ -70,7 +71,7 @@ class PageLayoutTest {
 
   @ParameterizedTest
   @MethodSource("packedPages")
-  void groupsOfThirtyTwoShareAScaleAndOthersDoNot(PackedPage page) {
+  void groupsOfThirtyTwoShareAScaleAndOthersDoNot(PackedPageReader page) {
     Map<Integer, Set<Integer>> keys = new HashMap<>();
     Map<Integer, Set<Integer>> values = new HashMap<>();
     for (int token = 0; token < TOKENS; token++) {

@@ -15,6 +15,5 @@ public interface CalibrationConsole {
   /** Prints a note apart from the results. */
   void note(String line);
 
-  /** Notes the size of a file. */
   void noteSize(Path file);
 }

@@ -48,7 +48,6 @@ public record CalibrationRequest(
     return OptionValue.between(option.name(), value(option), least, most);
   }
 
-  /** Returns the length. */
   public int lengthOfAtLeast(int least) {
     return OptionValue.atLeast(LENGTH, length, least);
   }

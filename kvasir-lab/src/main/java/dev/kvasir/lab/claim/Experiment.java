@@ -18,8 +18,13 @@ public record Experiment(String name, List<String> arguments, String outputOptio
     return new Experiment(name, arguments, "");
   }
 
-  static Experiment json(String name, String... arguments) {
-    return new Experiment(name, List.of(arguments), "--json");
+  /**
+   * Returns the experiment of a command that writes JSON.
+   *
+   * @param command arguments without spaces, separated by one
+   */
+  static Experiment json(String name, String command) {
+    return new Experiment(name, List.of(command.split(" ")), "--json");
   }
 
   public Path file(Path folder) {

@@ -17,77 +17,60 @@ final class MixkvqClaims {
 
   static final List<Claim> ALL =
       List.of(
-          new Claim(
-              MIXKVQ,
+          MIXKVQ.claim(
               "Table 3",
               "It is ahead of KIVI at 2 bits.",
               PARTS,
-              RowCheck.better(MIXED, "kivi:2,group=32,sinks=16", Task.PROSE),
-              ""),
-          new Claim(
-              MIXKVQ,
+              RowCheck.better(MIXED, "kivi:2,group=32,sinks=16", Task.PROSE)),
+          MIXKVQ.claim(
               "Table 3",
               "It is as good as methods of 4 bits.",
               PARTS,
               RowCheck.asGood(MIXED, "kivi:4,sinks=16", Task.PROSE),
               "Its answers are; divergence is finer than answers."),
-          new Claim(
-              MIXKVQ,
+          MIXKVQ.claim(
               "Table 3",
               "Its solutions are as good as those of 4 bits.",
               METHODS,
-              RowCheck.asGood(MIXED, "kivi:4,sinks=16", Task.CHAIN),
-              ""),
-          new Claim(
-              MIXKVQ,
+              RowCheck.asGood(MIXED, "kivi:4,sinks=16", Task.CHAIN)),
+          MIXKVQ.claim(
               "Table 7",
               "Channels chosen by queries and errors are ahead of those by errors alone.",
               PARTS,
-              RowCheck.better(MIXED, "mixkvq,salience=error,sinks=16", Task.PROSE),
-              ""),
-          new Claim(
-              MIXKVQ,
+              RowCheck.better(MIXED, "mixkvq,salience=error,sinks=16", Task.PROSE)),
+          MIXKVQ.claim(
               "Table 2",
               "Keys of 4 bits and values of 2 are ahead of the other way round.",
               PARTS,
               RowCheck.better(
-                  "kivi,k=4,v=2,group=32,sinks=16", "kivi,k=2,v=4,group=32,sinks=16", Task.PROSE),
-              ""),
-          new Claim(
-              MIXKVQ,
+                  "kivi,k=4,v=2,group=32,sinks=16", "kivi,k=2,v=4,group=32,sinks=16", Task.PROSE)),
+          MIXKVQ.claim(
               "Table 6",
               "Smaller groups are better, from 32 to 64 to 128.",
               PARTS,
               RowCheck.ordered(
-                  Task.PROSE, MIXED, "mixkvq,group=64,sinks=16", "mixkvq,group=128,sinks=16"),
-              ""),
-          new Claim(
-              MIXKVQ,
+                  Task.PROSE, MIXED, "mixkvq,group=64,sinks=16", "mixkvq,group=128,sinks=16")),
+          MIXKVQ.claim(
               "Table 6",
               "The length of the residual makes no difference.",
               PARTS,
               RowCheck.asGood(MIXED, "mixkvq,residual=512,sinks=16", Task.PROSE),
               "A longer residual leaves more tokens in full precision, which also costs bits."),
-          new Claim(
-              MIXKVQ,
+          MIXKVQ.claim(
               "Table 5",
               "How far queries reach and how far keys reach hardly go together (here: no layer's"
                   + " correlation is above 0.3).",
-              Experiment.json("mixkvq-channels", "tune", "--trials", "0"),
-              NumberCheck.layersAtMost("layer %d", 0.3, "%.2f"),
-              ""),
-          new Claim(
-              MIXKVQ,
+              Experiment.json("mixkvq-channels", "tune --trials 0"),
+              NumberCheck.layersAtMost("layer %d", 0.3, "%.2f")),
+          MIXKVQ.claim(
               "Figure 5",
               "Batches generate 2.63 times the tokens of fp16 or more in the same memory.",
               BatchClaims.EXPERIMENT,
               NumberCheck.atLeast("mixkvq", 2.63, "%.2f times"),
               BatchClaims.WHY),
-          new Claim(
-              MIXKVQ,
+          MIXKVQ.claim(
               "Figure 5",
               "In the same memory 2.25 times the sequences of fp16 fit.",
               BatchClaims.EXPERIMENT,
-              NumberCheck.atLeast("mixkvq sequences", 2.25, "%.2f times"),
-              ""));
+              NumberCheck.atLeast("mixkvq sequences", 2.25, "%.2f times")));
 }

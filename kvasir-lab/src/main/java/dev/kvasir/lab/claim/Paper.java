@@ -16,4 +16,14 @@ public enum Paper {
   public String title() {
     return title;
   }
+
+  /** Returns a claim of this paper; it holds here, as far as known. */
+  Claim claim(String section, String statement, Experiment experiment, Check check) {
+    return claim(section, statement, experiment, check, "");
+  }
+
+  Claim claim(
+      String section, String statement, Experiment experiment, Check check, String failureReason) {
+    return new Claim(this, section, statement, experiment, check, failureReason);
+  }
 }

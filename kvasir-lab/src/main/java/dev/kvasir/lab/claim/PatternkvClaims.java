@@ -10,9 +10,9 @@ final class PatternkvClaims {
   private static final Experiment PARTS = Experiment.table("patternkv");
   private static final Experiment METHODS = Experiment.table("methods");
   private static final Experiment STATIC =
-      Experiment.json("patterns-static", "patterns", "--kv", "patternkv:2,rope=static");
+      Experiment.json("patterns-static", "patterns --kv patternkv:2,rope=static");
   private static final Experiment ROTATING =
-      Experiment.json("patterns-turning", "patterns", "--kv", "patternkv:2");
+      Experiment.json("patterns-turning", "patterns --kv patternkv:2");
 
   private static final String KIVI = "kivi:2,sinks=16";
   private static final String PAPER = "patternkv:2,rope=static,sinks=16";
@@ -29,85 +29,73 @@ final class PatternkvClaims {
 
   static final List<Claim> ALL =
       List.of(
-          new Claim(
-              PATTERNKV,
+          PATTERNKV.claim(
               "Table 1",
               "At 2 bits it is ahead of KIVI with the same groups.",
               PARTS,
               RowCheck.better(PAPER, KIVI, Task.PROSE),
-              "A key is coded by channel over the tokens of a page, and one vector taken from all of"
-                  + " them leaves each channel's range as it was."),
-          new Claim(
-              PATTERNKV,
+              "A key is coded by channel over the tokens of a page, and one vector taken from all"
+                  + " of them leaves each channel's range as it was."),
+          PATTERNKV.claim(
               "Table 7",
               "At 4 bits it loses next to nothing (0.08% of fp16's score).",
               METHODS,
-              RowCheck.atMost(1.01, "patternkv:4,sinks=16", "fp16", Task.PPL),
-              ""),
-          new Claim(
-              PATTERNKV,
+              RowCheck.atMost(1.01, "patternkv:4,sinks=16", "fp16", Task.PPL)),
+          PATTERNKV.claim(
               "Table 2",
               "At 2 bits it finishes more of long solutions than KIVI.",
               METHODS,
               RowCheck.better(PAPER, KIVI, Task.CHAIN),
               "Both are near the floor: 2 bits ruin a model of 28M parameters on long solutions."),
-          new Claim(
-              PATTERNKV,
+          PATTERNKV.claim(
               "Table 3",
               "Patterns of keys matter more than patterns of values.",
               PARTS,
               RowCheck.better(without("v-patterns"), without("k-patterns"), Task.PROSE),
               "Keys gain nothing from patterns that stand still; turning ones carry them."),
-          new Claim(
-              PATTERNKV,
+          PATTERNKV.claim(
               "Table 3",
               "Patterns that are added while generating change little.",
               PARTS,
               RowCheck.asGood(without("new-patterns"), PAPER, Task.PROSE),
-              "Rotation moves keys away from what was mined; patterns that turn do not need new ones."),
-          new Claim(
-              PATTERNKV,
+              "Rotation moves keys away from what was mined; patterns that turn do not need new"
+                  + " ones."),
+          PATTERNKV.claim(
               "Table 3",
               "Without the threshold of values results collapse (here: twice the divergence).",
               PARTS,
               RowCheck.atLeast(2, without("v-threshold"), PAPER, Task.PROSE),
               "The best of 32 patterns widens a value's range by its own share at the most, so no"
                   + " collapse follows from the paper's equations."),
-          new Claim(
-              PATTERNKV,
+          PATTERNKV.claim(
               "Table 4",
               "More patterns are better, from 8 to 16 to 32.",
               PARTS,
               RowCheck.ordered(Task.PROSE, PAPER, patterns(16), patterns(8)),
               "Static patterns of keys serve no channel, however many there are."),
-          new Claim(
-              PATTERNKV,
+          PATTERNKV.claim(
               "Figure 9",
               "About three quarters of values use a pattern (here: at least 70%).",
               STATIC,
               NumberCheck.atLeast("valuesWithPattern", 0.7, "%.2f of values"),
               "Heads of 64 channels: the threshold asks for more the fewer channels there are."),
-          new Claim(
-              PATTERNKV,
+          PATTERNKV.claim(
               "Figure 6",
               "Batches generate 1.4 times the tokens of fp16 in the same memory.",
               BatchClaims.EXPERIMENT,
               NumberCheck.atLeast("patternkv:2", 1.4, "%.2f times"),
               BatchClaims.WHY),
-          new Claim(
-              PATTERNKV,
+          PATTERNKV.claim(
               "Table 12",
               "It takes 0.42% more memory than KIVI (here: at most 1%).",
               METHODS,
               RowCheck.bytesAtMost(1.01, PAPER, KIVI),
-              "Banks of patterns are per layer and head, and heads of 64 channels over 8,000 tokens are"
-                  + " few values to spread them over; each token also has two indices."),
-          new Claim(
-              PATTERNKV,
+              "Banks of patterns are per layer and head, and heads of 64 channels over 8,000 tokens"
+                  + " are few values to spread them over; each token also has two indices."),
+          PATTERNKV.claim(
               "Appendix K",
-              "Keys drift from their patterns because rotation turns them (here: turned back, patterns"
-                  + " take more than a tenth of a channel's range).",
+              "Keys drift from their patterns because rotation turns them (here: turned back,"
+                  + " patterns take more than a tenth of a channel's range).",
               ROTATING,
-              NumberCheck.atMost("keyRange", 0.9, "%.2f of the range is left"),
-              ""));
+              NumberCheck.atMost("keyRange", 0.9, "%.2f of the range is left")));
 }

@@ -74,24 +74,6 @@ final class BitEncoder {
     return logits.length;
   }
 
-  /**
-   * Adds the gradient of a vector's squared error and returns the error.
-   *
-   * @param noise (logits), Gumbel-distributed
-   */
-  double addGradient(float[] x, int at, double[] noise, double temperature, double[] gradient) {
-    encodeSoftly(x, at, noise, temperature);
-    double[] toDecoded = new double[length];
-    double error = 0;
-    for (int d = 0; d < length; d++) {
-      double difference = decoded[d] - x[at + d];
-      error += difference * difference;
-      toDecoded[d] = 2 * difference;
-    }
-    backward(toDecoded, temperature, gradient);
-    return error;
-  }
-
   private void encodeSoftly(float[] x, int at, double[] noise, double temperature) {
     encode(x, at);
     for (int i = 0; i < logits.length; i += CHOICES) {
@@ -126,16 +108,6 @@ final class BitEncoder {
       double[] gradient) {
     encodeSoftly(x, at, noise, temperature);
     backward(Arrays.copyOfRange(toDecoded, from, from + length), temperature, gradient);
-  }
-
-  /** Returns the squared error of the hard encoding of a vector. */
-  double error(float[] x, int at) {
-    encodeHard(x, at);
-    double error = 0;
-    for (int d = 0; d < length; d++) {
-      error += (decoded[d] - x[at + d]) * (decoded[d] - x[at + d]);
-    }
-    return error;
   }
 
   /**

@@ -6,7 +6,6 @@ import java.util.function.IntPredicate;
 
 /** Trains a {@link BitEncoder} with AdamW (Loshchilov and Hutter, 2019). */
 final class BitEncoderTraining {
-  private static final int BATCH = 64;
   private static final double RATE = 2e-3;
   private static final double DECAY = 1e-4;
   private static final double BETA1 = 0.9;
@@ -40,22 +39,6 @@ final class BitEncoderTraining {
     this.second = new double[gradient.length];
   }
 
-  /** Trains on the squared errors of uniformly drawn vectors. */
-  BitEncoderTraining(BitEncoder encoder, TrainingSet set, SplittableRandom random) {
-    this(
-        encoder,
-        (drawn, temperature, gradient) -> {
-          double[] noise = new double[encoder.logitCount()];
-          for (int i = 0; i < BATCH; i++) {
-            gumbel(drawn, noise);
-            int at = drawn.nextInt(set.count()) * set.length();
-            encoder.addGradient(set.x(), at, noise, temperature, gradient);
-          }
-          return BATCH;
-        },
-        random);
-  }
-
   /** Fills an array with Gumbel noise. */
   static void gumbel(SplittableRandom random, double[] noise) {
     for (int i = 0; i < noise.length; i++) {
@@ -63,12 +46,9 @@ final class BitEncoderTraining {
     }
   }
 
-  /** Runs steps with a falling temperature and a learning rate that falls to zero. */
-  void run(int steps) {
-    run(steps, step -> true);
-  }
-
   /**
+   * Runs steps with a falling temperature and a learning rate that falls to zero.
+   *
    * @param shouldContinue called before each step; false ends the training
    */
   void run(int steps, IntPredicate shouldContinue) {
@@ -92,14 +72,5 @@ final class BitEncoderTraining {
       double update = first[i] / firstBias / (Math.sqrt(second[i] / secondBias) + 1e-8);
       parameters[i] -= rate * (update + DECAY * parameters[i]);
     }
-  }
-
-  /** Returns the error of a set relative to its energy. */
-  double errorOf(TrainingSet other) {
-    double sum = 0;
-    for (int i = 0; i < other.count(); i++) {
-      sum += encoder.error(other.x(), i * other.length());
-    }
-    return sum / other.energy();
   }
 }

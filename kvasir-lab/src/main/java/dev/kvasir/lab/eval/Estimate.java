@@ -8,9 +8,4 @@ import java.io.Serializable;
  * @param low {@code NaN} if there are too few samples
  * @param high like low
  */
-public record Estimate(double value, double low, double high) implements Serializable {
-  /** Returns a value without sampling error. */
-  static Estimate exactly(double value) {
-    return new Estimate(value, value, value);
-  }
-}
+public record Estimate(double value, double low, double high) implements Serializable {}

@@ -1,9 +1,19 @@
 package dev.kvasir.lab.eval;
 
+import dev.kvasir.Model;
 import dev.kvasir.Prefill;
+import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.eval.Score.GridCell;
+import dev.kvasir.lab.eval.Workload.Exercise;
+import dev.kvasir.lab.task.Question;
+import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.TaskGroup;
+import dev.kvasir.lab.work.WorkerContext;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
 
@@ -178,5 +188,98 @@ final class EvaluationPlan {
       groups.add(group);
     }
     return groups.isEmpty() && !done.test(reference) ? List.of(List.of(reference)) : groups;
+  }
+
+  /**
+   * The user's own questions, answered in one batch. The result is 1 for a correct answer and 0 for
+   * a wrong one.
+   *
+   * @param part which of the questions these are, for the task name
+   */
+  private record ExerciseTask(
+      CandidateCache row, List<Exercise> exercises, String part, Prefill prefill)
+      implements LabTask<double[]> {
+    private static final String NEXT_QUESTION = "\nQuestion:";
+
+    @Override
+    public String name() {
+      return "jsonl with %s%s".formatted(row.name(), part);
+    }
+
+    @Override
+    public double cost() {
+      return exercises.stream().mapToDouble(Exercise::cost).sum();
+    }
+
+    @Override
+    public long peakBytes(Model model) {
+      return exercises.stream()
+          .mapToLong(one -> row.peakBytes(model, one.maxLength(), prefill))
+          .sum();
+    }
+
+    @Override
+    public double[] run(WorkerContext context, ProgressListener listener) {
+      BatchRunner runner =
+          new BatchRunner(context.model(), prefill, new ProgressCounter(listener, cost()));
+      List<String> answers =
+          runner.generateAnswers(row, exercises, (any, text) -> text.contains(NEXT_QUESTION));
+      double[] right = new double[answers.size()];
+      for (int i = 0; i < right.length; i++) {
+        String answer = answers.get(i).split(NEXT_QUESTION, 2)[0];
+        right[i] = exercises.get(i).problem().isSolvedBy(answer) ? 1 : 0;
+      }
+      return right;
+    }
+
+    /** Returns the score over all questions of a row. */
+    static Score score(List<double[]> parts) {
+      List<Double> samples = parts.stream().flatMapToDouble(Arrays::stream).boxed().toList();
+      return new Score.Answers(Proportion.of(samples).estimate(), samples);
+    }
+  }
+
+  /** Aggregates the answers of a row by context length and depth. */
+  private static final class RetrievalTally {
+    private final List<Double> samples = new ArrayList<>();
+    // By context, then by depth: successes and tries.
+    private final Map<Integer, int[][]> grid = new TreeMap<>();
+
+    /**
+     * @param right correctness by passage and question
+     */
+    static Score score(List<Passage> passages, List<double[]> right) {
+      RetrievalTally tally = new RetrievalTally();
+      for (int i = 0; i < passages.size(); i++) {
+        for (int question = 0; question < right.get(i).length; question++) {
+          tally.add(
+              passages.get(i).context(),
+              passages.get(i).questions().get(question),
+              right.get(i)[question]);
+        }
+      }
+      return new Score.Retrieval(
+          Proportion.of(tally.samples).estimate(), List.copyOf(tally.samples), tally.cells());
+    }
+
+    private void add(int context, Question question, double right) {
+      samples.add(right);
+      int depth = Math.min(Score.DEPTHS - 1, (int) (question.depth() * Score.DEPTHS));
+      int[] cell = grid.computeIfAbsent(context, length -> new int[Score.DEPTHS][2])[depth];
+      cell[0] += (int) right;
+      cell[1]++;
+    }
+
+    private List<GridCell> cells() {
+      List<GridCell> cells = new ArrayList<>();
+      grid.forEach(
+          (context, depths) -> {
+            for (int depth = 0; depth < Score.DEPTHS; depth++) {
+              Proportion share = new Proportion(depths[depth][0], depths[depth][1]);
+              cells.add(new GridCell(context, depth, share));
+            }
+          });
+      return cells;
+    }
   }
 }

@@ -26,8 +26,4 @@ public record Reading(Prefill prefill, int promptTokens) {
   public static Reading exact(int context) {
     return new Reading(Prefill.EXACT, context / 2);
   }
-
-  boolean isExact() {
-    return prefill == Prefill.EXACT;
-  }
 }

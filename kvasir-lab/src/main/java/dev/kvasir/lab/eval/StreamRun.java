@@ -6,6 +6,7 @@ import dev.kvasir.engine.Batch;
 import dev.kvasir.lab.eval.StreamTask.StreamScores;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -99,5 +100,110 @@ final class StreamRun {
       batch.add(cache, text.ids()[i], true);
     }
     model.forward(batch);
+  }
+
+  /** Measures decoding speed after a given past. */
+  private static final class SpeedProbe {
+    private static final int TOKENS = 16;
+
+    /** The first turn warms up and does not count. */
+    private static final int TURNS = 4;
+
+    private final Model model;
+
+    SpeedProbe(Model model) {
+      this.model = model;
+    }
+
+    /** Returns the median tokens per second after each past; the caches take turns. */
+    double[] tokensPerSecond(List<KvCache> pasts) {
+      double[][] speeds = new double[pasts.size()][TURNS - 1];
+      for (int turn = 0; turn < TURNS; turn++) {
+        for (int i = 0; i < pasts.size(); i++) {
+          double speed = TOKENS * 1e9 / nanos(pasts.get(i));
+          if (turn > 0) {
+            speeds[i][turn - 1] = speed;
+          }
+        }
+      }
+      return Arrays.stream(speeds).mapToDouble(SpeedProbe::median).toArray();
+    }
+
+    private long nanos(KvCache past) {
+      Batch batch = new Batch();
+      try (KvCache cache = past.fork()) {
+        // At the end of the context or of a budget, a few tokens are removed to free capacity.
+        int most = Math.min(model.config().contextLength(), cache.capacity());
+        cache.truncate(Math.min(cache.length(), most - TOKENS));
+        long start = System.nanoTime();
+        for (int i = 0; i < TOKENS; i++) {
+          batch.clear();
+          batch.add(cache, i, true);
+          model.forward(batch);
+        }
+        return System.nanoTime() - start;
+      }
+    }
+
+    private static double median(double[] values) {
+      double[] sorted = values.clone();
+      Arrays.sort(sorted);
+      return sorted[sorted.length / 2];
+    }
+  }
+
+  /** Aggregates the token scores of a text in one row. */
+  private static final class StreamTally {
+    private final List<Double> divergences = new ArrayList<>(); // of every token
+    private final List<Double> blockDivergences = new ArrayList<>();
+    private final List<Double> blockLikelihoods = new ArrayList<>();
+    private double divergence;
+    private double likelihood;
+    private int tokens;
+    private int same;
+
+    /**
+     * Adds a token.
+     *
+     * @param p logits of the reference
+     * @param q logits of this row
+     * @param next the next token of the text
+     */
+    void add(float[] p, int pAt, float[] q, int qAt, int vocabulary, int next) {
+      double qNorm = Distributions.logSumExp(q, qAt, vocabulary);
+      double apart = Distributions.divergence(p, pAt, q, qAt, vocabulary, qNorm);
+      divergences.add(apart);
+      divergence += apart;
+      likelihood += qNorm - q[qAt + next];
+      tokens++;
+      same += ArgMax.of(p, pAt, vocabulary) == ArgMax.of(q, qAt, vocabulary) ? 1 : 0;
+    }
+
+    void endBlock() {
+      blockDivergences.add(divergence / tokens);
+      blockLikelihoods.add(likelihood / tokens);
+      divergence = 0;
+      likelihood = 0;
+      tokens = 0;
+    }
+
+    Score.Perplexity perplexity() {
+      return new Score.Perplexity(
+          Means.estimate(blockLikelihoods, Math::exp), List.copyOf(blockLikelihoods));
+    }
+
+    Score.Divergence divergence() {
+      return new Score.Divergence(
+          Means.estimate(blockDivergences),
+          percentile99(),
+          new Proportion(same, divergences.size()),
+          List.copyOf(blockDivergences));
+    }
+
+    private double percentile99() {
+      List<Double> sorted = new ArrayList<>(divergences);
+      Collections.sort(sorted);
+      return sorted.get(Math.ceilDiv(99 * sorted.size(), 100) - 1);
+    }
   }
 }

@@ -56,7 +56,6 @@ public final class MetricJournal {
     questionTexts = (int) counts[1];
   }
 
-  /** Returns the number of processed texts. */
   int texts() {
     return texts;
   }

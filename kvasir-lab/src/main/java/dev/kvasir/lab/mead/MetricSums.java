@@ -57,14 +57,6 @@ final class MetricSums {
     lossTokens += tokensOfLoss;
   }
 
-  double lossTokens() {
-    return lossTokens;
-  }
-
-  long tokens(int layer, int head, int rank) {
-    return tokens[layer][head][rank];
-  }
-
   /** Returns the sums divided by the number of loss tokens. */
   double[] keys(int layer, int head, int rank) {
     return divided(keys[layer][head][rank]);

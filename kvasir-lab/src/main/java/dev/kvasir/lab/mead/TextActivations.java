@@ -13,14 +13,12 @@ final class TextActivations {
   private final int width;
   private final MemorySegment vectors; // (layers, tokens, width)
   private final PageRanks[] ranks; // by layer
-  private final float[][] attentionMass; // by layer: (tokens, kvHeads)
 
   private TextActivations(MemorySegment vectors, int[] tokens, int layers, int width) {
     this.tokens = tokens;
     this.width = width;
     this.vectors = vectors;
     this.ranks = new PageRanks[layers];
-    this.attentionMass = new float[layers][];
   }
 
   /**
@@ -34,20 +32,15 @@ final class TextActivations {
         storage.allocate(name, (long) Float.BYTES * layers * tokens.length * width);
     TextActivations activations = new TextActivations(memory, tokens, layers, width);
     for (int layer = 0; layer < layers; layer++) {
-      float[] attentionMassOfLayer = read.attentionMass()[layer];
-      activations.store(
-          layer,
-          read.vectors()[layer],
-          attentionMassOfLayer,
-          new PageRanks(attentionMassOfLayer, kvHeads));
+      PageRanks ranks = new PageRanks(read.attentionMass()[layer], kvHeads);
+      activations.store(layer, read.vectors()[layer], ranks);
     }
     return activations;
   }
 
-  private void store(int layer, float[] joined, float[] massOfLayer, PageRanks ranksOfLayer) {
+  private void store(int layer, float[] joined, PageRanks ranksOfLayer) {
     long at = (long) Float.BYTES * layer * tokens.length * width;
     MemorySegment.copy(joined, 0, vectors, ValueLayout.JAVA_FLOAT, at, joined.length);
-    attentionMass[layer] = massOfLayer;
     ranks[layer] = ranksOfLayer;
   }
 
@@ -57,11 +50,6 @@ final class TextActivations {
 
   PageRanks ranks(int layer) {
     return ranks[layer];
-  }
-
-  /** Returns the received attention. // (tokens, kvHeads) */
-  float[] attentionMass(int layer) {
-    return attentionMass[layer];
   }
 
   /**

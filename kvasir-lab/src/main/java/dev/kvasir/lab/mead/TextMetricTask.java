@@ -1,13 +1,19 @@
 package dev.kvasir.lab.mead;
 
+import dev.kvasir.codec.Page;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.gradient.AnswerMargins;
+import dev.kvasir.lab.gradient.AttentionResult;
+import dev.kvasir.lab.gradient.LayerGradients;
+import dev.kvasir.lab.gradient.LongRangeGradients;
 import dev.kvasir.lab.gradient.Objective;
 import dev.kvasir.lab.gradient.SampledTokens;
+import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.lab.gradient.TracedTask;
 import dev.kvasir.lab.work.WorkCancelledException;
 import dev.kvasir.model.ModelConfig;
+import java.util.OptionalInt;
 
 /**
  * Computes the metric sums of one text.
@@ -47,5 +53,56 @@ record TextMetricTask(int number, MarkedText marked, long seed) implements Trace
             .orElseThrow(WorkCancelledException::new);
     sums.addLossTokens(loss.counted());
     return sums.floats();
+  }
+
+  /** Accumulates the long-range gradients of one text into metric sums. */
+  private static final class MetricTally implements TextVisitor {
+    private static final int FAR_DISTANCE = Page.TOKENS;
+
+    private final TokenKvLayout layout;
+    private final MetricSums sums;
+    private final ProgressListener listener;
+    private final PageRanks[] ranks; // by layer
+
+    MetricTally(TokenKvLayout layout, MetricSums sums, ProgressListener listener) {
+      this.layout = layout;
+      this.sums = sums;
+      this.listener = listener;
+      this.ranks = new PageRanks[sums.layers()];
+    }
+
+    @Override
+    public OptionalInt farDistance() {
+      return OptionalInt.of(FAR_DISTANCE);
+    }
+
+    @Override
+    public boolean afterAttention(AttentionResult result) {
+      ranks[result.layer()] = new PageRanks(result.attentionMass(FAR_DISTANCE), sums.kvHeads());
+      return !listener.isCancelled();
+    }
+
+    @Override
+    public boolean backward(LayerGradients gradients) {
+      LongRangeGradients far = gradients.longRange().orElseThrow();
+      float[] joined = layout.joined(far.keyGradients(), far.valueGradients());
+      PageRanks ofLayer = ranks[gradients.layer()];
+      for (int token = 0; token < gradients.tokens(); token++) {
+        int at = token * layout.width();
+        for (int head = 0; head < sums.kvHeads(); head++) {
+          int part = ofLayer.rankOf(head, token);
+          if (part != PageRanks.NONE) {
+            sums.add(
+                gradients.layer(),
+                head,
+                part,
+                joined,
+                at + layout.keyAt(head),
+                at + layout.valueAt(head));
+          }
+        }
+      }
+      return !listener.isCancelled();
+    }
   }
 }

@@ -66,7 +66,6 @@ final class TokenSums {
     return means;
   }
 
-  /** Adds the statistics of a text. */
   void add(TextStatistics text) {
     int width = layout.width();
     for (int layer = 0; layer < sums.length; layer++) {

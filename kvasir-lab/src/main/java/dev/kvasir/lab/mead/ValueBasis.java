@@ -81,7 +81,6 @@ record ValueBasis(float[] to, float[] from) {
     return regular;
   }
 
-  /** Returns a regularized diagonal metric. */
   static double[] regularizedDiagonal(double[] metric) {
     double mean = Arrays.stream(metric).average().orElseThrow();
     return Arrays.stream(metric).map(x -> x + RIDGE * mean + Double.MIN_NORMAL).toArray();

@@ -6,12 +6,18 @@ import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.EvaluationJson;
 import dev.kvasir.lab.eval.Row;
 import dev.kvasir.lab.inspect.KeyRanges;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -76,7 +82,8 @@ public final class Report {
   private String warning() {
     return evaluation.complete()
         ? ""
-        : "<p class=\"warning\">The evaluation was interrupted; what is missing was not finished.</p>";
+        : "<p class=\"warning\">The evaluation was interrupted; what is missing was not"
+            + " finished.</p>";
   }
 
   private String facts() {
@@ -96,5 +103,68 @@ public final class Report {
   private String data() {
     return "{\"evaluation\":%s,\"keyRanges\":%s}"
         .formatted(EvaluationJson.of(evaluation), keyRanges.map(new Gson()::toJson).orElse("null"));
+  }
+
+  /** A page template with placeholders, written as {@code {{name}}}. */
+  static final class PageTemplate {
+    private static final Pattern PLACEHOLDER = Pattern.compile("\\{\\{(\\w+)}}");
+
+    private PageTemplate() {}
+
+    /** Fills all placeholders in one pass; placeholders inside inserted text are left alone. */
+    static String fill(String template, Map<String, String> parts) {
+      return PLACEHOLDER
+          .matcher(template)
+          .replaceAll(gap -> Matcher.quoteReplacement(parts.get(gap.group(1))));
+    }
+
+    /** Returns a resource next to this class, with the same line ends on every machine. */
+    static String resource(String name) {
+      try (InputStream stream = PageTemplate.class.getResourceAsStream(name)) {
+        return new String(stream.readAllBytes(), StandardCharsets.UTF_8).replace("\r\n", "\n");
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
+  /** The table of a report, with the same columns, values and marks as in the terminal. */
+  private static final class ScoreTable {
+    static String html(Evaluation evaluation) {
+      List<Column> columns = Column.of(evaluation);
+      return """
+      <div class="scroll"><table>
+      <thead><tr><th scope="col">cache</th>%s</tr></thead>
+      <tbody>
+      %s
+      </tbody>
+      </table></div>\
+      """
+          .formatted(
+              columns.stream()
+                  .map(column -> "<th scope=\"col\">%s</th>".formatted(Html.text(column.title())))
+                  .collect(Collectors.joining()),
+              evaluation.rows().stream()
+                  .map(row -> line(row, columns))
+                  .collect(Collectors.joining("\n")));
+    }
+
+    private static String line(Row row, List<Column> columns) {
+      return "<tr><th scope=\"row\">%s</th>%s</tr>"
+          .formatted(
+              // A long spec may break after a comma.
+              Html.text(row.spec()).replace(",", ",<wbr>"),
+              columns.stream().map(column -> cell(row, column)).collect(Collectors.joining()));
+    }
+
+    /** The label is visible where the page is too narrow for a header row. */
+    private static String cell(Row row, Column column) {
+      return "<td data-label=\"%s\"><span>%s<span class=\"marks\">%s</span></span><small>%s</small></td>"
+          .formatted(
+              Html.text(column.title()),
+              Html.text(column.valueText(row)),
+              column.marks(row),
+              Html.text(column.interval(row)));
+    }
   }
 }

@@ -47,14 +47,18 @@ public record StandardTable(
   /** Divergence distinguishes parts of a method where answers cannot. */
   private static final Set<Task> TEXT_TASKS = EnumSet.of(Task.KLD, Task.PROSE);
 
+  private static List<String> specs(String text) {
+    return List.of(text.strip().split("\\s+"));
+  }
+
   private static StandardTable chunked(
-      String name, Set<Task> tasks, List<Integer> contexts, String... specs) {
-    return new StandardTable(name, List.of(specs), tasks, contexts, SAMPLES, Prefill.CHUNKED);
+      String name, Set<Task> tasks, List<Integer> contexts, String specs) {
+    return new StandardTable(name, specs(specs), tasks, contexts, SAMPLES, Prefill.CHUNKED);
   }
 
   private static StandardTable exact(
-      String name, Set<Task> tasks, List<Integer> contexts, String... specs) {
-    return new StandardTable(name, List.of(specs), tasks, contexts, SAMPLES, Prefill.EXACT);
+      String name, Set<Task> tasks, List<Integer> contexts, String specs) {
+    return new StandardTable(name, specs(specs), tasks, contexts, SAMPLES, Prefill.EXACT);
   }
 
   /** The four methods and KIVI at their usual widths. */
@@ -63,21 +67,13 @@ public record StandardTable(
           "methods",
           ALL_TASKS,
           List.of(8000),
-          "kivi:4,sinks=16",
-          "kivi:3,group=64,sinks=16",
-          "kivi,k=4,v=2,group=32,sinks=16",
-          "kivi,k=2,v=4,group=32,sinks=16",
-          "kivi:2,group=32,sinks=16",
-          "kivi:2,group=64,sinks=16",
-          "kivi:2,sinks=16",
-          "patternkv:4,sinks=16",
-          "patternkv:2,sinks=16",
-          "patternkv:2,rope=static,sinks=16",
-          "mixkvq,sinks=16",
-          "pmkvq:4,widths=same,sinks=16",
-          "pmkvq:2,widths=same,sinks=16",
-          "commvq:2,sinks=16",
-          "commvq:1,sinks=16");
+          """
+          kivi:4,sinks=16 kivi:3,group=64,sinks=16 kivi,k=4,v=2,group=32,sinks=16
+          kivi,k=2,v=4,group=32,sinks=16 kivi:2,group=32,sinks=16 kivi:2,group=64,sinks=16
+          kivi:2,sinks=16 patternkv:4,sinks=16 patternkv:2,sinks=16
+          patternkv:2,rope=static,sinks=16 mixkvq,sinks=16 pmkvq:4,widths=same,sinks=16
+          pmkvq:2,widths=same,sinks=16 commvq:2,sinks=16 commvq:1,sinks=16
+          """);
 
   /**
    * Baselines of the papers and later methods, next to KIVI. {@code fp32} shows the effect of
@@ -88,27 +84,13 @@ public record StandardTable(
           "baselines",
           EnumSet.of(Task.PPL, Task.KLD, Task.PROSE, Task.NEEDLE, Task.CHAIN),
           List.of(8000),
-          "fp32",
-          "kivi:4,sinks=16",
-          "quarot:4,sinks=16",
-          "turboquant:4,sinks=16",
-          "qserve:4,sinks=16",
-          "kivi:3,group=64,sinks=16",
-          "turboquant:3,sinks=16",
-          "kvtuner:3,sinks=16",
-          "kivi:2,group=32,sinks=16",
-          "quarot:2,sinks=16",
-          "turboquant:2,sinks=16",
-          "rotatekv:2,sinks=16",
-          "kvarn:2,sinks=16",
-          "oscar:2,sinks=16",
-          "ott:2,sinks=16",
-          "zipcache:2,sinks=16",
-          "mikv:2,sinks=16",
-          "skvq:2,group=32,sinks=16",
-          "kvquant:2,sinks=16",
-          "vqllm:2,sinks=16",
-          "vqllm:1,sinks=16");
+          """
+          fp32 kivi:4,sinks=16 quarot:4,sinks=16 turboquant:4,sinks=16 qserve:4,sinks=16
+          kivi:3,group=64,sinks=16 turboquant:3,sinks=16 kvtuner:3,sinks=16
+          kivi:2,group=32,sinks=16 quarot:2,sinks=16 turboquant:2,sinks=16 rotatekv:2,sinks=16
+          kvarn:2,sinks=16 oscar:2,sinks=16 ott:2,sinks=16 zipcache:2,sinks=16 mikv:2,sinks=16
+          skvq:2,group=32,sinks=16 kvquant:2,sinks=16 vqllm:2,sinks=16 vqllm:1,sinks=16
+          """);
 
   /**
    * Generated text, where a cache attends to tokens that were generated with its own quantized
@@ -117,36 +99,17 @@ public record StandardTable(
   private static final StandardTable DRIFT =
       new StandardTable(
           "drift",
-          List.of(
-              "kivi:4,sinks=16",
-              "kivi:3,group=64,sinks=16",
-              "kivi:2,group=32,sinks=16",
-              "kivi:2,sinks=16",
-              "patternkv:2,sinks=16",
-              "patternkv:2,rope=static,sinks=16",
-              "mixkvq,sinks=16",
-              "pmkvq:2,widths=same,sinks=16",
-              "commvq:2,sinks=16",
-              "commvq:1,sinks=16",
-              "mead:2.5,sinks=16",
-              "mead:1.5,sinks=16",
-              "mead:1,sinks=16",
-              "quarot:4,sinks=16",
-              "qserve:4,sinks=16",
-              "kvtuner:3,sinks=16",
-              "turboquant:3,sinks=16",
-              "turboquant:2,sinks=16",
-              "quarot:2,sinks=16",
-              "rotatekv:2,sinks=16",
-              "kvarn:2,sinks=16",
-              "oscar:2,sinks=16",
-              "ott:2,sinks=16",
-              "skvq:2,group=32,sinks=16",
-              "kvquant:2,sinks=16",
-              "zipcache:2,sinks=16",
-              "mikv:2,sinks=16",
-              "vqllm:2,sinks=16",
-              "vqllm:1,sinks=16"),
+          specs(
+              """
+              kivi:4,sinks=16 kivi:3,group=64,sinks=16 kivi:2,group=32,sinks=16 kivi:2,sinks=16
+              patternkv:2,sinks=16 patternkv:2,rope=static,sinks=16 mixkvq,sinks=16
+              pmkvq:2,widths=same,sinks=16 commvq:2,sinks=16 commvq:1,sinks=16 mead:2.5,sinks=16
+              mead:1.5,sinks=16 mead:1,sinks=16 quarot:4,sinks=16 qserve:4,sinks=16
+              kvtuner:3,sinks=16 turboquant:3,sinks=16 turboquant:2,sinks=16 quarot:2,sinks=16
+              rotatekv:2,sinks=16 kvarn:2,sinks=16 oscar:2,sinks=16 ott:2,sinks=16
+              skvq:2,group=32,sinks=16 kvquant:2,sinks=16 zipcache:2,sinks=16 mikv:2,sinks=16
+              vqllm:2,sinks=16 vqllm:1,sinks=16
+              """),
           EnumSet.of(Task.DRIFT),
           List.of(1000),
           DRIFT_SAMPLES,
@@ -158,36 +121,25 @@ public record StandardTable(
           "sinks",
           TEXT_TASKS,
           List.of(8000),
-          "kivi:4,sinks=0",
-          "kivi:4,sinks=16",
-          "kivi:2,group=32,sinks=0",
-          "kivi:2,group=32,sinks=16",
-          "patternkv:2,sinks=0",
-          "patternkv:2,sinks=16",
-          "mixkvq,sinks=0",
-          "mixkvq,sinks=16",
-          "pmkvq:2,widths=same,sinks=0",
-          "pmkvq:2,widths=same,sinks=16",
-          "commvq:2,sinks=0",
-          "commvq:2,sinks=16");
+          """
+          kivi:4,sinks=0 kivi:4,sinks=16 kivi:2,group=32,sinks=0 kivi:2,group=32,sinks=16
+          patternkv:2,sinks=0 patternkv:2,sinks=16 mixkvq,sinks=0 mixkvq,sinks=16
+          pmkvq:2,widths=same,sinks=0 pmkvq:2,widths=same,sinks=16 commvq:2,sinks=0
+          commvq:2,sinks=16
+          """);
 
-  private static final String[] PATTERN_PARTS = {
-    "kivi:2,sinks=16",
-    "kivi:2,group=64,sinks=16",
-    "patternkv:2,rope=static,sinks=16",
-    "patternkv:2,rope=static,k-patterns=off,sinks=16",
-    "patternkv:2,rope=static,v-patterns=off,sinks=16",
-    "patternkv:2,rope=static,new-patterns=off,sinks=16",
-    "patternkv:2,rope=static,v-threshold=off,sinks=16",
-    "patternkv:2,rope=static,patterns=8,sinks=16",
-    "patternkv:2,rope=static,patterns=16,sinks=16",
-    "patternkv:2,sinks=16",
-    "patternkv:2,v-patterns=off,sinks=16",
-    "patternkv:2,new-patterns=off,sinks=16",
-    "patternkv:2,v-threshold=off,sinks=16",
-    "patternkv:2,patterns=8,sinks=16",
-    "patternkv:2,patterns=16,sinks=16"
-  };
+  private static final String PATTERN_PARTS =
+      """
+      kivi:2,sinks=16 kivi:2,group=64,sinks=16 patternkv:2,rope=static,sinks=16
+      patternkv:2,rope=static,k-patterns=off,sinks=16
+      patternkv:2,rope=static,v-patterns=off,sinks=16
+      patternkv:2,rope=static,new-patterns=off,sinks=16
+      patternkv:2,rope=static,v-threshold=off,sinks=16 patternkv:2,rope=static,patterns=8,sinks=16
+      patternkv:2,rope=static,patterns=16,sinks=16 patternkv:2,sinks=16
+      patternkv:2,v-patterns=off,sinks=16 patternkv:2,new-patterns=off,sinks=16
+      patternkv:2,v-threshold=off,sinks=16 patternkv:2,patterns=8,sinks=16
+      patternkv:2,patterns=16,sinks=16
+      """;
 
   /** Ablations of PatternKV with patterns mined from the whole prompt. */
   private static final StandardTable PATTERNS =
@@ -205,18 +157,12 @@ public record StandardTable(
           "mixkvq",
           TEXT_TASKS,
           List.of(4000),
-          "kivi:4,sinks=16",
-          "kivi,k=3,v=2,group=32,sinks=16",
-          "kivi,k=4,v=2,group=32,sinks=16",
-          "kivi,k=2,v=4,group=32,sinks=16",
-          "kivi:2,group=32,sinks=16",
-          "mixkvq,sinks=16",
-          "mixkvq,salience=error,sinks=16",
-          "mixkvq,queries=sequence,sinks=16",
-          "mixkvq,group=64,sinks=16",
-          "mixkvq,group=128,sinks=16",
-          "mixkvq,residual=256,sinks=16",
-          "mixkvq,residual=512,sinks=16");
+          """
+          kivi:4,sinks=16 kivi,k=3,v=2,group=32,sinks=16 kivi,k=4,v=2,group=32,sinks=16
+          kivi,k=2,v=4,group=32,sinks=16 kivi:2,group=32,sinks=16 mixkvq,sinks=16
+          mixkvq,salience=error,sinks=16 mixkvq,queries=sequence,sinks=16 mixkvq,group=64,sinks=16
+          mixkvq,group=128,sinks=16 mixkvq,residual=256,sinks=16 mixkvq,residual=512,sinks=16
+          """);
 
   /**
    * PM-KVQ with and without additions to the paper, the paper's version with each shift and without
@@ -228,20 +174,19 @@ public record StandardTable(
           "pmkvq",
           TEXT_TASKS,
           List.of(8000),
-          "kivi:2,group=64,sinks=16",
-          "kivi:2,group=32,sinks=16",
-          "kivi:3,group=64,sinks=16",
-          "pmkvq:2,widths=same,sinks=16",
-          "pmkvq:2,widths=same,shrink=layer,sinks=16",
-          "pmkvq:2,widths=same,keys=token,sinks=16",
-          "pmkvq:2,widths=same,keys=token,shrink=layer,born=wide,sinks=16",
-          "pmkvq:2,widths=same,keys=token,shrink=layer,born=wide,shift=modified,sinks=16",
-          "pmkvq:2,widths=same,keys=token,shrink=layer,born=wide,shift=direct,sinks=16",
-          "pmkvq:2,widths=same,keys=token,shrink=layer,born=wide,smoothing=off,sinks=16",
-          "pmkvq:4,widths=same,sinks=16",
-          "pmkvq:4,widths=same,keys=token,shrink=layer,born=wide,sinks=16",
-          "pmkvq:4,widths=same,keys=token,shrink=layer,born=wide,shift=modified,sinks=16",
-          "pmkvq:4,widths=same,keys=token,shrink=layer,born=wide,shift=direct,sinks=16");
+          """
+          kivi:2,group=64,sinks=16 kivi:2,group=32,sinks=16 kivi:3,group=64,sinks=16
+          pmkvq:2,widths=same,sinks=16 pmkvq:2,widths=same,shrink=layer,sinks=16
+          pmkvq:2,widths=same,keys=token,sinks=16
+          pmkvq:2,widths=same,keys=token,shrink=layer,born=wide,sinks=16
+          pmkvq:2,widths=same,keys=token,shrink=layer,born=wide,shift=modified,sinks=16
+          pmkvq:2,widths=same,keys=token,shrink=layer,born=wide,shift=direct,sinks=16
+          pmkvq:2,widths=same,keys=token,shrink=layer,born=wide,smoothing=off,sinks=16
+          pmkvq:4,widths=same,sinks=16
+          pmkvq:4,widths=same,keys=token,shrink=layer,born=wide,sinks=16
+          pmkvq:4,widths=same,keys=token,shrink=layer,born=wide,shift=modified,sinks=16
+          pmkvq:4,widths=same,keys=token,shrink=layer,born=wide,shift=direct,sinks=16
+          """);
 
   /** Layer widths by sensitivity next to equal widths, in tight budgets. */
   private static final StandardTable ALLOCATION =
@@ -249,16 +194,15 @@ public record StandardTable(
           "pmkvq-widths",
           TEXT_TASKS,
           List.of(8000),
-          "kivi:3,group=64,sinks=16",
-          "kivi:2,group=64,widths=profile,sinks=16",
-          "pmkvq:2,budget=4bits,widths=same,sinks=16",
-          "pmkvq:2,budget=4bits,widths=profile,sinks=16",
-          "pmkvq:2,budget=4bits,widths=same,shrink=layer,sinks=16",
-          "pmkvq:2,budget=4bits,widths=profile,shrink=layer,sinks=16",
-          "pmkvq:2,budget=5bits,widths=same,sinks=16",
-          "pmkvq:2,budget=5bits,widths=profile,sinks=16",
-          "pmkvq:2,budget=5bits,widths=same,shrink=layer,sinks=16",
-          "pmkvq:2,budget=5bits,widths=profile,shrink=layer,sinks=16");
+          """
+          kivi:3,group=64,sinks=16 kivi:2,group=64,widths=profile,sinks=16
+          pmkvq:2,budget=4bits,widths=same,sinks=16 pmkvq:2,budget=4bits,widths=profile,sinks=16
+          pmkvq:2,budget=4bits,widths=same,shrink=layer,sinks=16
+          pmkvq:2,budget=4bits,widths=profile,shrink=layer,sinks=16
+          pmkvq:2,budget=5bits,widths=same,sinks=16 pmkvq:2,budget=5bits,widths=profile,sinks=16
+          pmkvq:2,budget=5bits,widths=same,shrink=layer,sinks=16
+          pmkvq:2,budget=5bits,widths=profile,shrink=layer,sinks=16
+          """);
 
   /** CommVQ with a narrower beam search. */
   private static final StandardTable CODEBOOKS =
@@ -266,13 +210,10 @@ public record StandardTable(
           "commvq",
           TEXT_TASKS,
           List.of(4000),
-          "kivi:1,group=32,sinks=16",
-          "kivi:2,group=32,sinks=16",
-          "kivi:2,sinks=16",
-          "commvq:1,sinks=16",
-          "commvq:1,beam=1,sinks=16",
-          "commvq:2,sinks=16",
-          "commvq:2,beam=1,sinks=16");
+          """
+          kivi:1,group=32,sinks=16 kivi:2,group=32,sinks=16 kivi:2,sinks=16 commvq:1,sinks=16
+          commvq:1,beam=1,sinks=16 commvq:2,sinks=16 commvq:2,beam=1,sinks=16
+          """);
 
   /**
    * Mead from one bit to three, next to KIVI and codebooks; {@code methods} has the others with the
@@ -283,17 +224,11 @@ public record StandardTable(
           "mead",
           EnumSet.of(Task.PROSE, Task.NEEDLE, Task.CHAIN),
           List.of(8000),
-          "mead:1,sinks=16",
-          "mead:1.25,sinks=16",
-          "mead:1.5,sinks=16",
-          "mead:2,sinks=16",
-          "mead:2.5,sinks=16",
-          "mead:3,sinks=16",
-          "kivi:2,group=32,sinks=16",
-          "kivi:3,group=64,sinks=16",
-          "kivi:4,sinks=16",
-          "commvq:1,sinks=16",
-          "commvq:2,sinks=16");
+          """
+          mead:1,sinks=16 mead:1.25,sinks=16 mead:1.5,sinks=16 mead:2,sinks=16 mead:2.5,sinks=16
+          mead:3,sinks=16 kivi:2,group=32,sinks=16 kivi:3,group=64,sinks=16 kivi:4,sinks=16
+          commvq:1,sinks=16 commvq:2,sinks=16
+          """);
 
   /** Ablations of Mead at a rate where they show. */
   private static final StandardTable MEAD_PARTS =
@@ -301,12 +236,11 @@ public record StandardTable(
           "mead-parts",
           EnumSet.of(Task.PROSE, Task.NEEDLE, Task.CHAIN),
           List.of(8000),
-          "mead:1.5,sinks=16",
-          "mead:1.5,tables=centroids,sinks=16",
-          "mead:1.5,tables=off,sinks=16",
-          "mead:1.5,first=coded,sinks=16",
-          "mead:1.5,classes=energy,sinks=16",
-          "mead:1.5,means=off,sinks=16");
+          """
+          mead:1.5,sinks=16 mead:1.5,tables=centroids,sinks=16 mead:1.5,tables=off,sinks=16
+          mead:1.5,first=coded,sinks=16 mead:1.5,classes=energy,sinks=16
+          mead:1.5,means=off,sinks=16
+          """);
 
   public static final List<StandardTable> ALL =
       List.of(
@@ -326,7 +260,6 @@ public record StandardTable(
   /** Tables of alternative caches on the same text. */
   static final List<StandardTable> ALTERNATIVES = List.of(METHODS, BASELINES, MEAD);
 
-  /** Returns the table of that name. */
   public static StandardTable named(String name) {
     return ALL.stream()
         .filter(table -> table.name.equals(name))

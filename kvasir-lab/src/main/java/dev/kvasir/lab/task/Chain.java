@@ -58,7 +58,6 @@ public record Chain(String problem, String instruction, List<String> solution)
     return REGISTERS.charAt(index);
   }
 
-  /** Returns the number of steps of the program. */
   public int steps() {
     return solution.size() - 1;
   }

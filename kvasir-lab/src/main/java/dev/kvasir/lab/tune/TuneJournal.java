@@ -45,11 +45,6 @@ public final class TuneJournal {
                 text.hashCode());
   }
 
-  public Path file() {
-    return file;
-  }
-
-  /** Returns the trials of the same search. */
   List<Trial> trials() {
     return read()
         .filter(content -> search.equals(content.search()))

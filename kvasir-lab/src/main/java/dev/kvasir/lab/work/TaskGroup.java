@@ -27,7 +27,6 @@ public final class TaskGroup<R extends Serializable> {
     this.missing = tasks.size();
   }
 
-  /** Returns a group of one task. */
   public static <R extends Serializable> TaskGroup<R> of(LabTask<R> task, Consumer<R> reducer) {
     return new TaskGroup<>(List.of(task), results -> reducer.accept(results.getFirst()));
   }

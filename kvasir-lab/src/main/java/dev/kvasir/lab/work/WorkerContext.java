@@ -33,7 +33,6 @@ public final class WorkerContext implements AutoCloseable {
     return of(model, Runtime.getRuntime().availableProcessors());
   }
 
-  /** Returns the same with a number of threads. */
   public static WorkerContext of(Model model, int threads) {
     return new WorkerContext(model, threads, Map.of(), false);
   }

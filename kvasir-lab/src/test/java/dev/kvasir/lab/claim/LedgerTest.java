@@ -144,13 +144,13 @@ class LedgerTest {
 
   @Test
   void sameSpecIsComparedAcrossExperiments() {
-    Experiment one = Experiment.json("one");
+    Experiment one = Experiment.json("one", "eval");
     EvaluationJson.write(evaluation(row("same", 0.4)), one.file(folder));
     EvaluationJson.write(evaluation(row("same", 0.1)), folder.resolve("four.json"));
     Measurements four = Measurements.read(folder.resolve("four.json")).orElseThrow();
     assertThat(RowCheck.betterThanIn(one, "same", Task.KLD).judge(four))
         .isEqualTo(new Finding(Verdict.HOLDS, "kld 0.1000 against 0.4000"));
-    assertThat(RowCheck.betterThanIn(Experiment.json("none"), "same", Task.KLD).judge(four))
+    assertThat(RowCheck.betterThanIn(Experiment.json("none", "eval"), "same", Task.KLD).judge(four))
         .isEqualTo(Finding.NONE);
   }
 

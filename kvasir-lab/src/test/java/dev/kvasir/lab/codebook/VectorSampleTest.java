@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.kvasir.Model;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.codebook.SamplePlan.Reservoir;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.WorkerContext;

@@ -9,7 +9,7 @@ import dev.kvasir.codec.mead.TableKind;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.calibrator.commvq.CommvqForecast;
 import dev.kvasir.lab.calibrator.mead.MeadForecast;
-import dev.kvasir.lab.calibrator.pmkvq.PmkvqForecast;
+import dev.kvasir.lab.calibrator.pmkvq.PmkvqCalibrator.PmkvqForecast;
 import dev.kvasir.lab.codebook.TextVectors;
 import dev.kvasir.lab.mead.MeadSettings;
 import dev.kvasir.model.ModelConfig;

@@ -15,10 +15,13 @@ import dev.kvasir.model.MultiHeadWeights;
 import dev.kvasir.model.Projection;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
+import dev.kvasir.model.RopePattern;
+import dev.kvasir.model.Scales;
 import dev.kvasir.model.Weights;
 import dev.kvasir.model.WindowPattern;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.stream.IntStream;
 
@@ -73,9 +76,16 @@ public record TinyDecoder(ModelConfig config, Weights weights) {
               VOCABULARY,
               512,
               EPSILON,
-              new RopeSettings(
-                  choices.layout(), ROPE_BASE, choices.rotated(), new RopeFrequencies.Linear(1.5)),
+              RopePattern.uniform(
+                  new RopeSettings(
+                      choices.layout(),
+                      ROPE_BASE,
+                      choices.rotated(),
+                      new RopeFrequencies.Linear(1.5))),
               windows,
+              Scales.NONE,
+              Optional.empty(),
+              Optional.empty(),
               choices.tied() ? OutputWeights.EMBEDDING : OutputWeights.OWN);
       Matrix embedding = matrix(VOCABULARY, HIDDEN);
       List<LayerWeights> layers =

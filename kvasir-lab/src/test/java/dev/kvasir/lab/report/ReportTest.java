@@ -7,6 +7,7 @@ import com.google.gson.JsonParser;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.Row;
 import dev.kvasir.lab.eval.Task;
+import dev.kvasir.lab.report.Report.PageTemplate;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.codec.basis.HouseholderRotation;
+import dev.kvasir.lab.rotate.RotationCalibration.SpectralRotation;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 

@@ -105,7 +105,6 @@ record VarianceNormalizer(int rounds) {
     return most / Math.max(Arrays.stream(deviations).min().orElseThrow(), EPSILON);
   }
 
-  /** Returns the deviation of each token over its channels, or of each channel over its tokens. */
   private static double[] deviations(double[] y, int channels, boolean ofTokens) {
     int count = ofTokens ? TOKENS : channels;
     double[] sums = new double[count];

@@ -73,4 +73,10 @@ record KvquantConfig(
     KvquantCodec codec = new KvquantCodec(shape.kvHeads(), ofKeys, ofValues, rotation);
     return new CacheConfig(Precision.F16, sinks, window, Optional.of(codec));
   }
+
+  /** Whether keys are quantized before or after RoPE. */
+  private enum RopeOrder {
+    BEFORE,
+    AFTER
+  }
 }

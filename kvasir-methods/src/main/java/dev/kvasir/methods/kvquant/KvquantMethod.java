@@ -15,15 +15,11 @@ public final class KvquantMethod extends BitWidthMethod {
   public KvquantMethod() {
     super(
         "kvquant",
+        MethodFamily.CODEBOOKS,
         KvquantConfig::of,
         "kvquant:2|3|4: k, v (bits), outliers (0 to 8",
         "  of each vector), levels (fitted|even),",
         "  rope (before|after)");
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.CODEBOOKS;
   }
 
   @Override

@@ -213,4 +213,13 @@ final class KvquantPage implements Page {
   public void close() {
     memory.release();
   }
+
+  /** Scratch array for levels of one worker. */
+  private static final class LevelScratch {
+    private final float[] levels = new float[NonUniformCodes.MAX_LEVELS];
+
+    static float[] of(PageWorkspace workspace) {
+      return workspace.scratch(LevelScratch.class, LevelScratch::new).levels;
+    }
+  }
 }

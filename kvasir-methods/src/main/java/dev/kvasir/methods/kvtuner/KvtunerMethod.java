@@ -10,14 +10,10 @@ public final class KvtunerMethod extends BitWidthMethod {
   public KvtunerMethod() {
     super(
         "kvtuner",
+        MethodFamily.MIXED_WIDTHS,
         KvtunerConfig::of,
         "kvtuner:2|3|4|5|6|8 (in the mean):",
         "  group (32|64|128), widths (profile|same)");
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.MIXED_WIDTHS;
   }
 
   @Override

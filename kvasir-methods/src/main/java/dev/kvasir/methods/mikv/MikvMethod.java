@@ -25,6 +25,7 @@ public final class MikvMethod extends BitWidthMethod {
   public MikvMethod() {
     super(
         "mikv",
+        MethodFamily.MIXED_WIDTHS,
         MikvMethod::config,
         "mikv:1|2|3|4: high (bits of important tokens),",
         "  share (of them), queries (that rank tokens)");
@@ -44,11 +45,6 @@ public final class MikvMethod extends BitWidthMethod {
             KeyChannelFactors.BALANCED,
             false,
             OperandPrecision.of(spec)));
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.MIXED_WIDTHS;
   }
 
   @Override

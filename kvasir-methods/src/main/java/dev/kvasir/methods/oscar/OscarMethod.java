@@ -17,15 +17,11 @@ public final class OscarMethod extends BitWidthMethod {
   public OscarMethod() {
     super(
         "oscar",
+        MethodFamily.ROTATIONS,
         OscarConfig::of,
         "oscar:1|2|3|4|8: k, v (bits),",
         "  group (32|64|128), clip (0 to 1); with",
         "  rotations of the profile");
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.ROTATIONS;
   }
 
   @Override

@@ -7,6 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.stream.IntStream;
 
 /**
  * The unquantized outlier tokens of a page.
@@ -105,6 +107,27 @@ record OutlierTokens(OutlierTokenLayout layout, MemorySegment bytes) {
         long at = offset + 2L * (i * width + channel);
         out[row + channel] = Float.float16ToFloat(bytes.get(HALF, at));
       }
+    }
+  }
+
+  /** Selects the tokens of a head with the smallest keys, by the sum of magnitudes. */
+  private static final class SmallestKeys {
+    /**
+     * @param keys (tokens, keyDim) from {@code at} on
+     * @return {@code count} tokens in rising order; the earlier ones of equal keys
+     */
+    static int[] of(float[] keys, int at, int keyDim, int count) {
+      double[] sizes = new double[Page.TOKENS];
+      for (int i = 0; i < Page.TOKENS * keyDim; i++) {
+        sizes[i / keyDim] += Math.abs(keys[at + i]);
+      }
+      return IntStream.range(0, Page.TOKENS)
+          .boxed()
+          .sorted(Comparator.comparingDouble(token -> sizes[token]))
+          .limit(count)
+          .mapToInt(token -> token)
+          .sorted()
+          .toArray();
     }
   }
 }

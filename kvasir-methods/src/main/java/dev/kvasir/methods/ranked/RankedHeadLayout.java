@@ -70,7 +70,6 @@ record RankedHeadLayout(
     return values.getFirst().columns();
   }
 
-  /** Returns the number of tokens of a tier. */
   int tokens(int tier) {
     return keys.get(tier).columns();
   }

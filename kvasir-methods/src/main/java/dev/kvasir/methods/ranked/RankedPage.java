@@ -144,7 +144,6 @@ final class RankedPage implements Page {
     return bytes;
   }
 
-  /** Returns the offset of a head. */
   long offset(int kvHead) {
     return kvHead * layout.bytes();
   }
@@ -248,5 +247,23 @@ final class RankedPage implements Page {
   @Override
   public void close() {
     memory.release();
+  }
+
+  /** Scratch arrays of one worker for dequantizing a page with two bit widths. */
+  private static final class RankedScratch {
+    final int[] tierOrder = new int[Page.TOKENS];
+    private float[] factors = {};
+
+    static RankedScratch of(PageWorkspace workspace) {
+      return workspace.scratch(RankedScratch.class, RankedScratch::new);
+    }
+
+    /** Returns an array for the factors of that many channels. */
+    float[] factors(int channels) {
+      if (factors.length < channels) {
+        factors = new float[channels];
+      }
+      return factors;
+    }
   }
 }

@@ -15,14 +15,10 @@ public final class RotatekvMethod extends BitWidthMethod {
   public RotatekvMethod() {
     super(
         "rotatekv",
+        MethodFamily.ROTATIONS,
         RotatekvConfig::of,
         "rotatekv:1|2|3|4|8: k, v (bits), heads,",
         "  group (32|64|128), clip, order (on|off)");
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.ROTATIONS;
   }
 
   @Override

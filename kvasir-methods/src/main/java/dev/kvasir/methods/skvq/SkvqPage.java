@@ -8,9 +8,11 @@ import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.codec.uniform.UniformPageSerializer;
+import dev.kvasir.codec.uniform.UniformReader;
 import dev.kvasir.memory.SharedArena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 
 /**
  * A layer's keys and values in codes, with the channel order of values. Serialized:
@@ -85,14 +87,6 @@ final class SkvqPage implements Page {
     return readers.of(SkvqReader.KIND);
   }
 
-  UniformPage codes() {
-    return codes;
-  }
-
-  ValueOrders orders() {
-    return orders;
-  }
-
   @Override
   public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
     codes.dequantizeKeys(workspace, kvHead, tokens, out);
@@ -126,5 +120,54 @@ final class SkvqPage implements Page {
   public void close() {
     codes.close();
     memory.release();
+  }
+
+  /**
+   * Computes attention on packed codes; restores the channel order of what a page adds to the
+   * output.
+   */
+  private static final class SkvqReader implements PageReader {
+    static final PageReaders.Kind<SkvqReader> KIND = new PageReaders.Kind<>(SkvqReader::new);
+
+    private final int valueDim;
+    private final UniformReader uniform;
+    private final float[] outputs; // (rows, valueDim), in the page's channel order
+
+    private SkvqReader(PageReaders readers) {
+      this.valueDim = readers.valueDim();
+      this.uniform = readers.of(UniformReader.KIND);
+      this.outputs = new float[PageReader.MAX_ROWS * valueDim];
+    }
+
+    @Override
+    public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
+      uniform.score(((SkvqPage) page).codes, kvHead, queries, rows, scores);
+    }
+
+    @Override
+    public void accumulate(Page page, int kvHead, float[] weights, int rows, float[] accumulator) {
+      SkvqPage ordered = (SkvqPage) page;
+      Arrays.fill(outputs, 0, rows * valueDim, 0);
+      uniform.accumulate(ordered.codes, kvHead, weights, rows, outputs);
+      for (int place = 0; place < valueDim; place++) {
+        int channel = ordered.orders.channelAt(kvHead, place);
+        for (int row = 0; row < rows; row++) {
+          accumulator[row * valueDim + channel] += outputs[row * valueDim + place];
+        }
+      }
+    }
+  }
+
+  /** Scratch array of one worker for values in stored channel order. */
+  private static final class SkvqScratch {
+    float[] values = {};
+
+    static SkvqScratch of(PageWorkspace workspace, int count) {
+      SkvqScratch scratch = workspace.scratch(SkvqScratch.class, SkvqScratch::new);
+      if (scratch.values.length < count) {
+        scratch.values = new float[count];
+      }
+      return scratch;
+    }
   }
 }

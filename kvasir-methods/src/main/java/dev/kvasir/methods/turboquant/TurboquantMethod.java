@@ -12,12 +12,11 @@ import java.util.List;
  */
 public final class TurboquantMethod extends BitWidthMethod {
   public TurboquantMethod() {
-    super("turboquant", TurboquantConfig::of, "turboquant:1|2|3|4: k, v (bits), seed");
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.ROTATIONS;
+    super(
+        "turboquant",
+        MethodFamily.ROTATIONS,
+        TurboquantConfig::of,
+        "turboquant:1|2|3|4: k, v (bits), seed");
   }
 
   @Override

@@ -15,12 +15,11 @@ import java.util.Optional;
  */
 public final class VqllmMethod extends BitWidthMethod {
   public VqllmMethod() {
-    super("vqllm", VqllmConfig::of, "vqllm:1|2: with codebooks of the profile");
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.CODEBOOKS;
+    super(
+        "vqllm",
+        MethodFamily.CODEBOOKS,
+        VqllmConfig::of,
+        "vqllm:1|2: with codebooks of the profile");
   }
 
   @Override

@@ -22,7 +22,6 @@ record VqllmPageLayout(int kvHeads, ChannelGroups keys, ChannelGroups values, in
         stages);
   }
 
-  /** Returns the number of codes of a head. */
   int headCodes(ChannelGroups side) {
     return Page.TOKENS * side.count() * stages;
   }

@@ -25,6 +25,7 @@ public final class ZipcacheMethod extends BitWidthMethod {
   public ZipcacheMethod() {
     super(
         "zipcache",
+        MethodFamily.MIXED_WIDTHS,
         ZipcacheMethod::config,
         "zipcache:1|2|3|4: high (bits of salient ones),",
         "  share (of them), keys (channel|token),",
@@ -45,11 +46,6 @@ public final class ZipcacheMethod extends BitWidthMethod {
             KeyChannelFactors.MAX_MAGNITUDE,
             true,
             OperandPrecision.of(spec)));
-  }
-
-  @Override
-  public MethodFamily family() {
-    return MethodFamily.MIXED_WIDTHS;
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.kvasir.methods.kvquant;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.methods.kvquant.NonUniformCodes.Outliers;
 import dev.kvasir.page.CodeScratch;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -3,6 +3,7 @@ package dev.kvasir.methods.skvq;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.codec.Page;
+import dev.kvasir.methods.skvq.SkvqCodec.ChannelOrder;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;

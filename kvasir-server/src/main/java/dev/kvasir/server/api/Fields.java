@@ -37,11 +37,6 @@ public final class Fields {
     }
   }
 
-  /** Returns the fields of a whole request. */
-  public static Fields of(JsonObject request) {
-    return new Fields(request, "");
-  }
-
   /** Returns the fields of an object inside a request. */
   public static Fields of(JsonObject object, String path) {
     return new Fields(object, path + ".");

@@ -21,47 +21,17 @@ public final class Metrics {
       new PrometheusHistogram(
           "kvasir_time_to_first_token_seconds",
           "From a request's arrival to its first text.",
-          0.01,
-          0.025,
-          0.05,
-          0.1,
-          0.25,
-          0.5,
-          1,
-          2.5,
-          5,
-          10,
-          30,
-          60);
+          new double[] {0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60});
   private final PrometheusHistogram interTokenLatency =
       new PrometheusHistogram(
           "kvasir_inter_token_latency_seconds",
           "Between two pieces of a text.",
-          0.001,
-          0.0025,
-          0.005,
-          0.01,
-          0.025,
-          0.05,
-          0.1,
-          0.25,
-          0.5,
-          1,
-          5);
+          new double[] {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5});
   private final PrometheusHistogram requestTime =
       new PrometheusHistogram(
           "kvasir_request_seconds",
           "From a request's arrival to its last byte.",
-          0.01,
-          0.05,
-          0.1,
-          0.5,
-          1,
-          5,
-          10,
-          30,
-          60,
-          300);
+          new double[] {0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300});
 
   /** Counts a response, successful or not. */
   public void request(String endpoint, int status, long nanos) {

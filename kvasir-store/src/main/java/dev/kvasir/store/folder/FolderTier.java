@@ -6,6 +6,7 @@ import dev.kvasir.store.tier.BlobTier;
 import dev.kvasir.store.tier.Deadline;
 import dev.kvasir.store.tier.Failures;
 import dev.kvasir.store.tier.FileMapper;
+import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.AccessDeniedException;
@@ -21,6 +22,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -277,5 +279,28 @@ public final class FolderTier implements BlobTier {
 
   private static String describe(FileSystemException failed) {
     return failed.getReason() == null ? failed.getClass().getSimpleName() : failed.getReason();
+  }
+
+  /**
+   * Whether a mapped file stays readable after its deletion, which holds on local file systems. On
+   * a shared file system, an evicted file is gone for all machines, and access to its mapping kills
+   * the process. Windows cannot delete a mapped file, so eviction would fail.
+   */
+  static final class LocalDisk {
+    private static final Set<String> LOCAL =
+        Set.of(
+            "apfs bcachefs btrfs ext2 ext3 ext4 f2fs hfs jfs overlay tmpfs ufs xfs zfs".split(" "));
+
+    private LocalDisk() {}
+
+    /** Returns whether a folder is on a file system known to be local. */
+    static boolean holds(Path folder) {
+      try {
+        String type = Files.getFileStore(folder).type().toLowerCase(Locale.ROOT);
+        return File.separatorChar == '/' && LOCAL.contains(type);
+      } catch (IOException e) {
+        return false;
+      }
+    }
   }
 }

@@ -15,6 +15,7 @@ import dev.kvasir.memory.SharedMapping;
 import dev.kvasir.store.TieredStore;
 import dev.kvasir.store.TieredStore.LocatedBlob;
 import dev.kvasir.store.tier.BlobName;
+import dev.kvasir.store.tier.BlobTier.TierType;
 import dev.kvasir.store.tier.Deadline;
 import dev.kvasir.stored.Identity;
 import dev.kvasir.stored.SequenceBlocks;
@@ -300,5 +301,22 @@ public final class StoredPrefixes implements RemotePrefixCache, AutoCloseable {
   @Override
   public void close() {
     close(TieredStore.CLOSE_TIMEOUT);
+  }
+
+  /**
+   * Where a fetched prefix came from.
+   *
+   * @param tier display name of the furthest tier that contributed a blob
+   * @param tierType type of that tier
+   * @param tokens that need no prefill
+   * @param bytes that were fetched
+   * @param nanos that fetching and restoring took
+   * @param prefillSeconds estimated prefill time of these tokens; infinite if unknown
+   */
+  record FetchedPrefix(
+      String tier, TierType tierType, int tokens, long bytes, long nanos, double prefillSeconds) {
+    double secondsSaved() {
+      return Double.isInfinite(prefillSeconds) ? 0 : prefillSeconds - nanos * 1e-9;
+    }
   }
 }

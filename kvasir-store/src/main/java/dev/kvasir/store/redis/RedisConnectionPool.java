@@ -11,6 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.SslOptions;
 
@@ -176,5 +177,43 @@ final class RedisConnectionPool implements AutoCloseable {
     isClosed = true;
     closeIdle();
     threads.shutdown();
+  }
+
+  /**
+   * Suspends calls to a failed server for a while, then lets one caller at a time probe it.
+   * Thread-safe.
+   */
+  static final class CircuitBreaker {
+    private final long nanos;
+    private final LongSupplier clock;
+    private boolean isOpen;
+    private long until;
+
+    CircuitBreaker(Duration length, LongSupplier clock) {
+      this.nanos = length.toNanos();
+      this.clock = clock;
+    }
+
+    synchronized void open() {
+      isOpen = true;
+      until = clock.getAsLong() + nanos;
+    }
+
+    synchronized void close() {
+      isOpen = false;
+    }
+
+    synchronized boolean isOpen() {
+      return isOpen;
+    }
+
+    /** Returns whether a probe is due; true for one caller, after which the wait starts again. */
+    synchronized boolean mayProbe() {
+      if (!isOpen || clock.getAsLong() - until < 0) {
+        return false;
+      }
+      open();
+      return true;
+    }
   }
 }

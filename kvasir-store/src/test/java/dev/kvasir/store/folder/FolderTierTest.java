@@ -3,6 +3,7 @@ package dev.kvasir.store.folder;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.kvasir.store.folder.FolderTier.LocalDisk;
 import dev.kvasir.store.tier.BlobName;
 import dev.kvasir.store.tier.BlobTier;
 import dev.kvasir.store.tier.BlobTier.TierSize;

@@ -11,6 +11,7 @@ import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.store.StoreAddress;
 import dev.kvasir.store.TieredStore;
+import dev.kvasir.store.prefix.StoredPrefixes.FetchedPrefix;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

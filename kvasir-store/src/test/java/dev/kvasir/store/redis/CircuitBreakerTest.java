@@ -2,6 +2,7 @@ package dev.kvasir.store.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.store.redis.RedisConnectionPool.CircuitBreaker;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

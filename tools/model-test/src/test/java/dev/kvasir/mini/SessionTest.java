@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import com.sun.management.ThreadMXBean;
 import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
 import dev.kvasir.GenerationListener;
@@ -20,7 +19,6 @@ import dev.kvasir.memory.CountedArena;
 import dev.kvasir.sampling.SamplingOptions;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Message;
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -463,64 +461,6 @@ class SessionTest {
       thread.join();
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
-    }
-  }
-
-  /** Garbage collection would take time from every token, and generating one needs no garbage. */
-  @Test
-  void aTokenCostsAtMost600BytesOfHeap() {
-    assertThat(heapPerToken(SessionOptions.defaults(), 600)).isLessThanOrEqualTo(600);
-  }
-
-  /** Pages of eight layers are quantized on the way; the share of each token must stay small. */
-  @Test
-  void aTokenCostsLittleMoreWithAQuantizedContext() {
-    CacheSpec quantized = CacheSpec.parse("kivi:2,window=0");
-    long perToken = heapPerToken(SessionOptions.defaults().withCache(quantized), 2000);
-    assertThat(perToken).isLessThanOrEqualTo(2000);
-  }
-
-  /** Returns the result of the best round; stops once it is within the bound. */
-  private static long heapPerToken(SessionOptions sessionOptions, long bound) {
-    SamplingOptions sampling = WARM.withTopK(40).withRepetitionPenalty(1.1);
-    GenerateOptions options = GREEDY.withMaxTokens(220).withSampling(sampling);
-    long perToken = Long.MAX_VALUE;
-    // Code that is not compiled yet allocates boxes. Tokens are fast, and compilers take seconds.
-    for (int round = 0; round < 60 && perToken > bound; round++) {
-      try (Session session = model.newSession(sessionOptions)) {
-        HeapMeter meter = new HeapMeter();
-        session.generate(PROMPT, options, meter);
-        perToken = Math.min(perToken, meter.bytesPerToken());
-      }
-    }
-    return perToken;
-  }
-
-  /** Measures the heap allocation of the thread per token after the tenth. */
-  private static final class HeapMeter implements GenerationListener {
-    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    private int calls;
-    private long begin;
-    private long end;
-
-    @Override
-    public void text(String piece) {}
-
-    /** Called once before the prompt and once after each token. */
-    @Override
-    public boolean stopped() {
-      end = threads.getCurrentThreadAllocatedBytes();
-      if (calls == 10) {
-        begin = end;
-      }
-      calls++;
-      return false;
-    }
-
-    long bytesPerToken() {
-      int tokens = calls - 11;
-      assertThat(tokens).isGreaterThanOrEqualTo(200);
-      return (end - begin) / tokens;
     }
   }
 

@@ -8,11 +8,12 @@ import dev.kvasir.cuda.driver.Device;
 import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.formats.AuxiliaryKernels;
+import dev.kvasir.cuda.formats.CompactPageFormat;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
-import dev.kvasir.cuda.formats.HeadBlocks;
-import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.formats.PageQuantizer;
 import dev.kvasir.cuda.formats.SequenceTableFactory;
+import dev.kvasir.cuda.formats.SequenceTables;
+import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.PagePools;
 import java.util.Set;
 import java.util.SortedSet;
@@ -26,12 +27,11 @@ import java.util.TreeSet;
  * @param bits approximate bits per channel: 1 or 2
  * @param codebooks null if only sizes are needed
  */
-public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements PageFormat {
+public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements CompactPageFormat {
   /** Bit widths with kernels. */
   static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2));
 
-  /** Limit set by the registers of the kernel. */
-  private static final int MAX_WARPS = 12;
+  private static final SequenceTables BLOCK_POSITIONS = new BlockPositions();
 
   @Override
   public String kernelName() {
@@ -67,21 +67,6 @@ public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements PageF
   }
 
   @Override
-  public int maxWarps() {
-    return MAX_WARPS;
-  }
-
-  @Override
-  public SortedSet<Integer> headDims() {
-    return HeadBlocks.COMMON_HEAD_DIMS;
-  }
-
-  @Override
-  public int maxHeads(int headDim) {
-    return HeadBlocks.SET_HEADS;
-  }
-
-  @Override
   public boolean isQuantizedByPosition() {
     return false;
   }
@@ -95,10 +80,9 @@ public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements PageF
   @Override
   public SequenceTableFactory newTableFactory(
       KernelModule module, AttentionShape shape, PagePools pools) {
-    return resources -> BlockPositions.INSTANCE;
+    return resources -> BLOCK_POSITIONS;
   }
 
-  /** Returns the bytes of the codebooks. */
   @Override
   public long sharedBytes(CacheShape shape) {
     int headDim = shape.headDim();
@@ -114,5 +98,22 @@ public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements PageF
   @Override
   public String toString() {
     return "commvq:" + bits;
+  }
+
+  /**
+   * Tables that supply the position of each block for quantization. They store nothing, since
+   * packed pages store their positions.
+   */
+  private static final class BlockPositions implements SequenceTables {
+    private static final int BLOCK_PAGES = Fp16Page.BLOCK_PAGES;
+
+    @Override
+    public long[] quantizationMetadata(int position, long[] fp16) {
+      long[] positions = new long[fp16.length / BLOCK_PAGES];
+      for (int block = 0; block < positions.length; block++) {
+        positions[block] = position + (long) block * BLOCK_PAGES * Fp16Page.TOKENS;
+      }
+      return positions;
+    }
   }
 }

@@ -1,9 +1,18 @@
 package dev.kvasir.cuda.formats.commvq;
 
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.CacheConfig;
+import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.commvq.CommvqCodec;
 import dev.kvasir.codec.commvq.CommvqConfig;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.FormatRequest;
 import dev.kvasir.cuda.formats.PageFormatProvider;
+import dev.kvasir.model.ModelConfig;
+import dev.kvasir.profile.Profile;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
 
 /** Provides pages of CommVQ. Ignores how keys are read: all variants read the same keys. */
 public final class CommvqFormatProvider implements PageFormatProvider {
@@ -34,5 +43,46 @@ public final class CommvqFormatProvider implements PageFormatProvider {
         .map(CommvqCodebookCache::of)
         .map(cache -> cache.codebooks(request.spec(), request.profile()))
         .orElse(null);
+  }
+
+  /** The codebooks of a model by cache specification and profile, created on first use. */
+  private static final class CommvqCodebookCache {
+    private final FormatRequest.LoadedModel model;
+    private final Map<Key, CommvqCodebooks> cached = new HashMap<>();
+
+    private record Key(Optional<Profile> profile, CacheSpec spec) {}
+
+    private CommvqCodebookCache(FormatRequest.LoadedModel model) {
+      this.model = model;
+    }
+
+    static CommvqCodebookCache of(FormatRequest.LoadedModel model) {
+      return model
+          .tables()
+          .cached(
+              CommvqCodebookCache.class,
+              CommvqCodebookCache.class,
+              any -> new CommvqCodebookCache(model));
+    }
+
+    /**
+     * @throws dev.kvasir.error.InvalidInputException if the profile has no codebooks for the cache
+     */
+    synchronized CommvqCodebooks codebooks(CacheSpec spec, Optional<Profile> profile) {
+      return cached.computeIfAbsent(new Key(profile, spec), any -> load(spec, profile));
+    }
+
+    private CommvqCodebooks load(CacheSpec spec, Optional<Profile> profile) {
+      ModelConfig config = model.config();
+      CacheContext context =
+          CacheContext.unknown()
+              .withRotation(config.sharedRotation())
+              .withTables(Optional.of(model.tables()))
+              .withProfile(profile);
+      CacheConfig settings = spec.config().cacheConfig(config.cacheShape(), context);
+      CommvqCodec codec = (CommvqCodec) settings.codec().orElseThrow();
+      return new CommvqCodebooks(
+          codec.codebooks().orElseThrow(), settings.sinks(), config.contextLength(), codec.beam());
+    }
   }
 }

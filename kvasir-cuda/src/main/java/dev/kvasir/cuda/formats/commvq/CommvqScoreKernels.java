@@ -106,7 +106,6 @@ final class CommvqScoreKernels implements AuxiliaryKernels {
     return records.isEmpty() ? 0 : records.getLast().address();
   }
 
-  /** Returns the address of the value rows. */
   @Override
   public long tableAddress(int layer) {
     return codebooks.valuesAddress(layer);

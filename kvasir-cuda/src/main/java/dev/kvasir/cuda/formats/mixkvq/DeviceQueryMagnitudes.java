@@ -71,7 +71,6 @@ final class DeviceQueryMagnitudes {
     return page;
   }
 
-  /** Returns the index of the active sum. */
   int activeSum() {
     return second ? 1 : 0;
   }

@@ -14,13 +14,12 @@ import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.driver.Launch;
 import dev.kvasir.cuda.formats.AuxiliaryKernels;
+import dev.kvasir.cuda.formats.CompactPageFormat;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.HeadBlocks;
-import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.formats.PageQuantizer;
 import dev.kvasir.cuda.formats.SequenceTableFactory;
 import dev.kvasir.cuda.memory.PagePools;
-import java.util.SortedSet;
 
 /**
  * MixKVQ: key channels in precision tiers by salience, values in 2 bits, as in {@link MixkvqPage}.
@@ -29,9 +28,7 @@ import java.util.SortedSet;
  */
 public record MixkvqFormat(
     Thresholds thresholds, Salience salience, QuerySpan span, int blocksPerRun)
-    implements PageFormat {
-  private static final int MAX_WARPS = 12;
-
+    implements CompactPageFormat {
   boolean observesQueries() {
     return salience == Salience.QUERY;
   }
@@ -51,16 +48,6 @@ public record MixkvqFormat(
     return new MixkvqPage(headDim).bytes();
   }
 
-  @Override
-  public SortedSet<Integer> headDims() {
-    return HeadBlocks.COMMON_HEAD_DIMS;
-  }
-
-  @Override
-  public int maxHeads(int headDim) {
-    return HeadBlocks.SET_HEADS;
-  }
-
   /**
    * Returns false: the tiers of a block depend on the queries since the previous quantization, so
    * both must happen when they do on the host.
@@ -74,11 +61,6 @@ public record MixkvqFormat(
   @Override
   public int blockBytes() {
     return HeadBlocks.SET_HEADS * HeadBlocks.COMMON_HEAD_DIMS.last() * Short.BYTES;
-  }
-
-  @Override
-  public int maxWarps() {
-    return MAX_WARPS;
   }
 
   @Override

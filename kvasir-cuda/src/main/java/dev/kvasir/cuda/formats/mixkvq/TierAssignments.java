@@ -41,7 +41,6 @@ final class TierAssignments {
     this.longs = new long[blocks * heads * headLongs];
   }
 
-  /** Returns the longs of one head. */
   static int headLongs(int headDim) {
     return CHANNELS + (headDim + MixkvqPage.STEP) / Long.BYTES;
   }

@@ -5,13 +5,12 @@ import dev.kvasir.codec.patternkv.FlatteningGate;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.formats.AuxiliaryKernels;
+import dev.kvasir.cuda.formats.CompactPageFormat;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.HeadBlocks;
-import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.formats.PageQuantizer;
 import dev.kvasir.cuda.formats.SequenceTableFactory;
 import dev.kvasir.cuda.memory.PagePools;
-import java.util.SortedSet;
 
 /**
  * PatternKV: codes of the residuals of keys and values from patterns, as in {@link PatternPage}.
@@ -22,11 +21,10 @@ import java.util.SortedSet;
  * @param grows whether every further block adds a pattern
  * @param alpha allowed probability that a pattern widens a value's error; 1 for no limit
  */
-record PatternkvFormat(int bits, int patterns, boolean grows, double alpha) implements PageFormat {
+record PatternkvFormat(int bits, int patterns, boolean grows, double alpha)
+    implements CompactPageFormat {
   /** Size of a table of scores or of weights: four heads of 256 floats. */
   static final int TABLE_BYTES = PatternPage.MAX_PATTERNS * HeadBlocks.SET_HEADS * Float.BYTES;
-
-  private static final int MAX_WARPS = 12;
 
   @Override
   public String kernelName() {
@@ -36,17 +34,6 @@ record PatternkvFormat(int bits, int patterns, boolean grows, double alpha) impl
   @Override
   public int pageBytes(int headDim) {
     return new PatternPage(bits, headDim).bytes();
-  }
-
-  @Override
-  public SortedSet<Integer> headDims() {
-    return HeadBlocks.COMMON_HEAD_DIMS;
-  }
-
-  /** Limited by the size of a warp's weight table. */
-  @Override
-  public int maxHeads(int headDim) {
-    return HeadBlocks.SET_HEADS;
   }
 
   /**
@@ -66,11 +53,6 @@ record PatternkvFormat(int bits, int patterns, boolean grows, double alpha) impl
   @Override
   public int blockBytes() {
     return TABLE_BYTES;
-  }
-
-  @Override
-  public int maxWarps() {
-    return MAX_WARPS;
   }
 
   /** Returns the largest allowed ratio of a residual's range to a value's range. */

@@ -3,26 +3,22 @@ package dev.kvasir.cuda.formats.pmkvq;
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.formats.CompactPageFormat;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
-import dev.kvasir.cuda.formats.HeadBlocks;
-import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.formats.PageLevels;
 import dev.kvasir.cuda.formats.PageQuantizer;
 import dev.kvasir.cuda.memory.PackedPage;
 import dev.kvasir.cuda.memory.PagePool;
 import dev.kvasir.cuda.memory.PagePools;
-import java.util.SortedSet;
 
 /**
  * PM-KVQ: codes that are requantized from 16 bits down. 16-bit pages are unchanged fp16 pages.
  * Pages of 8, 4 and 2 bits are {@link PackedPage}s, whose scales are a third of the range at any
  * width.
  */
-record PmkvqFormat() implements PageFormat {
+record PmkvqFormat() implements CompactPageFormat {
   /** Bits of a code by level; the first level is fp16. */
   static final int[] BITS = {16, 8, 4, 2};
-
-  private static final int MAX_WARPS = 12;
 
   /** Returns the factor from a stored scale to a quantization step. */
   static float unit(int bits) {
@@ -44,21 +40,6 @@ record PmkvqFormat() implements PageFormat {
   @Override
   public int pageBytes(int headDim) {
     return new PackedPage(bits(), headDim).bytes();
-  }
-
-  @Override
-  public SortedSet<Integer> headDims() {
-    return HeadBlocks.COMMON_HEAD_DIMS;
-  }
-
-  @Override
-  public int maxHeads(int headDim) {
-    return HeadBlocks.SET_HEADS;
-  }
-
-  @Override
-  public int maxWarps() {
-    return MAX_WARPS;
   }
 
   @Override

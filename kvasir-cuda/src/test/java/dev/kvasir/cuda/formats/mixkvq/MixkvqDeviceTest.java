@@ -41,7 +41,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
     final DeviceCacheFixture home;
     final AttentionShape shape;
     final DeviceCacheConfig cacheConfig;
-    final MixkvqPage layout;
+    final MixkvqPageReader reader;
     final DeviceCache ours;
     final KvCache host;
     final List<short[][][]> rows; // by step
@@ -50,7 +50,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
       CacheSpec spec = CacheSpec.parse(text);
       this.cacheConfig = DeviceCacheConfig.of(spec);
       this.shape = shape;
-      this.layout = new MixkvqPage(shape.headDim());
+      this.reader = new MixkvqPageReader(shape.headDim());
       this.home = new DeviceCacheFixture(device, cacheConfig, shape, LAYERS);
       this.ours = home.newCache();
       this.host =
@@ -64,7 +64,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
       this.home = parent.home;
       this.shape = parent.shape;
       this.cacheConfig = parent.cacheConfig;
-      this.layout = parent.layout;
+      this.reader = parent.reader;
       this.ours = (DeviceCache) parent.ours.fork();
       this.host = parent.host.fork();
       this.rows = new ArrayList<>(parent.rows);
@@ -172,14 +172,14 @@ class MixkvqDeviceTest extends DeviceTestCase {
     }
 
     MemorySegment page(int layer, int page, int head) {
-      long bytes = layout.bytes();
+      long bytes = reader.layout().bytes();
       long at = home.packedPage(ours, page) + home.resources.offsets(layer).packed() + head * bytes;
       return home.read(at, bytes);
     }
 
     MemorySegment wider(MemorySegment page) {
-      int bytes = layout.wideBytes(page);
-      return bytes == 0 ? MemorySegment.NULL : home.read(layout.wideAddress(page), bytes);
+      int bytes = reader.wideBytes(page);
+      return bytes == 0 ? MemorySegment.NULL : home.read(reader.wideAddress(page), bytes);
     }
 
     /** Returns a head's keys or values as attention should see them. // (length, headDim) */
@@ -188,17 +188,17 @@ class MixkvqDeviceTest extends DeviceTestCase {
       float[] out = all(layer, head, side);
       for (int number = 0; number < home.packedPages(ours); number++) {
         MemorySegment page = page(layer, number, head);
-        float[] part = side == 0 ? layout.keys(page, wider(page)) : values(page);
+        float[] part = side == 0 ? reader.keys(page, wider(page)) : values(page);
         System.arraycopy(part, 0, out, (cacheConfig.sinks() + number * TOKENS) * dim, part.length);
       }
       return out;
     }
 
     private float[] values(MemorySegment page) {
-      MemorySegment codes = layout.withoutWideChannels(page);
+      MemorySegment codes = reader.withoutWideChannels(page);
       float[] values = new float[TOKENS * shape.headDim()];
       for (int i = 0; i < values.length; i++) {
-        values[i] = layout.codes().value(codes, i / shape.headDim(), i % shape.headDim(), 1);
+        values[i] = reader.codes().value(codes, i / shape.headDim(), i % shape.headDim(), 1);
       }
       return values;
     }
@@ -233,30 +233,30 @@ class MixkvqDeviceTest extends DeviceTestCase {
       for (int i = 0; i < 2; i++) {
         MemorySegment page = page(layer, 2 * block + i, head);
         MemorySegment wider = wider(page);
-        assertThat(List.of(layout.bf16(page), layout.mid(page)))
+        assertThat(List.of(reader.bf16(page), reader.mid(page)))
             .as("tiers of block %d, layer %d, head %d", block, layer, head)
             .containsExactly(high, mid);
         for (int token = 0; token < TOKENS; token++) {
           int lane = i * TOKENS + token;
           for (int place = 0; place < high; place++) {
             int channel = hosts.channelAt(head, place);
-            assertThat(layout.bf16Channel(page, place)).isEqualTo(channel);
-            assertThat(MixkvqPage.bf16(wider, mid, token, place))
+            assertThat(reader.bf16Channel(page, place)).isEqualTo(channel);
+            assertThat(MixkvqPageReader.bf16(wider, mid, token, place))
                 .isEqualTo(HalfRounding.toBfloat16(keys[lane * dim + channel]));
           }
           for (int place = 0; place < mid; place++) {
             int channel = channelAt(hosts, head, high + place);
-            assertThat(layout.midChannel(page, place)).isEqualTo(channel);
-            assertThat(MixkvqPage.midCode(wider, token, place))
+            assertThat(reader.midChannel(page, place)).isEqualTo(channel);
+            assertThat(MixkvqPageReader.midCode(wider, token, place))
                 .isEqualTo(fours.code(channel, lane));
-            assertThat(MixkvqPage.midScale(wider, token, place))
+            assertThat(MixkvqPageReader.midScale(wider, token, place))
                 .isEqualTo(fours.scale(channel, lane));
-            assertThat(MixkvqPage.midZero(wider, token, place))
+            assertThat(MixkvqPageReader.midZero(wider, token, place))
                 .isEqualTo(fours.zero(channel, lane));
           }
           for (int place = high + mid; place < dim; place++) {
             int channel = channelAt(hosts, head, place);
-            twos.checkKey(layout.codes(), page, token, channel, lane);
+            twos.checkKey(reader.codes(), page, token, channel, lane);
           }
         }
       }
@@ -264,7 +264,7 @@ class MixkvqDeviceTest extends DeviceTestCase {
       List<MemorySegment> both =
           List.of(page(layer, 2 * block, head), page(layer, 2 * block + 1, head));
       HostCodes.check(
-          layout.codes(), 1, cacheConfig.group(), values, both, layout::withoutWideChannels);
+          reader.codes(), 1, cacheConfig.group(), values, both, reader::withoutWideChannels);
       return high + mid;
     }
 

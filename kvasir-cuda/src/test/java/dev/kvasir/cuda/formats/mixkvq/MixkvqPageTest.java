@@ -41,17 +41,18 @@ class MixkvqPageTest {
     for (int place = 0; place < MixkvqPage.STEP; place += 5) { // all fields, quads and halves
       int its = place;
       for (int token : new int[] {0, 13, 31, 32, 50, 63}) {
-        Set<Integer> code = bitsOf(step, any -> MixkvqPage.midCode(step, token, its));
+        Set<Integer> code = bitsOf(step, any -> MixkvqPageReader.midCode(step, token, its));
         assertThat(code).hasSize(4);
         bits += 4;
         taken.addAll(code);
       }
       for (int token : new int[] {0, 32}) {
-        taken.addAll(bitsOf(step, any -> MixkvqPage.midScale(step, token, its)));
-        taken.addAll(bitsOf(step, any -> MixkvqPage.midZero(step, token, its)));
+        taken.addAll(bitsOf(step, any -> MixkvqPageReader.midScale(step, token, its)));
+        taken.addAll(bitsOf(step, any -> MixkvqPageReader.midZero(step, token, its)));
         bits += 32;
       }
-      assertThat(MixkvqPage.midScale(step, 31, its)).isEqualTo(MixkvqPage.midScale(step, 0, its));
+      assertThat(MixkvqPageReader.midScale(step, 31, its))
+          .isEqualTo(MixkvqPageReader.midScale(step, 0, its));
     }
     assertThat(taken).hasSize(bits);
   }
@@ -62,7 +63,7 @@ class MixkvqPageTest {
     Set<Integer> taken = new HashSet<>();
     for (int token = 0; token < TOKENS; token++) {
       int its = token;
-      taken.addAll(bitsOf(piece, any -> MixkvqPage.bf16(piece, 5, its, 1)));
+      taken.addAll(bitsOf(piece, any -> MixkvqPageReader.bf16(piece, 5, its, 1)));
     }
     assertThat(taken).hasSize(16 * TOKENS);
     assertThat(taken.stream().min(Integer::compare).orElseThrow())
@@ -78,7 +79,7 @@ class MixkvqPageTest {
     assertThat(page.bytes()).isEqualTo(bytes);
     assertThat(page.bytes() % TOKENS).isZero();
     assertThat(page.headerBytes())
-        .isGreaterThanOrEqualTo(MixkvqPage.CHANNELS_AT + headDim + MixkvqPage.STEP);
+        .isGreaterThanOrEqualTo(MixkvqPageReader.CHANNELS_AT + headDim + MixkvqPage.STEP);
   }
 
   @Test

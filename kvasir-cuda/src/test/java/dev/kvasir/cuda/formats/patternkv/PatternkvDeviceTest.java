@@ -117,12 +117,12 @@ class PatternkvDeviceTest extends DeviceTestCase {
       return all;
     }
 
-    PatternPage layout() {
-      return new PatternPage(bits, shape.headDim());
+    PatternPageReader reader() {
+      return new PatternPageReader(bits, shape.headDim());
     }
 
     MemorySegment page(int layer, int page, int head) {
-      long bytes = layout().bytes();
+      long bytes = reader().layout().bytes();
       long at = home.packedPage(ours, page) + home.resources.offsets(layer).packed() + head * bytes;
       return home.read(at, bytes);
     }
@@ -166,17 +166,17 @@ class PatternkvDeviceTest extends DeviceTestCase {
         for (int i = 0; i < patterns.length; i++) {
           int pattern = i / dim;
           float found =
-              layout()
+              reader()
                   .pattern(banks.get(pattern / PatternPage.BANK_PATTERNS), side, pattern, i % dim);
           assertThat(found).as("pattern %d of side %d", pattern, side).isEqualTo(patterns[i]);
         }
         float[] residuals = residuals(layer, head, block, side, chosen, patterns);
         for (int token = 0; token < BLOCK; token++) {
-          assertThat(layout().label(ours.get(token / TOKENS), side, token % TOKENS))
+          assertThat(reader().label(ours.get(token / TOKENS), side, token % TOKENS))
               .as("label of token %d of block %d, side %d", token, block, side)
               .isEqualTo(Byte.toUnsignedInt(chosen[token]));
         }
-        HostCodes.check(layout().codes(), side, group, residuals, ours, layout()::residuals);
+        HostCodes.check(reader().codes(), side, group, residuals, ours, reader()::residuals);
       }
     }
 
@@ -190,7 +190,8 @@ class PatternkvDeviceTest extends DeviceTestCase {
         int token = i / dim;
         int pattern = Byte.toUnsignedInt(chosen[token]);
         float x = all[((sinks + block * BLOCK + token) * shape.kvHeads() + head) * dim + i % dim];
-        residuals[i] = x - (pattern == PatternPage.NONE ? 0 : patterns[pattern * dim + i % dim]);
+        residuals[i] =
+            x - (pattern == PatternPageReader.NONE ? 0 : patterns[pattern * dim + i % dim]);
       }
       return residuals;
     }
@@ -206,18 +207,18 @@ class PatternkvDeviceTest extends DeviceTestCase {
       List<MemorySegment> banks = banks(layer, head);
       for (int page = 0; page < home.packedPages(ours); page++) {
         MemorySegment bytes = page(layer, page, head);
-        MemorySegment codes = layout().residuals(bytes);
+        MemorySegment codes = reader().residuals(bytes);
         for (int token = 0; token < TOKENS; token++) {
-          int label = layout().label(bytes, side, token);
+          int label = reader().label(bytes, side, token);
           for (int c = 0; c < dim; c++) {
             float residual =
                 side == 0
-                    ? layout().codes().key(codes, token, c, 1)
-                    : layout().codes().value(codes, token, c, 1);
+                    ? reader().codes().key(codes, token, c, 1)
+                    : reader().codes().value(codes, token, c, 1);
             float pattern =
-                label == PatternPage.NONE
+                label == PatternPageReader.NONE
                     ? 0
-                    : layout()
+                    : reader()
                         .pattern(banks.get(label / PatternPage.BANK_PATTERNS), side, label, c);
             out[(sinks + page * TOKENS + token) * dim + c] = residual + pattern;
           }

@@ -16,6 +16,7 @@ import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.ReferenceAttention;
 import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.PackedPage;
+import dev.kvasir.cuda.memory.PackedPageReader;
 import dev.kvasir.kernel.ScalarKernels;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -99,7 +100,7 @@ class PmkvqDeviceTest extends DeviceTestCase {
 
     /** Returns a dequantized element of a packed page. */
     private float number(int bits, MemorySegment page, int side, int token, int channel) {
-      PackedPage layout = new PackedPage(bits, shape.headDim());
+      PackedPageReader layout = new PackedPageReader(bits, shape.headDim());
       float unit = PmkvqFormat.unit(bits);
       return side == 0
           ? layout.key(page, token, channel, unit)

@@ -10,8 +10,12 @@ import dev.kvasir.lab.calibrator.CalibrationRequest;
 import dev.kvasir.lab.calibrator.CalibrationText;
 import dev.kvasir.lab.calibrator.Calibrator;
 import dev.kvasir.lab.calibrator.CalibratorOption;
+import dev.kvasir.lab.forecast.ComputeKind;
 import dev.kvasir.lab.forecast.Concurrency;
+import dev.kvasir.lab.forecast.DecoderFlops;
 import dev.kvasir.lab.forecast.Forecast;
+import dev.kvasir.lab.forecast.ForecastStage;
+import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.lab.smooth.FactorSharing;
 import dev.kvasir.lab.smooth.KeySmoothing;
@@ -158,6 +162,47 @@ public final class PmkvqCalibrator implements Calibrator {
         }
       }
       return named;
+    }
+  }
+
+  /** Estimates the resources for PM-KVQ's layer widths and key smoothing. */
+  public static final class PmkvqForecast {
+    private PmkvqForecast() {}
+
+    /**
+     * @param samples samples of the text, each of {@code length} tokens
+     */
+    public static Forecast of(
+        ModelConfig config, int samples, int length, Concurrency concurrency) {
+      config.requirePlain("calibration");
+      DecoderFlops flops = new DecoderFlops(config);
+      int queries = Math.min(length, SmoothingSettings.defaults().queries());
+      double queryValues = (double) config.queryHeads() * config.headDim();
+      // Scores and sums of some queries over half of the keys, for each strength and for none.
+      double trials =
+          (2.0 + KeySmoothing.STRENGTHS) * config.layers() * 2 * queryValues * queries * length;
+      long probe = (long) Float.BYTES * config.queryHeads() * queries * length;
+      return new Forecast(
+          List.of(
+              new ForecastStage(
+                  "gradients of %d samples of %d tokens".formatted(samples, length),
+                  ComputeKind.TRACING,
+                  samples,
+                  samples * flops.gradients(length)),
+              new ForecastStage(
+                  "key magnitudes of %d samples".formatted(samples),
+                  ComputeKind.TRACING,
+                  samples,
+                  samples * flops.forward(length)),
+              new ForecastStage(
+                  "trials of factors in %d samples".formatted(samples),
+                  ComputeKind.TRACING,
+                  samples,
+                  samples * (flops.forward(length) + trials))),
+          Math.min(samples, concurrency.tasks())
+              * (TracedDecoder.gradientBytes(config, length) + probe),
+          0,
+          0);
     }
   }
 }
