@@ -11,16 +11,16 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
-/** The example of docs/getting-started.md. */
+/** The example of the README. */
 @Isolated // the output is the whole process's
 class ChatExampleTest {
   private static final Path SOURCE =
       Path.of("src/test/java/dev/kvasir/langchain4j/example/ChatExample.java");
 
   @Test
-  void theDocumentationShowsIt() throws IOException {
+  void theReadmeShowsIt() throws IOException {
     String source = Files.readString(SOURCE);
-    assertThat(Files.readString(Path.of("../docs/getting-started.md")))
+    assertThat(Files.readString(Path.of("../README.md")))
         .contains("```java\n" + source.substring(source.indexOf("import ")) + "```");
   }
 

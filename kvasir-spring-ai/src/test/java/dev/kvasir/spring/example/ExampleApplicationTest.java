@@ -51,11 +51,11 @@ class ExampleApplicationTest {
   }
 
   @Test
-  void theDocumentationShowsIt() throws IOException {
+  void theReadmeShowsIt() throws IOException {
     String source =
         Files.readString(
             Path.of("src/test/java/dev/kvasir/spring/example/ExampleApplication.java"));
-    assertThat(Files.readString(Path.of("../docs/getting-started.md")))
+    assertThat(Files.readString(Path.of("../README.md")))
         .contains("```java\n" + source.substring(source.indexOf("import ")) + "```");
   }
 
