@@ -9,9 +9,8 @@ final class BatchClaims {
   static final Experiment EXPERIMENT = Experiment.json("batch", "bench batch");
 
   static final String WHY =
-      "So few weights leave little for sequences to share: tokens of all of them grow with the"
-          + " speed of attention alone. With the sizes of an 8B model more is gained (results.md,"
-          + " Batches).";
+      "The bundled model has few weights to share between sequences. With the shape of an 8B"
+          + " model the gain is larger ([batches](results.md#batches)).";
 
   private BatchClaims() {}
 }

@@ -30,69 +30,69 @@ final class CommvqClaims {
       List.of(
           COMMVQ.claim(
               "Table 1",
-              "At 2 bits it is ahead of KIVI at 2 bits, and takes fewer.",
+              "At 2 bits it beats KIVI at 2 bits, with fewer bytes.",
               PARTS,
               RowCheck.all(
                   RowCheck.better(TWO, KIVI_TWO, Task.PROSE),
                   RowCheck.bytesAtMost(1, TWO, KIVI_TWO))),
           COMMVQ.claim(
               "Table 1",
-              "At 1 bit it can be used, where KIVI cannot (here: a tenth of the divergence).",
+              "At 1 bit it is usable and KIVI is not (here: a tenth of the divergence).",
               PARTS,
               RowCheck.atMost(0.1, ONE, KIVI_ONE, Task.PROSE)),
           COMMVQ.claim(
               "Figure 2",
-              "At 2 bits it finds needles as fp16 does.",
+              "At 2 bits it finds as many needles as fp16.",
               METHODS,
               RowCheck.asGoodAsFp16(TWO, Task.NEEDLE)),
           COMMVQ.claim(
               "Figure 2",
-              "At 1 bit it finds needles where KIVI cannot (here: at least half of fp16's).",
+              "At 1 bit it finds needles and KIVI does not (here: at least half of fp16's).",
               METHODS,
               RowCheck.atLeast(0.5, ONE, "fp16", Task.NEEDLE),
-              "KIVI at 1 bit has a divergence of more than 1 and finds none; with heads of 64"
-                  + " channels one bit of codebooks finds fewer than half of them."),
+              "With heads of 64 channels a codebook of one bit finds fewer than half of the"
+                  + " needles."),
           COMMVQ.claim(
               "Table 3",
-              "At 2 bits solutions are as good as with fp16.",
+              "At 2 bits solutions match fp16.",
               METHODS,
               RowCheck.asGoodAsFp16(TWO, Task.CHAIN),
-              "Heads of 64 channels make groups of 32 pairs, where the paper's Table 10 has 2.7"
-                  + " times the error of 64."),
+              "Heads of 64 channels form groups of 32 pairs, with 2.7 times the error of 64"
+                  + " pairs in the paper's Table 10."),
           COMMVQ.claim(
               "Table 3",
-              "At 1 bit solutions are still there, at 66.6 of 76.7 points (here: half of fp16's).",
+              "At 1 bit it keeps 66.6 of 76.7 points on solutions (here: half of fp16's).",
               METHODS,
               RowCheck.atLeast(0.5, ONE, "fp16", Task.CHAIN),
-              "As at 2 bits."),
+              "The same reason as at 2 bits."),
           COMMVQ.claim(
               "Section 4",
-              "A search that keeps several sums finds better codes than one that keeps the best.",
+              "A beam search finds better codes than a greedy one.",
               PARTS,
               RowCheck.better(ONE, "commvq:1,beam=1,sinks=16", Task.PROSE),
-              "The paper searches greedily; a beam is ours."),
+              "The paper searches greedily; the beam is Kvasir's."),
           COMMVQ.claim(
               "Table 5",
-              "Codebooks that commute with rotation decode 6 to 9.6 times as fast as without.",
+              "Codebooks that commute with RoPE decode 6 to 9.6 times as fast as others.",
               SPEED,
               RowCheck.all(faster("commvq:1"), faster("commvq:2")),
-              "The paper's baseline decodes a whole cache with matrix products; here one page at a"
-                  + " time is decoded, by the kernels that prompts have."),
+              "The paper's baseline decodes the whole cache with matrix products; Kvasir's"
+                  + " decodes one page at a time with the prefill kernels."),
           COMMVQ.claim(
               "Table 6",
-              "Codebooks trained on prose serve other kinds of text as well (here: at most a tenth"
-                  + " more is left of keys).",
+              "Codebooks trained on prose work for other texts (here: at most a tenth more error"
+                  + " of keys).",
               CODING_ERROR,
               NumberCheck.timesAtMost(
                   1.1,
                   "keys of tasks after prose",
                   "keys of prose after prose",
-                  "%.1f times as much of tasks"),
-              "The paper compares perplexities, which tell less finely than what is left of"
-                  + " vectors; keys of tables and programs are unlike those of stories."),
+                  "%.1f times the error on tasks"),
+              "The paper compares perplexity, a coarser measure; keys of tables and programs"
+                  + " differ from those of stories."),
           COMMVQ.claim(
               "Table 10",
-              "Codes for more pairs of channels leave less at equal bits.",
+              "Codes for more channel pairs have less error at equal bits.",
               CODING_ERROR,
               NumberCheck.decreasing(
                   "%.3f",
@@ -101,19 +101,19 @@ final class CommvqClaims {
                   "keys with codes of 32 pairs, 1.50 bits")),
           COMMVQ.claim(
               "Figure 4",
-              "Every further stage leaves less.",
+              "Every further stage reduces the error.",
               CODING_ERROR,
               NumberCheck.decreasing(
                   "%.3f", after(1), after(2), after(3), after(5), after(8), after(11))),
           COMMVQ.claim(
               "Table 11",
-              "14 times less is left of values of the first layer than with uniform codes at 1"
-                  + " bit.",
+              "At 1 bit, values of the first layer have 14 times less error than with uniform"
+                  + " codes.",
               CODING_ERROR,
               NumberCheck.timesAtLeast(14, VALUES + "kivi:1", VALUES + "commvq:1", "%.1f times")),
           COMMVQ.claim(
               "Table 11",
-              "2.1 times less at 2 bits.",
+              "At 2 bits, 2.1 times less.",
               CODING_ERROR,
               NumberCheck.timesAtLeast(2.1, VALUES + "kivi:2", VALUES + "commvq:2", "%.1f times")));
 

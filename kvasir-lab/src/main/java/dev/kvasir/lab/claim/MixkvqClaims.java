@@ -19,28 +19,28 @@ final class MixkvqClaims {
       List.of(
           MIXKVQ.claim(
               "Table 3",
-              "It is ahead of KIVI at 2 bits.",
+              "It beats KIVI at 2 bits.",
               PARTS,
               RowCheck.better(MIXED, "kivi:2,group=32,sinks=16", Task.PROSE)),
           MIXKVQ.claim(
               "Table 3",
-              "It is as good as methods of 4 bits.",
+              "It matches 4-bit methods.",
               PARTS,
               RowCheck.asGood(MIXED, "kivi:4,sinks=16", Task.PROSE),
-              "Its answers are; divergence is finer than answers."),
+              "Its answers do; divergence is a finer measure."),
           MIXKVQ.claim(
               "Table 3",
-              "Its solutions are as good as those of 4 bits.",
+              "Its solutions match those of 4 bits.",
               METHODS,
               RowCheck.asGood(MIXED, "kivi:4,sinks=16", Task.CHAIN)),
           MIXKVQ.claim(
               "Table 7",
-              "Channels chosen by queries and errors are ahead of those by errors alone.",
+              "Choosing channels by queries and errors beats errors alone.",
               PARTS,
               RowCheck.better(MIXED, "mixkvq,salience=error,sinks=16", Task.PROSE)),
           MIXKVQ.claim(
               "Table 2",
-              "Keys of 4 bits and values of 2 are ahead of the other way round.",
+              "4-bit keys with 2-bit values beat the reverse.",
               PARTS,
               RowCheck.better(
                   "kivi,k=4,v=2,group=32,sinks=16", "kivi,k=2,v=4,group=32,sinks=16", Task.PROSE)),
@@ -52,14 +52,14 @@ final class MixkvqClaims {
                   Task.PROSE, MIXED, "mixkvq,group=64,sinks=16", "mixkvq,group=128,sinks=16")),
           MIXKVQ.claim(
               "Table 6",
-              "The length of the residual makes no difference.",
+              "The length of the residual window makes no difference.",
               PARTS,
               RowCheck.asGood(MIXED, "mixkvq,residual=512,sinks=16", Task.PROSE),
-              "A longer residual leaves more tokens in full precision, which also costs bits."),
+              "A longer window keeps more tokens in full precision, at the cost of bits."),
           MIXKVQ.claim(
               "Table 5",
-              "How far queries reach and how far keys reach hardly go together (here: no layer's"
-                  + " correlation is above 0.3).",
+              "Ranges of query and key channels hardly correlate (here: at most 0.3 in every"
+                  + " layer).",
               Experiment.json("mixkvq-channels", "tune --trials 0"),
               NumberCheck.layersAtMost("layer %d", 0.3, "%.2f")),
           MIXKVQ.claim(

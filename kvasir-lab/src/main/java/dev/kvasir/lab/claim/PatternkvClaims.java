@@ -31,54 +31,53 @@ final class PatternkvClaims {
       List.of(
           PATTERNKV.claim(
               "Table 1",
-              "At 2 bits it is ahead of KIVI with the same groups.",
+              "At 2 bits it beats KIVI with the same groups.",
               PARTS,
               RowCheck.better(PAPER, KIVI, Task.PROSE),
               "A key is coded by channel over the tokens of a page, and one vector taken from all"
                   + " of them leaves each channel's range as it was."),
           PATTERNKV.claim(
               "Table 7",
-              "At 4 bits it loses next to nothing (0.08% of fp16's score).",
+              "At 4 bits it loses almost nothing (0.08% of fp16's score).",
               METHODS,
               RowCheck.atMost(1.01, "patternkv:4,sinks=16", "fp16", Task.PPL)),
           PATTERNKV.claim(
               "Table 2",
-              "At 2 bits it finishes more of long solutions than KIVI.",
+              "At 2 bits it completes more long solutions than KIVI.",
               METHODS,
               RowCheck.better(PAPER, KIVI, Task.CHAIN),
               "Both are near the floor: 2 bits ruin a model of 28M parameters on long solutions."),
           PATTERNKV.claim(
               "Table 3",
-              "Patterns of keys matter more than patterns of values.",
+              "Key patterns matter more than value patterns.",
               PARTS,
               RowCheck.better(without("v-patterns"), without("k-patterns"), Task.PROSE),
-              "Keys gain nothing from patterns that stand still; turning ones carry them."),
+              "Static key patterns gain nothing; rotated ones do."),
           PATTERNKV.claim(
               "Table 3",
-              "Patterns that are added while generating change little.",
+              "Patterns added during decoding change little.",
               PARTS,
               RowCheck.asGood(without("new-patterns"), PAPER, Task.PROSE),
-              "Rotation moves keys away from what was mined; patterns that turn do not need new"
-                  + " ones."),
+              "RoPE moves keys away from the mined patterns; rotated patterns need no new ones."),
           PATTERNKV.claim(
               "Table 3",
-              "Without the threshold of values results collapse (here: twice the divergence).",
+              "Without the value threshold results collapse (here: twice the divergence).",
               PARTS,
               RowCheck.atLeast(2, without("v-threshold"), PAPER, Task.PROSE),
-              "The best of 32 patterns widens a value's range by its own share at the most, so no"
-                  + " collapse follows from the paper's equations."),
+              "By the paper's equations the best of 32 patterns can widen a value's range only"
+                  + " by its own share."),
           PATTERNKV.claim(
               "Table 4",
               "More patterns are better, from 8 to 16 to 32.",
               PARTS,
               RowCheck.ordered(Task.PROSE, PAPER, patterns(16), patterns(8)),
-              "Static patterns of keys serve no channel, however many there are."),
+              "Static key patterns do not help any channel, regardless of their number."),
           PATTERNKV.claim(
               "Figure 9",
               "About three quarters of values use a pattern (here: at least 70%).",
               STATIC,
               NumberCheck.atLeast("valuesWithPattern", 0.7, "%.2f of values"),
-              "Heads of 64 channels: the threshold asks for more the fewer channels there are."),
+              "The threshold is stricter for heads with few channels (64 here)."),
           PATTERNKV.claim(
               "Figure 6",
               "Batches generate 1.4 times the tokens of fp16 in the same memory.",
@@ -90,12 +89,12 @@ final class PatternkvClaims {
               "It takes 0.42% more memory than KIVI (here: at most 1%).",
               METHODS,
               RowCheck.bytesAtMost(1.01, PAPER, KIVI),
-              "Banks of patterns are per layer and head, and heads of 64 channels over 8,000 tokens"
-                  + " are few values to spread them over; each token also has two indices."),
+              "Each layer and head has its pattern bank, and each token two indices; 64 channels"
+                  + " and 8,000 tokens are few values to amortize them."),
           PATTERNKV.claim(
               "Appendix K",
-              "Keys drift from their patterns because rotation turns them (here: turned back,"
-                  + " patterns take more than a tenth of a channel's range).",
+              "Keys drift from their patterns because of RoPE (here: with rotated patterns, more"
+                  + " than a tenth of a channel's range is removed).",
               ROTATING,
-              NumberCheck.atMost("keyRange", 0.9, "%.2f of the range is left")));
+              NumberCheck.atMost("keyRange", 0.9, "%.2f of the range remains")));
 }

@@ -35,40 +35,39 @@ final class PmkvqClaims {
       List.of(
           PMKVQ.claim(
               "Table 1",
-              "In the memory of 2 bits it is ahead of KIVI, as the paper has it.",
+              "In the memory of 2 bits it beats KIVI, in the paper's form.",
               PARTS,
               RowCheck.better(PAPER, "kivi:2,group=64,sinks=16", Task.PROSE),
-              "All channels of a key share a scale, and some channels of its keys are far wider"
-                  + " than others."),
+              "All channels of a key share one scale, and some channels are far wider than"
+                  + " others."),
           PMKVQ.claim(
               "Table 1",
-              "The same with keys coded by channel and the oldest pages shrunk first, as it is"
-                  + " here.",
+              "The same with per-channel keys and the oldest pages requantized first (Kvasir's"
+                  + " form).",
               PARTS,
               RowCheck.better(
                   "pmkvq:2,widths=same,sinks=16", "kivi:2,group=64,sinks=16", Task.PROSE)),
           PMKVQ.claim(
               "Table 1",
-              "RotateKV falls apart at 2 bits (here: ten times the divergence of KIVI).",
+              "RotateKV collapses at 2 bits (here: ten times the divergence of KIVI).",
               BASELINES,
               RowCheck.atLeast(10, "rotatekv:2,sinks=16", "kivi:2,group=32,sinks=16", Task.PROSE),
-              "Divergence tells more finely than answers; what falls apart there is worse here by"
-                  + " the factor that stands beside."),
+              "The paper scores answers; divergence is a finer measure."),
           PMKVQ.claim(
               "Table 1",
-              "MiKV falls apart at 2 bits (here: ten times the divergence of KIVI).",
+              "MiKV collapses at 2 bits (here: ten times the divergence of KIVI).",
               BASELINES,
               RowCheck.atLeast(10, "mikv:2,sinks=16", "kivi:2,group=32,sinks=16", Task.PROSE),
-              "Divergence tells more finely than answers."),
+              "The paper scores answers; divergence is a finer measure."),
           PMKVQ.claim(
               "Table 1",
-              "Widths of layers by their sensitivity are ahead of equal ones in the same budget.",
+              "Layer widths by sensitivity beat equal widths in the same budget.",
               WIDTHS,
               RowCheck.better(
                   "pmkvq:2,budget=4bits,widths=profile,shrink=layer,sinks=16",
                   "pmkvq:2,budget=4bits,widths=same,shrink=layer,sinks=16",
                   Task.PROSE),
-              "Where pages shrink one by one, the oldest first, few are at the floor at all."),
+              "When pages are requantized one by one, the oldest first, few reach the floor."),
           PMKVQ.claim(
               "Table 2",
               "Batches generate 2.73 times the tokens of fp16 or more in the same memory.",
@@ -77,37 +76,36 @@ final class PmkvqClaims {
               BatchClaims.WHY),
           PMKVQ.claim(
               "Table 3",
-              "At a floor of 4 bits the equivalent shift is ahead of the modified one, and that of"
-                  + " the direct one.",
+              "At a floor of 4 bits the equivalent shift beats the modified one, which beats the"
+                  + " direct one.",
               PARTS,
               RowCheck.ordered(
                   Task.PROSE,
                   WIDER,
                   WIDER.replace(",sinks", ",shift=modified,sinks"),
                   WIDER.replace(",sinks", ",shift=direct,sinks")),
-              "On numbers without outliers the modified shift has the smaller error."),
+              "Without outliers the modified shift has the smaller error."),
           PMKVQ.claim(
               "Table 3",
-              "At a floor of 2 bits likewise.",
+              "The same at a floor of 2 bits.",
               PARTS,
               RowCheck.ordered(
                   Task.PROSE,
                   PAPER,
                   PAPER.replace(",sinks", ",shift=modified,sinks"),
                   PAPER.replace(",sinks", ",shift=direct,sinks")),
-              "On numbers without outliers the modified shift has half of the squared error at 2"
-                  + " bits."),
+              "Without outliers the modified shift has half the squared error at 2 bits."),
           PMKVQ.claim(
               "Table 4",
-              "Calibration with positions times four helps (here: at 16,000 tokens, factors of each"
-                  + " channel of its own).",
+              "Calibration with positions scaled by four helps (here: at 16,000 tokens, separate"
+                  + " factors for each channel).",
               positions(4),
               RowCheck.betterThanIn(positions(1), PAPER, Task.PROSE),
-              "Few pairs of 64 channels turn so slowly that a sample of 2,048 tokens has not seen"
-                  + " all of their turn."),
+              "Few rotary pairs of 64 channels are so slow that a sample of 2,048 tokens misses"
+                  + " part of their rotation."),
           PMKVQ.claim(
               "Section 3.2",
-              "Smoothing of keys helps where all channels of a key share a scale.",
+              "Key smoothing helps if all channels of a key share a scale.",
               PARTS,
               RowCheck.better(PAPER, PAPER.replace(",sinks", ",smoothing=off,sinks"), Task.PROSE)),
           PMKVQ.claim(
@@ -118,8 +116,7 @@ final class PmkvqClaims {
               NumberCheck.endsAreLargest("layer %d at 2 bits", "%.2f")),
           PMKVQ.claim(
               "Table 5",
-              "While a budget is not used up, answers are those of 16 bits (here: programs in a"
-                  + " budget for 4 bits).",
+              "Within its budget, answers match 16 bits (here: programs in a budget for 4 bits).",
               METHODS,
               RowCheck.asGoodAsFp16("pmkvq:4,widths=same,sinks=16", Task.CHAIN)));
 }
