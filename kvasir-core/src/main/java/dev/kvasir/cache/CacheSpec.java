@@ -10,6 +10,7 @@ import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.latent.LatentQuantizationConfig;
+import dev.kvasir.codec.latent.RotaryWidth;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.spi.QuantizationMethod;
 import java.util.Optional;
@@ -19,8 +20,13 @@ import java.util.Optional;
  *
  * @param text the specification as typed
  * @param config the quantization that the text stands for
+ * @param rotaryWidth bits of rotary channels behind a latent, if given
  */
-public record CacheSpec(String text, QuantizationMethod method, QuantizationConfig config)
+public record CacheSpec(
+    String text,
+    QuantizationMethod method,
+    QuantizationConfig config,
+    Optional<RotaryWidth> rotaryWidth)
     implements KvCacheSpec {
   /** Half precision. */
   public static final CacheSpec DEFAULT = parse("fp16");
@@ -31,11 +37,7 @@ public record CacheSpec(String text, QuantizationMethod method, QuantizationConf
     SpecText own = spec.without(LatentQuantizationConfig.KEY);
     QuantizationConfig config =
         ColdBlockConfig.of(own, method, method.parse(own.without(ColdBlockConfig.KEY)));
-    return new CacheSpec(
-        text,
-        method,
-        new LatentQuantizationConfig(
-            text, config, LatentQuantizationConfig.parseRotaryWidth(spec)));
+    return new CacheSpec(text, method, config, LatentQuantizationConfig.parseRotaryWidth(spec));
   }
 
   /**
@@ -73,14 +75,24 @@ public record CacheSpec(String text, QuantizationMethod method, QuantizationConf
   }
 
   /**
-   * Returns the configuration; rejects heads whose values are part of keys if the method must store
-   * values.
+   * Returns the configuration for a model.
+   *
+   * @throws InvalidInputException if values are part of keys and the method must store them, or if
+   *     there are no rotary channels to set the bits of
    */
-  private QuantizationConfig configFor(CacheShape shape) {
+  public QuantizationConfig configFor(CacheShape shape) {
     if (shape.hasValuesInKeys() && !config.supportsValuesInKeys()) {
       throw new InvalidInputException(
           "the cache '%s' stores values beside keys; here they are the first %d of their %d channels"
               .formatted(text, shape.valueDim(), shape.keyDim()));
+    }
+    if (LatentQuantizationConfig.appliesTo(shape)) {
+      return new LatentQuantizationConfig(text, config, rotaryWidth);
+    }
+    if (rotaryWidth.isPresent()) {
+      throw new InvalidInputException(
+          "the cache '%s' has a width for rotary channels behind a latent; here keys have none"
+              .formatted(text));
     }
     return config;
   }
@@ -132,7 +144,7 @@ public record CacheSpec(String text, QuantizationMethod method, QuantizationConf
 
   /** Returns the same specification with a text that includes what the model's profile decides. */
   public CacheSpec resolve(CacheContext context) {
-    return new CacheSpec(config.resolvedSpec(text, context), method, config);
+    return new CacheSpec(config.resolvedSpec(text, context), method, config, rotaryWidth);
   }
 
   /** Returns whether the contents depend on how many tokens a sequence may grow to. */

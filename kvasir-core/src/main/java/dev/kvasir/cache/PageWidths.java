@@ -33,7 +33,7 @@ public final class PageWidths {
    * @param spec a cache with a budget
    */
   public static PageWidths of(CacheSpec spec, CacheShape shape, CacheContext context) {
-    CacheConfig config = spec.config().cacheConfig(shape, context);
+    CacheConfig config = spec.configFor(shape).cacheConfig(shape, context);
     return new PageWidths(
         new PageBudget(shape, config).requireCapacity(),
         new BlockBoundaries(config.sinks()),

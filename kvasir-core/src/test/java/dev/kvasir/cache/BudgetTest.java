@@ -156,7 +156,7 @@ class BudgetTest {
     String keys = ",window=%d,sinks=%d".formatted(window, sinks);
     CacheContext context = CacheContext.unknown().withContextLimit(tokens);
     CacheSpec spec = CacheSpec.parse("pmkvq:2" + keys);
-    CacheConfig settings = spec.config().cacheConfig(SHAPE, context);
+    CacheConfig settings = spec.configFor(SHAPE).cacheConfig(SHAPE, context);
     try (KvCache cache = spec.newCache(SHAPE, context)) {
       assertThat(cache.capacity()).isGreaterThanOrEqualTo(tokens);
       assertThat(cache.capacity()).isLessThan(tokens + 128 + sinks);
@@ -176,7 +176,7 @@ class BudgetTest {
   void bitsAreCountedAtTheContextLimit() {
     CacheContext context = CacheContext.unknown().withContextLimit(1000);
     CacheConfig settings =
-        CacheSpec.parse("pmkvq:2,budget=4.5bits").config().cacheConfig(SHAPE, context);
+        CacheSpec.parse("pmkvq:2,budget=4.5bits").configFor(SHAPE).cacheConfig(SHAPE, context);
     assertThat(settings.budget().orElseThrow().bytes())
         .isEqualTo((long) (4.5 / 8 * 1000 * SHAPE.valuesPerToken()));
     assertThatThrownBy(() -> CacheSpec.parse("pmkvq:2,budget=4bits").newCache(SHAPE))

@@ -132,7 +132,7 @@ class LocalLayersTest {
 
   /** Returns a cache that is read like the given one but never quantizes. */
   private KvCache dense(CacheSpec spec) {
-    CacheConfig kind = spec.config().cacheConfig(SHAPE, context);
+    CacheConfig kind = spec.configFor(SHAPE).cacheConfig(SHAPE, context);
     return kind.codec().map(PageCodec::hasIndependentLayers).orElse(false)
         ? new PagedCache(
             SHAPE, new CacheConfig(kind.precision(), kind.sinks(), 1 << 20, kind.codec()))
@@ -281,7 +281,7 @@ class LocalLayersTest {
 
   /** Layers are quantized if their window reaches behind the dense blocks. */
   private boolean isQuantized(CacheSpec spec, CacheShape shape, int layer) {
-    CacheConfig settings = spec.config().cacheConfig(shape, context);
+    CacheConfig settings = spec.configFor(shape).cacheConfig(shape, context);
     if (settings.codec().isEmpty() || !settings.codec().get().hasIndependentLayers()) {
       return true;
     }

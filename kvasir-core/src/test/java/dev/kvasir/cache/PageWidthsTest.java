@@ -24,7 +24,7 @@ class PageWidthsTest {
       })
   void widthsAreThoseOfTheCache(String text) {
     CacheSpec spec = CacheSpec.parse(text);
-    int sinks = spec.config().cacheConfig(SHAPE).sinks();
+    int sinks = spec.configFor(SHAPE).cacheConfig(SHAPE).sinks();
     Random random = new Random(3);
     try (KvCache cache = spec.newCache(SHAPE)) {
       PageWidths widths = PageWidths.of(spec, SHAPE, CacheContext.unknown());

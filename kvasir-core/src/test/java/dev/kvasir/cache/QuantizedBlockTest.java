@@ -108,7 +108,7 @@ class QuantizedBlockTest {
   private static RequantizingCodec codec() {
     return (RequantizingCodec)
         CacheSpec.parse("pmkvq:2,budget=1MiB")
-            .config()
+            .configFor(SHAPE)
             .cacheConfig(SHAPE, CacheContext.unknown())
             .codec()
             .orElseThrow();

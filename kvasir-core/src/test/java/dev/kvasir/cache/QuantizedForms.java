@@ -45,7 +45,7 @@ public record QuantizedForms(List<byte[]> pages, byte[] state) {
 
   static PageCodec codec(String spec, CacheShape shape) {
     CacheContext context = CacheContext.unknown().withQueryHeads(1);
-    return CacheSpec.parse(spec).config().cacheConfig(shape, context).codec().orElseThrow();
+    return CacheSpec.parse(spec).configFor(shape).cacheConfig(shape, context).codec().orElseThrow();
   }
 
   private record Run(int position) implements QuantizationBatch {

@@ -49,7 +49,10 @@ class StoredLengthsTest {
         // With cold blocks a stored sequence differs from the original, so the restored one is
         // compared.
         KvCache whole =
-            spec.config().cacheConfig(SHAPE, CacheContext.unknown()).coldBlocks().isPresent()
+            spec.configFor(SHAPE)
+                    .cacheConfig(SHAPE, CacheContext.unknown())
+                    .coldBlocks()
+                    .isPresent()
                 ? spec.restore(SHAPE, CacheContext.unknown(), stored)
                 : cache.fork();
         try (whole) {

@@ -109,7 +109,7 @@ final class StoredSequences {
   }
 
   private static Optional<PageCodec> codec(String spec, CacheShape shape, CacheContext context) {
-    return CacheSpec.parse(spec).config().cacheConfig(shape, context).codec();
+    return CacheSpec.parse(spec).configFor(shape).cacheConfig(shape, context).codec();
   }
 
   private static CacheContext context(CacheShape shape) {

@@ -33,7 +33,7 @@ record AttentiveCodec(
    */
   static CacheConfig settings(
       CacheShape shape, String toySpec, int queries, boolean prefersQuantizedPrefill) {
-    CacheConfig toy = CacheSpec.parse(toySpec).config().cacheConfig(shape);
+    CacheConfig toy = CacheSpec.parse(toySpec).configFor(shape).cacheConfig(shape);
     PageCodec codec =
         new AttentiveCodec(
             toy.codec().orElseThrow(),

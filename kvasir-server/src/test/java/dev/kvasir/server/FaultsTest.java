@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.gson.JsonObject;
-import dev.kvasir.runtime.EngineOptions;
-import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.server.watch.ServerLog;
 import java.io.IOException;
@@ -298,7 +298,8 @@ class FaultsTest {
   void memoryThatHoldsNoSequenceIsRefusedAtTheStart() {
     ServerLog log = new ServerLog(new PrintStream(OutputStream.nullOutputStream()));
     ServerOptions options = ServerOptions.defaults().withAddress("127.0.0.1", 0);
-    try (LoadedModel model = LoadedModel.bundled(EngineOptions.defaults().withCacheBytes(1 << 10))) {
+    try (LoadedModel model =
+        LoadedModel.bundled(EngineOptions.defaults().withCacheBytes(1 << 10))) {
       assertThatThrownBy(() -> KvasirServer.start(model, options, log))
           .isInstanceOf(InvalidInputException.class)
           .hasMessageContaining("1024 bytes for sequences; the shortest one with 'fp16' takes");

@@ -132,9 +132,7 @@ public final class Eval implements Callable<Integer> {
         description = "Write an HTML page with charts.")
     private Path file;
 
-    @Option(
-        names = "--inspect-kv",
-        description = "Show the ranges of key channels in the report.")
+    @Option(names = "--inspect-kv", description = "Show the ranges of key channels in the report.")
     private boolean keyRanges;
 
     /** Rejects a report that could not be written in the end. */

@@ -12,9 +12,8 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * A method's configuration extended to latent attention. If keys are wider than the values they
- * contain, the method quantizes the latents, and the remaining rotary channels are quantized
- * separately.
+ * A method's configuration for latent attention. Keys are wider than the values they contain: the
+ * method quantizes the latents, and the remaining rotary channels are quantized separately.
  *
  * @param spec the spec as typed
  * @param rotaryWidth bits of the rotary channels, if given
@@ -34,19 +33,16 @@ public record LatentQuantizationConfig(
         : Optional.empty();
   }
 
+  /** Returns whether keys have rotary channels behind a latent. */
+  public static boolean appliesTo(CacheShape shape) {
+    return shape.hasValuesInKeys() && shape.keyDim() > shape.valueDim();
+  }
+
   private interface Settings {
     CacheConfig of(CacheShape shape, CacheContext context);
   }
 
   private CacheConfig with(Settings settings, CacheShape shape, CacheContext context) {
-    if (!hasRotary(shape)) {
-      if (rotaryWidth.isPresent()) {
-        throw new InvalidInputException(
-            "the cache '%s' has a width for rotary channels behind a latent; here keys have none"
-                .formatted(spec));
-      }
-      return settings.of(shape, context);
-    }
     RotaryChannels rotary = RotaryChannels.of(shape, rotaryWidth.orElse(RotaryWidth.BITS_8));
     CacheConfig ofLatents =
         settings.of(shape.latentShape(), context.withRotation(Optional.empty()));
@@ -55,10 +51,6 @@ public record LatentQuantizationConfig(
           "the cache '%s' packs nothing; %s is for caches that do".formatted(spec, KEY));
     }
     return ofLatents.mapCodec(codec -> LatentCodec.of(codec, rotary, context));
-  }
-
-  private static boolean hasRotary(CacheShape shape) {
-    return shape.hasValuesInKeys() && shape.keyDim() > shape.valueDim();
   }
 
   @Override

@@ -138,7 +138,12 @@ class CommvqCacheTest {
     CacheSpec spec = CacheSpec.parse("commvq:1");
     long shared =
         List.of(spec, CacheSpec.parse("commvq:1,window=0")).stream()
-            .map(each -> each.config().cacheConfig(SHAPE, newContext(rope)).codec().orElseThrow())
+            .map(
+                each ->
+                    each.configFor(SHAPE)
+                        .cacheConfig(SHAPE, newContext(rope))
+                        .codec()
+                        .orElseThrow())
             .mapToLong(codec -> codec.sharedBytes())
             .distinct()
             .sum();

@@ -59,7 +59,7 @@ class LateSinksTest {
 
   private PageCodec method(String spec) {
     return CacheSpec.parse(spec)
-        .config()
+        .configFor(SHAPE)
         .cacheConfig(SHAPE, SyntheticBlocks.context(tables))
         .codec()
         .orElseThrow();

@@ -67,7 +67,8 @@ class MeadBitAllocationTest {
 
   @Test
   void otherMethodsHaveNoAllocation() {
-    PageCodec kivi = CacheSpec.parse("kivi:2").config().cacheConfig(SHAPE).codec().orElseThrow();
+    PageCodec kivi =
+        CacheSpec.parse("kivi:2").configFor(SHAPE).cacheConfig(SHAPE).codec().orElseThrow();
     assertThat(MeadBitAllocation.of(kivi)).isEmpty();
   }
 
@@ -78,6 +79,6 @@ class MeadBitAllocationTest {
             .withRotation(Optional.of(ROPE))
             .withProfile(Optional.of(profile))
             .withTables(Optional.of(tables));
-    return CacheSpec.parse(spec).config().cacheConfig(SHAPE, context).codec().orElseThrow();
+    return CacheSpec.parse(spec).configFor(SHAPE).cacheConfig(SHAPE, context).codec().orElseThrow();
   }
 }

@@ -51,7 +51,7 @@ class MeadPageRequantizerTest {
 
   private RequantizingCodec method(String spec) {
     return (RequantizingCodec)
-        CacheSpec.parse(spec).config().cacheConfig(SHAPE, context).codec().orElseThrow();
+        CacheSpec.parse(spec).configFor(SHAPE).cacheConfig(SHAPE, context).codec().orElseThrow();
   }
 
   /** Quantizes all layers of the first block and returns the page of one. */
@@ -277,7 +277,12 @@ class MeadPageRequantizerTest {
 
   @Test
   void withoutABudgetNothingIsRequantized() {
-    assertThat(CacheSpec.parse("mead:3").config().cacheConfig(SHAPE, context).codec().orElseThrow())
+    assertThat(
+            CacheSpec.parse("mead:3")
+                .configFor(SHAPE)
+                .cacheConfig(SHAPE, context)
+                .codec()
+                .orElseThrow())
         .isNotInstanceOf(RequantizingCodec.class);
   }
 

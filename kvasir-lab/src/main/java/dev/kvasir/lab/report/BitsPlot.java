@@ -72,7 +72,7 @@ public final class BitsPlot {
   public static BitsPlot of(CacheSpec spec, CacheShape shape, CacheContext context) {
     try (ModelTables tables = new ModelTables()) {
       MeadBitAllocation shares =
-          spec.config()
+          spec.configFor(shape)
               .cacheConfig(shape, context.withTables(Optional.of(tables)))
               .codec()
               .flatMap(MeadBitAllocation::of)
