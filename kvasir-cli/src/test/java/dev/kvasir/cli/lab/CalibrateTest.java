@@ -170,7 +170,7 @@ class CalibrateTest {
     CommandRun.of("calibrate", "--kv", "pmkvq:2").isRefusedWith("--out");
     CommandRun.of("calibrate", "--out", file).isRefusedWith("--kv");
     run(file, "kivi:2").isRefusedWith("--kv is 'kivi:2'", "pmkvq:BITS", "commvq:BITS");
-    run(file, "mead:1.5").isRefusedWith("--kv is 'mead:1.5'", "and mead");
+    run(file, "mead:9").isRefusedWith("--kv is 'mead:9'", ", mead");
     run(file, "mead", "--texts", "3").isRefusedWith("--texts is 3", "12");
     run(file, "mead", "--texts", "0", "--tasks", "3").isRefusedWith("--tasks is 3", "12");
     run(file, "mead", "--tables", "tokens,rows").isRefusedWith("--tables is 'rows'", "centroids");
