@@ -67,6 +67,6 @@ class ExamplesTest {
   private static String shown(String example) throws IOException {
     String source = Files.readString(SOURCES.resolve(example + ".java"));
     int start = source.indexOf('\n', source.indexOf("void main")) + 1;
-    return source.substring(start, source.lastIndexOf("  }\n}")).stripIndent().strip();
+    return source.substring(start, source.lastIndexOf("  }\n}")).stripTrailing().stripIndent();
   }
 }
