@@ -12,6 +12,7 @@ final class SystemPage {
   private SystemPage() {}
 
   /** Returns the bytes of a page; empty where the C library has no function for it. */
+  @SuppressWarnings("restricted") // the signature is that of POSIX
   static OptionalLong bytes() {
     Linker linker = Linker.nativeLinker();
     Optional<MethodHandle> function =
