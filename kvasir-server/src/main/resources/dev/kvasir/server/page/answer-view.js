@@ -16,7 +16,7 @@ function figures({ usage, timings }) {
     said.push(`${short(timings.predicted_per_second)} tokens/s`);
   }
   if (usage?.prompt_tokens && known !== undefined) {
-    said.push(`${count(known)} of ${count(usage.prompt_tokens)} prompt tokens not read again`);
+    said.push(`${count(known)} of ${count(usage.prompt_tokens)} prompt tokens cached`);
   }
   return said.join(' · ');
 }
@@ -26,7 +26,7 @@ function ending({ state, finish }) {
   if (state === 'stopped') {
     return 'Stopped.';
   }
-  return state === 'done' && finish === 'length' ? 'Ended at the limit of tokens.' : '';
+  return state === 'done' && finish === 'length' ? 'Stopped at the token limit.' : '';
 }
 
 function complaint({ message, retryAt }) {
@@ -135,7 +135,7 @@ export class AnswerView {
     if (progress) {
       this.#progress.max = progress.of;
       this.#progress.value = progress.read;
-      setText(this.#waitingText, `Reading ${count(progress.read)} of ${counted(progress.of, 'token')}`);
+      setText(this.#waitingText, `Prefilling ${count(progress.read)} of ${counted(progress.of, 'token')}`);
     } else {
       setText(this.#waitingText, 'Waiting for the server');
     }

@@ -9,13 +9,13 @@ function failureOf(thrown) {
   if (thrown instanceof ServerError) {
     return { message: thrown.message, status: thrown.status, retryAt: thrown.retryAt };
   }
-  return { message: 'The connection to the server broke off.', status: 0, retryAt: null };
+  return { message: 'The connection to the server was lost.', status: 0, retryAt: null };
 }
 
 /** Adds one event of a stream to the response. */
 function take(answer, { choices, usage, timings, error }) {
   if (error) {
-    throw new ServerError(error.message ?? 'The server broke the answer off.');
+    throw new ServerError(error.message ?? 'The server stopped the answer.');
   }
   const choice = choices?.[0];
   if (choice) {
@@ -116,7 +116,7 @@ export class Answering extends EventTarget {
       this.#tell('change', conversation, answer);
     }
     if (!answer.finish) {
-      throw new ServerError('The answer broke off before its end.');
+      throw new ServerError('The answer is incomplete.');
     }
   }
 

@@ -17,7 +17,7 @@ function answerOf(dialog) {
 export async function askForKey(refused) {
   const dialog = byId('key-dialog');
   const field = dialog.querySelector('input');
-  byId('key-hint').textContent = refused ? 'The server does not know the key that was given.' : '';
+  byId('key-hint').textContent = refused ? 'The server rejected this key.' : '';
   byId('key-hint').hidden = !refused;
   field.value = '';
   const answer = await answerOf(dialog);
@@ -26,7 +26,7 @@ export async function askForKey(refused) {
 
 export async function confirmDelete(conversation) {
   byId('delete-text').textContent =
-    `“${conversation.title}” is removed from this browser, and the server frees what it keeps of it.`;
+    `“${conversation.title}” is deleted from this browser, and the server frees its cached prefixes.`;
   return (await answerOf(byId('delete-dialog'))) === 'delete';
 }
 

@@ -103,7 +103,7 @@ async function remove(conversation) {
     await server.request(`/kvasir/conversations/${encodeURIComponent(conversation.id)}`, { method: 'DELETE' });
   } catch (failure) {
     if (failure.status !== 404) {
-      notice(`The server keeps what it has of it: ${failure.message}`);
+      notice(`The server kept its cached prefixes: ${failure.message}`);
     }
   }
 }
@@ -152,8 +152,8 @@ function showState(state) {
   setText(
     byId('kept-where'),
     known?.store
-      ? 'Conversations are kept in this browser, and what the server has read of them in its store.'
-      : 'Conversations are kept in this browser.',
+      ? 'Conversations are saved in this browser, and their cached prefixes in the server’s store.'
+      : 'Conversations are saved in this browser.',
   );
   if (other) {
     setText(byId('model-name'), state.model);
@@ -167,7 +167,7 @@ function showState(state) {
 function showTheme(name) {
   const button = byId('theme');
   button.replaceChildren(icon(name));
-  const said = { system: 'Colours: the system’s', light: 'Colours: light', dark: 'Colours: dark' }[name];
+  const said = { system: 'Colours: system', light: 'Colours: light', dark: 'Colours: dark' }[name];
   button.setAttribute('aria-label', said);
   button.title = said;
 }
@@ -197,7 +197,7 @@ conversations.addEventListener('change', () => {
   showAll();
 });
 conversations.addEventListener('full', () =>
-  notice('The browser has no room left: this conversation will be lost with the tab.'));
+  notice('The browser’s storage is full: this conversation will be lost when the tab is closed.'));
 answering.addEventListener('change', ({ detail }) => {
   if (detail.conversation === open) {
     transcript.refresh(answering.isRunning(open));

@@ -25,9 +25,9 @@ class Budget {
     setText(
       this.#text,
       `${bytes(taken)} of ${bytes(limit)}` +
-        (kept > 0 ? `; ${bytes(kept)} of it is kept until room is needed` : ''),
+        (kept > 0 ? `; ${bytes(kept)} of it is the prefix cache` : ''),
     );
-    this.#bar.setAttribute('aria-label', 'Memory taken');
+    this.#bar.setAttribute('aria-label', 'Memory used');
     this.#bar.setAttribute('aria-valuemax', limit);
     this.#bar.setAttribute('aria-valuenow', taken);
     this.#bar.setAttribute('aria-valuetext', `${bytes(taken)} of ${bytes(limit)}, ${percent(share(taken))}`);
@@ -39,7 +39,7 @@ class OpenConversation {
   #strip = new Strip(true);
   #figures = new Figures();
   #saved = make('p', { class: 'aside' });
-  #absent = make('p', { class: 'aside' }, 'The server holds nothing of it; with the next message it is read.');
+  #absent = make('p', { class: 'aside' }, 'Not in memory; the next message prefills it.');
   #origins = new Origins();
   #held = make('div', {}, this.#strip.element, this.#saved, this.#figures.element);
 
@@ -64,11 +64,11 @@ class OpenConversation {
       this.#strip.show(held.strip);
       this.#figures.show({
         [context ? `tokens of ${count(context)}` : 'tokens']: count(tokens),
-        taken: bytes(held.bytes),
-        'bits a value': short(held.bits),
+        used: bytes(held.bytes),
+        'bits per value': short(held.bits),
         'in fp16': bytes(full),
       });
-      setText(this.#saved, full > 0 ? `The frame is fp16; ${percent(held.bytes / full)} of it is taken.` : '');
+      setText(this.#saved, full > 0 ? `The frame is fp16; the cache takes ${percent(held.bytes / full)} of it.` : '');
     }
   }
 }
@@ -96,7 +96,7 @@ class HeldLine {
   show(held, title) {
     this.#title.hidden = title !== null;
     this.#open.hidden = title === null;
-    setText(this.#title, held.key === null ? 'Without a name' : 'From elsewhere');
+    setText(this.#title, held.key === null ? 'Unnamed' : 'Another client');
     setText(this.#open, title ?? '');
     setText(this.#state, held.state);
     this.#state.dataset.state = held.state;
@@ -117,7 +117,7 @@ export class MemoryPanel {
   #store = new StoreSection();
   #list = make('ul', { class: 'held' });
   #lines = new Map();
-  #none = make('p', { class: 'aside' }, 'Nothing is held.');
+  #none = make('p', { class: 'aside' }, 'No cached conversations.');
   #away = make('p', { class: 'aside', role: 'status' });
   #live;
   #onOpen;
@@ -129,7 +129,7 @@ export class MemoryPanel {
       'div',
       { class: 'memory-live', hidden: true },
       make('section', {}, this.#budget.element, this.#figures.element, this.#prefix),
-      make('section', {}, make('h3', {}, 'Bits a value, with scales'), legend()),
+      make('section', {}, make('h3', {}, 'Bits per value, with scales'), legend()),
       this.#open.element,
       this.#store.element,
       make('section', {}, make('h3', {}, 'All conversations'), this.#list, this.#none),
@@ -172,11 +172,11 @@ export class MemoryPanel {
       'tokens/s': short(state.tokens_per_second),
       running: count(state.running),
       queued: count(state.queued),
-      'tokens not read again': count(prefix.tokens),
+      'prompt tokens cached': count(prefix.tokens),
     });
     setText(
       this.#prefix,
-      `${count(prefix.hits - (prefix.far ?? 0))} of ${counted(prefix.queries, 'prompt')} began with tokens that were in memory.`,
+      `${count(prefix.hits - (prefix.far ?? 0))} of ${counted(prefix.queries, 'prompt')} had a cached prefix.`,
     );
     const held = conversations.find(({ key }) => key === open.key);
     this.#open.show(held, state.context, open.timings);

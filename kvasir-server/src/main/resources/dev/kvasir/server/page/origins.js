@@ -9,7 +9,7 @@ function originsOf({ cache_n: known, cache_place: place, cache_ms: fetching, pro
     origins.push({ from: placeName(place ?? 'memory'), tokens: known, millis: fetching });
   }
   if (read > 0) {
-    origins.push({ from: 'Read here', tokens: read, millis: reading });
+    origins.push({ from: 'Prefilled', tokens: read, millis: reading });
   }
   return origins;
 }
@@ -26,7 +26,7 @@ export class Origins {
     this.element = make(
       'div',
       { hidden: true },
-      make('p', { class: 'aside' }, 'Where its last prompt came from:'),
+      make('p', { class: 'aside' }, 'Source of its last prompt:'),
       this.#list,
     );
   }

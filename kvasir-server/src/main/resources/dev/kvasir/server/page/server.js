@@ -83,7 +83,7 @@ export class Server extends EventTarget {
     this.#asked ??= this.#askForKey(refused !== null).finally(() => (this.#asked = null));
     const key = await this.#asked;
     if (key === null) {
-      throw new ServerError('This server wants a key, and none was given.', { status: 401 });
+      throw new ServerError('This server needs a key.', { status: 401 });
     }
     if (sessionStorage.getItem(KEPT_AS) !== key) {
       sessionStorage.setItem(KEPT_AS, key);

@@ -31,7 +31,7 @@ class ShelfLine {
     this.#open.title = conversation.title;
     this.#open.setAttribute('aria-current', String(open));
     this.element.classList.toggle('running', running);
-    this.#open.setAttribute('aria-label', conversation.title + (running ? ', being answered' : ''));
+    this.#open.setAttribute('aria-label', conversation.title + (running ? ', generating' : ''));
     this.#rename.setAttribute('aria-label', `Rename ${conversation.title}`);
     this.#delete.setAttribute('aria-label', `Delete ${conversation.title}`);
   }

@@ -68,19 +68,19 @@ export class StoreSection {
       'tokens fetched': count(store.tokens),
       'seconds saved': short(store.seconds_saved),
       'prompt tokens/s': store.prompt_tokens_per_second > 0 ? short(store.prompt_tokens_per_second) : '–',
-      'beginnings kept': count(store.kept),
+      'prefixes stored': count(store.kept),
     });
     setText(this.#prompts, this.#came(store));
     store.tiers.forEach((tier, i) => this.#line(i).show(tier));
   }
 
   #came({ hits, misses, not_worth: notWorth, damaged }) {
-    const said = [`${count(hits)} of ${counted(hits + misses, 'prompt')} began with what was fetched`];
+    const said = [`${count(hits)} of ${counted(hits + misses, 'prompt')} had a stored prefix`];
     if (notWorth > 0) {
-      said.push(`${count(notWorth)} sooner read than fetched`);
+      said.push(`${count(notWorth)} faster to prefill than to fetch`);
     }
     if (damaged > 0) {
-      said.push(`${count(damaged)} found damaged and read`);
+      said.push(`${count(damaged)} damaged and prefilled instead`);
     }
     return `${said.join('; ')}.`;
   }

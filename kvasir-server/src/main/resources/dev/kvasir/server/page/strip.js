@@ -8,9 +8,9 @@ const MOST_TICKS = 64;
 const FULL_BITS = 16;
 
 const NAMES = {
-  sinks: 'first tokens',
-  pages: 'packed pages',
-  window: 'the window of last tokens',
+  sinks: 'attention sinks',
+  pages: 'quantized pages',
+  window: 'residual window',
 };
 
 const described = ({ tokens, bits, what }) =>
@@ -50,7 +50,7 @@ export class Strip {
     }
     this.#shown = now;
     this.element.replaceChildren(...filled.map(part => segment(part, this.tall)));
-    this.element.setAttribute('aria-label', filled.map(described).join('; ') || 'nothing is held');
+    this.element.setAttribute('aria-label', filled.map(described).join('; ') || 'empty');
   }
 }
 

@@ -43,8 +43,8 @@ export class Welcome {
     if (!state) {
       return 'Waiting for the server.';
     }
-    const does = state.chat ? 'answers' : 'goes on from there';
-    return `${state.model} ${does}, and remembers in ${state.kv}. The panel shows what that takes.`;
+    const does = state.chat ? 'answers' : 'continues your text';
+    return `${state.model} ${does} with the KV cache ${state.kv}. The panel shows its memory.`;
   }
 
   #beginning(text) {

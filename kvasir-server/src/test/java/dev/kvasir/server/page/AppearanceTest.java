@@ -167,7 +167,7 @@ class AppearanceTest {
     browser.open();
     browser.say("How is mead made?");
     browser.server().release(1);
-    browser.page().awaitText(".answer", "Reading 1,024");
+    browser.page().awaitText(".answer", "Prefilling 1,024");
     holds("reading", width, "light");
     browser.server().release(1);
     browser.page().awaitText(".answer > .prose", "Mead is");

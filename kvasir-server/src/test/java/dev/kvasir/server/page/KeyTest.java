@@ -25,7 +25,7 @@ class KeyTest {
   @Test
   void aKeyIsRequestedUntilItIsValidAndStoredForTheTab() {
     give("ale");
-    browser.page().awaitText("#key-hint", "does not know the key");
+    browser.page().awaitText("#key-hint", "rejected this key");
     give("mead");
     browser.page().awaitText("#memory-body", "768 MiB of 2 GiB");
     browser.say("Count");
@@ -41,11 +41,11 @@ class KeyTest {
   @Test
   void withoutAKeyTheChatShowsAnErrorAndTheNextMessageAsksAgain() {
     browser.page().press("Escape");
-    browser.page().awaitText("#memory-body", "wants a key");
+    browser.page().awaitText("#memory-body", "needs a key");
     browser.say("Count");
     browser.page().await("document.getElementById('key-dialog').open");
     browser.page().click("#key-dialog [data-cancel]");
-    browser.page().awaitText(".answer .error", "wants a key");
+    browser.page().awaitText(".answer .error", "needs a key");
     browser.page().click("[aria-label='Try again']");
     browser.page().await("document.getElementById('key-dialog').open");
     give("mead");

@@ -49,7 +49,7 @@ class MemoryPanelTest {
   void theOpenConversationIsDrawnByBytesWithFigures() {
     openCachedConversation();
     assertThat(browser.page().text("#memory-body"))
-        .contains("5,120", "tokens of 16,384", "3 MiB", "2.4", "20 MiB", "15 % of it is taken");
+        .contains("5,120", "tokens of 16,384", "3 MiB", "2.4", "20 MiB", "takes 15 % of it");
     assertThat(shares(".strip.tall")).containsExactly(16, 4864, 240);
     assertThat(classes(".strip.tall")).isEqualTo("16 2 16");
     assertThat(
@@ -62,8 +62,8 @@ class MemoryPanelTest {
     assertThat(
             browser.page().value("document.querySelector('.strip.tall').ariaLabel").getAsString())
         .isEqualTo(
-            "16 tokens at 16 bits, first tokens; 4,864 tokens at 2.25 bits, packed pages; "
-                + "240 tokens at 16 bits, the window of last tokens");
+            "16 tokens at 16 bits, attention sinks; 4,864 tokens at 2.25 bits, quantized pages; "
+                + "240 tokens at 16 bits, residual window");
   }
 
   @Test
@@ -75,10 +75,10 @@ class MemoryPanelTest {
     browser.say("Tell me of mead");
     browser.awaitEnd();
     assertThat(browser.page().text(".origins").replaceAll("\\s+", " "))
-        .isEqualTo("Memory 1,024 tokens Read here 76 tokens, 38 ms");
+        .isEqualTo("Memory 1,024 tokens Prefilled 76 tokens, 38 ms");
     browser.say("And of honey");
     browser.awaitEnd();
-    String fetched = "Redis 1,024 tokens, 12.4 ms Read here 76 tokens, 38 ms";
+    String fetched = "Redis 1,024 tokens, 12.4 ms Prefilled 76 tokens, 38 ms";
     assertThat(browser.page().text(".origins").replaceAll("\\s+", " ")).isEqualTo(fetched);
     browser.page().reload();
     browser.page().awaitText(".origins", "Redis");
@@ -91,24 +91,24 @@ class MemoryPanelTest {
     browser.open();
     assertThat(browser.page().isShown(".tiers")).isFalse();
     assertThat(browser.page().text(".shelf-foot"))
-        .endsWith("Conversations are kept in this browser.");
+        .endsWith("Conversations are saved in this browser.");
     browser.server().setState(StubStates.holding("any"));
     browser.page().awaitText(".tiers", "Disk /var/lib/kvasir/conversations-of-this-machine");
     assertThat(browser.page().text(".tiers"))
         .contains("5 GiB", "120 of 124 blobs found · 8 MiB read · 16 MiB written · 1.5 GiB/s")
         .contains("Redis 10.0.0.7:6379/0", "2 failures · 7 blobs not written in time");
-    assertThat(browser.page().text(".shelf-foot")).endsWith("has read of them in its store.");
+    assertThat(browser.page().text(".shelf-foot")).endsWith("in the server’s store.");
     assertThat(browser.page().text("#memory-body"))
-        .contains("12,288", "41.3", "246", "3 of 5 prompts began with what was fetched;")
-        .contains("1 sooner read than fetched; 1 found damaged and read.");
+        .contains("12,288", "41.3", "246", "3 of 5 prompts had a stored prefix;")
+        .contains("1 faster to prefill than to fetch; 1 damaged and prefilled instead.");
   }
 
   @Test
   void eachConversationIsABarOfItsBitWidths() {
     openCachedConversation();
     assertThat(browser.page().text(".held")).contains("Tell me of mead", "running", "2.4 bits");
-    assertThat(browser.page().text(".held")).contains("From elsewhere", "kept");
-    assertThat(browser.page().text(".held")).contains("Without a name", "waiting");
+    assertThat(browser.page().text(".held")).contains("Another client", "kept");
+    assertThat(browser.page().text(".held")).contains("Unnamed", "waiting");
     assertThat(classes(".held > li:nth-child(2)")).isEqualTo("16 8 4 3 2 1");
     // Segments are proportional to tokens, up to a pixel for separators.
     List<Integer> pixels =
@@ -177,7 +177,7 @@ class MemoryPanelTest {
   void aLineOfThePanelOpensItsConversation() {
     openCachedConversation();
     browser.page().click("#new-conversation");
-    browser.page().awaitText("#memory-body", "The server holds nothing of it");
+    browser.page().awaitText("#memory-body", "Not in memory");
     browser.page().click(".held-open");
     browser.page().awaitText("#title", "Tell me of mead");
   }

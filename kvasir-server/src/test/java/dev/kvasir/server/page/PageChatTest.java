@@ -29,7 +29,7 @@ class PageChatTest {
     browser.awaitEnd();
     assertThat(browser.page().text(LAST_ANSWER + " > .prose")).isEqualTo("One, two, three.");
     assertThat(browser.page().text(LAST_ANSWER + " .figures"))
-        .isEqualTo("42 tokens · 42.5 tokens/s · 1,024 of 1,100 prompt tokens not read again");
+        .isEqualTo("42 tokens · 42.5 tokens/s · 1,024 of 1,100 prompt tokens cached");
     assertThat(browser.page().text("#announcer")).isEqualTo("One, two, three.");
   }
 
@@ -57,7 +57,7 @@ class PageChatTest {
     browser.open();
     browser.say("A long text");
     browser.server().release(1);
-    browser.page().awaitText(LAST_ANSWER, "Reading 1,024 of 8,192 tokens");
+    browser.page().awaitText(LAST_ANSWER, "Prefilling 1,024 of 8,192 tokens");
     assertThat(browser.page().value("document.querySelector('progress').position").getAsDouble())
         .isEqualTo(0.125);
     browser.server().releaseAll();
@@ -193,7 +193,7 @@ class PageChatTest {
     browser.say("Count");
     browser.awaitEnd();
     assertThat(browser.page().text(LAST_ANSWER + " .error"))
-        .isEqualTo("The answer broke off before its end.");
+        .isEqualTo("The answer is incomplete.");
   }
 
   @Test
@@ -253,7 +253,7 @@ class PageChatTest {
     browser.awaitEnd();
     assertThat(browser.page().text(LAST_ANSWER + " > .prose").strip())
         .isEqualTo("lived in a *wood*.");
-    assertThat(browser.page().text(LAST_ANSWER + " .ending")).contains("limit of tokens");
+    assertThat(browser.page().text(LAST_ANSWER + " .ending")).contains("token limit");
     browser.page().click("[aria-label='Continue']");
     browser.page().awaitText(LAST_ANSWER + " > .prose", "It was red.");
     browser.awaitEnd();
