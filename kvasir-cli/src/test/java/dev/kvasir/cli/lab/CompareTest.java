@@ -52,7 +52,7 @@ class CompareTest {
     assertThat(NUMBER.matcher(measured).results().map(MatchResult::group))
         .hasSizeGreaterThan(20)
         .allMatch(printed::contains);
-    assertThat(written).contains("| `kivi:2,group=32` | 3.25 |", "- Commit: `c0ffee`");
+    assertThat(written).contains("| `kivi:2,group=32` | 3.25 |", "Commit `c0ffee`");
   }
 
   @Test
