@@ -192,8 +192,7 @@ class PageChatTest {
     browser.open();
     browser.say("Count");
     browser.awaitEnd();
-    assertThat(browser.page().text(LAST_ANSWER + " .error"))
-        .isEqualTo("The answer is incomplete.");
+    assertThat(browser.page().text(LAST_ANSWER + " .error")).isEqualTo("The answer is incomplete.");
   }
 
   @Test
