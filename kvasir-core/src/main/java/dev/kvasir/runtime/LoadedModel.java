@@ -304,10 +304,11 @@ public final class LoadedModel implements Model {
         .spec();
   }
 
-  /** Devices reject caches that they have no kernels for. */
+  /** Devices reject caches that they have no kernels for; asking for a size allocates nothing. */
   private boolean isSupported(CacheSpec spec) {
-    try (KvCache cache = newCache(spec)) {
-      return cache.length() == 0;
+    try {
+      engine.sharedBytes(spec, cacheContext());
+      return true;
     } catch (InvalidInputException e) {
       return false;
     }
