@@ -16,8 +16,8 @@ public final class PmkvqMethod extends BitWidthMethod {
         PmkvqConfig::of,
         "pmkvq:2|4|8: budget (512MiB, 4bits, pool),",
         "  shrink (page|layer), keys (channel|token),",
-        "  widths, shift (equivalent|modified|direct),",
-        "  born (narrow|wide)");
+        "  widths (budget|profile|same), born (narrow|wide),",
+        "  shift (equivalent|modified|direct)");
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.kvasir.lab.calibrator.pmkvq;
 
+import dev.kvasir.codec.LayerSensitivities.KeyScales;
 import dev.kvasir.codec.pmkvq.KeyScaleAxis;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.allocate.AllocationProfile;
@@ -113,16 +114,17 @@ final class PmkvqCalibration {
 
   /** Adds the allocation. Gradients dominate the cost, so those of the same samples are reused. */
   private Optional<Profile> withWidths(Profile before, CalibrationTexts texts) {
+    KeyScales scales = settings.keyScales().sensitivities();
     String source =
-        "keys by %s, samples %d, length %d, seed %d, %s"
+        "%s, samples %d, length %d, seed %d, %s"
             .formatted(
-                settings.keyScales().name().toLowerCase(Locale.ROOT),
+                scales.note(),
                 settings.samples(),
                 settings.length(),
                 settings.seed(),
                 text.fingerprint());
     Optional<Sensitivities> found =
-        AllocationProfile.sensitivities(before, source, model.config().layers())
+        AllocationProfile.sensitivities(before, scales, source, model.config().layers())
             .or(() -> measure(texts, source));
     return found.map(
         sensitivities -> {
@@ -131,7 +133,8 @@ final class PmkvqCalibration {
                   sensitivities.atLeast(settings.narrowest()), settings.meanBits());
           print(sensitivities, allocation);
           figures.accept(sensitivities);
-          AllocationProfile part = new AllocationProfile(source, sensitivities, allocation.bits());
+          AllocationProfile part =
+              new AllocationProfile(scales, source, sensitivities, allocation.bits());
           Profile made = write(part.addTo(context.profile()));
           journal(source).delete();
           AllocationPlot.of(sensitivities, allocation.bits()).write(context.sibling(".svg"));

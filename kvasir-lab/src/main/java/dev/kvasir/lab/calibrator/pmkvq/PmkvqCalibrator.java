@@ -69,9 +69,9 @@ public final class PmkvqCalibrator implements Calibrator {
           "--factors",
           "SHARING",
           String.class,
-          "tied",
-          "pmkvq: smoothing factors of two channels that rotate together: tied, one for both, or"
-              + " own. Default: ${DEFAULT-VALUE}.");
+          "own",
+          "pmkvq: smoothing factors of two channels that rotate together: own, one for each, or"
+              + " tied. Default: ${DEFAULT-VALUE}.");
 
   private static final CalibratorOption<Integer> SMOOTHING_BITS =
       CalibratorOption.of(
