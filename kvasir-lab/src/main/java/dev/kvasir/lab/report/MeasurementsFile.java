@@ -23,6 +23,12 @@ public final class MeasurementsFile {
   /** A key that evaluations have and plain numbers lack. */
   private static final String ROWS = "rows";
 
+  /** After the name of a number: the lower end of its 95% interval. */
+  public static final String LOW = ", low";
+
+  /** After the name of a number: the upper end of its 95% interval. */
+  public static final String HIGH = ", high";
+
   private MeasurementsFile() {}
 
   /** Returns the file in a folder named after the document. */
