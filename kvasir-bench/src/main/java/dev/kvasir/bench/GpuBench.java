@@ -18,6 +18,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.AtomicFile;
 import dev.kvasir.kernel.Rotation;
+import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.report.GpuCapacity;
 import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.memory.ByteCount;
@@ -273,24 +274,32 @@ final class GpuBench implements Callable<Integer> {
         PageFormat format = cacheConfig.format();
         GpuSteps sized =
             fillBytes == 0 ? steps : steps.filling(engine, cacheConfig, fillBytes, 2 * rounds);
-        double micros = sized.micros(engine, cacheConfig, rounds);
-        double speed = 1e6 * sized.batch() * rows / micros;
+        Estimate micros = sized.micros(engine, cacheConfig, rounds);
+        double speed = 1e6 * sized.batch() * rows / micros.value();
         first = typed == kinds.getFirst() ? speed : first;
         out.printf(
             Locale.ROOT,
             "%-20s %-10s %10.1f %10.0f %7.2f%n",
             sized,
             name(format),
-            micros,
+            micros.value(),
             speed,
             speed / first);
-        figures.put("%s %s step micros".formatted(sized, name(format)), micros);
+        MeasurementsFile.put(figures, "%s %s step micros".formatted(sized, name(format)), micros);
+        MeasurementsFile.put(
+            figures, name(format) + " throughput", throughput(sized.batch(), micros, first));
         out.flush();
         if (parts) {
           showParts(sized, format, sized.parts(engine, cacheConfig, rounds));
         }
       }
     }
+  }
+
+  /** Returns tokens per second relative to the first kind; a longer step makes fewer. */
+  private Estimate throughput(int batch, Estimate micros, double first) {
+    double tokens = 1e6 * batch * rows / first;
+    return new Estimate(tokens / micros.value(), tokens / micros.high(), tokens / micros.low());
   }
 
   private void showParts(GpuSteps steps, PageFormat format, Map<String, Double> micros) {

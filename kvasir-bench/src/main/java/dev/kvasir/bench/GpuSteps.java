@@ -9,6 +9,7 @@ import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
+import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.model.Architecture;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.RopeFrequencies;
@@ -89,8 +90,8 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
     }
   }
 
-  /** Returns the median microseconds of a step. */
-  double micros(CudaEngine engine, DeviceCacheConfig cacheConfig, int rounds) {
+  /** Returns the median microseconds of a step, and their spread. */
+  Estimate micros(CudaEngine engine, DeviceCacheConfig cacheConfig, int rounds) {
     double[] micros = new double[rounds];
     withSequences(
         engine,
@@ -103,7 +104,7 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
             micros[round] = (System.nanoTime() - begin) / 1e3;
           }
         });
-    return Race.median(micros);
+    return Race.spread(micros);
   }
 
   /** Returns the median microseconds of a step's kernels by kind, waiting for each. */

@@ -29,6 +29,7 @@ import dev.kvasir.runtime.LoadedModel;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -261,7 +262,12 @@ public final class Tune implements Callable<Integer> {
   }
 
   private static Map<String, Double> correlations(SalienceSurvey survey) {
-    return layers(survey).collect(Collectors.toMap("layer %d"::formatted, survey::correlation));
+    Map<String, Double> numbers = new HashMap<>();
+    layers(survey)
+        .forEach(
+            layer ->
+                MeasurementsFile.put(numbers, "layer " + layer, survey.correlationEstimate(layer)));
+    return numbers;
   }
 
   private static Stream<Integer> layers(SalienceSurvey survey) {

@@ -25,4 +25,9 @@ final class BatchClaims {
   static Check timesFp16(String name, double least) {
     return NumberCheck.atLeast(name, least, "%.2f times");
   }
+
+  /** Checks the tokens of a full card relative to fp16. */
+  static Check timesFp16OnCard(String format, double least) {
+    return timesFp16(format + " throughput", least);
+  }
 }

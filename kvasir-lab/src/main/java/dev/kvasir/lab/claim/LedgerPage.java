@@ -31,9 +31,10 @@ public final class LedgerPage {
         paper's form where it was measured.
       - **Measures.** *prose* is the KL divergence from fp16 on a novel, *kld* the same on text of the model itself; *ppl* is
         perplexity; *chain* and *needle* are shares of correct answers ([lab](lab.md#tasks)).
-      - **Intervals** are 95%, from 2,000 bootstrap draws of blocks of 128 tokens or of questions, in pairs. A claim holds or
-        fails only if the whole interval is on one side of its bound; "as good as" has a margin, which the claim names. A
-        figure without an interval decides nothing.
+      - **Intervals** are 95%, from 2,000 bootstrap draws of blocks of 128 tokens or of questions, in pairs; other figures draw
+        layers or samples, and speeds show their slowest and fastest round. A claim holds or fails only if the whole
+        interval is on one side of its bound; "as good as" has a margin, which the claim names. A figure without an
+        interval decides nothing.
       - **Models.**      """;
 
   private LedgerPage() {}

@@ -21,7 +21,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.function.Consumer;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.BiConsumer;
 
 /** Computes the bits of each layer and the smoothing factors of its keys. */
 final class PmkvqCalibration {
@@ -74,16 +76,18 @@ final class PmkvqCalibration {
   private final CalibrationText text;
   private final CalibrationContext context;
   private final LoadedModel model;
-  private final Consumer<Sensitivities> figures;
+  private final BiConsumer<Sensitivities, List<Sensitivities>> figures;
+  private final SortedMap<Integer, Sensitivities> bySample = new TreeMap<>();
 
   /**
-   * @param figures receives the sensitivities of all layers
+   * @param figures receives the sensitivities of all layers, and those of each sample unless they
+   *     were in the profile
    */
   PmkvqCalibration(
       Settings settings,
       CalibrationText text,
       CalibrationContext context,
-      Consumer<Sensitivities> figures) {
+      BiConsumer<Sensitivities, List<Sensitivities>> figures) {
     this.settings = settings;
     this.text = text;
     this.context = context;
@@ -132,7 +136,7 @@ final class PmkvqCalibration {
               LayerBitAllocation.within(
                   sensitivities.atLeast(settings.narrowest()), settings.meanBits());
           print(sensitivities, allocation);
-          figures.accept(sensitivities);
+          figures.accept(sensitivities, List.copyOf(bySample.values()));
           AllocationProfile part =
               new AllocationProfile(scales, source, sensitivities, allocation.bits());
           Profile made = write(part.addTo(context.profile()));
@@ -144,12 +148,16 @@ final class PmkvqCalibration {
 
   private Optional<Sensitivities> measure(CalibrationTexts texts, String source) {
     SensitivityJournal journal = journal(source);
+    bySample.putAll(journal.known());
     return Sensitivities.measure(
         context.runner(),
         texts,
         new SensitivitySettings(Sensitivities.WIDTHS, SINKS, settings.keyScales()),
         journal.known(),
-        journal::add,
+        (number, sample) -> {
+          bySample.put(number, sample);
+          journal.add(number, sample);
+        },
         context.console().beginPhase("gradients"));
   }
 
