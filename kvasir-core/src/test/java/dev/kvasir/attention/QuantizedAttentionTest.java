@@ -83,6 +83,8 @@ class QuantizedAttentionTest {
         "mixkvq,high=1.6,mid=2   | 128 | 4",
         "mixkvq,high=1.9,mid=1.7,salience=error | 20 | 8",
         "mixkvq,high=2,mid=1.6,residual=256,window=0 | 128 | 4",
+        "mixkvq,high=2,mid=1.6,residual=32,window=0 | 128 | 4",
+        "mixkvq,high=1.5,mid=1.35,residual=96,sinks=5 | 80 | 9",
         "mixkvq,high=0.001,mid=0.001 | 96 | 3",
         "mixkvq,high=100,mid=100 | 64 | 7",
         "commvq:1                | 64 | 4",

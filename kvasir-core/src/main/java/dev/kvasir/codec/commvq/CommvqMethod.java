@@ -26,6 +26,12 @@ public final class CommvqMethod extends BitWidthMethod {
         new Calibration(Calibration.Command.CALIBRATE, List.copyOf(CommvqConfig.BITS)));
   }
 
+  /** The nearest center of each stage, no sinks, and the last 128 tokens in 16 bits. */
+  @Override
+  public Optional<String> paperSettings() {
+    return Optional.of("beam=1,sinks=0,window=128,prefill=exact");
+  }
+
   @Override
   public List<MethodExample> examples() {
     return MethodExample.of(

@@ -31,6 +31,16 @@ public final class PmkvqMethod extends BitWidthMethod {
         new Calibration(Calibration.Command.CALIBRATE, List.copyOf(PmkvqConfig.FLOORS)));
   }
 
+  /**
+   * Scales by token, whole layers requantized with the equivalent shift from 16 bits on, and the
+   * first and the last 128 tokens in 16 bits.
+   */
+  @Override
+  public Optional<String> paperSettings() {
+    return Optional.of(
+        "keys=token,shrink=layer,born=wide,shift=equivalent,sinks=1,window=128,prefill=exact");
+  }
+
   @Override
   public List<MethodExample> examples() {
     return MethodExample.of(

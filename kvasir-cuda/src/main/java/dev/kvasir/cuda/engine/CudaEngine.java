@@ -156,13 +156,13 @@ public final class CudaEngine implements DecoderEngine {
   public KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit) {
     DeviceCacheConfig cacheConfig = cacheConfig(spec, profile);
     if (!cacheConfig.format().requantizes()) {
-      return newCache(cacheConfig);
+      return newCache(cacheConfig).deferringPrompts(spec.defersPrompts());
     }
     CacheResources resources = resources(cacheConfig);
     CacheContext context = cacheContext().withProfile(profile).withContextLimit(contextLimit);
     PageWidths widths = PageWidths.of(spec, config.cacheShape(), context);
-    return new DeviceCache(
-        resources, config.cacheShape(), new RequantizingPages(resources, widths));
+    return new DeviceCache(resources, config.cacheShape(), new RequantizingPages(resources, widths))
+        .deferringPrompts(spec.defersPrompts());
   }
 
   private DeviceCacheConfig cacheConfig(CacheSpec spec, Optional<Profile> profile) {
@@ -220,7 +220,10 @@ public final class CudaEngine implements DecoderEngine {
     }
     int block = Fp16Page.BLOCK_PAGES * Fp16Page.TOKENS;
     int unpacked =
-        Math.ceilDiv(resources.cacheConfig().window() + block + stepTokens, Fp16Page.TOKENS) + 1;
+        Math.ceilDiv(
+                resources.cacheConfig().window() + block + spec.longestStep(tokens, stepTokens),
+                Fp16Page.TOKENS)
+            + 1;
     PageFormat format = resources.cacheConfig().format();
     int fp16Pages = resources.cacheConfig().sinkPages() + Math.min(all + 1, unpacked);
     return (all + 1) * resources.packedPool().totalPageBytes()

@@ -35,12 +35,12 @@ public record FormatRequest(
   /** Requests the format of a cache that is going to be used. */
   public static FormatRequest forCache(
       CacheSpec spec, Optional<Profile> profile, Optional<LoadedModel> model) {
-    return new FormatRequest(spec, new SpecText(spec.text()), profile, model, false);
+    return new FormatRequest(spec, spec.pageKeys(), profile, model, false);
   }
 
   public static FormatRequest forEstimate(
       CacheSpec spec, Optional<Profile> profile, Optional<LoadedModel> model) {
-    return new FormatRequest(spec, new SpecText(spec.text()), profile, model, true);
+    return new FormatRequest(spec, spec.pageKeys(), profile, model, true);
   }
 
   /** Returns a context that knows the profile alone. */

@@ -39,10 +39,10 @@ final class BatchRunner {
 
   /**
    * Prefills the ids before {@code to} of a prompt that starts at the end of the cache. The prompt
-   * is quantized during prefill or at its end.
+   * is quantized during prefill or at its end, as the settings or the cache ask for.
    */
   void readPrompt(KvCache cache, int[] prompt, int to) {
-    if (prefill == Prefill.EXACT) {
+    if (prefill == Prefill.EXACT || cache.defersPrompts()) {
       cache.deferQuantization(true);
       readChunks(cache, prompt, to);
       cache.deferQuantization(false);

@@ -13,6 +13,7 @@ import dev.kvasir.codec.mixkvq.QuerySpan;
 import dev.kvasir.codec.mixkvq.Salience;
 import dev.kvasir.codec.mixkvq.SalienceQuantiles;
 import dev.kvasir.codec.mixkvq.Thresholds;
+import dev.kvasir.codec.mixkvq.TierScope;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.lab.ProgressListener;
@@ -87,7 +88,8 @@ public record SalienceSurvey(
                     Salience.QUERY,
                     QuerySpan.WINDOW,
                     GROUP,
-                    1,
+                    Page.TOKENS,
+                    TierScope.RESIDUAL,
                     OperandPrecision.EXACT),
                 Optional.empty())
             .withObserver(records::add);
