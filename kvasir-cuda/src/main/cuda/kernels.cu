@@ -77,34 +77,32 @@ ATTEND(4, 64, 2, 256) ATTEND(4, 96, 2, 256) ATTEND(4, 128, 2, 256)
 PATTERNS(2, 64) PATTERNS(2, 128) PATTERNS(4, 64) PATTERNS(4, 128)
 PATTERN_TABLES(64) PATTERN_TABLES(128)
 
-// Pages that are requantized. born: quantized directly to their width; shrunk: by way of 16-bit codes.
-#define WIDTH(BITS, D)                                                                                                 \
-  extern "C" __global__ void __launch_bounds__(256) born_width##BITS##_d##D(                                            \
-      const Packing* packings, u64 halfStride, u64 packedStride, u32 keyGroup, u32 valueGroup) {                        \
-    packPage<ThirdSpan<BITS, false>, D>(packings, halfStride, packedStride, keyGroup, valueGroup);                     \
+// Pages that are requantized, with keys by channel (widths) or by token (tokenwidths).
+#define WIDTH(NAME, BY_TOKEN, BITS, D)                                                                                 \
+  extern "C" __global__ void __launch_bounds__(256) pack_##NAME##BITS##_d##D(                                           \
+      const __grid_constant__ WidthPacking packing) {                                                                  \
+    packWidth<BITS, D, BY_TOKEN>(packing);                                                                             \
   }                                                                                                                    \
-  extern "C" __global__ void __launch_bounds__(256) shrunk_width##BITS##_d##D(                                          \
-      const Packing* packings, u64 halfStride, u64 packedStride, u32 keyGroup, u32 valueGroup) {                        \
-    packPage<ThirdSpan<BITS, true>, D>(packings, halfStride, packedStride, keyGroup, valueGroup);                      \
-  }                                                                                                                    \
-  extern "C" __global__ void __launch_bounds__(256) unpack_width##BITS##_d##D(                                          \
-      const __grid_constant__ Unpacking unpacking) {                                                                   \
-    unpackPage<BITS, D>(unpacking, thirdUnit<BITS>());                                                                 \
+  extern "C" __global__ void __launch_bounds__(256) unpack_##NAME##BITS##_d##D(                                         \
+      const __grid_constant__ Unpacking unpacking, const float* factors) {                                             \
+    unpackWidth<BITS, D, BY_TOKEN>(unpacking, factors);                                                                \
   }
 
-#define NARROW(FROM, TO, D)                                                                                            \
-  extern "C" __global__ void __launch_bounds__(256) narrow_width##FROM##_width##TO##_d##D(                              \
-      const Packing* packings, u64 fromStride, u64 toStride) {                                                         \
-    narrowPage<FROM, TO, D>(packings, fromStride, toStride);                                                           \
+#define NARROW(NAME, BY_TOKEN, FROM, TO, D)                                                                            \
+  extern "C" __global__ void __launch_bounds__(256) narrow_##NAME##FROM##_##TO##_d##D(                                  \
+      const Packing* packings, u64 fromStride, u64 toStride, u32 shift) {                                              \
+    narrowPage<FROM, TO, D, BY_TOKEN>(packings, fromStride, toStride, shift);                                          \
   }
 
-#define WIDTHS(D)                                                                                                      \
-  extern "C" __global__ void __launch_bounds__(384, 1) attend_widths_d##D##_sets1(const __grid_constant__ Attention a) { \
-    attendWidths<D>(a);                                                                                                \
+#define WIDTHS(NAME, BY_TOKEN, KEYS, D)                                                                                \
+  extern "C" __global__ void __launch_bounds__(384, 1) attend_##NAME##_d##D##_sets1(const __grid_constant__ Attention a) { \
+    attendWidths<D, KEYS<D>>(a);                                                                                       \
   }                                                                                                                    \
-  WIDTH(8, D) WIDTH(4, D) WIDTH(2, D) NARROW(8, 4, D) NARROW(8, 2, D) NARROW(4, 2, D)
+  WIDTH(NAME, BY_TOKEN, 8, D) WIDTH(NAME, BY_TOKEN, 4, D) WIDTH(NAME, BY_TOKEN, 2, D)                                  \
+  NARROW(NAME, BY_TOKEN, 8, 4, D) NARROW(NAME, BY_TOKEN, 8, 2, D) NARROW(NAME, BY_TOKEN, 4, 2, D)
 
-WIDTHS(64) WIDTHS(128)
+WIDTHS(widths, false, ChannelKeys, 64) WIDTHS(widths, false, ChannelKeys, 128)
+WIDTHS(tokenwidths, true, TokenKeys, 64) WIDTHS(tokenwidths, true, TokenKeys, 128)
 
 #define MIXED(D)                                                                                                       \
   extern "C" __global__ void __launch_bounds__(384, 1) attend_mixed_d##D##_sets1(const __grid_constant__ Attention a) { \

@@ -154,20 +154,19 @@ public final class CudaEngine implements DecoderEngine {
 
   @Override
   public KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit) {
-    DeviceCacheConfig cacheConfig = cacheConfig(spec, profile);
+    checkOpen();
+    CacheContext context = cacheContext().withProfile(profile).withContextLimit(contextLimit);
+    DeviceCacheConfig cacheConfig =
+        DeviceCacheConfig.of(FormatRequest.forCache(spec, context, Optional.of(model)));
     if (!cacheConfig.format().requantizes()) {
       return newCache(cacheConfig).deferringPrompts(spec.defersPrompts());
     }
     CacheResources resources = resources(cacheConfig);
-    CacheContext context = cacheContext().withProfile(profile).withContextLimit(contextLimit);
-    PageWidths widths = PageWidths.of(spec, config.cacheShape(), context);
+    PageWidths widths =
+        PageWidths.of(
+            spec, config.cacheShape(), context, resources.levels().groups().firstLayers());
     return new DeviceCache(resources, config.cacheShape(), new RequantizingPages(resources, widths))
         .deferringPrompts(spec.defersPrompts());
-  }
-
-  private DeviceCacheConfig cacheConfig(CacheSpec spec, Optional<Profile> profile) {
-    checkOpen();
-    return DeviceCacheConfig.of(FormatRequest.forCache(spec, profile, Optional.of(model)));
   }
 
   public DeviceCache newCache(DeviceCacheConfig cacheConfig) {
@@ -209,8 +208,7 @@ public final class CudaEngine implements DecoderEngine {
     checkOpen();
     CacheResources resources =
         resources(
-            DeviceCacheConfig.of(
-                FormatRequest.forEstimate(spec, context.profile(), Optional.of(model))));
+            DeviceCacheConfig.of(FormatRequest.forEstimate(spec, context, Optional.of(model))));
     int all = Math.ceilDiv(tokens, Fp16Page.TOKENS);
     if (!resources.reservesPacked()) {
       long fp16Bytes = resources.bytes(all + 1 + resources.cacheConfig().sinkPages());

@@ -121,7 +121,11 @@ public interface PageFormat {
 
   /** Creates the levels of a format that requantizes; null for other formats. */
   default PageLevels newLevels(
-      KernelModule module, AttentionShape shape, PagePool fp16Pool, PagePools pools) {
+      KernelModule module,
+      CudaStream stream,
+      AttentionShape shape,
+      PagePool fp16Pool,
+      PagePools pools) {
     return null;
   }
 

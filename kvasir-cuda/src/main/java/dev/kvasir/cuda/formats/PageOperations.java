@@ -129,6 +129,21 @@ public final class PageOperations implements AutoCloseable {
     }
   }
 
+  /**
+   * Copies some layers of fp16 pages to other fp16 pages.
+   *
+   * @param from addresses in the first of these layers
+   * @param to addresses in the first of these layers
+   */
+  public void copyLayers(long[] from, long[] to, int count) {
+    for (int page = 0; page < from.length; page++) {
+      for (int layer = 0; layer < count; layer++) {
+        long offset = layer * layers.fp16Stride();
+        DeviceMemory.copy(stream, to[page] + offset, from[page] + offset, fp16PageBytes);
+      }
+    }
+  }
+
   /** Copies a table page in all layers. */
   public void copyTable(long from, long to) {
     for (int layer = 0; layer < layers.count(); layer++) {

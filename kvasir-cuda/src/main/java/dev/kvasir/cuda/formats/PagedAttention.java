@@ -139,7 +139,6 @@ public final class PagedAttention implements AutoCloseable {
         .grid(splitPlan.splits(), rows(), table.sequences())
         .block(32 * tiling.warps())
         .shared(sharedBytes);
-    argument.set(JAVA_LONG, 0, table.sequencesAddress());
     argument.set(JAVA_LONG, 8, table.entriesAddress());
     argument.set(JAVA_INT, 88, splitPlan.pagesPerSplit());
     argument.set(JAVA_INT, 92, tiling.stages());
@@ -181,6 +180,7 @@ public final class PagedAttention implements AutoCloseable {
    */
   public void attend(CudaStream stream, long queries, long outputs, boolean early) {
     boolean overlapped = early && device.computeCapability() >= 90;
+    argument.set(JAVA_LONG, 0, table.sequencesAddress(offsets.group()));
     argument.set(JAVA_LONG, 16, queries);
     argument.set(JAVA_LONG, 24, outputs);
     argument.set(JAVA_INT, 96, overlapped ? 1 : 0);

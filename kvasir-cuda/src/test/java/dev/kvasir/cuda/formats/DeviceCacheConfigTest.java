@@ -89,11 +89,8 @@ class DeviceCacheConfigTest {
         "commvq:3 | the cache 'commvq:3' has codebooks of 3 bits; on a device expected 1 or 2",
         "commvq:1,beam=8 | the cache 'commvq:1,beam=8' has a beam of 8; on a device expected at"
             + " most 4",
-        "pmkvq:2,budget=1MiB,shift=direct | the cache 'pmkvq:2,budget=1MiB,shift=direct' has keys"
-            + " by token, another shift, pages that start wide or the pool's budget; on a device"
-            + " expected none of these",
-        "pmkvq:2,budget=1MiB,widths=profile | the cache 'pmkvq:2,budget=1MiB,widths=profile' has"
-            + " widths of a profile; on a device expected widths=same",
+        "pmkvq:2,budget=pool | the cache 'pmkvq:2,budget=pool' has the pool's budget; on a device"
+            + " expected one of its own",
         "rotatekv:2 | the cache 'rotatekv:2' is not supported on a device; expected fp16, kivi,"
             + " commvq, mixkvq, patternkv or pmkvq there, or --device cpu",
         "fp32 | the cache 'fp32' is not supported on a device; expected fp16, kivi, commvq, mixkvq,"
