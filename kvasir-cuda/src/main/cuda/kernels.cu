@@ -1,5 +1,6 @@
 // All kernels of the module, by the names that dev.kvasir.cuda uses.
 #include "attend.cuh"
+#include "baselines.cuh"
 #include "encode.cuh"
 #include "mixed.cuh"
 #include "patterns.cuh"
@@ -202,22 +203,40 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS) likeliest(const float*
       attend_commvq##BITS##_d##D##_sets1(const __grid_constant__ Attention a) {                                        \
     attendCommvq<D, STAGES>(a, Mixing{(const u8*)a.collected, (const u8*)a.tables});                                   \
   }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) tabulate_commvq##BITS##_d##D(                                       \
+      const __grid_constant__ TableScoring t) {                                                                        \
+    tabulateQueries<D, STAGES>(t);                                                                                     \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(384) look_up_commvq##BITS##_d##D(                                        \
+      const __grid_constant__ TableScoring t) {                                                                        \
+    scoreByTables<D, STAGES>(t);                                                                                       \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) decode_commvq##BITS##_d##D(const __grid_constant__ Decoding d) {    \
+    decodePages<D, STAGES>(d);                                                                                         \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(384, 1)                                                                 \
+      attend_commvq##BITS##_decoded_d##D##_sets1(const __grid_constant__ Attention a) {                                \
+    attendDecoded<D>(a);                                                                                               \
+  }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) unpack_commvq##BITS##_d##D(                                         \
       const __grid_constant__ Unpacking unpacking, const __grid_constant__ Codebooks books) {                          \
     expandPage<D, STAGES>(unpacking, books);                                                                           \
   }                                                                                                                    \
-  extern "C" __global__ void prepare_commvq##BITS##_d##D(const __grid_constant__ Encoding e) {                         \
-    prepareVectors<D, STAGES>(e);                                                                                      \
-  }                                                                                                                    \
-  extern "C" __global__ void __launch_bounds__(32 * SEARCH_WARPS, 1)                                                   \
-      search_commvq##BITS##_d##D(const __grid_constant__ Encoding e) {                                                 \
-    searchCodes<D, STAGES>(e);                                                                                         \
-  }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) write_commvq##BITS##_d##D(const __grid_constant__ Encoding e) {     \
-    writePage<D, STAGES>(e);                                                                                           \
+    writePage<STAGES>(e);                                                                                              \
   }
 
 COMMVQ(1, 64, 5) COMMVQ(2, 64, 11)
 COMMVQ(1, 128, 11) COMMVQ(2, 128, 21)
+
+#define COMMVQ_HEADS(D)                                                                                                \
+  extern "C" __global__ void prepare_commvq_d##D(const __grid_constant__ Encoding e) { prepareVectors<D>(e); }
+
+COMMVQ_HEADS(64) COMMVQ_HEADS(128)
+
+extern "C" __global__ void __launch_bounds__(32 * SEARCH_WARPS, 1)
+    search_commvq(const __grid_constant__ CodedVectors v, const __grid_constant__ Search s) {
+  searchCodes(v, s);
+}
 
 extern "C" __global__ void nothing() {}

@@ -1,10 +1,8 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.bench.GpuAttentionTimer.GpuTime;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.origin.Origin;
-import dev.kvasir.codec.commvq.ModelCodebooks;
 import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.Device;
@@ -12,19 +10,13 @@ import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.engine.CudaEngine;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.PageFormat;
-import dev.kvasir.cuda.formats.commvq.CommvqCodebooks;
-import dev.kvasir.cuda.formats.commvq.CommvqFormat;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.AtomicFile;
-import dev.kvasir.kernel.Rotation;
 import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.report.GpuCapacity;
 import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.memory.ByteCount;
-import dev.kvasir.model.ModelConfig;
-import dev.kvasir.model.Rope;
-import dev.kvasir.model.RopeLayout;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -79,6 +71,15 @@ final class GpuBench implements Callable<Integer> {
             + " others are compared with. Codebooks are random ones."
       })
   private String[] typedKinds;
+
+  @Option(
+      names = "--value-heads",
+      paramLabel = "N",
+      description = {
+        "KV heads whose values share codes in the random codebooks of commvq (default: as many as"
+            + " 'calibrate' joins)."
+      })
+  private int valueHeads;
 
   @Option(
       names = "--steps",
@@ -187,7 +188,7 @@ final class GpuBench implements Callable<Integer> {
         device.multiprocessors(),
         Runtime.version());
     out.printf(
-        "%-20s %-10s %10s %7s %7s %10s %7s %7s%n",
+        "%-20s %-23s %10s %7s %7s %10s %7s %7s%n",
         "shape", "pages", "plain us", "GB/s", "ratio", "early us", "GB/s", "ratio");
     try (CudaContext context = CudaContext.open(device);
         KernelModule module = KernelModule.load(context);
@@ -195,7 +196,7 @@ final class GpuBench implements Callable<Integer> {
       for (GpuShape shape : shapes) {
         try (GpuAttentionTimer times = new GpuAttentionTimer(context, module, stream, shape)) {
           List<DeviceCacheConfig> own =
-              kinds.stream().map(cacheConfig -> GpuCodebooks.with(cacheConfig, shape)).toList();
+              kinds.stream().map(kind -> GpuCodebooks.with(kind, shape, valueHeads)).toList();
           show(shape, times.measure(own, rounds), others.get(shape));
         }
       }
@@ -204,7 +205,7 @@ final class GpuBench implements Callable<Integer> {
       figures.put(GpuCapacity.BYTES, (double) fillBytes);
     }
     if (!steps.isEmpty()) {
-      out.printf("%-20s %-10s %10s %10s %7s%n", "steps", "pages", "us", "tokens/s", "ratio");
+      out.printf("%-20s %-23s %10s %10s %7s%n", "steps", "pages", "us", "tokens/s", "ratio");
     }
     steps.forEach(each -> show(device, each, kinds, fillBytes));
     if (json != null) {
@@ -220,7 +221,7 @@ final class GpuBench implements Callable<Integer> {
       String name = name(each.format());
       out.printf(
           Locale.ROOT,
-          "%-20s %-10s %10.2f %7.0f %7.2f %10.2f %7.0f %7.2f%n",
+          "%-20s %-23s %10.2f %7.0f %7.2f %10.2f %7.0f %7.2f%n",
           shape,
           name,
           each.plain(),
@@ -247,7 +248,7 @@ final class GpuBench implements Callable<Integer> {
   private void showPytorch(GpuShape shape, List<GpuTime> measured, PytorchTimes.Time other) {
     out.printf(
         Locale.ROOT,
-        "%-20s %-10s %10.2f %7.0f   %s of PyTorch %s; against it",
+        "%-20s %-23s %10.2f %7.0f   %s of PyTorch %s; against it",
         shape,
         "fp16",
         other.micros(),
@@ -270,7 +271,7 @@ final class GpuBench implements Callable<Integer> {
     double first = Double.NaN;
     try (CudaEngine engine = steps.open(device)) {
       for (DeviceCacheConfig typed : kinds) {
-        DeviceCacheConfig cacheConfig = GpuCodebooks.with(typed, engine.config());
+        DeviceCacheConfig cacheConfig = GpuCodebooks.with(typed, engine.config(), valueHeads);
         PageFormat format = cacheConfig.format();
         GpuSteps sized =
             fillBytes == 0 ? steps : steps.filling(engine, cacheConfig, fillBytes, 2 * rounds);
@@ -279,7 +280,7 @@ final class GpuBench implements Callable<Integer> {
         first = typed == kinds.getFirst() ? speed : first;
         out.printf(
             Locale.ROOT,
-            "%-20s %-10s %10.1f %10.0f %7.2f%n",
+            "%-20s %-23s %10.1f %10.0f %7.2f%n",
             sized,
             name(format),
             micros.value(),
@@ -316,51 +317,5 @@ final class GpuBench implements Callable<Integer> {
   /** Returns the name as typed in a spec. */
   private static String name(PageFormat format) {
     return format.toString();
-  }
-
-  /** Adds random codebooks to cache configurations that need them. */
-  private static final class GpuCodebooks {
-    private static final double ROPE_BASE = 500_000;
-
-    /** The default beam of one bit. */
-    private static final int BEAM = 4;
-
-    /** Adds codebooks for one layer. */
-    static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, GpuShape shape) {
-      float[] frequencies = new float[shape.heads().headDim() / 2];
-      for (int pair = 0; pair < frequencies.length; pair++) {
-        frequencies[pair] = (float) Math.pow(ROPE_BASE, -(double) pair / frequencies.length);
-      }
-      Rotation rotation = new Rope(RopeLayout.INTERLEAVED, frequencies);
-      return with(cacheConfig, shape.heads(), 1, rotation, shape.tokens());
-    }
-
-    /** Adds codebooks for all layers of a model. */
-    static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, ModelConfig config) {
-      return with(
-          cacheConfig,
-          config.attentionShape(),
-          config.layers(),
-          config.rotation(),
-          config.contextLength());
-    }
-
-    private static DeviceCacheConfig with(
-        DeviceCacheConfig cacheConfig,
-        AttentionShape heads,
-        int layers,
-        Rotation rotation,
-        int positions) {
-      if (!(cacheConfig.format() instanceof CommvqFormat commvq)) {
-        return cacheConfig;
-      }
-      ModelCodebooks books = RandomCodebookProfile.model(heads, layers, commvq.bits(), rotation);
-      CommvqCodebooks model = new CommvqCodebooks(books, cacheConfig.sinks(), positions, BEAM);
-      return new DeviceCacheConfig(
-          new CommvqFormat(commvq.bits(), model),
-          cacheConfig.group(),
-          cacheConfig.window(),
-          cacheConfig.sinks());
-    }
   }
 }

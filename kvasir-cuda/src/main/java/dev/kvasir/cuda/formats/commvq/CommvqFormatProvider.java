@@ -14,7 +14,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** Provides pages of CommVQ. Ignores how keys are read: all variants read the same keys. */
+/** Provides pages of CommVQ. */
 public final class CommvqFormatProvider implements PageFormatProvider {
   @Override
   public String method() {
@@ -34,15 +34,28 @@ public final class CommvqFormatProvider implements PageFormatProvider {
               .formatted(config.beam(), CommvqCodebooks.MAX_BEAM));
     }
     return new DeviceCacheConfig(
-        new CommvqFormat(config.bits(), codebooks(request)), 0, config.window(), config.sinks());
+        new CommvqFormat(config.bits(), config.keyScoring(), codebooks(request)),
+        0,
+        config.window(),
+        config.sinks());
   }
 
   private static CommvqCodebooks codebooks(FormatRequest request) {
-    return request
-        .model()
-        .map(CommvqCodebookCache::of)
-        .map(cache -> cache.codebooks(request.spec(), request.profile()))
-        .orElse(null);
+    CommvqCodebooks codebooks =
+        request
+            .model()
+            .map(CommvqCodebookCache::of)
+            .map(cache -> cache.codebooks(request.spec(), request.profile()))
+            .orElse(null);
+    if (codebooks != null) {
+      codebooks
+          .unsupported(CommvqConfig.of(request.text()).bits())
+          .ifPresent(
+              reason -> {
+                throw request.unsupported(reason);
+              });
+    }
+    return codebooks;
   }
 
   /** The codebooks of a model by cache specification and profile, created on first use. */

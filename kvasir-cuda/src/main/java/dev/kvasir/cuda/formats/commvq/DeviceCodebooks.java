@@ -13,6 +13,7 @@ import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.Resources;
 import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.kernel.Int8Codebooks;
 import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.Rotation;
 import java.lang.foreign.Arena;
@@ -27,9 +28,10 @@ import java.util.function.Consumer;
  *
  * <pre>
  * keys           (layers, kvHeads) of {@link CodebookTableLayout}
- * values         (layers, kvHeads) of {@link CodebookTableLayout}
- * search tables  (layers, keys and values, kvHeads) times f32
- *                  (stages, 2, 64, headDim) rows; (stages, second 64, first 64) squares; (headDim) mean
+ * values         (layers) of {@link CodebookTableLayout}
+ * dense keys     (layers, kvHeads) of {@link CodebookTableLayout#putDenseKeys}, if pages are decoded
+ * search tables  of keys (layers, kvHeads) and of values (layers, groups of heads) times f32
+ *                  (stages, 2, 64, length) rows; (stages, second 64, first 64) squares; (length) mean
  * token RoPE     {@link CodebookTableLayout#putRope}
  * block RoPE     (128, headDim / 2) f32 cosine and sine of a token index in a block
  * page RoPE      (pages, headDim / 2) f32 cosine and sine of a page's first position
@@ -45,16 +47,19 @@ final class DeviceCodebooks implements AutoCloseable {
   private final ModelCodebooks source;
   private final CodebookTableLayout layout;
   private final int headDim;
+  private final int kvHeads;
   private final int firstPosition;
   private final int ropePages;
   private final List<AutoCloseable> owned = new ArrayList<>();
   private final DeviceMemory keys;
   private final DeviceMemory values;
-  private final DeviceMemory searchTables;
+  private final DeviceMemory keySearch;
+  private final DeviceMemory valueSearch;
   private final DeviceMemory tokenRope;
   private final DeviceMemory blockRope;
   private final DeviceMemory pageRope;
   private final DeviceMemory pairOrder;
+  private DeviceMemory denseKeys; // null until first needed
 
   /**
    * @param firstPosition position of a sequence's first packed page
@@ -71,13 +76,15 @@ final class DeviceCodebooks implements AutoCloseable {
     this.source = source;
     LayerCodebooks any = source.layers().getFirst();
     this.headDim = any.keyDim();
-    this.layout = new CodebookTableLayout(headDim, any.keyStages());
+    this.kvHeads = any.kvHeads();
+    this.layout = new CodebookTableLayout(headDim, any.keyStages(), any.valueHeads());
     this.firstPosition = firstPosition;
     this.ropePages = Math.max(1, Math.ceilDiv(positions, Fp16Page.TOKENS));
     try {
       this.keys = allocate((long) heads() * layout.keyBytes());
-      this.values = allocate((long) heads() * layout.valueBytes());
-      this.searchTables = allocate(2L * heads() * searchFloats() * Float.BYTES);
+      this.values = allocate(layers() * layout.layerValueBytes(kvHeads));
+      this.keySearch = allocate(heads() * searchBytes(headDim, keyStages()));
+      this.valueSearch = allocate((long) layers() * groups() * valueSearchBytes());
       Rotation rotation = source.rotation();
       RopeTable table = rotation.table(headDim);
       this.tokenRope = filled(layout.ropeBytes(), to -> layout.putRope(table, to));
@@ -94,27 +101,43 @@ final class DeviceCodebooks implements AutoCloseable {
     }
   }
 
-  /** Returns the bytes that the codebooks of a model take on a device, without RoPE tables. */
-  static long bytes(int layers, int kvHeads, int headDim, int stages) {
-    CodebookTableLayout layout = new CodebookTableLayout(headDim, stages);
-    long searched = 2L * searchFloats(headDim, stages) * Float.BYTES;
-    return (long) layers * kvHeads * (layout.keyBytes() + layout.valueBytes() + searched);
+  /**
+   * Returns the bytes that the codebooks of a model take on a device, without RoPE tables.
+   *
+   * @param stages stages of keys
+   * @param valueHeads KV heads whose values share codes
+   */
+  static long bytes(int layers, int kvHeads, int headDim, int stages, int valueHeads) {
+    CodebookTableLayout layout = new CodebookTableLayout(headDim, stages, valueHeads);
+    long keys = layout.keyBytes() + searchBytes(headDim, stages);
+    long groups = kvHeads / valueHeads;
+    long searched = groups * searchBytes(valueHeads * headDim, valueHeads * stages);
+    return layers * (kvHeads * keys + layout.layerValueBytes(kvHeads) + searched);
   }
 
   private static int blockTokens() {
     return Fp16Page.BLOCK_PAGES * Fp16Page.TOKENS;
   }
 
-  private static int searchFloats(int headDim, int stages) {
-    return stages * (2 * ROWS * headDim + ROWS * ROWS) + headDim;
+  private static long searchBytes(int length, int stages) {
+    return Float.BYTES * (stages * (2L * ROWS * length + ROWS * ROWS) + length);
   }
 
-  private int searchFloats() {
-    return searchFloats(headDim, layout.stages());
+  private long valueSearchBytes() {
+    return searchBytes(layout.valueHeads() * headDim, layout.valueHeads() * keyStages());
+  }
+
+  private int keyStages() {
+    return layout.stages();
   }
 
   int kvHeads() {
-    return source.layers().getFirst().kvHeads();
+    return kvHeads;
+  }
+
+  /** Returns the number of groups of KV heads whose values share codes. */
+  int groups() {
+    return kvHeads / layout.valueHeads();
   }
 
   int layers() {
@@ -122,7 +145,7 @@ final class DeviceCodebooks implements AutoCloseable {
   }
 
   private int heads() {
-    return layers() * kvHeads();
+    return layers() * kvHeads;
   }
 
   private DeviceMemory allocate(long bytes) {
@@ -149,15 +172,20 @@ final class DeviceCodebooks implements AutoCloseable {
   /** Uploads all layers; a layer with the codebooks of the previous one is copied on the device. */
   private void uploadTables() {
     for (int layer = 0; layer < layers(); layer++) {
-      if (layer > 0 && source.layers().get(layer) == source.layers().get(layer - 1)) {
+      if (isRepeated(layer)) {
         repeat(keys, layer);
         repeat(values, layer);
-        repeat(searchTables, layer);
+        repeat(keySearch, layer);
+        repeat(valueSearch, layer);
       } else {
         uploadLayer(layer);
       }
     }
     stream.synchronize();
+  }
+
+  private boolean isRepeated(int layer) {
+    return layer > 0 && source.layers().get(layer) == source.layers().get(layer - 1);
   }
 
   private void repeat(DeviceMemory memory, int layer) {
@@ -167,40 +195,41 @@ final class DeviceCodebooks implements AutoCloseable {
   }
 
   private void uploadLayer(int layer) {
-    CompactLayerCodebooks layerCodebooks = source.rows().get(layer);
+    CompactLayerCodebooks compact = source.rows().get(layer);
     LayerCodebooks books = source.layers().get(layer);
-    for (int head = 0; head < kvHeads(); head++) {
+    for (int head = 0; head < kvHeads; head++) {
       int own = head;
-      long place = (long) layer * kvHeads() + head;
+      long place = (long) layer * kvHeads + head;
       upload(
           keys,
           place * layout.keyBytes(),
           layout.keyBytes(),
-          to -> layout.putKeys(layerCodebooks.keys().get(own), to));
+          to -> layout.putKeys(compact.keys().get(own), to));
       upload(
           values,
-          place * layout.valueBytes(),
+          layer * layout.layerValueBytes(kvHeads) + layout.valuesAt(head),
           layout.valueBytes(),
-          to ->
-              layout.putValues(
-                  layerCodebooks.values().get(own), layerCodebooks.valueMeans().get(own), to));
-      uploadSearchTable(books.keys().get(head), 2L * layer * kvHeads() + head);
-      uploadSearchTable(books.values().get(head), (2L * layer + 1) * kvHeads() + head);
+          to -> layout.putValues(compact.values().get(own), compact.valueMeans().get(own), to));
+      uploadSearchTable(keySearch, books.keys().get(head), place);
+    }
+    upload(
+        values,
+        layer * layout.layerValueBytes(kvHeads),
+        layout.valuesAt(0),
+        to -> layout.putHeader(to));
+    for (int group = 0; group < groups(); group++) {
+      uploadSearchTable(valueSearch, books.values().get(group), (long) layer * groups() + group);
     }
   }
 
-  private void uploadSearchTable(Codebook book, long place) {
-    long bytes = (long) searchFloats() * Float.BYTES;
-    upload(searchTables, place * bytes, bytes, to -> putSearchTable(book, to));
+  private void uploadSearchTable(DeviceMemory memory, Codebook book, long place) {
+    long bytes = searchBytes(book.length(), book.stages().stages());
+    upload(memory, place * bytes, bytes, to -> putSearchTable(book, to));
   }
 
-  private void putSearchTable(Codebook book, MemorySegment to) {
+  private static void putSearchTable(Codebook book, MemorySegment to) {
     AdditiveStages stages = book.stages();
-    float[] rows = stages.rows();
-    int at = 0;
-    for (float each : rows) {
-      to.setAtIndex(JAVA_FLOAT_UNALIGNED, at++, each);
-    }
+    long at = putFloats(stages.rows(), to, 0);
     for (int stage = 0; stage < stages.stages(); stage++) {
       for (int b = 0; b < ROWS; b++) {
         for (int a = 0; a < ROWS; a++) {
@@ -208,8 +237,38 @@ final class DeviceCodebooks implements AutoCloseable {
         }
       }
     }
-    for (float each : book.mean()) {
-      to.setAtIndex(JAVA_FLOAT_UNALIGNED, at++, each);
+    putFloats(book.mean(), to, at);
+  }
+
+  /** Returns the index after the last float. */
+  private static long putFloats(float[] numbers, MemorySegment to, long at) {
+    MemorySegment.copy(numbers, 0, to, JAVA_FLOAT_UNALIGNED, at * Float.BYTES, numbers.length);
+    return at + numbers.length;
+  }
+
+  private DeviceMemory denseKeys() {
+    if (denseKeys == null) {
+      denseKeys = allocate((long) heads() * layout.denseKeyBytes());
+      for (int layer = 0; layer < layers(); layer++) {
+        if (isRepeated(layer)) {
+          repeat(denseKeys, layer);
+        } else {
+          uploadDenseKeys(layer);
+        }
+      }
+      stream.synchronize();
+    }
+    return denseKeys;
+  }
+
+  private void uploadDenseKeys(int layer) {
+    for (int head = 0; head < kvHeads; head++) {
+      Int8Codebooks own = source.rows().get(layer).keys().get(head);
+      upload(
+          denseKeys,
+          ((long) layer * kvHeads + head) * layout.denseKeyBytes(),
+          layout.denseKeyBytes(),
+          to -> layout.putDenseKeys(own, to));
     }
   }
 
@@ -256,16 +315,25 @@ final class DeviceCodebooks implements AutoCloseable {
 
   /** Returns the address for a layer's first KV head. */
   long keysAddress(int layer) {
-    return keys.address() + (long) layer * kvHeads() * layout.keyBytes();
+    return keys.address() + (long) layer * kvHeads * layout.keyBytes();
   }
 
-  /** Returns the address for a layer's first KV head. */
+  /** Returns the address of a layer's value tables. */
   long valuesAddress(int layer) {
-    return values.address() + (long) layer * kvHeads() * layout.valueBytes();
+    return values.address() + layer * layout.layerValueBytes(kvHeads);
   }
 
-  long searchTablesAddress() {
-    return searchTables.address();
+  /** Returns the address for a layer's first KV head; uploads the rows on first use. */
+  synchronized long denseKeysAddress(int layer) {
+    return denseKeys().address() + (long) layer * kvHeads * layout.denseKeyBytes();
+  }
+
+  long keySearchAddress() {
+    return keySearch.address();
+  }
+
+  long valueSearchAddress() {
+    return valueSearch.address();
   }
 
   long tokenRopeAddress() {

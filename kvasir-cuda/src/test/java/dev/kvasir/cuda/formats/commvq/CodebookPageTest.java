@@ -8,7 +8,6 @@ import java.util.BitSet;
 import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -81,9 +80,10 @@ class CodebookPageTest {
     }
   }
 
-  @Test
-  void valueRowsDoNotOverlap() {
-    CodebookTableLayout tables = new CodebookTableLayout(64, 5);
+  @ParameterizedTest
+  @CsvSource({"5, 1", "5, 2", "5, 3"})
+  void valueRowsDoNotOverlap(int stages, int valueHeads) {
+    CodebookTableLayout tables = new CodebookTableLayout(64, stages, valueHeads);
     Set<Integer> places = new HashSet<>();
     for (int bin = 0; bin < tables.bins() + 16; bin++) {
       for (int channel = 0; channel < 64; channel++) {
@@ -92,11 +92,39 @@ class CodebookPageTest {
     }
     assertThat(places).hasSize(tables.valueBytes() / 2).allMatch(at -> at < tables.valueBytes());
     Set<Integer> bins = new HashSet<>();
-    for (int set = 0; set < 10; set++) {
+    for (int set = 0; set < tables.sets(); set++) {
       for (int row = 0; row < 64; row++) {
         bins.add(CodebookTableLayout.bin(set, row));
       }
     }
-    assertThat(bins).hasSize(640).allMatch(bin -> bin < tables.bins());
+    assertThat(bins).hasSize(64 * tables.sets()).allMatch(bin -> bin < tables.bins());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "64, 5, 1, 1, 16",
+    "64, 5, 2, 1, 24",
+    "64, 5, 4, 2, 24",
+    "64, 11, 2, 2, 24",
+    "128, 21, 1, 2, 24",
+    "128, 21, 2, 4, 24",
+    "128, 11, 8, 8, 24",
+    "128, 21, 8, 8, 24"
+  })
+  void setsAreDividedAmongWarps(int dim, int stages, int heads, int warps, int warpSets) {
+    CodebookTableLayout tables = new CodebookTableLayout(dim, stages, heads);
+    assertThat(tables.sharingWarps()).isEqualTo(warps);
+    assertThat(tables.warpSets()).isEqualTo(warpSets);
+    assertThat(tables.warpBytes()).isEqualTo(1024 * (warpSets + 1));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"2, 64, 5, 4, 16, 128", "1, 256, 42, 2, 8, 128", "32, 1024, 88, 4, 4, 16"})
+  void searchFitsSharedMemory(int count, int length, int stages, int beam, int tokens, int rows) {
+    int available = 227 * 1024;
+    SearchShape.Vectors vectors = new SearchShape.Vectors(8 * count, length, stages, beam);
+    SearchShape shape = SearchShape.of(vectors, available, 100);
+    assertThat(shape).isEqualTo(new SearchShape(tokens, rows));
+    assertThat(shape.sharedBytes(vectors)).isLessThanOrEqualTo(available);
   }
 }
