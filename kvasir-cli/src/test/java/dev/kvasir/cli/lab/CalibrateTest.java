@@ -95,7 +95,7 @@ class CalibrateTest {
     assertThat(made.note("commvq:1/training"))
         .hasValueSatisfying(note -> assertThat(note).contains("seed 1"));
     CommvqProfile books = CommvqProfile.of(made, 1, new CacheShape(2, 2, 64));
-    assertThat(books.layers().getFirst().stages()).isEqualTo(5);
+    assertThat(books.layers().getFirst().keyStages()).isEqualTo(5);
     assertThat(folder).isDirectoryNotContaining("glob:**.{heads,vectors}");
     assertThat(run.err()).contains("reading", "codebooks", "in all", "memory", "disk");
   }

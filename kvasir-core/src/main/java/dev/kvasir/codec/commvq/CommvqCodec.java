@@ -72,8 +72,10 @@ public final class CommvqCodec implements StatelessCodec {
     workers.run(
         (head, worker) -> trained.order().unrotate(keys, head * headSize, TOKENS, position),
         shape.kvHeads());
-    EncodedBlock ofKeys = EncodedBlock.allocate(shape.kvHeads(), shape.keyStages());
-    EncodedBlock ofValues = EncodedBlock.allocate(shape.kvHeads(), shape.valueStages());
+    EncodedBlock ofKeys = EncodedBlock.allocate(shape.kvHeads(), shape.keys());
+    EncodedBlock ofValues = EncodedBlock.allocate(shape.groups(), shape.values());
+    HeadGroups groups = books.valueGroups();
+    float[] joined = groups.heads() == 1 ? values : new float[values.length];
     // An encoder belongs to one thread, and its memory is large compared to that of a sequence.
     LayerEncoder[] keyEncoders = new LayerEncoder[workers.size()];
     LayerEncoder[] valueEncoders = new LayerEncoder[workers.size()];
@@ -84,7 +86,10 @@ public final class CommvqCodec implements StatelessCodec {
           if (part % 2 == 0) {
             encode(books.keys(), keyEncoders, worker, keys, from, ofKeys);
           } else {
-            encode(books.values(), valueEncoders, worker, values, from, ofValues);
+            if (joined != values) {
+              groups.join(values, TOKENS, from, endOfTask(from), joined);
+            }
+            encode(books.values(), valueEncoders, worker, joined, from, ofValues);
           }
         },
         2 * tasks);
@@ -106,6 +111,10 @@ public final class CommvqCodec implements StatelessCodec {
         2 * TOKENS / (TASKS_PER_THREAD * workers.size()), MIN_TOKENS_PER_TASK, TOKENS);
   }
 
+  private int endOfTask(int from) {
+    return Math.min(from + tokensPerTask(), TOKENS);
+  }
+
   private void encode(
       List<? extends Codebook> heads,
       LayerEncoder[] encoders,
@@ -116,8 +125,7 @@ public final class CommvqCodec implements StatelessCodec {
     if (encoders[worker] == null) {
       encoders[worker] = new LayerEncoder(kernels, heads, beam);
     }
-    int end = Math.min(from + tokensPerTask(), TOKENS);
-    encoders[worker].encode(x, TOKENS, from, end, out.codes(), out.scales());
+    encoders[worker].encode(x, TOKENS, from, endOfTask(from), out.codes(), out.scales());
   }
 
   @Override

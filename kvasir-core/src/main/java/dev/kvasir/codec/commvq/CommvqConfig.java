@@ -66,7 +66,6 @@ public record CommvqConfig(
   @Override
   public CacheConfig estimationConfig(CacheShape shape, CacheContext context) {
     requireShape(shape);
-    trained(context).ifPresent(origin -> CommvqProfile.require(origin.profile, bits, shape));
     return cacheConfig(shape, context, Optional.empty());
   }
 
@@ -94,37 +93,29 @@ public record CommvqConfig(
           "the cache '%s' codes channels in pairs; heads have %d channels"
               .formatted(spec, shape.keyDim()));
     }
-    stages(shape.keyDim());
-    stages(shape.valueDim());
+    int stages = CommvqProfile.stages(bits, shape.keyDim());
+    if (2 * stages > Int8Codebooks.MAX_SETS) {
+      throw new InvalidInputException(
+          "the cache '%s' needs %d stages for heads of %d channels; at most %d can be added up"
+              .formatted(spec, stages, shape.keyDim(), Int8Codebooks.MAX_SETS / 2));
+    }
   }
 
   private CacheConfig cacheConfig(
       CacheShape shape, CacheContext context, Optional<ModelCodebooks> codebooks) {
+    Optional<Origin> trained = trained(context);
     CommvqShape pages =
-        new CommvqShape(
-            shape.kvHeads(),
-            shape.keyDim(),
-            stages(shape.keyDim()),
-            shape.valueDim(),
-            stages(shape.valueDim()));
+        trained
+            .map(origin -> CommvqProfile.shape(origin.profile, bits, shape))
+            .orElseGet(() -> CommvqShape.trainedByDefault(bits, shape));
     long shared =
-        trained(context)
+        trained
             .map(origin -> ModelCodebooks.bytesFor(shape.layers(), pages, origin.rotation))
             .orElse(0L);
     CommvqCodec codec =
         new CommvqCodec(
             pages, codebooks, shared, beam, keyScoring, context.kernels(), context.workers());
     return new CacheConfig(Precision.F16, sinks, window, Optional.of(codec));
-  }
-
-  private int stages(int channels) {
-    int stages = CommvqProfile.stages(bits, channels);
-    if (2 * stages > Int8Codebooks.MAX_SETS) {
-      throw new InvalidInputException(
-          "the cache '%s' needs %d stages for heads of %d channels; at most %d can be added up"
-              .formatted(spec, stages, channels, Int8Codebooks.MAX_SETS / 2));
-    }
-    return stages;
   }
 
   /** Returns the origin of codebooks for this bit width, if there are any. */

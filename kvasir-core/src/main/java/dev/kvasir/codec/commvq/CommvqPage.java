@@ -15,6 +15,8 @@ import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.RotaryCodes;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.memory.SharedArena;
+import dev.kvasir.page.SetCodes;
+import dev.kvasir.page.StageCodes;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -28,7 +30,8 @@ import java.nio.ByteOrder;
  * u16  KV heads
  * u16  channels of a key
  * u16  stages of keys
- * u16  channels of a value, and u16 stages of values, in pages of kind 5 alone
+ * u16  channels of a value, and u16 stages of values, in pages of kinds 5 and 6 alone
+ * u16  KV heads of a group, u8 bits of an index of keys, and u8 of values, in pages of kind 6 alone
  * u32  position of the first token
  *      scales and codes
  * </pre>
@@ -40,8 +43,12 @@ public final class CommvqPage implements Page {
   /** The snapshot kind if values and keys differ in width. */
   private static final int TWO_WIDTHS_KIND = 5;
 
+  /** The snapshot kind if KV heads share the codes of values, or sets have fewer than 64 rows. */
+  private static final int GROUPED_KIND = 6;
+
   private static final int HEADER_BYTES = 3 * Short.BYTES + Integer.BYTES;
   private static final int TWO_WIDTHS_HEADER_BYTES = HEADER_BYTES + 2 * Short.BYTES;
+  private static final int GROUPED_HEADER_BYTES = TWO_WIDTHS_HEADER_BYTES + 2 * Short.BYTES;
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -90,11 +97,12 @@ public final class CommvqPage implements Page {
     pack(keys.scales(), shape.keyScalesAt());
     pack(values.scales(), shape.valueScalesAt());
     for (int head = 0; head < shape.kvHeads(); head++) {
-      int first = head * TOKENS;
-      shape.keyCodes().pack(keys.codes(), first * shape.keyStages(), data, shape.keyCodesAt(head));
-      shape
-          .valueCodes()
-          .pack(values.codes(), first * shape.valueStages(), data, shape.valueCodesAt(head));
+      int first = head * TOKENS * shape.keys().words();
+      shape.keys().pack(keys.codes(), first, data, shape.keyCodesAt(head));
+    }
+    for (int group = 0; group < shape.groups(); group++) {
+      int first = group * TOKENS * shape.values().words();
+      shape.values().pack(values.codes(), first, data, shape.valueCodesAt(group));
     }
   }
 
@@ -106,19 +114,32 @@ public final class CommvqPage implements Page {
 
   @Override
   public byte[] serialize() {
-    int header = shape.hasOneWidth() ? HEADER_BYTES : TWO_WIDTHS_HEADER_BYTES;
-    return SnapshotHeader.PAGE.wrap(kind(shape), header + shape.bytes(), this::write);
+    int kind = kind(shape);
+    int header =
+        switch (kind) {
+          case KIND -> HEADER_BYTES;
+          case TWO_WIDTHS_KIND -> TWO_WIDTHS_HEADER_BYTES;
+          default -> GROUPED_HEADER_BYTES;
+        };
+    return SnapshotHeader.PAGE.wrap(kind, header + shape.bytes(), out -> write(kind, out));
   }
 
   private static int kind(CommvqShape shape) {
+    if (!shape.isByHead()) {
+      return GROUPED_KIND;
+    }
     return shape.hasOneWidth() ? KIND : TWO_WIDTHS_KIND;
   }
 
-  private void write(ByteBuffer out) {
+  private void write(int kind, ByteBuffer out) {
     out.putShort((short) shape.kvHeads());
-    out.putShort((short) shape.keyDim()).putShort((short) shape.keyStages());
-    if (!shape.hasOneWidth()) {
-      out.putShort((short) shape.valueDim()).putShort((short) shape.valueStages());
+    out.putShort((short) shape.keyDim()).putShort((short) shape.keys().stages());
+    if (kind != KIND) {
+      out.putShort((short) shape.valueDim()).putShort((short) (shape.values().sets() / 2));
+    }
+    if (kind == GROUPED_KIND) {
+      out.putShort((short) shape.valueHeads());
+      out.put((byte) shape.keys().indexBits()).put((byte) shape.values().indexBits());
     }
     out.putInt(position);
     out.put(data.asByteBuffer());
@@ -145,7 +166,7 @@ public final class CommvqPage implements Page {
       CompactLayerCodebooks layerCodebooks,
       KeyScoring keyScoring,
       Rotation rotation) {
-    CommvqShape found = readShape(in, shape.hasOneWidth());
+    CommvqShape found = readShape(in, kind(shape));
     if (!found.equals(shape)) {
       throw SnapshotHeader.PAGE.invalid("has %s; this cache has %s".formatted(found, shape));
     }
@@ -155,18 +176,36 @@ public final class CommvqPage implements Page {
     return new CommvqPage(memory, shape, layerCodebooks, keyScoring, rotation, position, data);
   }
 
-  private static CommvqShape readShape(ByteBuffer in, boolean oneWidth) {
-    int kvHeads = Short.toUnsignedInt(in.getShort());
-    int keyDim = Short.toUnsignedInt(in.getShort());
-    int keyStages = Short.toUnsignedInt(in.getShort());
-    return oneWidth
-        ? new CommvqShape(kvHeads, keyDim, keyStages)
-        : new CommvqShape(
-            kvHeads,
-            keyDim,
-            keyStages,
-            Short.toUnsignedInt(in.getShort()),
-            Short.toUnsignedInt(in.getShort()));
+  private static CommvqShape readShape(ByteBuffer in, int kind) {
+    int kvHeads = readUnsigned(in);
+    int keyDim = readUnsigned(in);
+    int keyStages = readUnsigned(in);
+    if (kind == KIND) {
+      return new CommvqShape(kvHeads, keyDim, keyStages);
+    }
+    int valueDim = readUnsigned(in);
+    int valueStages = readUnsigned(in);
+    if (kind == TWO_WIDTHS_KIND) {
+      return new CommvqShape(kvHeads, keyDim, keyStages, valueDim, valueStages);
+    }
+    int valueHeads = readUnsigned(in);
+    int keyBits = in.get();
+    int valueBits = in.get();
+    try {
+      return new CommvqShape(
+          kvHeads,
+          keyDim,
+          new StageCodes(keyStages, keyBits),
+          valueDim,
+          valueHeads,
+          new StageCodes(valueStages, valueBits));
+    } catch (IllegalArgumentException e) {
+      throw SnapshotHeader.PAGE.invalid("has " + e.getMessage());
+    }
+  }
+
+  private static int readUnsigned(ByteBuffer in) {
+    return Short.toUnsignedInt(in.getShort());
   }
 
   public CompactLayerCodebooks layerCodebooks() {
@@ -192,18 +231,25 @@ public final class CommvqPage implements Page {
    * @param indices (sets of keys, TOKENS), set
    */
   public void readKeys(Kernels kernels, int kvHead, byte[] indices) {
-    kernels.codebooks().unpackStages(data, shape.keyCodesAt(kvHead), shape.keyStages(), indices);
+    unpack(kernels, shape.keys(), shape.keyCodesAt(kvHead), indices);
   }
 
   /**
-   * Reads the codes of a head's values.
+   * Reads the codes of a head's values, which it may share with other heads.
    *
    * @param indices (sets of values, TOKENS), set
    */
   public void readValues(Kernels kernels, int kvHead, byte[] indices) {
-    kernels
-        .codebooks()
-        .unpackStages(data, shape.valueCodesAt(kvHead), shape.valueStages(), indices);
+    long at = shape.valueCodesAt(kvHead / shape.valueHeads());
+    unpack(kernels, shape.values(), at, indices);
+  }
+
+  private void unpack(Kernels kernels, SetCodes codes, long at, byte[] indices) {
+    if (codes.indexBits() == StageCodes.INDEX_BITS) {
+      kernels.codebooks().unpackStages(data, at, codes.words(), indices);
+    } else {
+      codes.unpack(data, at, indices);
+    }
   }
 
   /**

@@ -8,14 +8,18 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.List;
+import java.util.function.BiFunction;
+import java.util.stream.IntStream;
 
 /**
  * A layer's codebooks in the compact formats that attention reads, shared by all sequences of a
  * model.
  *
  * @param keys by KV head
- * @param values by KV head: the rows of all sets as halves // (2 * stages * 64, valueDim)
+ * @param values by KV head: its part of the rows of all sets of its group as halves // (2 * stages
+ *     * 64, valueDim)
  * @param valueMeans by KV head // (valueDim)
  */
 public record CompactLayerCodebooks(
@@ -30,19 +34,31 @@ public record CompactLayerCodebooks(
       SegmentAllocator memory) {
     return new CompactLayerCodebooks(
         keys.stream().map(Int8KeyCodebook::codebooks).toList(),
-        codebooks.values().stream().map(book -> halves(book, memory)).toList(),
-        codebooks.values().stream().map(ValueCodebook::mean).toList(),
+        ofHeads(codebooks.values(), (book, head) -> halves(book, head, memory)),
+        ofHeads(codebooks.values(), CompactLayerCodebooks::mean),
         table);
   }
 
-  private static DenseMatrix halves(ValueCodebook codebook, SegmentAllocator memory) {
-    float[] rows = codebook.stages().rows();
+  private static <T> List<T> ofHeads(
+      List<ValueCodebook> groups, BiFunction<ValueCodebook, Integer, T> part) {
+    return groups.stream()
+        .flatMap(book -> IntStream.range(0, book.heads()).mapToObj(head -> part.apply(book, head)))
+        .toList();
+  }
+
+  private static float[] mean(ValueCodebook codebook, int head) {
+    int valueDim = codebook.valueDim();
+    return Arrays.copyOfRange(codebook.mean(), head * valueDim, (head + 1) * valueDim);
+  }
+
+  private static DenseMatrix halves(ValueCodebook codebook, int head, SegmentAllocator memory) {
+    float[] rows = codebook.rowsOfHead(head);
     MemorySegment data = memory.allocate((long) Short.BYTES * rows.length);
     for (int i = 0; i < rows.length; i++) {
       data.set(SHORT, (long) Short.BYTES * i, Float.floatToFloat16(rows[i]));
     }
-    int headDim = codebook.headDim();
-    return new DenseMatrix(Precision.F16, rows.length / headDim, headDim, data);
+    int valueDim = codebook.valueDim();
+    return new DenseMatrix(Precision.F16, rows.length / valueDim, valueDim, data);
   }
 
   int keySets() {

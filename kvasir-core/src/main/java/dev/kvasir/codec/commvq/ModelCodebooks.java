@@ -2,6 +2,7 @@ package dev.kvasir.codec.commvq;
 
 import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.Rotation;
+import dev.kvasir.page.SetCodes;
 import java.lang.foreign.SegmentAllocator;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,23 +44,25 @@ public record ModelCodebooks(
 
   /** Returns {@link #bytes} in advance for a model with pages of the given shape. */
   static long bytesFor(int layers, CommvqShape shape, Rotation rotation) {
-    long searched =
-        searchedBytes(shape.keyStages(), shape.keyDim())
-            + searchedBytes(shape.valueStages(), shape.valueDim());
     long pairs = rotation.table(shape.keyDim()).pairs();
-    long keysRead = rows(shape.keyStages()) * 2 * pairs + Float.BYTES * 3 * pairs;
-    long valueDim = shape.valueDim();
-    long valuesRead = rows(shape.valueStages()) * valueDim * Short.BYTES + Float.BYTES * valueDim;
-    return (long) layers * shape.kvHeads() * (searched + keysRead + valuesRead);
+    long keyRows = rows(shape.keys());
+    long keys =
+        searchedBytes(shape.keys(), shape.keyDim()) + keyRows * 2 * pairs + Float.BYTES * 3 * pairs;
+    long channels = shape.groupDim();
+    long values =
+        searchedBytes(shape.values(), channels)
+            + rows(shape.values()) * channels * Short.BYTES
+            + Float.BYTES * channels;
+    return layers * (shape.kvHeads() * keys + shape.groups() * values);
   }
 
-  private static long searchedBytes(int stages, int channels) {
-    long squares = (long) stages * AdditiveStages.ROWS * AdditiveStages.ROWS;
-    return Float.BYTES * (rows(stages) * channels + squares + channels);
+  private static long searchedBytes(SetCodes codes, long channels) {
+    long squares = codes.sets() / 2L * AdditiveStages.ROWS * AdditiveStages.ROWS;
+    return Float.BYTES * (rows(codes) * channels + squares + channels);
   }
 
-  private static long rows(int stages) {
-    return 2L * stages * AdditiveStages.ROWS;
+  private static long rows(SetCodes codes) {
+    return (long) codes.sets() * AdditiveStages.ROWS;
   }
 
   public long bytes() {

@@ -121,7 +121,7 @@ public final class LearnedEncoderTrial {
   public CodingError residualError(LayerCodebooks books) {
     int heads = books.values().size();
     int dim = mean.length / heads;
-    int stages = books.stages();
+    int stages = books.keyStages();
     return codingError(
         (double) AdditiveStages.CODE_BITS * stages / dim,
         x -> {

@@ -71,7 +71,7 @@ final class DeviceCodebooks implements AutoCloseable {
     this.source = source;
     LayerCodebooks any = source.layers().getFirst();
     this.headDim = any.keyDim();
-    this.layout = new CodebookTableLayout(headDim, any.stages());
+    this.layout = new CodebookTableLayout(headDim, any.keyStages());
     this.firstPosition = firstPosition;
     this.ropePages = Math.max(1, Math.ceilDiv(positions, Fp16Page.TOKENS));
     try {
