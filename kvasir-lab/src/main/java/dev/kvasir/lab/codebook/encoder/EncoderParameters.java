@@ -53,14 +53,16 @@ record EncoderParameters(int width, int hidden, int bits) {
    * Returns initial numbers: a layer norm that changes nothing, uniform weights that keep the
    * variance of activations bounded, no biases, and normal codebook rows, whose length is free
    * because decoded tokens get the length of their input.
+   *
+   * @param codebookSize standard deviation of codebook numbers
    */
-  float[] initial(SplittableRandom random) {
+  float[] initial(SplittableRandom random, float codebookSize) {
     float[] numbers = new float[count()];
     Arrays.fill(numbers, gainAt(), shiftAt(), 1);
     uniform(numbers, innerAt(), innerBiasAt(), width, random);
     uniform(numbers, outerAt(), outerBiasAt(), hidden, random);
     for (int i = codebookAt(); i < numbers.length; i++) {
-      numbers[i] = (float) random.nextGaussian();
+      numbers[i] = codebookSize * (float) random.nextGaussian();
     }
     return numbers;
   }

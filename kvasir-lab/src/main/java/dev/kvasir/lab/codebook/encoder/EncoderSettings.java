@@ -11,16 +11,14 @@ import java.io.Serializable;
  * @param steps steps of AdamW
  * @param batch tokens of a step
  */
-public record EncoderSettings(int bits, int hidden, int steps, int batch, EncoderLoss loss)
+public record EncoderSettings(
+    int bits, int hidden, int steps, int batch, EncoderLoss loss, EncoderRecipe recipe)
     implements Serializable {
 
   private static final int MAX_HIDDEN = 4096;
 
-  public static final int DEFAULT_STEPS = 4000;
-  public static final int DEFAULT_BATCH = 512;
-
-  /** The first steps, in which the learning rate rises. */
-  static final int WARM_UP_STEPS = 100;
+  /** Small batches learn more in equal time than large ones. */
+  public static final int DEFAULT_BATCH = 128;
 
   public EncoderSettings {
     if (bits < 2 || bits % 2 != 0) {

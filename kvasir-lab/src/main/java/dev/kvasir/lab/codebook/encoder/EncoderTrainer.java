@@ -6,13 +6,13 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * Trains the encoder of a layer as the paper's authors do: temperature 1, a learning rate that
- * rises to 1e-3 in 100 steps and then falls with a cosine. The result depends only on tokens,
- * settings and seed, because kernels agree to the last bit on all processors.
+ * Trains the encoder of a layer: AdamW with a learning rate that rises in the first steps and then
+ * falls with a cosine. The result depends only on tokens, settings and seed, because kernels agree
+ * to the last bit on all processors.
  */
 public final class EncoderTrainer {
-  private static final double RATE = 1e-3;
-  private static final float TEMPERATURE = 1;
+  /** The first steps, in which the learning rate rises. */
+  private static final int WARM_UP_STEPS = 100;
 
   /** Steps after which the listener hears of progress. */
   static final int REPORTED = 10;
@@ -42,7 +42,7 @@ public final class EncoderTrainer {
     EncoderParameters at =
         new EncoderParameters(tokens.width(), settings.hidden(), settings.bits());
     float[] channelScales = tokens.channelScales();
-    float[] numbers = at.initial(random.split());
+    float[] numbers = at.initial(random.split(), settings.recipe().codebookSize());
     SplittableRandom noises = random.split();
     BatchLoss loss = new BatchLoss(kernels, tokens, settings.loss(), settings.batch());
     EncoderPass pass = new EncoderPass(kernels, at, channelScales, settings.batch(), true);
@@ -53,11 +53,14 @@ public final class EncoderTrainer {
     float[] toDecoded = new float[decoded.length];
     double recent = 0;
     for (int step = 0; step < settings.steps(); step++) {
-      GumbelNoise.fill(noises, noise, noise.length);
-      pass.forward(numbers, loss.draw(random), noise, TEMPERATURE, decoded);
+      double done = step / (double) settings.steps();
+      float temperature = settings.recipe().temperature(done);
+      GumbelNoise.fill(noises, noise, settings.recipe().noise(done));
+      pass.forward(numbers, loss.draw(random), noise, temperature, decoded);
       loss.gradient(decoded, toDecoded);
-      pass.backward(numbers, toDecoded, TEMPERATURE, gradient);
-      optimizer.step(numbers, gradient, rate(step));
+      pass.backward(numbers, toDecoded, temperature, gradient);
+      double rising = Math.min(1, (step + 1.0) / WARM_UP_STEPS);
+      optimizer.step(numbers, gradient, settings.recipe().rate(rising, done));
       recent += loss.lastError() / REPORTED;
       if (step % REPORTED == REPORTED - 1) {
         if (!listener.shouldContinue(step + 1, recent)) {
@@ -67,11 +70,5 @@ public final class EncoderTrainer {
       }
     }
     return Optional.of(at.weights(channelScales, numbers));
-  }
-
-  private float rate(int step) {
-    double rising = Math.min(1, (step + 1.0) / EncoderSettings.WARM_UP_STEPS);
-    double falling = (1 + StrictMath.cos(Math.PI * step / settings.steps())) / 2;
-    return (float) (RATE * rising * falling);
   }
 }

@@ -22,12 +22,13 @@ final class GumbelNoise {
 
   /**
    * @param noise set; its length is a multiple of four
+   * @param factor of all numbers
    */
-  static void fill(SplittableRandom random, float[] noise, int count) {
-    for (int i = 0; i < count; i += 4) {
+  static void fill(SplittableRandom random, float[] noise, float factor) {
+    for (int i = 0; i < noise.length; i += 4) {
       long drawn = random.nextLong();
       for (int j = 0; j < 4; j++) {
-        noise[i + j] = TABLE[(int) (drawn >>> j * BITS) & 0xFFFF];
+        noise[i + j] = factor * TABLE[(int) (drawn >>> j * BITS) & 0xFFFF];
       }
     }
   }

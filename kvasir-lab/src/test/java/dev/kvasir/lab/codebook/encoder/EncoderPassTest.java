@@ -90,7 +90,7 @@ class EncoderPassTest {
   }
 
   private float[] numbers() {
-    float[] numbers = AT.initial(new SplittableRandom(2));
+    float[] numbers = AT.initial(new SplittableRandom(2), 1);
     for (int i = 0; i < numbers.length; i++) {
       numbers[i] += 0.1f * (float) random.nextGaussian();
     }
