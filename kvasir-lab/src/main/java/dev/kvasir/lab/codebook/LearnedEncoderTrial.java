@@ -119,30 +119,30 @@ public final class LearnedEncoderTrial {
 
   /** Returns the error of residual stages that calibration has trained. */
   public CodingError residualError(LayerCodebooks books) {
-    int heads = books.values().size();
-    int dim = mean.length / heads;
-    int stages = books.keyStages();
+    int groups = books.values().size();
+    int dim = mean.length / groups;
+    int stages = books.values().getFirst().stages().stages();
     return codingError(
         (double) AdditiveStages.CODE_BITS * stages / dim,
         x -> {
           int tokens = x.length / mean.length;
-          float[] byHead = new float[x.length];
+          float[] byGroup = new float[x.length];
           for (int i = 0; i < x.length; i++) {
             int channel = i % mean.length;
             int to = (channel / dim * tokens + i / mean.length) * dim + channel % dim;
-            byHead[to] = (float) x[i] + mean[channel];
+            byGroup[to] = (float) x[i] + mean[channel];
           }
-          short[] codes = new short[heads * tokens * stages];
+          short[] codes = new short[groups * tokens * stages];
           short[] scales = new short[tokens];
           LayerEncoder encoder =
               new LayerEncoder(KernelChoice.ofThisProcess().kernels(), books.values(), BEAM);
-          encoder.encode(byHead, tokens, codes, scales);
-          encoder.decode(codes, scales, tokens, byHead);
+          encoder.encode(byGroup, tokens, codes, scales);
+          encoder.decode(codes, scales, tokens, byGroup);
           double[] decoded = new double[x.length];
           for (int i = 0; i < x.length; i++) {
             int channel = i % mean.length;
             int from = (channel / dim * tokens + i / mean.length) * dim + channel % dim;
-            decoded[i] = byHead[from] - mean[channel];
+            decoded[i] = byGroup[from] - mean[channel];
           }
           return decoded;
         });

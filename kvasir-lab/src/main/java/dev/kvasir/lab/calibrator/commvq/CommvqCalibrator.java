@@ -6,11 +6,13 @@ import dev.kvasir.lab.calibrator.CalibrationRequest;
 import dev.kvasir.lab.calibrator.CalibrationText;
 import dev.kvasir.lab.calibrator.Calibrator;
 import dev.kvasir.lab.calibrator.CalibratorOption;
+import dev.kvasir.lab.codebook.CodebookPlan;
 import dev.kvasir.lab.codebook.TextVectors;
 import dev.kvasir.lab.forecast.Concurrency;
 import dev.kvasir.lab.forecast.Forecast;
 import dev.kvasir.model.ModelConfig;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToIntFunction;
 
@@ -44,7 +46,10 @@ public final class CommvqCalibrator implements Calibrator {
 
   @Override
   public List<CalibratorOption<?>> options() {
-    return List.of(TOKENS);
+    List<CalibratorOption<?>> all = new ArrayList<>();
+    all.add(TOKENS);
+    all.addAll(CodebookOptions.all());
+    return all;
   }
 
   @Override
@@ -56,6 +61,7 @@ public final class CommvqCalibrator implements Calibrator {
   public CalibrationPlan plan(CalibrationRequest request) {
     return new Plan(
         request.bits(),
+        CodebookOptions.of(request),
         new TextVectors.Settings(
             request.between(MIN_TOKENS, MAX_TOKENS, TOKENS),
             request.lengthOfAtLeast(MIN_LENGTH),
@@ -63,13 +69,18 @@ public final class CommvqCalibrator implements Calibrator {
         request.text().orElseGet(CalibrationText::proseAndTasks));
   }
 
-  private record Plan(int bits, TextVectors.Settings settings, CalibrationText text)
+  private record Plan(
+      int bits, CodebookOptions options, TextVectors.Settings settings, CalibrationText text)
       implements CalibrationPlan {
     @Override
     public Forecast forecast(
         ModelConfig config, ToIntFunction<String> tokens, Concurrency concurrency) {
       return CommvqForecast.of(
-          config, bits, settings, tokens.applyAsInt(text.content()), concurrency);
+          config,
+          options.plan(config.cacheShape(), bits),
+          settings,
+          tokens.applyAsInt(text.content()),
+          concurrency);
     }
 
     @Override
@@ -79,7 +90,8 @@ public final class CommvqCalibrator implements Calibrator {
 
     @Override
     public boolean run(CalibrationContext context) {
-      return new CommvqCalibration(bits, settings, text, context).run();
+      CodebookPlan plan = options.plan(context.model().config().cacheShape(), bits);
+      return new CommvqCalibration(bits, plan, settings, text, context).run();
     }
   }
 }
