@@ -26,12 +26,14 @@ constexpr int RECORD_BYTES = RECORD_WEIGHT_BYTES + PAGE_TILES * RECORD_HEADS * 4
 //   value words   (4 times 16 tokens, 3, SETS): 16 indices of six bits in three words
 //   value scales  (64) halves
 //   position      u32, of the first token
-template <int STAGES> struct CommvqPage {
+//
+// A page of values that a network has encoded has bits in place of indices (bits.cuh).
+template <int STAGES, int VALUE_BYTES = 12 * 2 * STAGES * 4> struct CommvqPage {
   static constexpr int SETS = 2 * STAGES;   // of rows: first and second rows of each stage
   static constexpr int LAST = SETS % 5;     // indices of the last word
   static constexpr int KEY_WORDS = SETS / 5 + (LAST > 2 ? 2 : 1);
   static constexpr int VALUE_AT = KEY_WORDS * PAGE_TOKENS * 4;
-  static constexpr int VALUE_SCALES_AT = VALUE_AT + 12 * SETS * 4;
+  static constexpr int VALUE_SCALES_AT = VALUE_AT + VALUE_BYTES;
   static constexpr int POSITION_AT = VALUE_SCALES_AT + PAGE_TOKENS * 2;
   static constexpr int BYTES = (POSITION_AT + 4 + 63) / 64 * 64;
 };
@@ -298,8 +300,8 @@ template <int D, int STAGES> struct ScoringMemory {
 };
 
 // grid (splits, KV heads * scoredBlocks, sequences). A warp processes a page at a time, in tiles of 16 tokens.
-template <int D, int STAGES> DEVICE void scorePages(const Scoring& s) {
-  using Page = CommvqPage<STAGES>;
+template <int D, int STAGES, class PAGE = CommvqPage<STAGES>> DEVICE void scorePages(const Scoring& s) {
+  using Page = PAGE;
   using Table = KeyTable<D, STAGES>;
   using Memory = ScoringMemory<D, STAGES>;
   letNextBegin();

@@ -106,32 +106,41 @@ DEVICE u32 indexOf(const CodedVectors& v, int layer, int head, int heads, int to
   return v.codes[v.vector(layer, head / span, token) * v.stages + own / 2] >> INDEX_BITS * (own % 2) & 63;
 }
 
+// Writes the key words and the position of a page by all threads of a block.
+template <class PAGE> DEVICE void writeKeys(const Encoding& e, u8* page, int layer, int head, int before) {
+  for (int i = threadIdx.x; i < PAGE::KEY_WORDS * PAGE_TOKENS; i += blockDim.x) {
+    const int word = i / PAGE_TOKENS, token = before + i % PAGE_TOKENS;
+    u32 bits = 0;
+    for (int k = 0; k < 5; k++) {
+      const int set = 5 * word + k;
+      if (set < PAGE::SETS) bits |= indexOf(e.keys, layer, head, e.kvHeads, token, PAGE::SETS, set) << INDEX_BITS * k;
+    }
+    if (word == PAGE::KEY_WORDS - 1) bits |= (u32)fittedScale(e.keys, layer, token) << 16;
+    reinterpret_cast<u32*>(page)[i] = bits;
+  }
+  if (threadIdx.x == 0) *reinterpret_cast<u32*>(page + PAGE::POSITION_AT) = e.blockPosition() + before;
+}
+
+template <class PAGE> DEVICE u8* packedPage(const Encoding& e, int layer, int head) {
+  return reinterpret_cast<u8*>(e.packings[blockIdx.x].to) + layer * e.packedStride + (size_t)head * PAGE::BYTES;
+}
+
 // grid (2 pages, KV heads, layers), 256 threads
 template <int STAGES> DEVICE void writePage(const Encoding& e) {
   using Page = CommvqPage<STAGES>;
   letNextBegin();
   awaitPrevious();
   const int head = blockIdx.y, layer = blockIdx.z, before = PAGE_TOKENS * blockIdx.x;
-  u8* page = reinterpret_cast<u8*>(e.packings[blockIdx.x].to) + layer * e.packedStride + (size_t)head * Page::BYTES;
-  auto index = [&](const CodedVectors& v, int token, int set) {
-    return indexOf(v, layer, head, e.kvHeads, before + token, Page::SETS, set);
-  };
-  for (int i = threadIdx.x; i < Page::KEY_WORDS * PAGE_TOKENS; i += blockDim.x) {
-    const int word = i / PAGE_TOKENS, token = i % PAGE_TOKENS;
-    u32 bits = 0;
-    for (int k = 0; k < 5; k++) {
-      if (5 * word + k < Page::SETS) bits |= index(e.keys, token, 5 * word + k) << INDEX_BITS * k;
-    }
-    if (word == Page::KEY_WORDS - 1) bits |= (u32)fittedScale(e.keys, layer, before + token) << 16;
-    reinterpret_cast<u32*>(page)[i] = bits;
-  }
+  u8* page = packedPage<Page>(e, layer, head);
+  writeKeys<Page>(e, page, layer, head, before);
   for (int i = threadIdx.x; i < 12 * Page::SETS; i += blockDim.x) {
     const int set = i % Page::SETS, word = i / Page::SETS;
     u32 bits = 0;
     for (int token = 0; token < TILE_TOKENS; token++) {
       const int shift = INDEX_BITS * token - 32 * (word % 3);
       if (shift > -INDEX_BITS && shift < 32) {
-        const u32 its = index(e.values, word / 3 * TILE_TOKENS + token, set);
+        const int own = before + word / 3 * TILE_TOKENS + token;
+        const u32 its = indexOf(e.values, layer, head, e.kvHeads, own, Page::SETS, set);
         bits |= shift < 0 ? its >> -shift : its << shift;
       }
     }
@@ -140,5 +149,4 @@ template <int STAGES> DEVICE void writePage(const Encoding& e) {
   for (int token = threadIdx.x; token < PAGE_TOKENS; token += blockDim.x) {
     reinterpret_cast<u16*>(page + Page::VALUE_SCALES_AT)[token] = fittedScale(e.values, layer, before + token);
   }
-  if (threadIdx.x == 0) *reinterpret_cast<u32*>(page + Page::POSITION_AT) = e.blockPosition() + before;
 }

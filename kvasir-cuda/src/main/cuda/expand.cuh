@@ -5,8 +5,8 @@
 constexpr int MOST_SETS = 384;   // of the values of KV heads that share codes
 
 // Dequantizes single numbers of a page.
-template <int D, int STAGES> struct CommvqPlaces {
-  using Page = CommvqPage<STAGES>;
+template <int D, int STAGES, class PAGE = CommvqPage<STAGES>> struct CommvqPlaces {
+  using Page = PAGE;
   using Keys = KeyTable<D, STAGES>;
   using Values = ValueTable<D>;
 
@@ -84,6 +84,19 @@ DEVICE float2 turnedBy(float2 x, float2 turn) {
   return float2{fmaf(x.x, turn.x, -x.y * turn.y), fmaf(x.y, turn.x, x.x * turn.y)};
 }
 
+// Dequantizes and rotates the keys of a page by all threads of a block.
+template <int D, int STAGES, class PAGE>
+DEVICE void expandKeys(const Codebooks& books, const u8* keys, const u8* page, u8* halves) {
+  const float2* turns = books.turnsOf(*reinterpret_cast<const u32*>(page + PAGE::POSITION_AT), D / 2);
+  for (int i = threadIdx.x; i < PAGE_TOKENS * (D / 2); i += blockDim.x) {
+    const int token = i / (D / 2), pair = i % (D / 2);
+    const float2 key = CommvqPlaces<D, STAGES, PAGE>::key(keys, page, token, pair);
+    const float2 turned = turnedBy(turnedBy(key, books.places[i]), turns[pair]);
+    *reinterpret_cast<u16*>(halves + HalfPage<D>::keyOffset(token, books.order[pair])) = toHalf(turned.x);
+    *reinterpret_cast<u16*>(halves + HalfPage<D>::keyOffset(token, books.order[D / 2 + pair])) = toHalf(turned.y);
+  }
+}
+
 // 256 threads: dequantizes packed pages.
 template <int D, int STAGES> DEVICE void expandPage(const Unpacking& unpacking, const Codebooks& books) {
   using Places = CommvqPlaces<D, STAGES>;
@@ -103,14 +116,7 @@ template <int D, int STAGES> DEVICE void expandPage(const Unpacking& unpacking, 
     const int set = i / PAGE_TOKENS, token = i % PAGE_TOKENS;
     indices[set][token] = Places::valueIndex(firstPage + set / Page::SETS * Page::BYTES, token, set % Page::SETS);
   }
-  const float2* page0 = books.turnsOf(*reinterpret_cast<const u32*>(page + Page::POSITION_AT), D / 2);
-  for (int i = threadIdx.x; i < PAGE_TOKENS * (D / 2); i += blockDim.x) {
-    const int token = i / (D / 2), pair = i % (D / 2);
-    const float2 key = Places::key(keys, page, token, pair);
-    const float2 turned = turnedBy(turnedBy(key, books.places[i]), page0[pair]);
-    *reinterpret_cast<u16*>(halves + HalfPage<D>::keyOffset(token, books.order[pair])) = toHalf(turned.x);
-    *reinterpret_cast<u16*>(halves + HalfPage<D>::keyOffset(token, books.order[D / 2 + pair])) = toHalf(turned.y);
-  }
+  expandKeys<D, STAGES, Page>(books, keys, page, halves);
   __syncthreads();
   const int meanBin = sets.groups() * ValueTable<D>::GROUP_BINS;
   for (int i = threadIdx.x; i < PAGE_TOKENS * (D / 2); i += blockDim.x) {

@@ -1,6 +1,7 @@
 // All kernels of the module, by the names that dev.kvasir.cuda uses.
 #include "attend.cuh"
 #include "baselines.cuh"
+#include "bits.cuh"
 #include "encode.cuh"
 #include "mixed.cuh"
 #include "patterns.cuh"
@@ -229,14 +230,45 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS) likeliest(const float*
 COMMVQ(1, 64, 5) COMMVQ(2, 64, 11)
 COMMVQ(1, 128, 11) COMMVQ(2, 128, 21)
 
+// Values that a network has encoded.
+#define COMMVQ_BITS(BITS, D, STAGES)                                                                                   \
+  extern "C" __global__ void __launch_bounds__(384, 1)                                                                 \
+      score_commvq##BITS##_bits_d##D(const __grid_constant__ Scoring s) {                                              \
+    scorePages<D, STAGES, BitPage<D, STAGES, BITS>>(s);                                                                \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(384, 1)                                                                 \
+      attend_commvq##BITS##_bits_d##D##_sets1(const __grid_constant__ Attention a) {                                   \
+    attendBits<D, STAGES, BITS>(a, Mixing{(const u8*)a.collected, (const u8*)a.tables});                               \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) unpack_commvq##BITS##_bits_d##D(                                    \
+      const __grid_constant__ Unpacking unpacking, const __grid_constant__ Codebooks books) {                          \
+    expandBits<D, STAGES, BITS>(unpacking, books);                                                                     \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) write_commvq##BITS##_bits_d##D(                                     \
+      const __grid_constant__ Encoding e, const __grid_constant__ Network n) {                                         \
+    writeBits<D, STAGES, BITS>(e, n);                                                                                  \
+  }
+
+COMMVQ_BITS(1, 64, 5) COMMVQ_BITS(2, 64, 11)
+COMMVQ_BITS(1, 128, 11) COMMVQ_BITS(2, 128, 21)
+
 #define COMMVQ_HEADS(D)                                                                                                \
-  extern "C" __global__ void prepare_commvq_d##D(const __grid_constant__ Encoding e) { prepareVectors<D>(e); }
+  extern "C" __global__ void prepare_commvq_d##D(const __grid_constant__ Encoding e) { prepareVectors<D>(e); }         \
+  extern "C" __global__ void normalize_commvq_d##D(const __grid_constant__ Network n) { normalizeValues<D>(n); }
 
 COMMVQ_HEADS(64) COMMVQ_HEADS(128)
 
 extern "C" __global__ void __launch_bounds__(32 * SEARCH_WARPS, 1)
     search_commvq(const __grid_constant__ CodedVectors v, const __grid_constant__ Search s) {
   searchCodes(v, s);
+}
+
+extern "C" __global__ void __launch_bounds__(256) multiply_commvq(const __grid_constant__ HostProduct h) {
+  multiplyAsHost(h);
+}
+
+extern "C" __global__ void __launch_bounds__(256) choose_commvq(const __grid_constant__ Network n, u32 width) {
+  chooseBits(n, width);
 }
 
 extern "C" __global__ void nothing() {}

@@ -17,6 +17,8 @@ module dev.kvasir.lab {
       dev.kvasir.cli;
   exports dev.kvasir.lab.codebook to
       dev.kvasir.cli;
+  exports dev.kvasir.lab.codebook.encoder to
+      dev.kvasir.cli;
   exports dev.kvasir.lab.eval to
       dev.kvasir.cli;
   exports dev.kvasir.lab.forecast to

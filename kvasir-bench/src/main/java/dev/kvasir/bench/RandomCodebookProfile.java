@@ -53,6 +53,7 @@ final class RandomCodebookProfile {
     return new ModelCodebooks(
         Collections.nCopies(layers, one.layers().getFirst()),
         Collections.nCopies(layers, one.rows().getFirst()),
+        one.encoders(),
         rotation,
         one.order());
   }

@@ -39,7 +39,9 @@ public final class CommvqMethod extends BitWidthMethod {
         "commvq:1",
         "commvq:2,window=0,beam=1",
         "commvq:2,window=40,sinks=130",
+        "commvq:1,values=encoder,window=10",
         "commvq:1,beam=1",
-        "commvq:2,beam=1,window=0");
+        "commvq:2,beam=1,window=0",
+        "commvq:2,values=encoder,sinks=0");
   }
 }

@@ -14,13 +14,16 @@ import dev.kvasir.kernel.RopeRotation;
 import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.RotaryCodes;
 import dev.kvasir.kernel.Rotation;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.memory.SharedArena;
+import dev.kvasir.page.BitCodes;
 import dev.kvasir.page.SetCodes;
 import dev.kvasir.page.StageCodes;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /**
  * A layer's keys and values as codes, in the layout of {@link CommvqShape}. The codes refer to the
@@ -198,7 +201,9 @@ public final class CommvqPage implements Page {
           new StageCodes(keyStages, keyBits),
           valueDim,
           valueHeads,
-          new StageCodes(valueStages, valueBits));
+          valueBits == 1
+              ? new BitCodes(2 * valueStages)
+              : new StageCodes(valueStages, valueBits));
     } catch (IllegalArgumentException e) {
       throw SnapshotHeader.PAGE.invalid("has " + e.getMessage());
     }
@@ -242,6 +247,16 @@ public final class CommvqPage implements Page {
   public void readValues(Kernels kernels, int kvHead, byte[] indices) {
     long at = shape.valueCodesAt(kvHead / shape.valueHeads());
     unpack(kernels, shape.values(), at, indices);
+  }
+
+  /**
+   * Reads the bits of values, which all heads share, as {@link BitCodes} packs them.
+   *
+   * @param bits set
+   */
+  void readValueBits(byte[] bits) {
+    long at = shape.valueCodesAt(0);
+    MemorySegment.copy(data, ValueLayout.JAVA_BYTE, at, bits, 0, shape.values().bytes());
   }
 
   private void unpack(Kernels kernels, SetCodes codes, long at, byte[] indices) {
@@ -294,6 +309,10 @@ public final class CommvqPage implements Page {
 
   @Override
   public void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    if (layerCodebooks.hasValueBits()) {
+      dequantizeValueBits(workspace, kvHead, tokens, out);
+      return;
+    }
     int valueDim = shape.valueDim();
     DecodeScratch scratch = DecodeScratch.of(workspace, layerCodebooks.valueSets(), valueDim);
     Kernels kernels = workspace.kernels();
@@ -309,6 +328,31 @@ public final class CommvqPage implements Page {
       kernels.rows().scale(out, token * valueDim, valueDim, scratch.scales[token]);
       kernels.rows().add(out, token * valueDim, mean, 0, valueDim);
     }
+  }
+
+  /** Adds up the rows of set bits, each times the scale of its token. */
+  private void dequantizeValueBits(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    int valueDim = shape.valueDim();
+    int bits = shape.values().sets();
+    DecodeScratch scratch = DecodeScratch.of(workspace, bits, Math.max(valueDim, bits));
+    Kernels kernels = workspace.kernels();
+    float[] numbers = scratch.floats(kernels, layerCodebooks.values().get(kvHead));
+    readValues(kernels, kvHead, scratch.indices);
+    readValueScales(kernels, scratch.scales);
+    float[] weights = scratch.vectors; // (tokens, bits)
+    for (int bit = 0; bit < bits; bit++) {
+      for (int token = 0; token < tokens; token++) {
+        boolean set = scratch.indices[bit * TOKENS + token] != 0;
+        weights[token * bits + bit] = set ? scratch.scales[token] : 0;
+      }
+    }
+    Arrays.fill(out, 0, tokens * valueDim, 0);
+    kernels
+        .floats()
+        .weightedSums(
+            scratch.weightRows.set(weights, tokens, bits),
+            scratch.codebookRows.set(numbers, bits, valueDim),
+            scratch.outRows.set(out, tokens, valueDim));
   }
 
   @Override
@@ -335,6 +379,9 @@ public final class CommvqPage implements Page {
     short[] sums = {}; // (TOKENS, width)
     float[] vectors = {}; // (TOKENS, width)
     final RotaryCodes codes = new RotaryCodes();
+    final RowBlock weightRows = new RowBlock();
+    final RowBlock codebookRows = new RowBlock();
+    final RowBlock outRows = new RowBlock();
     private float[] floats = {};
     private DenseMatrix expanded; // the matrix in floats; null if none
     private RopeRotation ropeRotation; // null until there is a table

@@ -1,5 +1,6 @@
 package dev.kvasir.codec.commvq;
 
+import dev.kvasir.codec.commvq.encoder.ValueEncoder;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Int8Codebooks;
@@ -20,10 +21,15 @@ import java.util.stream.IntStream;
  * @param keys by KV head
  * @param values by KV head: its part of the rows of all sets of its group as halves // (2 * stages
  *     * 64, valueDim)
- * @param valueMeans by KV head // (valueDim)
+ * @param valueMeans by KV head; empty if values have none // (valueDim)
+ * @param hasValueBits whether a code of values is a bit that adds one row if it is set
  */
 public record CompactLayerCodebooks(
-    List<Int8Codebooks> keys, List<DenseMatrix> values, List<float[]> valueMeans, RopeTable table) {
+    List<Int8Codebooks> keys,
+    List<DenseMatrix> values,
+    List<float[]> valueMeans,
+    boolean hasValueBits,
+    RopeTable table) {
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -36,6 +42,18 @@ public record CompactLayerCodebooks(
         keys.stream().map(Int8KeyCodebook::codebooks).toList(),
         ofHeads(codebooks.values(), (book, head) -> halves(book, head, memory)),
         ofHeads(codebooks.values(), CompactLayerCodebooks::mean),
+        false,
+        table);
+  }
+
+  /** Returns codebooks whose rows of values belong to a network. */
+  static CompactLayerCodebooks ofEncoder(
+      List<Int8KeyCodebook> keys, ValueEncoder encoder, RopeTable table) {
+    return new CompactLayerCodebooks(
+        keys.stream().map(Int8KeyCodebook::codebooks).toList(),
+        encoder.rows(),
+        List.of(),
+        true,
         table);
   }
 
@@ -66,12 +84,18 @@ public record CompactLayerCodebooks(
   }
 
   int valueSets() {
-    return values.getFirst().rows() / Int8Codebooks.CODEWORDS;
+    return hasValueBits ? valueRows() : valueRows() / Int8Codebooks.CODEWORDS;
   }
 
+  /** Returns the rows of all sets of values. */
+  int valueRows() {
+    return values.getFirst().rows();
+  }
+
+  /** Returns the bytes without those that belong to a network. */
   long bytes() {
     return keys.stream().mapToLong(Int8Codebooks::bytes).sum()
-        + values.stream().mapToLong(DenseMatrix::bytes).sum()
+        + (hasValueBits ? 0 : values.stream().mapToLong(DenseMatrix::bytes).sum())
         + valueMeans.stream().mapToLong(mean -> (long) Float.BYTES * mean.length).sum();
   }
 }

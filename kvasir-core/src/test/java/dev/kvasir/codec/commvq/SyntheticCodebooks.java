@@ -22,10 +22,14 @@ public final class SyntheticCodebooks {
     this.used = used;
   }
 
-  /** Returns a profile with codebooks of the default shape for each bit width. */
+  /** Returns a profile with codebooks of the default shape, and encoders, for each bit width. */
   public static Profile profile(CacheShape shape, int... widths) {
     int heads = CommvqShape.defaultValueHeads(shape.kvHeads(), shape.valueDim());
-    return grouped(shape, heads, ROWS, widths);
+    Profile profile = grouped(shape, heads, ROWS, widths);
+    for (int bits : widths) {
+      profile = SyntheticEncoders.addTo(profile, shape, bits);
+    }
+    return profile;
   }
 
   /**

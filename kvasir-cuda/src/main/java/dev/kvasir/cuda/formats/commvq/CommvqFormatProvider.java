@@ -5,6 +5,7 @@ import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.commvq.CommvqCodec;
 import dev.kvasir.codec.commvq.CommvqConfig;
+import dev.kvasir.codec.commvq.ValueCoding;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.FormatRequest;
 import dev.kvasir.cuda.formats.PageFormatProvider;
@@ -27,6 +28,9 @@ public final class CommvqFormatProvider implements PageFormatProvider {
     if (!CommvqFormat.BITS.contains(config.bits())) {
       throw request.unsupported(
           "has codebooks of %d bits; on a device expected 1 or 2".formatted(config.bits()));
+    }
+    if (config.values() != ValueCoding.STAGES) {
+      throw request.unsupported("encodes values with a network; on a device expected stages");
     }
     if (config.beam() > CommvqCodebooks.MAX_BEAM) {
       throw request.unsupported(
