@@ -33,6 +33,7 @@ module dev.kvasir.core {
   exports dev.kvasir.choice to
       dev.kvasir.cli;
   exports dev.kvasir.codec.basis to
+      dev.kvasir.cuda,
       dev.kvasir.lab,
       dev.kvasir.methods;
   exports dev.kvasir.codec.commvq to
@@ -59,6 +60,7 @@ module dev.kvasir.core {
       dev.kvasir.cuda,
       dev.kvasir.lab;
   exports dev.kvasir.codec.pmkvq to
+      dev.kvasir.bench,
       dev.kvasir.cuda,
       dev.kvasir.lab;
   exports dev.kvasir.engine to

@@ -1,7 +1,6 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.bench.GpuAttentionTimer.GpuTime;
-import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
@@ -68,7 +67,8 @@ final class GpuBench implements Callable<Integer> {
       defaultValue = "fp16;kivi:4,group=32;kivi:2,group=32",
       description = {
         "Kinds of caches whose pages are measured (default: ${DEFAULT-VALUE}); the first is what"
-            + " others are compared with. Codebooks are random ones."
+            + " others are compared with. Pages of pmkvq have the floor's bits. Codebooks and"
+            + " smoothing factors are random ones."
       })
   private String[] typedKinds;
 
@@ -169,8 +169,7 @@ final class GpuBench implements Callable<Integer> {
     List<GpuShape> shapes = Arrays.stream(typed).map(GpuShape::parse).toList();
     List<GpuSteps> steps =
         Arrays.stream(typedSteps).map(text -> GpuSteps.parse(text, rows)).toList();
-    List<DeviceCacheConfig> kinds =
-        Arrays.stream(typedKinds).map(text -> DeviceCacheConfig.of(CacheSpec.parse(text))).toList();
+    List<GpuKind> kinds = Arrays.stream(typedKinds).map(GpuKind::of).toList();
     long fillBytes = fill == null ? 0 : ByteCount.parse("--fill", fill);
     if (json != null) {
       AtomicFile.checkWritable(json);
@@ -195,8 +194,11 @@ final class GpuBench implements Callable<Integer> {
         CudaStream stream = CudaStream.open()) {
       for (GpuShape shape : shapes) {
         try (GpuAttentionTimer times = new GpuAttentionTimer(context, module, stream, shape)) {
-          List<DeviceCacheConfig> own =
-              kinds.stream().map(kind -> GpuCodebooks.with(kind, shape, valueHeads)).toList();
+          List<GpuKind> own =
+              kinds.stream()
+                  .map(kind -> kind.with(GpuCodebooks.with(kind.cacheConfig(), shape, valueHeads)))
+                  .map(kind -> kind.withFactors(shape))
+                  .toList();
           show(shape, times.measure(own, rounds), others.get(shape));
         }
       }
@@ -217,8 +219,8 @@ final class GpuBench implements Callable<Integer> {
   private void show(GpuShape shape, List<GpuTime> measured, PytorchTimes.Time other) {
     GpuTime first = measured.getFirst();
     for (GpuTime each : measured) {
-      long bytes = shape.bytes(each.format());
-      String name = name(each.format());
+      long bytes = shape.bytes(each.kind());
+      String name = each.kind().name();
       out.printf(
           Locale.ROOT,
           "%-20s %-23s %10.2f %7.0f %7.2f %10.2f %7.0f %7.2f%n",
@@ -252,14 +254,14 @@ final class GpuBench implements Callable<Integer> {
         shape,
         "fp16",
         other.micros(),
-        shape.bytes(PageFormat.FP16) / other.micros() / 1e3,
+        shape.fp16Bytes() / other.micros() / 1e3,
         other.backend(),
         other.version());
     for (GpuTime each : measured) {
       out.printf(
           Locale.ROOT,
           " %s %.2f/%.2f",
-          name(each.format()),
+          each.kind().name(),
           other.micros() / each.plain(),
           other.micros() / each.early());
     }
@@ -267,11 +269,12 @@ final class GpuBench implements Callable<Integer> {
     figures.put("%s PyTorch micros".formatted(shape), other.micros());
   }
 
-  private void show(Device device, GpuSteps steps, List<DeviceCacheConfig> kinds, long fillBytes) {
+  private void show(Device device, GpuSteps steps, List<GpuKind> kinds, long fillBytes) {
     double first = Double.NaN;
     try (CudaEngine engine = steps.open(device)) {
-      for (DeviceCacheConfig typed : kinds) {
-        DeviceCacheConfig cacheConfig = GpuCodebooks.with(typed, engine.config(), valueHeads);
+      for (GpuKind typed : kinds) {
+        DeviceCacheConfig cacheConfig =
+            GpuCodebooks.with(typed.cacheConfig(), engine.config(), valueHeads);
         PageFormat format = cacheConfig.format();
         GpuSteps sized =
             fillBytes == 0 ? steps : steps.filling(engine, cacheConfig, fillBytes, 2 * rounds);
@@ -288,7 +291,7 @@ final class GpuBench implements Callable<Integer> {
             speed / first);
         MeasurementsFile.put(figures, "%s %s step micros".formatted(sized, name(format)), micros);
         MeasurementsFile.put(
-            figures, name(format) + " throughput", throughput(sized.batch(), micros, first));
+            figures, typed.name() + " throughput", throughput(sized.batch(), micros, first));
         out.flush();
         if (parts) {
           showParts(sized, format, sized.parts(engine, cacheConfig, rounds));

@@ -146,7 +146,9 @@ public final class PageTable implements AutoCloseable {
     }
     System.arraycopy(full, 0, entries, entryCount, count);
     entryCount += count;
-    entries[entryCount - 1] = full[count - 1] & -Fp16Page.TOKENS | lastTokens - 1;
+    if (count > 0) {
+      entries[entryCount - 1] = full[count - 1] & -Fp16Page.TOKENS | lastTokens - 1;
+    }
   }
 
   /** Adds table entries for those pages and returns the index of the first. */

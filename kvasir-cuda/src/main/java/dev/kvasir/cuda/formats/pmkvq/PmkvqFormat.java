@@ -81,12 +81,18 @@ public record PmkvqFormat(
 
   /** Returns the bytes of a page at a level. */
   int pageBytes(int level, int headDim) {
-    if (level == 0) {
-      return new Fp16Page(headDim).bytes();
-    }
+    return level == 0 ? new Fp16Page(headDim).bytes() : pageBytesOf(BITS[level], headDim);
+  }
+
+  /**
+   * Returns the bytes of a packed page.
+   *
+   * @param bits 2, 4 or 8
+   */
+  public int pageBytesOf(int bits, int headDim) {
     return keyScales == KeyScaleAxis.TOKEN
-        ? new TokenScaledPage(BITS[level], headDim).bytes()
-        : new PackedPage(BITS[level], headDim).bytes();
+        ? new TokenScaledPage(bits, headDim).bytes()
+        : new PackedPage(bits, headDim).bytes();
   }
 
   @Override
