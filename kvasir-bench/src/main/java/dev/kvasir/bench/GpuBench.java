@@ -14,6 +14,7 @@ import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.formats.commvq.CommvqCodebooks;
 import dev.kvasir.cuda.formats.commvq.CommvqFormat;
+import dev.kvasir.cuda.formats.patternkv.PatternkvFormat;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.AtomicFile;
@@ -75,7 +76,7 @@ final class GpuBench implements Callable<Integer> {
       defaultValue = "fp16;kivi:4,group=32;kivi:2,group=32",
       description = {
         "Kinds of caches whose pages are measured (default: ${DEFAULT-VALUE}); the first is what"
-            + " others are compared with. Codebooks are random ones."
+            + " others are compared with. Codebooks and patterns are random ones."
       })
   private String[] typedKinds;
 
@@ -94,6 +95,14 @@ final class GpuBench implements Callable<Integer> {
       names = "--parts",
       description = "Take whole steps apart too: the time of each kind of kernel, one by one.")
   private boolean parts;
+
+  @Option(
+      names = "--quantize",
+      description = {
+        "For each of --steps, only the time in which the tokens of one sequence are quantized at"
+            + " once, as after a prompt with --prefill exact."
+      })
+  private boolean quantizes;
 
   @Option(
       names = "--rows",
@@ -194,7 +203,7 @@ final class GpuBench implements Callable<Integer> {
       for (GpuShape shape : shapes) {
         try (GpuAttentionTimer times = new GpuAttentionTimer(context, module, stream, shape)) {
           List<DeviceCacheConfig> own =
-              kinds.stream().map(cacheConfig -> GpuCodebooks.with(cacheConfig, shape)).toList();
+              kinds.stream().map(cacheConfig -> GpuModelParts.with(cacheConfig, shape)).toList();
           show(shape, times.measure(own, rounds), others.get(shape));
         }
       }
@@ -269,8 +278,12 @@ final class GpuBench implements Callable<Integer> {
     double first = Double.NaN;
     try (CudaEngine engine = steps.open(device)) {
       for (DeviceCacheConfig typed : kinds) {
-        DeviceCacheConfig cacheConfig = GpuCodebooks.with(typed, engine.config());
+        DeviceCacheConfig cacheConfig = GpuModelParts.with(typed, engine.config());
         PageFormat format = cacheConfig.format();
+        if (quantizes) {
+          showQuantization(steps, format, steps.quantizationMicros(engine, cacheConfig, rounds));
+          continue;
+        }
         GpuSteps sized =
             fillBytes == 0 ? steps : steps.filling(engine, cacheConfig, fillBytes, 2 * rounds);
         double micros = sized.micros(engine, cacheConfig, rounds);
@@ -293,6 +306,18 @@ final class GpuBench implements Callable<Integer> {
     }
   }
 
+  private void showQuantization(GpuSteps steps, PageFormat format, double micros) {
+    out.printf(
+        Locale.ROOT,
+        "%-20s %-10s %10.1f to quantize %d tokens%n",
+        steps,
+        name(format),
+        micros,
+        steps.tokens());
+    figures.put("%s %s quantization micros".formatted(steps, name(format)), micros);
+    out.flush();
+  }
+
   private void showParts(GpuSteps steps, PageFormat format, Map<String, Double> micros) {
     micros.forEach(
         (part, each) -> {
@@ -309,14 +334,14 @@ final class GpuBench implements Callable<Integer> {
     return format.toString();
   }
 
-  /** Adds random codebooks to cache configurations that need them. */
-  private static final class GpuCodebooks {
+  /** Adds random codebooks, or RoPE, to cache configurations that need them. */
+  private static final class GpuModelParts {
     private static final double ROPE_BASE = 500_000;
 
     /** The default beam of one bit. */
     private static final int BEAM = 4;
 
-    /** Adds codebooks for one layer. */
+    /** Adds what one layer needs. */
     static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, GpuShape shape) {
       float[] frequencies = new float[shape.heads().headDim() / 2];
       for (int pair = 0; pair < frequencies.length; pair++) {
@@ -326,7 +351,7 @@ final class GpuBench implements Callable<Integer> {
       return with(cacheConfig, shape.heads(), 1, rotation, shape.tokens());
     }
 
-    /** Adds codebooks for all layers of a model. */
+    /** Adds what all layers of a model need. */
     static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, ModelConfig config) {
       return with(
           cacheConfig,
@@ -342,16 +367,22 @@ final class GpuBench implements Callable<Integer> {
         int layers,
         Rotation rotation,
         int positions) {
-      if (!(cacheConfig.format() instanceof CommvqFormat commvq)) {
-        return cacheConfig;
-      }
-      ModelCodebooks books = RandomCodebookProfile.model(heads, layers, commvq.bits(), rotation);
-      CommvqCodebooks model = new CommvqCodebooks(books, cacheConfig.sinks(), positions, BEAM);
+      return switch (cacheConfig.format()) {
+        case CommvqFormat commvq -> {
+          ModelCodebooks books =
+              RandomCodebookProfile.model(heads, layers, commvq.bits(), rotation);
+          CommvqCodebooks model = new CommvqCodebooks(books, cacheConfig.sinks(), positions, BEAM);
+          yield with(cacheConfig, new CommvqFormat(commvq.bits(), model));
+        }
+        case PatternkvFormat patternkv ->
+            with(cacheConfig, patternkv.withRotation(rotation, cacheConfig.sinks(), positions));
+        default -> cacheConfig;
+      };
+    }
+
+    private static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, PageFormat format) {
       return new DeviceCacheConfig(
-          new CommvqFormat(commvq.bits(), model),
-          cacheConfig.group(),
-          cacheConfig.window(),
-          cacheConfig.sinks());
+          format, cacheConfig.group(), cacheConfig.window(), cacheConfig.sinks());
     }
   }
 }
