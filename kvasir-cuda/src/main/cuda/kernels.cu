@@ -3,10 +3,12 @@
 #include "baselines.cuh"
 #include "bits.cuh"
 #include "encode.cuh"
+#include "mining.cuh"
 #include "mixed.cuh"
 #include "patterns.cuh"
 #include "products.cuh"
 #include "prompt.cuh"
+#include "residuals.cuh"
 #include "store.cuh"
 #include "widths.cuh"
 
@@ -43,29 +45,31 @@ ATTEND(4, 64, 1, 512) ATTEND(4, 96, 1, 512) ATTEND(4, 128, 1, 512) ATTEND(4, 256
 ATTEND(2, 64, 2, 256) ATTEND(2, 96, 2, 256) ATTEND(2, 128, 2, 256)
 ATTEND(4, 64, 2, 256) ATTEND(4, 96, 2, 256) ATTEND(4, 128, 2, 256)
 
-// 384 threads leave 168 registers each; shared memory does not fit more warps either.
+// 384 threads leave 168 registers each; shared memory does not fit more warps either. Patterns that rotate take more of both.
 #define PATTERNS(BITS, D)                                                                                              \
   extern "C" __global__ void __launch_bounds__(384, 1)                                                                 \
       attend_patterns##BITS##_d##D##_sets1(const __grid_constant__ Attention a) {                                      \
     attendPacked<BITS, D, 1, PatternPart<BITS, D>>(a);                                                                 \
   }                                                                                                                    \
-  extern "C" __global__ void __launch_bounds__(D) grow_patterns##BITS##_d##D(                                           \
-      const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride) {             \
-    growBank<BITS, D>(packings, banks, halfStride, packedStride, bankStride);                                          \
+  extern "C" __global__ void __launch_bounds__(256, 1)                                                                 \
+      attend_rotary##BITS##_d##D##_sets1(const __grid_constant__ Attention a) {                                        \
+    attendPacked<BITS, D, 1, RotaryPart<BITS, D>>(a);                                                                  \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(D / 2) grow_patterns##BITS##_d##D(                                       \
+      const __grid_constant__ Patterning p) {                                                                          \
+    growBank<BITS, D>(p);                                                                                              \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) label_patterns##BITS##_d##D(                                        \
-      const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride,               \
-      double ratio) {                                                                                                  \
-    labelPage<BITS, D>(packings, banks, halfStride, packedStride, bankStride, ratio);                                  \
+      const __grid_constant__ Patterning p, double ratio) {                                                            \
+    labelPage<BITS, D>(p, ratio);                                                                                      \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) pack_patterns##BITS##_d##D(                                         \
-      const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride,               \
-      u32 keyGroup, u32 valueGroup) {                                                                                  \
-    packResiduals<BITS, D>(packings, banks, halfStride, packedStride, bankStride, keyGroup, valueGroup);               \
+      const __grid_constant__ Patterning p, u32 keyGroup, u32 valueGroup) {                                            \
+    packResiduals<BITS, D>(p, keyGroup, valueGroup);                                                                   \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) unpack_patterns##BITS##_d##D(                                       \
-      const __grid_constant__ Unpacking unpacking, const BlockBank* banks, u64 bankStride) {                           \
-    addToResiduals<BITS, D>(unpacking, banks, bankStride);                                                             \
+      const __grid_constant__ Unpacking unpacking, const BlockBank* banks, u64 bankStride, const u8* rotation) {       \
+    addToResiduals<BITS, D>(unpacking, banks, bankStride, rotation);                                                   \
   }
 
 #define PATTERN_TABLES(D)                                                                                              \
@@ -74,6 +78,9 @@ ATTEND(4, 64, 2, 256) ATTEND(4, 96, 2, 256) ATTEND(4, 128, 2, 256)
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) add_patterns_d##D(const __grid_constant__ PatternTables t) {        \
     addPatterns<D>(t);                                                                                                 \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(MINED_THREADS, 2) mine_patterns_d##D(const __grid_constant__ Mining m) { \
+    minePatterns<D>(m);                                                                                                \
   }
 
 PATTERNS(2, 64) PATTERNS(2, 128) PATTERNS(4, 64) PATTERNS(4, 128)

@@ -67,8 +67,8 @@ final class GpuBench implements Callable<Integer> {
       defaultValue = "fp16;kivi:4,group=32;kivi:2,group=32",
       description = {
         "Kinds of caches whose pages are measured (default: ${DEFAULT-VALUE}); the first is what"
-            + " others are compared with. Pages of pmkvq have the floor's bits. Codebooks and"
-            + " smoothing factors are random ones."
+            + " others are compared with. Pages of pmkvq have the floor's bits. Codebooks, patterns"
+            + " and smoothing factors are random ones."
       })
   private String[] typedKinds;
 
@@ -96,6 +96,14 @@ final class GpuBench implements Callable<Integer> {
       names = "--parts",
       description = "Take whole steps apart too: the time of each kind of kernel, one by one.")
   private boolean parts;
+
+  @Option(
+      names = "--quantize",
+      description = {
+        "For each of --steps, only the time in which the tokens of one sequence are quantized at"
+            + " once, as after a prompt with --prefill exact."
+      })
+  private boolean quantizes;
 
   @Option(
       names = "--rows",
@@ -196,7 +204,7 @@ final class GpuBench implements Callable<Integer> {
         try (GpuAttentionTimer times = new GpuAttentionTimer(context, module, stream, shape)) {
           List<GpuKind> own =
               kinds.stream()
-                  .map(kind -> kind.with(GpuCodebooks.with(kind.cacheConfig(), shape, valueHeads)))
+                  .map(kind -> kind.with(GpuModelParts.with(kind.cacheConfig(), shape, valueHeads)))
                   .map(kind -> kind.withFactors(shape))
                   .toList();
           show(shape, times.measure(own, rounds), others.get(shape));
@@ -274,8 +282,12 @@ final class GpuBench implements Callable<Integer> {
     try (CudaEngine engine = steps.open(device)) {
       for (GpuKind typed : kinds) {
         DeviceCacheConfig cacheConfig =
-            GpuCodebooks.with(typed.cacheConfig(), engine.config(), valueHeads);
+            GpuModelParts.with(typed.cacheConfig(), engine.config(), valueHeads);
         PageFormat format = cacheConfig.format();
+        if (quantizes) {
+          showQuantization(steps, format, steps.quantizationMicros(engine, cacheConfig, rounds));
+          continue;
+        }
         GpuSteps sized =
             fillBytes == 0 ? steps : steps.filling(engine, cacheConfig, fillBytes, 2 * rounds);
         Estimate micros = sized.micros(engine, cacheConfig, rounds);
@@ -304,6 +316,18 @@ final class GpuBench implements Callable<Integer> {
   private Estimate throughput(int batch, Estimate micros, double first) {
     double tokens = 1e6 * batch * rows / first;
     return new Estimate(tokens / micros.value(), tokens / micros.high(), tokens / micros.low());
+  }
+
+  private void showQuantization(GpuSteps steps, PageFormat format, double micros) {
+    out.printf(
+        Locale.ROOT,
+        "%-20s %-10s %10.1f to quantize %d tokens%n",
+        steps,
+        name(format),
+        micros,
+        steps.tokens());
+    figures.put("%s %s quantization micros".formatted(steps, name(format)), micros);
+    out.flush();
   }
 
   private void showParts(GpuSteps steps, PageFormat format, Map<String, Double> micros) {

@@ -128,6 +128,29 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
     return medians;
   }
 
+  /**
+   * Returns the median microseconds of quantizing one sequence's tokens at once, as at the end of a
+   * prompt that is prefilled exactly.
+   */
+  double quantizationMicros(CudaEngine engine, DeviceCacheConfig cacheConfig, int rounds) {
+    double[] micros = new double[rounds];
+    for (int round = -1; round < rounds; round++) {
+      try (DeviceCache sequence = engine.newCache(cacheConfig)) {
+        sequence.reserve(tokens);
+        sequence.commit(tokens);
+        engine.fillRandom();
+        engine.synchronize();
+        long begin = System.nanoTime();
+        sequence.quantizeWindow();
+        engine.synchronize();
+        if (round >= 0) {
+          micros[round] = (System.nanoTime() - begin) / 1e3;
+        }
+      }
+    }
+    return Race.median(micros);
+  }
+
   private void withSequences(
       CudaEngine engine, DeviceCacheConfig cacheConfig, Consumer<List<DeviceCache>> measured) {
     List<DeviceCache> sequences = new ArrayList<>();

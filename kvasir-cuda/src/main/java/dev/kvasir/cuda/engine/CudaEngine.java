@@ -317,6 +317,17 @@ public final class CudaEngine implements DecoderEngine {
     }
   }
 
+  /** Waits until all submitted work has run, for benchmarks. */
+  public void synchronize() {
+    lock.lock();
+    try {
+      checkOpen();
+      deviceContext.synchronize();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private void checkOpen() {
     if (closed) {
       throw new IllegalStateException("this model is closed");

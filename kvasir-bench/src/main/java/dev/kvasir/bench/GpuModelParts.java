@@ -4,25 +4,27 @@ import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.commvq.CommvqShape;
 import dev.kvasir.codec.commvq.ModelCodebooks;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.formats.commvq.CommvqCodebooks;
 import dev.kvasir.cuda.formats.commvq.CommvqFormat;
+import dev.kvasir.cuda.formats.patternkv.PatternkvFormat;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeLayout;
 
-/** Adds random codebooks to cache configurations that need them. */
-final class GpuCodebooks {
+/** Adds random codebooks, or RoPE, to cache configurations that need them. */
+final class GpuModelParts {
   private static final double ROPE_BASE = 500_000;
 
   /** The default beam of one bit. */
   private static final int BEAM = 4;
 
-  private GpuCodebooks() {}
+  private GpuModelParts() {}
 
   /**
-   * Adds codebooks for one layer.
+   * Adds what one layer needs.
    *
    * @param valueHeads KV heads whose values share codes; 0 for the default
    */
@@ -35,7 +37,7 @@ final class GpuCodebooks {
     return with(cacheConfig, shape.heads(), valueHeads, 1, rotation, shape.tokens());
   }
 
-  /** Adds codebooks for all layers of a model. */
+  /** Adds what all layers of a model need. */
   static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, ModelConfig config, int valueHeads) {
     return with(
         cacheConfig,
@@ -53,18 +55,23 @@ final class GpuCodebooks {
       int layers,
       Rotation rotation,
       int positions) {
-    if (!(cacheConfig.format() instanceof CommvqFormat commvq)) {
-      return cacheConfig;
-    }
-    int sharing = sharing(heads, valueHeads);
-    ModelCodebooks books =
-        RandomCodebookProfile.model(heads, sharing, layers, commvq.bits(), rotation);
-    CommvqCodebooks model = new CommvqCodebooks(books, cacheConfig.sinks(), positions, BEAM);
+    return switch (cacheConfig.format()) {
+      case CommvqFormat commvq -> {
+        int sharing = sharing(heads, valueHeads);
+        ModelCodebooks books =
+            RandomCodebookProfile.model(heads, sharing, layers, commvq.bits(), rotation);
+        CommvqCodebooks model = new CommvqCodebooks(books, cacheConfig.sinks(), positions, BEAM);
+        yield with(cacheConfig, new CommvqFormat(commvq.bits(), commvq.scoring(), model));
+      }
+      case PatternkvFormat patternkv ->
+          with(cacheConfig, patternkv.withRotation(rotation, cacheConfig.sinks(), positions));
+      default -> cacheConfig;
+    };
+  }
+
+  private static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, PageFormat format) {
     return new DeviceCacheConfig(
-        new CommvqFormat(commvq.bits(), commvq.scoring(), model),
-        cacheConfig.group(),
-        cacheConfig.window(),
-        cacheConfig.sinks());
+        format, cacheConfig.group(), cacheConfig.window(), cacheConfig.sinks());
   }
 
   private static int sharing(AttentionShape heads, int valueHeads) {
