@@ -74,6 +74,14 @@ public interface KvCache extends CacheContents, AutoCloseable {
    */
   int maxQueryRows();
 
+  /**
+   * Returns whether a prompt whose quantization is deferred has the same bits in both caches, so
+   * that one can copy what the other has computed.
+   */
+  default boolean prefillsLike(KvCache other) {
+    return false;
+  }
+
   /** Returns what observes the tokens, queries and attention mass of this sequence's steps. */
   SequenceObserver observer();
 

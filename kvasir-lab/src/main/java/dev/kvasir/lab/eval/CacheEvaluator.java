@@ -29,7 +29,9 @@ public final class CacheEvaluator {
         model,
         settings,
         sources,
-        settings.specs().stream().map(spec -> CandidateCache.of(spec, model)).toList());
+        settings.specs().stream()
+            .map(spec -> CandidateCache.of(spec, model, settings.budgetContext()))
+            .toList());
   }
 
   /** Evaluates caches that no spec describes; the first one is the reference. */
@@ -79,7 +81,11 @@ public final class CacheEvaluator {
     List<RowInProgress> rows =
         candidates.stream().map(one -> new RowInProgress(one, journal)).toList();
     List<TaskGroup<?>> missing =
-        EvaluationPlan.of(workload, rows, settings.reading().prefill(), runner.parallelism());
+        EvaluationPlan.of(
+            workload,
+            rows,
+            new AnswerPlan(
+                settings.sampling(), settings.reading().prefill(), runner.parallelism()));
     boolean complete = TaskGroup.run(missing, runner, listener);
     return new Evaluation(
         model.config().name(),
@@ -102,6 +108,8 @@ public final class CacheEvaluator {
         "steps " + settings.steps(),
         "seed " + settings.seed(),
         settings.reading().toString(),
+        settings.sampling().toString(),
+        "budget context " + settings.budgetContext(),
         machine());
   }
 
