@@ -28,6 +28,8 @@ module dev.kvasir.lab {
   exports dev.kvasir.lab.report to
       dev.kvasir.bench,
       dev.kvasir.cli;
+  exports dev.kvasir.lab.reproduce to
+      dev.kvasir.cli;
   exports dev.kvasir.lab.roundtrip to
       dev.kvasir.cli;
   exports dev.kvasir.lab.search to
