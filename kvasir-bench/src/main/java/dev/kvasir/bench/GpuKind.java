@@ -1,7 +1,6 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.pmkvq.PmkvqConfig;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.PageFormat;
@@ -23,7 +22,7 @@ record GpuKind(String name, DeviceCacheConfig cacheConfig, int bits) {
     if (!(cacheConfig.format() instanceof PmkvqFormat)) {
       return of(cacheConfig);
     }
-    PmkvqConfig config = PmkvqConfig.of(new SpecText(text));
+    PmkvqConfig config = PmkvqConfig.of(CacheSpec.parse(text).pageKeys());
     String name =
         cacheConfig.format().toString().replaceFirst("pmkvq", "pmkvq:" + config.floorBits());
     String smoothed =
