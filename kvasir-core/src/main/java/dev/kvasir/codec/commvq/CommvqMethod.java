@@ -16,14 +16,17 @@ public final class CommvqMethod extends BitWidthMethod {
         "commvq",
         MethodFamily.CODEBOOKS,
         CommvqConfig::of,
-        "commvq:1|2|3|4: beam; with codebooks of the",
-        "  profile");
+        "commvq:1|2|3|4: beam, values=encoder; with",
+        "  codebooks of the profile");
   }
 
   @Override
   public Optional<Calibration> calibration() {
     return Optional.of(
-        new Calibration(Calibration.Command.CALIBRATE, List.copyOf(CommvqConfig.BITS)));
+        new Calibration(
+            Calibration.Command.CALIBRATE,
+            List.copyOf(CommvqConfig.BITS),
+            List.of("values=encoder")));
   }
 
   /** The nearest center of each stage, no sinks, and the last 128 tokens in 16 bits. */

@@ -2,10 +2,12 @@ package dev.kvasir.lab.codebook;
 
 import dev.kvasir.codec.commvq.Codebook;
 import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.lab.work.Runner;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.Predicate;
 
 /**
  * Trains the codebooks of a plan, each as a task. A codebook depends only on the sample, the plan
@@ -32,9 +34,28 @@ public final class CodebookTraining {
       Runner runner,
       ProgressListener listener,
       BiConsumer<HeadId, Codebook> save) {
+    return run(head -> !finished.contains(head), runner, listener, save);
+  }
+
+  /** Does the same for the codebooks of one side. */
+  public boolean runSide(
+      Side side,
+      Set<HeadId> finished,
+      Runner runner,
+      ProgressListener listener,
+      BiConsumer<HeadId, Codebook> save) {
+    return run(
+        head -> head.side() == side && !finished.contains(head), runner, listener, save);
+  }
+
+  private boolean run(
+      Predicate<HeadId> wanted,
+      Runner runner,
+      ProgressListener listener,
+      BiConsumer<HeadId, Codebook> save) {
     List<HeadTrainingTask> tasks =
         plan.books(sample.shape()).stream()
-            .filter(head -> !finished.contains(head))
+            .filter(wanted)
             .map(head -> HeadTrainingTask.of(head, sample, plan, seed))
             .toList();
     return runner.<SerializedCodebook>run(

@@ -58,6 +58,13 @@ public final class HeadCheckpoints {
     return finished;
   }
 
+  /** Returns the finished codebooks of keys. */
+  public Set<HeadId> keys() {
+    Set<HeadId> finished = heads();
+    finished.removeIf(head -> head.side() != Side.KEYS);
+    return finished;
+  }
+
   private Optional<Profile> open(HeadId head) {
     Path file = file(head);
     return Files.exists(file)
@@ -104,6 +111,19 @@ public final class HeadCheckpoints {
         values.add((ValueCodebook) finished(new HeadId(Side.VALUES, layer, group)));
       }
       layers.add(new LayerCodebooks(keys, values));
+    }
+    return layers;
+  }
+
+  /** Returns the codebooks of keys by layer and head after all of them are finished. */
+  public List<List<KeyCodebook>> keyCodebooks() {
+    List<List<KeyCodebook>> layers = new ArrayList<>();
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      List<KeyCodebook> keys = new ArrayList<>();
+      for (int head = 0; head < plan.booksOfLayer(shape, Side.KEYS); head++) {
+        keys.add((KeyCodebook) finished(new HeadId(Side.KEYS, layer, head)));
+      }
+      layers.add(keys);
     }
     return layers;
   }

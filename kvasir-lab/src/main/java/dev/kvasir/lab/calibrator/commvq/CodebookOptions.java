@@ -50,6 +50,22 @@ record CodebookOptions(Optional<Integer> valueHeads, int rows, Optional<Integer>
     return List.of(VALUE_HEADS, ROWS, PAIRS);
   }
 
+  /** Rejects sizes that codebooks beside encoders do not have. */
+  static void rejectAll(CalibrationRequest request) {
+    boolean otherRows = request.value(ROWS) != AdditiveStages.ROWS;
+    if (request.find(VALUE_HEADS).isPresent() || request.find(PAIRS).isPresent() || otherRows) {
+      throw new InvalidInputException(
+          "%s, %s and %s are for caches without %s; --kv is 'commvq:%d,%s'"
+              .formatted(
+                  VALUE_HEADS.name(),
+                  ROWS.name(),
+                  PAIRS.name(),
+                  EncoderOptions.VARIANT,
+                  request.bits(),
+                  EncoderOptions.VARIANT));
+    }
+  }
+
   static CodebookOptions of(CalibrationRequest request) {
     int rows = request.value(ROWS);
     if (!CommvqProfile.ROWS.contains(rows)) {

@@ -2,6 +2,7 @@ package dev.kvasir.lab.codebook.encoder;
 
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowBlock;
+import dev.kvasir.lab.codebook.VectorSample;
 import java.util.Arrays;
 
 /**
@@ -25,6 +26,11 @@ public record AttendedTokens(int width, int kvHeads, float[] x, float[] moments)
    * @param ofOutputs squared error of attention outputs relative to their squares; NaN if unknown
    */
   public record RelativeError(double ofValues, double ofOutputs) {}
+
+  /** Returns the values of a layer in a sample, whose attention is unknown. */
+  public static AttendedTokens of(VectorSample sample, int layer) {
+    return LayerValues.in(sample, layer).tokens();
+  }
 
   /** Returns tokens whose attention is unknown. */
   static AttendedTokens ofValues(int width, float[] x) {

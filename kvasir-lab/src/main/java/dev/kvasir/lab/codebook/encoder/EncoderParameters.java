@@ -2,6 +2,7 @@ package dev.kvasir.lab.codebook.encoder;
 
 import dev.kvasir.codec.commvq.encoder.EncoderWeights;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 
 /**
@@ -73,6 +74,25 @@ record EncoderParameters(int width, int hidden, int bits) {
     for (int i = from; i < end; i++) {
       numbers[i] = (float) random.nextDouble(-bound, bound);
     }
+  }
+
+  /** Returns the trained numbers of an encoder as one array. */
+  float[] numbers(EncoderWeights weights) {
+    float[] numbers = new float[count()];
+    int to = 0;
+    for (float[] part :
+        List.of(
+            weights.gain(),
+            weights.shift(),
+            weights.inner(),
+            weights.innerBias(),
+            weights.outer(),
+            weights.outerBias(),
+            weights.codebook())) {
+      System.arraycopy(part, 0, numbers, to, part.length);
+      to += part.length;
+    }
+    return numbers;
   }
 
   EncoderWeights weights(float[] channelScales, float[] numbers) {

@@ -37,7 +37,11 @@ public final class EncoderTrainer {
   }
 
   /** Returns the trained weights; empty if the listener cancelled. */
-  public Optional<EncoderWeights> train(long seed, Listener listener) {
+  public Optional<EncoderWeights> trainWeights(long seed, Listener listener) {
+    return train(seed, listener).map(SerializedEncoder::weights);
+  }
+
+  Optional<SerializedEncoder> train(long seed, Listener listener) {
     SplittableRandom random = new SplittableRandom(seed);
     EncoderParameters at =
         new EncoderParameters(tokens.width(), settings.hidden(), settings.bits());
@@ -69,6 +73,7 @@ public final class EncoderTrainer {
         recent = 0;
       }
     }
-    return Optional.of(at.weights(channelScales, numbers));
+    return Optional.of(
+        new SerializedEncoder(settings.hidden(), settings.bits(), channelScales, numbers));
   }
 }
