@@ -3,6 +3,7 @@ package dev.kvasir.bench;
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.commvq.CommvqShape;
 import dev.kvasir.codec.commvq.ModelCodebooks;
+import dev.kvasir.codec.commvq.ValueCoding;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.commvq.CommvqCodebooks;
 import dev.kvasir.cuda.formats.commvq.CommvqFormat;
@@ -56,12 +57,17 @@ final class GpuCodebooks {
     if (!(cacheConfig.format() instanceof CommvqFormat commvq)) {
       return cacheConfig;
     }
+    if (commvq.values() != ValueCoding.STAGES) {
+      throw new InvalidInputException(
+          "--kv has '%s', whose networks cannot be random; expected values=stages"
+              .formatted(commvq));
+    }
     int sharing = sharing(heads, valueHeads);
     ModelCodebooks books =
         RandomCodebookProfile.model(heads, sharing, layers, commvq.bits(), rotation);
     CommvqCodebooks model = new CommvqCodebooks(books, cacheConfig.sinks(), positions, BEAM);
     return new DeviceCacheConfig(
-        new CommvqFormat(commvq.bits(), commvq.scoring(), model),
+        new CommvqFormat(commvq.bits(), commvq.values(), commvq.scoring(), model),
         cacheConfig.group(),
         cacheConfig.window(),
         cacheConfig.sinks());
