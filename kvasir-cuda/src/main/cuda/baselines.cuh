@@ -43,7 +43,7 @@ template <int D, int STAGES> DEVICE void tabulateQueries(const TableScoring& t) 
   }
 }
 
-// grid (splits, KV heads, sequences). A warp takes a page and a query head at a time; a lane has D / 64 pairs.
+// grid (blocks of pages, KV heads, sequences). A warp takes a page and a query head at a time; a lane has D / 64 pairs.
 template <int D, int STAGES> DEVICE void scoreByTables(const TableScoring& t) {
   using Page = CommvqPage<STAGES>;
   using Places = CommvqPlaces<D, STAGES>;
@@ -127,7 +127,7 @@ struct Decoding {
   const u16* order;
   u64 packedOffset;
   u32 firstPosition, turnPages;
-  u32 pagesPerSplit;
+  u32 pagesPerBlock;
   u32 unused;
 };
 
@@ -169,7 +169,7 @@ DEVICE void multiplyOneHot(const u8* table, const u8 (*indices)[PAGE_TOKENS], in
   }
 }
 
-// grid (splits, KV heads, sequences), 256 threads: decodes the packed pages of sequences to fp16 pages
+// grid (blocks of pages, KV heads, sequences), 256 threads: decodes the packed pages of sequences to fp16 pages
 template <int D, int STAGES> DEVICE void decodePages(const Decoding& d) {
   using Page = CommvqPage<STAGES>;
   using Places = CommvqPlaces<D, STAGES>;
@@ -178,7 +178,7 @@ template <int D, int STAGES> DEVICE void decodePages(const Decoding& d) {
   letNextBegin();
   awaitPrevious();
   const uint4 packed = *(reinterpret_cast<const uint4*>(d.sequences) + blockIdx.z);   // as Sequence
-  const int begin = blockIdx.x * d.pagesPerSplit, end = min(begin + (int)d.pagesPerSplit, (int)packed.y);
+  const int begin = blockIdx.x * d.pagesPerBlock, end = min(begin + (int)d.pagesPerBlock, (int)packed.y);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, head = blockIdx.y;
   const int chunk = warp % CHUNKS, firstToken = warp / CHUNKS * 8 * NT, own = 8 * chunk + (lane >> 2);
   const Mixing mixing{nullptr, d.values};

@@ -37,16 +37,17 @@ struct Mixing {
   }
 };
 
-// Shared memory of a warp: bins of its sets, 16 bytes each, and its weights of a page, (64 tokens, 4 heads) floats.
+// Shared memory of a warp: bins of its sets, 16 bytes each, and its weights of a page, (64 tokens, 4 heads) halves. A load takes
+// as long for one address as for many, so weights of two tokens are loaded at once.
 struct BinMemory {
   static constexpr int GROUP_BYTES = CODEBOOK_ROWS * 8 * 16;
-  static constexpr int WEIGHT_BYTES = PAGE_TOKENS * 16;
+  static constexpr int WEIGHT_BYTES = PAGE_TOKENS * RECORD_HEADS * 2;
   int binBytes;
   u8* first;   // of the block's first warp
 
   DEVICE explicit BinMemory(const ValueSets& sets, u8* memory) : binBytes(sets.warpSets / 8 * GROUP_BYTES), first(memory) {}
   DEVICE u8* bins(int warp) const { return first + warp * (binBytes + WEIGHT_BYTES); }
-  DEVICE float4* weights(int warp) const { return reinterpret_cast<float4*>(bins(warp) + binBytes); }
+  DEVICE uint4* weights(int warp) const { return reinterpret_cast<uint4*>(bins(warp) + binBytes); }
 };
 
 // The part of the work that a warp does: sharers take a page together, each with its own sets.
@@ -106,10 +107,11 @@ template <int STAGES> struct ValuePage {
 
 // Adds the weights of a page to the bins of the rows that its codes name. Each lane has a set of its own, so no other lane
 // adds to its bins. Two tokens are added at a time, since a bin is a round trip to shared memory.
-template <int STAGES> DEVICE void addToBins(const ValuePage<STAGES>& page, const float4* weights, u8* own) {
+template <int STAGES> DEVICE void addToBins(const ValuePage<STAGES>& page, const uint4* weights, u8* own) {
 #pragma unroll
   for (int token = 0; token < PAGE_TOKENS; token += 2) {
-    const float4 w = weights[token], next = weights[token + 1];
+    const uint4 two = weights[token / 2];
+    const float4 w = fourHalves(uint2{two.x, two.y}), next = fourHalves(uint2{two.z, two.w});
     float4* bin = reinterpret_cast<float4*>(own + page.row(token));
     float4* following = reinterpret_cast<float4*>(own + page.row(token + 1));
     const float4 before = *bin, other = *following;
@@ -163,7 +165,7 @@ DEVICE void fillBins(const Attention& a, const Work& work, const u8* records, si
     for (int at = 16 * lane; at < memory.binBytes; at += 512) {
       *reinterpret_cast<float4*>(bins + at) = float4{0.f, 0.f, 0.f, 0.f};
     }
-    float4* weights = memory.weights(warp);
+    uint4* weights = memory.weights(warp);
     const float4 most = *reinterpret_cast<const float4*>(totals.most);
     const int set = firstSet + share.own * sets.warpSets + lane;
     const bool there = lane < sets.warpSets && set < sets.sets;
@@ -182,15 +184,18 @@ DEVICE void fillBins(const Attention& a, const Work& work, const u8* records, si
       fetch(next, number + share.teams);
       const float4 factor{powerOfTwo(now.most.x - most.x), powerOfTwo(now.most.y - most.y),
                           powerOfTwo(now.most.z - most.z), powerOfTwo(now.most.w - most.w)};
-      __syncwarp();
+      u32 two[4];   // weights of the lane's two tokens
 #pragma unroll
-      for (int e = 0; e < 2; e++) {   // the lane's two tokens
+      for (int e = 0; e < 2; e++) {
         const float4 w = fourHalves(e ? uint2{now.weights.z, now.weights.w} : uint2{now.weights.x, now.weights.y});
         const float scale = toFloat((u16)(now.scales >> 16 * e));
         const float4 p{w.x * factor.x, w.y * factor.y, w.z * factor.z, w.w * factor.w};
         sum = sumOf(sum, p);
-        weights[2 * lane + e] = float4{p.x * scale, p.y * scale, p.z * scale, p.w * scale};
+        two[2 * e] = toHalves(p.x * scale, p.y * scale);
+        two[2 * e + 1] = toHalves(p.z * scale, p.w * scale);
       }
+      __syncwarp();
+      weights[lane] = uint4{two[0], two[1], two[2], two[3]};
       __syncwarp();
       if (there) addToBins<STAGES>(now, weights, own);
       now = next;

@@ -203,7 +203,7 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS) likeliest(const float*
 
 // BITS is approximate bits per channel: STAGES is the nearest number of 12-bit codes.
 #define COMMVQ(BITS, D, STAGES)                                                                                        \
-  extern "C" __global__ void __launch_bounds__(384, 1)                                                                 \
+  extern "C" __global__ void __launch_bounds__(D == 64 ? 512 : 384, 1)                                                 \
       score_commvq##BITS##_d##D(const __grid_constant__ Scoring s) {                                                   \
     scorePages<D, STAGES>(s);                                                                                          \
   }                                                                                                                    \
@@ -239,7 +239,7 @@ COMMVQ(1, 128, 11) COMMVQ(2, 128, 21)
 
 // Values that a network has encoded.
 #define COMMVQ_BITS(BITS, D, STAGES)                                                                                   \
-  extern "C" __global__ void __launch_bounds__(384, 1)                                                                 \
+  extern "C" __global__ void __launch_bounds__(D == 64 ? 512 : 384, 1)                                                 \
       score_commvq##BITS##_bits_d##D(const __grid_constant__ Scoring s) {                                              \
     scorePages<D, STAGES, BitPage<D, STAGES, BITS>>(s);                                                                \
   }                                                                                                                    \

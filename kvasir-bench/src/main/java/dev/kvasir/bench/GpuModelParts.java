@@ -3,6 +3,7 @@ package dev.kvasir.bench;
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.commvq.CommvqShape;
 import dev.kvasir.codec.commvq.ModelCodebooks;
+import dev.kvasir.codec.commvq.ValueCoding;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.formats.commvq.CommvqCodebooks;
@@ -57,16 +58,31 @@ final class GpuModelParts {
       int positions) {
     return switch (cacheConfig.format()) {
       case CommvqFormat commvq -> {
-        int sharing = sharing(heads, valueHeads);
-        ModelCodebooks books =
-            RandomCodebookProfile.model(heads, sharing, layers, commvq.bits(), rotation);
-        CommvqCodebooks model = new CommvqCodebooks(books, cacheConfig.sinks(), positions, BEAM);
-        yield with(cacheConfig, new CommvqFormat(commvq.bits(), commvq.scoring(), model));
+        CommvqCodebooks model =
+            new CommvqCodebooks(
+                codebooks(commvq, heads, valueHeads, layers, rotation),
+                cacheConfig.sinks(),
+                positions,
+                BEAM);
+        yield with(
+            cacheConfig,
+            new CommvqFormat(commvq.bits(), commvq.values(), commvq.scoring(), model));
       }
       case PatternkvFormat patternkv ->
           with(cacheConfig, patternkv.withRotation(rotation, cacheConfig.sinks(), positions));
       default -> cacheConfig;
     };
+  }
+
+  private static ModelCodebooks codebooks(
+      CommvqFormat commvq, AttentionShape heads, int valueHeads, int layers, Rotation rotation) {
+    if (commvq.values() != ValueCoding.STAGES) {
+      throw new InvalidInputException(
+          "--kv has '%s', whose networks cannot be random; expected values=stages"
+              .formatted(commvq));
+    }
+    return RandomCodebookProfile.model(
+        heads, sharing(heads, valueHeads), layers, commvq.bits(), rotation);
   }
 
   private static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, PageFormat format) {

@@ -87,6 +87,9 @@ class DeviceCacheConfigTest {
         "commvq:3 | the cache 'commvq:3' has codebooks of 3 bits; on a device expected 1 or 2",
         "commvq:1,beam=8 | the cache 'commvq:1,beam=8' has a beam of 8; on a device expected at"
             + " most 4",
+        "commvq:1,values=encoder,scores=tables | the cache"
+            + " 'commvq:1,values=encoder,scores=tables' encodes values with a network and has"
+            + " scores=tables; on a device expected scores=sums",
         "pmkvq:2,budget=pool | the cache 'pmkvq:2,budget=pool' has the pool's budget; on a device"
             + " expected one of its own",
         "rotatekv:2 | the cache 'rotatekv:2' is not supported on a device; expected fp16, kivi,"

@@ -42,6 +42,9 @@ public final class CommvqCodebooks {
 
   /** Returns why device pages of a bit width cannot have these codebooks; empty if they can. */
   Optional<String> unsupported(int bits) {
+    if (!codebooks.encoders().isEmpty()) {
+      return NetworkLayout.unsupported(codebooks.encoders().getFirst(), bits);
+    }
     CommvqShape shape = codebooks.layers().getFirst().shape();
     int stages = CommvqProfile.stages(bits, shape.keyDim());
     StageCodes keys = new StageCodes(stages);

@@ -22,7 +22,7 @@ import java.lang.foreign.MemorySegment;
  * <p>Its argument, with the offsets in baselines.cuh:
  *
  * <pre>
- *  0 u64 sequences   24 u64 key tables     48 u64 block RoPE   72 u64 packed offset    88 u32 pages per split
+ *  0 u64 sequences   24 u64 key tables     48 u64 block RoPE   72 u64 packed offset    88 u32 pages per block
  *  8 u64 entries     32 u64 dense keys     56 u64 page RoPE    80 u32 first position
  * 16 u64 fp16 pages  40 u64 value tables   64 u64 pair order   84 u32 RoPE pages
  * </pre>
@@ -30,6 +30,9 @@ import java.lang.foreign.MemorySegment;
 final class CommvqDecodedPages implements AuxiliaryKernels {
   private static final int ARGUMENT_BYTES = 96;
   private static final int THREADS = 256;
+
+  /** Thread blocks that run on a multiprocessor at a time. */
+  private static final int BLOCKS = 3;
 
   private final CommvqCodebooks model;
   private final DeviceCodebooks codebooks;
@@ -59,12 +62,12 @@ final class CommvqDecodedPages implements AuxiliaryKernels {
   @Override
   public void plan(PageTable table, SplitPlan splitPlan) {
     pages.ensureCapacity(table.entries() * entryBytes);
-    launch.grid(splitPlan.splits(), kvHeads, table.sequences());
+    launch.grid(BLOCKS * splitPlan.splits(), kvHeads, table.sequences());
     MemorySegment argument = launch.arguments();
     argument.set(JAVA_LONG, 0, table.sequencesAddress());
     argument.set(JAVA_LONG, 8, table.entriesAddress());
     argument.set(JAVA_LONG, 16, workspaceAddress());
-    argument.set(JAVA_INT, 88, splitPlan.pagesPerSplit());
+    argument.set(JAVA_INT, 88, Math.ceilDiv(splitPlan.pagesPerSplit(), BLOCKS));
   }
 
   @Override

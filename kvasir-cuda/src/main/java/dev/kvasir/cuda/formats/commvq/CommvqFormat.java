@@ -5,6 +5,8 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.codec.commvq.CommvqShape;
 import dev.kvasir.codec.commvq.KeyScoring;
+import dev.kvasir.codec.commvq.ValueCoding;
+import dev.kvasir.codec.commvq.encoder.ValueEncoder;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.Device;
 import dev.kvasir.cuda.driver.DeviceException;
@@ -30,10 +32,12 @@ import java.util.TreeSet;
  * CommvqScoreTables} and {@link CommvqDecodedPages}.
  *
  * @param bits approximate bits per channel: 1 or 2
+ * @param values how values become codes
  * @param scoring how keys are scored
  * @param codebooks null if only sizes are needed
  */
-public record CommvqFormat(int bits, KeyScoring scoring, CommvqCodebooks codebooks)
+public record CommvqFormat(
+    int bits, ValueCoding values, KeyScoring scoring, CommvqCodebooks codebooks)
     implements CompactPageFormat {
   /** Bit widths with kernels. */
   static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2));
@@ -48,11 +52,16 @@ public record CommvqFormat(int bits, KeyScoring scoring, CommvqCodebooks codeboo
 
   /** Returns the name of kernels that depend on the layout of pages alone. */
   String pageKernels() {
-    return "commvq" + bits;
+    return "commvq" + bits + (hasNetwork() ? "_bits" : "");
+  }
+
+  boolean hasNetwork() {
+    return values == ValueCoding.ENCODER;
   }
 
   CodebookPage page(int headDim) {
-    return new CodebookPage(CommvqProfile.stages(bits, headDim));
+    int stages = CommvqProfile.stages(bits, headDim);
+    return hasNetwork() ? CodebookPage.ofBits(stages, bits * headDim) : new CodebookPage(stages);
   }
 
   /** Rejects a device whose thread blocks have too little shared memory for the codebooks. */
@@ -72,8 +81,11 @@ public record CommvqFormat(int bits, KeyScoring scoring, CommvqCodebooks codeboo
   /** Returns the bytes of a warp's bins, or of its outputs; pages are not copied. */
   @Override
   public int unitBytes(int headDim) {
-    return scoring == KeyScoring.DECODED
-        ? HeadBlocks.MAX_HEADS * headDim * Float.BYTES
+    if (scoring == KeyScoring.DECODED) {
+      return HeadBlocks.MAX_HEADS * headDim * Float.BYTES;
+    }
+    return hasNetwork()
+        ? NetworkLayout.WARP_BYTES
         : new CodebookTableLayout(headDim, page(headDim).stages(), codebooks.valueHeads())
             .warpBytes();
   }
@@ -98,12 +110,18 @@ public record CommvqFormat(int bits, KeyScoring scoring, CommvqCodebooks codeboo
   @Override
   public long sharedBytes(CacheShape shape) {
     int headDim = shape.headDim();
+    int stages = page(headDim).stages();
+    if (hasNetwork()) {
+      long width = (long) shape.kvHeads() * headDim;
+      long network = ValueEncoder.bytesFor(width, width, bits * width);
+      return shape.layers() * network
+          + DeviceCodebooks.keyBytes(shape.layers(), shape.kvHeads(), headDim, stages);
+    }
     int valueHeads =
         codebooks == null
             ? CommvqShape.defaultValueHeads(shape.kvHeads(), headDim)
             : codebooks.valueHeads();
-    return DeviceCodebooks.bytes(
-        shape.layers(), shape.kvHeads(), headDim, page(headDim).stages(), valueHeads);
+    return DeviceCodebooks.bytes(shape.layers(), shape.kvHeads(), headDim, stages, valueHeads);
   }
 
   @Override
@@ -118,7 +136,7 @@ public record CommvqFormat(int bits, KeyScoring scoring, CommvqCodebooks codeboo
 
   @Override
   public String toString() {
-    String name = "commvq:" + bits;
+    String name = "commvq:" + bits + (hasNetwork() ? ",values=encoder" : "");
     return scoring == KeyScoring.SUMS
         ? name
         : "%s,scores=%s".formatted(name, scoring.name().toLowerCase(Locale.ROOT));

@@ -5,6 +5,7 @@ import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.commvq.CommvqCodec;
 import dev.kvasir.codec.commvq.CommvqConfig;
+import dev.kvasir.codec.commvq.KeyScoring;
 import dev.kvasir.codec.commvq.ValueCoding;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.FormatRequest;
@@ -29,8 +30,10 @@ public final class CommvqFormatProvider implements PageFormatProvider {
       throw request.unsupported(
           "has codebooks of %d bits; on a device expected 1 or 2".formatted(config.bits()));
     }
-    if (config.values() != ValueCoding.STAGES) {
-      throw request.unsupported("encodes values with a network; on a device expected stages");
+    if (config.values() != ValueCoding.STAGES && config.keyScoring() != KeyScoring.SUMS) {
+      throw request.unsupported(
+          "encodes values with a network and has scores=%s; on a device expected scores=sums"
+              .formatted(request.text().value("scores")));
     }
     if (config.beam() > CommvqCodebooks.MAX_BEAM) {
       throw request.unsupported(
@@ -38,7 +41,7 @@ public final class CommvqFormatProvider implements PageFormatProvider {
               .formatted(config.beam(), CommvqCodebooks.MAX_BEAM));
     }
     return new DeviceCacheConfig(
-        new CommvqFormat(config.bits(), config.keyScoring(), codebooks(request)),
+        new CommvqFormat(config.bits(), config.values(), config.keyScoring(), codebooks(request)),
         0,
         config.window(),
         config.sinks());

@@ -18,7 +18,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Quantizes pages to codebook indices with the same bits as the search on the host. Each block of
- * 128 tokens takes four launches for all layers.
+ * 128 tokens takes four launches for all layers, or seven if a network encodes values.
  *
  * <p>The argument of the first and the last, with the offsets in encode.cuh:
  *
@@ -45,6 +45,7 @@ final class CommvqPageQuantizer implements PageQuantizer {
   private static final int SIDES = 2;
 
   private final CommvqFormat format;
+  private final KernelModule module;
   private final CudaContext context;
   private final CudaStream stream;
   private final int kvHeads;
@@ -54,13 +55,15 @@ final class CommvqPageQuantizer implements PageQuantizer {
   private final Launch write;
   private final DequantizeKernel dequantize;
   private VectorMemory keys; // null until first needed
-  private VectorMemory values;
+  private VectorMemory values; // null if a network encodes them
+  private NetworkKernels network; // null unless it encodes values
   private int layers; // capacity of the buffers
 
   CommvqPageQuantizer(
       KernelModule module, CudaStream stream, CommvqFormat format, AttentionShape shape) {
     HeadBlocks.of(format, shape); // rejects heads without kernels
     this.format = format;
+    this.module = module;
     this.context = module.context();
     this.stream = stream;
     this.kvHeads = shape.kvHeads();
@@ -70,7 +73,12 @@ final class CommvqPageQuantizer implements PageQuantizer {
         new Launch(module.kernel("prepare_commvq_d" + headDim), ARGUMENT_BYTES).block(headDim / 2);
     this.searchKernel = module.kernel("search_commvq");
     this.search = new Launch(searchKernel, VectorMemory.BYTES, SEARCH_BYTES).block(THREADS);
-    this.write = new Launch(module.kernel("write_" + names), ARGUMENT_BYTES).block(THREADS);
+    Kernel writeKernel = module.kernel("write_" + names);
+    this.write =
+        (format.hasNetwork()
+                ? new Launch(writeKernel, ARGUMENT_BYTES, NetworkKernels.BYTES)
+                : new Launch(writeKernel, ARGUMENT_BYTES))
+            .block(THREADS);
     this.dequantize =
         new DequantizeKernel(module.kernel("unpack_" + names), kvHeads, UNPACKING_BYTES);
   }
@@ -88,10 +96,16 @@ final class CommvqPageQuantizer implements PageQuantizer {
       long blockPairs = pairs + (long) block * BLOCK_PAGES * PAIR_BYTES;
       long position = metadata == 0 ? 0 : metadata + (long) block * Long.BYTES;
       setArguments(prepare, blockPairs, position, all);
-      prepare.grid(BLOCK_TOKENS, all.count(), SIDES).on(into);
+      prepare.grid(BLOCK_TOKENS, all.count(), network == null ? SIDES : 1).on(into);
       search(into, keys, codebooks().keySearchAddress(), all.count());
-      search(into, values, codebooks().valueSearchAddress(), all.count());
       setArguments(write, blockPairs, position, all);
+      if (network == null) {
+        search(into, values, codebooks().valueSearchAddress(), all.count());
+      } else {
+        DeviceNetwork weights = codebooks().network().orElseThrow();
+        network.encode(into, weights, blockPairs, all);
+        network.put(write.arguments(), write.offset(1), weights, blockPairs, all);
+      }
       write.grid(BLOCK_PAGES, kvHeads, all.count()).on(into);
     }
   }
@@ -110,7 +124,9 @@ final class CommvqPageQuantizer implements PageQuantizer {
     argument.set(JAVA_INT, 60, books.ropePages());
     argument.set(JAVA_INT, 64, kvHeads);
     keys.put(argument, KEYS_AT, books.keySearchAddress());
-    values.put(argument, VALUES_AT, books.valueSearchAddress());
+    if (values != null) {
+      values.put(argument, VALUES_AT, books.valueSearchAddress());
+    }
   }
 
   private void search(CudaStream into, VectorMemory vectors, long tables, int layerCount) {
@@ -148,7 +164,12 @@ final class CommvqPageQuantizer implements PageQuantizer {
     int stages = layout.stages();
     int heads = layout.valueHeads();
     keys = new VectorMemory(context, kvHeads, dim, stages, count);
-    values = new VectorMemory(context, kvHeads / heads, heads * dim, heads * stages, count);
+    if (format.hasNetwork()) {
+      DeviceNetwork weights = codebooks().network().orElseThrow();
+      network = new NetworkKernels(module, weights, kvHeads, count);
+    } else {
+      values = new VectorMemory(context, kvHeads / heads, heads * dim, heads * stages, count);
+    }
     layers = count;
   }
 
@@ -163,7 +184,7 @@ final class CommvqPageQuantizer implements PageQuantizer {
     arguments.set(JAVA_LONG, at + 16, books.blockRopeAddress());
     arguments.set(JAVA_LONG, at + 24, books.pageRopeAddress());
     arguments.set(JAVA_LONG, at + 32, books.pairOrderAddress());
-    arguments.set(JAVA_LONG, at + 40, books.layout().layerValueBytes(kvHeads));
+    arguments.set(JAVA_LONG, at + 40, books.valueStride());
     arguments.set(JAVA_INT, at + 48, books.firstPosition());
     arguments.set(JAVA_INT, at + 52, books.ropePages());
     launch.on(into);
@@ -173,7 +194,7 @@ final class CommvqPageQuantizer implements PageQuantizer {
   public void close() {
     if (layers > 0) {
       layers = 0;
-      Resources.closeAll(keys, values);
+      Resources.closeAll(keys, values, network);
     }
   }
 }

@@ -20,7 +20,11 @@ import java.lang.foreign.MemorySegment;
  * them, as weights for the output kernel.
  */
 final class CommvqScoreKernels implements AuxiliaryKernels {
-  private static final int WARPS = 12; // limited by registers
+  /** Warps of a block, limited by registers. */
+  private static final int WARPS = 12;
+
+  private static final int WARPS_OF_SHORT_HEADS = 16;
+  private static final int SHORT_HEAD_DIM = 64;
   private static final int SCORED_HEADS = 8;
 
   /** Alignment of rows, so that an index can be combined with the address by bit operations. */
@@ -55,7 +59,8 @@ final class CommvqScoreKernels implements AuxiliaryKernels {
             + tables.sharedKeyBytes();
     format.requireSharedMemory(context.device(), sharedBytes);
     kernel.allowSharedBytes(sharedBytes);
-    this.launch = new Launch(kernel, ScoringArgument.BYTES).block(32 * WARPS).shared(sharedBytes);
+    int warps = headDim <= SHORT_HEAD_DIM ? WARPS_OF_SHORT_HEADS : WARPS;
+    this.launch = new Launch(kernel, ScoringArgument.BYTES).block(32 * warps).shared(sharedBytes);
     this.argument = launch.arguments();
     ScoringArgument.set(argument, codebooks, shape, blocks);
     argument.set(JAVA_INT, 100, scoredBlocks);

@@ -28,6 +28,9 @@ final class CommvqScoreTables implements AuxiliaryKernels {
   private static final int TABULATING_THREADS = 256;
   private static final int SCORING_THREADS = 384;
 
+  /** Thread blocks that score on a multiprocessor at a time. */
+  private static final int BLOCKS = 3;
+
   private final CommvqCodebooks model;
   private final DeviceCodebooks codebooks;
   private final AttentionShape shape;
@@ -63,10 +66,12 @@ final class CommvqScoreTables implements AuxiliaryKernels {
     tables.ensureCapacity((long) table.sequences() * shape.queryHeads() * tableBytes());
     int stages = codebooks.layout().stages();
     tabulate.grid(stages, shape.queryHeads(), table.sequences());
-    score.grid(splitPlan.splits(), shape.kvHeads(), table.sequences());
+    score.grid(BLOCKS * splitPlan.splits(), shape.kvHeads(), table.sequences());
+    SplitPlan blocks =
+        new SplitPlan(BLOCKS * splitPlan.splits(), Math.ceilDiv(splitPlan.pagesPerSplit(), BLOCKS));
     for (Launch each : List.of(tabulate, score)) {
       MemorySegment argument = each.arguments();
-      ScoringArgument.plan(argument, table, splitPlan, workspaceAddress());
+      ScoringArgument.plan(argument, table, blocks, workspaceAddress());
       argument.set(JAVA_LONG, ScoringArgument.BYTES, tables.address());
     }
   }

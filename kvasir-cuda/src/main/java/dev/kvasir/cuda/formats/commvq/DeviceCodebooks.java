@@ -20,6 +20,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -28,9 +29,10 @@ import java.util.function.Consumer;
  *
  * <pre>
  * keys           (layers, kvHeads) of {@link CodebookTableLayout}
- * values         (layers) of {@link CodebookTableLayout}
+ * values         (layers) of {@link ValueTableLayout}
  * dense keys     (layers, kvHeads) of {@link CodebookTableLayout#putDenseKeys}, if pages are decoded
- * search tables  of keys (layers, kvHeads) and of values (layers, groups of heads) times f32
+ * search tables  of keys (layers, kvHeads) and of values (layers, groups of heads) times f32; values
+ *                  that a network encodes have none
  *                  (stages, 2, 64, length) rows; (stages, second 64, first 64) squares; (length) mean
  * token RoPE     {@link CodebookTableLayout#putRope}
  * block RoPE     (128, headDim / 2) f32 cosine and sine of a token index in a block
@@ -46,6 +48,7 @@ final class DeviceCodebooks implements AutoCloseable {
   private final CudaStream stream;
   private final ModelCodebooks source;
   private final CodebookTableLayout layout;
+  private final ValueTableLayout valueLayout;
   private final int headDim;
   private final int kvHeads;
   private final int firstPosition;
@@ -54,7 +57,8 @@ final class DeviceCodebooks implements AutoCloseable {
   private final DeviceMemory keys;
   private final DeviceMemory values;
   private final DeviceMemory keySearch;
-  private final DeviceMemory valueSearch;
+  private final DeviceMemory valueSearch; // null if a network encodes values
+  private final DeviceNetwork network; // null if codes are searched for
   private final DeviceMemory tokenRope;
   private final DeviceMemory blockRope;
   private final DeviceMemory pageRope;
@@ -77,14 +81,22 @@ final class DeviceCodebooks implements AutoCloseable {
     LayerCodebooks any = source.layers().getFirst();
     this.headDim = any.keyDim();
     this.kvHeads = any.kvHeads();
-    this.layout = new CodebookTableLayout(headDim, any.keyStages(), any.valueHeads());
+    this.layout =
+        new CodebookTableLayout(headDim, any.keyStages(), hasNetwork() ? 1 : any.valueHeads());
+    this.valueLayout =
+        hasNetwork()
+            ? NetworkLayout.values(headDim, source.encoders().getFirst().bits())
+            : layout.values();
     this.firstPosition = firstPosition;
     this.ropePages = Math.max(1, Math.ceilDiv(positions, Fp16Page.TOKENS));
     try {
       this.keys = allocate((long) heads() * layout.keyBytes());
-      this.values = allocate(layers() * layout.layerValueBytes(kvHeads));
+      this.values = allocate(layers() * valueLayout.layerBytes(kvHeads));
       this.keySearch = allocate(heads() * searchBytes(headDim, keyStages()));
-      this.valueSearch = allocate((long) layers() * groups() * valueSearchBytes());
+      this.valueSearch =
+          hasNetwork() ? null : allocate((long) layers() * groups() * valueSearchBytes());
+      this.network =
+          hasNetwork() ? own(new DeviceNetwork(context, stream, source.encoders())) : null;
       Rotation rotation = source.rotation();
       RopeTable table = rotation.table(headDim);
       this.tokenRope = filled(layout.ropeBytes(), to -> layout.putRope(table, to));
@@ -109,10 +121,16 @@ final class DeviceCodebooks implements AutoCloseable {
    */
   static long bytes(int layers, int kvHeads, int headDim, int stages, int valueHeads) {
     CodebookTableLayout layout = new CodebookTableLayout(headDim, stages, valueHeads);
-    long keys = layout.keyBytes() + searchBytes(headDim, stages);
     long groups = kvHeads / valueHeads;
     long searched = groups * searchBytes(valueHeads * headDim, valueHeads * stages);
-    return layers * (kvHeads * keys + layout.layerValueBytes(kvHeads) + searched);
+    return keyBytes(layers, kvHeads, headDim, stages)
+        + layers * (layout.values().layerBytes(kvHeads) + searched);
+  }
+
+  /** Returns the bytes of the keys' part. */
+  static long keyBytes(int layers, int kvHeads, int headDim, int stages) {
+    CodebookTableLayout layout = new CodebookTableLayout(headDim, stages, 1);
+    return (long) layers * kvHeads * (layout.keyBytes() + searchBytes(headDim, stages));
   }
 
   private static int blockTokens() {
@@ -135,6 +153,10 @@ final class DeviceCodebooks implements AutoCloseable {
     return kvHeads;
   }
 
+  private boolean hasNetwork() {
+    return !source.encoders().isEmpty();
+  }
+
   /** Returns the number of groups of KV heads whose values share codes. */
   int groups() {
     return kvHeads / layout.valueHeads();
@@ -149,9 +171,12 @@ final class DeviceCodebooks implements AutoCloseable {
   }
 
   private DeviceMemory allocate(long bytes) {
-    DeviceMemory memory = context.allocate(bytes);
-    owned.add(memory);
-    return memory;
+    return own(context.allocate(bytes));
+  }
+
+  private <T extends AutoCloseable> T own(T resource) {
+    owned.add(resource);
+    return resource;
   }
 
   private DeviceMemory filled(long bytes, Consumer<MemorySegment> fill) {
@@ -176,7 +201,9 @@ final class DeviceCodebooks implements AutoCloseable {
         repeat(keys, layer);
         repeat(values, layer);
         repeat(keySearch, layer);
-        repeat(valueSearch, layer);
+        if (!hasNetwork()) {
+          repeat(valueSearch, layer);
+        }
       } else {
         uploadLayer(layer);
       }
@@ -207,18 +234,28 @@ final class DeviceCodebooks implements AutoCloseable {
           to -> layout.putKeys(compact.keys().get(own), to));
       upload(
           values,
-          layer * layout.layerValueBytes(kvHeads) + layout.valuesAt(head),
-          layout.valueBytes(),
-          to -> layout.putValues(compact.values().get(own), compact.valueMeans().get(own), to));
+          layer * valueLayout.layerBytes(kvHeads) + valueLayout.headAt(head),
+          valueLayout.headBytes(),
+          to -> putValues(compact, own, to));
       uploadSearchTable(keySearch, books.keys().get(head), place);
     }
     upload(
         values,
-        layer * layout.layerValueBytes(kvHeads),
-        layout.valuesAt(0),
-        to -> layout.putHeader(to));
-    for (int group = 0; group < groups(); group++) {
+        layer * valueLayout.layerBytes(kvHeads),
+        valueLayout.headAt(0),
+        to -> valueLayout.putHeader(to));
+    for (int group = 0; group < books.values().size(); group++) {
       uploadSearchTable(valueSearch, books.values().get(group), (long) layer * groups() + group);
+    }
+  }
+
+  private void putValues(CompactLayerCodebooks compact, int head, MemorySegment to) {
+    if (hasNetwork()) {
+      valueLayout.putRows(compact.values().get(head), bit -> bit, to);
+    } else {
+      valueLayout.putRows(
+          compact.values().get(head), row -> CodebookTableLayout.bin(row / ROWS, row % ROWS), to);
+      valueLayout.putMean(compact.valueMeans().get(head), to);
     }
   }
 
@@ -320,7 +357,7 @@ final class DeviceCodebooks implements AutoCloseable {
 
   /** Returns the address of a layer's value tables. */
   long valuesAddress(int layer) {
-    return values.address() + layer * layout.layerValueBytes(kvHeads);
+    return values.address() + layer * valueLayout.layerBytes(kvHeads);
   }
 
   /** Returns the address for a layer's first KV head; uploads the rows on first use. */
@@ -334,6 +371,16 @@ final class DeviceCodebooks implements AutoCloseable {
 
   long valueSearchAddress() {
     return valueSearch.address();
+  }
+
+  /** Returns the distance between the value tables of consecutive layers. */
+  long valueStride() {
+    return valueLayout.layerBytes(kvHeads);
+  }
+
+  /** Returns the networks that encode values; empty if codes are searched for. */
+  Optional<DeviceNetwork> network() {
+    return Optional.ofNullable(network);
   }
 
   long tokenRopeAddress() {

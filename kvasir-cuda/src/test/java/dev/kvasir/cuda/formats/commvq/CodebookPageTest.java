@@ -81,16 +81,40 @@ class CodebookPageTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"5, 64", "11, 128", "21, 256"})
+  void bitsAndScalesDoNotOverlap(int stages, int bits) {
+    CodebookPage page = CodebookPage.ofBits(stages, bits);
+    BitSet taken = new BitSet();
+    for (int token = 0; token < TOKENS; token++) {
+      for (int bit = 0; bit < bits; bit++) {
+        take(taken, page.setBit(token, bit));
+      }
+      for (int set = 0; set < page.sets(); set++) {
+        for (int bit = 0; bit < CodebookPage.INDEX_BITS; bit++) {
+          take(taken, page.keyBit(token, set) + bit);
+        }
+      }
+      for (int bit = 0; bit < Short.SIZE; bit++) {
+        take(taken, 8 * page.keyScaleAt(token) + bit);
+        take(taken, 8 * page.valueScaleAt(token) + bit);
+      }
+    }
+    assertThat(taken.nextSetBit(8 * page.positionAt())).isNegative();
+    assertThat(page.positionAt() + 4).isLessThanOrEqualTo(page.bytes());
+  }
+
+  @ParameterizedTest
   @CsvSource({"5, 1", "5, 2", "5, 3"})
   void valueRowsDoNotOverlap(int stages, int valueHeads) {
     CodebookTableLayout tables = new CodebookTableLayout(64, stages, valueHeads);
+    ValueTableLayout values = tables.values();
     Set<Integer> places = new HashSet<>();
     for (int bin = 0; bin < tables.bins() + 16; bin++) {
       for (int channel = 0; channel < 64; channel++) {
-        places.add(tables.valueAt(bin, channel));
+        places.add(values.at(bin, channel));
       }
     }
-    assertThat(places).hasSize(tables.valueBytes() / 2).allMatch(at -> at < tables.valueBytes());
+    assertThat(places).hasSize(values.headBytes() / 2).allMatch(at -> at < values.headBytes());
     Set<Integer> bins = new HashSet<>();
     for (int set = 0; set < tables.sets(); set++) {
       for (int row = 0; row < 64; row++) {
@@ -115,7 +139,7 @@ class CodebookPageTest {
     CodebookTableLayout tables = new CodebookTableLayout(dim, stages, heads);
     assertThat(tables.sharingWarps()).isEqualTo(warps);
     assertThat(tables.warpSets()).isEqualTo(warpSets);
-    assertThat(tables.warpBytes()).isEqualTo(1024 * (warpSets + 1));
+    assertThat(tables.warpBytes()).isEqualTo(1024 * warpSets + 512);
   }
 
   @ParameterizedTest

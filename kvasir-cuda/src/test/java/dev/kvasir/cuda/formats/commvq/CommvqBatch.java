@@ -2,13 +2,16 @@ package dev.kvasir.cuda.formats.commvq;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.commvq.KeyScoring;
 import dev.kvasir.codec.commvq.ModelCodebooks;
+import dev.kvasir.codec.commvq.ValueCoding;
 import dev.kvasir.cuda.driver.DeviceFixture;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.formats.KvAppendKernel;
+import dev.kvasir.cuda.formats.PagedAttention;
 import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.PageTable;
 import dev.kvasir.model.RopeLayout;
@@ -19,43 +22,66 @@ import java.util.Random;
 
 /** One layer of random codebooks, and pages of random indices at their positions. */
 final class CommvqBatch {
+  private static final double MAX_ERROR = 3e-3;
+  private static final int MAX_SEQUENCES = 5;
+  private static final int MAX_POSITIONS = 1 << 17;
   private static final int TOKENS = Fp16Page.TOKENS;
 
-  final AttentionShape shape;
+  private final AttentionShape shape;
   private final DeviceFixture device;
-  private final Random random;
+  private final Random random = new Random(7);
   private final int sinks;
   private final ModelCodebooks books;
-  final CommvqFormat format;
+  private final CommvqFormat format;
   private final CodebookPage layout;
-  final PageTable table;
+  private final PageTable table;
   private final KvAppendKernel store;
-  final List<float[][]> keys = new ArrayList<>(); // by sequence and KV head: (tokens, headDim)
-  final List<float[][]> values = new ArrayList<>();
+  private final List<float[][]> keys =
+      new ArrayList<>(); // by sequence and KV head: (tokens, headDim)
+  private final List<float[][]> values = new ArrayList<>();
 
   /**
    * @param valueHeads KV heads whose values share codes
    */
-  CommvqBatch(
+  static CommvqBatch ofStages(
       DeviceFixture device,
-      Random random,
       int bits,
       KeyScoring scoring,
       AttentionShape shape,
       int valueHeads,
       int sinks,
-      RopeLayout ropes,
-      int sequences) {
+      RopeLayout ropes) {
+    ModelCodebooks books =
+        TestCodebooks.of(1, shape.kvHeads(), shape.headDim(), valueHeads, bits, ropes);
+    CommvqCodebooks model = new CommvqCodebooks(books, sinks, MAX_POSITIONS, 2);
+    CommvqFormat format = new CommvqFormat(bits, ValueCoding.STAGES, scoring, model);
+    return new CommvqBatch(device, format, books, shape, sinks);
+  }
+
+  static CommvqBatch ofNetwork(
+      DeviceFixture device, int bits, AttentionShape shape, int sinks, RopeLayout ropes) {
+    ModelCodebooks books =
+        TestEncoders.codec(1, shape.kvHeads(), shape.headDim(), 64, bits, ropes)
+            .codebooks()
+            .orElseThrow();
+    CommvqCodebooks model = new CommvqCodebooks(books, sinks, MAX_POSITIONS, 2);
+    CommvqFormat format = new CommvqFormat(bits, ValueCoding.ENCODER, KeyScoring.SUMS, model);
+    return new CommvqBatch(device, format, books, shape, sinks);
+  }
+
+  private CommvqBatch(
+      DeviceFixture device,
+      CommvqFormat format,
+      ModelCodebooks books,
+      AttentionShape shape,
+      int sinks) {
     this.device = device;
-    this.random = random;
     this.shape = shape;
     this.sinks = sinks;
-    this.books = TestCodebooks.of(1, shape.kvHeads(), shape.headDim(), valueHeads, bits, ropes);
-    this.format =
-        new CommvqFormat(
-            bits, scoring, new CommvqCodebooks(books, sinks, 1 << 17, bits == 1 ? 4 : 2));
+    this.books = books;
+    this.format = format;
     this.layout = format.page(shape.headDim());
-    this.table = device.own(new PageTable(device.context, sequences, 4096));
+    this.table = device.own(new PageTable(device.context, MAX_SEQUENCES, 4096));
     this.store = new KvAppendKernel(device.module, shape);
   }
 
@@ -90,7 +116,14 @@ final class CommvqBatch {
       layout.putScales(page, token, half(3 + 6 * random.nextFloat()), half(1 + random.nextFloat()));
       for (int set = 0; set < layout.sets(); set++) {
         layout.putKeyIndex(page, token, set, random.nextInt(64));
-        layout.putValueIndex(page, token, set, random.nextInt(64));
+        if (!format.hasNetwork()) {
+          layout.putValueIndex(page, token, set, random.nextInt(64));
+        }
+      }
+      for (int bit = 0; format.hasNetwork() && bit < format.bits() * shape.headDim(); bit++) {
+        if (random.nextBoolean()) {
+          layout.putBit(page, token, bit);
+        }
       }
     }
     layout.putPosition(page, position);
@@ -140,7 +173,7 @@ final class CommvqBatch {
     }
   }
 
-  double[] wanted(short[] queries) {
+  private double[] wanted(short[] queries) {
     double[] out = new double[queries.length];
     int dim = shape.headDim();
     for (int s = 0; s < keys.size(); s++) {
@@ -190,5 +223,41 @@ final class CommvqBatch {
 
   static short half(float value) {
     return Float.floatToFloat16(value);
+  }
+
+  /** Attends random queries and checks the error relative to double precision. */
+  void check(double spread) {
+    short[] queries = new short[keys.size() * shape.queryHeads() * shape.headDim()];
+    for (int i = 0; i < queries.length; i++) {
+      queries[i] = half((float) (spread * random.nextGaussian()));
+    }
+    double[] wanted = wanted(queries);
+    table.upload(device.stream);
+    DeviceMemory from = device.upload(halves(device, queries));
+    DeviceMemory to = device.memory(2L * queries.length);
+    try (PagedAttention attention =
+        new PagedAttention(device.module, device.stream, format, shape, keys.size())) {
+      attention.plan(table);
+      for (boolean early : List.of(false, true)) {
+        to.fill(device.stream, (byte) 0xFF);
+        attention.attend(device.stream, from.address(), to.address(), early);
+        double error = error(device.download(to).toArray(JAVA_SHORT), wanted);
+        System.out.printf(
+            "%s, %d heads on %d, spread %.0f: error %.2e%n",
+            attention.describePlan(), shape.queryHeads(), shape.kvHeads(), spread, error);
+        assertThat(error).as(attention.describePlan()).isLessThan(MAX_ERROR);
+      }
+    }
+  }
+
+  private static double error(short[] outputs, double[] wanted) {
+    double difference = 0;
+    double norm = 0;
+    for (int i = 0; i < wanted.length; i++) {
+      double each = Float.float16ToFloat(outputs[i]) - wanted[i];
+      difference += each * each;
+      norm += wanted[i] * wanted[i];
+    }
+    return Math.sqrt(difference / norm);
   }
 }

@@ -51,6 +51,10 @@ record ExpandedPage(ModelCodebooks books, int dim, CodebookPage layout, MemorySe
   }
 
   private void expandValue(int head, int token, float[] value, int to) {
+    if (!books.encoders().isEmpty()) {
+      expandBits(head, token, value, to);
+      return;
+    }
     int heads = books.layers().getFirst().valueHeads();
     DenseMatrix rows = compact().values().get(head);
     double[] sum = new double[dim];
@@ -58,14 +62,32 @@ record ExpandedPage(ModelCodebooks books, int dim, CodebookPage layout, MemorySe
       MemorySegment page = page(head / heads * heads + set / layout.sets());
       long from =
           (64L * set + layout.valueIndex(page, token, set % layout.sets())) * dim * Short.BYTES;
-      for (int c = 0; c < dim; c++) {
-        short half = rows.data().get(JAVA_SHORT_UNALIGNED, from + (long) Short.BYTES * c);
-        sum[c] += Float.float16ToFloat(half);
-      }
+      addRow(rows, from, sum);
     }
     float[] mean = compact().valueMeans().get(head);
     for (int c = 0; c < dim; c++) {
       value[to + c] = mean[c] + (float) (layout.valueScale(page(head), token) * sum[c]);
+    }
+  }
+
+  private void expandBits(int head, int token, float[] value, int to) {
+    DenseMatrix rows = compact().values().get(head);
+    int ofHead = rows.rows() / books.layers().getFirst().kvHeads();
+    double[] sum = new double[dim];
+    for (int bit = 0; bit < rows.rows(); bit++) {
+      if (layout.isSet(page(bit / ofHead), token, bit % ofHead)) {
+        addRow(rows, (long) bit * dim * Short.BYTES, sum);
+      }
+    }
+    for (int c = 0; c < dim; c++) {
+      value[to + c] = (float) (layout.valueScale(page(head), token) * sum[c]);
+    }
+  }
+
+  private void addRow(DenseMatrix rows, long from, double[] sum) {
+    for (int c = 0; c < dim; c++) {
+      short half = rows.data().get(JAVA_SHORT_UNALIGNED, from + (long) Short.BYTES * c);
+      sum[c] += Float.float16ToFloat(half);
     }
   }
 

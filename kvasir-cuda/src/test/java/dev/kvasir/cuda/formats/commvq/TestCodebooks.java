@@ -34,16 +34,22 @@ final class TestCodebooks {
    */
   static ModelCodebooks of(
       int layers, int kvHeads, int headDim, int valueHeads, int bits, RopeLayout layout) {
+    List<LayerCodebooks> all = layers(layers, kvHeads, headDim, valueHeads, bits);
+    return ModelCodebooks.of(all, rotation(headDim, layout), Arena.ofAuto());
+  }
+
+  static List<LayerCodebooks> layers(
+      int layers, int kvHeads, int headDim, int valueHeads, int bits) {
     TestCodebooks random = new TestCodebooks(kvHeads, headDim, valueHeads);
     int stages = CommvqProfile.stages(bits, headDim);
     List<LayerCodebooks> all = new ArrayList<>();
     for (int layer = 0; layer < layers; layer++) {
       all.add(random.layer(stages));
     }
-    return ModelCodebooks.of(all, rotation(headDim, layout), Arena.ofAuto());
+    return all;
   }
 
-  private static Rotation rotation(int headDim, RopeLayout layout) {
+  static Rotation rotation(int headDim, RopeLayout layout) {
     float[] frequencies = new float[headDim / 2];
     for (int pair = 0; pair < frequencies.length; pair++) {
       frequencies[pair] = (float) Math.pow(10_000, -(double) pair / frequencies.length);
