@@ -58,5 +58,6 @@ module dev.kvasir.lab {
       dev.kvasir.lab.calibrator.commvq.CommvqCalibrator,
       dev.kvasir.lab.calibrator.mead.MeadCalibrator,
       dev.kvasir.lab.calibrator.oscar.OscarCalibrator,
-      dev.kvasir.lab.calibrator.vqllm.VqllmCalibrator;
+      dev.kvasir.lab.calibrator.vqllm.VqllmCalibrator,
+      dev.kvasir.lab.calibrator.rotatekv.RotatekvCalibrator;
 }
