@@ -83,7 +83,8 @@ class KeyRotationTest {
       int which = tables.get(JAVA_SHORT, 128 + 2L * (DIM + channel)) & 0xFFFF;
       int second = which >> 15;
       int pair = which & 0x7FFF;
-      assertThat(tables.get(JAVA_SHORT, 128 + 2L * (second * HALF + pair))).isEqualTo((short) channel);
+      assertThat(tables.get(JAVA_SHORT, 128 + 2L * (second * HALF + pair)))
+          .isEqualTo((short) channel);
       assertThat(places[channel]).isEqualTo(KeyRotation.place(pair) + 2 * second);
     }
   }
