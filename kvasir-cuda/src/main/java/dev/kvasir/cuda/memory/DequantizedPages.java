@@ -31,8 +31,8 @@ public final class DequantizedPages implements AutoCloseable {
   /** Packed widths that a page table distinguishes, as in {@link LayerOffsets}. */
   private static final int WIDTHS = 3;
 
-  /** Limit of a block's metadata: eight table pages and their number of entries. */
-  private static final int METADATA_LONGS = 9;
+  /** Limit of a block's metadata: eight table pages, their number of entries and a position. */
+  private static final int METADATA_LONGS = 10;
 
   private static final int PAIR_LONGS = 2;
   private static final int MIN_GRID = 64;
