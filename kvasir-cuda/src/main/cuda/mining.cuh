@@ -108,18 +108,13 @@ template <int D> struct KMeans {
                   (((size_t)blockIdx.z * 2 + blockIdx.y) * gridDim.x + blockIdx.x) * mining.patterns * D),
         count(mining.samples) {}
 
-  // Returns two elements of a vector, and their channels.
+  // Returns two elements of a vector.
   DEVICE float2 two(int vector, int column) const {
     const u32 token = (u32)vector * m.step;
     const u8* page = reinterpret_cast<const u8*>(m.pages[token / PAGE_TOKENS]) + halves;
     BlockVectors<D> own = vectors;
     own.turn += token / ROTARY_BLOCK * (ROTARY_BLOCK / TURN_TOKENS);
     return own.two(page, token % ROTARY_BLOCK, column);
-  }
-
-  DEVICE int2 channels(int column) const {
-    return vectors.rotates() ? int2{vectors.rotation.channel(column, 0), vectors.rotation.channel(column, 1)}
-                             : int2{2 * column, 2 * column + 1};
   }
 
   // Loads the vectors of a tile; barriers are before and after.
@@ -132,7 +127,7 @@ template <int D> struct KMeans {
       const int column = vectors.side == 0 ? i % COLUMNS : i / MINED_TILE;
       if (vector < count) {
         const float2 x = two(vector, column);
-        const int2 to = channels(column);
+        const int2 to = vectors.channels(column);
         s.tile[row][minedPlace<D>(to.x)] = x.x;
         s.tile[row][minedPlace<D>(to.y)] = x.y;
       }
@@ -168,7 +163,7 @@ template <int D> struct KMeans {
       const int chosen = s.chosen;
       for (int column = threadIdx.x; column < COLUMNS; column += MINED_THREADS) {
         const float2 x = two(chosen, column);
-        const int2 to = channels(column);
+        const int2 to = vectors.channels(column);
         float* own = centroids + (size_t)centroid * D;
         own[to.x] = x.x;
         own[to.y] = x.y;
@@ -356,7 +351,7 @@ template <int D> struct KMeans {
       const int pattern = i / COLUMNS, column = i % COLUMNS;
       u16* row = reinterpret_cast<u16*>(reinterpret_cast<u8*>(m.banks[pattern / BANK_PATTERNS]) + offset) +
                  pattern % BANK_PATTERNS * D;
-      const int2 from = channels(column), to = vectors.places(column);
+      const int2 from = vectors.channels(column), to = vectors.places(column);
       row[to.x] = toHalf(centroids[(size_t)pattern * D + from.x]);
       row[to.y] = toHalf(centroids[(size_t)pattern * D + from.y]);
     }

@@ -112,6 +112,23 @@ template <int D> struct PatternOutputs {
   DEVICE void store(int column, float4 x) const { reinterpret_cast<float4*>(mixed)[column] = x; }
 };
 
+DEVICE uint2 loadSharedTwo(u32 address) {
+  uint2 v;
+  asm volatile("ld.volatile.shared.v2.u32 {%0,%1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(address) : "memory");
+  return v;
+}
+
+// Replaces 8 bytes if they are still the same, atomically. Returns whether they were.
+DEVICE bool replaceShared(u32 address, uint2 before, uint2 after) {
+  u32 same;
+  asm volatile("{ .reg .b64 o, n, f; .reg .pred p; mov.b64 o, {%2,%3}; mov.b64 n, {%4,%5};\n"
+               "atom.shared.cas.b64 f, [%1], o, n; setp.eq.b64 p, f, o; selp.u32 %0,1,0,p; }"
+               : "=r"(same)
+               : "r"(address), "r"(before.x), "r"(before.y), "r"(after.x), "r"(after.y)
+               : "memory");
+  return same != 0;
+}
+
 // The weights of value patterns, for one set of four heads. Each warp has a table of (MOST_PATTERNS, 4 heads) in shared
 // memory, so that a lane's two heads are adjacent.
 template <int BITS, int D> struct PatternWeights {
@@ -143,17 +160,34 @@ template <int BITS, int D> struct PatternWeights {
     __syncwarp();
   }
 
-  // Tokens of a warp may have the same pattern.
+  // Tokens of a warp may have the same pattern. Each lane tries all of its tokens at once, both heads together, until no
+  // other lane has changed a sum in between: there is no instruction that adds floats in shared memory.
   DEVICE void collect(u32 values, int lane, const u32 (&own)[4]) const {
+    const u32 heads = sharedAddress(weights) + 4 * Twice::firstHead(lane);
+    u32 at[4];
+    bool open[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       const u32 pattern = patternAt(values + Page::Codes::VALUE_BYTES + token(i, lane));
-      if (pattern != NO_PATTERN) {
-        float* sums = weights + 4 * pattern + Twice::firstHead(lane);
-        atomicAdd(sums, toFloat((u16)own[i]));
-        atomicAdd(sums + 1, toFloat((u16)(own[i] >> 16)));
+      at[i] = heads + 16 * pattern;
+      open[i] = pattern != NO_PATTERN;
+    }
+    while (open[0] || open[1] || open[2] || open[3]) {
+      uint2 before[4];
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        if (open[i]) before[i] = loadSharedTwo(at[i]);
+      }
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        if (open[i]) {
+          const uint2 after{__float_as_uint(__uint_as_float(before[i].x) + toFloat((u16)own[i])),
+                            __float_as_uint(__uint_as_float(before[i].y) + toFloat((u16)(own[i] >> 16)))};
+          open[i] = !replaceShared(at[i], before[i], after);
+        }
       }
     }
+    __syncwarp();
   }
 
   DEVICE PatternOutputs<D> outputs(const Attention& a, const Work& work, float* memory) const {

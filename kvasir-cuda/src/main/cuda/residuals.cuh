@@ -24,7 +24,7 @@ struct Patterning {
   u64 halfStride, packedStride, bankStride;
   const u8* rotation;   // RotaryTables; null if key patterns do not rotate
   u32 sides;            // that have patterns
-  u32 unused;
+  u32 choice;           // of a key's pattern, as dev.kvasir.codec.patternkv.PatternChoice: 0 range, 1 distance, 2 peaks
 };
 
 // Offsets from the pages of the first layer and KV head to this block's pages.
@@ -58,6 +58,10 @@ template <int D> struct BlockVectors {
     return float2{toFloat(*reinterpret_cast<const u16*>(page + at)), toFloat(*reinterpret_cast<const u16*>(page + next))};
   }
 
+  DEVICE int2 channels(int column) const {
+    return rotates() ? int2{rotation.channel(column, 0), rotation.channel(column, 1)} : int2{2 * column, 2 * column + 1};
+  }
+
   // Returns the places of the two elements in a stored pattern.
   DEVICE int2 places(int column) const {
     if (!rotates()) return int2{2 * column, 2 * column + 1};
@@ -88,13 +92,27 @@ template <int BITS, int D> DEVICE void growBank(const Patterning& p) {
   pattern[to.y] = toHalf(__fadd_rn(least.y, most.y) / 2.f);
 }
 
-// Picks the pattern that leaves the smallest range of each key or value, like dev.kvasir.codec.patternkv.NearestPattern:
-// grid (pages, KV heads, 2 * layers), 256 threads, four per token.
+// Returns the sum of squares of a residual, or of fourth powers, in the order of channels.
+// places: of the channels in both rows
+template <int D> DEVICE float powersOf(const float* row, const u16* pattern, const u8* places, bool fourth) {
+  float sum = 0.f;
+#pragma unroll 4
+  for (int channel = 0; channel < D; channel++) {
+    const int at = places[channel];
+    const float residual = __fsub_rn(row[at], toFloat(pattern[at])), square = __fmul_rn(residual, residual);
+    sum = __fadd_rn(sum, fourth ? __fmul_rn(square, square) : square);
+  }
+  return sum;
+}
+
+// Picks the pattern that leaves the smallest residual of each key or value, like
+// dev.kvasir.codec.patternkv.NearestPattern: grid (pages, KV heads, 2 * layers), 256 threads, four per token.
 // ratio: maximum of the remaining range relative to a value's range; infinite for no limit
 template <int BITS, int D> DEVICE void labelPage(const Patterning& p, double ratio) {
   constexpr float LARGEST = 46000.f;   // of a residual
   constexpr int COLUMNS = D / 2;
   __shared__ float rows[PAGE_TOKENS][D + 1];   // the next row starts in the next bank
+  __shared__ u8 placeOf[D];                    // of a channel in a stored pattern
   letNextBegin();
   awaitPrevious();
   const BlockBank& bank = p.banks[blockIdx.x / 2];
@@ -115,10 +133,16 @@ template <int BITS, int D> DEVICE void labelPage(const Patterning& p, double rat
     const int2 to = vectors.places(i % COLUMNS);
     rows[row][to.x] = x.x;
     rows[row][to.y] = x.y;
+    if (row == 0) {
+      const int2 channels = vectors.channels(i);
+      placeOf[channels.x] = (u8)to.x;
+      placeOf[channels.y] = (u8)to.y;
+    }
   }
   __syncthreads();
-  int best = NO_PATTERN;
-  float bestRange = -minusInfinity();
+  const u32 choice = side == 0 ? p.choice : 0;
+  int best = NO_PATTERN, bestFits = 0;
+  float bestSize = -minusInfinity();   // of the residual: its range, or a sum of powers
 #pragma unroll 1
   for (int each = part; each < bank.count; each += 4) {
     const u32* pattern = reinterpret_cast<const u32*>(bank.pattern<D>(each, places.banks, side));
@@ -131,10 +155,13 @@ template <int BITS, int D> DEVICE void labelPage(const Patterning& p, double rat
       least = fminf(least, fminf(low, high));
       most = fmaxf(most, fmaxf(low, high));
     }
-    const float range = __fsub_rn(most, least);
-    if (range < bestRange && least >= -LARGEST && most <= LARGEST) {
+    const bool fits = least >= -LARGEST && most <= LARGEST;
+    const float size = choice == 0 ? __fsub_rn(most, least)
+                                   : powersOf<D>(rows[token], reinterpret_cast<const u16*>(pattern), placeOf, choice == 2);
+    if (size < bestSize && (fits || choice != 0)) {
       best = each;
-      bestRange = range;
+      bestFits = fits;
+      bestSize = size;
     }
   }
   float least = -minusInfinity(), most = minusInfinity();
@@ -144,17 +171,19 @@ template <int BITS, int D> DEVICE void labelPage(const Patterning& p, double rat
   }
 #pragma unroll
   for (int s = 1; s < 4; s <<= 1) {
-    const float range = __shfl_xor_sync(ALL_LANES, bestRange, s);
-    const int other = __shfl_xor_sync(ALL_LANES, best, s);
-    if (range < bestRange || (range == bestRange && other < best)) {
+    const float size = __shfl_xor_sync(ALL_LANES, bestSize, s);
+    const int other = __shfl_xor_sync(ALL_LANES, best, s), fits = __shfl_xor_sync(ALL_LANES, bestFits, s);
+    if (size < bestSize || (size == bestSize && other < best)) {
       best = other;
-      bestRange = range;
+      bestFits = fits;
+      bestSize = size;
     }
     least = fminf(least, __shfl_xor_sync(ALL_LANES, least, s));
     most = fmaxf(most, __shfl_xor_sync(ALL_LANES, most, s));
   }
   const bool bounded = side == 1 && ratio < 1e300;
-  if (bounded && best != NO_PATTERN && !((double)bestRange <= ratio * (double)__fsub_rn(most, least))) best = NO_PATTERN;
+  if (bounded && !((double)bestSize <= ratio * (double)__fsub_rn(most, least))) bestFits = 0;
+  if (!bestFits) best = NO_PATTERN;
   if (part == 0) labels[token] = (u8)best;
 }
 

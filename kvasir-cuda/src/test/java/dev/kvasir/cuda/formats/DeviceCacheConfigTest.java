@@ -80,8 +80,6 @@ class DeviceCacheConfigTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "patternkv:2,choice=peaks | the cache 'patternkv:2,choice=peaks' has choice=peaks; on a"
-            + " device expected range",
         "patternkv:3,rope=static | the cache 'patternkv:3,rope=static' has 3 bits for keys and 3"
             + " for values; on a device expected 2 or 4 for both",
         "commvq:3 | the cache 'commvq:3' has codebooks of 3 bits; on a device expected 1 or 2",

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.codec.patternkv.PatternChoice;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.Kernel;
@@ -28,7 +29,7 @@ import java.lang.foreign.MemorySegment;
  * u64 (8) bank pages; u32 patterns; u32 index of the new pattern, 256 for none; u64 {@link KeyRotation#turn}
  *
  *  0 u64 pairs      16 u64 fp16 stride     32 u64 table stride   48 u32 sides
- *  8 u64 metadata   24 u64 packed stride   40 u64 rotation
+ *  8 u64 metadata   24 u64 packed stride   40 u64 rotation       52 u32 choice
  * </pre>
  */
 final class PatternPageQuantizer implements PageQuantizer {
@@ -41,6 +42,7 @@ final class PatternPageQuantizer implements PageQuantizer {
 
   private final int kvHeads;
   private final int sides;
+  private final int choice;
   private final DeviceMemory rotation; // null if patterns do not rotate
   private final Launch grow;
   private final Launch label;
@@ -58,6 +60,7 @@ final class PatternPageQuantizer implements PageQuantizer {
     ScaleGroups.check(keyGroup, valueGroup);
     this.kvHeads = shape.kvHeads();
     this.sides = format.sides();
+    this.choice = choice(format.choice());
     this.rotation =
         format
             .rotation()
@@ -80,6 +83,14 @@ final class PatternPageQuantizer implements PageQuantizer {
             .argument(1, keyGroup)
             .argument(2, valueGroup);
     this.dequantize = new DequantizeKernel(module.kernel("unpack_" + names), kvHeads, 8, 8, 8);
+  }
+
+  private static int choice(PatternChoice choice) {
+    return switch (choice) {
+      case RANGE -> 0;
+      case DISTANCE -> 1;
+      case PEAKS -> 2;
+    };
   }
 
   @Override
@@ -131,6 +142,7 @@ final class PatternPageQuantizer implements PageQuantizer {
     argument.set(JAVA_LONG, 32, layers.tableStride());
     argument.set(JAVA_LONG, 40, rotationAddress());
     argument.set(JAVA_INT, 48, sides);
+    argument.set(JAVA_INT, 52, choice);
     launch.grid(count, kvHeads, depth).on(stream);
   }
 

@@ -2,6 +2,7 @@ package dev.kvasir.cuda.formats.patternkv;
 
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.patternkv.FlatteningGate;
+import dev.kvasir.codec.patternkv.PatternChoice;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.formats.AuxiliaryKernels;
@@ -23,6 +24,7 @@ import java.util.Optional;
  * @param patterns number of patterns mined from the first blocks
  * @param grows whether every further block adds a pattern
  * @param alpha allowed probability that a pattern widens a value's error; 1 for no limit
+ * @param choice the measure that selects the pattern of a key
  * @param sides which vectors have patterns: bit 0 for keys, bit 1 for values
  * @param rotates whether key patterns are stored before RoPE
  * @param rotation the RoPE of those patterns; empty also if only sizes are needed
@@ -32,6 +34,7 @@ public record PatternkvFormat(
     int patterns,
     boolean grows,
     double alpha,
+    PatternChoice choice,
     int sides,
     boolean rotates,
     Optional<KeyRotation> rotation)
@@ -59,6 +62,7 @@ public record PatternkvFormat(
         patterns,
         grows,
         alpha,
+        choice,
         sides,
         rotates,
         rotates ? Optional.of(new KeyRotation(rope, firstPosition, positions)) : Optional.empty());

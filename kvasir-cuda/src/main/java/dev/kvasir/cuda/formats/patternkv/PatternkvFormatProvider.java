@@ -1,7 +1,6 @@
 package dev.kvasir.cuda.formats.patternkv;
 
 import dev.kvasir.codec.CacheConfig;
-import dev.kvasir.codec.patternkv.PatternChoice;
 import dev.kvasir.codec.patternkv.PatternOptions;
 import dev.kvasir.codec.patternkv.PatternkvCodec;
 import dev.kvasir.codec.patternkv.PatternkvConfig;
@@ -13,7 +12,7 @@ import dev.kvasir.kernel.Rotation;
 import dev.kvasir.model.ModelConfig;
 import java.util.Optional;
 
-/** Provides pages of PatternKV, with patterns chosen by range. */
+/** Provides pages of PatternKV. */
 public final class PatternkvFormatProvider implements PageFormatProvider {
   @Override
   public String method() {
@@ -26,10 +25,6 @@ public final class PatternkvFormatProvider implements PageFormatProvider {
     UniformOptions options = config.options();
     request.requireUniformWidths(options);
     request.requireExactOperands(options.operandPrecision());
-    if (config.choice() != PatternChoice.RANGE) {
-      throw request.unsupported(
-          "has choice=%s; on a device expected range".formatted(request.text().value("choice")));
-    }
     return new DeviceCacheConfig(
         format(request, config), options.group(), options.window(), options.sinks());
   }
@@ -50,6 +45,7 @@ public final class PatternkvFormatProvider implements PageFormatProvider {
             config.patterns(),
             config.newPatterns(),
             config.thresholds() ? config.alpha() : 1,
+            config.choice(),
             sides,
             rotates,
             Optional.empty());

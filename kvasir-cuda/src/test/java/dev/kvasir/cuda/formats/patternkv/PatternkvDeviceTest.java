@@ -360,6 +360,8 @@ class PatternkvDeviceTest extends DeviceTestCase {
         "patternkv:2 | 128",
         "patternkv:4,group=32,sinks=5 | 128",
         "patternkv:4,patterns=70 | 64",
+        "patternkv:2,choice=peaks | 64",
+        "patternkv:2,rope=static,choice=distance | 128",
         "patternkv:2,v-patterns=off,sinks=16 | 128",
         "patternkv:2,rope=static,v-patterns=off | 64",
         "patternkv:4,k-patterns=off | 64",

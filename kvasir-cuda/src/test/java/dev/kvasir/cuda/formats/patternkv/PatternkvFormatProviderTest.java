@@ -3,6 +3,7 @@ package dev.kvasir.cuda.formats.patternkv;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.patternkv.PatternChoice;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -16,7 +17,11 @@ class PatternkvFormatProviderTest {
     assertThat(DeviceCacheConfig.of(CacheSpec.parse("patternkv:4,rope=static,sinks=16")))
         .isEqualTo(
             new DeviceCacheConfig(
-                new PatternkvFormat(4, 32, true, 0.05, 3, false, Optional.empty()), 128, 128, 16));
+                new PatternkvFormat(
+                    4, 32, true, 0.05, PatternChoice.RANGE, 3, false, Optional.empty()),
+                128,
+                128,
+                16));
   }
 
   @ParameterizedTest
