@@ -134,7 +134,7 @@ final class CommvqAnalyses {
     final LayerTrial layer;
 
     Trial(Conditions conditions) {
-      int tokens = conditions.request().context().orElse(conditions.request().quick() ? 256 : 8192);
+      int tokens = conditions.request().context().orElse(conditions.request().quick() ? 192 : 8192);
       this.length = Math.min(2048, conditions.model().config().contextLength());
       this.training = sample(conditions, BundledText.filler(), "prose", tokens);
       this.test = sample(conditions, BundledText.stream(), "other prose", Math.min(tokens, 4096));

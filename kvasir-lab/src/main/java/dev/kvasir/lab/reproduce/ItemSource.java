@@ -14,6 +14,9 @@ import java.util.Optional;
 sealed interface ItemSource {
   String name();
 
+  /** Returns what the answers to its items depend on, for the journal. */
+  String key(Request request);
+
   /** Returns what the source needs, in a few words; empty if nothing. */
   Optional<String> need();
 
@@ -24,11 +27,19 @@ sealed interface ItemSource {
 
   /** A benchmark that the user brings; a quick run without it takes lines of our own. */
   record Brought(Dataset dataset) implements ItemSource {
-    private static final int ANSWER_TOKENS = 12;
+    private static final int ANSWER_TOKENS = 6;
 
     @Override
     public String name() {
       return dataset.name();
+    }
+
+    /** Data sets in the same format have the same lines of our own. */
+    @Override
+    public String key(Request request) {
+      return request.quick() && request.data().isEmpty()
+          ? "lines of " + dataset.standIn()
+          : dataset.name();
     }
 
     @Override
@@ -77,8 +88,13 @@ sealed interface ItemSource {
 
   /** A generated task. */
   record Generated(String name, SyntheticTask task, int fullContext) implements ItemSource {
-    private static final int QUICK_CONTEXT = 448;
+    private static final int QUICK_CONTEXT = 320;
     private static final int SAMPLES = 50;
+
+    @Override
+    public String key(Request request) {
+      return name;
+    }
 
     @Override
     public Optional<String> need() {

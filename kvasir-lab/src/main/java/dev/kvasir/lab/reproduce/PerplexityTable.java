@@ -11,7 +11,6 @@ import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.eval.Task;
 import dev.kvasir.lab.reproduce.Figures.Cell;
 import dev.kvasir.lab.reproduce.Figures.Line;
-import dev.kvasir.lab.text.BundledText;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,7 +27,7 @@ import java.util.Optional;
  */
 record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullContext)
     implements Procedure {
-  private static final int QUICK_CONTEXT = 513;
+  private static final int QUICK_CONTEXT = 257;
 
   /**
    * A text.
@@ -60,7 +59,8 @@ record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullCont
   public Optional<Figures> run(Conditions conditions) {
     List<String> notes = new ArrayList<>();
     List<TableRow> possible = new ArrayList<>();
-    for (TableRow row : rows) {
+    List<TableRow> suited = PaperCaches.suited(rows, conditions.model());
+    for (TableRow row : suited) {
       row.obstacle(conditions.model()).ifPresentOrElse(notes::add, () -> possible.add(row));
     }
     Map<String, Double> found = new HashMap<>();
@@ -71,7 +71,7 @@ record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullCont
       }
     }
     List<Line> lines =
-        rows.stream()
+        suited.stream()
             .map(
                 row ->
                     new Line(
@@ -146,7 +146,7 @@ record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullCont
 
   private static String content(Optional<Path> data, TextColumn text) {
     if (data.isEmpty()) {
-      return BundledText.book();
+      return Novel.start(QUICK_CONTEXT);
     }
     try {
       return Files.readString(data.get().resolve(text.file()));
