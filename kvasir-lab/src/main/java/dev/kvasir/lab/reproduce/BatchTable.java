@@ -19,7 +19,7 @@ import java.util.Optional;
 record BatchTable(
     List<TableRow> rows, List<Integer> batches, int promptTokens, int answerTokens, Quantity quantity)
     implements Procedure {
-  private static final List<Integer> QUICK_BATCHES = List.of(1, 2);
+  private static final List<Integer> QUICK_BATCHES = List.of(1);
   private static final int QUICK_PROMPT = 160;
   private static final int QUICK_ANSWER = 2;
   private static final int CHUNK = 256;

@@ -12,6 +12,9 @@ import java.util.Optional;
 
 /** Questions of a column. */
 sealed interface ItemSource {
+  /** Longest answer of a quick run. */
+  int QUICK_ANSWER = 6;
+
   String name();
 
   /** Returns what the answers to its items depend on, for the journal. */
@@ -27,8 +30,6 @@ sealed interface ItemSource {
 
   /** A benchmark that the user brings; a quick run without it takes lines of our own. */
   record Brought(Dataset dataset) implements ItemSource {
-    private static final int ANSWER_TOKENS = 6;
-
     @Override
     public String name() {
       return dataset.name();
@@ -81,7 +82,7 @@ sealed interface ItemSource {
               ? dataset.read(data.get(), request.samples(Integer.MAX_VALUE, 1))
               : dataset.standIns().subList(0, 1);
       return request.quick()
-          ? items.stream().map(item -> item.withMaxTokens(ANSWER_TOKENS)).toList()
+          ? items.stream().map(item -> item.withMaxTokens(QUICK_ANSWER)).toList()
           : items;
     }
   }
@@ -107,12 +108,16 @@ sealed interface ItemSource {
     @Override
     public List<Item> items(Conditions conditions) {
       int tokens = conditions.context(fullContext, QUICK_CONTEXT);
-      return SyntheticItems.of(
-          task,
-          conditions.request().seed(),
-          conditions.request().samples(SAMPLES, 1),
-          tokens,
-          text -> conditions.model().tokenizer().encode(text, false).length);
+      List<Item> items =
+          SyntheticItems.of(
+              task,
+              conditions.request().seed(),
+              conditions.request().samples(SAMPLES, 1),
+              tokens,
+              text -> conditions.model().tokenizer().encode(text, false).length);
+      return conditions.request().quick()
+          ? items.stream().map(item -> item.withMaxTokens(QUICK_ANSWER)).toList()
+          : items;
     }
   }
 }

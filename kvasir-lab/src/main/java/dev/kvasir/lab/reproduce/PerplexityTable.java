@@ -11,6 +11,7 @@ import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.eval.Task;
 import dev.kvasir.lab.reproduce.Figures.Cell;
 import dev.kvasir.lab.reproduce.Figures.Line;
+import dev.kvasir.lab.text.BundledText;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -78,7 +79,7 @@ record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullCont
                         row.label(),
                         row.spec(),
                         texts.stream()
-                            .map(text -> found.get(key(row, text)))
+                            .map(text -> found.get(key(row, text, conditions.request())))
                             .map(value -> value == null ? Cell.NONE : Cell.of(value))
                             .toList()))
             .toList();
@@ -86,8 +87,9 @@ record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullCont
         new Figures(texts.stream().map(TextColumn::label).toList(), lines, notes));
   }
 
-  private static String key(TableRow row, TextColumn text) {
-    return row.spec() + " " + text.label();
+  /** All columns of a quick run without the user's texts are the same text. */
+  private static String key(TableRow row, TextColumn text, Request request) {
+    return row.spec() + " " + (request.data().isEmpty() ? BundledText.BOOK_NAME : text.label());
   }
 
   private boolean read(
@@ -96,9 +98,9 @@ record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullCont
     for (TableRow row : possible) {
       conditions
           .journal()
-          .part(key(row, text))
+          .part(key(row, text, conditions.request()))
           .ifPresentOrElse(
-              kept -> found.put(key(row, text), kept.getAsDouble()), () -> missing.add(row));
+              kept -> found.put(key(row, text, conditions.request()), kept.getAsDouble()), () -> missing.add(row));
     }
     if (missing.isEmpty()) {
       return true;
@@ -109,8 +111,8 @@ record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullCont
     }
     for (TableRow row : missing) {
       double value = perplexity(evaluation, conditions.model().resolve(row.cache()));
-      found.put(key(row, text), value);
-      conditions.journal().put(key(row, text), new JsonPrimitive(value));
+      found.put(key(row, text, conditions.request()), value);
+      conditions.journal().put(key(row, text, conditions.request()), new JsonPrimitive(value));
     }
     return true;
   }

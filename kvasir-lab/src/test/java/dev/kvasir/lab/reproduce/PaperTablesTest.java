@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.claim.Paper;
+import dev.kvasir.lab.reproduce.PerplexityTable.TextColumn;
 import dev.kvasir.runtime.LoadedModel;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
@@ -141,8 +144,15 @@ class PaperTablesTest {
   }
 
   @Test
-  void aCancelledTableContinuesFromItsJournal() {
-    PaperTable table = PaperTables.named(Paper.COMMVQ, "table6");
+  void aCancelledTableContinuesFromItsJournal() throws IOException {
+    for (String name : List.of("one", "two")) {
+      Files.writeString(folder.resolve(name + ".txt"), Novel.start(300));
+    }
+    PerplexityTable table =
+        new PerplexityTable(
+            List.of(new TableRow("FP16", "fp16")),
+            List.of(new TextColumn("one", "one.txt"), new TextColumn("two", "two.txt")),
+            256);
     Path result = folder.resolve("result.json");
     TableJournal first = TableJournal.nextTo(result);
     first.begin("conditions");
@@ -160,18 +170,18 @@ class PaperTablesTest {
             return done > 1;
           }
         };
-    assertThat(table.procedure().run(conditions(first, cancelling))).isEmpty();
+    assertThat(table.run(conditions(first, cancelling))).isEmpty();
     TableJournal again = TableJournal.nextTo(result);
     again.begin("conditions");
-    assertThat(again.part("fp16 FineWeb-Edu")).isPresent();
-    assertThat(again.part("fp16 KV_Retrieval")).isEmpty();
-    assertThat(table.procedure().run(conditions(again, ProgressListener.NONE))).isPresent();
+    assertThat(again.part("fp16 one")).isPresent();
+    assertThat(again.part("fp16 two")).isEmpty();
+    assertThat(table.run(conditions(again, ProgressListener.NONE))).isPresent();
     again.begin("others");
-    assertThat(again.part("fp16 FineWeb-Edu")).isEmpty();
+    assertThat(again.part("fp16 one")).isEmpty();
     again.delete();
   }
 
   private static Conditions conditions(TableJournal journal, ProgressListener listener) {
-    return new Conditions(model, QUICK, listener, journal, CommandRunner.NONE);
+    return new Conditions(model, request(true, Optional.of(folder)), listener, journal, CommandRunner.NONE);
   }
 }
