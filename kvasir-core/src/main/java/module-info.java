@@ -33,12 +33,16 @@ module dev.kvasir.core {
   exports dev.kvasir.choice to
       dev.kvasir.cli;
   exports dev.kvasir.codec.basis to
+      dev.kvasir.cuda,
       dev.kvasir.lab,
       dev.kvasir.methods;
   exports dev.kvasir.codec.commvq to
       dev.kvasir.bench,
       dev.kvasir.cli,
       dev.kvasir.cuda,
+      dev.kvasir.lab;
+  exports dev.kvasir.codec.commvq.encoder to
+      dev.kvasir.cli,
       dev.kvasir.lab;
   exports dev.kvasir.codec.kivi to
       dev.kvasir.methods;
@@ -56,6 +60,7 @@ module dev.kvasir.core {
       dev.kvasir.cuda,
       dev.kvasir.lab;
   exports dev.kvasir.codec.pmkvq to
+      dev.kvasir.bench,
       dev.kvasir.cuda,
       dev.kvasir.lab;
   exports dev.kvasir.engine to

@@ -90,6 +90,53 @@ template <int D> struct PackedHeads : Heads<Twice, D> {
   }
 };
 
+// Adds the products of 32 channels, from 32 * j on, of the codes of 64 keys. Sums i of a set are those of tokens 8i + r in both
+// groups; codeSum takes apart what they have in common.
+// b: for each set, the second operands of two times 16 channels
+template <int BITS, int SETS>
+DEVICE void multiplyKeys(u32 keys, int lane, int j, const u32 (&b)[SETS][4], float (&c)[SETS][4][4]) {
+  if constexpr (BITS == 2) {
+    const uint4 words = loadShared(keys + (32 * j + lane) * 16);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      const Fields<2> fields(wordOf(words, i));
+#pragma unroll
+      for (int s = 0; s < SETS; s++) {
+        fields.multiplyTogether(c[s][2 * (i & 1)], c[s][2 * (i & 1) + 1], b[s][i & 2], b[s][(i & 2) + 1]);
+      }
+    }
+  } else if constexpr (BITS == 8) {
+#pragma unroll
+    for (int i = 0; i < 4; i++) {   // two tiles of one of the steps each
+      const uint4 words = loadShared(keys + (32 * (4 * j + i) + lane) * 16);
+      const Fields<8> first(words.x), second(words.y), third(words.z), fourth(words.w);
+#pragma unroll
+      for (int s = 0; s < SETS; s++) {
+        first.multiplyWith(second, c[s][2 * (i & 1)], b[s][i & 2], b[s][(i & 2) + 1]);
+        third.multiplyWith(fourth, c[s][2 * (i & 1) + 1], b[s][i & 2], b[s][(i & 2) + 1]);
+      }
+    }
+  } else {
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      const uint4 words = loadShared(keys + (32 * (2 * j + half) + lane) * 16);
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        const Fields<4> fields(wordOf(words, i));
+#pragma unroll
+        for (int s = 0; s < SETS; s++) fields.multiplyTogether(c[s][i], c[s][i], b[s][2 * half], b[s][2 * half + 1]);
+      }
+    }
+  }
+}
+
+// Returns the sum of tokens 8i + r that is a lane's own, for the first or second of its heads.
+template <int BITS> DEVICE float codeSum(const float (&c)[4][4], int i, int head, bool upper) {
+  const bool isOdd = BITS == 2 && (i & 1);
+  const float lower = isOdd ? c[i][head] : Fields<BITS>::ofFieldZero(c[i], c[BITS == 2 ? i | 1 : i], head);
+  return upper ? c[i][head + 2] : lower;
+}
+
 // Computes scores of the 64 tokens: x[i] of a lane is token 8i + r, of the first or the last 32, for its two heads.
 // step: value of code one, in scales
 template <int BITS, int D, int SETS>
@@ -125,39 +172,7 @@ DEVICE void scorePage(u32 keys, int lane, const PackedHeads<D> (&heads)[SETS], f
       multiplyTiles(zero[s][0], zeros0.x, zeros0.y, zeros0.z, zeros0.w, query[0], query[1]);
       multiplyTiles(zero[s][1], zeros1.x, zeros1.y, zeros1.z, zeros1.w, query[2], query[3]);
     }
-    if constexpr (BITS == 2) {
-      const uint4 words = loadShared(keys + (32 * j + lane) * 16);
-#pragma unroll
-      for (int i = 0; i < 4; i++) {
-        const Fields<2> fields(wordOf(words, i));
-#pragma unroll
-        for (int s = 0; s < SETS; s++) {
-          fields.multiplyTogether(c[s][2 * (i & 1)], c[s][2 * (i & 1) + 1], b[s][i & 2], b[s][(i & 2) + 1]);
-        }
-      }
-    } else if constexpr (BITS == 8) {
-#pragma unroll
-      for (int i = 0; i < 4; i++) {   // two tiles of one of the steps each
-        const uint4 words = loadShared(keys + (32 * (4 * j + i) + lane) * 16);
-        const Fields<8> first(words.x), second(words.y), third(words.z), fourth(words.w);
-#pragma unroll
-        for (int s = 0; s < SETS; s++) {
-          first.multiplyWith(second, c[s][2 * (i & 1)], b[s][i & 2], b[s][(i & 2) + 1]);
-          third.multiplyWith(fourth, c[s][2 * (i & 1) + 1], b[s][i & 2], b[s][(i & 2) + 1]);
-        }
-      }
-    } else {
-#pragma unroll
-      for (int half = 0; half < 2; half++) {
-        const uint4 words = loadShared(keys + (32 * (2 * j + half) + lane) * 16);
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-          const Fields<4> fields(wordOf(words, i));
-#pragma unroll
-          for (int s = 0; s < SETS; s++) fields.multiplyTogether(c[s][i], c[s][i], b[s][2 * half], b[s][2 * half + 1]);
-        }
-      }
-    }
+    multiplyKeys<BITS, SETS>(keys, lane, j, b, c);
   }
   const float even = scale * step * Fields<BITS>::unit(false, upper), odd = scale * step * Fields<BITS>::unit(true, upper);
 #pragma unroll
@@ -166,12 +181,9 @@ DEVICE void scorePage(u32 keys, int lane, const PackedHeads<D> (&heads)[SETS], f
     const float zero1 = scale * (upper ? zero[s][0][3] + zero[s][1][3] : zero[s][0][1] + zero[s][1][1]);
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      const bool isOdd = BITS == 2 && (i & 1);
-      const float(&other)[4] = c[s][BITS == 2 ? i | 1 : i];
-      const float lower0 = isOdd ? c[s][i][0] : Fields<BITS>::ofFieldZero(c[s][i], other, 0);
-      const float lower1 = isOdd ? c[s][i][1] : Fields<BITS>::ofFieldZero(c[s][i], other, 1);
-      x0[s][i] = fmaf(upper ? c[s][i][2] : lower0, isOdd ? odd : even, zero0);
-      x1[s][i] = fmaf(upper ? c[s][i][3] : lower1, isOdd ? odd : even, zero1);
+      const float unit = BITS == 2 && (i & 1) ? odd : even;
+      x0[s][i] = fmaf(codeSum<BITS>(c[s], i, 0, upper), unit, zero0);
+      x1[s][i] = fmaf(codeSum<BITS>(c[s], i, 1, upper), unit, zero1);
     }
   }
 }

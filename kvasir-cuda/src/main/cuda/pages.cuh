@@ -58,6 +58,24 @@ template <int BITS, int D> struct PackedPage {
   static constexpr __host__ __device__ int upperGroup(int pair) { return (D / 2 + 16 * (pair * (D / 32) / PAIRS)) / 32; }
 };
 
+// Codes as in PackedPage, where all channels of a key share a scale and a zero.
+//
+//   key codes | key scales and zeros | value codes | value scales | value zeros
+//
+// Row r of the tiles of either group of 32 tokens has 16 bytes: the scales of its tokens 8i + r, then their zeros.
+template <int BITS, int D> struct TokenPage {
+  using Codes = PackedPage<BITS, D>;
+  static constexpr int CODE_BYTES = Codes::CODE_BYTES;
+  static constexpr int KEY_SCALE_BYTES = PAGE_TOKENS * 4;
+  static constexpr int KEY_BYTES = CODE_BYTES + KEY_SCALE_BYTES;
+  static constexpr int VALUE_BYTES = Codes::VALUE_BYTES;
+  static constexpr int BYTES = KEY_BYTES + VALUE_BYTES;
+  static_assert(BYTES % 128 == 0, "pages follow each other aligned");
+
+  DEVICE static int scaleAt(int token) { return CODE_BYTES + 16 * (8 * (token / 32) + token % 8) + 2 * (token % 32 / 8); }
+  DEVICE static int zeroAt(int token) { return scaleAt(token) + 8; }
+};
+
 // Codes of the residuals of keys and values from patterns, with the pattern of each as a byte; NO_PATTERN means none.
 //
 //   key codes | scales | zeros | key patterns, 64 bytes | value codes | scales | zeros | value patterns, 64 bytes

@@ -31,12 +31,15 @@ DEVICE u16 halfAbove(float x) {
   return !(half & 0x8000) ? half + 1 : half == 0x8000 ? 1 : half - 1;
 }
 
-// The span of a scale, as dev.kvasir.page.ScaleSpan: one quantization step, or a third of the range at any width.
-// THROUGH: whether codes are narrowed from 16 bits
+// The span of a scale, as dev.kvasir.page.ScaleSpan: one quantization step, or a third of the range at any width
+// (WidthSpan).
 template <int BITS> struct StepSpan {
   static constexpr int WIDTH = BITS;
   DEVICE static float parts() { return (float)((1 << BITS) - 1); }
   DEVICE static u32 code(float x, float zero, float scale) { return nearest(x, zero, scale, (1 << BITS) - 1); }
+
+  // Adjusts the scale and the zero that are stored; codes are computed with the original ones.
+  DEVICE static void adjust(u16&, u16&) {}
 
   DEVICE static u32 nearest(float x, float zero, float step, int highest) {
     if (step == 0.f) return 0;
@@ -44,28 +47,6 @@ template <int BITS> struct StepSpan {
     const float whole = floorf(steps);
     const int nearest = (int)whole + (steps - whole >= 0.5f ? 1 : 0);   // halves are rounded up, as by Math.round
     return (u32)min(nearest, highest);
-  }
-};
-
-// Rounds a code of twice as many bits to BITS, like the equivalent dev.kvasir.codec.pmkvq.RightShift.
-template <int BITS> DEVICE u32 narrowed(u32 code) {
-  return (u32)((((1ull << 2 * BITS) - (1ull << BITS) + 1) * (code + (1ull << (BITS - 1)))) >> 3 * BITS);
-}
-
-template <int FROM, int TO> DEVICE u32 narrowedTo(u32 code) {
-  if constexpr (FROM == TO) return code;
-  else return narrowedTo<FROM / 2, TO>(narrowed<FROM / 2>(code));
-}
-
-// 3 / (2^BITS - 1), rounded as in Java.
-template <int BITS> DEVICE float thirdUnit() { return __fdiv_rn(3.f, (float)((1 << BITS) - 1)); }
-
-template <int BITS, bool THROUGH> struct ThirdSpan {
-  static constexpr int WIDTH = BITS;
-  DEVICE static float parts() { return 3.f; }
-  DEVICE static u32 code(float x, float zero, float scale) {
-    constexpr int AT = THROUGH ? 16 : BITS;
-    return narrowedTo<AT, BITS>(StepSpan<AT>::nearest(x, zero, __fmul_rn(scale, thirdUnit<AT>()), (1 << AT) - 1));
   }
 };
 
@@ -94,6 +75,14 @@ struct Group {
   }
 
   template <class SPAN> DEVICE u32 code(float x) const { return SPAN::code(x, toFloat(zero), toFloat(scale)); }
+  template <class SPAN> DEVICE u32 code(const SPAN& span, float x) const { return span.code(x, toFloat(zero), toFloat(scale)); }
+
+  // Returns the scale and the zero that are stored.
+  template <class SPAN> DEVICE Group stored(const SPAN& span) const {
+    Group group = *this;
+    span.adjust(group.scale, group.zero);
+    return group;
+  }
 };
 
 // The addresses of a full fp16 page and of its packed page, of the first KV head.
@@ -151,10 +140,24 @@ template <int BITS, int D> DEVICE int2 valueOf(int word, int p) {
   return int2{32 * ((step >> 1) ^ (a & 1)) + 8 * (2 * (step & 1) + (a >> 1)) + 2 * q, D / 2 * (a & 1) + 8 * tile + r};
 }
 
+// Returns the token and channel of the zeros in a word of keys, counted in bytes from their start; the upper half is the
+// next channel.
+DEVICE int2 keyZeroOf(int at) {
+  const int part = at / 4 & 3;
+  return int2{32 * (part & 1), 16 * (at / 64) + 8 * (part >> 1) + 2 * (at / 16 & 3)};
+}
+
+// The same for values; the upper half is the next token.
+template <int D> DEVICE int2 valueZeroOf(int at) {
+  constexpr int GROUPS = D / 32;
+  const int part = at / 4 & 3;
+  return int2{32 * (part & 1) + 8 * (2 * (at / (64 * GROUPS)) + (part >> 1)) + 2 * (at / 16 & 3), 32 * (at / 64 % GROUPS)};
+}
+
 // Writes the words of a page's keys: codes, scales, zeros.
 // other: the fp16 page that shares scales with this one, if 128 tokens do
 template <class SPAN, int D, class ROWS, class OTHER>
-DEVICE void packKeys(PackingMemory<D>& m, const ROWS& rows, const OTHER& other, u32* out, int group) {
+DEVICE void packKeys(PackingMemory<D>& m, const ROWS& rows, const OTHER& other, u32* out, int group, const SPAN& span = SPAN()) {
   constexpr int BITS = SPAN::WIDTH;
   using Page = PackedPage<BITS, D>;
 #pragma unroll 1
@@ -175,24 +178,25 @@ DEVICE void packKeys(PackingMemory<D>& m, const ROWS& rows, const OTHER& other, 
         const int2 place = keyOf<BITS>(i, p);
         const int token = place.x, channel = place.y;
         const Group* groups = m.groups + token / 32 * D + channel;
-        word |= groups[0].code<SPAN>(rows(token, channel)) << BITS * p;
-        word |= groups[1].code<SPAN>(rows(token, channel + 1)) << (BITS * p + 16);
+        word |= groups[0].code(span, rows(token, channel)) << BITS * p;
+        word |= groups[1].code(span, rows(token, channel + 1)) << (BITS * p + 16);
       }
     } else {
       const bool zero = at >= Page::CODE_BYTES + Page::KEY_SCALE_BYTES;
-      const int e = at - Page::CODE_BYTES - (zero ? Page::KEY_SCALE_BYTES : 0), quad = e / 16 & 3;
-      const int which = zero ? part & 1 : e / 64 & 1;
-      const int channel = zero ? 16 * (e / 64) + 8 * (part >> 1) + 2 * quad
-                               : 16 * (2 * (e / 128) + (part >> 1)) + 8 * (part & 1) + 2 * quad;
-      const Group* groups = m.groups + which * D + channel;
-      word = zero ? groups[0].zero | (u32)groups[1].zero << 16 : groups[0].scale | (u32)groups[1].scale << 16;
+      const int e = at - Page::CODE_BYTES - (zero ? Page::KEY_SCALE_BYTES : 0);
+      const int2 place =
+          zero ? keyZeroOf(e) : int2{32 * (e / 64 & 1), 16 * (2 * (e / 128) + (part >> 1)) + 8 * (part & 1) + 2 * (e / 16 & 3)};
+      const Group* groups = m.groups + place.x / 32 * D + place.y;
+      const Group low = groups[0].stored(span), high = groups[1].stored(span);
+      word = zero ? low.zero | (u32)high.zero << 16 : low.scale | (u32)high.scale << 16;
     }
     out[i] = word;
   }
 }
 
 // Writes the words of a page's values.
-template <class SPAN, int D, class ROWS> DEVICE void packValues(PackingMemory<D>& m, const ROWS& rows, u32* out, int group) {
+template <class SPAN, int D, class ROWS>
+DEVICE void packValues(PackingMemory<D>& m, const ROWS& rows, u32* out, int group, const SPAN& span = SPAN()) {
   constexpr int BITS = SPAN::WIDTH;
   using Page = PackedPage<BITS, D>;
   constexpr int GROUPS = Page::GROUPS;
@@ -212,20 +216,19 @@ template <class SPAN, int D, class ROWS> DEVICE void packValues(PackingMemory<D>
         const int2 place = valueOf<BITS, D>(i, p);
         const int token = place.x, channel = place.y;
         const Group* groups = m.groups + token * GROUPS + channel / 32;
-        word |= groups[0].code<SPAN>(rows(token, channel)) << BITS * p;
-        word |= groups[GROUPS].code<SPAN>(rows(token + 1, channel)) << (BITS * p + 16);
+        word |= groups[0].code(span, rows(token, channel)) << BITS * p;
+        word |= groups[GROUPS].code(span, rows(token + 1, channel)) << (BITS * p + 16);
       }
     } else if (at < Page::CODE_BYTES + Page::VALUE_SCALE_BYTES) {
       const int e = at - Page::CODE_BYTES, quad = e / 16 & 3, upper = e / 64 & 1, index = e / 128 * 4 + part;
       const int step = index / (2 * Page::PAIRS), pair = index % (2 * Page::PAIRS) / 2;
       const int token = 32 * ((step >> 1) ^ upper) + 8 * (2 * (step & 1) + (index & 1)) + 2 * quad;
       const Group* groups = m.groups + token * GROUPS + (upper ? Page::upperGroup(pair) : Page::lowerGroup(pair));
-      word = groups[0].scale | (u32)groups[GROUPS].scale << 16;
+      word = groups[0].stored(span).scale | (u32)groups[GROUPS].stored(span).scale << 16;
     } else {
-      const int e = at - Page::CODE_BYTES - Page::VALUE_SCALE_BYTES, quad = e / 16 & 3;
-      const int token = 32 * (part & 1) + 8 * (2 * (e / (64 * GROUPS)) + (part >> 1)) + 2 * quad;
-      const Group* groups = m.groups + token * GROUPS + e / 64 % GROUPS;
-      word = groups[0].zero | (u32)groups[GROUPS].zero << 16;
+      const int2 place = valueZeroOf<D>(at - Page::CODE_BYTES - Page::VALUE_SCALE_BYTES);
+      const Group* groups = m.groups + place.x * GROUPS + place.y / 32;
+      word = groups[0].stored(span).zero | (u32)groups[GROUPS].stored(span).zero << 16;
     }
     out[i] = word;
   }
@@ -300,24 +303,31 @@ template <int BITS, int D> struct PackedPlaces {
 
   DEVICE static float half(const u8* at) { return toFloat(*reinterpret_cast<const u16*>(at)); }
 
+  // Returns the offset of a scale: of keys from the page, of values from the page's values.
+  DEVICE static int keyScaleAt(int token, int channel) {
+    return Page::CODE_BYTES + 128 * (channel / 32) + 64 * (token / 32) + 16 * (channel % 8 / 2) +
+           4 * (2 * (channel % 32 / 16) + channel % 16 / 8) + 2 * (channel % 2);
+  }
+  DEVICE static int valueScaleAt(int token, int channel) {
+    const int upper = channel / (D / 2), step = 2 * (token / 32 ^ upper) + token % 32 / 16;
+    const int pair = channel % (D / 2) / 16 * Page::PAIRS / Page::GROUPS;
+    const int place = step * 2 * Page::PAIRS + 2 * pair + token % 16 / 8;
+    return Page::CODE_BYTES + 128 * (place / 4) + 64 * upper + 16 * (token % 8 / 2) + 4 * (place % 4) + 2 * (token % 2);
+  }
+
   // unit: factor from a stored scale to a quantization step
   DEVICE static float key(const u8* page, int token, int channel, float unit = 1.f) {
     const u32 its = keyCode(page, token, channel);
-    const u8* scale = page + Page::CODE_BYTES + 128 * (channel / 32) + 64 * (token / 32) + 16 * (channel % 8 / 2) +
-                      4 * (2 * (channel % 32 / 16) + channel % 16 / 8) + 2 * (channel % 2);
+    const u8* scale = page + keyScaleAt(token, channel);
     const u8* zero = page + Page::CODE_BYTES + Page::KEY_SCALE_BYTES + 64 * (channel / 16) + 16 * (channel % 8 / 2) +
                      4 * (token / 32 + 2 * (channel % 16 / 8)) + 2 * (channel % 2);
     return fmaf(__fmul_rn(half(scale), unit), (float)its, half(zero));
   }
 
   DEVICE static float value(const u8* page, int token, int channel, float unit = 1.f) {
-    const int upper = channel / (D / 2), step = 2 * (token / 32 ^ upper) + token % 32 / 16;
     const u8* values = page + Page::KEY_BYTES;
     const u32 its = valueCode(page, token, channel);
-    const int pair = channel % (D / 2) / 16 * Page::PAIRS / Page::GROUPS;
-    const int place = step * 2 * Page::PAIRS + 2 * pair + token % 16 / 8;
-    const u8* scale = values + Page::CODE_BYTES + 128 * (place / 4) + 64 * upper + 16 * (token % 8 / 2) + 4 * (place % 4) +
-                      2 * (token % 2);
+    const u8* scale = values + valueScaleAt(token, channel);
     const u8* zero = values + Page::CODE_BYTES + Page::VALUE_SCALE_BYTES + 64 * (token % 32 / 16 * Page::GROUPS + channel / 32) +
                      16 * (token % 8 / 2) + 4 * (token / 32 + 2 * (token % 16 / 8)) + 2 * (token % 2);
     return fmaf(__fmul_rn(half(scale), unit), (float)its, half(zero));

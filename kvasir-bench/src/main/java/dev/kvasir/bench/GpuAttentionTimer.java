@@ -6,8 +6,6 @@ import dev.kvasir.cuda.driver.CudaGraph;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
-import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.formats.PagedAttention;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +21,7 @@ final class GpuAttentionTimer implements AutoCloseable {
    * @param early each kernel may start while the previous one ends, as in a step
    * @param planned how the batch was split
    */
-  record GpuTime(PageFormat format, double plain, double early, String planned) {}
+  record GpuTime(GpuKind kind, double plain, double early, String planned) {}
 
   private final CudaContext context;
   private final KernelModule module;
@@ -45,9 +43,9 @@ final class GpuAttentionTimer implements AutoCloseable {
 
   /** The graphs of one format, with a launch for each copy of the KV data. */
   private record RecordedGraphs(
-      PageFormat format, CudaGraph plain, CudaGraph early, int launches, String planned) {}
+      GpuKind kind, CudaGraph plain, CudaGraph early, int launches, String planned) {}
 
-  List<GpuTime> measure(List<DeviceCacheConfig> kinds, int rounds) {
+  List<GpuTime> measure(List<GpuKind> kinds, int rounds) {
     List<RecordedGraphs> recorded = kinds.stream().map(this::recordGraphs).toList();
     double[][] plain = new double[recorded.size()][rounds];
     double[][] early = new double[recorded.size()][rounds];
@@ -69,19 +67,18 @@ final class GpuAttentionTimer implements AutoCloseable {
     for (int i = 0; i < recorded.size(); i++) {
       RecordedGraphs each = recorded.get(i);
       figures.add(
-          new GpuTime(each.format(), Race.median(plain[i]), Race.median(early[i]), each.planned()));
+          new GpuTime(each.kind(), Race.median(plain[i]), Race.median(early[i]), each.planned()));
     }
     return figures;
   }
 
-  private RecordedGraphs recordGraphs(DeviceCacheConfig cacheConfig) {
-    PageFormat format = cacheConfig.format();
-    GpuRandomKv kv = register(new GpuRandomKv(context, module, stream, cacheConfig, shape));
+  private RecordedGraphs recordGraphs(GpuKind kind) {
+    GpuRandomKv kv = register(new GpuRandomKv(context, module, stream, kind, shape));
     PagedAttention attention =
-        register(new PagedAttention(module, stream, format, shape.heads(), shape.batch()));
+        register(new PagedAttention(module, stream, kind.format(), shape.heads(), shape.batch()));
     CudaGraph plain = register(capture(kv, attention, false));
     CudaGraph early = register(capture(kv, attention, true));
-    return new RecordedGraphs(format, plain, early, kv.copies(), attention.describePlan());
+    return new RecordedGraphs(kind, plain, early, kv.copies(), attention.describePlan());
   }
 
   private CudaGraph capture(GpuRandomKv kv, PagedAttention attention, boolean early) {

@@ -4,7 +4,6 @@ import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.KernelModule;
-import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.KvAppendKernel;
 import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.formats.PageQuantizer;
@@ -13,6 +12,7 @@ import dev.kvasir.cuda.memory.LayerOffsets;
 import dev.kvasir.cuda.memory.PageTable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.Random;
 
@@ -29,7 +29,7 @@ final class GpuRandomKv implements AutoCloseable {
 
   private final CudaContext context;
   private final CudaStream stream;
-  private final DeviceCacheConfig cacheConfig;
+  private final GpuKind kind;
   private final PageFormat format;
   private final GpuShape shape;
   private final int copies;
@@ -39,15 +39,11 @@ final class GpuRandomKv implements AutoCloseable {
   private final PageTable table;
 
   GpuRandomKv(
-      CudaContext context,
-      KernelModule module,
-      CudaStream stream,
-      DeviceCacheConfig cacheConfig,
-      GpuShape shape) {
+      CudaContext context, KernelModule module, CudaStream stream, GpuKind kind, GpuShape shape) {
     this.context = context;
     this.stream = stream;
-    this.cacheConfig = cacheConfig;
-    this.format = cacheConfig.format();
+    this.kind = kind;
+    this.format = kind.format();
     this.shape = shape;
     this.copies = Math.clamp(Math.ceilDiv(TARGET_BYTES, copyBytes()), 2, MAX_COPIES);
     try (DeviceMemory pages = pages(module)) {
@@ -87,12 +83,13 @@ final class GpuRandomKv implements AutoCloseable {
 
   /** Returns the distance between copies in bytes. */
   long copyBytes() {
-    return shape.bytes(format);
+    return shape.bytes(kind);
   }
 
   /** Returns the offsets of a copy relative to the pages in the table. */
   LayerOffsets offsets(int copy) {
-    return LayerOffsets.of(copy * copyBytes(), copy * copyBytes());
+    long offset = copy * copyBytes();
+    return new LayerOffsets(0, offset, offset, 0, offset, offset, 0);
   }
 
   int copies() {
@@ -105,15 +102,8 @@ final class GpuRandomKv implements AutoCloseable {
     long address = memory.address();
     long tableAddress = tables.address();
     for (int s = 0; s < shape.batch(); s++) {
-      made.addSequence();
-      for (int page = 0; page < shape.pages(); page++) {
-        if (format.isQuantized()) {
-          made.addPacked(address);
-        } else {
-          made.addFp16(address, GpuShape.PAGE_TOKENS);
-        }
-        address += shape.pageBytes(format);
-      }
+      addPages(made, address);
+      address += shape.pages() * shape.pageBytes(kind);
       for (int page = 0; page < tablePages(); page++) {
         made.addTable(tableAddress, format.tableEntries());
         tableAddress += tableBytes();
@@ -124,12 +114,24 @@ final class GpuRandomKv implements AutoCloseable {
     return made;
   }
 
+  private void addPages(PageTable made, long address) {
+    long[] pages = new long[shape.pages()];
+    Arrays.setAll(pages, page -> address + page * shape.pageBytes(kind) | GpuShape.PAGE_TOKENS - 1);
+    int packed = format.isQuantized() ? pages.length : 0;
+    if (kind.bits() == format.bits()) {
+      made.addSequence(pages, packed, pages.length - packed, GpuShape.PAGE_TOKENS, new long[0]);
+    } else { // requantized to 4 or 2 bits
+      int fours = kind.bits() == 4 ? pages.length : 0;
+      made.addSequence(new long[0], 0, 0, GpuShape.PAGE_TOKENS, pages, fours, pages.length - fours);
+    }
+  }
+
   /** Creates random pages, appended and quantized like real ones. */
   private DeviceMemory pages(KernelModule module) {
     KvAppendKernel store = new KvAppendKernel(module, shape.heads());
     int rows = DISTINCT_PAGES * GpuShape.PAGE_TOKENS;
     int width = shape.heads().kvHeads() * shape.heads().headDim();
-    long halfBytes = shape.pageBytes(PageFormat.FP16);
+    long halfBytes = shape.fp16PageBytes();
     DeviceMemory halves = context.allocate(DISTINCT_PAGES * halfBytes);
     long[] places = new long[rows];
     for (int row = 0; row < rows; row++) {
@@ -146,17 +148,18 @@ final class GpuRandomKv implements AutoCloseable {
   }
 
   private DeviceMemory packed(KernelModule module, DeviceMemory halves) {
-    PageQuantizer quantizer = format.newQuantizer(module, stream, cacheConfig, shape.heads());
+    PageQuantizer quantizer =
+        format.newQuantizer(module, stream, kind.cacheConfig(), shape.heads());
     if (quantizer == null
         || quantizer.metadataLongs() > 0) { // it would need data that only a sequence has
       halves.close();
-      return random(context, DISTINCT_PAGES * shape.pageBytes(format));
+      return random(context, DISTINCT_PAGES * shape.pageBytes(kind));
     }
-    DeviceMemory packed = context.allocate(DISTINCT_PAGES * shape.pageBytes(format));
+    DeviceMemory packed = context.allocate(DISTINCT_PAGES * shape.pageBytes(kind));
     long[] pairs = new long[2 * DISTINCT_PAGES];
     for (int page = 0; page < DISTINCT_PAGES; page++) {
-      pairs[2 * page] = page(halves, page, shape.pageBytes(PageFormat.FP16));
-      pairs[2 * page + 1] = page(packed, page, shape.pageBytes(format));
+      pairs[2 * page] = page(halves, page, shape.fp16PageBytes());
+      pairs[2 * page + 1] = page(packed, page, shape.pageBytes(kind));
     }
     try (halves;
         DeviceMemory list = longs(pairs)) {

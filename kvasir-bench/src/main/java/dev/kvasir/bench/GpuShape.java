@@ -52,14 +52,24 @@ record GpuShape(int batch, int tokens, AttentionShape heads) {
     return tokens / PAGE_TOKENS;
   }
 
+  /** Returns the bytes of all sequences in one layer, as fp16. */
+  long fp16Bytes() {
+    return batch * pages() * fp16PageBytes();
+  }
+
+  /** Returns the bytes of an fp16 page for all KV heads. */
+  long fp16PageBytes() {
+    return (long) heads.kvHeads() * PageFormat.FP16.pageBytes(heads.headDim());
+  }
+
   /** Returns the bytes of all sequences in one layer. */
-  long bytes(PageFormat format) {
-    return (long) batch * pages() * pageBytes(format);
+  long bytes(GpuKind kind) {
+    return batch * pages() * pageBytes(kind);
   }
 
   /** Returns the bytes of a page for all KV heads. */
-  long pageBytes(PageFormat format) {
-    return (long) heads.kvHeads() * format.pageBytes(heads.headDim());
+  long pageBytes(GpuKind kind) {
+    return (long) heads.kvHeads() * kind.pageBytes(heads.headDim());
   }
 
   @Override

@@ -100,6 +100,14 @@ public interface KvCache extends CacheContents, AutoCloseable {
 
   int firstRetained(int layer);
 
+  /**
+   * Returns whether its spec asks to quantize prompts only after their prefill, with {@link
+   * #deferQuantization}. The cache does not do that on its own.
+   */
+  default boolean defersPrompts() {
+    return false;
+  }
+
   /** Returns whether quantization depends on what was quantized before. */
   boolean isStateful();
 

@@ -421,6 +421,11 @@ public final class PagedCache implements KvCache {
   }
 
   @Override
+  public boolean defersPrompts() {
+    return config.defersPrompts();
+  }
+
+  @Override
   public boolean isStateful() {
     return codec != null && !(codec instanceof StatelessCodec);
   }

@@ -267,7 +267,11 @@ public final class LoadedModel implements Model {
   public long maxCacheBytes(SessionOptions options, int tokens) {
     CacheContext context =
         cacheContext().withContextLimit(ModelSession.contextLimit(this, options));
-    return engine.maxBytes(CacheSpec.of(options.cache()), context, tokens, Request.PREFILL_STEP);
+    return engine.maxBytes(
+        CacheSpec.of(options.cache()).withPrefill(options.prefill()),
+        context,
+        tokens,
+        Request.PREFILL_STEP);
   }
 
   /**

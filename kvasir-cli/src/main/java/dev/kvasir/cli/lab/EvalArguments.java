@@ -93,10 +93,10 @@ final class EvalArguments {
   @Option(
       names = "--prefill",
       paramLabel = "WHEN",
-      defaultValue = "chunked",
       description =
           "When a prompt is quantized: chunked, while it is read; or exact, at its end,"
-              + " as in most papers. Default: ${DEFAULT-VALUE}.")
+              + " as in most papers. Default: what each cache asks for with prefill= or as=paper,"
+              + " else chunked.")
   private String prefill;
 
   @Option(
@@ -104,7 +104,7 @@ final class EvalArguments {
       paramLabel = "N",
       description =
           "Tokens at the start of the text that are read as a prompt and not scored."
-              + " Default: none with --prefill chunked, half of the text with exact.")
+              + " Default: half of the text if any cache quantizes it at its end, else none.")
   private Integer prompt;
 
   @Option(
@@ -114,7 +114,11 @@ final class EvalArguments {
 
   EvaluationSettings settings() {
     List<CacheSpec> kinds =
-        Arrays.stream(specs.split(";")).map(String::strip).map(CacheSpec::parse).toList();
+        Arrays.stream(specs.split(";"))
+            .map(String::strip)
+            .map(CacheSpec::parse)
+            .map(this::withTypedPrefill)
+            .toList();
     List<Integer> lengths = quick ? QUICK_CONTEXTS : DEFAULT_CONTEXTS;
     int count = quick ? QUICK_SAMPLES : DEFAULT_SAMPLES;
     EvaluationSettings settings =
@@ -125,15 +129,27 @@ final class EvalArguments {
             samples == null ? count : inRange("--samples", samples, MAX_SAMPLES),
             inRange("--steps", steps, MAX_STEPS),
             seed);
-    return settings.withReading(reading(settings.longestContext()));
+    return settings.withReading(reading(settings));
   }
 
-  private Reading reading(int context) {
-    Prefill when = OptionValue.oneOf("--prefill", prefill, Prefill.class);
-    if (prompt != null) {
-      return new Reading(when, OptionValue.atLeast("--prompt", prompt, 0));
-    }
-    return when == Prefill.EXACT ? Reading.exact(context) : Reading.CHUNKED;
+  /** Returns the prefill as typed; chunked if none was. */
+  private Prefill prefill() {
+    return prefill == null
+        ? Prefill.CHUNKED
+        : OptionValue.oneOf("--prefill", prefill, Prefill.class);
+  }
+
+  /** A typed prefill holds for all caches; those that ask for another one are named by it. */
+  private CacheSpec withTypedPrefill(CacheSpec spec) {
+    return prefill != null && spec.prefill().isPresent() ? spec.withPrefill(prefill()) : spec;
+  }
+
+  private Reading reading(EvaluationSettings settings) {
+    boolean isExact =
+        prefill() == Prefill.EXACT || settings.specs().stream().anyMatch(CacheSpec::defersPrompts);
+    int half = isExact ? settings.longestContext() / 2 : 0;
+    return new Reading(
+        prefill(), prompt == null ? half : OptionValue.atLeast("--prompt", prompt, 0));
   }
 
   /** Drops default contexts that exceed the model's. */
@@ -145,7 +161,7 @@ final class EvalArguments {
         settings.contexts().stream().filter(length -> length <= contextLength).toList();
     EvaluationSettings shorter =
         settings.withContexts(lengths.isEmpty() ? List.of(contextLength) : lengths);
-    return shorter.withReading(reading(shorter.longestContext()));
+    return shorter.withReading(reading(shorter));
   }
 
   private Set<Task> chosenTasks() {

@@ -154,20 +154,19 @@ public final class CudaEngine implements DecoderEngine {
 
   @Override
   public KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit) {
-    DeviceCacheConfig cacheConfig = cacheConfig(spec, profile);
+    checkOpen();
+    CacheContext context = cacheContext().withProfile(profile).withContextLimit(contextLimit);
+    DeviceCacheConfig cacheConfig =
+        DeviceCacheConfig.of(FormatRequest.forCache(spec, context, Optional.of(model)));
     if (!cacheConfig.format().requantizes()) {
-      return newCache(cacheConfig);
+      return newCache(cacheConfig).deferringPrompts(spec.defersPrompts());
     }
     CacheResources resources = resources(cacheConfig);
-    CacheContext context = cacheContext().withProfile(profile).withContextLimit(contextLimit);
-    PageWidths widths = PageWidths.of(spec, config.cacheShape(), context);
-    return new DeviceCache(
-        resources, config.cacheShape(), new RequantizingPages(resources, widths));
-  }
-
-  private DeviceCacheConfig cacheConfig(CacheSpec spec, Optional<Profile> profile) {
-    checkOpen();
-    return DeviceCacheConfig.of(FormatRequest.forCache(spec, profile, Optional.of(model)));
+    PageWidths widths =
+        PageWidths.of(
+            spec, config.cacheShape(), context, resources.levels().groups().firstLayers());
+    return new DeviceCache(resources, config.cacheShape(), new RequantizingPages(resources, widths))
+        .deferringPrompts(spec.defersPrompts());
   }
 
   public DeviceCache newCache(DeviceCacheConfig cacheConfig) {
@@ -209,8 +208,7 @@ public final class CudaEngine implements DecoderEngine {
     checkOpen();
     CacheResources resources =
         resources(
-            DeviceCacheConfig.of(
-                FormatRequest.forEstimate(spec, context.profile(), Optional.of(model))));
+            DeviceCacheConfig.of(FormatRequest.forEstimate(spec, context, Optional.of(model))));
     int all = Math.ceilDiv(tokens, Fp16Page.TOKENS);
     if (!resources.reservesPacked()) {
       long fp16Bytes = resources.bytes(all + 1 + resources.cacheConfig().sinkPages());
@@ -220,7 +218,10 @@ public final class CudaEngine implements DecoderEngine {
     }
     int block = Fp16Page.BLOCK_PAGES * Fp16Page.TOKENS;
     int unpacked =
-        Math.ceilDiv(resources.cacheConfig().window() + block + stepTokens, Fp16Page.TOKENS) + 1;
+        Math.ceilDiv(
+                resources.cacheConfig().window() + block + spec.longestStep(tokens, stepTokens),
+                Fp16Page.TOKENS)
+            + 1;
     PageFormat format = resources.cacheConfig().format();
     int fp16Pages = resources.cacheConfig().sinkPages() + Math.min(all + 1, unpacked);
     return (all + 1) * resources.packedPool().totalPageBytes()
@@ -311,6 +312,17 @@ public final class CudaEngine implements DecoderEngine {
     try {
       checkOpen();
       deviceContext.fillRandom();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits until all submitted work has run, for benchmarks. */
+  public void synchronize() {
+    lock.lock();
+    try {
+      checkOpen();
+      deviceContext.synchronize();
     } finally {
       lock.unlock();
     }

@@ -156,9 +156,9 @@ final class DeviceDecoder implements AutoCloseable {
     logitRowCount = 0;
   }
 
-  /** Returns whether a row of a sequence with a number of pages still fits. */
-  boolean fits(int pageCount) {
-    return rows < maxRows && table.entries() + pageCount <= MAX_ENTRIES;
+  /** Returns whether a row of a sequence that needs some entries still fits. */
+  boolean fits(int entries) {
+    return rows < maxRows && table.entries() + entries <= MAX_ENTRIES;
   }
 
   /** Grows the dequantization workspace for the sequence's pages, if memory is available. */
@@ -195,14 +195,16 @@ final class DeviceDecoder implements AutoCloseable {
   /** Starts a chunk; its rows are added next. */
   void beginChunk(SequencePages sequence, int position, int count) {
     int firstEntry = table.entries();
-    int firstTable =
-        sequence.addChunkTo(
-            table,
-            position,
-            position + count,
-            resources.dequantizesForPrefill() ? dequantized : null);
+    int end = position + count;
+    DequantizedPages target = resources.dequantizesForPrefill() ? dequantized : null;
+    int firstTable = sequence.addChunkTo(table, position, end, target);
     int sinks = resources.cacheConfig().sinks();
-    chunks.add(rows, count, position, firstEntry, sequence.quantizedPages(), sinks, firstTable);
+    chunks.add(rows, count, position, firstEntry, sequence.quantizedPages(0), sinks, firstTable);
+    for (int group = 1; group < sequence.groups(); group++) {
+      int first = table.entries();
+      sequence.addGroupTo(table, group, end, target);
+      chunks.addGroup(group, first, sequence.quantizedPages(group));
+    }
   }
 
   /** Adds a row to the current chunk. */

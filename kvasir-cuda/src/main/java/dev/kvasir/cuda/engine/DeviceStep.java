@@ -115,7 +115,7 @@ final class DeviceStep {
   }
 
   private void ensureCapacity(CacheResources cacheResources, SequencePages pages) {
-    if (!decoder.fits(pages.pages() + pages.tablePages())) {
+    if (!decoder.fits(pages.tableSize())) {
       finish();
       begin(cacheResources);
     }

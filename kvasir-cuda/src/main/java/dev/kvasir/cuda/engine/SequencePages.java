@@ -62,8 +62,18 @@ sealed class SequencePages permits RequantizingPages {
     return packed.length;
   }
 
-  /** Returns the number of packed pages that hold codes. */
+  /** Returns the groups of layers that have pages of their own. */
+  int groups() {
+    return 1;
+  }
+
+  /** Returns the number of packed pages that hold codes, in the group that has most of them. */
   int quantizedPages() {
+    return quantizedPages(0);
+  }
+
+  /** Returns the number of a group's packed pages that hold codes. */
+  int quantizedPages(int group) {
     return packed.length;
   }
 
@@ -94,6 +104,11 @@ sealed class SequencePages permits RequantizingPages {
     return tables.pages();
   }
 
+  /** Returns the entries that a page table needs for the sequence. */
+  int tableSize() {
+    return groups() * pages() + tablePages();
+  }
+
   /** Returns the number of packed pages reserved for quantization. */
   int reservedPages() {
     return reserved.length;
@@ -122,7 +137,11 @@ sealed class SequencePages permits RequantizingPages {
     tables.observeQuery(tokens - 1);
     int pages = pagesOf(tokens);
     table.addSequence(
-        fullEntries(), packed.length, pages - packed.length, lastTokens(tokens), tables.entries());
+        fullEntries(),
+        packed.length,
+        pages - packed.length,
+        lastTokens(0, tokens),
+        tables.entries());
   }
 
   /**
@@ -138,17 +157,22 @@ sealed class SequencePages permits RequantizingPages {
     for (int position = from; position < to; position++) {
       tables.observeQuery(position);
     }
-    long[] all = dequantized == null ? fullEntries() : dequantizedEntries(dequantized);
-    table.addEntries(all, pagesOf(to), lastTokens(to));
+    addGroupTo(table, 0, to, dequantized);
     return table.addTables(tables.entries());
   }
 
-  long[] dequantizedEntries(DequantizedPages dequantized) {
+  /** Adds the pages of one group of layers. */
+  void addGroupTo(PageTable table, int group, int to, DequantizedPages dequantized) {
+    long[] all = dequantized == null ? fullEntries() : dequantizedEntries(group, dequantized);
+    table.addEntries(all, pagesOf(to), lastTokens(group, to));
+  }
+
+  long[] dequantizedEntries(int group, DequantizedPages dequantized) {
     long[] all = fullEntries().clone();
     for (int page = 0; page < packed.length; page++) {
-      all[page] = dequantized.add(0, packed[page]) | TOKENS - 1;
+      all[page] = dequantized.add(group, 0, packed[page]) | TOKENS - 1;
     }
-    dequantized.addMetadata(tables.dequantizationMetadata(packed.length / BLOCK_PAGES));
+    dequantized.addMetadata(tables.dequantizationMetadata(0, packed.length / BLOCK_PAGES));
     return all;
   }
 
@@ -160,7 +184,7 @@ sealed class SequencePages permits RequantizingPages {
   }
 
   /** Returns the number of tokens in the last of those pages. */
-  int lastTokens(int tokens) {
+  int lastTokens(int group, int tokens) {
     boolean endsWithSinks = tokens <= sinkTokens || sinkTokens > 0 && tokens == fp16Start();
     return (endsWithSinks ? Math.min(tokens, sinkTokens) - 1 : tokens - sinkTokens - 1) % TOKENS
         + 1;
@@ -376,7 +400,9 @@ sealed class SequencePages permits RequantizingPages {
   }
 
   void launchDequantize(long[] from, int firstPage) {
-    long[] metadata = tables.dequantizationMetadata(Math.ceilDiv(from.length, BLOCK_PAGES));
+    long[] metadata =
+        tables.dequantizationMetadata(
+            firstPage / BLOCK_PAGES, Math.ceilDiv(from.length, BLOCK_PAGES));
     resources.operations().dequantize(fp16, from, metadata);
   }
 

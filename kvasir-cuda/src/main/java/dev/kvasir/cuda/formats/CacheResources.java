@@ -77,7 +77,7 @@ public record CacheResources(
         fp16Pool,
         packedPool,
         tablePool,
-        format.newLevels(module, shape, fp16Pool, pools),
+        format.newLevels(module, stream, shape, fp16Pool, pools),
         format.newTableFactory(module, shape, pools),
         operations,
         attention,
@@ -111,13 +111,24 @@ public record CacheResources(
 
   /** Returns the offsets of a layer's pages. */
   public LayerOffsets offsets(int layer) {
+    if (levels != null) {
+      return new LayerOffsets(
+          layer,
+          levels.offset(1, layer),
+          levels.groups().place(layer) * fp16Pool.layerStride(),
+          layer * stride(tablePool),
+          levels.offset(2, layer),
+          levels.offset(3, layer),
+          levels.groups().group(layer));
+    }
     return new LayerOffsets(
         layer,
-        levels != null ? levels.offset(1, layer) : layer * stride(packedPool),
+        layer * stride(packedPool),
         layer * fp16Pool.layerStride(),
         layer * stride(tablePool),
-        levels == null ? 0 : levels.offset(2, layer),
-        levels == null ? 0 : levels.offset(3, layer));
+        0,
+        0,
+        0);
   }
 
   /** Returns whether prefill reads dequantized copies of packed pages. */
@@ -130,6 +141,7 @@ public record CacheResources(
       dequantize(
           listed,
           0,
+          0,
           (pages, pairs) ->
               operations.dequantizeLayer(stream, pages, pairs, listed.metadataAddress(), layer));
       return;
@@ -138,6 +150,7 @@ public record CacheResources(
       int current = level;
       dequantize(
           listed,
+          levels.groups().group(layer),
           level - 1,
           (pages, pairs) -> levels.dequantizeLayer(stream, pages, pairs, current, layer));
     }
@@ -147,9 +160,10 @@ public record CacheResources(
     void launch(int pages, long pairs);
   }
 
-  private static void dequantize(DequantizedPages listed, int width, DequantizeTask expansion) {
-    if (listed.grid(width) > 0) {
-      expansion.launch(listed.grid(width), listed.pairsAddress(width));
+  private static void dequantize(
+      DequantizedPages listed, int group, int width, DequantizeTask expansion) {
+    if (listed.grid(group, width) > 0) {
+      expansion.launch(listed.grid(group, width), listed.pairsAddress(group, width));
     }
   }
 
@@ -166,6 +180,6 @@ public record CacheResources(
 
   @Override
   public void close() {
-    Resources.closeAll(operations, attention, tableFactory);
+    Resources.closeAll(operations, attention, tableFactory, levels);
   }
 }

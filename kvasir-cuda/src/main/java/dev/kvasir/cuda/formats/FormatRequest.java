@@ -15,14 +15,14 @@ import java.util.Optional;
  * A cache that needs a page format.
  *
  * @param text the spec's text, parsed
- * @param profile profile of the cache
+ * @param context profile and context limit of the cache
  * @param model the model of the cache; empty if only sizes are needed
  * @param isEstimate whether settings may be missing from the profile
  */
 public record FormatRequest(
     CacheSpec spec,
     SpecText text,
-    Optional<Profile> profile,
+    CacheContext context,
     Optional<LoadedModel> model,
     boolean isEstimate) {
   /**
@@ -35,17 +35,33 @@ public record FormatRequest(
   /** Requests the format of a cache that is going to be used. */
   public static FormatRequest forCache(
       CacheSpec spec, Optional<Profile> profile, Optional<LoadedModel> model) {
-    return new FormatRequest(spec, new SpecText(spec.text()), profile, model, false);
+    return forCache(spec, contextOf(profile), model);
+  }
+
+  /** Requests the format of a cache that is going to be used, whose context limit is known. */
+  public static FormatRequest forCache(
+      CacheSpec spec, CacheContext context, Optional<LoadedModel> model) {
+    return new FormatRequest(spec, spec.pageKeys(), context, model, false);
   }
 
   public static FormatRequest forEstimate(
       CacheSpec spec, Optional<Profile> profile, Optional<LoadedModel> model) {
-    return new FormatRequest(spec, new SpecText(spec.text()), profile, model, true);
+    return forEstimate(spec, contextOf(profile), model);
+  }
+
+  public static FormatRequest forEstimate(
+      CacheSpec spec, CacheContext context, Optional<LoadedModel> model) {
+    return new FormatRequest(spec, spec.pageKeys(), context, model, true);
   }
 
   /** Returns a context that knows the profile alone. */
-  public CacheContext context() {
+  private static CacheContext contextOf(Optional<Profile> profile) {
     return CacheContext.unknown().withProfile(profile);
+  }
+
+  /** Returns the profile of the cache. */
+  public Optional<Profile> profile() {
+    return context.profile();
   }
 
   /** Rejects widths other than 2 or 4 bits for both keys and values. */

@@ -79,6 +79,11 @@ public interface PageFormat {
     return 0;
   }
 
+  /** Returns {@link #blockBytes()} for heads of {@code headDim} channels. */
+  default int blockBytes(int headDim) {
+    return blockBytes();
+  }
+
   /** Returns the maximum number of warps per block, limited by registers. */
   default int maxWarps() {
     return HeadBlocks.MAX_WARPS;
@@ -121,7 +126,11 @@ public interface PageFormat {
 
   /** Creates the levels of a format that requantizes; null for other formats. */
   default PageLevels newLevels(
-      KernelModule module, AttentionShape shape, PagePool fp16Pool, PagePools pools) {
+      KernelModule module,
+      CudaStream stream,
+      AttentionShape shape,
+      PagePool fp16Pool,
+      PagePools pools) {
     return null;
   }
 

@@ -129,6 +129,21 @@ public final class PageOperations implements AutoCloseable {
     }
   }
 
+  /**
+   * Copies some layers of fp16 pages to other fp16 pages.
+   *
+   * @param from addresses in the first of these layers
+   * @param to addresses in the first of these layers
+   */
+  public void copyLayers(long[] from, long[] to, int count) {
+    for (int page = 0; page < from.length; page++) {
+      for (int layer = 0; layer < count; layer++) {
+        long offset = layer * layers.fp16Stride();
+        DeviceMemory.copy(stream, to[page] + offset, from[page] + offset, fp16PageBytes);
+      }
+    }
+  }
+
   /** Copies a table page in all layers. */
   public void copyTable(long from, long to) {
     for (int layer = 0; layer < layers.count(); layer++) {
@@ -144,23 +159,14 @@ public final class PageOperations implements AutoCloseable {
     }
   }
 
-  public int layers() {
-    return layers.count();
+  /** A kernel launch for all layers. */
+  public interface LayerTask {
+    void launch(CudaStream stream, PageQuantizer.LayerStrides layers);
   }
 
-  /** Uploads a table page of one layer from off-heap memory. */
-  public void uploadTable(MemorySegment from, long to, int layer) {
-    DeviceMemory.uploadTo(stream, to + layer * layers.tableStride(), from, tableBytes);
-  }
-
-  /** Downloads fp16 pages of one layer, consecutively, and waits for them. */
-  public void download(long[] fp16, int first, int count, int layer, MemorySegment to) {
-    for (int i = 0; i < count; i++) {
-      long from = fp16[first + i] + layer * layers.fp16Stride();
-      DeviceMemory.downloadFrom(
-          stream, to.asSlice(i * fp16PageBytes, fp16PageBytes), from, fp16PageBytes);
-    }
-    stream.synchronize();
+  /** Launches a kernel in stream order with the other operations. */
+  public void run(LayerTask work) {
+    work.launch(stream, layers);
   }
 
   @Override

@@ -83,7 +83,7 @@ public final class PrefillAttention {
       LayerOffsets offsets,
       DeviceMemory queries,
       DeviceMemory outputs) {
-    launch.arguments().set(JAVA_LONG, 0, chunks.address());
+    launch.arguments().set(JAVA_LONG, 0, chunks.address(offsets.group()));
     launch.arguments().set(JAVA_LONG, 8, table.entriesAddress());
     launch.arguments().set(JAVA_LONG, 16, queries.address());
     launch.arguments().set(JAVA_LONG, 24, outputs.address());

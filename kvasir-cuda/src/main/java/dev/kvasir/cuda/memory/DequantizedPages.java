@@ -16,10 +16,10 @@ import java.util.List;
 /**
  * Workspace for fp16 copies of packed pages during prefill, one layer at a time. Many rows read
  * each page, so it is dequantized once for all of them; the next layer reuses the memory. A step
- * lists its pages by bit width:
+ * lists its pages by group of layers and bit width:
  *
  * <pre>
- * lists  (3 widths) pairs of fp16 and packed page, then the metadata of blocks
+ * lists  (3 groups, 3 widths) pairs of fp16 and packed page, then the metadata of blocks
  * </pre>
  *
  * Lists are padded with zeros to a power of two, so that steps of similar length share a graph.
@@ -31,8 +31,10 @@ public final class DequantizedPages implements AutoCloseable {
   /** Packed widths that a page table distinguishes, as in {@link LayerOffsets}. */
   private static final int WIDTHS = 3;
 
-  /** Limit of a block's metadata: eight table pages and their number of entries. */
-  private static final int METADATA_LONGS = 9;
+  private static final int LISTS = PageTable.MAX_GROUPS * WIDTHS;
+
+  /** Limit of a block's metadata: eight table pages, their number of entries and a position. */
+  private static final int METADATA_LONGS = 10;
 
   private static final int PAIR_LONGS = 2;
   private static final int MIN_GRID = 64;
@@ -43,21 +45,21 @@ public final class DequantizedPages implements AutoCloseable {
   private final Arena arena = Arena.ofShared();
   private final MemorySegment lists;
   private final DeviceMemory deviceLists;
-  private final long[][] pairs; // by width
-  private final int[] counts; // pages by width
+  private final long[][] pairs; // by group and width; null until first needed
+  private final int[] counts; // pages by group and width
   private final long[] metadata;
   private int metadataCount;
   private DeviceMemory fp16; // null until first needed
-  private int used;
+  private final int[] used = new int[PageTable.MAX_GROUPS]; // pages by group
 
   public DequantizedPages(CudaContext context, ModelConfig config) {
     this.context = context;
     this.pageBytes = pageBytes(config);
     this.maxPages = maxPages(config);
-    this.pairs = new long[WIDTHS][PAIR_LONGS * maxPages];
-    this.counts = new int[WIDTHS];
+    this.pairs = new long[LISTS][];
+    this.counts = new int[LISTS];
     this.metadata = new long[maxPages / Fp16Page.BLOCK_PAGES * METADATA_LONGS];
-    long longs = (long) WIDTHS * PAIR_LONGS * maxPages + metadata.length;
+    long longs = (long) LISTS * PAIR_LONGS * maxPages + metadata.length;
     this.lists = arena.allocate(Long.BYTES * longs, 16);
     this.deviceLists = context.allocate(lists.byteSize());
   }
@@ -80,8 +82,8 @@ public final class DequantizedPages implements AutoCloseable {
 
   /** Grows the workspace if the pages are within the limit and memory is available. */
   public void ensureCapacity(int pages) {
-    if (used > 0) {
-      throw new IllegalStateException("%d pages are in use".formatted(used));
+    if (used() > 0) {
+      throw new IllegalStateException("%d pages are in use".formatted(used()));
     }
     if (pages <= capacity() || pages > maxPages) {
       return;
@@ -96,6 +98,11 @@ public final class DequantizedPages implements AutoCloseable {
     }
   }
 
+  /** Returns the pages of the group that has most of them; groups take turns in the memory. */
+  private int used() {
+    return Arrays.stream(used).max().orElseThrow();
+  }
+
   /** Returns the number of pages that fit. */
   public int capacity() {
     return fp16 == null ? 0 : (int) (fp16.bytes() / pageBytes);
@@ -103,11 +110,11 @@ public final class DequantizedPages implements AutoCloseable {
 
   /** Returns the number of pages that still fit. */
   public int remaining() {
-    return capacity() - used;
+    return capacity() - used();
   }
 
   public void clear() {
-    used = 0;
+    Arrays.fill(used, 0);
     metadataCount = 0;
     Arrays.fill(counts, 0);
   }
@@ -115,13 +122,18 @@ public final class DequantizedPages implements AutoCloseable {
   /**
    * Lists a packed page and returns the address of its fp16 copy.
    *
+   * @param group group of layers that the page belongs to
    * @param width 0 for the only or the widest packed width
    */
-  public long add(int width, long packed) {
-    long to = fp16.address() + used++ * pageBytes;
-    int at = PAIR_LONGS * counts[width]++;
-    pairs[width][at] = to;
-    pairs[width][at + 1] = packed;
+  public long add(int group, int width, long packed) {
+    long to = fp16.address() + used[group]++ * pageBytes;
+    int list = WIDTHS * group + width;
+    if (pairs[list] == null) {
+      pairs[list] = new long[PAIR_LONGS * maxPages];
+    }
+    int at = PAIR_LONGS * counts[list]++;
+    pairs[list][at] = to;
+    pairs[list][at + 1] = packed;
     return to;
   }
 
@@ -136,42 +148,45 @@ public final class DequantizedPages implements AutoCloseable {
     return pages == 0 ? 0 : Math.min(maxPages, powerOfTwo);
   }
 
-  /** Returns the number of listed pages of a width, including padding. */
-  public int grid(int width) {
-    return padded(counts[width]);
+  /** Returns the number of listed pages of a group and width, including padding. */
+  public int grid(int group, int width) {
+    return padded(counts[WIDTHS * group + width]);
   }
 
-  private long listAt(int width) {
-    return (long) Long.BYTES * width * PAIR_LONGS * maxPages;
+  private long listAt(int list) {
+    return (long) Long.BYTES * list * PAIR_LONGS * maxPages;
   }
 
-  /** Returns the device address of the page pairs of a width. */
-  public long pairsAddress(int width) {
-    return deviceLists.address() + listAt(width);
+  /** Returns the device address of the page pairs of a group and width. */
+  public long pairsAddress(int group, int width) {
+    return deviceLists.address() + listAt(WIDTHS * group + width);
   }
 
   /** Returns the device address of the block metadata. */
   public long metadataAddress() {
-    return pairsAddress(WIDTHS);
+    return deviceLists.address() + listAt(LISTS);
   }
 
   /**
-   * Returns the grid size by width. A captured graph depends on nothing else, since the lists keep
-   * their addresses.
+   * Returns the grid size by group and width. A captured graph depends on nothing else, since the
+   * lists keep their addresses.
    */
   public List<Integer> grids() {
-    return used == 0 ? List.of() : Arrays.stream(counts).map(this::padded).boxed().toList();
+    return used() == 0 ? List.of() : Arrays.stream(counts).map(this::padded).boxed().toList();
   }
 
   public void upload(CudaStream stream) {
-    if (used == 0) {
+    if (used() == 0) {
       return;
     }
-    for (int width = 0; width < WIDTHS; width++) {
-      Arrays.fill(pairs[width], PAIR_LONGS * counts[width], PAIR_LONGS * grid(width), 0);
-      upload(stream, pairs[width], PAIR_LONGS * grid(width), listAt(width));
+    for (int list = 0; list < LISTS; list++) {
+      int longs = PAIR_LONGS * padded(counts[list]);
+      if (longs > 0) {
+        Arrays.fill(pairs[list], PAIR_LONGS * counts[list], longs, 0);
+        upload(stream, pairs[list], longs, listAt(list));
+      }
     }
-    upload(stream, metadata, metadataCount, listAt(WIDTHS));
+    upload(stream, metadata, metadataCount, listAt(LISTS));
   }
 
   private void upload(CudaStream stream, long[] longs, int count, long at) {

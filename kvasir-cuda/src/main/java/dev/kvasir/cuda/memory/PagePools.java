@@ -42,7 +42,12 @@ public final class PagePools implements AutoCloseable {
    * @param headBytes bytes of a page of one KV head
    */
   public PagePool pages(String content, int headBytes) {
-    return pool(content, layers, (long) kvHeads * headBytes);
+    return pages(content, layers, headBytes);
+  }
+
+  /** Returns the pool of pages that span some layers and all KV heads. */
+  public PagePool pages(String content, int pageLayers, int headBytes) {
+    return pool(content, pageLayers, (long) kvHeads * headBytes);
   }
 
   /** Returns the pool of extents, which belong to no layer. */

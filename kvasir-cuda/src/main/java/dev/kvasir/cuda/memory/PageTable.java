@@ -21,10 +21,15 @@ import java.lang.foreign.MemorySegment;
  *           (table pages: number of table entries - 1)
  * </pre>
  *
- * Pages of further KV heads follow that of the first. The table is filled in arrays and copied at
- * once, because each off-heap access takes microseconds in interpreted code.
+ * Pages of further KV heads follow that of the first. If layers have pages of different widths,
+ * each group of layers has its own list of sequences; further lists follow the entries. The table
+ * is filled in arrays and copied at once, because each off-heap access takes microseconds in
+ * interpreted code.
  */
 public final class PageTable implements AutoCloseable {
+  /** Groups of layers that may have pages of their own. */
+  public static final int MAX_GROUPS = 3;
+
   /** Fields per sequence. */
   private static final int FIELDS = 4;
 
@@ -35,21 +40,24 @@ public final class PageTable implements AutoCloseable {
   private final int maxSequences;
   private final int maxEntries;
   private final Arena arena = Arena.ofShared();
-  private final MemorySegment all; // sequences, then entries
+  private final MemorySegment all; // sequences, entries, sequences of further groups
   private final int[] sequences; // (sequences, 4), as uploaded
+  private final int[][] further; // the same for groups after the first
   private final int[] narrowPages; // by sequence, if pages are requantized
   private final long[] entries;
   private final DeviceMemory memory;
   private int sequenceCount;
   private int entryCount;
+  private int groupCount = 1;
 
   public PageTable(CudaContext context, int maxSequences, int maxEntries) {
     this.maxSequences = maxSequences;
     this.maxEntries = maxEntries;
     this.sequences = new int[FIELDS * maxSequences];
     this.narrowPages = new int[maxSequences];
+    this.further = new int[MAX_GROUPS - 1][FIELDS * maxSequences];
     this.entries = new long[maxEntries];
-    this.all = arena.allocate(sequenceBytes() + (long) Long.BYTES * maxEntries, 16);
+    this.all = arena.allocate(MAX_GROUPS * sequenceBytes() + (long) Long.BYTES * maxEntries, 16);
     this.memory = context.allocate(all.byteSize());
   }
 
@@ -61,6 +69,7 @@ public final class PageTable implements AutoCloseable {
   public void clear() {
     sequenceCount = 0;
     entryCount = 0;
+    groupCount = 1;
   }
 
   /**
@@ -101,6 +110,32 @@ public final class PageTable implements AutoCloseable {
   }
 
   /**
+   * Adds the pages of the last sequence as another group of layers sees them. All groups have
+   * equally many pages.
+   *
+   * @param group 1 or 2
+   */
+  public void addGroup(
+      int group,
+      long[] full,
+      int packedPages,
+      int fp16Pages,
+      int lastTokens,
+      long[] narrow,
+      int fourBitPages,
+      int twoBitPages) {
+    int[] fields = further[group - 1];
+    int at = FIELDS * (sequenceCount - 1);
+    fields[at] = entryCount;
+    fields[at + PACKED_PAGES] = packedPages;
+    fields[at + FP16_PAGES] = fp16Pages;
+    fields[at + TABLE_PAGES] = fourBitPages | twoBitPages << 16;
+    addEntries(full, packedPages + fp16Pages, lastTokens);
+    addTables(narrow);
+    groupCount = Math.max(groupCount, group + 1);
+  }
+
+  /**
    * Adds pages that belong to no sequence; the caller counts them.
    *
    * @param lastTokens tokens in the last page
@@ -111,7 +146,9 @@ public final class PageTable implements AutoCloseable {
     }
     System.arraycopy(full, 0, entries, entryCount, count);
     entryCount += count;
-    entries[entryCount - 1] = full[count - 1] & -Fp16Page.TOKENS | lastTokens - 1;
+    if (count > 0) {
+      entries[entryCount - 1] = full[count - 1] & -Fp16Page.TOKENS | lastTokens - 1;
+    }
   }
 
   /** Adds table entries for those pages and returns the index of the first. */
@@ -200,10 +237,25 @@ public final class PageTable implements AutoCloseable {
     MemorySegment.copy(sequences, 0, all, JAVA_INT, 0, FIELDS * sequenceCount);
     MemorySegment.copy(entries, 0, all, JAVA_LONG, sequenceBytes(), entryCount);
     memory.upload(stream, 0, all, sequenceBytes() + (long) Long.BYTES * entryCount);
+    for (int group = 1; group < groupCount; group++) {
+      long bytes = (long) Integer.BYTES * FIELDS * sequenceCount;
+      MemorySegment part = all.asSlice(groupOffset(group), bytes);
+      MemorySegment.copy(further[group - 1], 0, part, JAVA_INT, 0, FIELDS * sequenceCount);
+      memory.upload(stream, groupOffset(group), part, bytes);
+    }
+  }
+
+  private long groupOffset(int group) {
+    return group == 0 ? 0 : group * sequenceBytes() + (long) Long.BYTES * maxEntries;
   }
 
   public long sequencesAddress() {
-    return memory.address();
+    return sequencesAddress(0);
+  }
+
+  /** Returns the device address of the sequences as a group of layers sees them. */
+  public long sequencesAddress(int group) {
+    return memory.address() + groupOffset(group);
   }
 
   public long entriesAddress() {

@@ -17,23 +17,29 @@ import java.lang.foreign.MemorySegment;
  *        u32 packed pages, which fp16 pages follow; u32 sinks, in the first of those fp16 pages;
  *        u32 first entry of its tables; u32 -
  * </pre>
+ *
+ * Groups of layers with pages of their own have further lists of the same chunks.
  */
 public final class PrefillChunks implements AutoCloseable {
   private static final int CHUNK_BYTES = 32;
 
+  private final int maxChunks;
   private final Arena arena = Arena.ofShared();
-  private final MemorySegment chunks;
+  private final MemorySegment chunks; // (groups, maxChunks)
   private final DeviceMemory memory;
   private int count;
+  private int groups;
   private int maxRows;
 
   public PrefillChunks(CudaContext context, int maxChunks) {
-    this.chunks = arena.allocate((long) CHUNK_BYTES * maxChunks, 16);
+    this.maxChunks = maxChunks;
+    this.chunks = arena.allocate((long) CHUNK_BYTES * PageTable.MAX_GROUPS * maxChunks, 16);
     this.memory = context.allocate(chunks.byteSize());
   }
 
   public void clear() {
     count = 0;
+    groups = 1;
     maxRows = 0;
   }
 
@@ -56,6 +62,20 @@ public final class PrefillChunks implements AutoCloseable {
     maxRows = Math.max(maxRows, rows);
   }
 
+  /** Adds the last chunk as another group of layers sees it. */
+  public void addGroup(int group, int firstEntry, int packedPages) {
+    long last = (long) CHUNK_BYTES * (count - 1);
+    long at = groupOffset(group) + last;
+    MemorySegment.copy(chunks, last, chunks, at, CHUNK_BYTES);
+    chunks.set(JAVA_INT, at + 12, firstEntry);
+    chunks.set(JAVA_INT, at + 16, packedPages);
+    groups = Math.max(groups, group + 1);
+  }
+
+  private long groupOffset(int group) {
+    return (long) CHUNK_BYTES * maxChunks * group;
+  }
+
   public int count() {
     return count;
   }
@@ -66,13 +86,20 @@ public final class PrefillChunks implements AutoCloseable {
   }
 
   public void upload(CudaStream stream) {
-    if (count > 0) {
-      memory.upload(stream, 0, chunks, (long) CHUNK_BYTES * count);
+    for (int group = 0; count > 0 && group < groups; group++) {
+      long at = groupOffset(group);
+      long bytes = (long) CHUNK_BYTES * count;
+      memory.upload(stream, at, chunks.asSlice(at, bytes), bytes);
     }
   }
 
   public long address() {
-    return memory.address();
+    return address(0);
+  }
+
+  /** Returns the device address of the chunks as a group of layers sees them. */
+  public long address(int group) {
+    return memory.address() + groupOffset(group);
   }
 
   @Override

@@ -65,9 +65,21 @@ public final class DeviceCacheFixture {
     return cache.pages().packedPage(page);
   }
 
-  /** Returns the width level of a packed page that is requantized. */
-  public int level(DeviceCache cache, int page) {
-    return ((RequantizingPages) cache.pages()).level(page);
+  /** Returns the width level of a layer's packed page that is requantized. */
+  public int level(DeviceCache cache, int layer, int page) {
+    return ((RequantizingPages) cache.pages()).level(group(layer), page);
+  }
+
+  /** Returns the address of a layer's packed page that is requantized. */
+  public long requantizedPage(DeviceCache cache, int layer, int page) {
+    RequantizingPages pages = (RequantizingPages) cache.pages();
+    int group = group(layer);
+    return pages.packedPage(group, page)
+        + resources.levels().offset(pages.level(group, page), layer);
+  }
+
+  private int group(int layer) {
+    return resources.levels().groups().group(layer);
   }
 
   public long[] tableEntries(DeviceCache cache) {
@@ -139,8 +151,7 @@ public final class DeviceCacheFixture {
 
   /** Returns a layer's outputs of a query to a whole sequence, as floats. */
   public float[] attend(DeviceCache cache, int layer, short[] queries) {
-    try (PageTable table =
-        new PageTable(device.context, 1, cache.pages().pages() + cache.pages().tablePages())) {
+    try (PageTable table = new PageTable(device.context, 1, cache.pages().tableSize())) {
       cache.pages().addTo(table, cache.length());
       table.upload(device.stream);
       return attend(table, layer, queries);
@@ -149,8 +160,7 @@ public final class DeviceCacheFixture {
 
   /** Returns the outputs of all layers for one token, which is counted once. */
   public float[][] attend(DeviceCache cache, short[][] queries) {
-    try (PageTable table =
-        new PageTable(device.context, 1, cache.pages().pages() + cache.pages().tablePages())) {
+    try (PageTable table = new PageTable(device.context, 1, cache.pages().tableSize())) {
       cache.pages().addTo(table, cache.length());
       table.upload(device.stream);
       float[][] found = new float[layers][];

@@ -24,7 +24,7 @@ public record PackedPageReader(PackedPage layout) {
   }
 
   /** Returns the first bit of a key's code, counted from the start of the page. */
-  int keyCodeBit(int token, int channel) {
+  public int keyCodeBit(int token, int channel) {
     int row = token % 8;
     int tile = token % PackedPage.GROUP / 8;
     int step = channel / 16;
@@ -117,7 +117,7 @@ public record PackedPageReader(PackedPage layout) {
         + Short.BYTES * (token % 2);
   }
 
-  int code(MemorySegment page, int bit) {
+  public int code(MemorySegment page, int bit) {
     int word = page.get(JAVA_INT_UNALIGNED, bit / Integer.SIZE * Integer.BYTES);
     return word >>> bit % Integer.SIZE & (1 << layout.bits()) - 1;
   }

@@ -37,8 +37,8 @@ final class BatchRunner {
 
   /**
    * Prefills the ids before {@code to} of a prompt into caches that are empty. The prompt is
-   * quantized during prefill or at its end. Caches that would compute the same bits share one
-   * prefill.
+   * quantized during prefill or at its end, as the settings or the cache ask for. Caches that would
+   * compute the same bits share one prefill.
    */
   void readPrompts(List<KvCache> caches, int[] prompt, int to) {
     List<KvCache> left = new ArrayList<>(caches);
@@ -62,7 +62,7 @@ final class BatchRunner {
   }
 
   private void defer(KvCache cache, boolean deferred) {
-    if (prefill == Prefill.EXACT) {
+    if (prefill == Prefill.EXACT || cache.defersPrompts()) {
       cache.deferQuantization(deferred);
     }
   }

@@ -74,7 +74,7 @@ final class PromptDrafts implements AutoCloseable {
     for (int row = 0; row < sources.size(); row++) {
       KvCache cache = sources.get(row).get();
       opened.add(new RowPrompt(cache, leaderOf(cache, prefill), drafts.get(row).size()));
-      if (prefill == Prefill.EXACT) {
+      if (prefill == Prefill.EXACT || cache.defersPrompts()) {
         cache.deferQuantization(true);
       }
     }
@@ -136,7 +136,7 @@ final class PromptDrafts implements AutoCloseable {
   }
 
   private static void endDeferral(RowPrompt row, Prefill prefill) {
-    if (prefill == Prefill.EXACT) {
+    if (prefill == Prefill.EXACT || row.cache.defersPrompts()) {
       row.cache.deferQuantization(false);
     }
   }

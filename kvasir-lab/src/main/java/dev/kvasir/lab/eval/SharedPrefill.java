@@ -16,7 +16,10 @@ final class SharedPrefill {
    * and the second cache must learn nothing from queries or attention.
    */
   static boolean isPossible(KvCache from, KvCache to, int tokens, Prefill prefill) {
-    boolean dense = prefill == Prefill.EXACT || tokens < KvCache.TOKENS_PER_PAGE;
+    boolean dense =
+        prefill == Prefill.EXACT
+            || tokens < KvCache.TOKENS_PER_PAGE
+            || from.defersPrompts() && to.defersPrompts();
     return dense
         && tokens > 0
         && from.length() == 0

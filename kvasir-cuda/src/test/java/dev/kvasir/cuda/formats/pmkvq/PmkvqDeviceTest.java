@@ -1,13 +1,20 @@
 package dev.kvasir.cuda.formats.pmkvq;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.data.Offset.offset;
 
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PageWidths;
 import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerWidths;
 import dev.kvasir.codec.PageWorkspace;
+import dev.kvasir.codec.SpecText;
+import dev.kvasir.codec.basis.SmoothingFactors;
+import dev.kvasir.codec.pmkvq.KeyScaleAxis;
+import dev.kvasir.codec.pmkvq.PmkvqConfig;
 import dev.kvasir.codec.pmkvq.PmkvqPage;
 import dev.kvasir.cuda.driver.DeviceTestCase;
 import dev.kvasir.cuda.engine.DeviceCache;
@@ -18,9 +25,11 @@ import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.PackedPage;
 import dev.kvasir.cuda.memory.PackedPageReader;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.profile.Profile;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.TreeSet;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,10 +39,11 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Pages requantized on a device: the same widths and numbers as on the host, and their attention.
  */
 class PmkvqDeviceTest extends DeviceTestCase {
-  private static final int LAYERS = 2;
+  private static final int LAYERS = 3;
   private static final int TOKENS = Fp16Page.TOKENS;
   private static final int BLOCK = 128;
   private static final double MOST_ERROR = 3e-3;
+  private static final int KV_HEADS = 2;
 
   private final Random random = new Random(9);
 
@@ -41,6 +51,8 @@ class PmkvqDeviceTest extends DeviceTestCase {
   private final class CachePair implements AutoCloseable {
     final AttentionShape shape;
     final int sinks;
+    final boolean isByToken;
+    final List<SmoothingFactors> factors; // by layer, or empty
     final DeviceCacheFixture home;
     final DeviceCache ours;
     final KvCache host;
@@ -49,17 +61,27 @@ class PmkvqDeviceTest extends DeviceTestCase {
 
     CachePair(String text, AttentionShape shape) {
       CacheSpec spec = CacheSpec.parse(text);
-      DeviceCacheConfig cacheConfig = DeviceCacheConfig.of(spec);
+      CacheContext context = CacheContext.unknown().withProfile(profile(shape));
+      CacheShape cacheShape = new CacheShape(LAYERS, shape.kvHeads(), shape.headDim());
+      PmkvqConfig config = PmkvqConfig.of(new SpecText(text));
+      DeviceCacheConfig cacheConfig =
+          PmkvqFormatProvider.cacheConfig(config, Optional.of(cacheShape), context);
       this.shape = shape;
       this.sinks = cacheConfig.sinks();
+      this.isByToken = config.keyScales() == KeyScaleAxis.TOKEN;
+      this.factors =
+          config.usesSmoothing() ? SmoothingFactors.of(context.profile(), cacheShape) : List.of();
       this.home = new DeviceCacheFixture(device, cacheConfig, shape, LAYERS);
-      this.ours = home.newCache(PageWidths.of(spec, home.cacheShape(), CacheContext.unknown()));
-      this.host = spec.newCache(home.cacheShape());
+      int[] layers = home.resources.levels().groups().firstLayers();
+      this.ours = home.newCache(PageWidths.of(spec, cacheShape, context, layers));
+      this.host = spec.newCache(cacheShape, context);
     }
 
     CachePair(CachePair parent) {
       this.shape = parent.shape;
       this.sinks = parent.sinks;
+      this.isByToken = parent.isByToken;
+      this.factors = parent.factors;
       this.home = parent.home;
       this.ours = (DeviceCache) parent.ours.fork();
       this.host = parent.host.fork();
@@ -98,13 +120,26 @@ class PmkvqDeviceTest extends DeviceTestCase {
       return all;
     }
 
-    /** Returns a dequantized element of a packed page. */
-    private float number(int bits, MemorySegment page, int side, int token, int channel) {
-      PackedPageReader layout = new PackedPageReader(bits, shape.headDim());
+    /** Returns the dequantized keys or values of a packed page. // (64, headDim) */
+    private float[] dequantized(int bits, MemorySegment page, int layer, int head, int side) {
+      int dim = shape.headDim();
       float unit = PmkvqFormat.unit(bits);
-      return side == 0
-          ? layout.key(page, token, channel, unit)
-          : layout.value(page, token, channel, unit);
+      if (isByToken) {
+        float[] all = new TokenScaledPageReader(bits, dim).dequantized(page, side, unit);
+        if (side == 0 && !factors.isEmpty()) {
+          factors.get(layer).invert(head, all, 0, TOKENS);
+        }
+        return all;
+      }
+      PackedPageReader layout = new PackedPageReader(bits, dim);
+      float[] all = new float[TOKENS * dim];
+      for (int i = 0; i < all.length; i++) {
+        all[i] =
+            side == 0
+                ? layout.key(page, i / dim, i % dim, unit)
+                : layout.value(page, i / dim, i % dim, unit);
+      }
+      return all;
     }
 
     /**
@@ -120,7 +155,7 @@ class PmkvqDeviceTest extends DeviceTestCase {
       }
       float[] expected = new float[BLOCK * dim];
       for (int p = 0; p < home.packedPages(ours); p++) {
-        int level = home.level(ours, p);
+        int level = home.level(ours, layer, p);
         int bits = PmkvqFormat.BITS[level];
         PmkvqPage wanted = (PmkvqPage) host.view(layer, host.blockOf(sinks + p * TOKENS)).page();
         assertThat(bits).as("bits of page %d of %d", p, ours.length()).isEqualTo(wanted.bits());
@@ -133,22 +168,22 @@ class PmkvqDeviceTest extends DeviceTestCase {
         } else {
           wanted.dequantizeValues(new PageWorkspace(new ScalarKernels()), head, BLOCK, expected);
         }
-        long bytes = new PackedPage(bits, dim).bytes();
-        long at =
-            home.packedPage(ours, p) + home.resources.levels().offset(level, layer) + head * bytes;
-        MemorySegment page = home.read(at, bytes);
-        for (int token = 0; token < TOKENS; token++) {
-          for (int c = 0; c < dim; c++) {
-            float found = number(bits, page, side, token, c);
-            float its = expected[(p % 2 * TOKENS + token) * dim + c];
-            assertThat(found)
-                .as("page %d of %d bits, side %d, token %d", p, bits, side, token)
-                .isCloseTo(its, org.assertj.core.data.Offset.offset(1e-5f * (1 + Math.abs(its))));
-            out[(sinks + p * TOKENS + token) * dim + c] = found;
-          }
+        long bytes = isByToken ? new TokenScaledPage(bits, dim).bytes() : packedBytes(bits, dim);
+        MemorySegment page = home.read(home.requantizedPage(ours, layer, p) + head * bytes, bytes);
+        float[] found = dequantized(bits, page, layer, head, side);
+        for (int i = 0; i < found.length; i++) {
+          float its = expected[p % 2 * TOKENS * dim + i];
+          assertThat(found[i])
+              .as("page %d of %d bits, side %d, token %d", p, bits, side, i / dim)
+              .isCloseTo(its, offset(1e-5f * (1 + Math.abs(its))));
         }
+        System.arraycopy(found, 0, out, (sinks + p * TOKENS) * dim, found.length);
       }
       return out;
+    }
+
+    private static long packedBytes(int bits, int dim) {
+      return new PackedPage(bits, dim).bytes();
     }
 
     void check() {
@@ -187,16 +222,36 @@ class PmkvqDeviceTest extends DeviceTestCase {
     }
   }
 
+  /** Factors from a half to four, and layers of 2, 4 and 2 bits. */
+  private static Optional<Profile> profile(AttentionShape shape) {
+    Random numbers = new Random(4);
+    float[] factors = new float[LAYERS * shape.kvHeads() * shape.headDim()];
+    for (int i = 0; i < factors.length; i++) {
+      factors[i] = (float) Math.pow(2, 3 * numbers.nextDouble() - 1);
+    }
+    return Optional.of(
+        Profile.empty("m")
+            .with("pmkvq/smoothing", factors, LAYERS, shape.kvHeads(), shape.headDim())
+            .with(LayerWidths.KEY, new float[] {2, 4, 2}, LAYERS));
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
-        "pmkvq:2,budget=700KiB,widths=same | 64",
-        "pmkvq:2,budget=1400KiB,widths=same,sinks=16 | 128",
-        "pmkvq:4,budget=900KiB,widths=same,shrink=layer | 64"
+        "pmkvq:2,budget=1050KiB,widths=same | 64",
+        "pmkvq:2,budget=2100KiB,widths=same,sinks=16 | 128",
+        "pmkvq:4,budget=1350KiB,widths=same,shrink=layer | 64",
+        "pmkvq:2,budget=1050KiB,widths=same,born=wide,shift=direct | 64",
+        "pmkvq:2,budget=2100KiB,widths=same,shift=modified | 128",
+        "pmkvq:2,budget=1050KiB,widths=same,keys=token,smoothing=off | 64",
+        "pmkvq:2,budget=2100KiB,widths=same,keys=token,shrink=layer,born=wide | 128",
+        "pmkvq:2,budget=1050KiB,widths=same,keys=token,born=wide,shift=modified | 64",
+        "pmkvq:2,budget=1350KiB,widths=profile | 64",
+        "pmkvq:2,budget=2700KiB,widths=profile,keys=token,shrink=layer,born=wide,sinks=16 | 128"
       })
   void requantizedPagesAndAttentionMatchTheHost(String spec, int headDim) {
-    try (CachePair pair = new CachePair(spec, new AttentionShape(8, 2, headDim))) {
+    try (CachePair pair = new CachePair(spec, new AttentionShape(8, KV_HEADS, headDim))) {
       while (pair.ours.stepCapacity(100) == 100 && pair.ours.length() < 3000) {
         assertThat(pair.host.stepCapacity(100)).isEqualTo(100);
         pair.append(100);
