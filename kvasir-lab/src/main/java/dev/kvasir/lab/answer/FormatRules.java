@@ -5,6 +5,8 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonParseException;
 import com.google.gson.Strictness;
 import com.google.gson.stream.JsonReader;
+import com.google.gson.stream.JsonToken;
+import java.io.IOException;
 import java.io.StringReader;
 import java.util.Arrays;
 import java.util.List;
@@ -78,8 +80,8 @@ final class FormatRules {
     try (JsonReader reader = new JsonReader(new StringReader(content.strip()))) {
       reader.setStrictness(Strictness.STRICT);
       JsonElement parsed = new Gson().fromJson(reader, JsonElement.class);
-      return parsed != null && reader.peek() == com.google.gson.stream.JsonToken.END_DOCUMENT;
-    } catch (JsonParseException | java.io.IOException e) {
+      return parsed != null && reader.peek() == JsonToken.END_DOCUMENT;
+    } catch (JsonParseException | IOException e) {
       return false;
     }
   }

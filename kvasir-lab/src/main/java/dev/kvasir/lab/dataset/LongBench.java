@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 
 /** The 21 data sets of LongBench (Bai et al., 2024) with their metrics and answer lengths. */
@@ -136,7 +137,7 @@ public final class LongBench {
         name,
         file + ".jsonl",
         SOURCE,
-        "longbench-" + kind.name().toLowerCase(java.util.Locale.ROOT).replace('_', '-'),
+        "longbench-" + kind.name().toLowerCase(Locale.ROOT).replace('_', '-'),
         (line, folder) -> item(line, folder, file, kind, maxTokens, words));
   }
 

@@ -11,7 +11,7 @@ final class StandIns {
   /** Replaced by prose, so that a context is long enough to be quantized. */
   private static final String PROSE = "{prose}";
 
-  private static final int PROSE_CHARS = 1200;
+  private static final int PROSE_CHARS = 600;
 
   private StandIns() {}
 

@@ -4,6 +4,7 @@ import dev.kvasir.lab.dataset.Dataset;
 import dev.kvasir.lab.synthetic.SyntheticTask;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * A column of scores.
@@ -34,7 +35,7 @@ record AnswerColumn(String label, List<ItemSource> sources, int judge, Summary s
 
   /** Returns the columns of all metrics of a data set. */
   static List<AnswerColumn> metrics(Dataset dataset) {
-    return java.util.stream.IntStream.range(0, dataset.metrics().size())
+    return IntStream.range(0, dataset.metrics().size())
         .mapToObj(
             i ->
                 new AnswerColumn(

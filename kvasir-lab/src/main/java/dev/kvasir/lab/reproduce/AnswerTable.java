@@ -59,7 +59,7 @@ record AnswerTable(List<TableRow> rows, List<AnswerColumn> columns, Answering an
     Run(Conditions conditions) {
       this.conditions = conditions;
       this.prompts = new PromptTokens(conditions.model(), conditions.request().bundledModel());
-      for (TableRow row : rows) {
+      for (TableRow row : PaperCaches.suited(rows, conditions.model())) {
         Optional<String> obstacle = row.obstacle(conditions.model());
         obstacle.ifPresentOrElse(notes::add, () -> possible.add(row));
       }
@@ -89,8 +89,13 @@ record AnswerTable(List<TableRow> rows, List<AnswerColumn> columns, Answering an
       return Optional.of(
           new Figures(
               names,
-              rows.stream().map(this::line).toList(),
+              PaperCaches.suited(rows, conditions.model()).stream().map(this::line).toList(),
               notes));
+    }
+
+    private String key(TableRow row, ItemSource source) {
+      return "%s, %s, %s"
+          .formatted(row.spec(), source.key(conditions.request()), answering);
     }
 
     /** Generates the answers that the journal lacks; false if cancelled. */
@@ -132,7 +137,7 @@ record AnswerTable(List<TableRow> rows, List<AnswerColumn> columns, Answering an
       return new Line(row.label(), row.spec(), cells);
     }
 
-    /** Returns the mean over data sets; one without answers leaves the cell empty. */
+    /** Returns the mean over data sets with answers; only a quick run lacks some. */
     private Cell cell(TableRow row, AnswerColumn column) {
       List<Cell> scores =
           column.sources().stream()
@@ -145,13 +150,16 @@ record AnswerTable(List<TableRow> rows, List<AnswerColumn> columns, Answering an
               .toList();
       return scores.size() == 1
           ? scores.getFirst()
-          : Cell.of(scores.stream().mapToDouble(Cell::value).average().orElse(Double.NaN));
+          : Cell.of(
+              scores.stream()
+                  .filter(score -> !score.isEmpty())
+                  .mapToDouble(Cell::value)
+                  .average()
+                  .orElse(Double.NaN));
     }
   }
 
-  private static String key(TableRow row, ItemSource source) {
-    return row.spec() + " " + source.name();
-  }
+
 
   private static JsonElement toJson(List<List<String>> texts) {
     JsonArray all = new JsonArray();

@@ -6,7 +6,6 @@ import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.reproduce.Figures.Cell;
 import dev.kvasir.lab.reproduce.Figures.Line;
-import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -20,9 +19,9 @@ import java.util.Optional;
 record BatchTable(
     List<TableRow> rows, List<Integer> batches, int promptTokens, int answerTokens, Quantity quantity)
     implements Procedure {
-  private static final List<Integer> QUICK_BATCHES = List.of(1, 2);
-  private static final int QUICK_PROMPT = 300;
-  private static final int QUICK_ANSWER = 4;
+  private static final List<Integer> QUICK_BATCHES = List.of(1);
+  private static final int QUICK_PROMPT = 160;
+  private static final int QUICK_ANSWER = 2;
   private static final int CHUNK = 256;
   private static final double GIGA = 1e9;
 
@@ -56,7 +55,7 @@ record BatchTable(
     List<Line> lines = new ArrayList<>();
     List<String> notes = new ArrayList<>(List.of("cells are " + quantity.unit));
     int part = 0;
-    for (TableRow row : rows) {
+    for (TableRow row : PaperCaches.suited(rows, conditions.model())) {
       Optional<String> obstacle = row.obstacle(conditions.model());
       obstacle.ifPresent(notes::add);
       List<Cell> cells = new ArrayList<>();
@@ -95,7 +94,7 @@ record BatchTable(
 
   private static long generate(
       LoadedModel model, TableRow row, int size, int prompt, int answer) {
-    int[] ids = model.tokenizer().encode(BundledText.book());
+    int[] ids = model.tokenizer().encode(Novel.start(prompt + size + answer));
     List<KvCache> caches = new ArrayList<>();
     try {
       for (int i = 0; i < size; i++) {

@@ -26,7 +26,7 @@ import java.util.function.IntUnaryOperator;
 /** The analyses of CommVQ's paper. */
 final class CommvqAnalyses {
   private static final List<Integer> STAGES = List.of(1, 2, 3, 5, 8, 11, 16, 21);
-  private static final List<Integer> QUICK_STAGES = List.of(1, 2);
+  private static final List<Integer> QUICK_STAGES = List.of(1);
   private static final List<Integer> CONTEXTS =
       List.of(8_192, 16_384, 32_768, 65_536, 98_304, 122_880);
   private static final List<Integer> BATCHES = List.of(1, 2, 4, 8, 16, 32, 64, 128);
@@ -35,6 +35,8 @@ final class CommvqAnalyses {
 
   /** Parts that the channel pairs of a head are split into. */
   private static final List<Integer> SPLITS = List.of(4, 2, 1);
+
+  private static final List<Integer> QUICK_SPLITS = List.of(4);
 
   private static final double GIGA = 1e9;
   private static final double MEBI = 1 << 20;
@@ -103,7 +105,7 @@ final class CommvqAnalyses {
     Trial trial = new Trial(conditions);
     int pairs = trial.test.shape().headDim() / 2;
     List<Line> lines = new ArrayList<>();
-    for (int splits : SPLITS) {
+    for (int splits : conditions.request().quick() ? QUICK_SPLITS : SPLITS) {
       int stages = stagesOf.applyAsInt(splits);
       OptionalDouble error =
           trial.layer.groupedKeyError(trial.training, trial.test, pairs / splits, stages);
@@ -134,7 +136,7 @@ final class CommvqAnalyses {
     final LayerTrial layer;
 
     Trial(Conditions conditions) {
-      int tokens = conditions.request().context().orElse(conditions.request().quick() ? 256 : 8192);
+      int tokens = conditions.request().context().orElse(conditions.request().quick() ? 128 : 8192);
       this.length = Math.min(2048, conditions.model().config().contextLength());
       this.training = sample(conditions, BundledText.filler(), "prose", tokens);
       this.test = sample(conditions, BundledText.stream(), "other prose", Math.min(tokens, 4096));
@@ -147,8 +149,9 @@ final class CommvqAnalyses {
     }
 
     private VectorSample sample(Conditions conditions, String text, String name, int tokens) {
+      String start = text.substring(0, Math.min(text.length(), 12 * tokens));
       int[] ids =
-          Arrays.stream(conditions.model().tokenizer().encode(text)).limit(tokens).toArray();
+          Arrays.stream(conditions.model().tokenizer().encode(start)).limit(tokens).toArray();
       return SamplePlan.readAll(
           conditions.model().config().cacheShape(),
           name,

@@ -4,7 +4,6 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.QuantizationTime;
 import dev.kvasir.engine.Batch;
-import dev.kvasir.lab.text.BundledText;
 
 /**
  * The time of reading a prompt and of generating after it, with the parts that the cache takes.
@@ -20,8 +19,8 @@ record DecodeTimes(
   private static final int DECODED = 160;
 
   static DecodeTimes measure(Conditions conditions, CacheSpec spec, int promptTokens) {
-    int[] ids = conditions.model().tokenizer().encode(BundledText.book());
     int prompt = Math.min(promptTokens, conditions.model().config().contextLength() - DECODED);
+    int[] ids = conditions.model().tokenizer().encode(Novel.start(prompt + DECODED));
     Batch batch = new Batch();
     try (KvCache cache = conditions.model().newCache(spec, prompt + DECODED)) {
       long start = System.nanoTime();

@@ -1,6 +1,8 @@
 package dev.kvasir.lab.reproduce;
 
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The figures of a table.
@@ -23,7 +25,7 @@ public record Figures(List<String> columns, List<Line> lines, List<String> notes
    */
   public record Line(String label, String detail, List<Cell> cells) {
     static Line of(String label, double... values) {
-      return new Line(label, "", java.util.Arrays.stream(values).mapToObj(Cell::of).toList());
+      return new Line(label, "", Arrays.stream(values).mapToObj(Cell::of).toList());
     }
   }
 
@@ -49,6 +51,6 @@ public record Figures(List<String> columns, List<Line> lines, List<String> notes
     return new Figures(
         columns,
         lines,
-        java.util.stream.Stream.concat(notes.stream(), more.stream()).toList());
+        Stream.concat(notes.stream(), more.stream()).toList());
   }
 }

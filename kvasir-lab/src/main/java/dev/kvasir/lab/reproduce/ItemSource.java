@@ -12,7 +12,13 @@ import java.util.Optional;
 
 /** Questions of a column. */
 sealed interface ItemSource {
+  /** Longest answer of a quick run. */
+  int QUICK_ANSWER = 6;
+
   String name();
+
+  /** Returns what the answers to its items depend on, for the journal. */
+  String key(Request request);
 
   /** Returns what the source needs, in a few words; empty if nothing. */
   Optional<String> need();
@@ -24,11 +30,17 @@ sealed interface ItemSource {
 
   /** A benchmark that the user brings; a quick run without it takes lines of our own. */
   record Brought(Dataset dataset) implements ItemSource {
-    private static final int ANSWER_TOKENS = 12;
-
     @Override
     public String name() {
       return dataset.name();
+    }
+
+    /** Data sets in the same format have the same lines of our own. */
+    @Override
+    public String key(Request request) {
+      return request.quick() && request.data().isEmpty()
+          ? "lines of " + dataset.standIn()
+          : dataset.name();
     }
 
     @Override
@@ -70,15 +82,20 @@ sealed interface ItemSource {
               ? dataset.read(data.get(), request.samples(Integer.MAX_VALUE, 1))
               : dataset.standIns().subList(0, 1);
       return request.quick()
-          ? items.stream().map(item -> item.withMaxTokens(ANSWER_TOKENS)).toList()
+          ? items.stream().map(item -> item.withMaxTokens(QUICK_ANSWER)).toList()
           : items;
     }
   }
 
   /** A generated task. */
   record Generated(String name, SyntheticTask task, int fullContext) implements ItemSource {
-    private static final int QUICK_CONTEXT = 448;
+    private static final int QUICK_CONTEXT = 320;
     private static final int SAMPLES = 50;
+
+    @Override
+    public String key(Request request) {
+      return name;
+    }
 
     @Override
     public Optional<String> need() {
@@ -91,12 +108,16 @@ sealed interface ItemSource {
     @Override
     public List<Item> items(Conditions conditions) {
       int tokens = conditions.context(fullContext, QUICK_CONTEXT);
-      return SyntheticItems.of(
-          task,
-          conditions.request().seed(),
-          conditions.request().samples(SAMPLES, 1),
-          tokens,
-          text -> conditions.model().tokenizer().encode(text, false).length);
+      List<Item> items =
+          SyntheticItems.of(
+              task,
+              conditions.request().seed(),
+              conditions.request().samples(SAMPLES, 1),
+              tokens,
+              text -> conditions.model().tokenizer().encode(text, false).length);
+      return conditions.request().quick()
+          ? items.stream().map(item -> item.withMaxTokens(QUICK_ANSWER)).toList()
+          : items;
     }
   }
 }

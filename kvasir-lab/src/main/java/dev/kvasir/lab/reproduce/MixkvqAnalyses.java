@@ -4,7 +4,6 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.lab.analysis.KeysAndValues;
 import dev.kvasir.lab.analysis.UniformErrors;
 import dev.kvasir.lab.reproduce.Figures.Line;
-import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.lab.tune.SalienceSurvey;
 import dev.kvasir.lab.tune.SalienceSurvey.Channel;
 import java.util.ArrayList;
@@ -117,17 +116,16 @@ final class MixkvqAnalyses {
   }
 
   private static Optional<SalienceSurvey> survey(Conditions conditions) {
+    int tokens = conditions.context(4096, 300);
     return SalienceSurvey.measure(
-        conditions.model(),
-        BundledText.book(),
-        conditions.context(4096, 300),
-        conditions.listener());
+        conditions.model(), Novel.start(tokens), tokens, conditions.listener());
   }
 
   /** Table 8: share of choosing channels in the time of decoding. */
   static Optional<Figures> overhead(Conditions conditions) {
-    int tokens = conditions.context(1024, 300);
-    CacheSpec spec = CacheSpec.parse(PaperCaches.MIXKVQ);
+    int tokens = conditions.context(1024, 160);
+    CacheSpec spec =
+        CacheSpec.parse(PaperCaches.suited(PaperCaches.MIXKVQ, conditions.model()));
     DecodeTimes times = DecodeTimes.measure(conditions, spec, tokens);
     double share = 100.0 * times.decode().learnNanos() / times.decodeNanos();
     return Optional.of(

@@ -1,5 +1,8 @@
 package dev.kvasir.lab.reproduce;
 
+import dev.kvasir.runtime.LoadedModel;
+import java.util.List;
+
 /**
  * The caches of the papers' rows, in the papers' form: no window beyond the residual buffer, and
  * the papers' groups and first tokens.
@@ -27,10 +30,25 @@ final class PaperCaches {
 
   static final String PMKVQ_4_MIXED = "pmkvq:4,%s,widths=profile".formatted(PMKVQ_FORM);
 
-  static final String COMMVQ_1 = "commvq:1";
-  static final String COMMVQ_2 = "commvq:2";
+  static final String COMMVQ_1 = "commvq:1,beam=1";
+  static final String COMMVQ_2 = "commvq:2,beam=1";
+
+  /** Thresholds of the paper for R1-Llama-8B, for models without their own. */
+  private static final String MIXKVQ_THRESHOLDS = ",high=1.44,mid=0.79";
 
   private PaperCaches() {}
+
+  /** Returns the rows with the thresholds that the model's profile lacks. */
+  static List<TableRow> suited(List<TableRow> rows, LoadedModel model) {
+    return rows.stream()
+        .map(row -> new TableRow(row.label(), suited(row.spec(), model)))
+        .toList();
+  }
+
+  static String suited(String spec, LoadedModel model) {
+    boolean tuned = model.profile().filter(profile -> profile.parts().contains("mixkvq")).isPresent();
+    return spec.startsWith("mixkvq") && !tuned ? spec + MIXKVQ_THRESHOLDS : spec;
+  }
 
   static String patternkvWithout(String part) {
     return PATTERNKV_2 + ",%s=off".formatted(part);

@@ -10,11 +10,11 @@ import dev.kvasir.lab.analysis.TokenConsistency;
 import dev.kvasir.lab.inspect.DeviationHistogram;
 import dev.kvasir.lab.inspect.PatternFit;
 import dev.kvasir.lab.reproduce.Figures.Line;
-import dev.kvasir.lab.text.BundledText;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
 /** The analyses of PatternKV's paper. */
@@ -69,12 +69,13 @@ final class PatternkvAnalyses {
   }
 
   private static Optional<PatternFit> fit(Conditions conditions) {
+    int tokens = conditions.context(4096, 300);
     return PatternFit.measure(
         conditions.model(),
         CacheSpec.parse(PaperCaches.PATTERNKV_2),
         Prefill.EXACT,
-        BundledText.book(),
-        conditions.context(4096, 300),
+        Novel.start(tokens),
+        tokens,
         conditions.listener());
   }
 
@@ -147,7 +148,7 @@ final class PatternkvAnalyses {
   }
 
   private static List<Line> byLayer(
-      KeysAndValues text, java.util.function.IntFunction<double[]> figures) {
+      KeysAndValues text, IntFunction<double[]> figures) {
     return IntStream.range(0, text.shape().layers())
         .mapToObj(layer -> Line.of("layer " + layer, figures.apply(layer)))
         .toList();
@@ -183,7 +184,7 @@ final class PatternkvAnalyses {
 
   /** Table 9: time of the method's own steps, relative to KIVI. */
   static Optional<Figures> components(Conditions conditions) {
-    int tokens = conditions.context(1024, 300);
+    int tokens = conditions.context(1024, 160);
     DecodeTimes kivi =
         DecodeTimes.measure(conditions, CacheSpec.parse(PaperCaches.KIVI_2), tokens);
     DecodeTimes own =

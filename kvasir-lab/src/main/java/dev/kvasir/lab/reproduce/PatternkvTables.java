@@ -27,7 +27,7 @@ final class PatternkvTables {
       List.of(
           new TableRow("FP16", PaperCaches.FULL),
           new TableRow("KIVI", PaperCaches.KIVI_4),
-          new TableRow("ZipCache", "zipcache:4"),
+          new TableRow("ZipCache", "zipcache:4,high=8"),
           new TableRow("SKVQ", "skvq:4"),
           new TableRow("OTT", "ott:4"),
           new TableRow("PatternKV", PaperCaches.PATTERNKV_4));

@@ -28,7 +28,7 @@ import java.util.Optional;
  */
 record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullContext)
     implements Procedure {
-  private static final int QUICK_CONTEXT = 513;
+  private static final int QUICK_CONTEXT = 257;
 
   /**
    * A text.
@@ -60,7 +60,8 @@ record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullCont
   public Optional<Figures> run(Conditions conditions) {
     List<String> notes = new ArrayList<>();
     List<TableRow> possible = new ArrayList<>();
-    for (TableRow row : rows) {
+    List<TableRow> suited = PaperCaches.suited(rows, conditions.model());
+    for (TableRow row : suited) {
       row.obstacle(conditions.model()).ifPresentOrElse(notes::add, () -> possible.add(row));
     }
     Map<String, Double> found = new HashMap<>();
@@ -71,14 +72,14 @@ record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullCont
       }
     }
     List<Line> lines =
-        rows.stream()
+        suited.stream()
             .map(
                 row ->
                     new Line(
                         row.label(),
                         row.spec(),
                         texts.stream()
-                            .map(text -> found.get(key(row, text)))
+                            .map(text -> found.get(key(row, text, conditions.request())))
                             .map(value -> value == null ? Cell.NONE : Cell.of(value))
                             .toList()))
             .toList();
@@ -86,8 +87,9 @@ record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullCont
         new Figures(texts.stream().map(TextColumn::label).toList(), lines, notes));
   }
 
-  private static String key(TableRow row, TextColumn text) {
-    return row.spec() + " " + text.label();
+  /** All columns of a quick run without the user's texts are the same text. */
+  private static String key(TableRow row, TextColumn text, Request request) {
+    return row.spec() + " " + (request.data().isEmpty() ? BundledText.BOOK_NAME : text.label());
   }
 
   private boolean read(
@@ -96,9 +98,9 @@ record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullCont
     for (TableRow row : possible) {
       conditions
           .journal()
-          .part(key(row, text))
+          .part(key(row, text, conditions.request()))
           .ifPresentOrElse(
-              kept -> found.put(key(row, text), kept.getAsDouble()), () -> missing.add(row));
+              kept -> found.put(key(row, text, conditions.request()), kept.getAsDouble()), () -> missing.add(row));
     }
     if (missing.isEmpty()) {
       return true;
@@ -109,8 +111,8 @@ record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullCont
     }
     for (TableRow row : missing) {
       double value = perplexity(evaluation, conditions.model().resolve(row.cache()));
-      found.put(key(row, text), value);
-      conditions.journal().put(key(row, text), new JsonPrimitive(value));
+      found.put(key(row, text, conditions.request()), value);
+      conditions.journal().put(key(row, text, conditions.request()), new JsonPrimitive(value));
     }
     return true;
   }
@@ -146,7 +148,7 @@ record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullCont
 
   private static String content(Optional<Path> data, TextColumn text) {
     if (data.isEmpty()) {
-      return BundledText.book();
+      return Novel.start(QUICK_CONTEXT);
     }
     try {
       return Files.readString(data.get().resolve(text.file()));

@@ -21,7 +21,7 @@ import java.util.stream.IntStream;
 final class PmkvqAnalyses {
   private static final int SHORT = 2048;
   private static final int LONG = 8192;
-  private static final int QUICK_LENGTH = 192;
+  private static final int QUICK_LENGTH = 144;
   private static final int SAMPLES = 8;
   private static final int BITS = 2;
   private static final double MINUTE = 60e9;
@@ -136,12 +136,14 @@ final class PmkvqAnalyses {
   }
 
   private static CalibrationTexts texts(Conditions conditions, int length) {
+    int count = conditions.request().samples(SAMPLES, 1);
+    int tokens = conditions.context(length, QUICK_LENGTH);
     return CalibrationTexts.choose(
         conditions.model(),
         BundledText.BOOK_NAME,
-        BundledText.book(),
-        conditions.request().samples(SAMPLES, 1),
-        conditions.context(length, QUICK_LENGTH),
+        Novel.start(2 * count * tokens),
+        count,
+        tokens,
         conditions.request().seed());
   }
 }

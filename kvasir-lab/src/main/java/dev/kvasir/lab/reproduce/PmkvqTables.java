@@ -24,7 +24,7 @@ final class PmkvqTables {
           new TableRow("16-16", PaperCaches.FULL),
           new TableRow("RotateKV", "rotatekv:2"),
           new TableRow("MiKV mixed", "mikv:2"),
-          new TableRow("MiKV", "mikv:2,high=2"),
+          new TableRow("MiKV", ""),
           new TableRow("KIVI", PaperCaches.KIVI_2),
           new TableRow("PM-KVQ mixed", PaperCaches.PMKVQ_2_MIXED),
           new TableRow("PM-KVQ", PaperCaches.PMKVQ_2));
@@ -34,7 +34,7 @@ final class PmkvqTables {
           new TableRow("16-16", PaperCaches.FULL),
           new TableRow("RotateKV", "rotatekv:4"),
           new TableRow("MiKV mixed", "mikv:4"),
-          new TableRow("MiKV", "mikv:4,high=4"),
+          new TableRow("MiKV", ""),
           new TableRow("KIVI", PaperCaches.KIVI_4),
           new TableRow("PM-KVQ mixed", PaperCaches.PMKVQ_4_MIXED),
           new TableRow("PM-KVQ", PaperCaches.PMKVQ_4));

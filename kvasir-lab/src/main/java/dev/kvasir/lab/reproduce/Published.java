@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -76,9 +77,9 @@ public record Published(List<String> columns, List<ModelPart> models) {
 
   /** Returns the part of a model, by a part of its name; the first without a name. */
   public Optional<ModelPart> model(String name) {
-    String wanted = name.toLowerCase(java.util.Locale.ROOT);
+    String wanted = name.toLowerCase(Locale.ROOT);
     return models.stream()
-        .filter(part -> part.model().toLowerCase(java.util.Locale.ROOT).contains(wanted))
+        .filter(part -> part.model().toLowerCase(Locale.ROOT).contains(wanted))
         .findFirst();
   }
 

@@ -2,7 +2,6 @@ package dev.kvasir.lab.reproduce;
 
 import dev.kvasir.SamplingOptions;
 import dev.kvasir.lab.analysis.KeysAndValues;
-import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.lab.text.GeneratedText;
 import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
@@ -13,7 +12,10 @@ import java.util.Optional;
 /** The texts that analyses read: pieces of the bundled novel, and continuations by the model. */
 final class Texts {
   private static final int FULL_TOKENS = 2048;
-  private static final int QUICK_TOKENS = 300;
+  private static final int QUICK_TOKENS = 192;
+
+  /** Characters between the beginnings of pieces. */
+  private static final int DISTANCE = 20_011;
 
   private final Conditions conditions;
   private final int tokens;
@@ -29,9 +31,8 @@ final class Texts {
 
   /** Returns a piece of the novel; pieces with other numbers start elsewhere. */
   int[] ids(int number, int count) {
-    int[] all = conditions.model().tokenizer().encode(BundledText.book());
-    int from = (int) ((long) number * 7919 % Math.max(1, all.length - count));
-    return Arrays.copyOfRange(all, from, Math.min(from + count, all.length));
+    int[] all = conditions.model().tokenizer().encode(Novel.piece(number * DISTANCE, count));
+    return Arrays.copyOf(all, Math.min(count, all.length));
   }
 
   /** Returns the keys and values of a piece; empty if cancelled. */

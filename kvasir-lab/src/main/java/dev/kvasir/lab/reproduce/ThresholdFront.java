@@ -30,10 +30,10 @@ final class ThresholdFront {
   private ThresholdFront() {}
 
   static Optional<Figures> search(Conditions conditions) {
-    int tokens = conditions.context(4096, 513);
+    int tokens = conditions.context(4096, 300);
     Optional<SalienceSurvey> survey =
         SalienceSurvey.measure(
-            conditions.model(), BundledText.book(), tokens, conditions.listener());
+            conditions.model(), Novel.start(tokens), tokens, conditions.listener());
     if (survey.isEmpty()) {
       return Optional.empty();
     }
@@ -53,7 +53,7 @@ final class ThresholdFront {
             conditions.request().seed());
     Sources sources =
         Sources.bundled(conditions.request().bundledModel())
-            .withText(BundledText.BOOK_NAME, BundledText.book());
+            .withText(BundledText.BOOK_NAME, Novel.start(tokens));
     try {
       Path folder = Files.createTempDirectory("kvasir-thresholds");
       Path file = folder.resolve("journal");

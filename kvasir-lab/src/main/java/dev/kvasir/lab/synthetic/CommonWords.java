@@ -7,11 +7,15 @@ import java.util.List;
 import java.util.Random;
 import java.util.random.RandomGenerator;
 
-/** A list in which ten words occur ten times as often as the others. */
+/** A list in which ten words occur several times and the others once. */
 final class CommonWords {
   private static final int COMMON = 10;
-  private static final int RARE_TIMES = 1;
-  private static final int COMMON_TIMES = 10;
+
+  /** Times of a common word; they grow with the list, as its share would vanish otherwise. */
+  private static final int LEAST_TIMES = 3;
+
+  private static final int MOST_TIMES = 30;
+  private static final int ENTRIES_PER_TIME = 20;
 
   private CommonWords() {}
 
@@ -19,9 +23,9 @@ final class CommonWords {
     List<String> words = RandomNames.distinct(random, COMMON + entries);
     List<String> common = words.subList(0, COMMON);
     List<String> all = new ArrayList<>();
+    int times = Math.min(MOST_TIMES, LEAST_TIMES + entries / ENTRIES_PER_TIME);
     for (int i = 0; i < words.size(); i++) {
-      int times = i < COMMON ? COMMON_TIMES : RARE_TIMES;
-      all.addAll(Collections.nCopies(times, words.get(i)));
+      all.addAll(Collections.nCopies(i < COMMON ? times : 1, words.get(i)));
     }
     Collections.shuffle(all, Random.from(random));
     StringBuilder text = new StringBuilder("A numbered list of words follows.");
