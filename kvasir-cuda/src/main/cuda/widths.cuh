@@ -68,7 +68,7 @@ template <int BITS> struct WidthSpan {
 template <int D> struct ChannelKeys {
   template <int BITS> using Page = PackedPage<BITS, D>;
 
-  DEVICE void begin(const Attention&, const Work&, PackedHeads<D>&, int) {}
+  DEVICE void begin(const Attention&, const Work&, PackedHeads<D>&, int) {}   // queries are scaled page by page
 
   template <int BITS>
   DEVICE void score(u32 keys, int lane, const PackedHeads<D> (&heads)[1], float scale, float (&x0)[1][4], float (&x1)[1][4],
@@ -85,29 +85,35 @@ template <int D> struct ChannelKeys {
 template <int D> struct TokenKeys {
   template <int BITS> using Page = TokenPage<BITS, D>;
   float sum0, sum1;   // of the channels of the lane's two queries
+  bool begun = false;
 
-  // Called when all fp16 pages have been attended.
+  // Called when all fp16 pages have been attended, and the first packed pages are being copied.
   DEVICE void begin(const Attention& a, const Work& work, PackedHeads<D>& heads, int lane) {
+    if (begun) return;
+    begun = true;
     if (a.tables != nullptr) smooth(reinterpret_cast<const float*>(a.tables) + work.kvHead * D, heads, lane);
     constexpr u32 ONES = 0x3c003c00u;
-    float sums[4] = {0.f, 0.f, 0.f, 0.f};
+    float sums[2][4] = {};
 #pragma unroll
-    for (int j = 0; j < D / 8; j += 2) multiplyTiles(sums, ONES, ONES, ONES, ONES, heads.queries[j], heads.queries[j + 1]);
-    sum0 = sums[0];   // all rows are equal
-    sum1 = sums[1];
+    for (int j = 0; j < D / 16; j++) {
+      multiplyTiles(sums[j & 1], ONES, ONES, ONES, ONES, heads.queries[2 * j], heads.queries[2 * j + 1]);
+    }
+    sum0 = sums[0][0] + sums[1][0];   // all rows are equal
+    sum1 = sums[0][1] + sums[1][1];
   }
 
   // factors: (D) of the KV head
   DEVICE static void smooth(const float* factors, PackedHeads<D>& heads, int lane) {
     constexpr float LARGEST_HALF = 65504.f;
-    const u32* own = reinterpret_cast<const u32*>(factors) + 2 * (lane & 3);
-    auto product = [&](u32 half, u32 factor) {
-      return fminf(fmaxf(toFloat((u16)half) * __uint_as_float(factor), -LARGEST_HALF), LARGEST_HALF);
+    const float2* own = reinterpret_cast<const float2*>(factors) + (lane & 3);
+    auto product = [](u32 half, float factor) {
+      return fminf(fmaxf(toFloat((u16)half) * factor, -LARGEST_HALF), LARGEST_HALF);
     };
 #pragma unroll
     for (int j = 0; j < D / 8; j++) {
-      const u32 query = heads.queries[j], first = loadShareable(own + 8 * j), second = loadShareable(own + 8 * j + 1);
-      heads.queries[j] = toHalves(product(query & 0xffff, first), product(query >> 16, second));
+      const u32 query = heads.queries[j];
+      const float2 factor = own[4 * j];
+      heads.queries[j] = toHalves(product(query & 0xffff, factor.x), product(query >> 16, factor.y));
     }
   }
 
@@ -141,7 +147,7 @@ template <int D> struct TokenKeys {
 // Attends all packed pages of one width. Outputs are plain numbers before and after, and in units of codes in between.
 // entries: of the pages in the first layer; layerOffset leads to this layer's
 template <int BITS, int D, class KEYS>
-DEVICE void attendWidth(const Attention& a, const Work& work, const KEYS& its, const PageEntry* entries, int pages,
+DEVICE void attendWidth(const Attention& a, const Work& work, KEYS& its, const PageEntry* entries, int pages,
                         u64 layerOffset, RingBarriers& barriers, int warpBytes, PackedHeads<D> (&heads)[1]) {
   using Page = typename KEYS::template Page<BITS>;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
@@ -160,6 +166,7 @@ DEVICE void attendWidth(const Attention& a, const Work& work, const KEYS& its, c
   }
   const float step = thirdUnit<BITS>();
   heads[0].template toUnitsOfCodes<BITS>(step);
+  its.begin(a, work, heads[0], lane);
 #pragma unroll 1
   for (int page = begin; page < end; page += warps) {
     const u8* refill = pageAt(page + stages * warps);
@@ -192,7 +199,6 @@ template <int D, class KEYS> DEVICE void attendWidths(const Attention& a) {
   if (work.sequence.halfPages > 0) attendTiles<D, 1>(a, work, heads);
 
   KEYS keys;
-  keys.begin(a, work, heads[0], lane);
   const int warpBytes = a.stages * KEYS::template Page<8>::BYTES;
   const int eights = work.sequence.packedPages, fours = work.sequence.fours(), twos = work.sequence.twos();
   const PageEntry* behind = work.entries + eights + work.sequence.halfPages;

@@ -1,6 +1,7 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.pmkvq.KeyScaleAxis;
 import dev.kvasir.codec.pmkvq.PmkvqConfig;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.PageFormat;
@@ -14,34 +15,36 @@ import java.util.Random;
  *
  * @param name the kind in reports
  * @param bits bits of the measured pages
+ * @param isSmoothed whether keys are divided by factors
  */
-record GpuKind(String name, DeviceCacheConfig cacheConfig, int bits) {
+record GpuKind(String name, DeviceCacheConfig cacheConfig, int bits, boolean isSmoothed) {
   /** Parses a cache spec. */
   static GpuKind of(String text) {
     DeviceCacheConfig cacheConfig = DeviceCacheConfig.of(CacheSpec.parse(text));
-    if (!(cacheConfig.format() instanceof PmkvqFormat)) {
-      return of(cacheConfig);
+    PageFormat format = cacheConfig.format();
+    if (!(format instanceof PmkvqFormat)) {
+      return new GpuKind(format.toString(), cacheConfig, format.bits(), false);
     }
     PmkvqConfig config = PmkvqConfig.of(CacheSpec.parse(text).pageKeys());
-    String name =
-        cacheConfig.format().toString().replaceFirst("pmkvq", "pmkvq:" + config.floorBits());
-    String smoothed =
-        config.usesSmoothing() ? name : name.replaceFirst("token", "token,smoothing=off");
-    return new GpuKind(smoothed, cacheConfig, config.floorBits());
+    return new GpuKind(name(config), cacheConfig, config.floorBits(), config.usesSmoothing());
   }
 
-  private static GpuKind of(DeviceCacheConfig cacheConfig) {
-    return new GpuKind(cacheConfig.format().toString(), cacheConfig, cacheConfig.format().bits());
+  private static String name(PmkvqConfig config) {
+    String name = "pmkvq:" + config.floorBits();
+    if (config.keyScales() == KeyScaleAxis.CHANNEL) {
+      return name;
+    }
+    return name + (config.usesSmoothing() ? ",keys=token" : ",keys=token,smoothing=off");
   }
 
   /** Returns the same kind of cache with tables that its spec lacks. */
   GpuKind with(DeviceCacheConfig other) {
-    return new GpuKind(name, other, bits);
+    return new GpuKind(name, other, bits, isSmoothed);
   }
 
-  /** Adds random smoothing factors for one layer, if keys would be divided by some. */
+  /** Adds random smoothing factors for one layer, if keys are divided by some. */
   GpuKind withFactors(GpuShape shape) {
-    if (!(format() instanceof PmkvqFormat pmkvq) || !name.endsWith("keys=token")) {
+    if (!isSmoothed || !(format() instanceof PmkvqFormat pmkvq)) {
       return this;
     }
     Random random = new Random(5);

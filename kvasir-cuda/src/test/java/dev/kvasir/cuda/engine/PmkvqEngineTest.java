@@ -7,6 +7,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cuda.driver.NeedsDevice;
 import dev.kvasir.format.GgufFile;
+import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.profile.Profile;
 import dev.kvasir.runtime.BundledFiles;
@@ -58,15 +59,14 @@ class PmkvqEngineTest {
   void decodingAfterAPromptMatchesTheHost(String spec) throws IOException {
     int[] prose = BundledModel.prose();
     new HostComparison(engine, PROFILE)
-        .checkDivergence(
-            spec,
-            900,
-            400,
-            (with, cache) -> {
-              for (int from = 0; from < 900; from += 256) {
-                logits(with, cache, Arrays.copyOfRange(prose, from, Math.min(900, from + 256)));
-              }
-            });
+        .checkDivergence(spec, 900, 400, (with, cache) -> read(with, cache, prose, 900));
+  }
+
+  /** Reads tokens in steps that fit into the budget. */
+  private static void read(DecoderEngine with, KvCache cache, int[] tokens, int count) {
+    for (int from = 0; from < count; from += 180) {
+      logits(with, cache, Arrays.copyOfRange(tokens, from, Math.min(count, from + 180)));
+    }
   }
 
   @ParameterizedTest
@@ -79,7 +79,7 @@ class PmkvqEngineTest {
             301,
             400,
             (with, cache) -> {
-              logits(with, cache, Arrays.copyOf(prose, 700));
+              read(with, cache, prose, 700);
               cache.truncate(301); // in the middle of a packed block
               assertThat(cache.length()).isEqualTo(301);
             });
@@ -91,7 +91,7 @@ class PmkvqEngineTest {
     int[] tokens = new int[700];
     Arrays.setAll(tokens, i -> i % 200);
     try (KvCache cache = engine.newCache(CacheSpec.parse(spec), PROFILE, 2001)) {
-      logits(engine, cache, tokens);
+      read(engine, cache, tokens, tokens.length);
       long alone = engine.memory().usedBytes();
       try (KvCache fork = cache.fork()) {
         assertThat(logits(engine, fork, 12)).hasSize(engine.config().vocabulary());
