@@ -51,6 +51,13 @@ class DeviceCacheConfigTest {
                 128,
                 128,
                 0));
+    assertThat(DeviceCacheConfig.of(CacheSpec.parse("kivi:2,as=paper")))
+        .isEqualTo(new DeviceCacheConfig(new KiviFormat(2), 32, 0, 0));
+    assertThat(DeviceCacheConfig.of(CacheSpec.parse("patternkv:4,as=paper")))
+        .isEqualTo(
+            DeviceCacheConfig.of(CacheSpec.parse("patternkv:4,rope=static,sinks=0,window=0")));
+    assertThat(DeviceCacheConfig.of(CacheSpec.parse("mixkvq,as=paper,tiers=residual")))
+        .isEqualTo(DeviceCacheConfig.of(CacheSpec.parse("mixkvq,window=0")));
   }
 
   /** Otherwise blocks would be quantized at other lengths than on the host. */
@@ -94,6 +101,10 @@ class DeviceCacheConfigTest {
             + " commvq, mixkvq, patternkv or pmkvq there, or --device cpu",
         "fp32 | the cache 'fp32' is not supported on a device; expected fp16, kivi, commvq, mixkvq,"
             + " patternkv or pmkvq there, or --device cpu",
+        "mixkvq,residual=64 | the cache 'mixkvq,residual=64' has residual=64; on a device expected"
+            + " at least 128",
+        "mixkvq,tiers=prompt | the cache 'mixkvq,tiers=prompt' has tiers=prompt; on a device"
+            + " expected tiers=residual",
         "mixkvq,lookup=fast | the cache 'mixkvq,lookup=fast' has operands=8; on a device expected"
             + " 15",
         "kivi:3 | the cache 'kivi:3' has 3 bits for keys and 3 for values; on a device expected 2"

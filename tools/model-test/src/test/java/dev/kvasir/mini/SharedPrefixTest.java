@@ -203,6 +203,26 @@ class SharedPrefixTest {
     }
   }
 
+  /** A prompt that is quantized at its end fits in what is reserved for it, with its prefixes. */
+  @Test
+  void exactPromptsKeepToTheirReservation() {
+    open("fp16");
+    SessionOptions exact = options("patternkv:2,as=paper");
+    int[] text = text(new Random(12), 900);
+    long most = model.maxCacheBytes(exact, text.length + GREEDY.maxTokens());
+    assertThat(most).isGreaterThan(model.maxCacheBytes(options("patternkv:2"), text.length));
+    try (LoadedModel small =
+        LoadedModel.load(
+            folder.resolve("shallow.gguf"), EngineOptions.defaults().withCacheBytes(most))) {
+      for (int i = 0; i < 2; i++) {
+        try (ModelSession session = small.newSession(exact, text, "a")) {
+          assertThat(outcome(session).text()).isNotEmpty();
+        }
+      }
+      assertThat(small.cacheMemory().peakBytes()).isLessThanOrEqualTo(most);
+    }
+  }
+
   @Test
   void allMemoryComesBack() {
     open("kivi");
