@@ -117,8 +117,7 @@ public final class CommvqCodec implements StatelessCodec {
   private EncodingTask networkTask(ValueEncoder network, float[] values, EncodedBlock out) {
     BitBlockEncoder encoder = new BitBlockEncoder(kernels, network, workers.size());
     float[] joined = new float[values.length];
-    return (worker, from) ->
-        encoder.encode(worker, values, from, endOfTask(from), joined, out);
+    return (worker, from) -> encoder.encode(worker, values, from, endOfTask(from), joined, out);
   }
 
   @Override

@@ -85,8 +85,7 @@ public record CommvqConfig(
         trained(context)
             .orElseThrow(
                 () ->
-                    context.missingCalibration(
-                        spec, "codebooks", "train them", values.part(bits)));
+                    context.missingCalibration(spec, "codebooks", "train them", values.part(bits)));
     ModelTables tables = context.requireTables(spec, "codebooks");
     return cacheConfig(shape, context, Optional.of(codebooks(tables, origin, shape)));
   }
@@ -130,15 +129,15 @@ public record CommvqConfig(
   private Optional<Origin> trained(CacheContext context) {
     return context
         .profileWith(values.part(bits))
-        .flatMap(held -> context.rotation().map(rotation -> new Origin(held, bits, values, rotation)));
+        .flatMap(
+            held -> context.rotation().map(rotation -> new Origin(held, bits, values, rotation)));
   }
 
   private ModelCodebooks codebooks(ModelTables tables, Origin origin, CacheShape shape) {
     return tables.cached(
         origin,
         ModelCodebooks.class,
-        memory ->
-            values.codebooks(origin.profile, bits, shape, origin.rotation, memory));
+        memory -> values.codebooks(origin.profile, bits, shape, origin.rotation, memory));
   }
 
   @Override

@@ -201,9 +201,7 @@ public final class CommvqPage implements Page {
           new StageCodes(keyStages, keyBits),
           valueDim,
           valueHeads,
-          valueBits == 1
-              ? new BitCodes(2 * valueStages)
-              : new StageCodes(valueStages, valueBits));
+          valueBits == 1 ? new BitCodes(2 * valueStages) : new StageCodes(valueStages, valueBits));
     } catch (IllegalArgumentException e) {
       throw SnapshotHeader.PAGE.invalid("has " + e.getMessage());
     }

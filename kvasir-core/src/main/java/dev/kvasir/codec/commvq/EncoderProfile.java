@@ -134,8 +134,7 @@ public record EncoderProfile(
         .with(part + "/channel-scales", of(EncoderWeights::channelScales), layers, any.width())
         .with(part + "/gain", of(EncoderWeights::gain), layers, any.width())
         .with(part + "/shift", of(EncoderWeights::shift), layers, any.width())
-        .withHalves(
-            part + "/inner", of(EncoderWeights::inner), layers, any.hidden(), any.width())
+        .withHalves(part + "/inner", of(EncoderWeights::inner), layers, any.hidden(), any.width())
         .with(part + "/inner-bias", of(EncoderWeights::innerBias), layers, any.hidden())
         .withHalves(
             part + "/outer", of(EncoderWeights::outer), layers, 2L * any.bits(), any.hidden())

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The part of Python's pickle machine, protocol 2, that files of tensors need. A pickle is a program
- * that may call any function; this reader knows three names and rejects all others.
+ * The part of Python's pickle machine, protocol 2, that files of tensors need. A pickle is a
+ * program that may call any function; this reader knows three names and rejects all others.
  */
 final class PickleReader {
   /** A name that a pickle may refer to. */
@@ -148,7 +148,9 @@ final class PickleReader {
       number |= (in.get() & 0xFFL) << shift;
       shift += Byte.SIZE;
     }
-    return shift == 0 || shift == Long.SIZE ? number : number << Long.SIZE - shift >> Long.SIZE - shift;
+    return shift == 0 || shift == Long.SIZE
+        ? number
+        : number << Long.SIZE - shift >> Long.SIZE - shift;
   }
 
   private Name name() {

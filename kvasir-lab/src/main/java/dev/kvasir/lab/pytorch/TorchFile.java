@@ -12,8 +12,8 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
 /**
- * A file of {@code torch.save}: a zip archive with a pickle, {@code NAME/data.pkl}, and the storages
- * of its tensors, {@code NAME/data/KEY}. Tensors are read when they are asked for.
+ * A file of {@code torch.save}: a zip archive with a pickle, {@code NAME/data.pkl}, and the
+ * storages of its tensors, {@code NAME/data/KEY}. Tensors are read when they are asked for.
  */
 public final class TorchFile implements AutoCloseable {
   private static final String PICKLE = "/data.pkl";

@@ -10,8 +10,7 @@ import java.util.List;
  * @param shape outermost dimension first
  * @param strides numbers from one index of a dimension to the next
  */
-public record TorchTensor(
-    TorchStorage storage, long offset, List<Long> shape, List<Long> strides) {
+public record TorchTensor(TorchStorage storage, long offset, List<Long> shape, List<Long> strides) {
   public TorchTensor {
     shape = List.copyOf(shape);
     strides = List.copyOf(strides);

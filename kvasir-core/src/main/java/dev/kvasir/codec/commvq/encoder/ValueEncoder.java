@@ -148,8 +148,7 @@ public record ValueEncoder(
     }
   }
 
-  private void computeLogits(
-      Kernels kernels, Workspace workspace, float[] x, int at, int tokens) {
+  private void computeLogits(Kernels kernels, Workspace workspace, float[] x, int at, int tokens) {
     int width = width();
     float[] n = workspace.normalized;
     for (int token = 0; token < tokens; token++) {

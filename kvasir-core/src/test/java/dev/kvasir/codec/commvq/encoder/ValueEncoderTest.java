@@ -78,7 +78,9 @@ class ValueEncoderTest {
     }
     double[] hidden = linear(weights.inner(), weights.innerBias(), n);
     return linear(
-        weights.outer(), weights.outerBias(), Arrays.stream(hidden).map(ValueEncoderTest::gelu).toArray());
+        weights.outer(),
+        weights.outerBias(),
+        Arrays.stream(hidden).map(ValueEncoderTest::gelu).toArray());
   }
 
   private static double[] linear(float[] matrix, float[] bias, double[] in) {

@@ -30,7 +30,7 @@ record CodebookOptions(Optional<Integer> valueHeads, int rows, Optional<Integer>
 
   private static final CalibratorOption<Integer> ROWS =
       CalibratorOption.of(
-          "--rows",
+          "--set-rows",
           "N",
           Integer.class,
           AdditiveStages.ROWS,
@@ -70,7 +70,8 @@ record CodebookOptions(Optional<Integer> valueHeads, int rows, Optional<Integer>
     int rows = request.value(ROWS);
     if (!CommvqProfile.ROWS.contains(rows)) {
       throw new InvalidInputException(
-          "--rows is %d; expected one of %s".formatted(rows, new TreeSet<>(CommvqProfile.ROWS)));
+          "--set-rows is %d; expected one of %s"
+              .formatted(rows, new TreeSet<>(CommvqProfile.ROWS)));
     }
     return new CodebookOptions(request.find(VALUE_HEADS), rows, request.find(PAIRS));
   }

@@ -59,8 +59,7 @@ public final class AttendedReader {
       listener.progress(i + 1, texts.size());
     }
     int width = reader.kvHeads * reader.dim;
-    return new AttendedTokens(
-        width, reader.kvHeads, joined(reader.values), joined(reader.moments));
+    return new AttendedTokens(width, reader.kvHeads, joined(reader.values), joined(reader.moments));
   }
 
   private static float[] joined(List<float[]> parts) {

@@ -181,13 +181,27 @@ final class EncoderPass {
       throughSoftmax(i, temperature);
     }
     throughLinear(
-        numbers, at.outerAt(), at.outerBiasAt(), active, at.hidden(), toLogits, at.logits(),
-        toActive, gradient);
+        numbers,
+        at.outerAt(),
+        at.outerBiasAt(),
+        active,
+        at.hidden(),
+        toLogits,
+        at.logits(),
+        toActive,
+        gradient);
     for (int i = 0; i < toActive.length; i++) {
       toActive[i] *= ExactGelu.derivative(sums[i]);
     }
     throughLinear(
-        numbers, at.innerAt(), at.innerBiasAt(), input, at.width(), toActive, at.hidden(), toInput,
+        numbers,
+        at.innerAt(),
+        at.innerBiasAt(),
+        input,
+        at.width(),
+        toActive,
+        at.hidden(),
+        toInput,
         gradient);
     for (int i = 0; i < toInput.length; i++) {
       int channel = i % at.width();
@@ -219,8 +233,7 @@ final class EncoderPass {
   private void throughSoftmax(int first, float temperature) {
     float one = toBits[first / 2];
     float two = toBits[first / 2 + 1];
-    float mean =
-        shares[first] * one + shares[first + 1] * two + shares[first + 2] * (one + two);
+    float mean = shares[first] * one + shares[first + 1] * two + shares[first + 2] * (one + two);
     toLogits[first] = shares[first] * (one - mean) / temperature;
     toLogits[first + 1] = shares[first + 1] * (two - mean) / temperature;
     toLogits[first + 2] = shares[first + 2] * (one + two - mean) / temperature;

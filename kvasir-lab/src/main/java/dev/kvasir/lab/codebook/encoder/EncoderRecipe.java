@@ -18,11 +18,7 @@ public enum EncoderRecipe {
   private final double lastTemperature;
 
   EncoderRecipe(
-      double rate,
-      float codebookSize,
-      float firstNoise,
-      float lastNoise,
-      double lastTemperature) {
+      double rate, float codebookSize, float firstNoise, float lastNoise, double lastTemperature) {
     this.rate = rate;
     this.codebookSize = codebookSize;
     this.firstNoise = firstNoise;

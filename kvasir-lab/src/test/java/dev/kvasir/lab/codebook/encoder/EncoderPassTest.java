@@ -3,8 +3,8 @@ package dev.kvasir.lab.codebook.encoder;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.SplittableRandom;
