@@ -64,9 +64,7 @@ record CalibratedCache(String method, int bits, String variant) {
 
   /** Returns how a method is calibrated; empty if this command does not do it. */
   private static Optional<Calibration> calibration(QuantizationMethod method) {
-    return method
-        .calibration()
-        .filter(how -> how.command() == Calibration.Command.CALIBRATE);
+    return method.calibration().filter(how -> how.command() == Calibration.Command.CALIBRATE);
   }
 
   private static String known() {

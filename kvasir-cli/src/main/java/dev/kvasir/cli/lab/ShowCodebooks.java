@@ -8,10 +8,12 @@ import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.codec.commvq.CommvqProfile;
+import dev.kvasir.codec.commvq.EncoderProfile;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.AtomicFile;
 import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.lab.calibrator.commvq.EncoderTable;
 import dev.kvasir.lab.calibrator.commvq.HeldOutTable;
 import dev.kvasir.lab.codebook.SamplePlan;
 import dev.kvasir.lab.codebook.VectorSample;
@@ -195,7 +197,9 @@ public final class ShowCodebooks implements Callable<Integer> {
                         "the model has no profile; give one with --profile FILE"));
     List<Integer> widths =
         WIDTHS.stream().filter(bits -> profile.has(CommvqProfile.part(bits))).toList();
-    if (widths.isEmpty()) {
+    List<Integer> encoded =
+        WIDTHS.stream().filter(bits -> profile.has(EncoderProfile.part(bits))).toList();
+    if (widths.isEmpty() && encoded.isEmpty()) {
       throw new InvalidInputException("%s: has no codebooks".formatted(profile.name()));
     }
     VectorSample test =
@@ -209,6 +213,13 @@ public final class ShowCodebooks implements Callable<Integer> {
     for (int width : widths) {
       table.print(
           CommvqProfile.of(profile, width, loaded.config().cacheShape()),
+          streams.out(),
+          figures::put);
+    }
+    for (int width : encoded) {
+      EncoderTable.print(
+          EncoderProfile.of(profile, width, loaded.config().cacheShape()),
+          test,
           streams.out(),
           figures::put);
     }

@@ -44,8 +44,7 @@ public final class CodebookTraining {
       Runner runner,
       ProgressListener listener,
       BiConsumer<HeadId, Codebook> save) {
-    return run(
-        head -> head.side() == side && !finished.contains(head), runner, listener, save);
+    return run(head -> head.side() == side && !finished.contains(head), runner, listener, save);
   }
 
   private boolean run(

@@ -91,8 +91,7 @@ public final class CommvqCalibrator implements Calibrator {
     if (encodes) {
       CodebookOptions.rejectAll(request);
       EncoderOptions options = EncoderOptions.of(request);
-      return new EncoderPlan(
-          request.bits(), options, settings(request, options.minLength()), text);
+      return new EncoderPlan(request.bits(), options, settings(request, options.minLength()), text);
     }
     EncoderOptions.rejectAll(request);
     return new Plan(

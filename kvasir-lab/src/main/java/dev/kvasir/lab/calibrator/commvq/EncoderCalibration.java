@@ -2,7 +2,6 @@ package dev.kvasir.lab.calibrator.commvq;
 
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.EncoderProfile;
-import dev.kvasir.codec.commvq.encoder.EncoderWeights;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.calibrator.CalibrationContext;
 import dev.kvasir.lab.calibrator.CalibrationText;
@@ -13,17 +12,13 @@ import dev.kvasir.lab.codebook.SampleFolder;
 import dev.kvasir.lab.codebook.TextVectors;
 import dev.kvasir.lab.codebook.VectorSample;
 import dev.kvasir.lab.codebook.VectorSample.Side;
-import dev.kvasir.lab.codebook.encoder.AttendedTokens;
 import dev.kvasir.lab.codebook.encoder.EncoderCheckpoints;
-import dev.kvasir.lab.codebook.encoder.EncoderError;
 import dev.kvasir.lab.codebook.encoder.EncoderSettings;
 import dev.kvasir.lab.codebook.encoder.EncoderTraining;
 import dev.kvasir.profile.Profile;
 import dev.kvasir.runtime.LoadedModel;
-import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /** Trains codebooks of keys and encoders of values, and prints their error on held-out text. */
@@ -67,8 +62,7 @@ final class EncoderCalibration {
     context.profile(); // rejects another model's profile before any work
     String source = "%s, %s, %s".formatted(source(), keys, encoders);
     Path folder = file(context.out(), bits, "heads");
-    HeadCheckpoints heads =
-        new HeadCheckpoints(folder, model.fingerprint(), source, shape, keys);
+    HeadCheckpoints heads = new HeadCheckpoints(folder, model.fingerprint(), source, shape, keys);
     EncoderCheckpoints layers =
         new EncoderCheckpoints(
             folder,
@@ -101,7 +95,12 @@ final class EncoderCalibration {
               .addTo(context.profile())
               .withNote(EncoderProfile.part(bits) + "/training", source);
       made.write(context.out());
-      print(vectors.get().heldOut(), EncoderProfile.of(made, bits, shape).encoders());
+      // Measured as stored, in half precision.
+      EncoderTable.print(
+          EncoderProfile.of(made, bits, shape),
+          vectors.get().heldOut(),
+          context.console().out(),
+          (name, figure) -> {});
     }
     try {
       heads.delete();
@@ -148,20 +147,5 @@ final class EncoderCalibration {
     return TextVectors.trainingSegments(
         CalibrationTexts.cut(model, text.content(), settings.length()).samples(),
         settings.tokens());
-  }
-
-  private void print(VectorSample heldOut, List<EncoderWeights> stored) {
-    PrintStream to = context.console().out();
-    to.printf(
-        Locale.ROOT,
-        "what is left of the values of %,d tokens that were not trained on%n",
-        heldOut.count());
-    to.println("layer  values: commvq:%d,values=encoder".formatted(bits));
-    for (int layer = 0; layer < stored.size(); layer++) {
-      AttendedTokens tokens = AttendedTokens.of(heldOut, layer);
-      double left = EncoderError.of(stored.get(layer), shape.kvHeads(), tokens).ofValues();
-      to.printf(Locale.ROOT, "%5d %32.4f%n", layer, left);
-    }
-    to.flush();
   }
 }

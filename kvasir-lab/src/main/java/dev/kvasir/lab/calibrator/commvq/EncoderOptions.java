@@ -29,7 +29,9 @@ record EncoderOptions(int steps, Optional<Integer> hidden, EncoderLoss loss, Enc
           "--encoder-steps",
           "N",
           Integer.class,
-          "commvq with values=encoder: training steps of 128 tokens. Default: " + DEFAULT_STEPS + ".");
+          "commvq with values=encoder: training steps of 128 tokens. Default: "
+              + DEFAULT_STEPS
+              + ".");
 
   private static final CalibratorOption<Integer> HIDDEN =
       CalibratorOption.withoutDefault(
@@ -60,8 +62,7 @@ record EncoderOptions(int steps, Optional<Integer> hidden, EncoderLoss loss, Enc
 
   static EncoderOptions of(CalibrationRequest request) {
     return new EncoderOptions(
-        OptionValue.between(
-            STEPS.name(), request.find(STEPS).orElse(DEFAULT_STEPS), 1, MAX_STEPS),
+        OptionValue.between(STEPS.name(), request.find(STEPS).orElse(DEFAULT_STEPS), 1, MAX_STEPS),
         request.find(HIDDEN).map(n -> OptionValue.between(HIDDEN.name(), n, 1, MAX_HIDDEN)),
         request
             .find(LOSS)

@@ -34,12 +34,7 @@ public final class EncoderCheckpoints {
    * @param width channels of a token's values
    */
   public EncoderCheckpoints(
-      Path folder,
-      String model,
-      String training,
-      EncoderSettings settings,
-      int width,
-      int layers) {
+      Path folder, String model, String training, EncoderSettings settings, int width, int layers) {
     this.folder = folder;
     this.model = model;
     this.training = training;
