@@ -43,6 +43,7 @@ module dev.kvasir.core {
       dev.kvasir.lab;
   exports dev.kvasir.codec.commvq.encoder to
       dev.kvasir.cli,
+      dev.kvasir.cuda,
       dev.kvasir.lab;
   exports dev.kvasir.codec.kivi to
       dev.kvasir.methods;
