@@ -126,7 +126,7 @@ class CudaEngineTest {
         "kivi:2",
         "kivi:2,sinks=16",
         "patternkv:2,rope=static,sinks=16",
-        "patternkv:2,sinks=16",
+        "patternkv:4,sinks=16",
         "mixkvq,high=4.208,mid=2.238"
       })
   void decodingAfterTruncationMatchesTheHost(String spec) throws IOException {
