@@ -33,8 +33,8 @@ final class PatternkvAnalyses {
                 new Figures(
                     List.of("range left", "central before", "central after"),
                     List.of(
-                        flatness("K", fit.means().get("keyRange"), fit.keys()),
-                        flatness("V", fit.means().get("valueRange"), fit.values())),
+                        flatness("K", fit.means().get("keyRange").value(), fit.keys()),
+                        flatness("V", fit.means().get("valueRange").value(), fit.values())),
                     List.of(
                         "range left is the range of residuals relative to that of vectors; central"
                             + " is the share of numbers within half a standard deviation of the"
@@ -63,7 +63,7 @@ final class PatternkvAnalyses {
               for (int i = 0; i < fit.layers().size(); i++) {
                 lines.add(Line.of("layer " + i, 100 * fit.layers().get(i).valuesWithPattern()));
               }
-              lines.add(Line.of("all layers", 100 * fit.means().get("valuesWithPattern")));
+              lines.add(Line.of("all layers", 100 * fit.means().get("valuesWithPattern").value()));
               return new Figures(List.of("% of values"), lines, List.of());
             });
   }
