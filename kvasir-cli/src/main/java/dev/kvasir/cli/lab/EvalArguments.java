@@ -5,6 +5,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
+import dev.kvasir.lab.eval.AnswerSampling;
 import dev.kvasir.lab.eval.EvaluationSettings;
 import dev.kvasir.lab.eval.Reading;
 import dev.kvasir.lab.eval.Sources;
@@ -27,6 +28,9 @@ final class EvalArguments {
   private static final int QUICK_SAMPLES = 6;
   private static final int MAX_SAMPLES = 1_000_000;
   private static final int MAX_STEPS = 10_000;
+  private static final double MAX_TEMPERATURE = 100;
+  private static final int MAX_ANSWERS = 1024;
+  private static final int MAX_BUDGET_CONTEXT = 1 << 24;
 
   @Option(
       names = "--kv",
@@ -108,6 +112,42 @@ final class EvalArguments {
   private Integer prompt;
 
   @Option(
+      names = "--temperature",
+      paramLabel = "T",
+      defaultValue = "0",
+      description =
+          "Sample answers at this temperature. Default: ${DEFAULT-VALUE}, always the most likely"
+              + " token.")
+  private double temperature;
+
+  @Option(
+      names = "--top-p",
+      paramLabel = "P",
+      defaultValue = "1",
+      description =
+          "With --temperature, sample from the most likely tokens up to this probability. Default:"
+              + " ${DEFAULT-VALUE}.")
+  private double topP;
+
+  @Option(
+      names = "--answers",
+      paramLabel = "K",
+      defaultValue = "1",
+      description =
+          "With --temperature, sampled answers to each question; the table shows their mean"
+              + " (avg@K), their majority (maj@K) and the standard deviation of one (pass@1 sd)."
+              + " Default: ${DEFAULT-VALUE}.")
+  private int answers;
+
+  @Option(
+      names = "--budget-context",
+      paramLabel = "N",
+      description =
+          "Give caches with a budget, such as pmkvq, the bytes of a sequence of N tokens, where"
+              + " the evaluated one is shorter. Default: the budget of the evaluated sequence.")
+  private Integer budgetContext;
+
+  @Option(
       names = "--quick",
       description = "Take a first look: 1500 tokens of context and 6 samples.")
   private boolean quick;
@@ -129,7 +169,35 @@ final class EvalArguments {
             samples == null ? count : inRange("--samples", samples, MAX_SAMPLES),
             inRange("--steps", steps, MAX_STEPS),
             seed);
-    return settings.withReading(reading(settings));
+    return settings
+        .withReading(reading(settings))
+        .withSampling(sampling())
+        .withBudgetContext(
+            budgetContext == null
+                ? 0
+                : inRange("--budget-context", budgetContext, MAX_BUDGET_CONTEXT));
+  }
+
+  private AnswerSampling sampling() {
+    if (!(temperature >= 0 && temperature <= MAX_TEMPERATURE)) {
+      throw new InvalidInputException(
+          "--temperature is %s; expected 0 to %.0f".formatted(temperature, MAX_TEMPERATURE));
+    }
+    if (!(topP > 0 && topP <= 1)) {
+      throw new InvalidInputException(
+          "--top-p is %s; expected more than 0 and at most 1".formatted(topP));
+    }
+    int count = inRange("--answers", answers, MAX_ANSWERS);
+    if (temperature == 0 && (count > 1 || topP < 1)) {
+      String typed = count > 1 ? "--answers is " + count : "--top-p is " + topP;
+      throw new InvalidInputException(
+          typed + " at --temperature 0; expected a temperature to sample with, such as 0.6");
+    }
+    return new AnswerSampling(temperature, topP, count, seed);
+  }
+
+  long seed() {
+    return seed;
   }
 
   /** Returns the prefill as typed; chunked if none was. */

@@ -2,7 +2,6 @@ package dev.kvasir.lab.eval;
 
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.Runner;
@@ -88,7 +87,7 @@ public final class CacheEvaluator {
                 settings.sampling(), settings.reading().prefill(), runner.parallelism()));
     boolean complete = TaskGroup.run(missing, runner, listener);
     return new Evaluation(
-        model.config().name(),
+        model.description(),
         settings,
         textName,
         machine(),
@@ -117,12 +116,12 @@ public final class CacheEvaluator {
     return rows.stream().filter(RowInProgress::hasScores).map(RowInProgress::row).toList();
   }
 
-  private static String machine() {
+  private String machine() {
     return "%d processors, %s, %s kernels, Java %s"
         .formatted(
             Runtime.getRuntime().availableProcessors(),
             System.getProperty("os.arch"),
-            KernelChoice.ofThisProcess().kernels().name(),
+            model.kernels(),
             Runtime.version());
   }
 }
