@@ -2,6 +2,7 @@ package dev.kvasir.lab.reproduce;
 
 import static dev.kvasir.lab.claim.Paper.COMMVQ;
 
+import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.lab.dataset.InfiniteBench;
 import dev.kvasir.lab.dataset.Reasoning;
 import dev.kvasir.lab.reproduce.CommandTable.CommandLine;
@@ -83,8 +84,12 @@ final class CommvqTables {
         "%s,scores=decoded;%s".formatted(PaperCaches.COMMVQ_1, PaperCaches.COMMVQ_1));
   }
 
+  /** Returns the names of figures, which have the settings in place of as=paper. */
   private static List<String> figures(String spec) {
-    return TOKENS.stream().map(tokens -> "%s, %d tokens, 1 threads".formatted(spec, tokens)).toList();
+    String text = CacheSpec.parse(spec).text();
+    return TOKENS.stream()
+        .map(tokens -> "%s, %d tokens, 1 threads".formatted(text, tokens))
+        .toList();
   }
 
   static final List<PaperTable> ALL =
@@ -135,7 +140,10 @@ final class CommvqTables {
               .by(CommvqAnalyses::pairsAtEqualBits),
           table("figure4", "Error of keys by stages", 4).by(CommvqAnalyses::stages),
           table("table11", "Error of values", 5).by(CommvqAnalyses::values),
-          table("tasks", "Generated tasks of InfiniteBench, RULER and LongEval, not in the paper", 1)
+          table(
+                  "tasks",
+                  "Generated tasks of InfiniteBench, RULER and LongEval, not in the paper",
+                  1)
               .by(new AnswerTable(ROWS, GENERATED, Answering.GREEDY)));
 
   private static TableDraft table(String id, String title, int decimals) {

@@ -84,8 +84,8 @@ final class MixkvqTables {
                       List.of(
                           new TableRow("BF16", PaperCaches.FULL),
                           new TableRow("KIVI-KV4", PaperCaches.KIVI_4_SMALL),
-                          new TableRow("KIVI-K4V2", "kivi,k=4,v=2,group=32,window=0"),
-                          new TableRow("KIVI-K2V4", "kivi,k=2,v=4,group=32,window=0"),
+                          new TableRow("KIVI-K4V2", "kivi,k=4,v=2,as=paper"),
+                          new TableRow("KIVI-K2V4", "kivi,k=2,v=4,as=paper"),
                           new TableRow("KIVI-KV2", PaperCaches.KIVI_2_SMALL)),
                       List.of(
                           new TextColumn("WikiText2", "wikitext2.txt"),

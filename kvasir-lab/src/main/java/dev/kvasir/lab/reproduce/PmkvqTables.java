@@ -24,7 +24,7 @@ final class PmkvqTables {
           new TableRow("16-16", PaperCaches.FULL),
           new TableRow("RotateKV", "rotatekv:2"),
           new TableRow("MiKV mixed", "mikv:2"),
-          new TableRow("MiKV", ""),
+          new TableRow("MiKV", "mikv:2,share=0"),
           new TableRow("KIVI", PaperCaches.KIVI_2),
           new TableRow("PM-KVQ mixed", PaperCaches.PMKVQ_2_MIXED),
           new TableRow("PM-KVQ", PaperCaches.PMKVQ_2));
@@ -34,7 +34,7 @@ final class PmkvqTables {
           new TableRow("16-16", PaperCaches.FULL),
           new TableRow("RotateKV", "rotatekv:4"),
           new TableRow("MiKV mixed", "mikv:4"),
-          new TableRow("MiKV", ""),
+          new TableRow("MiKV", "mikv:4,share=0"),
           new TableRow("KIVI", PaperCaches.KIVI_4),
           new TableRow("PM-KVQ mixed", PaperCaches.PMKVQ_4_MIXED),
           new TableRow("PM-KVQ", PaperCaches.PMKVQ_4));
@@ -71,9 +71,7 @@ final class PmkvqTables {
 
   private static AnswerTable instructions(List<TableRow> rows) {
     return new AnswerTable(
-        rows,
-        AnswerColumn.metrics(Instructions.IFEVAL),
-        Answering.sampled(1).withBudget(LONGEST));
+        rows, AnswerColumn.metrics(Instructions.IFEVAL), Answering.sampled(1).withBudget(LONGEST));
   }
 
   static final List<PaperTable> ALL =
@@ -90,7 +88,8 @@ final class PmkvqTables {
                       128,
                       1024,
                       Quantity.TOKENS_PER_SECOND)),
-          table("figure2", "Ways to shift codes", 0).drawing("it draws codes; table3 measures them"),
+          table("figure2", "Ways to shift codes", 0)
+              .drawing("it draws codes; table3 measures them"),
           table("table3", "Ways to shift codes", 2).by(reasoning(SHIFTS, AIME_24)),
           table("table4", "Length and position scale of the calibration", 4)
               .by(PmkvqAnalyses::reach),

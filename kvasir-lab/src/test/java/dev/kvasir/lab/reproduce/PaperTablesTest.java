@@ -55,7 +55,7 @@ class PaperTablesTest {
 
   /** Commands of other modules are not here; their figures are made up. */
   private static Optional<Map<String, Double>> figures(List<String> arguments) {
-    String spec = arguments.getLast().split(";")[1];
+    String spec = CacheSpec.parse(arguments.getLast().split(";")[1]).text();
     return Optional.of(Map.of(spec + ", 8192 tokens, 1 threads", 2.5));
   }
 
@@ -64,8 +64,7 @@ class PaperTablesTest {
   void everyTableRunsInTheSmall(PaperTable table) {
     table.procedure().check(QUICK);
     Conditions conditions =
-        new Conditions(
-            model, QUICK, ProgressListener.NONE, SHARED, PaperTablesTest::figures);
+        new Conditions(model, QUICK, ProgressListener.NONE, SHARED, PaperTablesTest::figures);
     Figures figures = table.procedure().run(conditions).orElseThrow();
     assertThat(figures.lines()).isNotEmpty();
     assertThat(figures.lines())
@@ -182,6 +181,7 @@ class PaperTablesTest {
   }
 
   private static Conditions conditions(TableJournal journal, ProgressListener listener) {
-    return new Conditions(model, request(true, Optional.of(folder)), listener, journal, CommandRunner.NONE);
+    return new Conditions(
+        model, request(true, Optional.of(folder)), listener, journal, CommandRunner.NONE);
   }
 }
