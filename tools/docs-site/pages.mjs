@@ -14,7 +14,7 @@ const groups = [
   ['Guide', ['getting-started', 'choosing-a-cache', 'models']],
   ['Interfaces', ['server', 'java-api', 'frameworks', 'grammar', 'gpu', 'store']],
   ['Methods', ['patternkv', 'pm-kvq', 'mixkvq', 'commvq', 'mead', 'baselines'].map((name) => `methods/${name}`)],
-  ['Tools and operation', ['lab', 'roundtrip', 'operations']],
+  ['Tools and operation', ['lab', 'reproduce', 'roundtrip', 'operations']],
   ['Design and results', ['design', 'kernels', 'adding-a-method', 'benchmarks', 'results', 'claims']],
   ['Reference', ['format', 'dependencies']],
   ['Project', ['CONTRIBUTING.md', 'releasing', 'experiments', 'CHANGELOG.md', 'SECURITY.md', 'CODE_OF_CONDUCT.md']],

@@ -37,6 +37,7 @@ struct Attention {
   void* collected;         // what it writes in addition to outputs
   u64 fourOffset;          // from the pages that the table names to this layer's 4-bit pages
   u64 twoOffset;           // the same for 2-bit pages
+  u64 tableOffset;         // the same for pages of the sequence's tables
 };
 
 // grid (splits, KV heads * headBlocks, sequences)

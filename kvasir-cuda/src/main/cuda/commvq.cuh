@@ -4,10 +4,10 @@
 //   key[t]   = rotated by t (mean + scale[t] * units * sum over stages of (z[a] + i z[b])),  pairs of channels as numbers x + iy
 //   value[t] = mean + scale[t] * sum over stages of (first[a] + second[b])
 //
-// There are two kernels. The score kernel holds the key rows of a KV head in shared memory as bytes and sums a key once for
-// all query heads that share it. It writes weights relative to the maximum score of their 16 tokens. The output kernel
-// computes no values: it adds the weight of a token to the bins of the rows that its codes name, and multiplies rows by
-// their bins at the end.
+// There are two kernels. The score kernel below holds the key rows of a KV head in shared memory as bytes and sums a key
+// once for all query heads that share it. It writes weights relative to the maximum score of their 16 tokens. The output
+// kernel (bins.cuh) computes no values: it adds the weight of a token to the bins of the rows that its codes name, and
+// multiplies rows by their bins at the end.
 #pragma once
 #include "attend.cuh"
 #include "store.cuh"
@@ -18,19 +18,22 @@ constexpr int RECORD_HEADS = 4;                                             // q
 constexpr int RECORD_WEIGHT_BYTES = PAGE_TOKENS * RECORD_HEADS * 2;
 constexpr int RECORD_BYTES = RECORD_WEIGHT_BYTES + PAGE_TILES * RECORD_HEADS * 4;   // and the maximum scores of 16 tokens
 
-// A page: 64 tokens of one KV head.
+// A page: 64 tokens of one KV head. Codes of values may belong to several KV heads together; each of their pages then has an
+// equal part of the sets, in order.
 //
 //   key words     (KEY_WORDS, 64 tokens): five 6-bit indices per word, from bit 0 on; the token's scale is the upper
 //                 half of the last word
 //   value words   (4 times 16 tokens, 3, SETS): 16 indices of six bits in three words
 //   value scales  (64) halves
 //   position      u32, of the first token
-template <int STAGES> struct CommvqPage {
+//
+// A page of values that a network has encoded has bits in place of indices (bits.cuh).
+template <int STAGES, int VALUE_BYTES = 12 * 2 * STAGES * 4> struct CommvqPage {
   static constexpr int SETS = 2 * STAGES;   // of rows: first and second rows of each stage
   static constexpr int LAST = SETS % 5;     // indices of the last word
   static constexpr int KEY_WORDS = SETS / 5 + (LAST > 2 ? 2 : 1);
   static constexpr int VALUE_AT = KEY_WORDS * PAGE_TOKENS * 4;
-  static constexpr int VALUE_SCALES_AT = VALUE_AT + 12 * SETS * 4;
+  static constexpr int VALUE_SCALES_AT = VALUE_AT + VALUE_BYTES;
   static constexpr int POSITION_AT = VALUE_SCALES_AT + PAGE_TOKENS * 2;
   static constexpr int BYTES = (POSITION_AT + 4 + 63) / 64 * 64;
 };
@@ -51,16 +54,6 @@ template <int D, int STAGES> struct KeyTable {
   static constexpr int LANE_BYTES = 3 * PAIRS * 2;
   static constexpr int FACTOR_AT = LANES_AT + 4 * LANE_BYTES;
   static constexpr int BYTES = (FACTOR_AT + 4 + 127) / 128 * 128;
-};
-
-// Value rows as operands of the matrix instruction, in bin order: 16 rows in place of 16 tokens of an fp16 page. The first
-// of the last 16 rows is the mean.
-template <int D, int STAGES> struct ValueTable {
-  static constexpr int GROUPS = (2 * STAGES + 7) / 8;   // of eight sets; a bin is (group, row, set in it)
-  static constexpr int BINS = GROUPS * CODEBOOK_ROWS * 8;
-  static constexpr int TILES = BINS / TILE_TOKENS;
-  static constexpr int TILE_BYTES = D / 16 * 512;
-  static constexpr int BYTES = (TILES + 1) * TILE_BYTES;
 };
 
 // Cosines and sines of a token's index in its page, as halves: (64 tokens), for PAIRS / 4 times (4 quads) 16 bytes: cosines
@@ -307,8 +300,8 @@ template <int D, int STAGES> struct ScoringMemory {
 };
 
 // grid (splits, KV heads * scoredBlocks, sequences). A warp processes a page at a time, in tiles of 16 tokens.
-template <int D, int STAGES> DEVICE void scorePages(const Scoring& s) {
-  using Page = CommvqPage<STAGES>;
+template <int D, int STAGES, class PAGE = CommvqPage<STAGES>> DEVICE void scorePages(const Scoring& s) {
+  using Page = PAGE;
   using Table = KeyTable<D, STAGES>;
   using Memory = ScoringMemory<D, STAGES>;
   letNextBegin();
@@ -390,366 +383,5 @@ template <int D, int STAGES> DEVICE void scorePages(const Scoring& s) {
     }
     page = next;
     next = following;
-  }
-}
-
-// What the output kernel reads in addition to pages.
-struct Mixing {
-  const u8* records;   // as written by the score kernel
-  const u8* values;    // (KV heads) value tables of the layer
-};
-
-// A warp's bins and its weights of a page, (64 tokens, 4 heads) floats.
-template <int D, int STAGES> struct MixingMemory {
-  static constexpr int BIN_BYTES = ValueTable<D, STAGES>::BINS * 16;
-  static constexpr int WARP_BYTES = BIN_BYTES + PAGE_TOKENS * 16;
-};
-
-struct MixedTotals {
-  float most[RECORD_HEADS];                  // of all packed pages of the block
-  float ofWarp[MOST_WARPS][RECORD_HEADS];    // maxima, then sums of weights
-};
-
-DEVICE float4 fourHalves(uint2 words) {
-  return float4{toFloat((u16)words.x), toFloat((u16)(words.x >> 16)), toFloat((u16)words.y), toFloat((u16)(words.y >> 16))};
-}
-
-// What a lane prefetches: weights and scales of two tokens, and the indices of its sets.
-template <int STAGES> struct ValuePage {
-  static constexpr int SETS = 2 * STAGES, TURNS = (SETS + 31) / 32;
-  uint4 weights;
-  float4 most;
-  u32 scales;
-  u32 words[TURNS][12];
-
-  DEVICE void fetch(const u8* page, const u8* record, int lane) {
-    using Page = CommvqPage<STAGES>;
-    weights = loadGlobal(record + 16 * lane);
-    most = *reinterpret_cast<const float4*>(record + RECORD_WEIGHT_BYTES + 16 * (lane / 8));
-    scales = *reinterpret_cast<const u32*>(page + Page::VALUE_SCALES_AT + 4 * lane);
-#pragma unroll
-    for (int turn = 0; turn < TURNS; turn++) {
-      const int set = lane + 32 * turn;
-      const u32* at = reinterpret_cast<const u32*>(page + Page::VALUE_AT) + set;
-#pragma unroll
-      for (int w = 0; w < 12; w++) words[turn][w] = set < SETS ? __ldcs(at + w * SETS) : 0;
-    }
-  }
-
-  // Returns the byte offset of the row of a token's index; the token is a compile-time constant.
-  DEVICE u32 row(int turn, int token) const {
-    const int bit = INDEX_BITS * token, word = bit / 32, shift = bit % 32;
-    const u32 low = words[turn][word], high = shift > 26 ? words[turn][word + 1] : 0;
-    const u32 field = shift > 26 ? __funnelshift_r(low, high, shift) : low >> shift;
-    return (field & 63) * 128;
-  }
-};
-
-// Adds the weights of a page to the bins of the rows that its codes name. Each lane has its own sets, so no other lane adds
-// to its bins.
-template <int STAGES>
-DEVICE void addToBins(const ValuePage<STAGES>& page, const float4* weights, u8* bins, int lane) {
-  constexpr int TURNS = ValuePage<STAGES>::TURNS, SETS = 2 * STAGES;
-  // (group, row, set in it) times four heads
-  u8* own[TURNS];
-#pragma unroll
-  for (int turn = 0; turn < TURNS; turn++) {
-    const int set = lane + 32 * turn;
-    own[turn] = bins + set / 8 * (CODEBOOK_ROWS * 128) + set % 8 * 16;
-  }
-  if (lane >= SETS) return;
-#pragma unroll
-  for (int token = 0; token < PAGE_TOKENS; token++) {
-    const float4 w = weights[token];
-#pragma unroll
-    for (int turn = 0; turn < TURNS; turn++) {
-      if (turn == 0 || lane + 32 * turn < SETS) {
-        float4* bin = reinterpret_cast<float4*>(own[turn] + page.row(turn, token));
-        float4 sum = *bin;
-        sum.x += w.x; sum.y += w.y; sum.z += w.z; sum.w += w.w;
-        *bin = sum;
-      }
-    }
-  }
-}
-
-DEVICE float part(const float4& v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
-
-// Finds the maximum scores of a block's packed pages by head; a barrier makes them visible to all threads.
-DEVICE void findMost(const u8* records, size_t stride, int pages, MixedTotals& totals) {
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
-  float4 most{minusInfinity(), minusInfinity(), minusInfinity(), minusInfinity()};
-  for (int i = threadIdx.x; i < PAGE_TILES * pages; i += blockDim.x) {
-    const float4 each = *reinterpret_cast<const float4*>(records + (i / PAGE_TILES) * stride + RECORD_WEIGHT_BYTES +
-                                                         i % PAGE_TILES * 16);
-    most.x = fmaxf(most.x, each.x); most.y = fmaxf(most.y, each.y);
-    most.z = fmaxf(most.z, each.z); most.w = fmaxf(most.w, each.w);
-  }
-#pragma unroll
-  for (int h = 0; h < RECORD_HEADS; h++) {
-    float each = part(most, h);
-#pragma unroll
-    for (int s = 1; s < 32; s <<= 1) each = fmaxf(each, __shfl_xor_sync(ALL_LANES, each, s));
-    if (lane == 0) totals.ofWarp[warp][h] = each;
-  }
-  __syncthreads();
-  if (threadIdx.x < RECORD_HEADS) {
-    float each = minusInfinity();
-    for (int w = 0; w < warps; w++) each = fmaxf(each, totals.ofWarp[w][threadIdx.x]);
-    totals.most[threadIdx.x] = each;
-  }
-  __syncthreads();
-}
-
-// Adds all packed pages of a block to the bins of its warps, and those to the bins of the first warp. Sums of weights go to
-// totals.
-template <int D, int STAGES>
-DEVICE void fillBins(const Attention& a, const Work& work, const Mixing& mixing, int begin, int end, MixedTotals& totals) {
-  using Page = CommvqPage<STAGES>;
-  using Memory = MixingMemory<D, STAGES>;
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
-  const size_t stride = (size_t)gridDim.y * RECORD_BYTES;   // from a page's record to the next page's
-  const u8* records = mixing.records + ((size_t)work.sequence.firstEntry + begin) * stride + (size_t)blockIdx.y * RECORD_BYTES;
-  findMost(records, stride, end - begin, totals);
-
-  u8* bins = dynamicMemory + (size_t)warp * Memory::WARP_BYTES;
-  for (int at = 16 * lane; at < Memory::BIN_BYTES; at += 512) {
-    *reinterpret_cast<float4*>(bins + at) = float4{0.f, 0.f, 0.f, 0.f};
-  }
-  float4* weights = reinterpret_cast<float4*>(bins + Memory::BIN_BYTES);
-  float4 sum{0.f, 0.f, 0.f, 0.f};
-  const float4 most = *reinterpret_cast<const float4*>(totals.most);
-  const size_t offset = (size_t)work.kvHead * Page::BYTES + a.packedOffset;
-  auto fetch = [&](ValuePage<STAGES>& page, int number) {
-    if (number < end) page.fetch(addressOf(work.entries[number]) + offset, records + (size_t)(number - begin) * stride, lane);
-  };
-  ValuePage<STAGES> now, next;
-  fetch(now, begin + warp);
-#pragma unroll 1
-  for (int number = begin + warp; number < end; number += warps) {
-    fetch(next, number + warps);
-    const float4 factor{powerOfTwo(now.most.x - most.x), powerOfTwo(now.most.y - most.y), powerOfTwo(now.most.z - most.z),
-                        powerOfTwo(now.most.w - most.w)};
-    __syncwarp();
-#pragma unroll
-    for (int e = 0; e < 2; e++) {   // the lane's two tokens
-      const float4 w = fourHalves(e ? uint2{now.weights.z, now.weights.w} : uint2{now.weights.x, now.weights.y});
-      const float scale = toFloat((u16)(now.scales >> 16 * e));
-      const float4 p{w.x * factor.x, w.y * factor.y, w.z * factor.z, w.w * factor.w};
-      sum.x += p.x; sum.y += p.y; sum.z += p.z; sum.w += p.w;
-      weights[2 * lane + e] = float4{p.x * scale, p.y * scale, p.z * scale, p.w * scale};
-    }
-    __syncwarp();
-    addToBins<STAGES>(now, weights, bins, lane);
-    now = next;
-  }
-#pragma unroll
-  for (int h = 0; h < RECORD_HEADS; h++) {
-    float each = part(sum, h);
-#pragma unroll
-    for (int s = 1; s < 32; s <<= 1) each += __shfl_xor_sync(ALL_LANES, each, s);
-    if (lane == 0) totals.ofWarp[warp][h] = each;
-  }
-  __syncthreads();
-  for (int bin = threadIdx.x; bin < ValueTable<D, STAGES>::BINS; bin += blockDim.x) {
-    float4 all{0.f, 0.f, 0.f, 0.f};
-    for (int w = 0; w < warps; w++) {
-      const float4 each = reinterpret_cast<const float4*>(dynamicMemory + (size_t)w * Memory::WARP_BYTES)[bin];
-      all.x += each.x; all.y += each.y; all.z += each.z; all.w += each.w;
-    }
-    reinterpret_cast<float4*>(dynamicMemory)[bin] = all;
-  }
-  __syncthreads();
-}
-
-// Adds a warp's share of the rows, multiplied by their bins, to its outputs. Bins are divided by the sum of weights, so
-// that as halves they are at most a token's scale.
-template <int D, int STAGES>
-DEVICE void mixRows(const Work& work, const Mixing& mixing, const MixedTotals& totals, Heads<Eight, D>& heads) {
-  using Table = ValueTable<D, STAGES>;
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32, quad = lane & 3, column = lane >> 2;
-  auto totalOf = [&](int head) {
-    float total = 0.f;
-    if (head < work.heads) {
-      for (int w = 0; w < warps; w++) total += totals.ofWarp[w][head];
-    }
-    return total;
-  };
-  const bool there = column < work.heads;
-  const float back = there ? 1.f / totalOf(column) : 0.f;
-  const float* bins = reinterpret_cast<const float*>(dynamicMemory);
-  const u8* table = mixing.values + (size_t)work.kvHead * Table::BYTES + 16 * lane;
-  float mixed[D / 16][4];
-#pragma unroll
-  for (int i = 0; i < D / 16; i++) { mixed[i][0] = mixed[i][1] = mixed[i][2] = mixed[i][3] = 0.f; }
-#pragma unroll 2
-  for (int tile = warp; tile < Table::TILES; tile += warps) {
-    auto at = [&](int row) {
-      return there ? bins[(TILE_TOKENS * tile + 2 * quad + row) * RECORD_HEADS + column] * back : 0.f;
-    };
-    addValues<D>(GlobalFragments{table + (size_t)tile * Table::TILE_BYTES}, TILE_TOKENS, lane, toHalves(at(0), at(1)),
-                 toHalves(at(8), at(9)), mixed);
-  }
-  if (warp == 0) {
-    const u32 one = there && quad == 0 ? toHalves(1.f, 0.f) : 0u;
-    addValues<D>(GlobalFragments{table + (size_t)Table::TILES * Table::TILE_BYTES}, TILE_TOKENS, lane, one, 0u, mixed);
-  }
-
-  const int first = Eight::firstHead(lane);
-#pragma unroll
-  for (int e = 0; e < 2; e++) {
-    const float total = totalOf(first + e), most = first + e < work.heads ? totals.most[first + e] : minusInfinity();
-    float& own = e ? heads.most1 : heads.most0;
-    float& sum = e ? heads.sum1 : heads.sum0;
-    const float all = fmaxf(own, most), kept = shrinking(own, all);
-    const float added = shrinking(most, all) * total * powerOfTwo(WEIGHT_SHIFT);   // in the units of fp16 pages' weights
-    own = all;
-    sum = sum * kept + (warp == 0 ? added : 0.f);
-#pragma unroll
-    for (int i = 0; i < D / 16; i++) {
-      heads.outputs[i][e] = heads.outputs[i][e] * kept + mixed[i][e] * added;
-      heads.outputs[i][2 + e] = heads.outputs[i][2 + e] * kept + mixed[i][2 + e] * added;
-    }
-  }
-}
-
-// Attends the fp16 pages of a sequence with packed pages.
-template <int D> DEVICE void attendTilesOfEight(const Attention& a, const Work& work, Heads<Eight, D>& heads) {
-  using Page = HalfPage<D>;
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
-  const int tiles = PAGE_TILES * work.sequence.halfPages;
-#pragma unroll 1
-  for (int tile = work.split * warps + warp; tile < tiles; tile += work.splits * warps) {
-    const PageEntry entry = work.entries[work.sequence.packedPages + tile / PAGE_TILES];
-    const int tokens = tokensOf(entry) - tile % PAGE_TILES * TILE_TOKENS;
-    if (tokens <= 0) continue;
-    const size_t offset = (size_t)work.kvHead * Page::BYTES + a.halfOffset;
-    const u8* keys = addressOf(entry) + offset + tile % PAGE_TILES * Page::TILE_BYTES + 16 * lane;
-    u32 near, far;
-    attendTile(heads, GlobalFragments{keys}, tokens, lane, a.scale, near, far);
-    addValues<D>(GlobalFragments{keys + Page::KEY_BYTES}, tokens, lane, near, far, heads.outputs);
-  }
-}
-
-// Computes outputs of up to four heads per block, from the weights of packed pages and from fp16 pages.
-template <int D, int STAGES> DEVICE void attendCommvq(const Attention& a, const Mixing& mixing) {
-  __shared__ BlockMemory block;
-  __shared__ __align__(16) MixedTotals totals;
-  letNextBegin();
-  awaitPrevious();
-  const Work work(a);
-  if (work.none()) return;
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const int begin = work.begin(work.sequence.packedPages, work.split);
-  const int end = work.begin(work.sequence.packedPages, work.split + 1);
-  if (begin < end) fillBins<D, STAGES>(a, work, mixing, begin, end, totals);
-  Heads<Eight, D> heads;
-  heads.load(a.queries + work.row(a) * D, work.heads, lane);
-  heads.clear();
-  attendTilesOfEight<D>(a, work, heads);
-  heads.addSumsOfLanes();
-  if (begin < end) mixRows<D, STAGES>(work, mixing, totals, heads);
-  __syncthreads();   // bins are reused for outputs
-  float* outputs = reinterpret_cast<float*>(dynamicMemory);
-  leaveEight<D>(heads, warp, lane, block, outputs);
-  __syncthreads();
-  finish(a, work, block, PlainOutputs<D, Eight::HEADS>{outputs, a.outputs + work.row(a) * D});
-}
-
-// Dequantizes single numbers of a page.
-template <int D, int STAGES> struct CommvqPlaces {
-  using Page = CommvqPage<STAGES>;
-  using Keys = KeyTable<D, STAGES>;
-  using Values = ValueTable<D, STAGES>;
-
-  DEVICE static u32 keyWord(const u8* page, int token, int word) {
-    return reinterpret_cast<const u32*>(page)[word * PAGE_TOKENS + token];
-  }
-
-  DEVICE static u32 keyIndex(const u8* page, int token, int set) {
-    return keyWord(page, token, set / 5) >> INDEX_BITS * (set % 5) & 63;
-  }
-
-  DEVICE static u32 valueIndex(const u8* page, int token, int set) {
-    const int bit = INDEX_BITS * (token % 16);
-    const u32* words = reinterpret_cast<const u32*>(page + Page::VALUE_AT) + token / 16 * 3 * Page::SETS + set;
-    const u32 low = words[bit / 32 * Page::SETS], high = bit % 32 > 26 ? words[(bit / 32 + 1) * Page::SETS] : 0;
-    return __funnelshift_r(low, high, bit % 32) & 63;
-  }
-
-  // Returns a pair of channels of a key before rotation.
-  DEVICE static float2 key(const u8* table, const u8* page, int token, int pair) {
-    const int quad = pair / Keys::PAIRS, own = pair % Keys::PAIRS;
-    const signed char* rows = reinterpret_cast<const signed char*>(table) + own / 8 * 64 + 16 * quad + 2 * (own % 8);
-    int x = 0, y = 0;
-    for (int stage = 0; stage < STAGES; stage++) {
-      const signed char* a = rows + stage * Keys::STAGE_BYTES + keyIndex(page, token, 2 * stage) * Keys::ROW_BYTES;
-      const signed char* b = rows + stage * Keys::STAGE_BYTES + keyIndex(page, token, 2 * stage + 1) * Keys::ROW_BYTES;
-      x += a[0] - b[1];
-      y += a[1] + b[0];
-    }
-    const u16* lane = reinterpret_cast<const u16*>(table + Keys::LANES_AT + quad * Keys::LANE_BYTES) + own;
-    const float factor = *reinterpret_cast<const float*>(table + Keys::FACTOR_AT);
-    const float unit = toFloat(lane[0]) * factor * toFloat((u16)(keyWord(page, token, Page::KEY_WORDS - 1) >> 16));
-    return float2{fmaf(unit, (float)x, toFloat(lane[Keys::PAIRS])), fmaf(unit, (float)y, toFloat(lane[2 * Keys::PAIRS]))};
-  }
-
-  DEVICE static float row(const u8* table, int bin, int channel) {
-    const int column = bin % TILE_TOKENS, row = channel % (D / 2);
-    const int lane = 4 * (row % 8) + column % 8 / 2, part = channel / (D / 2) + 2 * (column / 8);
-    return toFloat(*reinterpret_cast<const u16*>(table + (size_t)(bin / TILE_TOKENS) * Values::TILE_BYTES + row / 8 * 512 +
-                                                 16 * lane + 4 * part + 2 * (bin & 1)));
-  }
-
-  DEVICE static float value(const u8* table, const u8* page, int token, int channel) {
-    float sum = 0.f;
-    for (int set = 0; set < Page::SETS; set++) {
-      sum += row(table, (set / 8 * CODEBOOK_ROWS + valueIndex(page, token, set)) * 8 + set % 8, channel);
-    }
-    const float scale = toFloat(reinterpret_cast<const u16*>(page + Page::VALUE_SCALES_AT)[token]);
-    return fmaf(scale, sum, row(table, Values::BINS, channel));
-  }
-};
-
-// The tables that a page is dequantized with.
-struct Codebooks {
-  const u8* keys;            // (layers, KV heads) key tables
-  const u8* values;          // (layers, KV heads) value tables
-  const float2* places;      // (128, D / 2) cosines and sines of token indices in a block of two pages
-  const float2* pageTurns;   // (pages, D / 2), of a page's first position
-  const u16* order;          // (2, D / 2) channels of pairs
-  u32 firstPosition, turnPages;
-};
-
-DEVICE float2 turnedBy(float2 x, float2 turn) {
-  return float2{fmaf(x.x, turn.x, -x.y * turn.y), fmaf(x.y, turn.x, x.x * turn.y)};
-}
-
-// 256 threads: dequantizes packed pages.
-template <int D, int STAGES> DEVICE void expandPage(const Unpacking& unpacking, const Codebooks& books) {
-  using Places = CommvqPlaces<D, STAGES>;
-  using Page = CommvqPage<STAGES>;
-  letNextBegin();
-  awaitPrevious();
-  if (unpacking.none()) return;
-  u8* halves = unpacking.halves<D>();
-  const u8* page = unpacking.packed(Page::BYTES);
-  const size_t head = (size_t)unpacking.layer() * gridDim.y + blockIdx.y;
-  const u8* keys = books.keys + head * KeyTable<D, STAGES>::BYTES;
-  const u8* values = books.values + head * ValueTable<D, STAGES>::BYTES;
-  const u32 position = *reinterpret_cast<const u32*>(page + Page::POSITION_AT);
-  const u32 turn = min((position - books.firstPosition) / PAGE_TOKENS, books.turnPages - 1);
-  const float2* page0 = books.pageTurns + (size_t)turn * (D / 2);
-  for (int i = threadIdx.x; i < PAGE_TOKENS * (D / 2); i += blockDim.x) {
-    const int token = i / (D / 2), pair = i % (D / 2);
-    const float2 key = Places::key(keys, page, token, pair);
-    const float2 turned = turnedBy(turnedBy(key, books.places[i]), page0[pair]);
-    *reinterpret_cast<u16*>(halves + HalfPage<D>::keyOffset(token, books.order[pair])) = toHalf(turned.x);
-    *reinterpret_cast<u16*>(halves + HalfPage<D>::keyOffset(token, books.order[D / 2 + pair])) = toHalf(turned.y);
-  }
-  for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {
-    const int token = i / D, channel = i % D;
-    *reinterpret_cast<u16*>(halves + HalfPage<D>::valueOffset(token, channel)) =
-        toHalf(Places::value(values, page, token, channel));
   }
 }

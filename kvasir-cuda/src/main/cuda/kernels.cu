@@ -1,10 +1,14 @@
 // All kernels of the module, by the names that dev.kvasir.cuda uses.
 #include "attend.cuh"
+#include "baselines.cuh"
+#include "bits.cuh"
 #include "encode.cuh"
+#include "mining.cuh"
 #include "mixed.cuh"
 #include "patterns.cuh"
 #include "products.cuh"
 #include "prompt.cuh"
+#include "residuals.cuh"
 #include "store.cuh"
 #include "widths.cuh"
 
@@ -41,29 +45,31 @@ ATTEND(4, 64, 1, 512) ATTEND(4, 96, 1, 512) ATTEND(4, 128, 1, 512) ATTEND(4, 256
 ATTEND(2, 64, 2, 256) ATTEND(2, 96, 2, 256) ATTEND(2, 128, 2, 256)
 ATTEND(4, 64, 2, 256) ATTEND(4, 96, 2, 256) ATTEND(4, 128, 2, 256)
 
-// 384 threads leave 168 registers each; shared memory does not fit more warps either.
+// 384 threads leave 168 registers each; shared memory does not fit more warps either. Patterns that rotate take more of both.
 #define PATTERNS(BITS, D)                                                                                              \
   extern "C" __global__ void __launch_bounds__(384, 1)                                                                 \
       attend_patterns##BITS##_d##D##_sets1(const __grid_constant__ Attention a) {                                      \
     attendPacked<BITS, D, 1, PatternPart<BITS, D>>(a);                                                                 \
   }                                                                                                                    \
-  extern "C" __global__ void __launch_bounds__(D) grow_patterns##BITS##_d##D(                                           \
-      const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride) {             \
-    growBank<BITS, D>(packings, banks, halfStride, packedStride, bankStride);                                          \
+  extern "C" __global__ void __launch_bounds__(256, 1)                                                                 \
+      attend_rotary##BITS##_d##D##_sets1(const __grid_constant__ Attention a) {                                        \
+    attendPacked<BITS, D, 1, RotaryPart<BITS, D>>(a);                                                                  \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(D / 2) grow_patterns##BITS##_d##D(                                       \
+      const __grid_constant__ Patterning p) {                                                                          \
+    growBank<BITS, D>(p);                                                                                              \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) label_patterns##BITS##_d##D(                                        \
-      const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride,               \
-      double ratio) {                                                                                                  \
-    labelPage<BITS, D>(packings, banks, halfStride, packedStride, bankStride, ratio);                                  \
+      const __grid_constant__ Patterning p, double ratio) {                                                            \
+    labelPage<BITS, D>(p, ratio);                                                                                      \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) pack_patterns##BITS##_d##D(                                         \
-      const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride,               \
-      u32 keyGroup, u32 valueGroup) {                                                                                  \
-    packResiduals<BITS, D>(packings, banks, halfStride, packedStride, bankStride, keyGroup, valueGroup);               \
+      const __grid_constant__ Patterning p, u32 keyGroup, u32 valueGroup) {                                            \
+    packResiduals<BITS, D>(p, keyGroup, valueGroup);                                                                   \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) unpack_patterns##BITS##_d##D(                                       \
-      const __grid_constant__ Unpacking unpacking, const BlockBank* banks, u64 bankStride) {                           \
-    addToResiduals<BITS, D>(unpacking, banks, bankStride);                                                             \
+      const __grid_constant__ Unpacking unpacking, const BlockBank* banks, u64 bankStride, const u8* rotation) {       \
+    addToResiduals<BITS, D>(unpacking, banks, bankStride, rotation);                                                   \
   }
 
 #define PATTERN_TABLES(D)                                                                                              \
@@ -72,6 +78,9 @@ ATTEND(4, 64, 2, 256) ATTEND(4, 96, 2, 256) ATTEND(4, 128, 2, 256)
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) add_patterns_d##D(const __grid_constant__ PatternTables t) {        \
     addPatterns<D>(t);                                                                                                 \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(MINED_THREADS, 2) mine_patterns_d##D(const __grid_constant__ Mining m) { \
+    minePatterns<D>(m);                                                                                                \
   }
 
 PATTERNS(2, 64) PATTERNS(2, 128) PATTERNS(4, 64) PATTERNS(4, 128)
@@ -194,7 +203,7 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS) likeliest(const float*
 
 // BITS is approximate bits per channel: STAGES is the nearest number of 12-bit codes.
 #define COMMVQ(BITS, D, STAGES)                                                                                        \
-  extern "C" __global__ void __launch_bounds__(384, 1)                                                                 \
+  extern "C" __global__ void __launch_bounds__(D == 64 ? 512 : 384, 1)                                                 \
       score_commvq##BITS##_d##D(const __grid_constant__ Scoring s) {                                                   \
     scorePages<D, STAGES>(s);                                                                                          \
   }                                                                                                                    \
@@ -202,22 +211,71 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS) likeliest(const float*
       attend_commvq##BITS##_d##D##_sets1(const __grid_constant__ Attention a) {                                        \
     attendCommvq<D, STAGES>(a, Mixing{(const u8*)a.collected, (const u8*)a.tables});                                   \
   }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) tabulate_commvq##BITS##_d##D(                                       \
+      const __grid_constant__ TableScoring t) {                                                                        \
+    tabulateQueries<D, STAGES>(t);                                                                                     \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(384) look_up_commvq##BITS##_d##D(                                        \
+      const __grid_constant__ TableScoring t) {                                                                        \
+    scoreByTables<D, STAGES>(t);                                                                                       \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) decode_commvq##BITS##_d##D(const __grid_constant__ Decoding d) {    \
+    decodePages<D, STAGES>(d);                                                                                         \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(384, 1)                                                                 \
+      attend_commvq##BITS##_decoded_d##D##_sets1(const __grid_constant__ Attention a) {                                \
+    attendDecoded<D>(a);                                                                                               \
+  }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) unpack_commvq##BITS##_d##D(                                         \
       const __grid_constant__ Unpacking unpacking, const __grid_constant__ Codebooks books) {                          \
     expandPage<D, STAGES>(unpacking, books);                                                                           \
   }                                                                                                                    \
-  extern "C" __global__ void prepare_commvq##BITS##_d##D(const __grid_constant__ Encoding e) {                         \
-    prepareVectors<D, STAGES>(e);                                                                                      \
-  }                                                                                                                    \
-  extern "C" __global__ void __launch_bounds__(32 * SEARCH_WARPS, 1)                                                   \
-      search_commvq##BITS##_d##D(const __grid_constant__ Encoding e) {                                                 \
-    searchCodes<D, STAGES>(e);                                                                                         \
-  }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) write_commvq##BITS##_d##D(const __grid_constant__ Encoding e) {     \
-    writePage<D, STAGES>(e);                                                                                           \
+    writePage<STAGES>(e);                                                                                              \
   }
 
 COMMVQ(1, 64, 5) COMMVQ(2, 64, 11)
 COMMVQ(1, 128, 11) COMMVQ(2, 128, 21)
+
+// Values that a network has encoded.
+#define COMMVQ_BITS(BITS, D, STAGES)                                                                                   \
+  extern "C" __global__ void __launch_bounds__(D == 64 ? 512 : 384, 1)                                                 \
+      score_commvq##BITS##_bits_d##D(const __grid_constant__ Scoring s) {                                              \
+    scorePages<D, STAGES, BitPage<D, STAGES, BITS>>(s);                                                                \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(384, 1)                                                                 \
+      attend_commvq##BITS##_bits_d##D##_sets1(const __grid_constant__ Attention a) {                                   \
+    attendBits<D, STAGES, BITS>(a, Mixing{(const u8*)a.collected, (const u8*)a.tables});                               \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) unpack_commvq##BITS##_bits_d##D(                                    \
+      const __grid_constant__ Unpacking unpacking, const __grid_constant__ Codebooks books) {                          \
+    expandBits<D, STAGES, BITS>(unpacking, books);                                                                     \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) write_commvq##BITS##_bits_d##D(                                     \
+      const __grid_constant__ Encoding e, const __grid_constant__ Network n) {                                         \
+    writeBits<D, STAGES, BITS>(e, n);                                                                                  \
+  }
+
+COMMVQ_BITS(1, 64, 5) COMMVQ_BITS(2, 64, 11)
+COMMVQ_BITS(1, 128, 11) COMMVQ_BITS(2, 128, 21)
+
+#define COMMVQ_HEADS(D)                                                                                                \
+  extern "C" __global__ void prepare_commvq_d##D(const __grid_constant__ Encoding e) { prepareVectors<D>(e); }         \
+  extern "C" __global__ void normalize_commvq_d##D(const __grid_constant__ Network n) { normalizeValues<D>(n); }
+
+COMMVQ_HEADS(64) COMMVQ_HEADS(128)
+
+extern "C" __global__ void __launch_bounds__(32 * SEARCH_WARPS, 1)
+    search_commvq(const __grid_constant__ CodedVectors v, const __grid_constant__ Search s) {
+  searchCodes(v, s);
+}
+
+extern "C" __global__ void __launch_bounds__(256) multiply_commvq(const __grid_constant__ HostProduct h) {
+  multiplyAsHost(h);
+}
+
+extern "C" __global__ void __launch_bounds__(256) choose_commvq(const __grid_constant__ Network n, u32 width) {
+  chooseBits(n, width);
+}
 
 extern "C" __global__ void nothing() {}

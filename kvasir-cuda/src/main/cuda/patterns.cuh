@@ -1,11 +1,17 @@
 // Keys and values as residuals from patterns (PatternKV). A score is the sum of the code's score and of the pattern's,
 // which is in a table of the query with all patterns. Weights of values are summed by pattern, and patterns are added once,
 // after all blocks. Patterns belong to a sequence; their pages follow the fp16 pages in the page table.
+//
+// Key patterns may be stored before RoPE. Then a pattern's score depends on the token's position, and no table can hold it:
+// the pattern of each key is rotated by the token's offset from a multiple of 32, and queries are rotated back by the rest.
 #pragma once
 #include "attend.cuh"
-#include "store.cuh"
+#include "rotary.cuh"
 
 constexpr int MOST_PATTERNS = BANK_PATTERNS * MOST_BANKS;   // including NO_PATTERN
+
+// Which of keys and values have patterns: bit 0 for keys, bit 1 for values.
+DEVICE bool hasPatterns(u32 sides, int side) { return sides >> side & 1; }
 
 // PatternScoreKernels fills it in.
 struct PatternTables {
@@ -18,6 +24,8 @@ struct PatternTables {
   u64 offset;            // of this layer's banks
   float scale;           // factor of scores
   u32 sharing;
+  u32 sides;             // that have patterns
+  u32 unused;
 
   // Returns the entries of the bank pages, which follow the other pages.
   DEVICE const PageEntry* banks(const Sequence& s) const { return table + s.firstEntry + s.packedPages + s.halfPages; }
@@ -35,7 +43,7 @@ template <int D> DEVICE void scorePatterns(const PatternTables& t) {
   if (bank == MOST_BANKS - 1) {
     for (int head = threadIdx.x; head < t.sharing; head += blockDim.x) scores[head * MOST_PATTERNS + BANK_PATTERNS - 1] = 0.f;
   }
-  if (bank >= sequence.tablePages) return;
+  if (bank >= sequence.tablePages || !hasPatterns(t.sides, 0)) return;
   const PageEntry entry = t.banks(sequence)[bank];
   const u8* patterns = addressOf(entry) + t.offset + (size_t)blockIdx.y * BankPage<D>::BYTES;
   const u16* queries = t.queries + row * D;
@@ -65,7 +73,8 @@ template <int D> DEVICE void addPatterns(const PatternTables& t) {
   const float* mixed = t.mixed + row * (D + MOST_PATTERNS);
   const float* weights = mixed + D;
   float2 sum = {0.f, 0.f};
-  for (int bank = 0; bank < sequence.tablePages; bank++) {
+  const int banks = hasPatterns(t.sides, 1) ? sequence.tablePages : 0;
+  for (int bank = 0; bank < banks; bank++) {
     const PageEntry entry = t.banks(sequence)[bank];
     const u8* patterns = addressOf(entry) + t.offset + (size_t)blockIdx.y * BankPage<D>::BYTES + BankPage<D>::SIDE_BYTES;
     for (int p = team; p < tokensOf(entry); p += TEAMS) {
@@ -103,51 +112,42 @@ template <int D> struct PatternOutputs {
   DEVICE void store(int column, float4 x) const { reinterpret_cast<float4*>(mixed)[column] = x; }
 };
 
-// The pattern part of keys and values, for one set of four heads. Shared memory: a table of scores for the block, and one
-// of weights for each warp. Both are (MOST_PATTERNS, 4 heads), so that a lane's two heads are adjacent.
-template <int BITS, int D> struct PatternPart {
+DEVICE uint2 loadSharedTwo(u32 address) {
+  uint2 v;
+  asm volatile("ld.volatile.shared.v2.u32 {%0,%1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(address) : "memory");
+  return v;
+}
+
+// Replaces 8 bytes if they are still the same, atomically. Returns whether they were.
+DEVICE bool replaceShared(u32 address, uint2 before, uint2 after) {
+  u32 same;
+  asm volatile("{ .reg .b64 o, n, f; .reg .pred p; mov.b64 o, {%2,%3}; mov.b64 n, {%4,%5};\n"
+               "atom.shared.cas.b64 f, [%1], o, n; setp.eq.b64 p, f, o; selp.u32 %0,1,0,p; }"
+               : "=r"(same)
+               : "r"(address), "r"(before.x), "r"(before.y), "r"(after.x), "r"(after.y)
+               : "memory");
+  return same != 0;
+}
+
+// The weights of value patterns, for one set of four heads. Each warp has a table of (MOST_PATTERNS, 4 heads) in shared
+// memory, so that a lane's two heads are adjacent.
+template <int BITS, int D> struct PatternWeights {
   using Page = PatternPage<BITS, D>;
-  static constexpr int TABLE_BYTES = MOST_PATTERNS * 4 * 4;
-  float* scores;
   float* all;       // weights of the first warp
   float* weights;   // of this warp
 
-  DEVICE PatternPart(const Attention& a, const Work& work, u8* memory) {
+  DEVICE explicit PatternWeights(u8* memory) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    scores = reinterpret_cast<float*>(memory);
-    all = reinterpret_cast<float*>(memory + TABLE_BYTES);
+    all = reinterpret_cast<float*>(memory);
     weights = all + warp * MOST_PATTERNS * 4;
-    const float* from = reinterpret_cast<const float*>(a.tables) + work.row(a) * MOST_PATTERNS;
-#pragma unroll 1
-    for (int i = threadIdx.x; i < 4 * MOST_PATTERNS; i += blockDim.x) {
-      const int head = i / MOST_PATTERNS, pattern = i % MOST_PATTERNS;
-      scores[4 * pattern + head] = head < work.heads ? __ldcg(from + i) : 0.f;
-    }
 #pragma unroll 1
     for (int i = lane; i < 4 * MOST_PATTERNS; i += 32) weights[i] = 0.f;
-    __syncthreads();
   }
 
   // Returns the token of x0[i] and x1[i] in a lane.
   DEVICE static int token(int i, int lane) { return 8 * i + (lane >> 2) + (Twice::upper(lane) ? 32 : 0); }
 
-  DEVICE static u32 patternAt(u32 address) {
-    u32 pattern;
-    asm volatile("ld.shared.u8 %0, [%1];" : "=r"(pattern) : "r"(address));
-    return pattern;
-  }
-
-  DEVICE void begin(u32, int) const {}
-
-  DEVICE void addScores(u32 keys, int lane, float (&x0)[1][4], float (&x1)[1][4]) const {
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-      const u32 pattern = patternAt(keys + Page::Codes::KEY_BYTES + token(i, lane));
-      const float2 both = *reinterpret_cast<const float2*>(scores + 4 * pattern + Twice::firstHead(lane));
-      x0[0][i] += both.x;
-      x1[0][i] += both.y;
-    }
-  }
+  DEVICE static u32 patternAt(u32 address) { return loadSharedByte(address); }
 
   // Lanes with the same two heads have the same factors.
   DEVICE void shrink(int lane, float factor0, float factor1) const {
@@ -160,17 +160,34 @@ template <int BITS, int D> struct PatternPart {
     __syncwarp();
   }
 
-  // Tokens of a warp may have the same pattern.
+  // Tokens of a warp may have the same pattern. Each lane tries all of its tokens at once, both heads together, until no
+  // other lane has changed a sum in between: there is no instruction that adds floats in shared memory.
   DEVICE void collect(u32 values, int lane, const u32 (&own)[4]) const {
+    const u32 heads = sharedAddress(weights) + 4 * Twice::firstHead(lane);
+    u32 at[4];
+    bool open[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       const u32 pattern = patternAt(values + Page::Codes::VALUE_BYTES + token(i, lane));
-      if (pattern != NO_PATTERN) {
-        float* sums = weights + 4 * pattern + Twice::firstHead(lane);
-        atomicAdd(sums, toFloat((u16)own[i]));
-        atomicAdd(sums + 1, toFloat((u16)(own[i] >> 16)));
+      at[i] = heads + 16 * pattern;
+      open[i] = pattern != NO_PATTERN;
+    }
+    while (open[0] || open[1] || open[2] || open[3]) {
+      uint2 before[4];
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        if (open[i]) before[i] = loadSharedTwo(at[i]);
+      }
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        if (open[i]) {
+          const uint2 after{__float_as_uint(__uint_as_float(before[i].x) + toFloat((u16)own[i])),
+                            __float_as_uint(__uint_as_float(before[i].y) + toFloat((u16)(own[i] >> 16)))};
+          open[i] = !replaceShared(at[i], before[i], after);
+        }
       }
     }
+    __syncwarp();
   }
 
   DEVICE PatternOutputs<D> outputs(const Attention& a, const Work& work, float* memory) const {
@@ -178,181 +195,141 @@ template <int BITS, int D> struct PatternPart {
   }
 };
 
-// The patterns of a block being quantized: the existing ones, and the index of its new one, MOST_PATTERNS for none.
-struct BlockBank {
-  u64 pages[MOST_BANKS];
-  u32 count, fresh;
+// Patterns that do not rotate. Shared memory: a table of scores for the block, (MOST_PATTERNS, 4 heads), then weights.
+template <int BITS, int D> struct PatternPart : PatternWeights<BITS, D> {
+  using Weights = PatternWeights<BITS, D>;
+  static constexpr int TABLE_BYTES = MOST_PATTERNS * 4 * 4;
+  float* scores;
 
-  template <int D> DEVICE u8* pattern(int index, size_t offset, int side) const {
-    return reinterpret_cast<u8*>(pages[index / BANK_PATTERNS]) + offset + side * BankPage<D>::SIDE_BYTES +
-           index % BANK_PATTERNS * D * 2;
-  }
-};
-
-// Offsets from the pages of the first layer and KV head to this block's pages.
-template <int BITS, int D> struct PatternPlaces {
-  size_t halves, packed, banks;
-  DEVICE PatternPlaces(int layer, u64 halfStride, u64 packedStride, u64 bankStride)
-      : halves(layer * halfStride + (size_t)blockIdx.y * HalfPage<D>::BYTES),
-        packed(layer * packedStride + (size_t)blockIdx.y * PatternPage<BITS, D>::BYTES),
-        banks(layer * bankStride + (size_t)blockIdx.y * BankPage<D>::BYTES) {}
-
-  DEVICE static u8* keyPatterns(u8* page) { return page + PatternPage<BITS, D>::Codes::KEY_BYTES; }
-  DEVICE static u8* valuePatterns(u8* page) { return page + PatternPage<BITS, D>::BYTES - PAGE_TOKENS; }
-};
-
-// Adds the midpoint of each channel's range over a block of two pages: grid (blocks, KV heads, 2 * layers), D threads.
-template <int BITS, int D>
-DEVICE void growBank(const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride) {
-  letNextBegin();
-  awaitPrevious();
-  const BlockBank& bank = banks[blockIdx.x];
-  if (bank.fresh == MOST_PATTERNS) return;
-  const int side = blockIdx.z % 2, channel = threadIdx.x;
-  const PatternPlaces<BITS, D> places(blockIdx.z / 2, halfStride, packedStride, bankStride);
-  float least = -minusInfinity(), most = minusInfinity();
-  for (int token = 0; token < 2 * PAGE_TOKENS; token++) {
-    const u8* page = reinterpret_cast<const u8*>(packings[2 * blockIdx.x + token / PAGE_TOKENS].from) + places.halves;
-    const int at = side == 0 ? HalfPage<D>::keyOffset(token % PAGE_TOKENS, channel)
-                             : HalfPage<D>::valueOffset(token % PAGE_TOKENS, channel);
-    const float x = toFloat(*reinterpret_cast<const u16*>(page + at));
-    least = fminf(least, x);
-    most = fmaxf(most, x);
-  }
-  reinterpret_cast<u16*>(bank.pattern<D>(bank.fresh, places.banks, side))[channel] = toHalf(__fadd_rn(least, most) / 2.f);
-}
-
-// Picks the pattern that leaves the smallest range of each key or value, like dev.kvasir.codec.patternkv.NearestPattern:
-// grid (pages, KV heads, 2 * layers), 256 threads, four per token.
-// ratio: maximum of the remaining range relative to a value's range; infinite for no limit
-template <int BITS, int D>
-DEVICE void labelPage(const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride,
-                      double ratio) {
-  constexpr float LARGEST = 46000.f;   // of a residual
-  __shared__ __align__(4) u16 rows[PAGE_TOKENS][D + 2];   // the next row starts in the next bank
-  letNextBegin();
-  awaitPrevious();
-  const BlockBank& bank = banks[blockIdx.x / 2];
-  const int side = blockIdx.z % 2, token = threadIdx.x / 4, part = threadIdx.x % 4;
-  const PatternPlaces<BITS, D> places(blockIdx.z / 2, halfStride, packedStride, bankStride);
-  const u8* from = reinterpret_cast<const u8*>(packings[blockIdx.x].from) + places.halves;
-  if (side == 0) loadKeys<D>(from, rows);
-  else loadValues<D>(from, rows);
-  __syncthreads();
-  int best = NO_PATTERN;
-  float bestRange = -minusInfinity();
+  DEVICE PatternPart(const Attention& a, const Work& work, u8* memory) : Weights(memory + TABLE_BYTES) {
+    scores = reinterpret_cast<float*>(memory);
+    const float* from = reinterpret_cast<const float*>(a.tables) + work.row(a) * MOST_PATTERNS;
 #pragma unroll 1
-  for (int p = part; p < bank.count; p += 4) {
-    const u32* pattern = reinterpret_cast<const u32*>(bank.pattern<D>(p, places.banks, side));
-    float least = -minusInfinity(), most = minusInfinity();
-#pragma unroll 8
-    for (int c = 0; c < D / 2; c++) {
-      const u32 both = pattern[c], mine = *reinterpret_cast<const u32*>(&rows[token][2 * c]);
-      const float low = __fsub_rn(toFloat((u16)mine), toFloat((u16)both));
-      const float high = __fsub_rn(toFloat((u16)(mine >> 16)), toFloat((u16)(both >> 16)));
-      least = fminf(least, fminf(low, high));
-      most = fmaxf(most, fmaxf(low, high));
+    for (int i = threadIdx.x; i < 4 * MOST_PATTERNS; i += blockDim.x) {
+      const int head = i / MOST_PATTERNS, pattern = i % MOST_PATTERNS;
+      scores[4 * pattern + head] = head < work.heads ? __ldcg(from + i) : 0.f;
     }
-    const float range = __fsub_rn(most, least);
-    if (range < bestRange && least >= -LARGEST && most <= LARGEST) {
-      best = p;
-      bestRange = range;
-    }
+    __syncthreads();
   }
-  float least = -minusInfinity(), most = minusInfinity();
-  for (int c = part; c < D; c += 4) {
-    least = fminf(least, toFloat(rows[token][c]));
-    most = fmaxf(most, toFloat(rows[token][c]));
-  }
+
+  DEVICE void begin(u32, int) const {}
+
+  DEVICE void addScores(u32 keys, int lane, float (&x0)[1][4], float (&x1)[1][4]) const {
 #pragma unroll
-  for (int s = 1; s < 4; s <<= 1) {
-    const float range = __shfl_xor_sync(ALL_LANES, bestRange, s);
-    const int other = __shfl_xor_sync(ALL_LANES, best, s);
-    if (range < bestRange || (range == bestRange && other < best)) {
-      best = other;
-      bestRange = range;
+    for (int i = 0; i < 4; i++) {
+      const u32 pattern = Weights::patternAt(keys + Weights::Page::Codes::KEY_BYTES + Weights::token(i, lane));
+      const float2 both = *reinterpret_cast<const float2*>(scores + 4 * pattern + Twice::firstHead(lane));
+      x0[0][i] += both.x;
+      x1[0][i] += both.y;
     }
-    least = fminf(least, __shfl_xor_sync(ALL_LANES, least, s));
-    most = fmaxf(most, __shfl_xor_sync(ALL_LANES, most, s));
-  }
-  const bool bounded = side == 1 && ratio < 1e300;
-  if (bounded && best != NO_PATTERN && !((double)bestRange <= ratio * (double)__fsub_rn(most, least))) best = NO_PATTERN;
-  if (part == 0) {
-    u8* page = reinterpret_cast<u8*>(packings[blockIdx.x].to) + places.packed;
-    u8* labels = side == 0 ? PatternPlaces<BITS, D>::keyPatterns(page) : PatternPlaces<BITS, D>::valuePatterns(page);
-    labels[token] = (u8)best;
-  }
-}
-
-// Returns an element of a token's pattern.
-template <int D> struct LabelledPatterns {
-  const BlockBank& bank;
-  size_t offset;
-  int side;
-  const u8* labels;
-  DEVICE float operator()(int token, int channel) const {
-    const int pattern = labels[token];
-    return pattern < (int)bank.count   // never true for NO_PATTERN
-               ? toFloat(reinterpret_cast<const u16*>(bank.pattern<D>(pattern, offset, side))[channel])
-               : 0.f;
   }
 };
 
-template <int D, class NUMBERS> struct Residuals {
-  NUMBERS numbers;
-  LabelledPatterns<D> patterns;
-  DEVICE float operator()(int token, int channel) const { return __fsub_rn(numbers(token, channel), patterns(token, channel)); }
+// Patterns that rotate. The matrix units multiply 16 rotated patterns at a time: rows 0-7 are tokens of the first 32, rows
+// 8-15 those 32 further. Columns 0-3 are the heads, rotated back by the page's first position; columns 4-7 are the same heads,
+// rotated back by 32 more. So both halves of a page share the angles of 32 offsets. Shared memory:
+//
+//   patterns   (MOST_PATTERNS) of ROW_BYTES, in pair order; the last is zero
+//   offsets    (32) of ROW_BYTES
+//   queries    (4 heads) of (D / 2) float2, and 64 bytes between heads
+//
+// The two halves of every 128 bytes of an odd pattern or offset are exchanged: of the two rows that eight lanes read
+// together, one is then likely in the other half of the banks.
+template <int BITS, int D> struct RotaryPart : PatternWeights<BITS, D> {
+  using Weights = PatternWeights<BITS, D>;
+  using Tables = RotaryTables<D>;
+  static constexpr int ROW_BYTES = Tables::ROW_BYTES;
+  static constexpr int OFFSETS_AT = MOST_PATTERNS * ROW_BYTES;
+  static constexpr int QUERIES_AT = OFFSETS_AT + TURN_TOKENS * ROW_BYTES;
+  static constexpr int QUERY_BYTES = 4 * D + 64;
+  static constexpr int WEIGHTS_AT = QUERIES_AT + 4 * QUERY_BYTES;
+  static constexpr int STEPS = D / 16;   // of eight pairs
+
+  const Tables tables;
+  u32 patterns, offsets;   // addresses in shared memory
+  const u8* queries;       // of the lane's column
+  int page;                // the warp's next one
+  u32 lastTurn;            // in the table of positions
+  float scale;
+  u32 queryX[STEPS], queryY[STEPS];
+
+  DEVICE RotaryPart(const Attention& a, const Work& work, u8* memory)
+      : Weights(memory + WEIGHTS_AT), tables{reinterpret_cast<const u8*>(a.tables)}, scale(a.scale) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    patterns = sharedAddress(memory);
+    offsets = patterns + OFFSETS_AT;
+    queries = memory + QUERIES_AT + Twice::column(lane) * QUERY_BYTES + 16 * (lane & 3);
+    page = work.begin(work.sequence.packedPages, work.split) + warp;
+    lastTurn = tables.positions() - 1;
+    const PageEntry* banks = work.entries + work.sequence.packedPages + work.sequence.halfPages;
+#pragma unroll 1
+    for (int bank = 0; bank < (int)work.sequence.tablePages; bank++) {
+      const PageEntry entry = banks[bank];
+      const u8* from = addressOf(entry) + a.tableOffset + (size_t)work.kvHead * BankPage<D>::BYTES;
+      copyRows(patterns + bank * BANK_PATTERNS * ROW_BYTES, from, tokensOf(entry));
+    }
+    copyRows(offsets, tables.base + Tables::OFFSETS_AT, TURN_TOKENS);
+    endCopies();
+    float2* pairs = reinterpret_cast<float2*>(memory + QUERIES_AT);
+#pragma unroll 1
+    for (int i = threadIdx.x; i < 4 * Tables::PAIRS; i += blockDim.x) {
+      const int head = i / Tables::PAIRS, pair = i % Tables::PAIRS;
+      const u16* query = a.queries + (work.row(a) + head) * D;
+      const bool there = head < work.heads;
+      pairs[head * (QUERY_BYTES / 8) + pair] = float2{there ? toFloat(query[tables.channel(pair, 0)]) : 0.f,
+                                                      there ? toFloat(query[tables.channel(pair, 1)]) : 0.f};
+    }
+    awaitCopies<0>();
+    __syncthreads();   // NO_PATTERN may be the place of a copied row
+    u32* none = reinterpret_cast<u32*>(memory + NO_PATTERN * ROW_BYTES);
+    for (int i = threadIdx.x; i < ROW_BYTES / 4; i += blockDim.x) none[i] = 0;
+    __syncthreads();
+  }
+
+  DEVICE static void copyRows(u32 to, const u8* from, int rows) {
+    constexpr int CHUNKS = ROW_BYTES / 16;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < rows * CHUNKS; i += blockDim.x) {
+      copyAhead(to + 16 * (i ^ (i / CHUNKS % 2 * 4)), from + 16 * i);
+    }
+  }
+
+  // Rotates the queries back by the position of the warp's next page.
+  DEVICE void begin(u32, int lane) {
+    const u32 turn = min((u32)(2 * page + (lane >> 4)), lastTurn);
+    const float4* angles = reinterpret_cast<const float4*>(tables.ofPosition(turn)) + (lane & 3);
+#pragma unroll
+    for (int s = 0; s < STEPS; s++) {
+      const float4 q = *reinterpret_cast<const float4*>(queries + 64 * s), t = __ldg(angles + 4 * s);
+      queryX[s] = toHalves(fmaf(q.x, t.x, q.y * t.y), fmaf(q.z, t.z, q.w * t.w));
+      queryY[s] = toHalves(fmaf(q.y, t.x, -q.x * t.y), fmaf(q.w, t.z, -q.z * t.w));
+    }
+    page += blockDim.x / 32;
+  }
+
+  // Returns the address of a quad's 16 bytes in the first half of a row's first 128 bytes.
+  DEVICE static u32 rowAt(u32 rows, u32 row, int lane) { return rows + row * ROW_BYTES + (row & 1) * 64 + 16 * (lane & 3); }
+
+  DEVICE void addScores(u32 keys, int lane, float (&x0)[1][4], float (&x1)[1][4]) const {
+    const bool upper = Twice::upper(lane);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      const u32 token = 8 * i + (lane >> 2), labels = keys + Weights::Page::Codes::KEY_BYTES + token;
+      const u32 near = rowAt(patterns, Weights::patternAt(labels), lane);
+      const u32 far = rowAt(patterns, Weights::patternAt(labels + 32), lane);
+      const u32 offset = rowAt(offsets, token, lane);
+      float c[4] = {0.f, 0.f, 0.f, 0.f};
+#pragma unroll
+      for (int w = 0; w < STEPS / 2; w++) {
+        const u32 half = 64 * (w & 1), at = 128 * (w >> 1);
+        const uint4 a = loadShared((near ^ half) + at), b = loadShared((far ^ half) + at), t = loadShared((offset ^ half) + at);
+        multiplyTiles(c, rotatedX(a.x, a.y, t.x, t.y), rotatedX(b.x, b.y, t.x, t.y), rotatedY(a.x, a.y, t.x, t.y),
+                      rotatedY(b.x, b.y, t.x, t.y), queryX[2 * w], queryY[2 * w]);
+        multiplyTiles(c, rotatedX(a.z, a.w, t.z, t.w), rotatedX(b.z, b.w, t.z, t.w), rotatedY(a.z, a.w, t.z, t.w),
+                      rotatedY(b.z, b.w, t.z, t.w), queryX[2 * w + 1], queryY[2 * w + 1]);
+      }
+      x0[0][i] = fmaf(upper ? c[2] : c[0], scale, x0[0][i]);
+      x1[0][i] = fmaf(upper ? c[3] : c[1], scale, x1[0][i]);
+    }
+  }
 };
-
-// Quantizes the residuals of labelled keys and values; groups are those of packPage.
-template <int BITS, int D>
-DEVICE void packResiduals(const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride,
-                          u32 keyGroup, u32 valueGroup) {
-  using Page = PatternPage<BITS, D>;
-  using Places = PatternPlaces<BITS, D>;
-  letNextBegin();
-  awaitPrevious();
-  extern __shared__ __align__(128) u8 dynamicMemory[];
-  PackingMemory<D>& m = *reinterpret_cast<PackingMemory<D>*>(dynamicMemory);
-  const Places places(blockIdx.z, halfStride, packedStride, bankStride);
-  const BlockBank& bank = banks[blockIdx.x / 2];
-  const Packing& mine = packings[blockIdx.x];
-  const Packing& its = keyGroup == 2 * PAGE_TOKENS ? packings[blockIdx.x ^ 1] : mine;
-  const u8* from = reinterpret_cast<const u8*>(mine.from) + places.halves;
-  const u8* other = reinterpret_cast<const u8*>(its.from) + places.halves;
-  u8* to = reinterpret_cast<u8*>(mine.to) + places.packed;
-  u8* otherTo = reinterpret_cast<u8*>(its.to) + places.packed;
-  loadKeys<D>(from, m.rows);
-  __syncthreads();
-  packKeys<StepSpan<BITS>, D>(
-      m, Residuals<D, PlainRows<D>>{PlainRows<D>{m}, LabelledPatterns<D>{bank, places.banks, 0, Places::keyPatterns(to)}},
-      Residuals<D, PlainKeys<D>>{PlainKeys<D>{other}, LabelledPatterns<D>{bank, places.banks, 0, Places::keyPatterns(otherTo)}},
-      reinterpret_cast<u32*>(to), keyGroup);
-  __syncthreads();
-  loadValues<D>(from, m.rows);
-  __syncthreads();
-  packValues<StepSpan<BITS>, D>(
-      m, Residuals<D, PlainRows<D>>{PlainRows<D>{m}, LabelledPatterns<D>{bank, places.banks, 1, Places::valuePatterns(to)}},
-      reinterpret_cast<u32*>(to + Page::KEY_BYTES), valueGroup);
-}
-
-// 256 threads: dequantizes packed pages.
-template <int BITS, int D> DEVICE void addToResiduals(const Unpacking& unpacking, const BlockBank* banks, u64 bankStride) {
-  using Places = PatternPlaces<BITS, D>;
-  letNextBegin();
-  awaitPrevious();
-  if (unpacking.none()) return;
-  const Places places(unpacking.layer(), unpacking.halfStride, unpacking.packedStride, bankStride);
-  const BlockBank& bank = banks[blockIdx.x / 2];
-  u8* halves = unpacking.halves<D>();
-  u8* page = unpacking.packed(PatternPage<BITS, D>::BYTES);
-  const LabelledPatterns<D> keys{bank, places.banks, 0, Places::keyPatterns(page)};
-  const LabelledPatterns<D> values{bank, places.banks, 1, Places::valuePatterns(page)};
-  const u8* behindLabels = page + PAGE_TOKENS;   // values are shifted by the labels of keys
-  writeHalves<D>(
-      halves,
-      [&](int token, int channel) { return PackedPlaces<BITS, D>::key(page, token, channel) + keys(token, channel); },
-      [&](int token, int channel) {
-        return PackedPlaces<BITS, D>::value(behindLabels, token, channel) + values(token, channel);
-      });
-}

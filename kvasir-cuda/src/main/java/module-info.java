@@ -12,6 +12,8 @@ module dev.kvasir.cuda {
       dev.kvasir.bench;
   exports dev.kvasir.cuda.formats.mixkvq to
       dev.kvasir.bench;
+  exports dev.kvasir.cuda.formats.patternkv to
+      dev.kvasir.bench;
   exports dev.kvasir.cuda.formats.pmkvq to
       dev.kvasir.bench;
   exports dev.kvasir.cuda.memory to

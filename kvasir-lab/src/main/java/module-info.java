@@ -17,6 +17,8 @@ module dev.kvasir.lab {
       dev.kvasir.cli;
   exports dev.kvasir.lab.codebook to
       dev.kvasir.cli;
+  exports dev.kvasir.lab.codebook.encoder to
+      dev.kvasir.cli;
   exports dev.kvasir.lab.eval to
       dev.kvasir.cli;
   exports dev.kvasir.lab.forecast to
@@ -25,6 +27,8 @@ module dev.kvasir.lab {
       dev.kvasir.cli;
   exports dev.kvasir.lab.report to
       dev.kvasir.bench,
+      dev.kvasir.cli;
+  exports dev.kvasir.lab.reproduce to
       dev.kvasir.cli;
   exports dev.kvasir.lab.roundtrip to
       dev.kvasir.cli;
@@ -54,5 +58,6 @@ module dev.kvasir.lab {
       dev.kvasir.lab.calibrator.commvq.CommvqCalibrator,
       dev.kvasir.lab.calibrator.mead.MeadCalibrator,
       dev.kvasir.lab.calibrator.oscar.OscarCalibrator,
-      dev.kvasir.lab.calibrator.vqllm.VqllmCalibrator;
+      dev.kvasir.lab.calibrator.vqllm.VqllmCalibrator,
+      dev.kvasir.lab.calibrator.rotatekv.RotatekvCalibrator;
 }

@@ -4,6 +4,8 @@ module dev.kvasir.methods {
 
   exports dev.kvasir.methods.oscar to
       dev.kvasir.lab;
+  exports dev.kvasir.methods.rotatekv to
+      dev.kvasir.lab;
   exports dev.kvasir.methods.vqllm to
       dev.kvasir.lab;
 

@@ -6,7 +6,8 @@ import dev.kvasir.cache.CacheSpec;
  * The cache and limits of a session.
  *
  * @param contextLimit maximum tokens, at most the model's own limit
- * @param prefill when the tokens of a prompt are quantized
+ * @param prefill when the tokens of a prompt are quantized; a builder takes what the cache asks
+ *     for, unless it is set
  * @param tenant owner of the text, whose prefixes are never used for another; empty for all
  */
 public record SessionOptions(KvCacheSpec cache, int contextLimit, Prefill prefill, String tenant) {
@@ -47,7 +48,7 @@ public record SessionOptions(KvCacheSpec cache, int contextLimit, Prefill prefil
   public static final class Builder {
     private KvCacheSpec cache = CacheSpec.DEFAULT;
     private int contextLimit = Integer.MAX_VALUE;
-    private Prefill prefill = Prefill.CHUNKED;
+    private Prefill prefill; // null to use the cache's own
     private String tenant = "";
 
     private Builder() {}
@@ -72,6 +73,7 @@ public record SessionOptions(KvCacheSpec cache, int contextLimit, Prefill prefil
       return this;
     }
 
+    /** Sets when prompts are quantized, whatever the cache asks for. */
     public Builder prefill(Prefill value) {
       prefill = value;
       return this;
@@ -83,7 +85,11 @@ public record SessionOptions(KvCacheSpec cache, int contextLimit, Prefill prefil
     }
 
     public SessionOptions build() {
-      return new SessionOptions(cache, contextLimit, prefill, tenant);
+      return new SessionOptions(
+          cache,
+          contextLimit,
+          prefill == null ? CacheSpec.of(cache).prefill().orElse(Prefill.CHUNKED) : prefill,
+          tenant);
     }
   }
 }

@@ -23,6 +23,7 @@ import dev.kvasir.profile.Profile;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -302,9 +303,10 @@ final class AttentionBench implements Callable<Integer> {
     double first = Race.median(nanos[0]);
     for (int i = 0; i < specs.size(); i++) {
       double median = Race.median(nanos[i]);
-      figures.put(
+      MeasurementsFile.put(
+          figures,
           "%s, %d tokens, %d threads".formatted(specs.get(i).text(), count, threadCount),
-          median / count / queryHeads);
+          Race.spread(Arrays.stream(nanos[i]).map(one -> one / count / queryHeads).toArray()));
       out.printf(
           Locale.ROOT,
           "%8d %7d  %-26s %9.3f %12.1f %6.2f %,14d%n",

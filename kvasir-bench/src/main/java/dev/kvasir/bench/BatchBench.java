@@ -8,6 +8,7 @@ import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.AtomicFile;
+import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.runtime.LoadedModel;
 import java.io.PrintStream;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -109,7 +111,23 @@ final class BatchBench implements Callable<Integer> {
     }
   }
 
-  private record BatchResult(CacheSpec spec, int sequences, long bytes, double tokensPerSecond) {}
+  /**
+   * @param speeds tokens per second, by round
+   */
+  private record BatchResult(CacheSpec spec, int sequences, long bytes, double[] speeds) {
+    double tokensPerSecond() {
+      return Race.median(speeds);
+    }
+
+    /** Returns the median of the ratios of rounds, from their least to their greatest. */
+    Estimate ratio(BatchResult reference) {
+      double[] ratios =
+          IntStream.range(0, speeds.length)
+              .mapToDouble(round -> speeds[round] / reference.speeds[round])
+              .toArray();
+      return Race.spread(ratios);
+    }
+  }
 
   @Override
   public Integer call() {
@@ -159,8 +177,8 @@ final class BatchBench implements Callable<Integer> {
       }
       List<BatchResult> kinds = new ArrayList<>();
       for (Sequences one : filled) {
-        double speed = Race.median(speeds[kinds.size()]);
-        kinds.add(new BatchResult(one.spec(), one.caches().size(), one.bytes(), speed));
+        double[] own = speeds[kinds.size()];
+        kinds.add(new BatchResult(one.spec(), one.caches().size(), one.bytes(), own));
       }
       return kinds;
     } finally {
@@ -228,8 +246,8 @@ final class BatchBench implements Callable<Integer> {
     Map<String, Double> ratios = new LinkedHashMap<>();
     for (BatchResult kind : kinds) {
       double more = (double) kind.sequences() / first.sequences();
-      double faster = kind.tokensPerSecond() / first.tokensPerSecond();
-      ratios.put(kind.spec().text(), faster);
+      Estimate faster = kind.ratio(first);
+      MeasurementsFile.put(ratios, kind.spec().text(), faster);
       ratios.put(kind.spec().text() + " sequences", more);
       out.printf(
           Locale.ROOT,
@@ -238,7 +256,7 @@ final class BatchBench implements Callable<Integer> {
           kind.sequences(),
           more,
           kind.tokensPerSecond(),
-          faster,
+          faster.value(),
           kind.bytes());
     }
     if (json != null) {

@@ -1,9 +1,7 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.bench.GpuAttentionTimer.GpuTime;
 import dev.kvasir.cli.origin.Origin;
-import dev.kvasir.codec.commvq.ModelCodebooks;
 import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.Device;
@@ -11,18 +9,13 @@ import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.engine.CudaEngine;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.PageFormat;
-import dev.kvasir.cuda.formats.commvq.CommvqCodebooks;
-import dev.kvasir.cuda.formats.commvq.CommvqFormat;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.AtomicFile;
-import dev.kvasir.kernel.Rotation;
+import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.report.GpuCapacity;
 import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.memory.ByteCount;
-import dev.kvasir.model.ModelConfig;
-import dev.kvasir.model.Rope;
-import dev.kvasir.model.RopeLayout;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -74,10 +67,19 @@ final class GpuBench implements Callable<Integer> {
       defaultValue = "fp16;kivi:4,group=32;kivi:2,group=32",
       description = {
         "Kinds of caches whose pages are measured (default: ${DEFAULT-VALUE}); the first is what"
-            + " others are compared with. Pages of pmkvq have the floor's bits. Codebooks and"
-            + " smoothing factors are random ones."
+            + " others are compared with. Pages of pmkvq have the floor's bits. Codebooks, patterns"
+            + " and smoothing factors are random ones."
       })
   private String[] typedKinds;
+
+  @Option(
+      names = "--value-heads",
+      paramLabel = "N",
+      description = {
+        "KV heads whose values share codes in the random codebooks of commvq (default: as many as"
+            + " 'calibrate' joins)."
+      })
+  private int valueHeads;
 
   @Option(
       names = "--steps",
@@ -94,6 +96,14 @@ final class GpuBench implements Callable<Integer> {
       names = "--parts",
       description = "Take whole steps apart too: the time of each kind of kernel, one by one.")
   private boolean parts;
+
+  @Option(
+      names = "--quantize",
+      description = {
+        "For each of --steps, only the time in which the tokens of one sequence are quantized at"
+            + " once, as after a prompt with --prefill exact."
+      })
+  private boolean quantizes;
 
   @Option(
       names = "--rows",
@@ -185,7 +195,7 @@ final class GpuBench implements Callable<Integer> {
         device.multiprocessors(),
         Runtime.version());
     out.printf(
-        "%-20s %-10s %10s %7s %7s %10s %7s %7s%n",
+        "%-20s %-23s %10s %7s %7s %10s %7s %7s%n",
         "shape", "pages", "plain us", "GB/s", "ratio", "early us", "GB/s", "ratio");
     try (CudaContext context = CudaContext.open(device);
         KernelModule module = KernelModule.load(context);
@@ -194,7 +204,7 @@ final class GpuBench implements Callable<Integer> {
         try (GpuAttentionTimer times = new GpuAttentionTimer(context, module, stream, shape)) {
           List<GpuKind> own =
               kinds.stream()
-                  .map(kind -> kind.with(GpuCodebooks.with(kind.cacheConfig(), shape)))
+                  .map(kind -> kind.with(GpuModelParts.with(kind.cacheConfig(), shape, valueHeads)))
                   .map(kind -> kind.withFactors(shape))
                   .toList();
           show(shape, times.measure(own, rounds), others.get(shape));
@@ -205,7 +215,7 @@ final class GpuBench implements Callable<Integer> {
       figures.put(GpuCapacity.BYTES, (double) fillBytes);
     }
     if (!steps.isEmpty()) {
-      out.printf("%-20s %-10s %10s %10s %7s%n", "steps", "pages", "us", "tokens/s", "ratio");
+      out.printf("%-20s %-23s %10s %10s %7s%n", "steps", "pages", "us", "tokens/s", "ratio");
     }
     steps.forEach(each -> show(device, each, kinds, fillBytes));
     if (json != null) {
@@ -221,7 +231,7 @@ final class GpuBench implements Callable<Integer> {
       String name = each.kind().name();
       out.printf(
           Locale.ROOT,
-          "%-20s %-10s %10.2f %7.0f %7.2f %10.2f %7.0f %7.2f%n",
+          "%-20s %-23s %10.2f %7.0f %7.2f %10.2f %7.0f %7.2f%n",
           shape,
           name,
           each.plain(),
@@ -248,7 +258,7 @@ final class GpuBench implements Callable<Integer> {
   private void showPytorch(GpuShape shape, List<GpuTime> measured, PytorchTimes.Time other) {
     out.printf(
         Locale.ROOT,
-        "%-20s %-10s %10.2f %7.0f   %s of PyTorch %s; against it",
+        "%-20s %-23s %10.2f %7.0f   %s of PyTorch %s; against it",
         shape,
         "fp16",
         other.micros(),
@@ -271,28 +281,53 @@ final class GpuBench implements Callable<Integer> {
     double first = Double.NaN;
     try (CudaEngine engine = steps.open(device)) {
       for (GpuKind typed : kinds) {
-        DeviceCacheConfig cacheConfig = GpuCodebooks.with(typed.cacheConfig(), engine.config());
+        DeviceCacheConfig cacheConfig =
+            GpuModelParts.with(typed.cacheConfig(), engine.config(), valueHeads);
         PageFormat format = cacheConfig.format();
+        if (quantizes) {
+          showQuantization(steps, format, steps.quantizationMicros(engine, cacheConfig, rounds));
+          continue;
+        }
         GpuSteps sized =
             fillBytes == 0 ? steps : steps.filling(engine, cacheConfig, fillBytes, 2 * rounds);
-        double micros = sized.micros(engine, cacheConfig, rounds);
-        double speed = 1e6 * sized.batch() * rows / micros;
+        Estimate micros = sized.micros(engine, cacheConfig, rounds);
+        double speed = 1e6 * sized.batch() * rows / micros.value();
         first = typed == kinds.getFirst() ? speed : first;
         out.printf(
             Locale.ROOT,
-            "%-20s %-10s %10.1f %10.0f %7.2f%n",
+            "%-20s %-23s %10.1f %10.0f %7.2f%n",
             sized,
             name(format),
-            micros,
+            micros.value(),
             speed,
             speed / first);
-        figures.put("%s %s step micros".formatted(sized, name(format)), micros);
+        MeasurementsFile.put(figures, "%s %s step micros".formatted(sized, name(format)), micros);
+        MeasurementsFile.put(
+            figures, typed.name() + " throughput", throughput(sized.batch(), micros, first));
         out.flush();
         if (parts) {
           showParts(sized, format, sized.parts(engine, cacheConfig, rounds));
         }
       }
     }
+  }
+
+  /** Returns tokens per second relative to the first kind; a longer step makes fewer. */
+  private Estimate throughput(int batch, Estimate micros, double first) {
+    double tokens = 1e6 * batch * rows / first;
+    return new Estimate(tokens / micros.value(), tokens / micros.high(), tokens / micros.low());
+  }
+
+  private void showQuantization(GpuSteps steps, PageFormat format, double micros) {
+    out.printf(
+        Locale.ROOT,
+        "%-20s %-10s %10.1f to quantize %d tokens%n",
+        steps,
+        name(format),
+        micros,
+        steps.tokens());
+    figures.put("%s %s quantization micros".formatted(steps, name(format)), micros);
+    out.flush();
   }
 
   private void showParts(GpuSteps steps, PageFormat format, Map<String, Double> micros) {
@@ -309,51 +344,5 @@ final class GpuBench implements Callable<Integer> {
   /** Returns the name as typed in a spec. */
   private static String name(PageFormat format) {
     return format.toString();
-  }
-
-  /** Adds random codebooks to cache configurations that need them. */
-  private static final class GpuCodebooks {
-    private static final double ROPE_BASE = 500_000;
-
-    /** The default beam of one bit. */
-    private static final int BEAM = 4;
-
-    /** Adds codebooks for one layer. */
-    static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, GpuShape shape) {
-      float[] frequencies = new float[shape.heads().headDim() / 2];
-      for (int pair = 0; pair < frequencies.length; pair++) {
-        frequencies[pair] = (float) Math.pow(ROPE_BASE, -(double) pair / frequencies.length);
-      }
-      Rotation rotation = new Rope(RopeLayout.INTERLEAVED, frequencies);
-      return with(cacheConfig, shape.heads(), 1, rotation, shape.tokens());
-    }
-
-    /** Adds codebooks for all layers of a model. */
-    static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, ModelConfig config) {
-      return with(
-          cacheConfig,
-          config.attentionShape(),
-          config.layers(),
-          config.rotation(),
-          config.contextLength());
-    }
-
-    private static DeviceCacheConfig with(
-        DeviceCacheConfig cacheConfig,
-        AttentionShape heads,
-        int layers,
-        Rotation rotation,
-        int positions) {
-      if (!(cacheConfig.format() instanceof CommvqFormat commvq)) {
-        return cacheConfig;
-      }
-      ModelCodebooks books = RandomCodebookProfile.model(heads, layers, commvq.bits(), rotation);
-      CommvqCodebooks model = new CommvqCodebooks(books, cacheConfig.sinks(), positions, BEAM);
-      return new DeviceCacheConfig(
-          new CommvqFormat(commvq.bits(), model),
-          cacheConfig.group(),
-          cacheConfig.window(),
-          cacheConfig.sinks());
-    }
   }
 }

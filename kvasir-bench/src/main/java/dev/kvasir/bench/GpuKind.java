@@ -1,7 +1,6 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.pmkvq.KeyScaleAxis;
 import dev.kvasir.codec.pmkvq.PmkvqConfig;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
@@ -26,7 +25,7 @@ record GpuKind(String name, DeviceCacheConfig cacheConfig, int bits, boolean isS
     if (!(format instanceof PmkvqFormat)) {
       return new GpuKind(format.toString(), cacheConfig, format.bits(), false);
     }
-    PmkvqConfig config = PmkvqConfig.of(new SpecText(text));
+    PmkvqConfig config = PmkvqConfig.of(CacheSpec.parse(text).pageKeys());
     return new GpuKind(name(config), cacheConfig, config.floorBits(), config.usesSmoothing());
   }
 

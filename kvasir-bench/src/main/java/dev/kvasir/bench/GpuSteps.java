@@ -9,6 +9,7 @@ import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
+import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.model.Architecture;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.RopeFrequencies;
@@ -89,8 +90,8 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
     }
   }
 
-  /** Returns the median microseconds of a step. */
-  double micros(CudaEngine engine, DeviceCacheConfig cacheConfig, int rounds) {
+  /** Returns the median microseconds of a step, and their spread. */
+  Estimate micros(CudaEngine engine, DeviceCacheConfig cacheConfig, int rounds) {
     double[] micros = new double[rounds];
     withSequences(
         engine,
@@ -103,7 +104,7 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
             micros[round] = (System.nanoTime() - begin) / 1e3;
           }
         });
-    return Race.median(micros);
+    return Race.spread(micros);
   }
 
   /** Returns the median microseconds of a step's kernels by kind, waiting for each. */
@@ -125,6 +126,29 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
     Map<String, Double> medians = new LinkedHashMap<>();
     all.forEach((part, micros) -> medians.put(part, Race.median(micros)));
     return medians;
+  }
+
+  /**
+   * Returns the median microseconds of quantizing one sequence's tokens at once, as at the end of a
+   * prompt that is prefilled exactly.
+   */
+  double quantizationMicros(CudaEngine engine, DeviceCacheConfig cacheConfig, int rounds) {
+    double[] micros = new double[rounds];
+    for (int round = -1; round < rounds; round++) {
+      try (DeviceCache sequence = engine.newCache(cacheConfig)) {
+        sequence.reserve(tokens);
+        sequence.commit(tokens);
+        engine.fillRandom();
+        engine.synchronize();
+        long begin = System.nanoTime();
+        sequence.quantizeWindow();
+        engine.synchronize();
+        if (round >= 0) {
+          micros[round] = (System.nanoTime() - begin) / 1e3;
+        }
+      }
+    }
+    return Race.median(micros);
   }
 
   private void withSequences(

@@ -1,5 +1,6 @@
 package dev.kvasir.bench;
 
+import dev.kvasir.lab.eval.Estimate;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -12,6 +13,9 @@ import java.util.function.IntConsumer;
 record Race(int promptTokens, int generatedTokens, int rounds) {
   /** Rounds for compilation and warm-up that are not counted. */
   private static final int WARM_UPS = 4;
+
+  /** Fewer rounds say nothing about their spread. */
+  private static final int MIN_SPREAD = 3;
 
   /** Tokens per second. */
   record Speed(String name, double prompt, double generation) {}
@@ -42,6 +46,18 @@ record Race(int promptTokens, int generatedTokens, int rounds) {
       speeds.add(new Speed(prefillEngines.get(i).name(), median(prompt[i]), median(generation[i])));
     }
     return speeds;
+  }
+
+  /** Returns the median, with the least and the greatest of three or more values as interval. */
+  static Estimate spread(double[] values) {
+    double median = median(values);
+    if (values.length < MIN_SPREAD) {
+      return new Estimate(median, Double.NaN, Double.NaN);
+    }
+    return new Estimate(
+        median,
+        Arrays.stream(values).min().orElseThrow(),
+        Arrays.stream(values).max().orElseThrow());
   }
 
   static double median(double[] values) {

@@ -4,6 +4,7 @@ import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.codec.commvq.CommvqProfile;
+import dev.kvasir.codec.commvq.CommvqShape;
 import dev.kvasir.codec.commvq.ModelCodebooks;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.profile.Profile;
@@ -19,53 +20,72 @@ final class RandomCodebookProfile {
 
   private final SplittableRandom random = new SplittableRandom(3);
   private final CacheShape shape;
+  private final int valueHeads;
 
-  private RandomCodebookProfile(CacheShape shape) {
+  private RandomCodebookProfile(CacheShape shape, int valueHeads) {
     this.shape = shape;
+    this.valueHeads = valueHeads;
   }
 
   /** Returns a profile with codebooks of every width. */
   static Profile profile(CacheShape shape) {
+    int valueHeads = CommvqShape.defaultValueHeads(shape.kvHeads(), shape.valueDim());
     Profile profile = Profile.empty("random");
     for (int bits = 1; bits <= MAX_BITS; bits++) {
-      profile = new RandomCodebookProfile(shape).with(profile, bits);
+      profile = new RandomCodebookProfile(shape, valueHeads).with(profile, bits);
     }
     return profile;
   }
 
-  /** Returns codebooks of one width, the same in all layers. */
-  static ModelCodebooks model(AttentionShape heads, int layers, int bits, Rotation rotation) {
+  /**
+   * Returns codebooks of one width, the same in all layers.
+   *
+   * @param valueHeads KV heads whose values share codes
+   */
+  static ModelCodebooks model(
+      AttentionShape heads, int valueHeads, int layers, int bits, Rotation rotation) {
     CacheShape shape = new CacheShape(1, heads.kvHeads(), heads.headDim());
-    Profile profile = new RandomCodebookProfile(shape).with(Profile.empty("random"), bits);
+    Profile profile =
+        new RandomCodebookProfile(shape, valueHeads).with(Profile.empty("random"), bits);
     ModelCodebooks one =
         ModelCodebooks.of(
             CommvqProfile.of(profile, bits, shape).layers(), rotation, Arena.ofAuto());
     return new ModelCodebooks(
         Collections.nCopies(layers, one.layers().getFirst()),
         Collections.nCopies(layers, one.rows().getFirst()),
+        one.encoders(),
         rotation,
         one.order());
   }
 
   private Profile with(Profile profile, int bits) {
     String part = CommvqProfile.part(bits) + "/";
-    int stages = CommvqProfile.stages(bits, shape.headDim());
+    int keyDim = shape.keyDim();
+    int valueDim = shape.valueDim();
+    int kvHeads = shape.kvHeads();
     int rows = AdditiveStages.ROWS;
-    Profile keys = with(profile, part + "keys", stages, rows, shape.headDim());
-    Profile values = with(keys, part + "values", stages, 2, rows, shape.headDim());
-    return with(
-        with(values, part + "key-means", shape.headDim()), part + "value-means", shape.headDim());
+    int keyStages = CommvqProfile.stages(bits, keyDim);
+    int valueStages = valueHeads * CommvqProfile.stages(bits, valueDim);
+    int groups = kvHeads / valueHeads;
+    Profile keys = with(profile, part + "keys", kvHeads, keyStages, rows, keyDim);
+    Profile keyMeans = with(keys, part + "key-means", kvHeads, keyDim);
+    Profile values =
+        with(keyMeans, part + "values", groups, valueStages, 2, rows, valueHeads * valueDim);
+    return with(values, part + "value-means", kvHeads, valueDim);
   }
 
-  private Profile with(Profile profile, String key, long... ofHead) {
-    long[] all = new long[2 + ofHead.length];
+  /**
+   * @param count codebooks of a layer
+   */
+  private Profile with(Profile profile, String key, int count, long... ofEach) {
+    long[] all = new long[2 + ofEach.length];
     all[0] = shape.layers();
-    all[1] = shape.kvHeads();
-    System.arraycopy(ofHead, 0, all, 2, ofHead.length);
-    long length = Arrays.stream(ofHead).reduce(1, Math::multiplyExact);
-    Stream<float[]> heads =
-        Stream.generate(() -> numbers((int) length)).limit((long) shape.layers() * shape.kvHeads());
-    return profile.withHalves(key, heads, all);
+    all[1] = count;
+    System.arraycopy(ofEach, 0, all, 2, ofEach.length);
+    long length = Arrays.stream(ofEach).reduce(1, Math::multiplyExact);
+    Stream<float[]> books =
+        Stream.generate(() -> numbers((int) length)).limit((long) shape.layers() * count);
+    return profile.withHalves(key, books, all);
   }
 
   private float[] numbers(int count) {

@@ -3,6 +3,7 @@ package dev.kvasir.cli;
 import dev.kvasir.cli.lab.Calibrate;
 import dev.kvasir.cli.lab.Compare;
 import dev.kvasir.cli.lab.Eval;
+import dev.kvasir.cli.lab.Reproduce;
 import dev.kvasir.cli.lab.ShowClaims;
 import dev.kvasir.cli.lab.ShowCodebooks;
 import dev.kvasir.cli.lab.ShowPatterns;
@@ -32,9 +33,10 @@ import java.util.stream.Stream;
 record Subcommand(String name, Function<Streams, Object> command) {
   private static final String CLAIMS = "claims";
   private static final String COMPLETION = "completion";
+  private static final String REPRODUCE = "reproduce";
 
   /** These commands run other commands or list them. */
-  private static final Set<String> USERS_OF_ALL = Set.of(CLAIMS, COMPLETION);
+  private static final Set<String> USERS_OF_ALL = Set.of(CLAIMS, COMPLETION, REPRODUCE);
 
   private static final List<Subcommand> OWN =
       List.of(
@@ -52,6 +54,7 @@ record Subcommand(String name, Function<Streams, Object> command) {
           new Subcommand("calibrate", Calibrate::of),
           new Subcommand("patterns", ShowPatterns::new),
           new Subcommand(CLAIMS, ShowClaims::new),
+          new Subcommand(REPRODUCE, Reproduce::new),
           new Subcommand("codebooks", ShowCodebooks::new),
           new Subcommand("caches", Caches::new),
           new Subcommand("doctor", Doctor::new),

@@ -43,6 +43,7 @@ class HelpTest {
         "patterns",
         "codebooks",
         "claims",
+        "reproduce",
         "serve",
         "caches",
         "doctor",
@@ -71,6 +72,7 @@ class HelpTest {
         "tune",
         "calibrate",
         "codebooks",
+        "reproduce",
         "session prune"
       })
   void optionsAreExplainedWithinEightyColumns(String command) {

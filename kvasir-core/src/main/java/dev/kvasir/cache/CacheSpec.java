@@ -1,43 +1,72 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.KvCacheSpec;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ColdBlockConfig;
 import dev.kvasir.codec.MethodRegistry;
 import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.PaperPreset;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.latent.LatentQuantizationConfig;
 import dev.kvasir.codec.latent.RotaryWidth;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.spi.QuantizationMethod;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
  * A parsed cache specification: {@code name[:bits][,key=value...]}.
  *
- * @param text the specification as typed
+ * @param text the specification as typed, with the settings that {@code as=paper} stands for
  * @param config the quantization that the text stands for
  * @param rotaryWidth bits of rotary channels behind a latent, if given
+ * @param prefill when prompts are quantized, if given; options of a session override it
  */
 public record CacheSpec(
     String text,
     QuantizationMethod method,
     QuantizationConfig config,
-    Optional<RotaryWidth> rotaryWidth)
+    Optional<RotaryWidth> rotaryWidth,
+    Optional<Prefill> prefill)
     implements KvCacheSpec {
   /** Half precision. */
   public static final CacheSpec DEFAULT = parse("fp16");
 
+  /** The spec key for when prompts are quantized, accepted by every method. */
+  private static final String PREFILL = "prefill";
+
   public static CacheSpec parse(String text) {
-    SpecText spec = new SpecText(text);
-    QuantizationMethod method = MethodRegistry.of(spec);
-    SpecText own = spec.without(LatentQuantizationConfig.KEY);
+    SpecText typed = new SpecText(text);
+    QuantizationMethod method = MethodRegistry.of(typed);
+    SpecText spec = PaperPreset.expand(typed, method);
+    SpecText own = spec.without(LatentQuantizationConfig.KEY).without(PREFILL);
     QuantizationConfig config =
         ColdBlockConfig.of(own, method, method.parse(own.without(ColdBlockConfig.KEY)));
-    return new CacheSpec(text, method, config, LatentQuantizationConfig.parseRotaryWidth(spec));
+    return new CacheSpec(
+        spec.text(),
+        method,
+        config,
+        LatentQuantizationConfig.parseRotaryWidth(spec),
+        spec.value(PREFILL) == null
+            ? Optional.empty()
+            : Optional.of(spec.choice(PREFILL, Prefill.CHUNKED)));
+  }
+
+  /** Returns a text with the settings that {@code as=paper} stands for, without checking others. */
+  public static String expanded(String text) {
+    SpecText typed = new SpecText(text);
+    return MethodRegistry.named(typed.name())
+        .map(method -> PaperPreset.expand(typed, method).text())
+        .orElse(text);
+  }
+
+  /** Returns the keys that pages depend on. */
+  public SpecText pageKeys() {
+    return new SpecText(text).without(PREFILL);
   }
 
   /**
@@ -54,6 +83,12 @@ public record CacheSpec(
             .formatted(spec.getClass().getName()));
   }
 
+  /** Returns the same cache with prompts quantized as given. */
+  public CacheSpec withPrefill(Prefill when) {
+    boolean isSame = prefill.orElse(Prefill.CHUNKED) == when;
+    return isSame ? this : with(PREFILL, when.name().toLowerCase(Locale.ROOT));
+  }
+
   @Override
   public CacheSpec with(String key, Object value) {
     return parse(new SpecText(text).with(key, String.valueOf(value)).text());
@@ -65,13 +100,22 @@ public record CacheSpec(
   }
 
   public KvCache newCache(CacheShape shape, CacheContext context) {
-    return new PagedCache(shape, configFor(shape).cacheConfig(shape, context), context.memory());
+    return new PagedCache(shape, cacheConfig(shape, context), context.memory());
   }
 
   /** Restores a stored cache. */
   public KvCache restore(CacheShape shape, CacheContext context, CacheSnapshot snapshot) {
-    return PagedCache.restore(
-        shape, configFor(shape).cacheConfig(shape, context), context.memory(), snapshot);
+    return PagedCache.restore(shape, cacheConfig(shape, context), context.memory(), snapshot);
+  }
+
+  private CacheConfig cacheConfig(CacheShape shape, CacheContext context) {
+    CacheConfig method = configFor(shape).cacheConfig(shape, context);
+    return defersPrompts() ? method.deferringPrompts() : method;
+  }
+
+  /** Returns whether a prompt is quantized only after its prefill, unless options say otherwise. */
+  public boolean defersPrompts() {
+    return prefill.equals(Optional.of(Prefill.EXACT));
   }
 
   /**
@@ -111,11 +155,19 @@ public record CacheSpec(
    * Returns the bytes that a sequence never exceeds while it grows to {@code tokens} positions.
    * Where sizes depend on the vectors, this is the typical value.
    *
-   * @param stepTokens maximum tokens of a step
+   * @param stepTokens maximum tokens of a step; a prompt that is quantized at its end counts as one
    */
   public long maxBytes(CacheShape shape, CacheContext context, int tokens, int stepTokens) {
     return ByteEstimate.max(
-        shape, configFor(shape).estimationConfig(shape, context), tokens, stepTokens);
+        shape,
+        configFor(shape).estimationConfig(shape, context),
+        tokens,
+        longestStep(tokens, stepTokens));
+  }
+
+  /** Returns the maximum tokens that are in full precision together, beside the window. */
+  public int longestStep(int tokens, int stepTokens) {
+    return defersPrompts() ? Math.max(tokens, stepTokens) : stepTokens;
   }
 
   /** Returns the bytes that all sequences of a model share, in addition to their own. */
@@ -144,7 +196,7 @@ public record CacheSpec(
 
   /** Returns the same specification with a text that includes what the model's profile decides. */
   public CacheSpec resolve(CacheContext context) {
-    return new CacheSpec(config.resolvedSpec(text, context), method, config, rotaryWidth);
+    return new CacheSpec(config.resolvedSpec(text, context), method, config, rotaryWidth, prefill);
   }
 
   /** Returns whether the contents depend on how many tokens a sequence may grow to. */

@@ -74,6 +74,14 @@ public interface KvCache extends CacheContents, AutoCloseable {
    */
   int maxQueryRows();
 
+  /**
+   * Returns whether a prompt whose quantization is deferred has the same bits in both caches, so
+   * that one can copy what the other has computed.
+   */
+  default boolean prefillsLike(KvCache other) {
+    return false;
+  }
+
   /** Returns what observes the tokens, queries and attention mass of this sequence's steps. */
   SequenceObserver observer();
 
@@ -91,6 +99,14 @@ public interface KvCache extends CacheContents, AutoCloseable {
   int retainable(int length);
 
   int firstRetained(int layer);
+
+  /**
+   * Returns whether its spec asks to quantize prompts only after their prefill, with {@link
+   * #deferQuantization}. The cache does not do that on its own.
+   */
+  default boolean defersPrompts() {
+    return false;
+  }
 
   /** Returns whether quantization depends on what was quantized before. */
   boolean isStateful();

@@ -35,9 +35,11 @@ final class PageBudget {
     this.config = config;
     this.codec = (RequantizingCodec) config.codec().orElseThrow();
     this.tableBytes = codec.tableBytes(0);
-    this.bytes =
-        budget.isMinimum() ? minBytes(shape, config, budget.tokens()) : budget.bytes() - tableBytes;
     this.floorBytes = floorBytes(shape, codec);
+    this.bytes =
+        budget.isMinimum()
+            ? CacheBudget.minimumBytes(shape, config, budget.tokens(), floorBytes)
+            : budget.bytes() - tableBytes;
     this.denseBytes = denseBytes(TOKENS);
   }
 
@@ -154,20 +156,5 @@ final class PageBudget {
       pages += (blocks - older) * codec.pageBytes(layer, levels.newest());
     }
     return new CacheBytes(codes, pages - codes, window, sinks, tableBytes);
-  }
-
-  /** Returns the minimum bytes of blocks that hold {@code tokens} tokens. */
-  private static long minBytes(CacheShape shape, CacheConfig config, int tokens) {
-    RequantizingCodec codec = (RequantizingCodec) config.codec().orElseThrow();
-    long rest = Math.max(0, (long) tokens - config.sinks());
-    // The last token is appended before a block is quantized for it.
-    long blocks = Math.max(0, rest - config.window() - 1) / TOKENS;
-    long dense = Math.ceilDiv(rest - blocks * TOKENS, (long) TOKENS);
-    long denseBefore = blocks == 0 ? 0 : Math.ceilDiv(config.window() + TOKENS, TOKENS);
-    long floor = floorBytes(shape, codec);
-    long denseBlock = DenseBlock.bytesFor(shape, TOKENS, config.precision());
-    return DenseBlock.bytesFor(shape, config.sinks(), config.precision())
-        + Math.max(
-            (blocks + 1) * floor + dense * denseBlock, blocks * floor + denseBefore * denseBlock);
   }
 }

@@ -3,14 +3,12 @@ package dev.kvasir.cache;
 import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.PageCodec;
-import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.RequantizingCodec;
 import dev.kvasir.codec.RequantizingSequence;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.SequenceObserver;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.memory.MemoryFullException;
 import dev.kvasir.memory.MemoryPool;
 import java.util.List;
@@ -38,8 +36,7 @@ public final class PagedCache implements KvCache {
   private final ResidualWindow window;
   private final PageRequantizer requantizer; // null without a budget
   private final RequantizablePages requantizable; // null if pages are never requantized for others
-  private final boolean prefillsOnStoredPages;
-  private final int maxQueryRows;
+  private final PrefillLayout prefill;
   private UncheckedBlocks unchecked; // null once every block has been checked
   private int length;
   private boolean quantizationDeferred;
@@ -72,11 +69,7 @@ public final class PagedCache implements KvCache {
     this.blocks = blocks;
     this.boundaries = blocks.pool().boundaries();
     PageCodec pageCodec = config.codec().orElse(null);
-    this.prefillsOnStoredPages =
-        pageCodec == null
-            ? config.precision() != Precision.F32
-            : pageCodec.prefersQuantizedPrefill();
-    this.maxQueryRows = pageCodec == null ? PageReader.PREFILL_ROWS : pageCodec.maxQueryRows();
+    this.prefill = PrefillLayout.of(config);
     this.requantizer =
         budget == null ? null : new PageRequantizer(budget, (RequantizingSequence) codec, blocks);
     this.window = new ResidualWindow(config, blocks, codec, requantizer);
@@ -246,12 +239,17 @@ public final class PagedCache implements KvCache {
 
   @Override
   public boolean prefillsOnStoredPages() {
-    return prefillsOnStoredPages;
+    return prefill.onStoredPages();
   }
 
   @Override
   public int maxQueryRows() {
-    return maxQueryRows;
+    return prefill.maxQueryRows();
+  }
+
+  @Override
+  public boolean prefillsLike(KvCache other) {
+    return other instanceof PagedCache paged && prefill.equals(paged.prefill);
   }
 
   @Override
@@ -420,6 +418,11 @@ public final class PagedCache implements KvCache {
   @Override
   public int firstRetained(int layer) {
     return firstPosition(blocks.evicted(blocks.groups().of(layer)));
+  }
+
+  @Override
+  public boolean defersPrompts() {
+    return config.defersPrompts();
   }
 
   @Override

@@ -60,7 +60,7 @@ public record ServedModel(
       return cacheSpecs.getFirst();
     }
     return cacheSpecs.stream()
-        .filter(spec -> spec.text().equals(wanted.get()))
+        .filter(spec -> spec.text().equals(CacheSpec.expanded(wanted.get())))
         .findFirst()
         .orElseThrow(
             () ->

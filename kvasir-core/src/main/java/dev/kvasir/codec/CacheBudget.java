@@ -23,6 +23,27 @@ public record CacheBudget(
     return new CacheBudget(spec, 0, tokens, scope, workers);
   }
 
+  /**
+   * Returns the smallest number of bytes that hold a sequence, without a method's tables.
+   *
+   * @param config the cache's sinks, window and precision
+   * @param blockBytes quantized bytes of {@link Page#TOKENS} tokens in all layers
+   */
+  public static long minimumBytes(
+      CacheShape shape, CacheConfig config, int tokens, long blockBytes) {
+    long rest = Math.max(0, (long) tokens - config.sinks());
+    // The last token is appended before a block is quantized for it.
+    long blocks = Math.max(0, rest - config.window() - 1) / Page.TOKENS;
+    long dense = Math.ceilDiv(rest - blocks * Page.TOKENS, (long) Page.TOKENS);
+    long denseBefore = blocks == 0 ? 0 : Math.ceilDiv(config.window() + Page.TOKENS, Page.TOKENS);
+    long token = shape.valuesPerToken() * config.precision().bytes();
+    long denseBlock = Page.TOKENS * token;
+    return config.sinks() * token
+        + Math.max(
+            (blocks + 1) * blockBytes + dense * denseBlock,
+            blocks * blockBytes + denseBefore * denseBlock);
+  }
+
   public boolean isMinimum() {
     return tokens > 0;
   }

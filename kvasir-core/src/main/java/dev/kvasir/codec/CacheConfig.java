@@ -13,6 +13,8 @@ import java.util.function.UnaryOperator;
  * @param codec quantizes all other tokens; empty for a dense cache
  * @param budget byte limit, for a codec that can requantize its pages; empty without a limit
  * @param coldBlocks how old blocks are serialized; empty to serialize them as they are in memory
+ * @param defersPrompts whether prompts are quantized only after their prefill, unless the caller
+ *     decides otherwise
  */
 public record CacheConfig(
     Precision precision,
@@ -20,9 +22,10 @@ public record CacheConfig(
     int window,
     Optional<PageCodec> codec,
     Optional<CacheBudget> budget,
-    Optional<ColdBlocks> coldBlocks) {
+    Optional<ColdBlocks> coldBlocks,
+    boolean defersPrompts) {
   public CacheConfig(Precision precision, int sinks, int window, Optional<PageCodec> codec) {
-    this(precision, sinks, window, codec, Optional.empty(), Optional.empty());
+    this(precision, sinks, window, codec, Optional.empty(), Optional.empty(), false);
   }
 
   /** Returns a copy with a transformed codec, if it has one. */
@@ -33,16 +36,24 @@ public record CacheConfig(
         window,
         codec.map(change),
         budget,
-        coldBlocks.map(old -> old.mapCodec(change)));
+        coldBlocks.map(old -> old.mapCodec(change)),
+        defersPrompts);
   }
 
   /** Returns a copy with a byte limit. */
   public CacheConfig withBudget(CacheBudget value) {
-    return new CacheConfig(precision, sinks, window, codec, Optional.of(value), coldBlocks);
+    return new CacheConfig(
+        precision, sinks, window, codec, Optional.of(value), coldBlocks, defersPrompts);
   }
 
   /** Returns a copy that serializes old blocks as given. */
   public CacheConfig withColdBlocks(ColdBlocks value) {
-    return new CacheConfig(precision, sinks, window, codec, budget, Optional.of(value));
+    return new CacheConfig(
+        precision, sinks, window, codec, budget, Optional.of(value), defersPrompts);
+  }
+
+  /** Returns a copy that quantizes prompts after their prefill. */
+  public CacheConfig deferringPrompts() {
+    return new CacheConfig(precision, sinks, window, codec, budget, coldBlocks, true);
   }
 }

@@ -79,6 +79,20 @@ public final class SpecText {
     return new SpecText(head + "," + String.join(",", other.pairs()));
   }
 
+  /**
+   * Returns a copy in which a key stands for several settings. Where a key of them was typed too,
+   * the typed value holds.
+   *
+   * @param settings as typed, as in {@code group=32,window=0}
+   */
+  public SpecText replacing(String key, String settings) {
+    SpecText merged = new SpecText(name + "," + settings);
+    merged.values.putAll(values);
+    merged.values.remove(key);
+    String head = bits == null ? name : name + ":" + bits;
+    return new SpecText(head + "," + String.join(",", merged.pairs()));
+  }
+
   private List<String> pairs() {
     return values.entrySet().stream()
         .map(

@@ -45,7 +45,13 @@ import java.util.function.Supplier;
  * <p>Between steps the rest of a page is in full precision. An entry at every step would therefore
  * take as much memory as no quantization, so there are two or three per text. When memory is
  * needed, the least recently used entries are evicted first. If a budget limits prefill steps to
- * fewer tokens, nothing is cached. Thread-safe.
+ * fewer tokens, nothing is cached.
+ *
+ * <p>Where prompts are quantized only at their end, the entries of a text are in full precision,
+ * since they end within its prompt. They serve every prompt with that prefix, which is quantized as
+ * a whole at its own end.
+ *
+ * <p>Thread-safe.
  */
 public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable {
   private static final int STEP = Request.PREFILL_STEP;
@@ -270,10 +276,14 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
     }
   }
 
-  /** Stores a prefix unless it is cached already or memory is short. */
+  /**
+   * Stores a prefix unless it is cached already or memory is short. A prompt that is quantized at
+   * its end is in full precision here, which is too much to send elsewhere.
+   */
   private void store(
       PrefixRecorder recorder, StepHash step, int[] text, int length, String owner, KvCache cache) {
-    if (storeLocally(recorder, step, text, length, owner, cache) != null && remote != null) {
+    boolean isStored = storeLocally(recorder, step, text, length, owner, cache) != null;
+    if (isStored && remote != null && !cache.defersPrompts()) {
       KvCache fork = forkOf(cache);
       if (fork != null) {
         // Even a shared prefix keeps its owner here, since it is part of the owner's text.

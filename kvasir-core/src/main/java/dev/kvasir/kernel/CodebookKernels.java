@@ -99,6 +99,19 @@ public interface CodebookKernels {
   void scatterAdd(byte[] indices, int sets, int tokens, float[] weights, int stride, float[] bins);
 
   /**
+   * Adds the weights of tokens to the bins of their set bits. The tokens of a nibble are added up
+   * first, in their order, and then the sums of nibbles, in theirs.
+   *
+   * @param bits as {@link dev.kvasir.page.BitCodes} packs them // (sets, page tokens / 8)
+   * @param weights // (page tokens, stride)
+   * @param stride a multiple of 4
+   * @param bins // (sets, stride), added to
+   */
+  default void addToSetBits(byte[] bits, int sets, float[] weights, int stride, float[] bins) {
+    SetBitSums.add(bits, sets, weights, stride, bins);
+  }
+
+  /**
    * {@code out[a] = min over b of squares[a][b] - 2 products[b]}, ignoring NaN; infinity if all are
    * NaN.
    *

@@ -11,7 +11,7 @@ public final class KMeans {
   private static final long SEED = 20_250_917;
 
   /** Centroids hardly move after this many rounds. */
-  private static final int ROUNDS = 30;
+  public static final int ROUNDS = 30;
 
   /** Vectors per batch of products with all centroids. */
   private static final int BATCH = 256;
@@ -29,7 +29,6 @@ public final class KMeans {
   private final RowBlock inputRows = new RowBlock();
   private final RowBlock vectorRows = new RowBlock();
   private final RowBlock outputRows = new RowBlock();
-  private final Random random = new Random(SEED);
 
   private KMeans(Kernels kernels, float[] vectors, int count, int depth, int k) {
     this.kernels = kernels;
@@ -45,6 +44,23 @@ public final class KMeans {
     for (int i = 0; i < count; i++) {
       vectorSquares[i] = square(vectors, i);
     }
+  }
+
+  /**
+   * The random numbers of the seeding.
+   *
+   * @param first the vector that becomes the first centroid
+   * @param fractions of the sum of distances, by which the vector of each next centroid is drawn
+   */
+  public record Draws(int first, double[] fractions) {}
+
+  /** Returns the random numbers that seed k clusters of {@code count} vectors. */
+  public static Draws draws(int count, int k) {
+    Random random = new Random(SEED);
+    int first = random.nextInt(count);
+    double[] fractions = new double[k];
+    Arrays.setAll(fractions, any -> random.nextDouble());
+    return new Draws(first, fractions);
   }
 
   /**
@@ -89,11 +105,13 @@ public final class KMeans {
   private void seed() {
     double[] distances = new double[count];
     Arrays.fill(distances, Double.POSITIVE_INFINITY);
-    int chosen = random.nextInt(count);
+    Draws draws = draws(count, k);
+    int chosen = draws.first();
     for (int centroid = 0; centroid < k; centroid++) {
       System.arraycopy(vectors, chosen * depth, centroids, centroid * depth, depth);
       centroidSquares[centroid] = vectorSquares[chosen];
-      chosen = sample(distances, updateDistances(distances, centroid));
+      double sum = updateDistances(distances, centroid);
+      chosen = sample(distances, draws.fractions()[centroid] * sum);
     }
   }
 
@@ -124,8 +142,8 @@ public final class KMeans {
             outputRows.set(products, batch, some));
   }
 
-  private int sample(double[] distances, double sum) {
-    double left = random.nextDouble() * sum;
+  private int sample(double[] distances, double share) {
+    double left = share;
     for (int i = 0; i < count; i++) {
       left -= distances[i];
       if (left < 0) {

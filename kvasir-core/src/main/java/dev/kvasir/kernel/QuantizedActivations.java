@@ -25,6 +25,7 @@ public final class QuantizedActivations {
   private int[] codeSums = {}; // (rows, columns / SUM_GROUP)
   private float[] sums = {}; // (rows, columns / SUM_GROUP)
   private Views views = new Views(codes, scales, codeSums, sums);
+  private float[] unquantized = {}; // (rows, columns), of kernels that compute in floats
 
   /** Resizes to new dimensions; the caller then quantizes each row. */
   public void begin(int newRows, int newColumns) {
@@ -61,6 +62,16 @@ public final class QuantizedActivations {
 
   public Views views() {
     return views;
+  }
+
+  /** Keeps the rows as they are, for kernels that compute with floats. */
+  void setUnquantized(float[] x) {
+    unquantized = x;
+  }
+
+  /** Returns the rows of {@link #setUnquantized}. */
+  float[] unquantized() {
+    return unquantized;
   }
 
   public int rows() {

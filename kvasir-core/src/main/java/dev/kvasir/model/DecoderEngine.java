@@ -5,6 +5,7 @@ import dev.kvasir.codec.CacheContext;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.Engine;
 import dev.kvasir.error.InvalidInputException;
+import java.util.Optional;
 
 /** An engine for one decoder, on any device. */
 public interface DecoderEngine extends Engine {
@@ -15,6 +16,11 @@ public interface DecoderEngine extends Engine {
 
   /** Returns the name of the device, for display. */
   String device();
+
+  /** Returns the outliers in its keys, if it has been given any. */
+  default Optional<KeyOutliers> outliers() {
+    return Optional.empty();
+  }
 
   /** Returns the context of the engine's caches, without profile and context limit. */
   CacheContext cacheContext();

@@ -8,6 +8,7 @@ import dev.kvasir.kernel.MatrixProducts;
 import dev.kvasir.kernel.RowKernels;
 import dev.kvasir.kernel.WorkerPool;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * One step of the decoder over the rows of a batch, with its workspace. Row-wise work is prepared
@@ -41,7 +42,12 @@ final class ForwardPass {
   private final WorkerPool.ParallelTask capLogits = this::capLogits;
 
   ForwardPass(
-      ModelConfig config, Weights weights, List<Rope> ropes, Kernels kernels, WorkerPool workers) {
+      ModelConfig config,
+      Weights weights,
+      List<Rope> ropes,
+      Optional<OutlierScaling> outliers,
+      Kernels kernels,
+      WorkerPool workers) {
     this.config = config;
     this.scales = config.scales();
     this.weights = weights;
@@ -54,7 +60,8 @@ final class ForwardPass {
     this.attentionPass =
         config.latent().isPresent()
             ? new LatentPass(config, kernels, workers, products, attention, rows, angles)
-            : new MultiHeadPass(config, kernels, workers, products, attention, rows, angles);
+            : new MultiHeadPass(
+                config, kernels, workers, products, attention, rows, angles, outliers);
     this.feedForward = new FeedForwardPass(config, kernels, workers, grouped);
   }
 

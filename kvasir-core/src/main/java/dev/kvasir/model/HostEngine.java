@@ -40,6 +40,7 @@ public final class HostEngine implements DecoderEngine {
   private final WorkerPool workers;
   private final MemoryPool memory;
   private final String place;
+  private final Optional<OutlierScaling> outliers;
   private final ModelTables tables = new ModelTables();
   private final ArrayBlockingQueue<ForwardPass> idle = new ArrayBlockingQueue<>(MAX_IDLE);
   private volatile boolean closed;
@@ -51,7 +52,8 @@ public final class HostEngine implements DecoderEngine {
       Kernels kernels,
       WorkerPool workers,
       MemoryPool memory,
-      String device) {
+      String device,
+      Optional<OutlierScaling> outliers) {
     this.config = config;
     this.fingerprint = fingerprint;
     this.weights = weights;
@@ -60,6 +62,7 @@ public final class HostEngine implements DecoderEngine {
     this.workers = workers;
     this.memory = memory;
     this.place = device;
+    this.outliers = outliers;
   }
 
   /**
@@ -137,7 +140,8 @@ public final class HostEngine implements DecoderEngine {
     // Compute this first: loading closes the file unless weights stay in its mapping.
     String fingerprint = Fingerprint.of(config, file);
     Weights weights = WeightsLoader.load(config, file, names, kernels, progress);
-    return new HostEngine(config, fingerprint, weights, kernels, workers, memory, PROCESSOR);
+    return new HostEngine(
+        config, fingerprint, weights, kernels, workers, memory, PROCESSOR, Optional.empty());
   }
 
   /**
@@ -148,7 +152,27 @@ public final class HostEngine implements DecoderEngine {
    */
   public HostEngine asFallback(String refusal) {
     String because = "%s: %s".formatted(PROCESSOR, refusal);
-    return new HostEngine(config, fingerprint, weights, kernels, workers, memory, because);
+    return new HostEngine(
+        config, fingerprint, weights, kernels, workers, memory, because, outliers);
+  }
+
+  /**
+   * Returns this engine with outliers in its keys. It must not have run yet; use the result in its
+   * place. Profiles of the model do not fit its keys, so its fingerprint is another one.
+   *
+   * @throws dev.kvasir.error.InvalidInputException if the model has no keys to scale
+   */
+  public HostEngine withOutliers(KeyOutliers added) {
+    added.requirePossible(config);
+    return new HostEngine(
+        config,
+        "%s, outliers %s".formatted(fingerprint, added),
+        weights,
+        kernels,
+        workers,
+        memory,
+        place,
+        Optional.of(new OutlierScaling(added, config)));
   }
 
   @Override
@@ -164,6 +188,11 @@ public final class HostEngine implements DecoderEngine {
   @Override
   public String device() {
     return place;
+  }
+
+  @Override
+  public Optional<KeyOutliers> outliers() {
+    return outliers.map(OutlierScaling::outliers);
   }
 
   @Override
@@ -224,7 +253,7 @@ public final class HostEngine implements DecoderEngine {
     checkTokens(batch);
     ForwardPass pass = idle.poll();
     if (pass == null) {
-      pass = new ForwardPass(config, weights, ropes, kernels, workers);
+      pass = new ForwardPass(config, weights, ropes, outliers, kernels, workers);
     }
     batch.pin();
     try {

@@ -4,6 +4,7 @@ import dev.kvasir.attention.Attention;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.MatrixProducts;
 import dev.kvasir.kernel.WorkerPool;
+import java.util.Optional;
 
 /** Multi-head or grouped-query attention, with its workspace. */
 final class MultiHeadPass implements AttentionPass {
@@ -14,6 +15,7 @@ final class MultiHeadPass implements AttentionPass {
   private final Attention attention;
   private final StepRows rows;
   private final StepAngles angles;
+  private final Optional<OutlierScaling> outliers;
 
   private float[] queries = {}; // (rows, queryHeads, keyDim)
   private float[] keys = {}; // (rows, kvHeads, keyDim)
@@ -31,7 +33,8 @@ final class MultiHeadPass implements AttentionPass {
       MatrixProducts products,
       Attention attention,
       StepRows rows,
-      StepAngles angles) {
+      StepAngles angles,
+      Optional<OutlierScaling> outliers) {
     this.config = config;
     this.kernels = kernels;
     this.workers = workers;
@@ -39,6 +42,7 @@ final class MultiHeadPass implements AttentionPass {
     this.attention = attention;
     this.rows = rows;
     this.angles = angles;
+    this.outliers = outliers;
   }
 
   @Override
@@ -75,6 +79,9 @@ final class MultiHeadPass implements AttentionPass {
     weights.value().addBias(kernels, values, v);
     weights.queryNorm().apply(kernels, queries, q, queryHeads, keyDim);
     weights.keyNorm().apply(kernels, keys, k, kvHeads, keyDim);
+    if (outliers.isPresent()) {
+      outliers.get().apply(layer, queries, q, keys, k);
+    }
     int kind = config.ropes().of(layer);
     angles.rotateQueries(kernels.rows(), kind, row, queries, q, queryHeads, keyDim);
     angles.rotate(kind, row, keys, k, kvHeads, keyDim);

@@ -15,7 +15,9 @@ import java.util.List;
  * values  a matrix of (128 tokens, valueDim channels), KeyChannels if they are part of keys
  * </pre>
  *
- * A stored page describes it as:
+ * A slice of a page has fewer tokens.
+ *
+ * <p>A stored page describes it as:
  *
  * <pre>
  * u8  1 if an order of channels is stored, else 0
@@ -59,6 +61,11 @@ public record HeadShape(List<CodeMatrix> keys, boolean ordered, CodeMatrix value
       channels += keys.get(i).rows();
     }
     return channels;
+  }
+
+  /** Returns the tokens of the page, or of a slice of it. */
+  public int tokens() {
+    return keys.getFirst().columns();
   }
 
   public int valueDim() {

@@ -35,6 +35,10 @@ final class EngineChoice {
    * rejected.
    */
   DecoderEngine load(GgufFile file) {
+    if (options.outliers().isPresent()) {
+      requireProcessor();
+      return withOutliers(onHost(file));
+    }
     return switch (options.device().type()) {
       case CPU -> onHost(file);
       case CUDA -> onDevice(file, provider.orElseThrow(EngineChoice::noProvider));
@@ -47,8 +51,25 @@ final class EngineChoice {
       throw new InvalidInputException(
           "%s: is a folder of Hugging Face; a device loads GGUF files".formatted(folder));
     }
-    return HostEngine.load(
-        folder, options.context(), options.kernels(), workers, pool(), options.progress());
+    return withOutliers(
+        HostEngine.load(
+            folder, options.context(), options.kernels(), workers, pool(), options.progress()));
+  }
+
+  private HostEngine withOutliers(HostEngine engine) {
+    try {
+      return options.outliers().map(engine::withOutliers).orElse(engine);
+    } catch (InvalidInputException e) {
+      engine.close();
+      throw e;
+    }
+  }
+
+  private void requireProcessor() {
+    if (options.device().type() == Device.CUDA) {
+      throw new InvalidInputException(
+          "the device is cuda; outliers are computed on the processor, expected the device cpu");
+    }
   }
 
   private HostEngine onHost(GgufFile file) {

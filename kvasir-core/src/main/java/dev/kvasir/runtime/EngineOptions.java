@@ -3,6 +3,7 @@ package dev.kvasir.runtime;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.model.KeyOutliers;
 import dev.kvasir.model.LoadProgress;
 import dev.kvasir.profile.Profile;
 import java.util.List;
@@ -18,6 +19,7 @@ import java.util.OptionalInt;
  * @param context maximum context to use, if below the model's own; LongRoPE models depend on it
  * @param cacheBytes maximum bytes of all KV caches together
  * @param device the device to compute on
+ * @param outliers outliers to put into the keys, for experiments on the processor
  * @param progress notified of loading progress
  */
 public record EngineOptions(
@@ -27,6 +29,7 @@ public record EngineOptions(
     OptionalInt context,
     long cacheBytes,
     DeviceChoice device,
+    Optional<KeyOutliers> outliers,
     LoadProgress progress) {
   public EngineOptions {
     if (threads < 1) {
@@ -54,6 +57,7 @@ public record EngineOptions(
         OptionalInt.empty(),
         Long.MAX_VALUE,
         DeviceChoice.CPU,
+        Optional.empty(),
         (done, inAll) -> {});
   }
 
@@ -70,38 +74,48 @@ public record EngineOptions(
         options.contextLimit(),
         options.cacheMemory(),
         new DeviceChoice(options.device(), List.of()),
+        Optional.empty(),
         options.progress()::layers);
   }
 
   public EngineOptions withThreads(int value) {
-    return new EngineOptions(value, kernels, profile, context, cacheBytes, device, progress);
+    return new EngineOptions(
+        value, kernels, profile, context, cacheBytes, device, outliers, progress);
   }
 
   public EngineOptions withKernels(Kernels value) {
-    return new EngineOptions(threads, value, profile, context, cacheBytes, device, progress);
+    return new EngineOptions(
+        threads, value, profile, context, cacheBytes, device, outliers, progress);
   }
 
   public EngineOptions withProgress(LoadProgress value) {
-    return new EngineOptions(threads, kernels, profile, context, cacheBytes, device, value);
+    return new EngineOptions(
+        threads, kernels, profile, context, cacheBytes, device, outliers, value);
   }
 
   public EngineOptions withProfile(Profile value) {
     return new EngineOptions(
-        threads, kernels, Optional.of(value), context, cacheBytes, device, progress);
+        threads, kernels, Optional.of(value), context, cacheBytes, device, outliers, progress);
   }
 
   /** Limits the context, at most to the model's own. */
   public EngineOptions withContext(int value) {
     return new EngineOptions(
-        threads, kernels, profile, OptionalInt.of(value), cacheBytes, device, progress);
+        threads, kernels, profile, OptionalInt.of(value), cacheBytes, device, outliers, progress);
   }
 
   /** Limits the bytes of all KV caches together; requests beyond that are rejected. */
   public EngineOptions withCacheBytes(long value) {
-    return new EngineOptions(threads, kernels, profile, context, value, device, progress);
+    return new EngineOptions(threads, kernels, profile, context, value, device, outliers, progress);
   }
 
   public EngineOptions withDevice(DeviceChoice value) {
-    return new EngineOptions(threads, kernels, profile, context, cacheBytes, value, progress);
+    return new EngineOptions(
+        threads, kernels, profile, context, cacheBytes, value, outliers, progress);
+  }
+
+  public EngineOptions withOutliers(KeyOutliers value) {
+    return new EngineOptions(
+        threads, kernels, profile, context, cacheBytes, device, Optional.of(value), progress);
   }
 }

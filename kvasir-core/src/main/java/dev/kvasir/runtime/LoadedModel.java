@@ -105,8 +105,8 @@ public final class LoadedModel implements Model {
 
   public static LoadedModel bundled(EngineOptions options) {
     Tokenizer.preloadByteLevel();
-    Optional<Profile> own =
-        options.profile().isPresent() ? Optional.empty() : BundledFiles.profile();
+    boolean hasOwn = options.profile().isEmpty() && options.outliers().isEmpty();
+    Optional<Profile> own = hasOwn ? BundledFiles.profile() : Optional.empty();
     return loadGguf(
         BundledFiles.open(), BundledFiles::hash, own.map(options::withProfile).orElse(options));
   }
@@ -258,6 +258,19 @@ public final class LoadedModel implements Model {
     return engine.cacheContext().withProfile(profile);
   }
 
+  /** Returns the name in its file, and what distinguishes it from that file. */
+  public String description() {
+    return engine
+        .outliers()
+        .map(added -> "%s with outliers %s".formatted(config().name(), added))
+        .orElse(config().name());
+  }
+
+  /** Returns the name of the kernels that it computes with. */
+  public String kernels() {
+    return cacheContext().kernels().name();
+  }
+
   /** Returns a specification whose text includes what this model's profile decides. */
   public CacheSpec resolve(CacheSpec spec) {
     return spec.resolve(cacheContext());
@@ -267,7 +280,11 @@ public final class LoadedModel implements Model {
   public long maxCacheBytes(SessionOptions options, int tokens) {
     CacheContext context =
         cacheContext().withContextLimit(ModelSession.contextLimit(this, options));
-    return engine.maxBytes(CacheSpec.of(options.cache()), context, tokens, Request.PREFILL_STEP);
+    return engine.maxBytes(
+        CacheSpec.of(options.cache()).withPrefill(options.prefill()),
+        context,
+        tokens,
+        Request.PREFILL_STEP);
   }
 
   /**

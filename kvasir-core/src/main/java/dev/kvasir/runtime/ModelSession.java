@@ -70,20 +70,17 @@ public final class ModelSession implements Session {
 
   /** Opens a session with a text and prefills only what no other session has computed. */
   static ModelSession open(LoadedModel model, SessionOptions options, int[] text, String owner) {
-    if (options.prefill() == Prefill.EXACT) {
-      throw new IllegalArgumentException(
-          "prefill is exact; a text with a shared prefix is quantized during prefill");
-    }
     model.checkIds(text);
     int limit = contextLimit(model, options);
+    CacheSpec spec = CacheSpec.of(options.cache()).withPrefill(options.prefill());
     Prefix matched =
         model
             .prefixes()
             .acquire(
-                new PrefixCache.PrefixNamespace(options.cache().text(), limit, options.tenant()),
+                new PrefixCache.PrefixNamespace(spec.text(), limit, options.tenant()),
                 text,
                 owner,
-                () -> model.newCache(CacheSpec.of(options.cache()), limit));
+                () -> model.newCache(spec, limit));
     return new ModelSession(model, options, matched.cache(), matched).with(text);
   }
 

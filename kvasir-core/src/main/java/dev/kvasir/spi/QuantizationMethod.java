@@ -37,6 +37,15 @@ public interface QuantizationMethod {
     return false;
   }
 
+  /**
+   * Returns the settings of its paper where they are not the defaults or decide results, as typed:
+   * {@code group=32,window=0}. A user writes {@code as=paper} for them. Empty if there are none to
+   * offer.
+   */
+  default Optional<String> paperSettings() {
+    return Optional.empty();
+  }
+
   /** Returns the group of related methods that reports show it with. */
   default MethodFamily family() {
     return MethodFamily.OTHER;

@@ -3,6 +3,8 @@ package dev.kvasir.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvasir.SessionOptions;
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.SpecText;
@@ -64,6 +66,14 @@ class CacheSpecTest {
         "pmkvq:2,keys=head | keys is 'head'; possible are [token, channel]",
         "pmkvq:2,smoothing=on | smoothing=on is for keys=token",
         "pmkvq:2,shrink=all | shrink is 'all'; possible are [layer, page]",
+        "patternkv:2,as=ours | as is 'ours'; possible are [paper]",
+        "patternkv:2,as | as is ''; possible are [paper]",
+        "fp16,as=paper | 'fp16' has no settings for as=paper; those of [kivi, patternkv, mixkvq,"
+            + " pmkvq, commvq] are known",
+        "kivi:2,prefill=late | prefill is 'late'; possible are [chunked, exact]",
+        "mixkvq,residual=48 | residual is 48; possible are [32, 64, 96, 128, 256, 384, 512]",
+        "mixkvq,residual=32,group=64 | group is 64; expected a divisor of the residual 32",
+        "mixkvq,tiers=page | tiers is 'page'; possible are [residual, prompt]",
         "patternkv:2,pattern=4 | 'pattern=4' is no key=value of patternkv; its keys are [alpha,"
             + " choice, group, k,"
       })
@@ -83,6 +93,48 @@ class CacheSpecTest {
     assertThat(CacheSpec.parse("kivi:4,lookup=fast,stored=2@4096").text())
         .as("saved sessions are found by their text")
         .isEqualTo("kivi:4,lookup=fast,stored=2@4096");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "kivi:2,as=paper | kivi:2,group=32,sinks=0,window=0,prefill=exact",
+        "patternkv:2,as=paper"
+            + " | patternkv:2,patterns=32,rope=static,group=128,sinks=0,window=0,prefill=exact",
+        "patternkv,k=4,as=paper,v=2,sinks=16,choice=peaks"
+            + " | patternkv,patterns=32,rope=static,group=128,sinks=16,window=0,prefill=exact,"
+            + "k=4,v=2,choice=peaks",
+        "mixkvq,as=paper,prefill=chunked"
+            + " | mixkvq,group=32,residual=128,tiers=prompt,sinks=32,window=0,prefill=chunked",
+        "pmkvq:4,as=paper,budget=1MiB"
+            + " | pmkvq:4,keys=token,shrink=layer,born=wide,shift=equivalent,sinks=1,window=128,"
+            + "prefill=exact,budget=1MiB",
+        "commvq:1,beam=4,as=paper | commvq:1,beam=4,sinks=0,window=128,prefill=exact"
+      })
+  void asPaperStandsForSettingsThatOthersOverride(String typed, String settings) {
+    CacheSpec spec = CacheSpec.parse(typed);
+    assertThat(spec.text()).isEqualTo(settings);
+    assertThat(spec).isEqualTo(CacheSpec.parse(settings)).hasToString(settings);
+    assertThat(CacheSpec.expanded(typed)).isEqualTo(settings);
+    assertThat(CacheSpec.expanded(settings)).isEqualTo(settings);
+  }
+
+  @Test
+  void aPromptIsQuantizedAsTheSpecSaysUnlessTheSessionDecides() {
+    CacheSpec exact = CacheSpec.parse("kivi:2,prefill=exact");
+    SessionOptions.Builder options = SessionOptions.builder().cache(exact);
+    assertThat(options.build().prefill()).isEqualTo(Prefill.EXACT);
+    assertThat(options.prefill(Prefill.CHUNKED).build().prefill()).isEqualTo(Prefill.CHUNKED);
+    assertThat(SessionOptions.builder().cache("kivi:2").build().prefill())
+        .isEqualTo(Prefill.CHUNKED);
+    assertThat(exact.withPrefill(Prefill.EXACT)).isSameAs(exact);
+    assertThat(exact.withPrefill(Prefill.CHUNKED).text()).isEqualTo("kivi:2,prefill=chunked");
+    try (KvCache cache = exact.newCache(SHAPE);
+        KvCache chunked = CacheSpec.parse("kivi:2").newCache(SHAPE)) {
+      assertThat(cache.defersPrompts()).isTrue();
+      assertThat(chunked.defersPrompts()).isFalse();
+    }
   }
 
   @Test

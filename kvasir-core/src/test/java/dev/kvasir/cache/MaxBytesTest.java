@@ -23,6 +23,8 @@ class MaxBytesTest {
         "kivi:2,sinks=16,window=300",
         "kivi:1,sinks=130",
         "patternkv:2,rope=static",
+        "patternkv:2,as=paper",
+        "kivi:2,sinks=16,prefill=exact",
         "mixkvq,high=2.8,mid=2",
         "pmkvq:2,budget=600KiB"
       })
@@ -36,6 +38,7 @@ class MaxBytesTest {
       int prompt = random.nextInt(tokens + 1);
       try (KvCache cache = spec.newCache(SHAPE, context)) {
         for (int at = 0; at < tokens; ) {
+          cache.deferQuantization(cache.defersPrompts() && at < prompt);
           int step = at < prompt ? Math.min(STEP, prompt - at) : 1;
           step(cache, at, Math.max(1, cache.stepCapacity(step)), random);
           at = cache.length();

@@ -88,6 +88,7 @@ class StoredFormContractTest {
             "PmkvqPage",
             "CommvqPage",
             "CommvqPage",
+            "SlicedPage",
             "BasisPage",
             "RotatekvPage",
             "KvarnPage",

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerSensitivities;
+import dev.kvasir.codec.LayerSensitivities.KeyScales;
 import dev.kvasir.codec.LayerWidths;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec;
@@ -16,6 +17,7 @@ import dev.kvasir.codec.commvq.SyntheticCodebooks;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
+import dev.kvasir.profile.Profile;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
@@ -65,6 +67,7 @@ final class StoredSequences {
             "kivi:2,widths=profile",
             "pmkvq:2,budget=1MiB,keys=token,smoothing=off",
             "pmkvq:2,budget=1MiB,widths=profile",
+            "pmkvq:2,budget=1MiB,widths=budget",
             "commvq:2,scores=decoded",
             "mead:2.5,budget=210KiB"));
   }
@@ -127,6 +130,10 @@ final class StoredSequences {
     float[] widths = new float[shape.layers()];
     Arrays.fill(widths, 2);
     widths[0] = 4;
+    Profile profile =
+        SyntheticProfileParts.addTo(SyntheticCodebooks.profile(shape, 1, 2), shape)
+            .with("pmkvq/smoothing", factors, shape.layers(), shape.kvHeads(), shape.keyDim())
+            .with(LayerWidths.KEY, widths, shape.layers());
     return CacheContext.unknown()
         .withContextLimit(LONGEST)
         .withQueryHeads(shape.kvHeads())
@@ -135,12 +142,8 @@ final class StoredSequences {
             Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, 16))))
         .withProfile(
             Optional.of(
-                SyntheticProfileParts.addTo(SyntheticCodebooks.profile(shape, 1, 2), shape)
-                    .with(
-                        "pmkvq/smoothing", factors, shape.layers(), shape.kvHeads(), shape.keyDim())
-                    .with(LayerWidths.KEY, widths, shape.layers())
-                    .with(LayerSensitivities.KEY, sensitivities, 2, shape.layers(), 3)
-                    .withNote(LayerSensitivities.SOURCE, LayerSensitivities.BY_CHANNEL)));
+                new LayerSensitivities(shape.layers(), sensitivities)
+                    .addNextTo(profile, KeyScales.CHANNEL, KeyScales.CHANNEL.note())));
   }
 
   static QuantizedSequence begin(String spec) {

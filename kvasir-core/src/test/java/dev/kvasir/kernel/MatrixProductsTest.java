@@ -12,10 +12,11 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Products agree with double precision, within the error of quantizing the activations. */
+/** Products agree with double precision, within the error of activations that are quantized. */
 @Tag("contract")
 class MatrixProductsTest {
   private static final long SEED = 5;
@@ -39,6 +40,16 @@ class MatrixProductsTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
   void oneToThreeMatricesOfAnyKindAreMultiplied(int poolSize) {
+    multiplyAll(new ScalarKernels(), poolSize, true);
+  }
+
+  @Test
+  void floatActivationsAreNotQuantized() {
+    multiplyAll(new FloatActivationKernels(new ScalarKernels()), 2, false);
+    multiplyAll(new FloatActivationKernels(KernelChoice.ofThisProcess().kernels()), 2, false);
+  }
+
+  private void multiplyAll(Kernels kernels, int poolSize, boolean quantizes) {
     List<Known> kinds =
         List.of(
             quantized(50, 8, 32, false),
@@ -49,23 +60,23 @@ class MatrixProductsTest {
             dense(Precision.F16, 48),
             quantized(1, 4, 16, true));
     try (WorkerPool workers = new WorkerPool(poolSize)) {
-      MatrixProducts products = new MatrixProducts(new ScalarKernels(), workers);
+      MatrixProducts products = new MatrixProducts(kernels, workers);
       for (int rows = 1; rows <= 20; rows++) {
         float[] x = gaussian(rows * COLUMNS);
         for (int i = 0; i < kinds.size(); i++) {
           Known first = kinds.get(i);
           Known second = kinds.get((i + rows) % kinds.size());
           Known third = kinds.get((i + 2 * rows + 1) % kinds.size());
-          multiplyAndCheck(products, x, rows, first);
-          multiplyAndCheck(products, x, rows, first, second);
-          multiplyAndCheck(products, x, rows, first, second, third);
+          multiplyAndCheck(products, quantizes, x, rows, first);
+          multiplyAndCheck(products, quantizes, x, rows, first, second);
+          multiplyAndCheck(products, quantizes, x, rows, first, second, third);
         }
       }
     }
   }
 
   private static void multiplyAndCheck(
-      MatrixProducts products, float[] x, int rows, Known... matrices) {
+      MatrixProducts products, boolean quantizes, float[] x, int rows, Known... matrices) {
     float[][] out = new float[matrices.length][];
     for (int m = 0; m < matrices.length; m++) {
       out[m] = new float[rows * matrices[m].matrix().rows()];
@@ -83,11 +94,11 @@ class MatrixProductsTest {
       }
     }
     for (int m = 0; m < matrices.length; m++) {
-      check(x, rows, matrices[m], out[m]);
+      check(quantizes, x, rows, matrices[m], out[m]);
     }
   }
 
-  private static void check(float[] x, int rows, Known known, float[] out) {
+  private static void check(boolean quantizes, float[] x, int rows, Known known, float[] out) {
     int outputs = known.matrix().rows();
     for (int row = 0; row < rows; row++) {
       for (int output = 0; output < outputs; output++) {
@@ -100,7 +111,9 @@ class MatrixProductsTest {
           sizes += Math.abs(weight * x[row * COLUMNS + i]);
           quantization += Math.abs(weight) * halfStep(x, row * COLUMNS, i);
         }
-        double bound = sizes * COLUMNS * 0x1p-23 + (known.isQuantized() ? quantization * 1.001 : 0);
+        double bound =
+            sizes * COLUMNS * 0x1p-23
+                + (quantizes && known.isQuantized() ? quantization * 1.001 : 0);
         assertThat((double) out[row * outputs + output])
             .as("seed %d, %s, row %d of %d, output %d", SEED, known.matrix(), row, rows, output)
             .isCloseTo(exact, within(bound));

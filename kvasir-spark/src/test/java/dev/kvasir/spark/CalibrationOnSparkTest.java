@@ -9,6 +9,7 @@ import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.allocate.Sensitivities;
 import dev.kvasir.lab.allocate.SensitivitySettings;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
+import dev.kvasir.lab.codebook.CodebookPlan;
 import dev.kvasir.lab.codebook.CodebookTraining;
 import dev.kvasir.lab.codebook.HeadId;
 import dev.kvasir.lab.codebook.SampleStorage;
@@ -122,7 +123,10 @@ class CalibrationOnSparkTest {
                 ProgressListener.NONE)
             .orElseThrow();
     Map<HeadId, Codebook> found = new HashMap<>();
-    new CodebookTraining(vectors.training(), new TrainingSettings(1, 1, 2, 0.03, 0.001, 1, 1), 1)
+    CodebookPlan plan =
+        CodebookPlan.of(
+            vectors.training().shape(), new TrainingSettings(1, 1, 2, 0.03, 0.001, 1, 1));
+    new CodebookTraining(vectors.training(), plan, 1)
         .run(Set.of(), runner, ProgressListener.NONE, found::put);
     return found;
   }

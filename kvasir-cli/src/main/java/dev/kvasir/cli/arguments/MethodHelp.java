@@ -76,10 +76,19 @@ public final class MethodHelp extends ResourceBundle {
             .filter(method -> quantizes(method) && !method.supportsOperandPrecision())
             .flatMap(method -> method.names().stream())
             .collect(Collectors.joining(", "));
-    return ("All quantized formats: window, sinks (tokens); with latent attention rotary (8|16"
-            + " bits). All without state of a sequence: cold (BITS@TOKENS that follow)."
-            + " All%s: operands (15|8 bits).")
-        .formatted(others.isEmpty() ? "" : " but " + others);
+    return ("All quantized formats: window, sinks (tokens), prefill (chunked|exact); with latent"
+            + " attention rotary (8|16 bits). All without state of a sequence: cold (BITS@TOKENS"
+            + " that follow). All%s: operands (15|8 bits).%s")
+        .formatted(others.isEmpty() ? "" : " but " + others, presets(methods));
+  }
+
+  private static String presets(List<QuantizationMethod> methods) {
+    String names =
+        methods.stream()
+            .filter(method -> method.paperSettings().isPresent())
+            .flatMap(method -> method.names().stream())
+            .collect(Collectors.joining(", "));
+    return names.isEmpty() ? "" : " Settings of the paper: as=paper (%s).".formatted(names);
   }
 
   /**

@@ -42,6 +42,7 @@ import picocli.CommandLine.Spec;
       "  kvasir calibrate --kv pmkvq:2 --model models/some-model.gguf --text book.txt --bits 3"
           + " --out my.profile",
       "  kvasir calibrate --kv commvq:1 --out my.profile",
+      "  kvasir calibrate --kv commvq:2,values=encoder --out my.profile",
       "  kvasir calibrate --kv mead --model models/some-model.gguf --out my.profile",
       "  kvasir calibrate --kv commvq:2 --model folder-with-config.json-alone --forecast --speed 500",
       "  kvasir generate --kv pmkvq:2,budget=16MiB --profile my.profile \"Once upon a time\""
@@ -117,7 +118,7 @@ public final class Calibrate implements Callable<Integer> {
     } else if (!forecast.isForecastOnly()) {
       throw new InvalidInputException("--out is missing; expected the profile to write");
     }
-    CalibrationPlan plan = calibrator.plan(request(calibrator, target.bits()));
+    CalibrationPlan plan = calibrator.plan(request(calibrator, target));
     checkFits(model.outline(load));
     if (calibrator.isDistributed()) {
       return runWithForecast(plan);
@@ -146,9 +147,10 @@ public final class Calibrate implements Callable<Integer> {
                         .formatted(target, CalibratorOptions.methods(any -> true))));
   }
 
-  private CalibrationRequest request(Calibrator calibrator, int bits) {
+  private CalibrationRequest request(Calibrator calibrator, CalibratedCache target) {
     return new CalibrationRequest(
-        bits,
+        target.bits(),
+        target.variant(),
         length,
         seed,
         Optional.ofNullable(text)

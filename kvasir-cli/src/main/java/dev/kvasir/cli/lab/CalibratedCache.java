@@ -12,12 +12,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A method to calibrate and its bits, without spec keys.
+ * A method to calibrate and its bits, without spec keys that do not matter for it.
  *
  * @param method as typed
  * @param bits 0 for a method without a width
+ * @param variant the key and value that need a calibration of their own; empty if there is none
  */
-record CalibratedCache(String method, int bits) {
+record CalibratedCache(String method, int bits, String variant) {
   static CalibratedCache parse(String typed) {
     return possible()
         .filter(one -> one.toString().equals(typed) || one.servesAnyWidth(typed))
@@ -51,40 +52,42 @@ record CalibratedCache(String method, int bits) {
   }
 
   private static Stream<CalibratedCache> of(QuantizationMethod method) {
-    return bits(method).stream()
-        .flatMap(widths -> method.names().stream().flatMap(name -> of(name, widths)));
+    return calibration(method).stream()
+        .flatMap(how -> method.names().stream().flatMap(name -> of(name, how)));
   }
 
-  private static Stream<CalibratedCache> of(String name, List<Integer> widths) {
-    return widths.isEmpty()
-        ? Stream.of(new CalibratedCache(name, 0))
-        : widths.stream().map(bits -> new CalibratedCache(name, bits));
+  private static Stream<CalibratedCache> of(String name, Calibration how) {
+    List<Integer> widths = how.bits().isEmpty() ? List.of(0) : how.bits();
+    return Stream.concat(Stream.of(""), how.variants().stream())
+        .flatMap(variant -> widths.stream().map(bits -> new CalibratedCache(name, bits, variant)));
   }
 
-  /**
-   * Returns the widths that a method can be calibrated for; empty if this command does not do it.
-   */
-  private static Optional<List<Integer>> bits(QuantizationMethod method) {
+  /** Returns how a method is calibrated; empty if this command does not do it. */
+  private static Optional<Calibration> calibration(QuantizationMethod method) {
     return method
         .calibration()
-        .filter(how -> how.command() == Calibration.Command.CALIBRATE)
-        .map(Calibration::bits);
+        .filter(how -> how.command() == Calibration.Command.CALIBRATE);
   }
 
   private static String known() {
     return MethodRegistry.all().stream()
-        .flatMap(method -> bits(method).map(widths -> known(method, widths)).stream())
+        .flatMap(method -> calibration(method).map(how -> known(method, how)).stream())
         .collect(Collectors.joining(", "));
   }
 
-  private static String known(QuantizationMethod method, List<Integer> widths) {
-    return widths.isEmpty()
-        ? String.join(" or ", method.names())
-        : "%s with %s".formatted(method.syntax(), widths);
+  private static String known(QuantizationMethod method, Calibration how) {
+    String plain =
+        how.bits().isEmpty()
+            ? String.join(" or ", method.names())
+            : "%s with %s".formatted(method.syntax(), how.bits());
+    return how.variants().isEmpty()
+        ? plain
+        : "%s and optionally ',%s'".formatted(plain, String.join("' or ',", how.variants()));
   }
 
   @Override
   public String toString() {
-    return bits == 0 ? method : method + ":" + bits;
+    String plain = bits == 0 ? method : method + ":" + bits;
+    return variant.isEmpty() ? plain : plain + "," + variant;
   }
 }

@@ -9,9 +9,13 @@ import dev.kvasir.kernel.Rotation;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.AsymmetricError;
 import dev.kvasir.lab.codebook.LayerTrial;
-import dev.kvasir.lab.codebook.LearnedEncoderTrial;
 import dev.kvasir.lab.codebook.VectorSample;
 import dev.kvasir.lab.codebook.VectorSample.Side;
+import dev.kvasir.lab.codebook.encoder.AttendedTokens;
+import dev.kvasir.lab.codebook.encoder.EncoderLoss;
+import dev.kvasir.lab.codebook.encoder.EncoderRecipe;
+import dev.kvasir.lab.codebook.encoder.EncoderSettings;
+import dev.kvasir.lab.codebook.encoder.EncoderTrial;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -118,9 +122,9 @@ final class CodebookReport {
     }
   }
 
-  /** Prints the learned encoder with one and with two hidden units for each channel. */
+  /** Prints the paper's encoder, trained with each loss, at the bits of stages. */
   void encoder(
-      LearnedEncoderTrial learned,
+      EncoderTrial learned,
       VectorSample training,
       int stages,
       int steps,
@@ -131,18 +135,28 @@ final class CodebookReport {
     }
     int width = training.shape().kvHeads() * training.shape().headDim();
     line("%nlayer %d              bits  values  outputs", layer);
-    encoder("stages", learned.residualError(books.get()));
-    int bits = (int) Math.round(bits(training, stages) * width / 2) * 2;
-    for (int times = 1; times <= 2 && !listener.isCancelled(); times++) {
-      int hidden = times * width;
-      encoder(
-          "learned, %d units".formatted(hidden),
-          learned.trainEncoder(bits, hidden, steps, listener));
+    encoder("stages", bits(training, stages), learned.ofStages(books.get()));
+    int bits = AdditiveStages.CODE_BITS * stages * training.shape().kvHeads();
+    for (EncoderLoss loss : EncoderLoss.values()) {
+      EncoderSettings settings =
+          new EncoderSettings(
+              bits,
+              EncoderSettings.hidden(bits),
+              steps,
+              EncoderSettings.DEFAULT_BATCH,
+              loss,
+              EncoderRecipe.SHORT);
+      String name = "encoder, " + loss.name().toLowerCase(Locale.ROOT);
+      learned
+          .train(settings, listener)
+          .ifPresent(left -> encoder(name, (double) bits / width, left));
     }
   }
 
-  private void encoder(String name, LearnedEncoderTrial.CodingError left) {
-    line("%-18s %6.2f %7.4f %8.4f", name, left.bits(), left.valueError(), left.outputError());
+  private void encoder(String name, double bits, AttendedTokens.RelativeError left) {
+    line("%-18s %6.2f %7.4f %8.4f", name, bits, left.ofValues(), left.ofOutputs());
+    figures.put("values, " + name, left.ofValues());
+    figures.put("outputs, " + name, left.ofOutputs());
   }
 
   private void line(String format, Object... values) {

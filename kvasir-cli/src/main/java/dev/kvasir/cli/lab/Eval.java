@@ -16,6 +16,7 @@ import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.inspect.KeyRanges;
 import dev.kvasir.lab.report.Report;
 import dev.kvasir.lab.work.Runner;
+import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -41,12 +42,15 @@ import picocli.CommandLine.Spec;
       "  kvasir eval --tasks ppl,kld --text book.txt --context 8192 --json result.json",
       "  kvasir eval --quick --report report.html --inspect-kv",
       "  kvasir eval --model models/some-model.gguf --tasks gsm8k --jsonl gsm8k-test.jsonl"
+          + " --temperature 0.6 --top-p 0.95 --answers 8",
+      "  kvasir eval --tasks prose --outliers 4:16 --activations float --kv \"kivi:2;rotatekv:2\""
     })
 public final class Eval implements Callable<Integer> {
   private final Streams streams;
 
   @Mixin private ModelArguments model;
   @Mixin private EvalArguments arguments;
+  @Mixin private TestBedArguments testBed;
   @Mixin private ReportArguments report;
   @Mixin private LoadArguments load;
   @Mixin private ClusterArguments cluster;
@@ -71,7 +75,8 @@ public final class Eval implements Callable<Integer> {
       journal = Journals.nextTo(json, Origin.of(spec));
     }
     report.check();
-    try (LoadedModel loaded = model.load(cluster.fitToCluster(load.options()), streams)) {
+    EngineOptions options = testBed.apply(load.options(), arguments.seed(), cluster.isRemote());
+    try (LoadedModel loaded = model.load(cluster.fitToCluster(options), streams)) {
       EvaluationSettings fitted = arguments.fitted(settings, loaded.config().contextLength());
       return evaluate(loaded, fitted, sources, journal);
     }

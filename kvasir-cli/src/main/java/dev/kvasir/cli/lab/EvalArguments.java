@@ -5,6 +5,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
+import dev.kvasir.lab.eval.AnswerSampling;
 import dev.kvasir.lab.eval.EvaluationSettings;
 import dev.kvasir.lab.eval.Reading;
 import dev.kvasir.lab.eval.Sources;
@@ -27,6 +28,9 @@ final class EvalArguments {
   private static final int QUICK_SAMPLES = 6;
   private static final int MAX_SAMPLES = 1_000_000;
   private static final int MAX_STEPS = 10_000;
+  private static final double MAX_TEMPERATURE = 100;
+  private static final int MAX_ANSWERS = 1024;
+  private static final int MAX_BUDGET_CONTEXT = 1 << 24;
 
   @Option(
       names = "--kv",
@@ -93,10 +97,10 @@ final class EvalArguments {
   @Option(
       names = "--prefill",
       paramLabel = "WHEN",
-      defaultValue = "chunked",
       description =
           "When a prompt is quantized: chunked, while it is read; or exact, at its end,"
-              + " as in most papers. Default: ${DEFAULT-VALUE}.")
+              + " as in most papers. Default: what each cache asks for with prefill= or as=paper,"
+              + " else chunked.")
   private String prefill;
 
   @Option(
@@ -104,8 +108,44 @@ final class EvalArguments {
       paramLabel = "N",
       description =
           "Tokens at the start of the text that are read as a prompt and not scored."
-              + " Default: none with --prefill chunked, half of the text with exact.")
+              + " Default: half of the text if any cache quantizes it at its end, else none.")
   private Integer prompt;
+
+  @Option(
+      names = "--temperature",
+      paramLabel = "T",
+      defaultValue = "0",
+      description =
+          "Sample answers at this temperature. Default: ${DEFAULT-VALUE}, always the most likely"
+              + " token.")
+  private double temperature;
+
+  @Option(
+      names = "--top-p",
+      paramLabel = "P",
+      defaultValue = "1",
+      description =
+          "With --temperature, sample from the most likely tokens up to this probability. Default:"
+              + " ${DEFAULT-VALUE}.")
+  private double topP;
+
+  @Option(
+      names = "--answers",
+      paramLabel = "K",
+      defaultValue = "1",
+      description =
+          "With --temperature, sampled answers to each question; the table shows their mean"
+              + " (avg@K), their majority (maj@K) and the standard deviation of one (pass@1 sd)."
+              + " Default: ${DEFAULT-VALUE}.")
+  private int answers;
+
+  @Option(
+      names = "--budget-context",
+      paramLabel = "N",
+      description =
+          "Give caches with a budget, such as pmkvq, the bytes of a sequence of N tokens, where"
+              + " the evaluated one is shorter. Default: the budget of the evaluated sequence.")
+  private Integer budgetContext;
 
   @Option(
       names = "--quick",
@@ -114,7 +154,11 @@ final class EvalArguments {
 
   EvaluationSettings settings() {
     List<CacheSpec> kinds =
-        Arrays.stream(specs.split(";")).map(String::strip).map(CacheSpec::parse).toList();
+        Arrays.stream(specs.split(";"))
+            .map(String::strip)
+            .map(CacheSpec::parse)
+            .map(this::withTypedPrefill)
+            .toList();
     List<Integer> lengths = quick ? QUICK_CONTEXTS : DEFAULT_CONTEXTS;
     int count = quick ? QUICK_SAMPLES : DEFAULT_SAMPLES;
     EvaluationSettings settings =
@@ -125,15 +169,55 @@ final class EvalArguments {
             samples == null ? count : inRange("--samples", samples, MAX_SAMPLES),
             inRange("--steps", steps, MAX_STEPS),
             seed);
-    return settings.withReading(reading(settings.longestContext()));
+    return settings
+        .withReading(reading(settings))
+        .withSampling(sampling())
+        .withBudgetContext(
+            budgetContext == null
+                ? 0
+                : inRange("--budget-context", budgetContext, MAX_BUDGET_CONTEXT));
   }
 
-  private Reading reading(int context) {
-    Prefill when = OptionValue.oneOf("--prefill", prefill, Prefill.class);
-    if (prompt != null) {
-      return new Reading(when, OptionValue.atLeast("--prompt", prompt, 0));
+  private AnswerSampling sampling() {
+    if (!(temperature >= 0 && temperature <= MAX_TEMPERATURE)) {
+      throw new InvalidInputException(
+          "--temperature is %s; expected 0 to %.0f".formatted(temperature, MAX_TEMPERATURE));
     }
-    return when == Prefill.EXACT ? Reading.exact(context) : Reading.CHUNKED;
+    if (!(topP > 0 && topP <= 1)) {
+      throw new InvalidInputException(
+          "--top-p is %s; expected more than 0 and at most 1".formatted(topP));
+    }
+    int count = inRange("--answers", answers, MAX_ANSWERS);
+    if (temperature == 0 && (count > 1 || topP < 1)) {
+      String typed = count > 1 ? "--answers is " + count : "--top-p is " + topP;
+      throw new InvalidInputException(
+          typed + " at --temperature 0; expected a temperature to sample with, such as 0.6");
+    }
+    return new AnswerSampling(temperature, topP, count, seed);
+  }
+
+  long seed() {
+    return seed;
+  }
+
+  /** Returns the prefill as typed; chunked if none was. */
+  private Prefill prefill() {
+    return prefill == null
+        ? Prefill.CHUNKED
+        : OptionValue.oneOf("--prefill", prefill, Prefill.class);
+  }
+
+  /** A typed prefill holds for all caches; those that ask for another one are named by it. */
+  private CacheSpec withTypedPrefill(CacheSpec spec) {
+    return prefill != null && spec.prefill().isPresent() ? spec.withPrefill(prefill()) : spec;
+  }
+
+  private Reading reading(EvaluationSettings settings) {
+    boolean isExact =
+        prefill() == Prefill.EXACT || settings.specs().stream().anyMatch(CacheSpec::defersPrompts);
+    int half = isExact ? settings.longestContext() / 2 : 0;
+    return new Reading(
+        prefill(), prompt == null ? half : OptionValue.atLeast("--prompt", prompt, 0));
   }
 
   /** Drops default contexts that exceed the model's. */
@@ -145,7 +229,7 @@ final class EvalArguments {
         settings.contexts().stream().filter(length -> length <= contextLength).toList();
     EvaluationSettings shorter =
         settings.withContexts(lengths.isEmpty() ? List.of(contextLength) : lengths);
-    return shorter.withReading(reading(shorter.longestContext()));
+    return shorter.withReading(reading(shorter));
   }
 
   private Set<Task> chosenTasks() {

@@ -1,5 +1,6 @@
 package dev.kvasir.cli.lab;
 
+import dev.kvasir.lab.eval.AnswerSampling;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.Row;
 import dev.kvasir.lab.eval.Score;
@@ -135,6 +136,15 @@ final class EvalTable {
     facts.add("contexts " + evaluation.settings().contexts());
     facts.add("%d samples".formatted(evaluation.settings().samples()));
     facts.add("seed %d".formatted(evaluation.settings().seed()));
+    AnswerSampling sampling = evaluation.settings().sampling();
+    if (!sampling.isGreedy()) {
+      facts.add(
+          "%d answers at temperature %s, top-p %s"
+              .formatted(sampling.answers(), sampling.temperature(), sampling.topP()));
+    }
+    if (evaluation.settings().budgetContext() > 0) {
+      facts.add("budgets of %d tokens".formatted(evaluation.settings().budgetContext()));
+    }
     out.println(String.join(", ", facts));
     out.println(
         "↓ worse or ↑ better than fp16, * worse than the best row but fp16: beyond sampling error");

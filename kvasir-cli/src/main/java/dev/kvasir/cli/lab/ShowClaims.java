@@ -3,13 +3,19 @@ package dev.kvasir.cli.lab;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.AtomicFile;
-import dev.kvasir.lab.claim.Experiment;
 import dev.kvasir.lab.claim.Ledger;
 import dev.kvasir.lab.claim.Ledger.Entry;
+import dev.kvasir.lab.claim.Ledger.Result;
 import dev.kvasir.lab.claim.LedgerPage;
+import dev.kvasir.lab.claim.TestBed;
+import dev.kvasir.lab.claim.Trial;
+import dev.kvasir.lab.claim.Verdict;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -46,6 +52,14 @@ public final class ShowClaims implements Callable<Integer> {
       description = "Measure claim N again, with all others that its command measures.")
   private Integer number;
 
+  @Option(
+      names = "--model",
+      paramLabel = "FILE",
+      description =
+          "With --run: measure another model than the bundled one. Give it a folder of its own"
+              + " with --results.")
+  private Path model;
+
   public ShowClaims(Streams streams) {
     this.streams = streams;
   }
@@ -59,22 +73,30 @@ public final class ShowClaims implements Callable<Integer> {
       throw new InvalidInputException(
           "%s: is no folder; expected figures of 'kvasir compare'".formatted(results));
     }
-    return number == null ? show(results, out) : run(Ledger.experiment(number), results, out);
+    return number == null ? show(results, out) : run(Ledger.trials(number), results, out);
   }
 
   /**
-   * Runs the experiment's command. It is parsed into the same option fields, so the needed values
-   * are passed along.
+   * Runs the commands of a claim, each once. They are parsed into the same option fields, so the
+   * needed values are passed along.
    */
-  private int run(Experiment experiment, Path folder, Path document) {
-    int exit = execute(experiment.command(folder));
-    return exit == 0 ? show(folder, document) : exit;
+  private int run(List<Trial> trials, Path folder, Path document) {
+    Optional<Path> other = Optional.ofNullable(model);
+    Set<List<String>> commands = new LinkedHashSet<>();
+    trials.forEach(trial -> commands.addAll(trial.experiment().commands(folder, other)));
+    for (List<String> command : commands) {
+      int exit = execute(command);
+      if (exit != 0) {
+        return exit;
+      }
+    }
+    return show(folder, document);
   }
 
   private int show(Path folder, Path document) {
     List<Entry> entries = new Ledger(folder).entries();
     entries.forEach(this::show);
-    streams.out().println(LedgerPage.summary(entries));
+    streams.out().println(LedgerPage.summary(entries, TestBed.BUNDLED));
     streams.out().flush();
     if (document != null) {
       LedgerPage.write(entries, folder, document);
@@ -91,15 +113,27 @@ public final class ShowClaims implements Callable<Integer> {
     streams
         .out()
         .println(
-            "%2d  %-21s %s, %s"
+            "%2d  %s, %s: %s"
                 .formatted(
                     entry.number(),
-                    entry.finding().verdict().label(),
                     entry.claim().paper().title(),
-                    entry.claim().section()));
-    streams.out().println("    " + entry.claim().statement());
-    if (!entry.finding().measured().isEmpty()) {
-      streams.out().println("    " + entry.finding().measured());
+                    entry.claim().section(),
+                    entry.claim().statement()));
+    entry.results().forEach(this::show);
+    if (entry.results().isEmpty()) {
+      streams.out().println("    " + Verdict.NOT_TRIED.label());
     }
+  }
+
+  private void show(Result result) {
+    streams
+        .out()
+        .println(
+            "    %-12s %s, %s: %s"
+                .formatted(
+                    result.finding().verdict().label(),
+                    result.bed().title(),
+                    result.trial().description(),
+                    result.finding().measured()));
   }
 }

@@ -13,9 +13,9 @@ import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.AtomicFile;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.calibrator.commvq.HeldOutTable;
-import dev.kvasir.lab.codebook.LearnedEncoderTrial;
 import dev.kvasir.lab.codebook.SamplePlan;
 import dev.kvasir.lab.codebook.VectorSample;
+import dev.kvasir.lab.codebook.encoder.EncoderTrial;
 import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.lab.task.TaskText;
 import dev.kvasir.lab.text.BundledText;
@@ -89,14 +89,14 @@ public final class ShowCodebooks implements Callable<Integer> {
       description =
           "Tables to print, separated by commas: profile covers all layers and trains"
               + " nothing; stages, pairs and texts train codebooks; encoder trains the paper's"
-              + " encoder of values, which caches do not use. Default: ${DEFAULT-VALUE}.")
+              + " encoder of values with each loss. Default: ${DEFAULT-VALUE}.")
   private List<String> tables;
 
   @Option(
       names = "--bits",
       paramLabel = "B",
       defaultValue = "1",
-      description = "Bits per channel in the table texts. Default: ${DEFAULT-VALUE}.")
+      description = "Bits per channel in the tables texts and encoder. Default: ${DEFAULT-VALUE}.")
   private int bits;
 
   @Option(
@@ -110,7 +110,7 @@ public final class ShowCodebooks implements Callable<Integer> {
       names = "--steps",
       paramLabel = "N",
       defaultValue = "1000",
-      description = "Training steps of the encoder, 64 tokens each. Default: ${DEFAULT-VALUE}.")
+      description = "Training steps of the encoder, 128 tokens each. Default: ${DEFAULT-VALUE}.")
   private int steps;
 
   @Option(
@@ -132,7 +132,7 @@ public final class ShowCodebooks implements Callable<Integer> {
   @Option(
       names = "--json",
       paramLabel = "FILE",
-      description = "Write the figures of the tables to a JSON file, except those of encoder.")
+      description = "Write the figures of the tables to a JSON file.")
   private Path json;
 
   @Mixin private LoadArguments load;
@@ -145,7 +145,7 @@ public final class ShowCodebooks implements Callable<Integer> {
   public Integer call() {
     List<Table> wanted =
         tables.stream().map(name -> OptionValue.oneOf("--tables", name, Table.class)).toList();
-    int least = wanted.contains(Table.ENCODER) ? LearnedEncoderTrial.MIN_TOKENS : MIN_TOKENS;
+    int least = wanted.contains(Table.ENCODER) ? EncoderTrial.MIN_TOKENS : MIN_TOKENS;
     OptionValue.between("--tokens", tokens, least, 1 << 20);
     OptionValue.between("--bits", bits, 1, 4);
     OptionValue.atLeastOne("--steps", steps);
@@ -271,11 +271,10 @@ public final class ShowCodebooks implements Callable<Integer> {
     try (WorkerPool workers = new WorkerPool(load.options().threads());
         ProgressReporter progress =
             new ProgressReporter(streams, "reading blocks", samples.interruption)) {
-      LearnedEncoderTrial trial =
-          new LearnedEncoderTrial(
+      EncoderTrial trial =
+          new EncoderTrial(
               loaded,
               layer(loaded),
-              prose,
               samples.chunks(BundledText.filler(), tokens),
               samples.chunks(BundledText.stream(), testTokens()),
               workers,

@@ -17,7 +17,9 @@ import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.runtime.LoadedModel;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -139,7 +141,9 @@ public final class ShowPatterns implements Callable<Integer> {
       new DistributionPlot(fit).write(out);
     }
     if (json != null) {
-      MeasurementsFile.write(json, fit.means(), Origin.of(command));
+      Map<String, Double> numbers = new HashMap<>();
+      fit.means().forEach((name, mean) -> MeasurementsFile.put(numbers, name, mean));
+      MeasurementsFile.write(json, numbers, Origin.of(command));
     }
   }
 }

@@ -17,6 +17,7 @@ import dev.kvasir.lab.eval.Task;
 import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.lab.report.ScatterPlot;
 import dev.kvasir.lab.search.Trial;
+import dev.kvasir.lab.task.WordProblem;
 import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.lab.tune.SalienceSurvey;
 import dev.kvasir.lab.tune.ThresholdTuning;
@@ -29,6 +30,7 @@ import dev.kvasir.runtime.LoadedModel;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -101,9 +103,18 @@ public final class Tune implements Callable<Integer> {
       paramLabel = "TASK",
       defaultValue = "kld",
       description =
-          "What to optimize, a task of 'kvasir eval': ppl, kld, needle, records or chain."
-              + " Default: ${DEFAULT-VALUE}.")
+          "What to optimize, a task of 'kvasir eval': ppl, kld, needle, records or chain; or"
+              + " jsonl (also called gsm8k), right answers to --jsonl. Default:"
+              + " ${DEFAULT-VALUE}.")
   private String objective;
+
+  @Option(
+      names = "--jsonl",
+      paramLabel = "FILE",
+      description =
+          "Questions for --objective jsonl: one object with 'question' and 'answer' per"
+              + " line. The first --samples of them count.")
+  private Path jsonl;
 
   @Option(
       names = "--context",
@@ -186,10 +197,17 @@ public final class Tune implements Callable<Integer> {
 
   private Task task() {
     List<Task> chosen = new ArrayList<>(Task.parse(objective));
-    if (chosen.size() != 1 || chosen.contains(Task.JSONL)) {
+    if (chosen.size() != 1) {
       throw new InvalidInputException(
-          "--objective is '%s'; expected one of ppl, kld, needle, records, chain"
+          "--objective is '%s'; expected one of ppl, kld, needle, records, chain, jsonl"
               .formatted(objective));
+    }
+    if (chosen.contains(Task.JSONL) != (jsonl != null)) {
+      throw new InvalidInputException(
+          jsonl == null
+              ? "--objective is '%s'; expected a file of questions with --jsonl FILE"
+                  .formatted(objective)
+              : "--jsonl is %s; expected --objective jsonl with it".formatted(jsonl));
     }
     return chosen.getFirst();
   }
@@ -231,9 +249,11 @@ public final class Tune implements Callable<Integer> {
 
   private Sources sources() {
     Sources bundled = Sources.bundled(model.isBundled());
-    return text == null
-        ? bundled.withText("the bundled prose", BundledText.filler())
-        : bundled.withText(text.toString(), TextArgument.readFile(text));
+    Sources read =
+        text == null
+            ? bundled.withText("the bundled prose", BundledText.filler())
+            : bundled.withText(text.toString(), TextArgument.readFile(text));
+    return jsonl == null ? read : read.withProblems(WordProblem.read(jsonl));
   }
 
   private Optional<SalienceSurvey> survey(
@@ -261,7 +281,12 @@ public final class Tune implements Callable<Integer> {
   }
 
   private static Map<String, Double> correlations(SalienceSurvey survey) {
-    return layers(survey).collect(Collectors.toMap("layer %d"::formatted, survey::correlation));
+    Map<String, Double> numbers = new HashMap<>();
+    layers(survey)
+        .forEach(
+            layer ->
+                MeasurementsFile.put(numbers, "layer " + layer, survey.correlationEstimate(layer)));
+    return numbers;
   }
 
   private static Stream<Integer> layers(SalienceSurvey survey) {
@@ -294,7 +319,7 @@ public final class Tune implements Callable<Integer> {
       Interruption interruption) {
     Profile before = Profile.openOrEmpty(out, loaded.fingerprint(), loaded.name());
     TuneJournal journal =
-        new TuneJournal(sibling(".trials.json"), settings, loaded.fingerprint(), sources.text());
+        new TuneJournal(sibling(".trials.json"), settings, loaded.fingerprint(), texts(sources));
     TuningResult tuned;
     try (Runner runner = cluster.runner(loaded, () -> ClusterArguments.taskInputs(model, load));
         ProgressReporter progress =
@@ -315,6 +340,11 @@ public final class Tune implements Callable<Integer> {
       return Interruption.EXIT_CODE;
     }
     return 0;
+  }
+
+  /** Returns everything that trials read and answer. */
+  private static String texts(Sources sources) {
+    return sources.problems().isEmpty() ? sources.text() : sources.text() + sources.problems();
   }
 
   private Path sibling(String ending) {

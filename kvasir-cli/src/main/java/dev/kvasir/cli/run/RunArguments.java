@@ -59,11 +59,10 @@ final class RunArguments {
   @Option(
       names = "--prefill",
       paramLabel = "MODE",
-      defaultValue = "chunked",
       description =
           "When a prompt is quantized: chunked, while it is read, which saves memory; or"
-              + " exact, after all of it has been read in full precision. Default:"
-              + " ${DEFAULT-VALUE}.")
+              + " exact, after all of it has been read in full precision. Default: what --kv"
+              + " asks for with prefill= or as=paper, else chunked.")
   private String prefill;
 
   @Option(
@@ -154,14 +153,14 @@ final class RunArguments {
   }
 
   SessionOptions sessionOptions() {
-    SessionOptions options =
-        SessionOptions.builder()
-            .cache(spec())
-            .prefill(OptionValue.oneOf("--prefill", prefill, Prefill.class))
-            .build();
-    return context == null
-        ? options
-        : options.toBuilder().contextLimit(OptionValue.atLeastOne("--context", context)).build();
+    SessionOptions.Builder options = SessionOptions.builder().cache(spec());
+    if (prefill != null) {
+      options.prefill(OptionValue.oneOf("--prefill", prefill, Prefill.class));
+    }
+    if (context != null) {
+      options.contextLimit(OptionValue.atLeastOne("--context", context));
+    }
+    return options.build();
   }
 
   /** Rejects {@code --repack} where it has no effect. */
@@ -183,7 +182,8 @@ final class RunArguments {
           "--repack was given without a kind of cache; expected --kv SPEC with it");
     }
     if (!repack && !AutoCache.isAuto(cache)) {
-      requireSame(file, "--kv", cache, saved.cacheSpec(), "; --repack requantizes it");
+      requireSame(
+          file, "--kv", CacheSpec.expanded(cache), saved.cacheSpec(), "; --repack requantizes it");
     }
     requireSame(file, "--prefill", prefill, word(prefill(saved)), "");
     requireSame(file, "--context", "" + context, word(saved.contextLimit()), "");

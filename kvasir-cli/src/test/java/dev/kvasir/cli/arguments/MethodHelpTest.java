@@ -27,11 +27,17 @@ class MethodHelpTest {
               fp16, bf16, fp32: not quantized
               b: some keys
               a: some keys
-              All quantized formats: window, sinks (tokens);
-                with latent attention rotary (8|16 bits).
-                All without state of a sequence: cold
-                (BITS@TOKENS that follow). All: operands
-                (15|8 bits).""");
+              All quantized formats: window, sinks (tokens),
+                prefill (chunked|exact); with latent
+                attention rotary (8|16 bits). All without
+                state of a sequence: cold (BITS@TOKENS that
+                follow). All: operands (15|8 bits).""");
+  }
+
+  @Test
+  void methodsWithSettingsOfTheirPaperAreNamed() {
+    assertThat(MethodHelp.all(MethodRegistry.all()).replaceAll("\\s+", " "))
+        .contains("Settings of the paper: as=paper (kivi, patternkv, mixkvq, pmkvq, commvq).");
   }
 
   @Test
@@ -40,11 +46,12 @@ class MethodHelpTest {
         List.of(method("a", true), method("another", false), method("one-more", false));
     assertThat(MethodHelp.all(methods).lines().skip(5))
         .containsExactly(
-            "  All quantized formats: window, sinks (tokens);",
-            "    with latent attention rotary (8|16 bits).",
-            "    All without state of a sequence: cold",
-            "    (BITS@TOKENS that follow). All but another,",
-            "    one-more: operands (15|8 bits).");
+            "  All quantized formats: window, sinks (tokens),",
+            "    prefill (chunked|exact); with latent",
+            "    attention rotary (8|16 bits). All without",
+            "    state of a sequence: cold (BITS@TOKENS that",
+            "    follow). All but another, one-more: operands",
+            "    (15|8 bits).");
   }
 
   @Test

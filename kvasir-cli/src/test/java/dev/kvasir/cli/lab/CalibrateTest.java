@@ -95,23 +95,60 @@ class CalibrateTest {
     assertThat(made.note("commvq:1/training"))
         .hasValueSatisfying(note -> assertThat(note).contains("seed 1"));
     CommvqProfile books = CommvqProfile.of(made, 1, new CacheShape(2, 2, 64));
-    assertThat(books.layers().getFirst().stages()).isEqualTo(5);
+    assertThat(books.layers().getFirst().keyStages()).isEqualTo(5);
     assertThat(folder).isDirectoryNotContaining("glob:**.{heads,vectors}");
     assertThat(run.err()).contains("reading", "codebooks", "in all", "memory", "disk");
   }
 
   private CommandRun codebooks(Path file, Path text) {
-    return run(
-        file.toString(),
-        "commvq:1",
-        "--model",
-        ShallowModel.write(folder.resolve("shallow.gguf")).toString(),
-        "--text",
-        text.toString(),
-        "--length",
-        "128",
-        "--tokens",
-        "256");
+    return codebooks("commvq:1", file, text);
+  }
+
+  private CommandRun codebooks(String spec, Path file, Path text, String... more) {
+    List<String> options = new ArrayList<>();
+    options.addAll(List.of("--model", shallow(), "--text", text.toString()));
+    options.addAll(List.of("--length", "128", "--tokens", "256"));
+    options.addAll(List.of(more));
+    return run(file.toString(), spec, options.toArray(String[]::new));
+  }
+
+  private String shallow() {
+    return ShallowModel.write(folder.resolve("shallow.gguf")).toString();
+  }
+
+  @Test
+  void encodersOfValuesAreTrainedAndUsed() throws IOException {
+    Path file = folder.resolve("f.profile");
+    Path text = Files.writeString(folder.resolve("text"), BundledText.filler().substring(0, 3000));
+    String spec = "commvq:1,values=encoder";
+    CommandRun run = codebooks(spec, file, text, "--encoder-steps", "20", "--encoder-hidden", "16");
+    run.succeeds();
+    assertThat(run.out()).contains("layer  values: commvq:1,values=encoder").hasLineCount(4);
+    assertThat(Profile.open(file).parts()).containsExactly(spec);
+    assertThat(folder).isDirectoryNotContaining("glob:**.{heads,vectors}");
+    CommandRun.of(
+            "generate",
+            "--model",
+            shallow(),
+            "--profile",
+            file.toString(),
+            "--kv",
+            spec + ",window=0,sinks=0",
+            "--max-tokens",
+            "2",
+            BundledText.filler().substring(0, 1500))
+        .succeeds();
+  }
+
+  @Test
+  void encodersAreRefusedWithoutTheirPart() {
+    CommandRun.of("generate", "--kv", "commvq:2,values=encoder", "Once")
+        .isRefusedWith("kvasir calibrate --kv commvq:2,values=encoder --out FILE");
+    run("g.profile", "commvq:1", "--encoder-steps", "5")
+        .isRefusedWith("--encoder-steps is an option of 'commvq:1,values=encoder'");
+    run("g.profile", "commvq:1", "--import", "nowhere").isRefusedWith("--import is for");
+    run("g.profile", "commvq:1,values=encoder", "--import", folder.resolve("no").toString())
+        .isRefusedWith("no such folder");
   }
 
   @Test
@@ -156,9 +193,9 @@ class CalibrateTest {
   /** One calibration of mead serves all widths, so its spec may state one. */
   @Test
   void aWidthThatDoesNotMatterMayBeTyped() {
-    assertThat(CalibratedCache.parse("mead")).isEqualTo(new CalibratedCache("mead", 0));
-    assertThat(CalibratedCache.parse("mead:1.5")).isEqualTo(new CalibratedCache("mead", 0));
-    assertThat(CalibratedCache.parse("vqllm:2")).isEqualTo(new CalibratedCache("vqllm", 0));
+    assertThat(CalibratedCache.parse("mead")).isEqualTo(new CalibratedCache("mead", 0, ""));
+    assertThat(CalibratedCache.parse("mead:1.5")).isEqualTo(new CalibratedCache("mead", 0, ""));
+    assertThat(CalibratedCache.parse("vqllm:2")).isEqualTo(new CalibratedCache("vqllm", 0, ""));
     for (String wrong : List.of("mead:many", "mead:2,sinks=4", "meadow")) {
       assertThatThrownBy(() -> CalibratedCache.parse(wrong)).hasMessageContaining(wrong);
     }

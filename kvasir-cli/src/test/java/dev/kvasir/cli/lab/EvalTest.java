@@ -73,6 +73,85 @@ class EvalTest {
   }
 
   @Test
+  void sampledAnswersHaveTheirMeanMajorityAndDeviation() throws IOException {
+    Path json = folder.resolve("sampled.json");
+    CommandRun run =
+        CommandRun.of(
+                "eval",
+                "--kv",
+                "kivi:2,window=0,sinks=0",
+                "--tasks",
+                "chain",
+                "--steps",
+                "4",
+                "--samples",
+                "2",
+                "--context",
+                "256",
+                "--temperature",
+                "0.7",
+                "--top-p",
+                "0.95",
+                "--answers",
+                "3",
+                "--budget-context",
+                "4000",
+                "--json",
+                json.toString())
+            .succeeds();
+    assertThat(run.out().lines())
+        .anyMatch(line -> line.matches("cache .* chain avg@3 +steps +maj@3 +pass@1 sd"))
+        .anyMatch(
+            line -> line.contains("3 answers at temperature 0.7, top-p 0.95, budgets of 4000"));
+    JsonObject result = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
+    assertThat(result.getAsJsonObject("settings").getAsJsonObject("sampling").toString())
+        .isEqualTo("{\"temperature\":0.7,\"topP\":0.95,\"answers\":3,\"seed\":1}");
+  }
+
+  @Test
+  void outliersAndFloatActivationsAreNamed() throws IOException {
+    Path json = folder.resolve("outliers.json");
+    CommandRun.of(
+            "eval",
+            "--kv",
+            "kivi:2,window=0,sinks=0",
+            "--tasks",
+            "kld",
+            "--context",
+            "300",
+            "--outliers",
+            "2:8",
+            "--activations",
+            "float",
+            "--json",
+            json.toString())
+        .succeeds();
+    JsonObject result = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
+    assertThat(result.get("model").getAsString()).endsWith("with outliers 2:8.0 seed 1");
+    assertThat(result.get("machine").getAsString()).contains("with float activations kernels");
+  }
+
+  @Test
+  void badSettingsOfAnswersAndOfTheTestBedAreRefused() {
+    CommandRun.of("eval", "--answers", "8")
+        .isRefusedWith("--answers is 8 at --temperature 0; expected a temperature");
+    CommandRun.of("eval", "--top-p", "1.5").isRefusedWith("--top-p is 1.5; expected more than 0");
+    CommandRun.of("eval", "--temperature", "-1").isRefusedWith("--temperature is -1.0; expected 0");
+    CommandRun.of("eval", "--budget-context", "0")
+        .isRefusedWith("--budget-context is 0; expected 1 to");
+    CommandRun.of("eval", "--activations", "double")
+        .isRefusedWith("--activations is 'double'; possible are bytes, float");
+    CommandRun.of("eval", "--outliers", "4")
+        .isRefusedWith("outliers are '4'; expected PAIRS:FACTOR, such as 4:16");
+    CommandRun.of("eval", "--outliers", "99:16")
+        .isRefusedWith("outliers are 99 pairs;", "has 32 in a head");
+    CommandRun.of("eval", "--outliers", "4:16", "--kv", "mixkvq")
+        .isRefusedWith("the cache 'mixkvq' has no thresholds");
+    CommandRun.of("eval", "--outliers", "4:16", "--on", "local[2]")
+        .isRefusedWith("--outliers changes the model of this process; expected no --on");
+  }
+
+  @Test
   void badFilesAreRefusedBeforeAnyWork() throws IOException {
     Path empty = Files.writeString(folder.resolve("empty.txt"), " \n");
     CommandRun.of("eval", "--text", empty.toString()).isRefusedWith("empty.txt: is empty");

@@ -60,6 +60,37 @@ class TuneTest {
     assertRefused("at least 512", "tune", "--context", "100", "--out", "x");
     assertRefused("mixkvq only", "tune", "--kv", "kivi:2", "--out", "x");
     assertRefused("ppl, kld, needle", "tune", "--objective", "ppl,kld", "--out", "x");
+    assertRefused("questions with --jsonl FILE", "tune", "--objective", "gsm8k", "--out", "x");
+    assertRefused("expected --objective jsonl", "tune", "--jsonl", "q.jsonl", "--out", "x");
+  }
+
+  /** The objective of the paper: right answers, and the fewest bits of equally many. */
+  @Test
+  void rightAnswersMayDecide() throws Exception {
+    Path questions = folder.resolve("questions.jsonl");
+    Files.writeString(
+        questions, "{\"question\": \"How many are two and three?\", \"answer\": \"5\"}\n");
+    Path file = folder.resolve("answers.profile");
+    CommandRun run =
+        CommandRun.of(
+            "tune",
+            "--objective",
+            "gsm8k",
+            "--jsonl",
+            questions.toString(),
+            "--samples",
+            "1",
+            "--trials",
+            "2",
+            "--context",
+            "520",
+            "--max-bits",
+            "5",
+            "--out",
+            file.toString());
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).contains("gsm8k", "<- kept");
+    assertThat(Profile.open(file).parts()).containsExactly("mixkvq");
   }
 
   private static void assertRefused(String why, String... arguments) {

@@ -2,14 +2,16 @@ package dev.kvasir.codec.commvq;
 
 import dev.kvasir.kernel.Int8Codebooks;
 import dev.kvasir.page.StageCodes;
+import java.util.Arrays;
 
 /**
- * Additive codebooks: every stage adds one of 64 first rows and one of 64 second rows, to
- * approximate the residual of the previous stages. A 12-bit code selects the two rows,
+ * Additive codebooks: every stage adds one of its first rows and one of its second rows, to
+ * approximate the residual of the previous stages. A set of first or second rows has 64 rows, of
+ * which the search uses the first {@code used}; the others are zero. A code selects the two rows,
  *
  * <pre>
  * code = a | b &lt;&lt; 6,   centre(a, b) = first[a] + second[b]
- * bits per channel = 12 * stages / length
+ * bits per channel = 2 * log2(used) * stages / length
  * </pre>
  *
  * The nearest of a stage's 4,096 centers is found without computing them: {@code |x - centre|^2 =
@@ -24,21 +26,33 @@ public final class AdditiveStages {
 
   private final int stages;
   private final int length;
+  private final int used;
   private final float[] rows; // (stages, 2, ROWS, length)
-  private final float[] squares; // (stages, a, b): |centre(a, b)|^2
+  private final float[] squares; // (stages, a, b): |centre(a, b)|^2, infinite beyond used rows
+
+  /** Creates stages that use all their rows. */
+  public AdditiveStages(int stages, int length, float[] rows) {
+    this(stages, length, ROWS, rows);
+  }
 
   /**
    * Creates stages.
    *
+   * @param used rows of a set that codes may select; the others are zero
    * @param rows (stages, 2, ROWS, length), not copied
    */
-  public AdditiveStages(int stages, int length, float[] rows) {
+  public AdditiveStages(int stages, int length, int used, float[] rows) {
     if (rows.length != 2L * stages * ROWS * length) {
       throw new IllegalArgumentException(
           "%d numbers for %d stages of %d channels".formatted(rows.length, stages, length));
     }
+    if (used < 1 || used > ROWS) {
+      throw new IllegalArgumentException(
+          "%d used rows of a set; expected 1 to %d".formatted(used, ROWS));
+    }
     this.stages = stages;
     this.length = length;
+    this.used = used;
     this.rows = rows;
     this.squares = new float[stages * ROWS * ROWS];
     for (int stage = 0; stage < stages; stage++) {
@@ -47,8 +61,12 @@ public final class AdditiveStages {
   }
 
   private void fillSquares(int stage) {
-    for (int a = 0; a < ROWS; a++) {
-      for (int b = 0; b < ROWS; b++) {
+    if (used < ROWS) {
+      int from = squaresAt(stage, 0);
+      Arrays.fill(squares, from, from + ROWS * ROWS, Float.POSITIVE_INFINITY);
+    }
+    for (int a = 0; a < used; a++) {
+      for (int b = 0; b < used; b++) {
         double sum = 0;
         for (int i = 0; i < length; i++) {
           double value = rows[firstAt(stage, a) + i] + rows[secondAt(stage, b) + i];
@@ -80,6 +98,16 @@ public final class AdditiveStages {
   /** Returns the channels of a vector. */
   public int length() {
     return length;
+  }
+
+  /** Returns the rows of a set that codes may select. */
+  public int used() {
+    return used;
+  }
+
+  /** Returns the bits of the index of a used row. */
+  public int indexBits() {
+    return Integer.SIZE - Integer.numberOfLeadingZeros(used - 1);
   }
 
   /** Returns the rows (stages, 2, ROWS, length), not to be modified. */

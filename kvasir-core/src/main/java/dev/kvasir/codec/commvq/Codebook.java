@@ -1,12 +1,12 @@
 package dev.kvasir.codec.commvq;
 
 /**
- * The codebook of one layer and KV head: {@code vector = mean + scale * sum of rows}, with a scale
- * for each token. The mean may hold most of the energy and costs nothing: attention uses it as one
- * more vector per pass.
+ * The codebook of a layer's keys in one KV head, or of its values in a group of KV heads: {@code
+ * vector = mean + scale * sum of rows}, with a scale for each token. The mean may hold most of the
+ * energy and costs nothing: attention uses it as one more vector per pass.
  */
 public sealed interface Codebook permits KeyCodebook, ValueCodebook {
-  /** Returns the mean (headDim), not to be modified. */
+  /** Returns the mean (length), not to be modified. */
   float[] mean();
 
   /** Returns the rows whose sums approximate a vector without its mean, divided by its scale. */
@@ -16,7 +16,8 @@ public sealed interface Codebook permits KeyCodebook, ValueCodebook {
     return (long) Float.BYTES * mean().length + stages().bytes();
   }
 
-  default int headDim() {
+  /** Returns the channels of a vector: those of a head, or of all heads of a group. */
+  default int length() {
     return mean().length;
   }
 }

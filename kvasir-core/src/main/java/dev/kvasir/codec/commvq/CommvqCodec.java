@@ -3,6 +3,7 @@ package dev.kvasir.codec.commvq;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.StatelessCodec;
+import dev.kvasir.codec.commvq.encoder.ValueEncoder;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.SharedArena;
@@ -67,30 +68,56 @@ public final class CommvqCodec implements StatelessCodec {
   @Override
   public Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values) {
     ModelCodebooks trained = codebooks.orElseThrow();
-    LayerCodebooks books = trained.layers().get(layer);
     int headSize = TOKENS * shape.keyDim();
     workers.run(
         (head, worker) -> trained.order().unrotate(keys, head * headSize, TOKENS, position),
         shape.kvHeads());
-    EncodedBlock ofKeys = EncodedBlock.allocate(shape.kvHeads(), shape.keyStages());
-    EncodedBlock ofValues = EncodedBlock.allocate(shape.kvHeads(), shape.valueStages());
+    EncodedBlock ofKeys = EncodedBlock.allocate(shape.kvHeads(), shape.keys());
+    EncodedBlock ofValues = EncodedBlock.allocate(shape.groups(), shape.values());
     // An encoder belongs to one thread, and its memory is large compared to that of a sequence.
     LayerEncoder[] keyEncoders = new LayerEncoder[workers.size()];
-    LayerEncoder[] valueEncoders = new LayerEncoder[workers.size()];
+    List<KeyCodebook> keyCodebooks = trained.layers().get(layer).keys();
+    EncodingTask valueTask =
+        trained.encoders().isEmpty()
+            ? searchTask(trained.layers().get(layer), values, ofValues)
+            : networkTask(trained.encoders().get(layer), values, ofValues);
     int tasks = Math.ceilDiv(TOKENS, tokensPerTask());
     workers.run(
         (part, worker) -> {
           int from = part / 2 * tokensPerTask();
           if (part % 2 == 0) {
-            encode(books.keys(), keyEncoders, worker, keys, from, ofKeys);
+            encode(keyCodebooks, keyEncoders, worker, keys, from, ofKeys);
           } else {
-            encode(books.values(), valueEncoders, worker, values, from, ofValues);
+            valueTask.encode(worker, from);
           }
         },
         2 * tasks);
     CompactLayerCodebooks layerCodebooks = trained.rows().get(layer);
     return new CommvqPage(
         memory, shape, layerCodebooks, keyScoring, trained.rotation(), position, ofKeys, ofValues);
+  }
+
+  /** Encodes the values of the tokens of one task. */
+  private interface EncodingTask {
+    void encode(int worker, int from);
+  }
+
+  private EncodingTask searchTask(LayerCodebooks books, float[] values, EncodedBlock out) {
+    HeadGroups groups = books.valueGroups();
+    float[] joined = groups.heads() == 1 ? values : new float[values.length];
+    LayerEncoder[] encoders = new LayerEncoder[workers.size()];
+    return (worker, from) -> {
+      if (joined != values) {
+        groups.join(values, TOKENS, from, endOfTask(from), joined);
+      }
+      encode(books.values(), encoders, worker, joined, from, out);
+    };
+  }
+
+  private EncodingTask networkTask(ValueEncoder network, float[] values, EncodedBlock out) {
+    BitBlockEncoder encoder = new BitBlockEncoder(kernels, network, workers.size());
+    float[] joined = new float[values.length];
+    return (worker, from) -> encoder.encode(worker, values, from, endOfTask(from), joined, out);
   }
 
   @Override
@@ -106,6 +133,10 @@ public final class CommvqCodec implements StatelessCodec {
         2 * TOKENS / (TASKS_PER_THREAD * workers.size()), MIN_TOKENS_PER_TASK, TOKENS);
   }
 
+  private int endOfTask(int from) {
+    return Math.min(from + tokensPerTask(), TOKENS);
+  }
+
   private void encode(
       List<? extends Codebook> heads,
       LayerEncoder[] encoders,
@@ -116,8 +147,7 @@ public final class CommvqCodec implements StatelessCodec {
     if (encoders[worker] == null) {
       encoders[worker] = new LayerEncoder(kernels, heads, beam);
     }
-    int end = Math.min(from + tokensPerTask(), TOKENS);
-    encoders[worker].encode(x, TOKENS, from, end, out.codes(), out.scales());
+    encoders[worker].encode(x, TOKENS, from, endOfTask(from), out.codes(), out.scales());
   }
 
   @Override

@@ -23,9 +23,16 @@ import java.util.TreeSet;
  * @param bits approximate bits per channel
  * @param beam see {@link CommvqCodec}
  * @param keyScoring how attention scores keys, typed as {@code scores=}
+ * @param values how values become codes
  */
 public record CommvqConfig(
-    String spec, int bits, int window, int sinks, int beam, KeyScoring keyScoring)
+    String spec,
+    int bits,
+    int window,
+    int sinks,
+    int beam,
+    KeyScoring keyScoring,
+    ValueCoding values)
     implements QuantizationConfig {
   static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2, 3, 4));
   private static final int DEFAULT_WINDOW = 128;
@@ -37,10 +44,10 @@ public record CommvqConfig(
   private static final int DEFAULT_SINKS = 16;
 
   /** The inputs of codebooks, which identify them. */
-  private record Origin(Profile profile, int bits, Rotation rotation) {}
+  private record Origin(Profile profile, int bits, ValueCoding values, Rotation rotation) {}
 
   public static CommvqConfig of(SpecText spec) {
-    spec.requireKeys("window", "sinks", "beam", "scores");
+    spec.requireKeys("window", "sinks", "beam", "scores", "values");
     int bits = spec.bits(BITS);
     return new CommvqConfig(
         spec.text(),
@@ -48,7 +55,8 @@ public record CommvqConfig(
         spec.tokens("window", DEFAULT_WINDOW),
         spec.tokens("sinks", DEFAULT_SINKS),
         spec.between("beam", defaultBeam(bits), 1, MAX_BEAM),
-        spec.choice("scores", KeyScoring.SUMS));
+        spec.choice("scores", KeyScoring.SUMS),
+        spec.choice("values", ValueCoding.STAGES));
   }
 
   /** The search takes equally long at every bit width, and many stages need it less. */
@@ -66,7 +74,6 @@ public record CommvqConfig(
   @Override
   public CacheConfig estimationConfig(CacheShape shape, CacheContext context) {
     requireShape(shape);
-    trained(context).ifPresent(origin -> CommvqProfile.require(origin.profile, bits, shape));
     return cacheConfig(shape, context, Optional.empty());
   }
 
@@ -78,8 +85,7 @@ public record CommvqConfig(
         trained(context)
             .orElseThrow(
                 () ->
-                    context.missingCalibration(
-                        spec, "codebooks", "train them", CommvqProfile.part(bits)));
+                    context.missingCalibration(spec, "codebooks", "train them", values.part(bits)));
     ModelTables tables = context.requireTables(spec, "codebooks");
     return cacheConfig(shape, context, Optional.of(codebooks(tables, origin, shape)));
   }
@@ -94,22 +100,24 @@ public record CommvqConfig(
           "the cache '%s' codes channels in pairs; heads have %d channels"
               .formatted(spec, shape.keyDim()));
     }
-    stages(shape.keyDim());
-    stages(shape.valueDim());
+    int stages = CommvqProfile.stages(bits, shape.keyDim());
+    if (2 * stages > Int8Codebooks.MAX_SETS) {
+      throw new InvalidInputException(
+          "the cache '%s' needs %d stages for heads of %d channels; at most %d can be added up"
+              .formatted(spec, stages, shape.keyDim(), Int8Codebooks.MAX_SETS / 2));
+    }
   }
 
   private CacheConfig cacheConfig(
       CacheShape shape, CacheContext context, Optional<ModelCodebooks> codebooks) {
+    Optional<Origin> trained = trained(context);
     CommvqShape pages =
-        new CommvqShape(
-            shape.kvHeads(),
-            shape.keyDim(),
-            stages(shape.keyDim()),
-            shape.valueDim(),
-            stages(shape.valueDim()));
+        trained
+            .map(origin -> values.shape(origin.profile, bits, shape))
+            .orElseGet(() -> values.untrainedShape(bits, shape));
     long shared =
-        trained(context)
-            .map(origin -> ModelCodebooks.bytesFor(shape.layers(), pages, origin.rotation))
+        trained
+            .map(origin -> values.bytes(origin.profile, bits, shape, origin.rotation))
             .orElse(0L);
     CommvqCodec codec =
         new CommvqCodec(
@@ -117,34 +125,23 @@ public record CommvqConfig(
     return new CacheConfig(Precision.F16, sinks, window, Optional.of(codec));
   }
 
-  private int stages(int channels) {
-    int stages = CommvqProfile.stages(bits, channels);
-    if (2 * stages > Int8Codebooks.MAX_SETS) {
-      throw new InvalidInputException(
-          "the cache '%s' needs %d stages for heads of %d channels; at most %d can be added up"
-              .formatted(spec, stages, channels, Int8Codebooks.MAX_SETS / 2));
-    }
-    return stages;
-  }
-
   /** Returns the origin of codebooks for this bit width, if there are any. */
   private Optional<Origin> trained(CacheContext context) {
     return context
-        .profileWith(CommvqProfile.part(bits))
-        .flatMap(held -> context.rotation().map(rotation -> new Origin(held, bits, rotation)));
+        .profileWith(values.part(bits))
+        .flatMap(
+            held -> context.rotation().map(rotation -> new Origin(held, bits, values, rotation)));
   }
 
   private ModelCodebooks codebooks(ModelTables tables, Origin origin, CacheShape shape) {
     return tables.cached(
         origin,
         ModelCodebooks.class,
-        memory ->
-            ModelCodebooks.of(
-                CommvqProfile.of(origin.profile, bits, shape).layers(), origin.rotation, memory));
+        memory -> values.codebooks(origin.profile, bits, shape, origin.rotation, memory));
   }
 
   @Override
   public Set<String> profileParts() {
-    return Set.of(CommvqProfile.part(bits));
+    return Set.of(values.part(bits));
   }
 }

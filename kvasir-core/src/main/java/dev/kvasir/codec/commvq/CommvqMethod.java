@@ -16,14 +16,23 @@ public final class CommvqMethod extends BitWidthMethod {
         "commvq",
         MethodFamily.CODEBOOKS,
         CommvqConfig::of,
-        "commvq:1|2|3|4: beam; with codebooks of the",
-        "  profile");
+        "commvq:1|2|3|4: beam, values=encoder; with",
+        "  codebooks of the profile");
   }
 
   @Override
   public Optional<Calibration> calibration() {
     return Optional.of(
-        new Calibration(Calibration.Command.CALIBRATE, List.copyOf(CommvqConfig.BITS)));
+        new Calibration(
+            Calibration.Command.CALIBRATE,
+            List.copyOf(CommvqConfig.BITS),
+            List.of("values=encoder")));
+  }
+
+  /** The nearest center of each stage, no sinks, and the last 128 tokens in 16 bits. */
+  @Override
+  public Optional<String> paperSettings() {
+    return Optional.of("beam=1,sinks=0,window=128,prefill=exact");
   }
 
   @Override
@@ -33,7 +42,9 @@ public final class CommvqMethod extends BitWidthMethod {
         "commvq:1",
         "commvq:2,window=0,beam=1",
         "commvq:2,window=40,sinks=130",
+        "commvq:1,values=encoder,window=10",
         "commvq:1,beam=1",
-        "commvq:2,beam=1,window=0");
+        "commvq:2,beam=1,window=0",
+        "commvq:2,values=encoder,sinks=0");
   }
 }

@@ -14,11 +14,16 @@ import dev.kvasir.kernel.RopeRotation;
 import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.RotaryCodes;
 import dev.kvasir.kernel.Rotation;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.memory.SharedArena;
+import dev.kvasir.page.BitCodes;
+import dev.kvasir.page.SetCodes;
+import dev.kvasir.page.StageCodes;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /**
  * A layer's keys and values as codes, in the layout of {@link CommvqShape}. The codes refer to the
@@ -28,7 +33,8 @@ import java.nio.ByteOrder;
  * u16  KV heads
  * u16  channels of a key
  * u16  stages of keys
- * u16  channels of a value, and u16 stages of values, in pages of kind 5 alone
+ * u16  channels of a value, and u16 stages of values, in pages of kinds 5 and 6 alone
+ * u16  KV heads of a group, u8 bits of an index of keys, and u8 of values, in pages of kind 6 alone
  * u32  position of the first token
  *      scales and codes
  * </pre>
@@ -40,8 +46,12 @@ public final class CommvqPage implements Page {
   /** The snapshot kind if values and keys differ in width. */
   private static final int TWO_WIDTHS_KIND = 5;
 
+  /** The snapshot kind if KV heads share the codes of values, or sets have fewer than 64 rows. */
+  private static final int GROUPED_KIND = 6;
+
   private static final int HEADER_BYTES = 3 * Short.BYTES + Integer.BYTES;
   private static final int TWO_WIDTHS_HEADER_BYTES = HEADER_BYTES + 2 * Short.BYTES;
+  private static final int GROUPED_HEADER_BYTES = TWO_WIDTHS_HEADER_BYTES + 2 * Short.BYTES;
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -90,11 +100,12 @@ public final class CommvqPage implements Page {
     pack(keys.scales(), shape.keyScalesAt());
     pack(values.scales(), shape.valueScalesAt());
     for (int head = 0; head < shape.kvHeads(); head++) {
-      int first = head * TOKENS;
-      shape.keyCodes().pack(keys.codes(), first * shape.keyStages(), data, shape.keyCodesAt(head));
-      shape
-          .valueCodes()
-          .pack(values.codes(), first * shape.valueStages(), data, shape.valueCodesAt(head));
+      int first = head * TOKENS * shape.keys().words();
+      shape.keys().pack(keys.codes(), first, data, shape.keyCodesAt(head));
+    }
+    for (int group = 0; group < shape.groups(); group++) {
+      int first = group * TOKENS * shape.values().words();
+      shape.values().pack(values.codes(), first, data, shape.valueCodesAt(group));
     }
   }
 
@@ -106,19 +117,32 @@ public final class CommvqPage implements Page {
 
   @Override
   public byte[] serialize() {
-    int header = shape.hasOneWidth() ? HEADER_BYTES : TWO_WIDTHS_HEADER_BYTES;
-    return SnapshotHeader.PAGE.wrap(kind(shape), header + shape.bytes(), this::write);
+    int kind = kind(shape);
+    int header =
+        switch (kind) {
+          case KIND -> HEADER_BYTES;
+          case TWO_WIDTHS_KIND -> TWO_WIDTHS_HEADER_BYTES;
+          default -> GROUPED_HEADER_BYTES;
+        };
+    return SnapshotHeader.PAGE.wrap(kind, header + shape.bytes(), out -> write(kind, out));
   }
 
   private static int kind(CommvqShape shape) {
+    if (!shape.isByHead()) {
+      return GROUPED_KIND;
+    }
     return shape.hasOneWidth() ? KIND : TWO_WIDTHS_KIND;
   }
 
-  private void write(ByteBuffer out) {
+  private void write(int kind, ByteBuffer out) {
     out.putShort((short) shape.kvHeads());
-    out.putShort((short) shape.keyDim()).putShort((short) shape.keyStages());
-    if (!shape.hasOneWidth()) {
-      out.putShort((short) shape.valueDim()).putShort((short) shape.valueStages());
+    out.putShort((short) shape.keyDim()).putShort((short) shape.keys().stages());
+    if (kind != KIND) {
+      out.putShort((short) shape.valueDim()).putShort((short) (shape.values().sets() / 2));
+    }
+    if (kind == GROUPED_KIND) {
+      out.putShort((short) shape.valueHeads());
+      out.put((byte) shape.keys().indexBits()).put((byte) shape.values().indexBits());
     }
     out.putInt(position);
     out.put(data.asByteBuffer());
@@ -145,7 +169,7 @@ public final class CommvqPage implements Page {
       CompactLayerCodebooks layerCodebooks,
       KeyScoring keyScoring,
       Rotation rotation) {
-    CommvqShape found = readShape(in, shape.hasOneWidth());
+    CommvqShape found = readShape(in, kind(shape));
     if (!found.equals(shape)) {
       throw SnapshotHeader.PAGE.invalid("has %s; this cache has %s".formatted(found, shape));
     }
@@ -155,18 +179,36 @@ public final class CommvqPage implements Page {
     return new CommvqPage(memory, shape, layerCodebooks, keyScoring, rotation, position, data);
   }
 
-  private static CommvqShape readShape(ByteBuffer in, boolean oneWidth) {
-    int kvHeads = Short.toUnsignedInt(in.getShort());
-    int keyDim = Short.toUnsignedInt(in.getShort());
-    int keyStages = Short.toUnsignedInt(in.getShort());
-    return oneWidth
-        ? new CommvqShape(kvHeads, keyDim, keyStages)
-        : new CommvqShape(
-            kvHeads,
-            keyDim,
-            keyStages,
-            Short.toUnsignedInt(in.getShort()),
-            Short.toUnsignedInt(in.getShort()));
+  private static CommvqShape readShape(ByteBuffer in, int kind) {
+    int kvHeads = readUnsigned(in);
+    int keyDim = readUnsigned(in);
+    int keyStages = readUnsigned(in);
+    if (kind == KIND) {
+      return new CommvqShape(kvHeads, keyDim, keyStages);
+    }
+    int valueDim = readUnsigned(in);
+    int valueStages = readUnsigned(in);
+    if (kind == TWO_WIDTHS_KIND) {
+      return new CommvqShape(kvHeads, keyDim, keyStages, valueDim, valueStages);
+    }
+    int valueHeads = readUnsigned(in);
+    int keyBits = in.get();
+    int valueBits = in.get();
+    try {
+      return new CommvqShape(
+          kvHeads,
+          keyDim,
+          new StageCodes(keyStages, keyBits),
+          valueDim,
+          valueHeads,
+          valueBits == 1 ? new BitCodes(2 * valueStages) : new StageCodes(valueStages, valueBits));
+    } catch (IllegalArgumentException e) {
+      throw SnapshotHeader.PAGE.invalid("has " + e.getMessage());
+    }
+  }
+
+  private static int readUnsigned(ByteBuffer in) {
+    return Short.toUnsignedInt(in.getShort());
   }
 
   public CompactLayerCodebooks layerCodebooks() {
@@ -192,18 +234,35 @@ public final class CommvqPage implements Page {
    * @param indices (sets of keys, TOKENS), set
    */
   public void readKeys(Kernels kernels, int kvHead, byte[] indices) {
-    kernels.codebooks().unpackStages(data, shape.keyCodesAt(kvHead), shape.keyStages(), indices);
+    unpack(kernels, shape.keys(), shape.keyCodesAt(kvHead), indices);
   }
 
   /**
-   * Reads the codes of a head's values.
+   * Reads the codes of a head's values, which it may share with other heads.
    *
    * @param indices (sets of values, TOKENS), set
    */
   public void readValues(Kernels kernels, int kvHead, byte[] indices) {
-    kernels
-        .codebooks()
-        .unpackStages(data, shape.valueCodesAt(kvHead), shape.valueStages(), indices);
+    long at = shape.valueCodesAt(kvHead / shape.valueHeads());
+    unpack(kernels, shape.values(), at, indices);
+  }
+
+  /**
+   * Reads the bits of values, which all heads share, as {@link BitCodes} packs them.
+   *
+   * @param bits set
+   */
+  void readValueBits(byte[] bits) {
+    long at = shape.valueCodesAt(0);
+    MemorySegment.copy(data, ValueLayout.JAVA_BYTE, at, bits, 0, shape.values().bytes());
+  }
+
+  private void unpack(Kernels kernels, SetCodes codes, long at, byte[] indices) {
+    if (codes.indexBits() == StageCodes.INDEX_BITS) {
+      kernels.codebooks().unpackStages(data, at, codes.words(), indices);
+    } else {
+      codes.unpack(data, at, indices);
+    }
   }
 
   /**
@@ -248,6 +307,10 @@ public final class CommvqPage implements Page {
 
   @Override
   public void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    if (layerCodebooks.hasValueBits()) {
+      dequantizeValueBits(workspace, kvHead, tokens, out);
+      return;
+    }
     int valueDim = shape.valueDim();
     DecodeScratch scratch = DecodeScratch.of(workspace, layerCodebooks.valueSets(), valueDim);
     Kernels kernels = workspace.kernels();
@@ -263,6 +326,31 @@ public final class CommvqPage implements Page {
       kernels.rows().scale(out, token * valueDim, valueDim, scratch.scales[token]);
       kernels.rows().add(out, token * valueDim, mean, 0, valueDim);
     }
+  }
+
+  /** Adds up the rows of set bits, each times the scale of its token. */
+  private void dequantizeValueBits(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+    int valueDim = shape.valueDim();
+    int bits = shape.values().sets();
+    DecodeScratch scratch = DecodeScratch.of(workspace, bits, Math.max(valueDim, bits));
+    Kernels kernels = workspace.kernels();
+    float[] numbers = scratch.floats(kernels, layerCodebooks.values().get(kvHead));
+    readValues(kernels, kvHead, scratch.indices);
+    readValueScales(kernels, scratch.scales);
+    float[] weights = scratch.vectors; // (tokens, bits)
+    for (int bit = 0; bit < bits; bit++) {
+      for (int token = 0; token < tokens; token++) {
+        boolean set = scratch.indices[bit * TOKENS + token] != 0;
+        weights[token * bits + bit] = set ? scratch.scales[token] : 0;
+      }
+    }
+    Arrays.fill(out, 0, tokens * valueDim, 0);
+    kernels
+        .floats()
+        .weightedSums(
+            scratch.weightRows.set(weights, tokens, bits),
+            scratch.codebookRows.set(numbers, bits, valueDim),
+            scratch.outRows.set(out, tokens, valueDim));
   }
 
   @Override
@@ -289,6 +377,9 @@ public final class CommvqPage implements Page {
     short[] sums = {}; // (TOKENS, width)
     float[] vectors = {}; // (TOKENS, width)
     final RotaryCodes codes = new RotaryCodes();
+    final RowBlock weightRows = new RowBlock();
+    final RowBlock codebookRows = new RowBlock();
+    final RowBlock outRows = new RowBlock();
     private float[] floats = {};
     private DenseMatrix expanded; // the matrix in floats; null if none
     private RopeRotation ropeRotation; // null until there is a table

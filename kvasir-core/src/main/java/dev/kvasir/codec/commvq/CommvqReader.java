@@ -15,8 +15,8 @@ import java.util.Arrays;
 
 /**
  * Attends to pages of codes, for a few query rows that share a KV head. {@link KeyScoring}
- * determines how keys are scored. Values are never decoded: weights are summed per codebook row
- * over all pages of a pass, and multiplied with the rows once at its end.
+ * determines how keys are scored. Values are never decoded: weights are summed per codebook row, or
+ * per bit that adds a row, over all pages of a pass, and multiplied with the rows once at its end.
  */
 final class CommvqReader implements PageReader {
   static final PageReaders.Kind<CommvqReader> KIND = new PageReaders.Kind<>(CommvqReader::new);
@@ -78,7 +78,6 @@ final class CommvqReader implements PageReader {
     if (valueCodebooks == null) {
       beginAccumulation(quantized.layerCodebooks(), kvHead, rows);
     }
-    quantized.readValues(kernels, kvHead, indices);
     quantized.readValueScales(kernels, scales);
     for (int row = 0; row < rows; row++) {
       inverseScale[row] = 1 / pendingScale[row];
@@ -86,16 +85,21 @@ final class CommvqReader implements PageReader {
     kernels
         .codebooks()
         .tokenWeights(probabilities, rows, inverseScale, scales, lanes, totals, weights);
-    kernels
-        .codebooks()
-        .scatterAdd(indices, quantized.layerCodebooks().valueSets(), PAGE, weights, lanes, bins);
+    int sets = quantized.layerCodebooks().valueSets();
+    if (quantized.layerCodebooks().hasValueBits()) {
+      quantized.readValueBits(indices);
+      kernels.codebooks().addToSetBits(indices, sets, weights, lanes, bins);
+    } else {
+      quantized.readValues(kernels, kvHead, indices);
+      kernels.codebooks().scatterAdd(indices, sets, PAGE, weights, lanes, bins);
+    }
   }
 
   private void beginAccumulation(CompactLayerCodebooks layerCodebooks, int kvHead, int rows) {
     valueCodebooks = layerCodebooks;
     valueHead = kvHead;
     lanes = rows <= 4 ? 4 : PageReader.MAX_ROWS;
-    int count = layerCodebooks.valueSets() * Int8Codebooks.CODEWORDS;
+    int count = layerCodebooks.valueRows();
     if (indices.length < layerCodebooks.valueSets() * PAGE) {
       indices = new byte[layerCodebooks.valueSets() * PAGE];
     }
@@ -124,9 +128,7 @@ final class CommvqReader implements PageReader {
 
   private void scale(int row, float factor) {
     totals[row] *= factor;
-    for (int at = row;
-        at < valueCodebooks.valueSets() * Int8Codebooks.CODEWORDS * lanes;
-        at += lanes) {
+    for (int at = row; at < valueCodebooks.valueRows() * lanes; at += lanes) {
       bins[at] *= factor;
     }
   }
@@ -137,6 +139,16 @@ final class CommvqReader implements PageReader {
       return;
     }
     sumRows(rows);
+    if (valueCodebooks.valueMeans().isEmpty()) {
+      for (int i = 0; i < rows * valueDim; i++) {
+        accumulator[i] += lowered[i] * (1 / LOWERED);
+      }
+    } else {
+      addWithMean(rows, accumulator);
+    }
+  }
+
+  private void addWithMean(int rows, float[] accumulator) {
     float[] mean = valueCodebooks.valueMeans().get(valueHead);
     for (int row = 0; row < rows; row++) {
       float total = totals[row] * pendingScale[row];
@@ -148,7 +160,7 @@ final class CommvqReader implements PageReader {
   }
 
   private void sumRows(int rows) {
-    int count = valueCodebooks.valueSets() * Int8Codebooks.CODEWORDS;
+    int count = valueCodebooks.valueRows();
     for (int row = 0; row < rows; row++) {
       float factor = pendingScale[row] * LOWERED;
       for (int i = 0; i < count; i++) {

@@ -22,7 +22,7 @@ record Int8KeyCodebook(KeyCodebook codebook, Int8Codebooks codebooks) {
 
   /** Returns the unit of each pair, such that its largest number is {@link #LARGEST} units. */
   private static float[] units(KeyCodebook codebook) {
-    int half = codebook.headDim() / 2;
+    int half = codebook.length() / 2;
     float[] units = new float[half];
     float[] numbers = codebook.numbers();
     for (int i = 0; i < numbers.length; i++) {
@@ -40,7 +40,7 @@ record Int8KeyCodebook(KeyCodebook codebook, Int8Codebooks codebooks) {
       float unit = units[i % units.length];
       numbers[i] = unit == 0 ? 0 : Math.round(numbers[i] / unit) * unit;
     }
-    return new KeyCodebook(codebook.mean(), numbers);
+    return new KeyCodebook(codebook.mean(), codebook.stages().used(), numbers);
   }
 
   private static Int8Codebooks fixed(KeyCodebook codebook, float[] units, int pairs) {

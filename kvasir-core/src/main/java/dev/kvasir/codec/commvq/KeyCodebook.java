@@ -23,8 +23,17 @@ public final class KeyCodebook implements Codebook {
    * @param numbers (stages, {@link AdditiveStages#ROWS}, headDim) in the order of pairs
    */
   public KeyCodebook(float[] mean, float[] numbers) {
+    this(mean, AdditiveStages.ROWS, numbers);
+  }
+
+  /**
+   * Creates a codebook whose sets use only some of their rows.
+   *
+   * @param used see {@link AdditiveStages#used}
+   */
+  public KeyCodebook(float[] mean, int used, float[] numbers) {
     this.mean = mean.clone();
-    this.stages = withRotatedRows(numbers, mean.length);
+    this.stages = withRotatedRows(numbers, used, mean.length);
   }
 
   /**
@@ -33,11 +42,11 @@ public final class KeyCodebook implements Codebook {
    * @param stages whose second rows are the first ones times i
    */
   public static KeyCodebook of(float[] mean, AdditiveStages stages) {
-    return new KeyCodebook(mean, firstRows(stages));
+    return new KeyCodebook(mean, stages.used(), firstRows(stages));
   }
 
   /** Returns stages whose second rows are the first ones times i. */
-  private static AdditiveStages withRotatedRows(float[] numbers, int headDim) {
+  private static AdditiveStages withRotatedRows(float[] numbers, int used, int headDim) {
     int block = AdditiveStages.ROWS * headDim;
     int count = numbers.length / block;
     float[] rows = new float[2 * numbers.length];
@@ -48,7 +57,7 @@ public final class KeyCodebook implements Codebook {
         multiplyByI(numbers, from, rows, from + (stage + 1) * block, headDim / 2);
       }
     }
-    return new AdditiveStages(count, headDim, rows);
+    return new AdditiveStages(count, headDim, used, rows);
   }
 
   /** Rotates by 90 degrees: {@code i (x + iy) = -y + ix}. */

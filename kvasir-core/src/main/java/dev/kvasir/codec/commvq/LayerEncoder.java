@@ -4,9 +4,10 @@ import dev.kvasir.kernel.Kernels;
 import java.util.List;
 
 /**
- * Encodes and decodes the keys, or values, of a layer. A token has one 16-bit scale for all its KV
- * heads: {@code 16 / (kvHeads * headDim)} bits per channel. Codes are chosen for normalized
- * vectors. The scale is then the best fit for the codes rather than the norm,
+ * Encodes and decodes the keys of a layer by KV head, or its values by group of KV heads. A token
+ * has one 16-bit scale for all its KV heads: {@code 16 / (kvHeads * headDim)} bits per channel.
+ * Codes are chosen for normalized vectors. The scale is then the best fit for the codes rather than
+ * the norm,
  *
  * <pre>scale = sum of x.c / sum of c.c,   x the vectors without means, c the sums of rows</pre>
  *
@@ -19,28 +20,28 @@ public final class LayerEncoder {
 
   private final List<? extends Codebook> heads;
   private final BeamEncoder encoder;
-  private final int headDim;
-  private final float[] sum; // (headDim)
+  private final int channels;
+  private final float[] sum; // (channels)
 
   /**
    * Creates an encoder.
    *
-   * @param heads codebooks of one layer, with equal numbers of stages
+   * @param heads codebooks of one layer, with equal numbers of stages; those of values are of
+   *     groups
    * @param width of the beam, see {@link BeamEncoder}
    */
   public LayerEncoder(Kernels kernels, List<? extends Codebook> heads, int width) {
     this.heads = List.copyOf(heads);
     this.encoder = new BeamEncoder(kernels, width);
-    this.headDim = heads.getFirst().headDim();
-    this.sum = new float[headDim];
+    this.channels = heads.getFirst().length();
+    this.sum = new float[channels];
   }
 
   /**
    * Encodes vectors.
    *
-   * @param x (kvHeads, tokens, headDim), keys before rotation and in the order of pairs;
-   *     overwritten
-   * @param codes (kvHeads, tokens, stages), set
+   * @param x (heads, tokens, channels), keys before rotation and in the order of pairs; overwritten
+   * @param codes (heads, tokens, stages), set
    * @param scales (tokens) halves, set
    */
   public void encode(float[] x, int tokens, short[] codes, short[] scales) {
@@ -58,7 +59,7 @@ public final class LayerEncoder {
     for (int head = 0; head < heads.size(); head++) {
       int row = head * tokens + from;
       AdditiveStages stages = heads.get(head).stages();
-      encoder.encode(stages, x, row * headDim, end - from, codes, row * stages());
+      encoder.encode(stages, x, row * channels, end - from, codes, row * stages());
     }
     fitScales(x, tokens, from, codes, lengths, scales);
   }
@@ -69,8 +70,8 @@ public final class LayerEncoder {
       Codebook head = heads.get(row / tokens);
       float scale = Float.float16ToFloat(scales[row % tokens]);
       head.stages().decode(codes, row * stages(), sum, 0);
-      for (int i = 0; i < headDim; i++) {
-        x[row * headDim + i] = head.mean()[i] + scale * sum[i];
+      for (int i = 0; i < channels; i++) {
+        x[row * channels + i] = head.mean()[i] + scale * sum[i];
       }
     }
   }
@@ -83,8 +84,8 @@ public final class LayerEncoder {
     for (int head = 0; head < heads.size(); head++) {
       float[] mean = heads.get(head).mean();
       for (int row = head * tokens + from; row < head * tokens + end; row++) {
-        for (int i = 0; i < headDim; i++) {
-          x[row * headDim + i] -= mean[i];
+        for (int i = 0; i < channels; i++) {
+          x[row * channels + i] -= mean[i];
         }
       }
     }
@@ -95,9 +96,9 @@ public final class LayerEncoder {
     float[] lengths = new float[end - from];
     for (int head = 0; head < heads.size(); head++) {
       for (int token = 0; token < lengths.length; token++) {
-        int at = (head * tokens + from + token) * headDim;
+        int at = (head * tokens + from + token) * channels;
         double square = 0;
-        for (int i = at; i < at + headDim; i++) {
+        for (int i = at; i < at + channels; i++) {
           square += (double) x[i] * x[i];
         }
         lengths[token] += (float) square;
@@ -112,9 +113,9 @@ public final class LayerEncoder {
   private void scale(float[] x, int tokens, int from, float[] lengths) {
     for (int head = 0; head < heads.size(); head++) {
       for (int token = 0; token < lengths.length; token++) {
-        int at = (head * tokens + from + token) * headDim;
+        int at = (head * tokens + from + token) * channels;
         float factor = lengths[token] == 0 ? 0 : 1 / lengths[token];
-        for (int i = at; i < at + headDim; i++) {
+        for (int i = at; i < at + channels; i++) {
           x[i] *= factor;
         }
       }
@@ -130,8 +131,8 @@ public final class LayerEncoder {
       for (int head = 0; head < heads.size(); head++) {
         int row = head * tokens + from + token;
         heads.get(head).stages().decode(codes, row * stages(), sum, 0);
-        for (int i = 0; i < headDim; i++) {
-          product += (double) x[row * headDim + i] * sum[i];
+        for (int i = 0; i < channels; i++) {
+          product += (double) x[row * channels + i] * sum[i];
           square += (double) sum[i] * sum[i];
         }
       }

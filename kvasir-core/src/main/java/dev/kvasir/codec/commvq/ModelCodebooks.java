@@ -1,7 +1,9 @@
 package dev.kvasir.codec.commvq;
 
+import dev.kvasir.codec.commvq.encoder.ValueEncoder;
 import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.Rotation;
+import dev.kvasir.page.SetCodes;
 import java.lang.foreign.SegmentAllocator;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,10 +14,12 @@ import java.util.List;
  *
  * @param layers for encoding
  * @param rows for attention
+ * @param encoders networks that encode values, by layer; empty if codes are searched for
  */
 public record ModelCodebooks(
     List<LayerCodebooks> layers,
     List<CompactLayerCodebooks> rows,
+    List<ValueEncoder> encoders,
     Rotation rotation,
     PairOrder order) {
   /**
@@ -38,32 +42,62 @@ public record ModelCodebooks(
               keys.stream().map(Int8KeyCodebook::codebook).toList(), layer.values()));
       rows.add(CompactLayerCodebooks.of(keys, layer, table, memory));
     }
-    return new ModelCodebooks(layers, rows, rotation, PairOrder.of(rotation, keyDim));
+    return new ModelCodebooks(layers, rows, List.of(), rotation, PairOrder.of(rotation, keyDim));
+  }
+
+  /**
+   * Creates the codebooks of keys, with values that networks encode.
+   *
+   * @param trained codebooks of all KV heads, by layer
+   * @param encoders one for each layer
+   */
+  static ModelCodebooks ofEncoders(
+      List<List<KeyCodebook>> trained, List<ValueEncoder> encoders, Rotation rotation) {
+    int keyDim = trained.getFirst().getFirst().length();
+    RopeTable table = rotation.table(keyDim);
+    List<LayerCodebooks> layers = new ArrayList<>();
+    List<CompactLayerCodebooks> rows = new ArrayList<>();
+    for (int layer = 0; layer < trained.size(); layer++) {
+      List<Int8KeyCodebook> keys =
+          trained.get(layer).stream().map(book -> Int8KeyCodebook.of(book, table)).toList();
+      layers.add(
+          new LayerCodebooks(keys.stream().map(Int8KeyCodebook::codebook).toList(), List.of()));
+      rows.add(CompactLayerCodebooks.ofEncoder(keys, encoders.get(layer), table));
+    }
+    return new ModelCodebooks(
+        layers, rows, List.copyOf(encoders), rotation, PairOrder.of(rotation, keyDim));
   }
 
   /** Returns {@link #bytes} in advance for a model with pages of the given shape. */
   static long bytesFor(int layers, CommvqShape shape, Rotation rotation) {
-    long searched =
-        searchedBytes(shape.keyStages(), shape.keyDim())
-            + searchedBytes(shape.valueStages(), shape.valueDim());
+    long channels = shape.groupDim();
+    long values =
+        searchedBytes(shape.values(), channels)
+            + rows(shape.values()) * channels * Short.BYTES
+            + Float.BYTES * channels;
+    return layers * (shape.kvHeads() * keyBytesFor(shape, rotation) + shape.groups() * values);
+  }
+
+  /** Returns the bytes of a head's keys. */
+  static long keyBytesFor(CommvqShape shape, Rotation rotation) {
     long pairs = rotation.table(shape.keyDim()).pairs();
-    long keysRead = rows(shape.keyStages()) * 2 * pairs + Float.BYTES * 3 * pairs;
-    long valueDim = shape.valueDim();
-    long valuesRead = rows(shape.valueStages()) * valueDim * Short.BYTES + Float.BYTES * valueDim;
-    return (long) layers * shape.kvHeads() * (searched + keysRead + valuesRead);
+    return searchedBytes(shape.keys(), shape.keyDim())
+        + rows(shape.keys()) * 2 * pairs
+        + Float.BYTES * 3 * pairs;
   }
 
-  private static long searchedBytes(int stages, int channels) {
-    long squares = (long) stages * AdditiveStages.ROWS * AdditiveStages.ROWS;
-    return Float.BYTES * (rows(stages) * channels + squares + channels);
+  private static long searchedBytes(SetCodes codes, long channels) {
+    long squares = codes.sets() / 2L * AdditiveStages.ROWS * AdditiveStages.ROWS;
+    return Float.BYTES * (rows(codes) * channels + squares + channels);
   }
 
-  private static long rows(int stages) {
-    return 2L * stages * AdditiveStages.ROWS;
+  private static long rows(SetCodes codes) {
+    return (long) codes.sets() * AdditiveStages.ROWS;
   }
 
   public long bytes() {
     return layers.stream().mapToLong(LayerCodebooks::bytes).sum()
-        + rows.stream().mapToLong(CompactLayerCodebooks::bytes).sum();
+        + rows.stream().mapToLong(CompactLayerCodebooks::bytes).sum()
+        + encoders.stream().mapToLong(ValueEncoder::bytes).sum();
   }
 }

@@ -13,6 +13,7 @@ import dev.kvasir.codec.uniform.UniformOptions;
 import dev.kvasir.page.HeadShape;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** KIVI: uniform codes, with per-channel keys and per-token values. */
@@ -29,6 +30,15 @@ public final class KiviMethod extends BitWidthMethod {
   @Override
   public boolean supportsOperandPrecision() {
     return true;
+  }
+
+  /**
+   * Groups of 32 and a buffer of up to 128 keys. The paper keeps the last 128 values as well, where
+   * this buffer holds as many values as keys.
+   */
+  @Override
+  public Optional<String> paperSettings() {
+    return Optional.of("group=32,sinks=0,window=0,prefill=exact");
   }
 
   @Override

@@ -55,7 +55,8 @@ public final class MixkvqCodec implements PageCodec {
     this.values =
         switch (shape.values()) {
           case STORED ->
-              new RowScaledCodes(Page.TOKENS, shape.valueDim(), LOW_BITS, options.group());
+              new RowScaledCodes(
+                  options.sliceTokens(), shape.valueDim(), LOW_BITS, options.group());
           case IN_KEYS -> new KeyChannels(Page.TOKENS, shape.valueDim());
         };
   }
@@ -87,22 +88,28 @@ public final class MixkvqCodec implements PageCodec {
     return MixkvqSequence.resumed(this, pool, state);
   }
 
-  /** Returns the shape of a head with the given tier sizes. */
+  /** Returns the number of slices of a page. */
+  int slices() {
+    return Page.TOKENS / options.sliceTokens();
+  }
+
+  /** Returns the shape of a head with the given tier sizes, in one slice of a page. */
   HeadShape head(int high, int mid) {
     return heads.computeIfAbsent(high << 16 | mid, sizes -> newHead(high, mid));
   }
 
   private HeadShape newHead(int high, int mid) {
     List<CodeMatrix> keys = new ArrayList<>();
+    int tokens = options.sliceTokens();
     if (high > 0) {
-      keys.add(new Bf16Codes(high, Page.TOKENS));
+      keys.add(new Bf16Codes(high, tokens));
     }
     if (mid > 0) {
-      keys.add(new RowScaledCodes(mid, Page.TOKENS, MID_BITS, options.group()));
+      keys.add(new RowScaledCodes(mid, tokens, MID_BITS, options.group()));
     }
     int low = shape.keyDim() - high - mid;
     if (low > 0) {
-      keys.add(new RowScaledCodes(low, Page.TOKENS, LOW_BITS, options.group()));
+      keys.add(new RowScaledCodes(low, tokens, LOW_BITS, options.group()));
     }
     return new HeadShape(keys, keys.size() > 1, values);
   }
@@ -154,9 +161,10 @@ public final class MixkvqCodec implements PageCodec {
   }
 
   private long estimate(ToLongFunction<HeadShape> size) {
-    return measuredShares
-        .map(shares -> typicalBytes(shares, size))
-        .orElseGet(() -> shape.kvHeads() * size.applyAsLong(largest()));
+    return slices()
+        * measuredShares
+            .map(shares -> typicalBytes(shares, size))
+            .orElseGet(() -> shape.kvHeads() * size.applyAsLong(largest()));
   }
 
   /**
@@ -167,7 +175,7 @@ public final class MixkvqCodec implements PageCodec {
     return head(shape.keyDim() - 1, 1);
   }
 
-  /** Returns the bytes of a layer with measured tier sizes, spread evenly over the heads. */
+  /** Returns the bytes of a slice of a layer with measured tiers, spread evenly over the heads. */
   private long typicalBytes(TierShares shares, ToLongFunction<HeadShape> size) {
     long sum = 0;
     for (int head = 0; head < shape.kvHeads(); head++) {

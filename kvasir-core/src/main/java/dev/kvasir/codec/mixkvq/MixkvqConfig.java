@@ -21,7 +21,9 @@ import java.util.TreeSet;
  *
  * @param high salience above which a channel stays in 16 bits; empty to use the profile's
  * @param mid salience above which a channel has four bits; empty to use the profile's
- * @param residual tokens that are quantized together and share their tiers: whole pages
+ * @param residual tokens that are quantized together and share their tiers; less than a page takes
+ *     more bytes, since every slice of a page has its own tiers
+ * @param tiers whether all tokens of a prompt share their tiers
  */
 public record MixkvqConfig(
     OptionalDouble high,
@@ -32,9 +34,11 @@ public record MixkvqConfig(
     int window,
     Salience salience,
     QuerySpan queries,
+    TierScope tiers,
     OperandPrecision operandPrecision)
     implements QuantizationConfig {
-  private static final SortedSet<Integer> RESIDUALS = new TreeSet<>(Set.of(128, 256, 384, 512));
+  private static final SortedSet<Integer> RESIDUALS =
+      new TreeSet<>(Set.of(32, 64, 96, 128, 256, 384, 512));
   private static final int DEFAULT_GROUP = 32;
   private static final int DEFAULT_SINKS = 32;
   private static final int DEFAULT_WINDOW = 128;
@@ -50,19 +54,27 @@ public record MixkvqConfig(
         "window",
         "salience",
         "queries",
+        "tiers",
         OperandPrecision.KEY);
     if (spec.hasBits()) {
       throw spec.invalid("'mixkvq' takes no bits; its thresholds high and mid decide");
     }
+    int group = spec.oneOf("group", DEFAULT_GROUP, UniformOptions.GROUPS);
+    int residual = spec.oneOf("residual", Page.TOKENS, RESIDUALS);
+    if (residual % group != 0) {
+      throw spec.invalid(
+          "group is %d; expected a divisor of the residual %d".formatted(group, residual));
+    }
     return new MixkvqConfig(
         threshold(spec, "high"),
         threshold(spec, "mid"),
-        spec.oneOf("group", DEFAULT_GROUP, UniformOptions.GROUPS),
-        spec.oneOf("residual", Page.TOKENS, RESIDUALS),
+        group,
+        residual,
         spec.tokens("sinks", DEFAULT_SINKS),
         spec.tokens("window", DEFAULT_WINDOW),
         spec.choice("salience", Salience.QUERY),
         spec.choice("queries", QuerySpan.WINDOW),
+        spec.choice("tiers", TierScope.RESIDUAL),
         OperandPrecision.of(spec));
   }
 
@@ -72,9 +84,10 @@ public record MixkvqConfig(
         : OptionalDouble.empty();
   }
 
+  /** Values have no tiers, so a slice of a page cannot take them from keys. */
   @Override
   public boolean supportsValuesInKeys() {
-    return true;
+    return residual >= Page.TOKENS;
   }
 
   @Override
@@ -109,8 +122,7 @@ public record MixkvqConfig(
             context.queryHeads(),
             shape.values());
     MixkvqOptions options =
-        new MixkvqOptions(
-            thresholds, salience, queries, group, residual / Page.TOKENS, operandPrecision);
+        new MixkvqOptions(thresholds, salience, queries, group, residual, tiers, operandPrecision);
     MixkvqCodec codec = new MixkvqCodec(sizes, options, shares(context, thresholds));
     return new CacheConfig(Precision.F16, sinks, window, Optional.of(codec));
   }

@@ -1,10 +1,12 @@
 package dev.kvasir.codec.mixkvq;
 
+import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.QuantizationBatch;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.SnapshotHeader;
+import dev.kvasir.codec.uniform.SlicedPage;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.memory.SharedArena;
@@ -36,8 +38,9 @@ final class MixkvqSequence implements SequenceCodec {
   private final List<QueryMagnitudes>
       queryMagnitudes; // by layer; empty if salience ignores queries
 
-  private Tiers[][] batchTiers = {}; // (groups of blocks, layers * kvHeads)
+  private Tiers[][] batchTiers = {}; // (groups of tokens, layers * kvHeads)
   private int batchPosition;
+  private int groupTokens; // that share their tiers in the batch
 
   MixkvqSequence(MixkvqCodec codec, MemoryPool pool) {
     this(codec, newQueryMagnitudes(codec, pool));
@@ -130,22 +133,33 @@ final class MixkvqSequence implements SequenceCodec {
   /** Assigns tiers, which requires all blocks that share them. */
   @Override
   public void learn(QuantizationBatch batch) {
-    int blocksPerGroup = codec.blocksPerGroup();
     float[] keys = new float[shape.channels() * Page.TOKENS];
     float[] values = new float[shape.kvHeads() * shape.valueDim() * Page.TOKENS];
-    batchTiers = new Tiers[batch.blocks() / blocksPerGroup][shape.layers() * shape.kvHeads()];
+    int tokens = batch.blocks() * Page.TOKENS;
+    groupTokens = tokensWithSameTiers(batch);
+    batchTiers = new Tiers[tokens / groupTokens][shape.layers() * shape.kvHeads()];
     batchPosition = batch.position();
+    int slice = codec.options().sliceTokens();
     for (int layer = 0; layer < shape.layers(); layer++) {
-      for (int group = 0; batch.quantizes(layer) && group < batchTiers.length; group++) {
-        KeyStepSizes stepSizes = new KeyStepSizes(shape.kvHeads(), shape.keyDim());
-        for (int block = group * blocksPerGroup; block < (group + 1) * blocksPerGroup; block++) {
-          batch.readBlock(layer, block, keys, values);
-          stepSizes.add(keys);
+      KeyStepSizes stepSizes = new KeyStepSizes(shape.kvHeads(), shape.keyDim());
+      for (int first = 0; batch.quantizes(layer) && first < tokens; first += slice) {
+        if (first % Page.TOKENS == 0) {
+          batch.readBlock(layer, first / Page.TOKENS, keys, values);
         }
-        assignTiers(layer, stepSizes.steps(), batchTiers[group]);
+        stepSizes.add(keys, first % Page.TOKENS, slice);
+        if ((first + slice) % groupTokens == 0) {
+          assignTiers(layer, stepSizes.takeSteps(), batchTiers[first / groupTokens]);
+        }
       }
     }
     queryMagnitudes.forEach(QueryMagnitudes::markUsed);
+  }
+
+  /** A batch of more blocks than are quantized together in decoding comes from a prompt. */
+  private int tokensWithSameTiers(QuantizationBatch batch) {
+    return codec.options().scope() == TierScope.PROMPT && batch.blocks() > codec.blocksPerGroup()
+        ? batch.blocks() * Page.TOKENS
+        : codec.options().residual();
   }
 
   private void assignTiers(int layer, float[] steps, Tiers[] tiers) {
@@ -163,7 +177,19 @@ final class MixkvqSequence implements SequenceCodec {
 
   @Override
   public Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values) {
-    int group = (position - batchPosition) / Page.TOKENS / codec.blocksPerGroup();
+    return codec.slices() == 1
+        ? slice(memory, layer, position, keys, values, 0)
+        : SlicedPage.of(
+            codec.slices(),
+            index ->
+                slice(
+                    memory, layer, position, keys, values, index * codec.options().sliceTokens()));
+  }
+
+  /** Quantizes the tokens of a slice, which may be the whole page. */
+  private UniformPage slice(
+      SharedArena memory, int layer, int position, float[] keys, float[] values, int first) {
+    int group = (position - batchPosition + first) / groupTokens;
     List<HeadShape> heads = new ArrayList<>();
     int[][] orders = new int[shape.kvHeads()][];
     for (int head = 0; head < shape.kvHeads(); head++) {
@@ -172,13 +198,16 @@ final class MixkvqSequence implements SequenceCodec {
       orders[head] = tiers.order();
     }
     return UniformPage.quantize(
-        memory, heads, codec.options().operandPrecision(), orders, keys, values);
+        memory, heads, codec.options().operandPrecision(), orders, keys, values, first);
   }
 
   @Override
   public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
-    return UniformPage.deserialize(
-        memory, snapshot, shape.kvHeads(), codec::headLike, codec.options().operandPrecision());
+    OperandPrecision precision = codec.options().operandPrecision();
+    return codec.slices() == 1
+        ? UniformPage.deserialize(memory, snapshot, shape.kvHeads(), codec::headLike, precision)
+        : SlicedPage.deserialize(
+            memory, snapshot, codec.slices(), shape.kvHeads(), codec::headLike, precision);
   }
 
   @Override
@@ -202,8 +231,8 @@ final class MixkvqSequence implements SequenceCodec {
   }
 
   /**
-   * The step size of 2-bit codes for each key channel of a layer, over one or more blocks: the
-   * range divided by three.
+   * The step size of 2-bit codes for each key channel of a layer, over the tokens that share their
+   * tiers: the range divided by three.
    */
   private static final class KeyStepSizes {
     private static final int STEPS = 3;
@@ -218,16 +247,20 @@ final class MixkvqSequence implements SequenceCodec {
       this.keyDim = keyDim;
       this.min = new float[kvHeads * keyDim];
       this.max = new float[kvHeads * keyDim];
+      clear();
+    }
+
+    private void clear() {
       Arrays.fill(min, Float.POSITIVE_INFINITY);
       Arrays.fill(max, Float.NEGATIVE_INFINITY);
     }
 
-    /** Adds the keys of a block. // (kvHeads, tokens, keyDim) */
-    void add(float[] keys) {
-      int from = 0;
+    /** Adds keys of a block, {@code count} from a token on. // (kvHeads, tokens, keyDim) */
+    void add(float[] keys, int first, int count) {
       for (int head = 0; head < kvHeads; head++) {
         int to = head * keyDim;
-        for (int token = 0; token < Page.TOKENS; token++) {
+        int from = (head * Page.TOKENS + first) * keyDim;
+        for (int token = 0; token < count; token++) {
           for (int i = 0; i < keyDim; i++) {
             float key = keys[from + i];
             min[to + i] = Math.min(min[to + i], key);
@@ -238,12 +271,13 @@ final class MixkvqSequence implements SequenceCodec {
       }
     }
 
-    /** Returns the step sizes (kvHeads, keyDim). */
-    float[] steps() {
+    /** Returns the step sizes (kvHeads, keyDim) of the keys since the last call. */
+    float[] takeSteps() {
       float[] steps = new float[min.length];
       for (int i = 0; i < steps.length; i++) {
         steps[i] = (max[i] - min[i]) / STEPS;
       }
+      clear();
       return steps;
     }
   }

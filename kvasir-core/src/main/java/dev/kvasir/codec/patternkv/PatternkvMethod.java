@@ -6,6 +6,7 @@ import dev.kvasir.codec.MethodExample.Trait;
 import dev.kvasir.codec.MethodFamily;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /** PatternKV: patterns, with uniform codes for residuals. */
@@ -22,6 +23,12 @@ public final class PatternkvMethod extends BitWidthMethod {
   @Override
   public boolean supportsOperandPrecision() {
     return true;
+  }
+
+  /** Patterns after RoPE, mined in the whole prompt, and a buffer of up to 128 tokens. */
+  @Override
+  public Optional<String> paperSettings() {
+    return Optional.of("patterns=32,rope=static,group=128,sinks=0,window=0,prefill=exact");
   }
 
   @Override

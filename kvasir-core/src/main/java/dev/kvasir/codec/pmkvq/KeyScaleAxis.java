@@ -1,5 +1,6 @@
 package dev.kvasir.codec.pmkvq;
 
+import dev.kvasir.codec.LayerSensitivities.KeyScales;
 import dev.kvasir.codec.Page;
 
 /** The axis of key scales. Both take the same bytes for heads of 32, 64, 128 or 256 channels. */
@@ -11,6 +12,11 @@ public enum KeyScaleAxis {
   CHANNEL;
 
   private static final int MIN_TOKENS = 32;
+
+  /** Returns which sensitivities of layers were measured with these scales. */
+  public KeyScales sensitivities() {
+    return this == TOKEN ? KeyScales.TOKEN : KeyScales.CHANNEL;
+  }
 
   /**
    * Returns the tokens of a channel that share a scale: as many as a token's group has channels, if

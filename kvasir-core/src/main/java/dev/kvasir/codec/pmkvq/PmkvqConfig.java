@@ -5,8 +5,10 @@ import dev.kvasir.codec.CacheBudget;
 import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerSensitivities;
 import dev.kvasir.codec.LayerWidths;
 import dev.kvasir.codec.OperandPrecision;
+import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.RequantizeScope;
 import dev.kvasir.codec.SpecText;
@@ -16,7 +18,9 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.profile.Profile;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
@@ -31,7 +35,8 @@ import java.util.TreeSet;
  * @param isPooled whether pages keep their bits until the memory of all sequences is full
  * @param scope which pages are requantized when the budget is full
  * @param keyScales the axis of key scales
- * @param widths the source of layer floors; empty for the profile's if it has any
+ * @param widths the source of layer floors; empty for the best that the profile and the budget
+ *     allow
  * @param usesSmoothing whether per-token keys are divided by the profile's factors, if it has any;
  *     per-channel keys would not benefit
  * @param initialWidth the bit width at which a page is first quantized
@@ -46,7 +51,7 @@ public record PmkvqConfig(
     RightShift shift,
     RequantizeScope scope,
     KeyScaleAxis keyScales,
-    Optional<LayerWidths.Source> widths,
+    Optional<FloorSource> widths,
     boolean usesSmoothing,
     OperandPrecision operandPrecision,
     InitialWidth initialWidth)
@@ -86,7 +91,7 @@ public record PmkvqConfig(
         spec.choice("shrink", RequantizeScope.PAGE),
         keyScales,
         spec.has("widths")
-            ? Optional.of(spec.choice("widths", LayerWidths.Source.SAME))
+            ? Optional.of(spec.choice("widths", FloorSource.SAME))
             : Optional.empty(),
         keyScales == KeyScaleAxis.TOKEN && spec.isOn("smoothing"),
         OperandPrecision.of(spec),
@@ -121,7 +126,7 @@ public record PmkvqConfig(
     PmkvqCodec codec =
         new PmkvqCodec(
             shape,
-            floors(context.profile(), shape.layers()),
+            floors(shape, context),
             keyScales,
             usesSmoothing && !shape.hasValuesInKeys()
                 ? SmoothingFactors.of(context.profile(), shape)
@@ -129,8 +134,12 @@ public record PmkvqConfig(
             shift,
             operandPrecision,
             initialWidth);
-    CacheConfig settings = new CacheConfig(Precision.F16, sinks, window, Optional.of(codec));
+    CacheConfig settings = settings(Optional.of(codec));
     return isPooled ? settings : settings.withBudget(budget(shape, context));
+  }
+
+  private CacheConfig settings(Optional<PageCodec> codec) {
+    return new CacheConfig(Precision.F16, sinks, window, codec);
   }
 
   private CacheBudget budget(CacheShape shape, CacheContext context) {
@@ -142,27 +151,85 @@ public record PmkvqConfig(
                     spec, BudgetSize.requireContextLimit(spec, context), scope, context.workers()));
   }
 
-  /** Returns the larger of the requested and the profile's bits for each layer. */
-  private int[] floors(Optional<Profile> profile, int layers) {
+  /** Returns the minimum bits of each layer. */
+  public int[] floors(CacheShape shape, CacheContext context) {
+    return switch (floorSource(shape, context)) {
+      case SAME -> sameFloors(shape.layers());
+      case PROFILE -> profileFloors(shape.layers(), context.profile());
+      case BUDGET -> budgetFloors(shape, context);
+    };
+  }
+
+  /** Returns whether layers may have individual floors. */
+  public boolean usesProfileWidths(Optional<Profile> profile) {
+    return widths.map(source -> source != FloorSource.SAME).orElse(LayerWidths.presentIn(profile));
+  }
+
+  private FloorSource floorSource(CacheShape shape, CacheContext context) {
+    if (widths.isPresent()) {
+      return widths.get();
+    }
+    if (canSolve(context) && sensitivities(shape, context).isPresent()) {
+      return FloorSource.BUDGET;
+    }
+    return LayerWidths.presentIn(context.profile()) ? FloorSource.PROFILE : FloorSource.SAME;
+  }
+
+  private int[] sameFloors(int layers) {
     int[] floors = new int[layers];
     Arrays.fill(floors, floorBits);
-    if (usesProfileWidths(profile)) {
-      int[] found = LayerWidths.of(spec, profile, layers, FLOORS);
-      Arrays.setAll(floors, layer -> Math.max(floorBits, found[layer]));
-    }
     return floors;
   }
 
-  /** Returns whether layers have individual floors. */
-  public boolean usesProfileWidths(Optional<Profile> profile) {
-    LayerWidths.Source source =
-        widths.orElse(
-            LayerWidths.presentIn(profile) ? LayerWidths.Source.PROFILE : LayerWidths.Source.SAME);
-    return source == LayerWidths.Source.PROFILE;
+  /** Returns the larger of the requested and the profile's bits for each layer. */
+  private int[] profileFloors(int layers, Optional<Profile> profile) {
+    int[] floors = LayerWidths.of(spec, profile, layers, FLOORS);
+    Arrays.setAll(floors, layer -> Math.max(floorBits, floors[layer]));
+    return floors;
+  }
+
+  /** The smallest budget for a context has no room for wider layers, and neither have 8 bits. */
+  private boolean canSolve(CacheContext context) {
+    return budgetSize.isPresent() && context.contextLimit() > 0 && FLOORS.contains(2 * floorBits);
+  }
+
+  private Optional<LayerSensitivities> sensitivities(CacheShape shape, CacheContext context) {
+    return LayerSensitivities.find(context.profile(), keyScales.sensitivities(), shape.layers());
+  }
+
+  private int[] budgetFloors(CacheShape shape, CacheContext context) {
+    LayerSensitivities found =
+        sensitivities(shape, context)
+            .orElseThrow(
+                () ->
+                    context.missingCalibration(
+                        spec,
+                        "sensitivities of layers",
+                        "measure them",
+                        "pmkvq:%d --keys %s"
+                            .formatted(floorBits, keyScales.name().toLowerCase(Locale.ROOT))));
+    if (!canSolve(context)) {
+      return sameFloors(shape.layers());
+    }
+    LevelShapes levels = new LevelShapes(shape, keyScales);
+    long narrow = shape.kvHeads() * levels.at(LevelShapes.level(floorBits)).bytes();
+    long wide = shape.kvHeads() * levels.at(LevelShapes.level(2 * floorBits)).bytes();
+    long budget = budget(shape, context).bytes();
+    return new FloorAllocation(found, floorBits)
+        .solve(
+            count -> {
+              long block = shape.layers() * narrow + count * (wide - narrow);
+              int tokens = context.contextLimit();
+              return CacheBudget.minimumBytes(shape, settings(Optional.empty()), tokens, block)
+                  <= budget;
+            });
   }
 
   @Override
   public Set<String> profileParts() {
-    return Set.of(SmoothingFactors.PART, LayerWidths.PART);
+    Set<String> parts = new HashSet<>(LayerSensitivities.PARTS);
+    parts.add(SmoothingFactors.PART);
+    parts.add(LayerWidths.PART);
+    return parts;
   }
 }

@@ -16,8 +16,8 @@ public final class PmkvqMethod extends BitWidthMethod {
         PmkvqConfig::of,
         "pmkvq:2|4|8: budget (512MiB, 4bits, pool),",
         "  shrink (page|layer), keys (channel|token),",
-        "  widths, shift (equivalent|modified|direct),",
-        "  born (narrow|wide)");
+        "  widths (budget|profile|same), born (narrow|wide),",
+        "  shift (equivalent|modified|direct)");
   }
 
   @Override
@@ -29,6 +29,16 @@ public final class PmkvqMethod extends BitWidthMethod {
   public Optional<Calibration> calibration() {
     return Optional.of(
         new Calibration(Calibration.Command.CALIBRATE, List.copyOf(PmkvqConfig.FLOORS)));
+  }
+
+  /**
+   * Scales by token, whole layers requantized with the equivalent shift from 16 bits on, and the
+   * first and the last 128 tokens in 16 bits.
+   */
+  @Override
+  public Optional<String> paperSettings() {
+    return Optional.of(
+        "keys=token,shrink=layer,born=wide,shift=equivalent,sinks=1,window=128,prefill=exact");
   }
 
   @Override

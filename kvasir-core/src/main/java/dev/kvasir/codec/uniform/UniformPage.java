@@ -21,7 +21,8 @@ import java.util.function.UnaryOperator;
 
 /**
  * A layer's keys and values as matrices of codes, head after head. Each head may have its own
- * shape.
+ * shape. All shapes have the same number of tokens: those of a page, or fewer for a slice of a
+ * {@link SlicedPage}.
  */
 public final class UniformPage implements Page {
   /** The snapshot kind of this page. */
@@ -34,6 +35,7 @@ public final class UniformPage implements Page {
 
   private final List<HeadShape> shapes;
   private final OperandPrecision operandPrecision;
+  private final int tokens;
   private final long[] offsets; // of heads, and the end
   private final SharedArena memory;
   private final MemorySegment bytes;
@@ -50,6 +52,7 @@ public final class UniformPage implements Page {
       MemorySegment bytes) {
     this.shapes = List.copyOf(shapes);
     this.operandPrecision = operandPrecision;
+    this.tokens = shapes.getFirst().tokens();
     this.offsets = new long[shapes.size() + 1];
     for (int head = 0; head < shapes.size(); head++) {
       offsets[head + 1] = offsets[head] + shapes.get(head).bytes();
@@ -101,6 +104,22 @@ public final class UniformPage implements Page {
       int[][] orders,
       float[] keys,
       float[] values) {
+    return quantize(memory, shapes, operandPrecision, orders, keys, values, 0);
+  }
+
+  /**
+   * Quantizes those of a layer's vectors that belong to a slice.
+   *
+   * @param first first token of the slice, which has as many as the shapes
+   */
+  public static UniformPage quantize(
+      SharedArena memory,
+      List<HeadShape> shapes,
+      OperandPrecision operandPrecision,
+      int[][] orders,
+      float[] keys,
+      float[] values,
+      int first) {
     MemorySegment bytes = memory.allocate(shapes.stream().mapToLong(HeadShape::bytes).sum());
     UniformPage page = new UniformPage(memory, shapes, operandPrecision, bytes);
     CodeScratch scratch = SCRATCH.acquire();
@@ -112,9 +131,9 @@ public final class UniformPage implements Page {
         if (shape.ordered()) {
           page.putOrder(head, orders[head]);
         }
-        page.quantizeKeys(scratch, head, keys, keysAt);
+        page.quantizeKeys(scratch, head, keys, keysAt + first * shape.keyDim());
         if (!shape.hasValuesInKeys()) {
-          page.quantizeValues(scratch, head, values, valuesAt);
+          page.quantizeValues(scratch, head, values, valuesAt + first * shape.valueDim());
         }
         keysAt += TOKENS * shape.keyDim();
         valuesAt += TOKENS * shape.valueDim();
@@ -221,14 +240,14 @@ public final class UniformPage implements Page {
   private void quantizeKeys(CodeScratch scratch, int head, float[] keys, int at) {
     HeadShape shape = shapes.get(head);
     int keyDim = shape.keyDim();
-    float[] numbers = scratch.values(keyDim * TOKENS);
+    float[] numbers = scratch.values(keyDim * tokens);
     long offset = keysOffset(head);
     int index = 0;
     for (CodeMatrix codes : shape.keys()) {
       for (int row = 0; row < codes.rows(); row++) {
         int channel = channelAt(head, index + row);
-        for (int token = 0; token < TOKENS; token++) {
-          numbers[row * TOKENS + token] = keys[at + token * keyDim + channel];
+        for (int token = 0; token < tokens; token++) {
+          numbers[row * tokens + token] = keys[at + token * keyDim + channel];
         }
       }
       codes.quantize(scratch, numbers, bytes, offset);
@@ -238,28 +257,28 @@ public final class UniformPage implements Page {
   }
 
   private void quantizeValues(CodeScratch scratch, int head, float[] values, int at) {
-    int count = TOKENS * shapes.get(head).valueDim();
+    int count = tokens * shapes.get(head).valueDim();
     float[] numbers = scratch.values(count);
     System.arraycopy(values, at, numbers, 0, count);
     shapes.get(head).values().quantize(scratch, numbers, bytes, valuesOffset(head));
   }
 
   @Override
-  public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+  public void dequantizeKeys(PageWorkspace workspace, int kvHead, int count, float[] out) {
     workspace.kernels().dots(); // selects the kernels for decoding early
-    dequantizeKeys(workspace, kvHead, tokens, shapes.get(kvHead).keyDim(), out);
+    dequantizeKeys(workspace, kvHead, count, shapes.get(kvHead).keyDim(), out, 0);
   }
 
   /**
    * Dequantizes the first channels of keys.
    *
    * @param width number of channels of each key to write
-   * @param out (tokens, width), set
+   * @param out (count, width) from {@code at} on, set
    */
-  private void dequantizeKeys(
-      PageWorkspace workspace, int kvHead, int tokens, int width, float[] out) {
+  void dequantizeKeys(
+      PageWorkspace workspace, int kvHead, int count, int width, float[] out, int at) {
     HeadShape shape = shapes.get(kvHead);
-    float[] numbers = workspace.codes().values(shape.keyDim() * TOKENS);
+    float[] numbers = workspace.codes().values(shape.keyDim() * tokens);
     long offset = keysOffset(kvHead);
     int index = 0;
     for (int i = 0; i < shape.keys().size(); i++) {
@@ -267,8 +286,8 @@ public final class UniformPage implements Page {
       codes.dequantize(workspace.codes(), bytes, offset, numbers);
       for (int row = 0; row < codes.rows(); row++) {
         int channel = channelAt(kvHead, index + row);
-        for (int token = 0; channel < width && token < tokens; token++) {
-          out[token * width + channel] = numbers[row * TOKENS + token];
+        for (int token = 0; channel < width && token < count; token++) {
+          out[at + token * width + channel] = numbers[row * tokens + token];
         }
       }
       index += codes.rows();
@@ -277,15 +296,20 @@ public final class UniformPage implements Page {
   }
 
   @Override
-  public void dequantizeValues(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
+  public void dequantizeValues(PageWorkspace workspace, int kvHead, int count, float[] out) {
+    dequantizeValues(workspace, kvHead, count, out, 0);
+  }
+
+  /** Writes the first values from {@code at} on: (count, valueDim). */
+  void dequantizeValues(PageWorkspace workspace, int kvHead, int count, float[] out, int at) {
     HeadShape shape = shapes.get(kvHead);
     if (shape.hasValuesInKeys()) {
-      dequantizeKeys(workspace, kvHead, tokens, shape.valueDim(), out);
+      dequantizeKeys(workspace, kvHead, count, shape.valueDim(), out, at);
       return;
     }
-    float[] numbers = workspace.codes().values(TOKENS * shape.valueDim());
+    float[] numbers = workspace.codes().values(tokens * shape.valueDim());
     shape.values().dequantize(workspace.codes(), bytes, valuesOffset(kvHead), numbers);
-    System.arraycopy(numbers, 0, out, 0, tokens * shape.valueDim());
+    System.arraycopy(numbers, 0, out, at, count * shape.valueDim());
   }
 
   @Override

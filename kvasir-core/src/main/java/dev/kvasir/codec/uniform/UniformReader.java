@@ -63,15 +63,29 @@ public final class UniformReader implements PageReader {
 
   @Override
   public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
-    UniformPage quantized = (UniformPage) page;
     Arrays.fill(scores, 0, rows * TOKENS, 0);
     for (int first = 0; first < rows; first += GROUP) {
-      score(quantized, kvHead, queries, first, Math.min(GROUP, rows - first), scores);
+      int group = Math.min(GROUP, rows - first);
+      if (page instanceof SlicedPage sliced) {
+        for (int i = 0; i < sliced.slices().size(); i++) {
+          int token = i * sliced.sliceTokens();
+          score(sliced.slices().get(i), token, kvHead, queries, first, group, scores);
+        }
+      } else {
+        score((UniformPage) page, 0, kvHead, queries, first, group, scores);
+      }
     }
   }
 
+  /** Adds the scores of a page, or of a slice that starts at a token of its page. */
   private void score(
-      UniformPage page, int kvHead, float[] queries, int first, int rows, float[] scores) {
+      UniformPage page,
+      int token,
+      int kvHead,
+      float[] queries,
+      int first,
+      int rows,
+      float[] scores) {
     HeadShape shape = page.shape(kvHead);
     QuantizedMatmul matmul = matmuls(first);
     float[] x = queries;
@@ -82,7 +96,7 @@ public final class UniformReader implements PageReader {
       x = ordered;
       at = 0;
     }
-    outputRows.set(scores, first * TOKENS, TOKENS, rows, TOKENS);
+    outputRows.set(scores, first * TOKENS + token, TOKENS, rows, shape.tokens());
     long offset = page.keysOffset(kvHead);
     for (int i = 0; i < shape.keys().size(); i++) {
       CodeMatrix codes = shape.keys().get(i);
@@ -105,21 +119,44 @@ public final class UniformReader implements PageReader {
 
   @Override
   public void accumulate(Page page, int kvHead, float[] probabilities, int rows, float[] out) {
-    UniformPage quantized = (UniformPage) page;
     for (int first = 0; first < rows; first += GROUP) {
       int group = Math.min(GROUP, rows - first);
-      if (quantized.shape(kvHead).hasValuesInKeys()) {
-        accumulateKeyChannels(quantized, kvHead, probabilities, first, group, out);
+      if (page instanceof SlicedPage sliced) {
+        for (int i = 0; i < sliced.slices().size(); i++) {
+          int token = i * sliced.sliceTokens();
+          accumulate(sliced.slices().get(i), token, kvHead, probabilities, first, group, out);
+        }
       } else {
-        accumulateValues(quantized, kvHead, probabilities, first, group, out);
+        accumulate((UniformPage) page, 0, kvHead, probabilities, first, group, out);
       }
     }
   }
 
+  private void accumulate(
+      UniformPage page,
+      int token,
+      int kvHead,
+      float[] probabilities,
+      int first,
+      int rows,
+      float[] out) {
+    if (page.shape(kvHead).hasValuesInKeys()) {
+      accumulateKeyChannels(page, token, kvHead, probabilities, first, rows, out);
+    } else {
+      accumulateValues(page, token, kvHead, probabilities, first, rows, out);
+    }
+  }
+
   private void accumulateValues(
-      UniformPage page, int kvHead, float[] probabilities, int first, int rows, float[] out) {
+      UniformPage page,
+      int token,
+      int kvHead,
+      float[] probabilities,
+      int first,
+      int rows,
+      float[] out) {
     CodeMatrix codes = page.shape(kvHead).values();
-    inputRows.set(probabilities, first * TOKENS, TOKENS, rows, TOKENS);
+    inputRows.set(probabilities, first * TOKENS + token, TOKENS, rows, codes.rows());
     outputRows.set(out, first * valueDim, valueDim, rows, valueDim);
     long offset = page.valuesOffset(kvHead);
     matmuls(first)
@@ -132,8 +169,9 @@ public final class UniformReader implements PageReader {
    * is multiplied with the weights of its tokens.
    */
   private void accumulateKeyChannels(
-      UniformPage page, int kvHead, float[] weights, int first, int rows, float[] out) {
+      UniformPage page, int token, int kvHead, float[] weights, int first, int rows, float[] out) {
     HeadShape shape = page.shape(kvHead);
+    int tokens = shape.tokens();
     if (shape.ordered()) {
       page.copyOrder(kvHead, channels);
     }
@@ -145,14 +183,14 @@ public final class UniformReader implements PageReader {
     for (int i = 0; i < shape.keys().size(); i++) {
       CodeMatrix codes = shape.keys().get(i);
       int matrixRows = codes.rows();
-      float[] numbers = workspace.codes().values(matrixRows * TOKENS);
+      float[] numbers = workspace.codes().values(matrixRows * tokens);
       codes.dequantize(workspace.codes(), page.bytes(), offset, numbers);
       workspace
           .kernels()
           .floats()
           .products(
-              inputRows.set(weights, first * TOKENS, TOKENS, rows, TOKENS),
-              vectorRows.set(numbers, matrixRows, TOKENS),
+              inputRows.set(weights, first * TOKENS + token, TOKENS, rows, tokens),
+              vectorRows.set(numbers, matrixRows, tokens),
               outputRows.set(keySums, rows, matrixRows));
       for (int row = 0; row < rows; row++) {
         addChannels(

@@ -58,7 +58,11 @@ class CommvqCacheTest {
       List<LayerCodebooks> trained = CommvqProfile.of(PROFILE, 1, SHAPE).layers();
       LayerCodebooks books = ModelCodebooks.of(trained, rope, Arena.ofAuto()).layers().get(1);
       float[] expectedKeys = rotated(decoded(books.keys(), keys), rope);
-      float[] expectedValues = decoded(books.values(), values);
+      HeadGroups groups = books.valueGroups();
+      float[] joined = new float[values.length];
+      groups.join(values, BLOCK, 0, BLOCK, joined);
+      float[] expectedValues = new float[values.length];
+      groups.split(decoded(books.values(), joined), BLOCK, expectedValues);
       float[] block = new float[BLOCK * HEAD];
       int second = cache.blockOf(BLOCK);
       for (int head = 0; head < SHAPE.kvHeads(); head++) {
@@ -93,7 +97,7 @@ class CommvqCacheTest {
   private static float[] decoded(List<? extends Codebook> books, float[] x) {
     float[] out = x.clone();
     LayerEncoder encoder = new LayerEncoder(new ScalarKernels(), books, 4);
-    short[] codes = new short[SHAPE.kvHeads() * BLOCK * books.getFirst().stages().stages()];
+    short[] codes = new short[books.size() * BLOCK * books.getFirst().stages().stages()];
     short[] scales = new short[BLOCK];
     encoder.encode(out, BLOCK, codes, scales);
     encoder.decode(codes, scales, BLOCK, out);
@@ -147,12 +151,13 @@ class CommvqCacheTest {
             .mapToLong(codec -> codec.sharedBytes())
             .distinct()
             .sum();
-    // Keys: bytes padded to 32 channels, units by pair and means. Values: halves and means.
+    // Keys of a head: bytes padded to 32 channels, units by pair and means; for the search floats,
+    // and squared norms of the centers of two stages.
     long rows = 2 * 2 * 64;
-    long read = rows * 32 + rows * 24 * 2 + 4 * (16 + 32 + 24);
-    // For the search: floats, and squared norms of the centers of two stages.
-    long searched = 2 * 4 * (rows * 24 + 24 + 2 * 64 * 64);
-    assertThat(shared).isEqualTo(SHAPE.layers() * SHAPE.kvHeads() * (read + searched));
+    long keys = rows * 32 + 4 * (16 + 32) + 4 * (rows * 24 + 24 + 2 * 64 * 64);
+    // Values of both heads: twice as many rows, twice as wide, as halves and as floats.
+    long values = 2 * rows * 48 * 2 + 4 * 48 + 4 * (2 * rows * 48 + 48 + 4 * 64 * 64);
+    assertThat(shared).isEqualTo(SHAPE.layers() * (SHAPE.kvHeads() * keys + values));
     assertThat(shared).as("estimated").isEqualTo(spec.sharedBytes(SHAPE, newContext(rope)));
     List<LayerCodebooks> trained = CommvqProfile.of(PROFILE, 1, SHAPE).layers();
     assertThat(shared)
@@ -167,7 +172,7 @@ class CommvqCacheTest {
     CacheContext context = newContext(rope);
     CacheSpec spec = CacheSpec.parse("commvq:1,window=0,sinks=0");
     spec.newCache(SHAPE, context).close();
-    long rows = SHAPE.layers() * SHAPE.kvHeads() * 2L * 2 * 64 * HEAD * 2;
+    long rows = SHAPE.layers() * SHAPE.kvHeads() * 2L * 4 * 64 * HEAD * 2;
     assertThat(tables.bytes()).isEqualTo(rows);
     assertThat(CountedArena.liveBytes() - before).isEqualTo(rows);
     try (KvCache one = spec.newCache(SHAPE, context)) {

@@ -3,6 +3,7 @@ package dev.kvasir.codec.commvq;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.profile.Profile;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 
@@ -12,39 +13,73 @@ public final class SyntheticCodebooks {
 
   private final SplittableRandom random = new SplittableRandom(71);
   private final CacheShape shape;
+  private final int valueHeads;
+  private final int used;
 
-  private SyntheticCodebooks(CacheShape shape) {
+  private SyntheticCodebooks(CacheShape shape, int valueHeads, int used) {
     this.shape = shape;
+    this.valueHeads = valueHeads;
+    this.used = used;
   }
 
-  /** Returns a profile with codebooks for each bit width. */
+  /** Returns a profile with codebooks of the default shape, and encoders, for each bit width. */
   public static Profile profile(CacheShape shape, int... widths) {
+    int heads = CommvqShape.defaultValueHeads(shape.kvHeads(), shape.valueDim());
+    Profile profile = grouped(shape, heads, ROWS, widths);
+    for (int bits : widths) {
+      profile = SyntheticEncoders.addTo(profile, shape, bits);
+    }
+    return profile;
+  }
+
+  /**
+   * Returns a profile with codebooks for each bit width.
+   *
+   * @param valueHeads KV heads whose values share codes
+   * @param used rows of a set
+   */
+  static Profile grouped(CacheShape shape, int valueHeads, int used, int... widths) {
     Profile profile = Profile.empty("made up");
     for (int bits : widths) {
-      profile = new SyntheticCodebooks(shape).of(bits).addTo(profile);
+      profile = new SyntheticCodebooks(shape, valueHeads, used).of(bits).addTo(profile);
     }
     return profile;
   }
 
   private CommvqProfile of(int bits) {
     int keyDim = shape.keyDim();
-    int valueDim = shape.valueDim();
-    int keyStages = CommvqProfile.stages(bits, keyDim);
-    int valueStages = CommvqProfile.stages(bits, valueDim);
+    int groupDim = valueHeads * shape.valueDim();
+    int keyStages = CommvqProfile.stages(bits, keyDim, used);
+    int valueStages = valueHeads * CommvqProfile.stages(bits, shape.valueDim(), used);
     List<LayerCodebooks> layers = new ArrayList<>();
     for (int layer = 0; layer < shape.layers(); layer++) {
       List<KeyCodebook> keys = new ArrayList<>();
       List<ValueCodebook> values = new ArrayList<>();
       for (int head = 0; head < shape.kvHeads(); head++) {
-        keys.add(new KeyCodebook(gaussian(1, 1, keyDim), gaussian(keyStages, ROWS, keyDim)));
-        float[] rows = gaussian(valueStages, 2 * ROWS, valueDim);
+        keys.add(new KeyCodebook(gaussian(1, 1, keyDim), used, sets(keyStages, 1, keyDim)));
+      }
+      for (int group = 0; group < shape.kvHeads() / valueHeads; group++) {
+        float[] rows = sets(valueStages, 2, groupDim);
         values.add(
             new ValueCodebook(
-                gaussian(1, 1, valueDim), new AdditiveStages(valueStages, valueDim, rows)));
+                valueHeads,
+                gaussian(1, 1, groupDim),
+                new AdditiveStages(valueStages, groupDim, used, rows)));
       }
       layers.add(new LayerCodebooks(keys, values));
     }
     return new CommvqProfile(bits, layers);
+  }
+
+  /** Returns sets whose unused rows are zero: (stages, sets, ROWS, channels). */
+  private float[] sets(int stages, int sets, int channels) {
+    float[] numbers = gaussian(stages, sets * ROWS, channels);
+    for (int row = 0; row < stages * sets * ROWS; row++) {
+      if (row % ROWS >= used) {
+        Arrays.fill(numbers, row * channels, (row + 1) * channels, 0);
+      }
+    }
+    return numbers;
   }
 
   /** Returns numbers (stages, count, channels). */

@@ -159,14 +159,14 @@ public final class CudaEngine implements DecoderEngine {
     DeviceCacheConfig cacheConfig =
         DeviceCacheConfig.of(FormatRequest.forCache(spec, context, Optional.of(model)));
     if (!cacheConfig.format().requantizes()) {
-      return newCache(cacheConfig);
+      return newCache(cacheConfig).deferringPrompts(spec.defersPrompts());
     }
     CacheResources resources = resources(cacheConfig);
     PageWidths widths =
         PageWidths.of(
             spec, config.cacheShape(), context, resources.levels().groups().firstLayers());
-    return new DeviceCache(
-        resources, config.cacheShape(), new RequantizingPages(resources, widths));
+    return new DeviceCache(resources, config.cacheShape(), new RequantizingPages(resources, widths))
+        .deferringPrompts(spec.defersPrompts());
   }
 
   public DeviceCache newCache(DeviceCacheConfig cacheConfig) {
@@ -218,7 +218,10 @@ public final class CudaEngine implements DecoderEngine {
     }
     int block = Fp16Page.BLOCK_PAGES * Fp16Page.TOKENS;
     int unpacked =
-        Math.ceilDiv(resources.cacheConfig().window() + block + stepTokens, Fp16Page.TOKENS) + 1;
+        Math.ceilDiv(
+                resources.cacheConfig().window() + block + spec.longestStep(tokens, stepTokens),
+                Fp16Page.TOKENS)
+            + 1;
     PageFormat format = resources.cacheConfig().format();
     int fp16Pages = resources.cacheConfig().sinkPages() + Math.min(all + 1, unpacked);
     return (all + 1) * resources.packedPool().totalPageBytes()
@@ -309,6 +312,17 @@ public final class CudaEngine implements DecoderEngine {
     try {
       checkOpen();
       deviceContext.fillRandom();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits until all submitted work has run, for benchmarks. */
+  public void synchronize() {
+    lock.lock();
+    try {
+      checkOpen();
+      deviceContext.synchronize();
     } finally {
       lock.unlock();
     }

@@ -31,6 +31,7 @@ public final class DeviceCache implements KvCache {
   private final CacheShape shape;
   private final SequencePages pages;
   private int length;
+  private boolean defersPrompts;
   private boolean quantizationDeferred;
   private boolean closed;
 
@@ -42,6 +43,17 @@ public final class DeviceCache implements KvCache {
     this.resources = resources;
     this.shape = shape;
     this.pages = pages;
+  }
+
+  /** Sets whether its spec asks to quantize prompts after their prefill; returns this cache. */
+  DeviceCache deferringPrompts(boolean deferred) {
+    defersPrompts = deferred;
+    return this;
+  }
+
+  @Override
+  public boolean defersPrompts() {
+    return defersPrompts;
   }
 
   CacheResources resources() {
@@ -209,6 +221,7 @@ public final class DeviceCache implements KvCache {
     try {
       DeviceCache fork = new DeviceCache(resources, shape, pages.fork(length));
       fork.length = length;
+      fork.defersPrompts = defersPrompts;
       fork.quantizationDeferred = quantizationDeferred;
       return fork;
     } catch (MemoryFullException | DeviceException e) {

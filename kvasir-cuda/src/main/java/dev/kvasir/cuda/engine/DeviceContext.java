@@ -151,6 +151,12 @@ final class DeviceContext implements AutoCloseable {
     pools.fillRandom(stream, addresses);
   }
 
+  /** Waits until all submitted work has run. */
+  void synchronize() {
+    context.enter();
+    stream.synchronize();
+  }
+
   private <T extends AutoCloseable> T own(T each) {
     owned.add(each);
     return each;

@@ -172,7 +172,7 @@ sealed class SequencePages permits RequantizingPages {
     for (int page = 0; page < packed.length; page++) {
       all[page] = dequantized.add(group, 0, packed[page]) | TOKENS - 1;
     }
-    dequantized.addMetadata(tables.dequantizationMetadata(packed.length / BLOCK_PAGES));
+    dequantized.addMetadata(tables.dequantizationMetadata(0, packed.length / BLOCK_PAGES));
     return all;
   }
 
@@ -400,7 +400,9 @@ sealed class SequencePages permits RequantizingPages {
   }
 
   void launchDequantize(long[] from, int firstPage) {
-    long[] metadata = tables.dequantizationMetadata(Math.ceilDiv(from.length, BLOCK_PAGES));
+    long[] metadata =
+        tables.dequantizationMetadata(
+            firstPage / BLOCK_PAGES, Math.ceilDiv(from.length, BLOCK_PAGES));
     resources.operations().dequantize(fp16, from, metadata);
   }
 

@@ -41,7 +41,7 @@ public record FormatRequest(
   /** Requests the format of a cache that is going to be used, whose context limit is known. */
   public static FormatRequest forCache(
       CacheSpec spec, CacheContext context, Optional<LoadedModel> model) {
-    return new FormatRequest(spec, new SpecText(spec.text()), context, model, false);
+    return new FormatRequest(spec, spec.pageKeys(), context, model, false);
   }
 
   public static FormatRequest forEstimate(
@@ -51,7 +51,7 @@ public record FormatRequest(
 
   public static FormatRequest forEstimate(
       CacheSpec spec, CacheContext context, Optional<LoadedModel> model) {
-    return new FormatRequest(spec, new SpecText(spec.text()), context, model, true);
+    return new FormatRequest(spec, spec.pageKeys(), context, model, true);
   }
 
   /** Returns a context that knows the profile alone. */

@@ -79,6 +79,11 @@ public interface PageFormat {
     return 0;
   }
 
+  /** Returns {@link #blockBytes()} for heads of {@code headDim} channels. */
+  default int blockBytes(int headDim) {
+    return blockBytes();
+  }
+
   /** Returns the maximum number of warps per block, limited by registers. */
   default int maxWarps() {
     return HeadBlocks.MAX_WARPS;

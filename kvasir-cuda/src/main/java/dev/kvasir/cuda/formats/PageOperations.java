@@ -159,23 +159,14 @@ public final class PageOperations implements AutoCloseable {
     }
   }
 
-  public int layers() {
-    return layers.count();
+  /** A kernel launch for all layers. */
+  public interface LayerTask {
+    void launch(CudaStream stream, PageQuantizer.LayerStrides layers);
   }
 
-  /** Uploads a table page of one layer from off-heap memory. */
-  public void uploadTable(MemorySegment from, long to, int layer) {
-    DeviceMemory.uploadTo(stream, to + layer * layers.tableStride(), from, tableBytes);
-  }
-
-  /** Downloads fp16 pages of one layer, consecutively, and waits for them. */
-  public void download(long[] fp16, int first, int count, int layer, MemorySegment to) {
-    for (int i = 0; i < count; i++) {
-      long from = fp16[first + i] + layer * layers.fp16Stride();
-      DeviceMemory.downloadFrom(
-          stream, to.asSlice(i * fp16PageBytes, fp16PageBytes), from, fp16PageBytes);
-    }
-    stream.synchronize();
+  /** Launches a kernel in stream order with the other operations. */
+  public void run(LayerTask work) {
+    work.launch(stream, layers);
   }
 
   @Override

@@ -32,11 +32,11 @@ import java.lang.foreign.MemorySegment;
  * 16 u64 queries     48 u64 arrivals       76 u32 sharing       88 u32 pages per split
  * 24 u64 outputs     56 u64 packed offset                       92 u32 stages
  *                                                               96 u32 early
- * 104 u64 tables     112 u64 workspace     120 u64 4-bit offset    128 u64 2-bit offset
+ * 104 u64 tables     112 u64 workspace     120 u64 4-bit offset    128 u64 2-bit offset    136 u64 table offset
  * </pre>
  */
 public final class PagedAttention implements AutoCloseable {
-  private static final int ARGUMENT_BYTES = 136;
+  private static final int ARGUMENT_BYTES = 144;
   private static final double LOG2_E = 1 / Math.log(2);
 
   private final Device device;
@@ -170,6 +170,7 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_LONG, 104, auxiliary.tableAddress(layer.layer()));
     argument.set(JAVA_LONG, 120, layer.fourBit());
     argument.set(JAVA_LONG, 128, layer.twoBit());
+    argument.set(JAVA_LONG, 136, layer.tables());
   }
 
   /**
@@ -247,7 +248,7 @@ public final class PagedAttention implements AutoCloseable {
      */
     static Tiling of(PageFormat format, int headDim, int maxWarps, int sharedBytes, int units) {
       int unit = format.unitBytes(headDim);
-      int available = sharedBytes - OWN_SHARED_BYTES - format.blockBytes();
+      int available = sharedBytes - OWN_SHARED_BYTES - format.blockBytes(headDim);
       boolean large = !format.isQuantized() && unit >= LARGE_UNIT_BYTES;
       return units >= MANY && !large
           ? fitting(maxWarps, available, unit, format.warpBytes(), 2)
@@ -266,7 +267,7 @@ public final class PagedAttention implements AutoCloseable {
 
     int sharedBytes(PageFormat format, int headDim) {
       return warps * (stages * format.unitBytes(headDim) + format.warpBytes())
-          + format.blockBytes();
+          + format.blockBytes(headDim);
     }
   }
 }

@@ -57,6 +57,11 @@ public interface SequenceTables {
     return NO_ENTRIES;
   }
 
+  /** Returns the metadata of quantized blocks from {@code first} on. */
+  default long[] dequantizationMetadata(int first, int blocks) {
+    return dequantizationMetadata(blocks);
+  }
+
   /**
    * Returns the entries for a {@code PageTable}: addresses with the number of table entries less
    * one in the lower bits.

@@ -33,8 +33,8 @@ public final class DequantizedPages implements AutoCloseable {
 
   private static final int LISTS = PageTable.MAX_GROUPS * WIDTHS;
 
-  /** Limit of a block's metadata: eight table pages and their number of entries. */
-  private static final int METADATA_LONGS = 9;
+  /** Limit of a block's metadata: eight table pages, their number of entries and a position. */
+  private static final int METADATA_LONGS = 10;
 
   private static final int PAIR_LONGS = 2;
   private static final int MIN_GRID = 64;

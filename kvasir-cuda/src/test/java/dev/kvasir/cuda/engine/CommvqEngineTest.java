@@ -62,7 +62,13 @@ class CommvqEngineTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"commvq:1", "commvq:2,sinks=0"})
+  @ValueSource(
+      strings = {
+        "commvq:1",
+        "commvq:2,sinks=0",
+        "commvq:1,scores=decoded",
+        "commvq:2,scores=tables"
+      })
   void decodingAfterAPromptMatchesTheHost(String spec) throws IOException {
     int[] prose = BundledModel.prose();
     new HostComparison(engine, PROFILE)

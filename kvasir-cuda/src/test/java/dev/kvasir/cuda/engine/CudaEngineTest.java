@@ -79,6 +79,8 @@ class CudaEngineTest {
         "patternkv:4,rope=static,sinks=16",
         "pmkvq:2,budget=3MiB,widths=same,sinks=16",
         "patternkv:2,rope=static,sinks=16",
+        "patternkv:2,sinks=16",
+        "patternkv:4",
         "mixkvq,high=4.208,mid=2.238"
       })
   void logitsMatchTheHostUpToRounding(String spec) throws IOException {
@@ -96,6 +98,8 @@ class CudaEngineTest {
         "kivi:2,sinks=16",
         "patternkv:4,rope=static,sinks=16",
         "patternkv:2,rope=static,sinks=16",
+        "patternkv:2,sinks=16",
+        "patternkv:2,v-patterns=off",
         "pmkvq:2,budget=3MiB,widths=same",
         "pmkvq:2,budget=2560KiB,widths=same,sinks=16",
         "mixkvq,high=4.208,mid=2.238",
@@ -122,6 +126,7 @@ class CudaEngineTest {
         "kivi:2",
         "kivi:2,sinks=16",
         "patternkv:2,rope=static,sinks=16",
+        "patternkv:2,sinks=16",
         "mixkvq,high=4.208,mid=2.238"
       })
   void decodingAfterTruncationMatchesTheHost(String spec) throws IOException {

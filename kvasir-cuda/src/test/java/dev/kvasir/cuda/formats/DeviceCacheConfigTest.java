@@ -60,6 +60,7 @@ class DeviceCacheConfigTest {
         "fp16",
         "kivi:2",
         "kivi:4,group=32,sinks=16",
+        "patternkv:2",
         "patternkv:2,rope=static",
         "patternkv:4,rope=static,sinks=16",
         "mixkvq,high=3,mid=2",
@@ -79,16 +80,14 @@ class DeviceCacheConfigTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "patternkv:2 | the cache 'patternkv:2' has key patterns that rotate; on a device expected"
-            + " rope=static",
-        "patternkv:2,rope=static,choice=peaks | the cache 'patternkv:2,rope=static,choice=peaks'"
-            + " has patterns of one side, or chosen otherwise than by range; on a device expected"
-            + " both, by range",
         "patternkv:3,rope=static | the cache 'patternkv:3,rope=static' has 3 bits for keys and 3"
             + " for values; on a device expected 2 or 4 for both",
         "commvq:3 | the cache 'commvq:3' has codebooks of 3 bits; on a device expected 1 or 2",
         "commvq:1,beam=8 | the cache 'commvq:1,beam=8' has a beam of 8; on a device expected at"
             + " most 4",
+        "commvq:1,values=encoder,scores=tables | the cache"
+            + " 'commvq:1,values=encoder,scores=tables' encodes values with a network and has"
+            + " scores=tables; on a device expected scores=sums",
         "pmkvq:2,budget=pool | the cache 'pmkvq:2,budget=pool' has the pool's budget; on a device"
             + " expected one of its own",
         "rotatekv:2 | the cache 'rotatekv:2' is not supported on a device; expected fp16, kivi,"

@@ -1,6 +1,7 @@
 package dev.kvasir.lab.allocate;
 
 import dev.kvasir.codec.LayerSensitivities;
+import dev.kvasir.codec.LayerSensitivities.KeyScales;
 import dev.kvasir.codec.LayerWidths;
 import dev.kvasir.profile.Profile;
 import java.util.List;
@@ -12,43 +13,37 @@ import java.util.stream.IntStream;
  * stored because they take minutes to measure, while other widths follow from them immediately.
  *
  * <pre>
- * pmkvq/sensitivities  (2, layers, 3)  of keys and of values, at 2, 4 and 8 bits
- * layers/widths        (layers)        bits
+ * pmkvq/sensitivities        (2, layers, 3)  of keys and of values, at 2, 4 and 8 bits, or
+ * pmkvq-token/sensitivities                  the same with a scale for each token of keys
+ * layers/widths              (layers)        bits
  * </pre>
  *
+ * @param scales the axis of key scales
  * @param source description of the data that the sensitivities were measured on
  */
-public record AllocationProfile(String source, Sensitivities sensitivities, List<Integer> widths) {
-  private static final String PART = "pmkvq";
+public record AllocationProfile(
+    KeyScales scales, String source, Sensitivities sensitivities, List<Integer> widths) {
   private static final String WIDTHS = LayerWidths.KEY;
-  private static final String SENSITIVITIES = LayerSensitivities.KEY;
-  private static final String SOURCE = LayerSensitivities.SOURCE;
 
   /** Returns a profile in which this part replaces any earlier one. */
   public Profile addTo(Profile profile) {
     int layers = sensitivities.layers();
-    int count = sensitivities.widths().size();
     float[] bits = new float[layers];
     for (int layer = 0; layer < layers; layer++) {
       bits[layer] = widths.get(layer);
     }
-    return profile
-        .without(PART)
-        .without(LayerWidths.PART)
-        .withNote(SOURCE, source)
-        .with(SENSITIVITIES, sensitivities.floats(), 2, layers, count)
+    return new LayerSensitivities(layers, sensitivities.floats())
+        .addTo(profile.without(LayerWidths.PART), scales, source)
         .with(WIDTHS, bits, layers);
   }
 
   /** Returns the sensitivities in a profile if they have the same source. */
-  public static Optional<Sensitivities> sensitivities(Profile profile, String source, int layers) {
-    if (!profile.note(SOURCE).equals(Optional.of(source))
-        || profile.shape(SENSITIVITIES).isEmpty()) {
-      return Optional.empty();
-    }
-    int count = Sensitivities.WIDTHS.size();
-    float[] all = profile.floats(SENSITIVITIES, 2, layers, count);
-    return Optional.of(Sensitivities.of(Sensitivities.WIDTHS, layers, all));
+  public static Optional<Sensitivities> sensitivities(
+      Profile profile, KeyScales scales, String source, int layers) {
+    return LayerSensitivities.source(profile, scales).equals(Optional.of(source))
+        ? LayerSensitivities.find(Optional.of(profile), scales, layers)
+            .map(found -> Sensitivities.of(Sensitivities.WIDTHS, layers, found.values()))
+        : Optional.empty();
   }
 
   public static List<Integer> widths(Profile profile, int layers) {

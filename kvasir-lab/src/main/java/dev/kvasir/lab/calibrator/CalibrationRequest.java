@@ -12,6 +12,7 @@ import java.util.function.Supplier;
  * The options of a calibration, with checks that name the option they reject.
  *
  * @param bits width to calibrate for; 0 for a method without one
+ * @param variant the spec's key and value if the method has several calibrations; else empty
  * @param length tokens that are read in sequence
  * @param text the given text; empty for a default
  * @param values of the calibrator's own options, by name; an option without a value is absent
@@ -19,6 +20,7 @@ import java.util.function.Supplier;
  */
 public record CalibrationRequest(
     int bits,
+    String variant,
     int length,
     long seed,
     Optional<CalibrationText> text,

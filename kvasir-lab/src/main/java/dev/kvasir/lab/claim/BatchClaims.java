@@ -8,9 +8,26 @@ final class BatchClaims {
   /** Measures the throughput of each cache relative to fp16, by cache name. */
   static final Experiment EXPERIMENT = Experiment.json("batch", "bench batch");
 
-  static final String WHY =
-      "The bundled model has few weights to share between sequences. With the shape of an 8B"
-          + " model the gain is larger ([batches](results.md#batches)).";
+  /** The conditions of the papers as far as a card is concerned: the shape of an 8B model. */
+  static final Experiment CARD =
+      Experiment.json(
+          "batch",
+          "bench gpu --rounds 5 --kv fp16;kivi:2;patternkv:2,as=paper;pmkvq:2,as=paper;mixkvq,as=paper"
+              + " --steps 1x1280:8b --fill 60GiB");
+
+  static final String REMARK =
+      "The bundled model has few weights to share between sequences, so its figures say little"
+          + " about larger models ([batches](results.md#batches)).";
 
   private BatchClaims() {}
+
+  /** Checks the tokens of a full memory relative to fp16. */
+  static Check timesFp16(String name, double least) {
+    return NumberCheck.atLeast(name, least, "%.2f times");
+  }
+
+  /** Checks the tokens of a full card relative to fp16. */
+  static Check timesFp16OnCard(String format, double least) {
+    return timesFp16(format + " throughput", least);
+  }
 }

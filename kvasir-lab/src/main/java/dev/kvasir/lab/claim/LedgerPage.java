@@ -2,11 +2,15 @@ package dev.kvasir.lab.claim;
 
 import dev.kvasir.format.AtomicFile;
 import dev.kvasir.lab.claim.Ledger.Entry;
+import dev.kvasir.lab.claim.Ledger.Result;
 import java.nio.file.Path;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Renders the ledger as a Markdown document. */
@@ -15,17 +19,23 @@ public final class LedgerPage {
       """
       # Ledger: the papers' claims, tested
 
-      This page lists what the papers claim about their methods and whether it holds in Kvasir on the bundled model.
+      This page lists what the papers claim about their methods and whether it holds in Kvasir.
 
           ./kvasir claims            # print the ledger
-          ./kvasir claims --run 4    # repeat the experiment behind claim 4
+          ./kvasir claims --run 4    # repeat the experiments behind claim 4
 
-      `./kvasir claims --out docs/claims.md` generates the page from `docs/results/`; do not edit it. The bundled model has
-      28 million parameters and heads of 64 channels, the papers' models have 7 to 70 billion parameters. Every row keeps 16
-      attention sinks. *prose* is the KL divergence from fp16 on a novel, *kld* the same on text of the model itself; *chain*
-      and *needle* are shares of correct answers ([lab](lab.md#tasks)). A claim holds or fails only beyond sampling error.
-      [Benchmarks](benchmarks.md#which-verdicts-change) list the verdicts that differ on TinyLlama 1.1B.
-      """;
+      `./kvasir claims --out docs/claims.md` generates the page from `docs/results/`; do not edit it.
+
+      - **Form.** "Paper's" is the method with its published settings and, as far as the lab has them, its conditions. "Equal
+        terms" gives all methods the same text, 16 sinks and a window of 128 tokens. The overview shows the verdict in the
+        paper's form where it was measured.
+      - **Measures.** *prose* is the KL divergence from fp16 on a novel, *kld* the same on text of the model itself; *ppl* is
+        perplexity; *chain* and *needle* are shares of correct answers ([lab](lab.md#tasks)).
+      - **Intervals** are 95%, from 2,000 bootstrap draws of blocks of 128 tokens or of questions, in pairs; other figures draw
+        layers or samples, and speeds show their slowest and fastest round. A claim holds or fails only if the whole
+        interval is on one side of its bound; "as good as" has a margin, which the claim names. A figure without an
+        interval decides nothing.
+      - **Models.**      """;
 
   private LedgerPage() {}
 
@@ -37,74 +47,139 @@ public final class LedgerPage {
    * @param folder folder with the measurements, as typed
    */
   public static String text(List<Entry> entries, Path folder) {
+    List<TestBed> beds = measured(entries);
+    Map<String, Integer> commands = commands(entries, folder);
     StringBuilder text = new StringBuilder(HEAD);
-    text.append('\n').append(summary(entries)).append('\n');
+    text.append(models(beds));
+    beds.forEach(bed -> text.append('\n').append(summary(entries, bed)).append('\n'));
     for (Paper paper : Paper.values()) {
+      List<Entry> own = entries.stream().filter(one -> one.claim().paper() == paper).toList();
       text.append("\n## %s\n\n".formatted(paper.title()));
-      text.append("| # | where | claim | measured | verdict | why |\n");
-      text.append("|---:|---|---|---|---|---|\n");
-      entries.stream()
-          .filter(entry -> entry.claim().paper() == paper)
-          .forEach(entry -> text.append(line(entry)));
+      text.append(overview(own, beds));
+      text.append("\n### Measurements: %s\n\n".formatted(paper.title()));
+      text.append(details(own, folder, commands));
+      text.append(remarks(own));
     }
-    return text.append(commands(entries, folder)).toString();
+    return text.append(commandList(commands)).toString();
   }
 
-  /** Returns a table of the commands and the claims that each one tests. */
-  private static String commands(List<Entry> entries, Path folder) {
-    Map<String, List<String>> claims =
-        entries.stream()
-            .collect(
-                Collectors.groupingBy(
-                    entry -> command(entry.claim().experiment(), folder),
-                    LinkedHashMap::new,
-                    Collectors.mapping(
-                        entry -> String.valueOf(entry.number()), Collectors.toList())));
-    StringBuilder text = new StringBuilder("\n## Commands\n\n| claims | command |\n|---|---|\n");
-    claims.forEach(
-        (command, numbers) ->
-            text.append("| %s | %s |\n".formatted(String.join(", ", numbers), command)));
+  /** Returns the models with a figure, the bundled one in any case. */
+  private static List<TestBed> measured(List<Entry> entries) {
+    TreeSet<TestBed> beds = new TreeSet<>(List.of(TestBed.BUNDLED));
+    entries.forEach(entry -> entry.results().forEach(result -> beds.add(result.bed())));
+    return List.copyOf(beds);
+  }
+
+  private static String models(List<TestBed> beds) {
+    return beds.stream()
+        .map(bed -> "%s: %s".formatted(bed.title(), bed.description()))
+        .collect(Collectors.joining("; ", " ", ".\n"));
+  }
+
+  private static String overview(List<Entry> entries, List<TestBed> beds) {
+    StringBuilder text =
+        new StringBuilder("| # | where | claim | paper |")
+            .append(joined(beds, TestBed::title))
+            .append("\n|---:|---|---|---|")
+            .append("---|".repeat(beds.size()))
+            .append('\n');
+    for (Entry entry : entries) {
+      Claim claim = entry.claim();
+      text.append(
+          "| %d | %s | %s | %s |%s\n"
+              .formatted(
+                  entry.number(),
+                  claim.section(),
+                  claim.statement(),
+                  claim.published(),
+                  joined(beds, bed -> cell(entry.verdict(bed)))));
+    }
     return text.toString();
   }
 
-  /** Returns the number of claims with each verdict. */
-  public static String summary(List<Entry> entries) {
-    return Arrays.stream(Verdict.values())
-        .map(
-            verdict ->
-                "%d %s"
-                    .formatted(
-                        entries.stream()
-                            .filter(entry -> entry.finding().verdict() == verdict)
-                            .count(),
-                        verdict.pluralLabel()))
-        .collect(Collectors.joining(", ", "Of %d claims: ".formatted(entries.size()), "."));
+  private static String joined(List<TestBed> beds, Function<TestBed, String> cell) {
+    return beds.stream()
+        .map(bed -> " %s |".formatted(cell.apply(bed)))
+        .collect(Collectors.joining());
   }
 
-  /** Returns why a claim fails; other claims need no reason. */
-  private static String reason(Entry entry) {
-    return switch (entry.finding().verdict()) {
-      case FAILS, OPEN -> entry.claim().failureReason();
-      case HOLDS, NOT_TRIED -> "";
-    };
+  private static String cell(Verdict verdict) {
+    return verdict == Verdict.NOT_TRIED ? "" : verdict.label();
   }
 
-  /** Returns the command quoted for a shell. */
-  private static String command(Experiment experiment, Path folder) {
-    return experiment.command(folder).stream()
+  private static String details(List<Entry> entries, Path folder, Map<String, Integer> commands) {
+    StringBuilder text = new StringBuilder("| # | form | model | measured | verdict | command |\n");
+    text.append("|---:|---|---|---|---|---:|\n");
+    for (Entry entry : entries) {
+      for (Result result : entry.results()) {
+        text.append(
+            "| %d | %s | %s | %s | %s | %d |\n"
+                .formatted(
+                    entry.number(),
+                    result.trial().description(),
+                    result.bed().title(),
+                    result.finding().measured(),
+                    result.finding().verdict().label(),
+                    commands.get(command(result, folder))));
+      }
+    }
+    return text.toString();
+  }
+
+  private static String remarks(List<Entry> entries) {
+    String text =
+        entries.stream()
+            .filter(entry -> !entry.claim().remark().isEmpty())
+            .map(entry -> "- %d: %s\n".formatted(entry.number(), entry.claim().remark()))
+            .collect(Collectors.joining());
+    return text.isEmpty() ? "" : "\n" + text;
+  }
+
+  /** Returns the number of each command, from 1 on. */
+  private static Map<String, Integer> commands(List<Entry> entries, Path folder) {
+    Map<String, Integer> numbers = new LinkedHashMap<>();
+    entries.forEach(
+        entry ->
+            entry
+                .results()
+                .forEach(
+                    result -> numbers.putIfAbsent(command(result, folder), numbers.size() + 1)));
+    return numbers;
+  }
+
+  private static String commandList(Map<String, Integer> commands) {
+    StringBuilder text = new StringBuilder("\n## Commands\n\n| # | command |\n|---:|---|\n");
+    commands.forEach((command, number) -> text.append("| %d | %s |\n".formatted(number, command)));
+    return text.toString();
+  }
+
+  /** Returns the commands of a result quoted for a shell. */
+  private static String command(Result result, Path folder) {
+    Path own = result.bed().folder(folder);
+    Optional<Path> model =
+        result.bed() == TestBed.BUNDLED || result.bed() == TestBed.CARD
+            ? Optional.empty()
+            : Optional.of(Path.of("MODEL"));
+    return result.trial().experiment().commands(own, model).stream()
+        .map(LedgerPage::quoted)
+        .collect(Collectors.joining("; "));
+  }
+
+  private static String quoted(List<String> command) {
+    return command.stream()
         .map(word -> word.contains(";") ? "\"" + word + "\"" : word)
         .collect(Collectors.joining(" ", "`kvasir ", "`"));
   }
 
-  private static String line(Entry entry) {
-    Claim claim = entry.claim();
-    return "| %d | %s | %s | %s | %s | %s |\n"
-        .formatted(
-            entry.number(),
-            claim.section(),
-            claim.statement(),
-            entry.finding().measured(),
-            entry.finding().verdict().label(),
-            reason(entry));
+  /** Returns the number of claims with each verdict on a model. */
+  public static String summary(List<Entry> entries, TestBed bed) {
+    List<String> counts = new ArrayList<>();
+    for (Verdict verdict : Verdict.values()) {
+      long count = entries.stream().filter(entry -> entry.verdict(bed) == verdict).count();
+      if (count > 0) {
+        counts.add("%d %s".formatted(count, verdict.pluralLabel()));
+      }
+    }
+    return "%s: of %d claims %s.".formatted(bed.title(), entries.size(), String.join(", ", counts));
   }
 }

@@ -2,6 +2,7 @@ package dev.kvasir.lab.claim;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.eval.EvaluationJson;
 import dev.kvasir.lab.eval.Row;
 import dev.kvasir.lab.report.MeasurementsFile;
@@ -42,7 +43,19 @@ final class Measurements {
     return Optional.ofNullable(rows.get(spec));
   }
 
-  OptionalDouble number(String name) {
+  /** Returns a number by name, with its interval if the file has one. */
+  Optional<Estimate> estimate(String name) {
+    OptionalDouble value = number(name);
+    return value.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            new Estimate(
+                value.getAsDouble(),
+                number(name + MeasurementsFile.LOW).orElse(Double.NaN),
+                number(name + MeasurementsFile.HIGH).orElse(Double.NaN)));
+  }
+
+  private OptionalDouble number(String name) {
     JsonElement found = all.get(name);
     return found == null || found.isJsonNull()
         ? OptionalDouble.empty()

@@ -1,18 +1,21 @@
 package dev.kvasir.lab.claim;
 
+import static dev.kvasir.lab.claim.Finding.interval;
+import static dev.kvasir.lab.claim.Finding.number;
+
 import dev.kvasir.lab.eval.Difference;
+import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.eval.Row;
 import dev.kvasir.lab.eval.Task;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
+import java.util.Optional;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Checks that compare rows of a table sample by sample. */
 final class RowCheck {
-  private static final String FP16 = "fp16";
-
   private RowCheck() {}
 
   /** Checks that the first row is better than the second beyond sampling error. */
@@ -20,58 +23,89 @@ final class RowCheck {
     return pair(spec, other, task, (row, second) -> ahead(row, second, task));
   }
 
-  private static Verdict ahead(Row row, Row second, Task task) {
-    return switch (row.differenceFrom(second, task).verdict()) {
-      case BETTER -> Verdict.HOLDS;
-      case WORSE -> Verdict.FAILS;
-      case WITHIN_ERROR -> Verdict.OPEN;
-    };
+  /** Checks that a row is better than one of another experiment on the same text. */
+  static Check betterThanIn(Experiment elsewhere, String spec, String other, Task task) {
+    return measurements ->
+        compared(
+            measurements.row(spec),
+            measurements.measurementsOf(elsewhere).flatMap(found -> found.row(other)),
+            task,
+            (row, second) -> ahead(row, second, task));
   }
 
-  /** Checks that a spec's row is better here than in another experiment on the same text. */
-  static Check betterThanIn(Experiment other, String spec, Task task) {
-    return measurements -> {
-      Row row = measurements.row(spec).orElse(null);
-      Row second =
-          measurements.measurementsOf(other).flatMap(found -> found.row(spec)).orElse(null);
-      return compared(row, second, task, (one, two) -> ahead(one, two, task));
-    };
+  /** Checks that a row of another experiment on the same text is better than one of this. */
+  static Check worseThanIn(Experiment elsewhere, String spec, String other, Task task) {
+    return measurements ->
+        compared(
+            measurements.measurementsOf(elsewhere).flatMap(found -> found.row(other)),
+            measurements.row(spec),
+            task,
+            (row, second) -> ahead(row, second, task));
   }
 
-  /** Checks that the first row is not worse than the second beyond sampling error. */
-  static Check asGood(String spec, String other, Task task) {
+  private static Finding ahead(Row row, Row second, Task task) {
+    Verdict verdict =
+        switch (row.differenceFrom(second, task).verdict()) {
+          case BETTER -> Verdict.HOLDS;
+          case WORSE -> Verdict.FAILS;
+          case WITHIN_ERROR -> Verdict.OPEN;
+        };
+    return new Finding(verdict, figure(row, second, task));
+  }
+
+  /** Checks that the first row has the lower score up to some share of the text. */
+  static Check lowerUpTo(double share, String spec, String other, Task task) {
+    return pair(
+        spec,
+        other,
+        task,
+        (row, second) -> {
+          PairedSamples pairs = samples(row, second, task).upTo(share);
+          Estimate ratio = pairs.ratio();
+          return new Finding(
+              Finding.atMost(ratio, 1),
+              "%s %s against %s, ratio %s%s"
+                  .formatted(
+                      task.label(),
+                      number("%.4f", pairs.firstMean()),
+                      number("%.4f", pairs.secondMean()),
+                      number("%.2f", ratio.value()),
+                      interval(ratio, "%.2f")));
+        });
+  }
+
+  /**
+   * Checks that answers of the first row are right as often as those of the second, within a
+   * margin.
+   *
+   * @param margin share of questions that may be lost
+   */
+  static Check answersWithin(double margin, String spec, String other, Task task) {
     return pair(
         spec,
         other,
         task,
         (row, second) ->
-            row.differenceFrom(second, task).verdict() == Difference.Verdict.WORSE
-                ? Verdict.FAILS
-                : Verdict.HOLDS);
-  }
-
-  static Check asGoodAsFp16(String spec, Task task) {
-    return asGood(spec, FP16, task);
+            new Finding(
+                Finding.atLeast(samples(row, second, task).difference(), -margin),
+                figure(row, second, task)));
   }
 
   /** Checks that the first score is at most a multiple of the second. */
   static Check atMost(double times, String spec, String other, Task task) {
-    return pair(
-        spec,
-        other,
-        task,
-        (row, second) ->
-            value(row, task) <= times * value(second, task) ? Verdict.HOLDS : Verdict.FAILS);
+    return pair(spec, other, task, (row, second) -> scaled(row, second, task, times, true));
   }
 
   /** Checks that the first score is at least a multiple of the second. */
   static Check atLeast(double times, String spec, String other, Task task) {
-    return pair(
-        spec,
-        other,
-        task,
-        (row, second) ->
-            value(row, task) >= times * value(second, task) ? Verdict.HOLDS : Verdict.FAILS);
+    return pair(spec, other, task, (row, second) -> scaled(row, second, task, times, false));
+  }
+
+  private static Finding scaled(Row row, Row second, Task task, double times, boolean atMost) {
+    Estimate ratio = ratio(row, second, task);
+    return new Finding(
+        atMost ? Finding.atMost(ratio, times) : Finding.atLeast(ratio, times),
+        figure(row, second, task));
   }
 
   /** Checks that each row is no worse than the next, and the first better than the last. */
@@ -89,7 +123,12 @@ final class RowCheck {
       for (int i = 0; i + 1 < rows.size(); i++) {
         falls |= verdict(rows.get(i), rows.get(i + 1), task) == Difference.Verdict.WORSE;
       }
-      String figure = rows.stream().map(row -> text(row, task)).collect(Collectors.joining(", "));
+      String figure =
+          "%s %s; first against last%s"
+              .formatted(
+                  task.label(),
+                  rows.stream().map(row -> text(row, task)).collect(Collectors.joining(", ")),
+                  comparison(rows.getFirst(), rows.getLast(), task));
       if (falls) {
         return new Finding(Verdict.FAILS, figure);
       }
@@ -105,22 +144,34 @@ final class RowCheck {
 
   /** Checks that the first row takes at most a multiple of the second row's bytes. */
   static Check bytesAtMost(double times, String spec, String other) {
+    return bytes(
+        spec,
+        other,
+        (row, second) ->
+            Finding.exact(
+                row.footprint().bitsPerValue() <= times * second.footprint().bitsPerValue(),
+                "%s bits against %s"
+                    .formatted(
+                        number("%.2f", row.footprint().bitsPerValue()),
+                        number("%.2f", second.footprint().bitsPerValue()))));
+  }
+
+  /** Checks that the first row takes more than the second by at most a share of 16 bits. */
+  static Check extraOfFp16AtMost(double share, String spec, String other) {
+    return bytes(
+        spec,
+        other,
+        (row, second) -> {
+          double extra = (row.footprint().bitsPerValue() - second.footprint().bitsPerValue()) / 16;
+          return Finding.exact(extra <= share, number("%.2f%% of an fp16 cache more", 100 * extra));
+        });
+  }
+
+  private static Check bytes(String spec, String other, BiFunction<Row, Row, Finding> judge) {
     return measurements ->
         measurements
             .row(spec)
-            .flatMap(
-                row ->
-                    measurements
-                        .row(other)
-                        .map(
-                            second -> {
-                              double bits = row.footprint().bitsPerValue();
-                              double others = second.footprint().bitsPerValue();
-                              return Finding.of(
-                                  bits <= times * others,
-                                  "%s bits against %s"
-                                      .formatted(number("%.2f", bits), number("%.2f", others)));
-                            }))
+            .flatMap(row -> measurements.row(other).map(second -> judge.apply(row, second)))
             .orElse(Finding.NONE);
   }
 
@@ -141,44 +192,63 @@ final class RowCheck {
   }
 
   private static Verdict weaker(Verdict one, Verdict other) {
-    List<Verdict> order = List.of(Verdict.HOLDS, Verdict.OPEN, Verdict.FAILS, Verdict.NOT_TRIED);
+    List<Verdict> order =
+        List.of(Verdict.HOLDS, Verdict.OPEN, Verdict.POINT, Verdict.FAILS, Verdict.NOT_TRIED);
     return order.indexOf(one) >= order.indexOf(other) ? one : other;
   }
 
   private static Check pair(
-      String spec, String other, Task task, BiFunction<Row, Row, Verdict> judge) {
-    return measurements ->
-        compared(
-            measurements.row(spec).orElse(null), measurements.row(other).orElse(null), task, judge);
+      String spec, String other, Task task, BiFunction<Row, Row, Finding> judge) {
+    return measurements -> compared(measurements.row(spec), measurements.row(other), task, judge);
   }
 
   /** Returns no finding if either row is missing or was not measured. */
   private static Finding compared(
-      Row row, Row second, Task task, BiFunction<Row, Row, Verdict> judge) {
-    if (row == null
-        || second == null
-        || !row.scores().containsKey(task)
-        || !second.scores().containsKey(task)) {
+      Optional<Row> row, Optional<Row> second, Task task, BiFunction<Row, Row, Finding> judge) {
+    Function<Row, Boolean> measured = one -> one.scores().containsKey(task);
+    if (!row.map(measured).orElse(false) || !second.map(measured).orElse(false)) {
       return Finding.NONE;
     }
-    return new Finding(
-        judge.apply(row, second),
-        "%s %s against %s".formatted(task.label(), text(row, task), text(second, task)));
+    return judge.apply(row.get(), second.get());
   }
 
-  private static double value(Row row, Task task) {
-    return row.scores().get(task).estimate().value();
+  private static PairedSamples samples(Row row, Row second, Task task) {
+    return new PairedSamples(row.scores().get(task).samples(), second.scores().get(task).samples());
+  }
+
+  /** Perplexity is the exponential of its samples' mean. */
+  private static Estimate ratio(Row row, Row second, Task task) {
+    PairedSamples pairs = samples(row, second, task);
+    return task == Task.PPL ? pairs.estimate((one, other) -> Math.exp(one - other)) : pairs.ratio();
+  }
+
+  /** Returns both scores and how they compare. */
+  private static String figure(Row row, Row second, Task task) {
+    return "%s %s against %s%s"
+        .formatted(
+            task.label(), text(row, task), text(second, task), comparison(row, second, task));
+  }
+
+  /** Returns the difference of shares in points, or the ratio of other scores. */
+  private static String comparison(Row row, Row second, Task task) {
+    if (task.higherIsBetter()) {
+      Estimate points = samples(row, second, task).estimate((one, other) -> 100 * (one - other));
+      return ", %s points%s".formatted(number("%+.0f", points.value()), interval(points, "%+.0f"));
+    }
+    double other = second.scores().get(task).estimate().value();
+    if (other == 0) {
+      return "";
+    }
+    Estimate ratio = ratio(row, second, task);
+    String format = task == Task.PPL ? "%.3f" : "%.2f";
+    return ", ratio %s%s".formatted(number(format, ratio.value()), interval(ratio, format));
   }
 
   private static String text(Row row, Task task) {
-    double value = value(row, task);
+    double value = row.scores().get(task).estimate().value();
     if (task.higherIsBetter()) {
       return number("%.0f%%", 100 * value);
     }
     return number(task == Task.PPL ? "%.2f" : "%.4f", value);
-  }
-
-  private static String number(String format, double value) {
-    return String.format(Locale.ROOT, format, value);
   }
 }

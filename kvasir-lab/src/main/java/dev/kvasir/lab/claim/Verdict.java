@@ -4,8 +4,10 @@ package dev.kvasir.lab.claim;
 public enum Verdict {
   HOLDS("holds", "hold"),
   FAILS("fails", "fail"),
-  /** The claimed difference is within sampling error. */
-  OPEN("within sampling error", "are within sampling error"),
+  /** The interval has the claim's bound in it. */
+  OPEN("within error", "are within sampling error"),
+  /** A single figure without an interval decides nothing. */
+  POINT("no interval", "have a figure without an interval"),
   NOT_TRIED("not tried", "are not tried");
 
   private final String label;

@@ -3,10 +3,10 @@ package dev.kvasir.lab.codebook;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 
 /**
- * The vectors of a head in the form that codebooks quantize: minus their mean, divided by the joint
- * norm of the token's vectors of all heads.
+ * The vectors of a head, or of a group of heads, in the form that codebooks quantize: minus their
+ * mean, divided by the joint norm of the token's vectors of all heads.
  *
- * @param mean (headDim)
+ * @param mean (channels)
  */
 record CentredHead(float[] mean, TrainingSet set) {
   /** Returns the squared norm of each token's centered vectors of all heads. */
@@ -24,30 +24,30 @@ record CentredHead(float[] mean, TrainingSet set) {
   }
 
   /**
-   * @param x (count, headDim), changed
+   * @param x (count, channels), changed
    * @param squares (count)
    */
-  static CentredHead of(int count, int headDim, float[] x, double[] squares) {
-    float[] mean = mean(x, headDim);
+  static CentredHead of(int count, int channels, float[] x, double[] squares) {
+    float[] mean = mean(x, channels);
     subtract(x, mean);
     for (int i = 0; i < x.length; i++) {
-      double square = squares[i / headDim];
+      double square = squares[i / channels];
       x[i] = square == 0 ? 0 : (float) (x[i] / Math.sqrt(square));
     }
-    return new CentredHead(mean, new TrainingSet(count, headDim, x));
+    return new CentredHead(mean, new TrainingSet(count, channels, x));
   }
 
   /**
-   * @param x (count, headDim)
+   * @param x (count, channels)
    */
-  static float[] mean(float[] x, int headDim) {
-    double[] sums = new double[headDim];
+  static float[] mean(float[] x, int channels) {
+    double[] sums = new double[channels];
     for (int i = 0; i < x.length; i++) {
-      sums[i % headDim] += x[i];
+      sums[i % channels] += x[i];
     }
-    float[] mean = new float[headDim];
-    for (int d = 0; d < headDim; d++) {
-      mean[d] = (float) (sums[d] * headDim / Math.max(1, x.length));
+    float[] mean = new float[channels];
+    for (int d = 0; d < channels; d++) {
+      mean[d] = (float) (sums[d] * channels / Math.max(1, x.length));
     }
     return mean;
   }

@@ -4,24 +4,23 @@ import dev.kvasir.codec.commvq.Codebook;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.lab.work.Runner;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.Predicate;
 
 /**
- * Trains the codebooks of all heads, each as a task. A codebook depends only on the sample, the
- * settings and the seed, not on threads or on other heads, so training can resume after a
- * cancellation.
+ * Trains the codebooks of a plan, each as a task. A codebook depends only on the sample, the plan
+ * and the seed, not on threads or on other codebooks, so training can resume after a cancellation.
  */
 public final class CodebookTraining {
   private final VectorSample sample;
-  private final TrainingSettings settings;
+  private final CodebookPlan plan;
   private final long seed;
 
-  public CodebookTraining(VectorSample sample, TrainingSettings settings, long seed) {
+  public CodebookTraining(VectorSample sample, CodebookPlan plan, long seed) {
     this.sample = sample;
-    this.settings = settings;
+    this.plan = plan;
     this.seed = seed;
   }
 
@@ -35,30 +34,36 @@ public final class CodebookTraining {
       Runner runner,
       ProgressListener listener,
       BiConsumer<HeadId, Codebook> save) {
+    return run(head -> !finished.contains(head), runner, listener, save);
+  }
+
+  /** Does the same for the codebooks of one side. */
+  public boolean runSide(
+      Side side,
+      Set<HeadId> finished,
+      Runner runner,
+      ProgressListener listener,
+      BiConsumer<HeadId, Codebook> save) {
+    return run(
+        head -> head.side() == side && !finished.contains(head), runner, listener, save);
+  }
+
+  private boolean run(
+      Predicate<HeadId> wanted,
+      Runner runner,
+      ProgressListener listener,
+      BiConsumer<HeadId, Codebook> save) {
     List<HeadTrainingTask> tasks =
-        headsByLayer().stream()
-            .filter(head -> !finished.contains(head))
-            .map(head -> new HeadTrainingTask(head, SampledHead.in(sample, head), settings, seed))
+        plan.books(sample.shape()).stream()
+            .filter(wanted)
+            .map(head -> HeadTrainingTask.of(head, sample, plan, seed))
             .toList();
     return runner.<SerializedCodebook>run(
         tasks,
         listener,
         (task, rows) -> {
           HeadId head = tasks.get(task).head();
-          save.accept(head, rows.codebook(head.side()));
+          save.accept(head, rows.codebook(head.side(), plan));
         });
-  }
-
-  /** Orders heads by layer, because a cancelled training is most useful with whole layers. */
-  private List<HeadId> headsByLayer() {
-    List<HeadId> heads = new ArrayList<>();
-    for (int layer = 0; layer < sample.shape().layers(); layer++) {
-      for (Side side : Side.values()) {
-        for (int kvHead = 0; kvHead < sample.shape().kvHeads(); kvHead++) {
-          heads.add(new HeadId(side, layer, kvHead));
-        }
-      }
-    }
-    return heads;
   }
 }

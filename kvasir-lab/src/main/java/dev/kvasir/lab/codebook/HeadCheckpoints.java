@@ -20,8 +20,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Checkpoints of finished codebooks, one file for each head. A resumed training continues with the
- * missing heads and gets the same result.
+ * Checkpoints of finished codebooks, one file for each. A resumed training continues with the
+ * missing ones and gets the same result.
  */
 public final class HeadCheckpoints {
   private static final String TRAINING = "head/training";
@@ -32,24 +32,25 @@ public final class HeadCheckpoints {
   private final String model;
   private final String training;
   private final CacheShape shape;
-  private final int stages;
+  private final CodebookPlan plan;
 
   /**
    * @param model fingerprint of the model
    * @param training description of everything that determines the result; heads of a different
    *     training are ignored
    */
-  public HeadCheckpoints(Path folder, String model, String training, CacheShape shape, int stages) {
+  public HeadCheckpoints(
+      Path folder, String model, String training, CacheShape shape, CodebookPlan plan) {
     this.folder = folder;
     this.model = model;
     this.training = training;
     this.shape = shape;
-    this.stages = stages;
+    this.plan = plan;
   }
 
   public Set<HeadId> heads() {
     Set<HeadId> finished = new HashSet<>();
-    for (HeadId head : all()) {
+    for (HeadId head : plan.books(shape)) {
       if (open(head).isPresent()) {
         finished.add(head);
       }
@@ -57,16 +58,11 @@ public final class HeadCheckpoints {
     return finished;
   }
 
-  private List<HeadId> all() {
-    List<HeadId> heads = new ArrayList<>();
-    for (Side side : Side.values()) {
-      for (int layer = 0; layer < shape.layers(); layer++) {
-        for (int kvHead = 0; kvHead < shape.kvHeads(); kvHead++) {
-          heads.add(new HeadId(side, layer, kvHead));
-        }
-      }
-    }
-    return heads;
+  /** Returns the finished codebooks of keys. */
+  public Set<HeadId> keys() {
+    Set<HeadId> finished = heads();
+    finished.removeIf(head -> head.side() != Side.KEYS);
+    return finished;
   }
 
   private Optional<Profile> open(HeadId head) {
@@ -91,39 +87,53 @@ public final class HeadCheckpoints {
     }
     Profile.empty(model)
         .withNote(TRAINING, training)
-        .with(MEAN, codebook.mean(), shape.headDim())
-        .with(ROWS, codebook.stages().rows(), stages, 2, AdditiveStages.ROWS, shape.headDim())
+        .with(MEAN, codebook.mean(), codebook.length())
+        .with(ROWS, codebook.stages().rows(), rowShape(head.side()))
         .write(file(head));
   }
 
-  /** Returns the codebooks of all layers after all heads are finished. */
+  private long[] rowShape(Side side) {
+    return new long[] {
+      plan.stages(shape, side), 2, AdditiveStages.ROWS, plan.channels(shape, side)
+    };
+  }
+
+  /** Returns the codebooks of all layers after all of them are finished. */
   public List<LayerCodebooks> layers() {
     List<LayerCodebooks> layers = new ArrayList<>();
     for (int layer = 0; layer < shape.layers(); layer++) {
       List<KeyCodebook> keys = new ArrayList<>();
       List<ValueCodebook> values = new ArrayList<>();
-      for (int kvHead = 0; kvHead < shape.kvHeads(); kvHead++) {
-        Profile key = finished(new HeadId(Side.KEYS, layer, kvHead));
-        keys.add(KeyCodebook.of(mean(key), rows(key)));
-        Profile value = finished(new HeadId(Side.VALUES, layer, kvHead));
-        values.add(new ValueCodebook(mean(value), rows(value)));
+      for (int head = 0; head < plan.booksOfLayer(shape, Side.KEYS); head++) {
+        keys.add((KeyCodebook) finished(new HeadId(Side.KEYS, layer, head)));
+      }
+      for (int group = 0; group < plan.booksOfLayer(shape, Side.VALUES); group++) {
+        values.add((ValueCodebook) finished(new HeadId(Side.VALUES, layer, group)));
       }
       layers.add(new LayerCodebooks(keys, values));
     }
     return layers;
   }
 
-  private Profile finished(HeadId head) {
-    return open(head).orElseThrow(() -> new IllegalStateException(head + " is not finished"));
+  /** Returns the codebooks of keys by layer and head after all of them are finished. */
+  public List<List<KeyCodebook>> keyCodebooks() {
+    List<List<KeyCodebook>> layers = new ArrayList<>();
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      List<KeyCodebook> keys = new ArrayList<>();
+      for (int head = 0; head < plan.booksOfLayer(shape, Side.KEYS); head++) {
+        keys.add((KeyCodebook) finished(new HeadId(Side.KEYS, layer, head)));
+      }
+      layers.add(keys);
+    }
+    return layers;
   }
 
-  private float[] mean(Profile head) {
-    return head.floats(MEAN, shape.headDim());
-  }
-
-  private AdditiveStages rows(Profile head) {
-    float[] rows = head.floats(ROWS, stages, 2, AdditiveStages.ROWS, shape.headDim());
-    return new AdditiveStages(stages, shape.headDim(), rows);
+  private Codebook finished(HeadId head) {
+    Profile found =
+        open(head).orElseThrow(() -> new IllegalStateException(head + " is not finished"));
+    float[] mean = found.floats(MEAN, plan.channels(shape, head.side()));
+    float[] rows = found.floats(ROWS, rowShape(head.side()));
+    return new SerializedCodebook(mean, rows).codebook(head.side(), plan);
   }
 
   /** Deletes the folder with its checkpoints. */

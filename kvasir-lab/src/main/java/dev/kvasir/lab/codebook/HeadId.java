@@ -4,7 +4,11 @@ import dev.kvasir.lab.codebook.VectorSample.Side;
 import java.io.Serializable;
 import java.util.Locale;
 
-/** Identifies the codebook of a head. */
+/**
+ * Identifies a codebook.
+ *
+ * @param kvHead for keys the KV head, for values the group of KV heads
+ */
 public record HeadId(Side side, int layer, int kvHead) implements Serializable {
   /** Returns a readable name. */
   String name() {

@@ -10,17 +10,39 @@ import dev.kvasir.runtime.LoadedModel;
 import java.util.Locale;
 import java.util.SplittableRandom;
 
-/** Trains the codebook of a head. The result depends only on the components of this record. */
-record HeadTrainingTask(HeadId head, SampledHead vectors, TrainingSettings settings, long seed)
+/**
+ * Trains the codebook of a head's keys, or of a group's values. The result depends only on the
+ * components of this record.
+ *
+ * @param channels that a code covers: those of the vectors, or of a group of a key's pairs
+ * @param rows rows of a set
+ */
+record HeadTrainingTask(
+    HeadId head, SampledHead vectors, int channels, int rows, TrainingSettings settings, long seed)
     implements LabTask<SerializedCodebook> {
+  static HeadTrainingTask of(HeadId head, VectorSample sample, CodebookPlan plan, long seed) {
+    return new HeadTrainingTask(
+        head,
+        SampledHead.in(sample, head, plan.valueHeads()),
+        plan.trainedChannels(sample.shape(), head.side()),
+        plan.rows(),
+        plan.settings(head.side()),
+        seed);
+  }
+
   @Override
   public String name() {
     return "codebook of " + head.name();
   }
 
+  /** Returns the steps of all stages; a step takes longer the more channels it has. */
   @Override
   public double cost() {
-    return StagesTrainer.steps(settings);
+    return (double) groups() * StagesTrainer.steps(settings);
+  }
+
+  private int groups() {
+    return vectors.channels() / channels;
   }
 
   @Override
@@ -30,17 +52,26 @@ record HeadTrainingTask(HeadId head, SampledHead vectors, TrainingSettings setti
 
   @Override
   public long peakBytes(LoadedModel model) {
-    return TrainingSpeed.heapBytes(settings, vectors.headDim(), vectors.count());
+    return TrainingSpeed.heapBytes(settings, vectors.channels(), vectors.count());
   }
 
   @Override
   public SerializedCodebook run(WorkerContext context, ProgressListener listener) {
     CentredHead centred = vectors.centred();
     RowStructure structure = head.side() == Side.KEYS ? RowStructure.COMMUTING : RowStructure.FREE;
-    StagesTrainer trainer =
-        new StagesTrainer(centred.set(), structure, settings, new TrainingErrorListener(listener));
-    AdditiveStages stages = trainer.train(random()).orElseThrow(WorkCancelledException::new);
-    return new SerializedCodebook(centred.mean(), stages.rows());
+    StagesTrainer.Listener errors = new TrainingErrorListener(listener);
+    SplittableRandom random = random();
+    PairGroups groups = new PairGroups(vectors.channels(), channels);
+    float[][] trained = new float[groups.count()][];
+    for (int group = 0; group < trained.length; group++) {
+      TrainingSet part = groups.part(centred.set(), group);
+      trained[group] =
+          new StagesTrainer(part, structure, rows, settings, errors)
+              .train(random)
+              .map(AdditiveStages::rows)
+              .orElseThrow(WorkCancelledException::new);
+    }
+    return new SerializedCodebook(centred.mean(), groups.join(trained));
   }
 
   private SplittableRandom random() {

@@ -14,32 +14,36 @@ import java.util.List;
  */
 public record HeldOutError(double ofVectors, double ofCentred) {
   /**
-   * @param heads the codebooks of all KV heads of the layer
+   * @param books the codebooks of all KV heads of the layer, or of its groups of KV heads
    * @param width beam width
    */
   public static HeldOutError of(
-      VectorSample sample, Side side, int layer, List<? extends Codebook> heads, int width) {
-    int row = sample.count() * sample.shape().headDim();
-    float[] x = new float[heads.size() * row];
-    for (int head = 0; head < heads.size(); head++) {
-      System.arraycopy(sample.vectors(side, layer, head), 0, x, head * row, row);
+      VectorSample sample, Side side, int layer, List<? extends Codebook> books, int width) {
+    int heads = sample.shape().kvHeads() / books.size();
+    int row = sample.count() * books.getFirst().length();
+    float[] x = new float[books.size() * row];
+    for (int book = 0; book < books.size(); book++) {
+      short[] halves = sample.halves(side, layer, book * heads, heads);
+      for (int i = 0; i < row; i++) {
+        x[book * row + i] = Float.float16ToFloat(halves[i]);
+      }
     }
-    short[] codes = new short[heads.size() * sample.count() * heads.getFirst().stages().stages()];
+    short[] codes = new short[books.size() * sample.count() * books.getFirst().stages().stages()];
     short[] scales = new short[sample.count()];
     float[] back = x.clone();
-    LayerEncoder encoder = new LayerEncoder(KernelChoice.ofThisProcess().kernels(), heads, width);
+    LayerEncoder encoder = new LayerEncoder(KernelChoice.ofThisProcess().kernels(), books, width);
     encoder.encode(back, sample.count(), codes, scales);
     encoder.decode(codes, scales, sample.count(), back);
-    return compare(x, back, heads, row);
+    return compare(x, back, books, row);
   }
 
   private static HeldOutError compare(
-      float[] x, float[] back, List<? extends Codebook> heads, int row) {
+      float[] x, float[] back, List<? extends Codebook> books, int row) {
     double error = 0;
     double energy = 0;
     double centred = 0;
     for (int i = 0; i < x.length; i++) {
-      float[] mean = heads.get(i / row).mean();
+      float[] mean = books.get(i / row).mean();
       double left = x[i] - mean[i % mean.length];
       double difference = x[i] - back[i];
       error += difference * difference;

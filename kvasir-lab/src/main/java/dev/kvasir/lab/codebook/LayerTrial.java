@@ -13,7 +13,6 @@ import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.WorkerContext;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,6 +20,7 @@ import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -58,9 +58,9 @@ public final class LayerTrial {
           }
         };
     boolean whole =
-        new CodebookTraining(sample, TrainingSettings.of(stages), seed)
+        new CodebookTraining(sample, plan(sample, stages), seed)
             .run(
-                otherLayers(sample),
+                otherLayers(sample, stages),
                 new LocalRunner(WorkerContext.empty(threads)),
                 cancellable,
                 books::put);
@@ -69,25 +69,26 @@ public final class LayerTrial {
     }
     return Optional.of(
         new LayerCodebooks(
-            heads(sample, Side.KEYS).map(books::get).map(KeyCodebook.class::cast).toList(),
-            heads(sample, Side.VALUES).map(books::get).map(ValueCodebook.class::cast).toList()));
+            books(sample, Side.KEYS, stages).map(books::get).map(KeyCodebook.class::cast).toList(),
+            books(sample, Side.VALUES, stages)
+                .map(books::get)
+                .map(ValueCodebook.class::cast)
+                .toList()));
   }
 
-  private Stream<HeadId> heads(VectorSample sample, Side side) {
-    return IntStream.range(0, sample.shape().kvHeads())
-        .mapToObj(kvHead -> new HeadId(side, layer, kvHead));
+  private static CodebookPlan plan(VectorSample sample, int stages) {
+    return CodebookPlan.of(sample.shape(), TrainingSettings.of(stages));
   }
 
-  private Set<HeadId> otherLayers(VectorSample sample) {
-    Set<HeadId> others = new HashSet<>();
-    for (Side side : Side.values()) {
-      for (int other = 0; other < sample.shape().layers(); other++) {
-        for (int kvHead = 0; kvHead < sample.shape().kvHeads() && other != layer; kvHead++) {
-          others.add(new HeadId(side, other, kvHead));
-        }
-      }
-    }
-    return others;
+  private Stream<HeadId> books(VectorSample sample, Side side, int stages) {
+    return plan(sample, stages).books(sample.shape()).stream()
+        .filter(book -> book.layer() == layer && book.side() == side);
+  }
+
+  private Set<HeadId> otherLayers(VectorSample sample, int stages) {
+    return plan(sample, stages).books(sample.shape()).stream()
+        .filter(book -> book.layer() != layer)
+        .collect(Collectors.toSet());
   }
 
   /** Returns the error of these codebooks on other vectors, relative to their squared norm. */
@@ -112,19 +113,16 @@ public final class LayerTrial {
             .mapToDouble(
                 i -> {
                   HeadId head = new HeadId(Side.KEYS, layer, i / groups);
-                  TrainingSet trainingGroup =
-                      channelGroup(
-                          SampledHead.in(training, head).centred().set(), i % groups, pairs);
-                  TrainingSet testGroup =
-                      channelGroup(SampledHead.in(test, head).centred().set(), i % groups, pairs);
+                  PairGroups divided = new PairGroups(training.shape().headDim(), 2 * pairs);
                   return squaredError(
-                      trainingGroup, testGroup, stages, new SplittableRandom(seed + i));
+                      divided.part(keys(training, head), i % groups),
+                      divided.part(keys(test, head), i % groups),
+                      stages,
+                      new SplittableRandom(seed + i));
                 })
             .toArray();
     double energy =
-        heads(test, Side.KEYS)
-            .mapToDouble(head -> SampledHead.in(test, head).centred().set().energy())
-            .sum();
+        books(test, Side.KEYS, stages).mapToDouble(head -> keys(test, head).energy()).sum();
     double residual = 0;
     for (double error : errors) {
       residual += error;
@@ -132,15 +130,8 @@ public final class LayerTrial {
     return stopped.getAsBoolean() ? OptionalDouble.empty() : OptionalDouble.of(residual / energy);
   }
 
-  /** Returns the channels of a group of pairs, in pair order. */
-  private static TrainingSet channelGroup(TrainingSet whole, int group, int pairs) {
-    float[] x = new float[whole.count() * 2 * pairs];
-    for (int i = 0; i < whole.count(); i++) {
-      int from = i * whole.length() + group * pairs;
-      System.arraycopy(whole.x(), from, x, 2 * i * pairs, pairs);
-      System.arraycopy(whole.x(), from + whole.length() / 2, x, (2 * i + 1) * pairs, pairs);
-    }
-    return new TrainingSet(whole.count(), 2 * pairs, x);
+  private static TrainingSet keys(VectorSample sample, HeadId head) {
+    return SampledHead.in(sample, head, 1).centred().set();
   }
 
   private double squaredError(
@@ -149,6 +140,7 @@ public final class LayerTrial {
         new StagesTrainer(
             training,
             RowStructure.COMMUTING,
+            AdditiveStages.ROWS,
             TrainingSettings.of(stages),
             error -> !stopped.getAsBoolean());
     Optional<AdditiveStages> found = trainer.train(random);

@@ -1,21 +1,25 @@
 package dev.kvasir.lab.codebook;
 
+import dev.kvasir.lab.codebook.VectorSample.Side;
 import java.io.Serializable;
 
-/** The sampled vectors of a head. */
+/** The sampled vectors of a head, or of a group of heads side by side. */
 sealed interface SampledHead extends Serializable {
   int count();
 
-  int headDim();
+  /** Returns the channels of a vector. */
+  int channels();
 
   CentredHead centred();
 
   /**
    * Returns a head that reads its vectors on use or when serialized, so that a list of many heads
    * holds no vectors.
+   *
+   * @param valueHeads KV heads of a group of values
    */
-  static SampledHead in(VectorSample sample, HeadId head) {
-    return new Deferred(sample, head);
+  static SampledHead in(VectorSample sample, HeadId head, int valueHeads) {
+    return new Deferred(sample, head, head.side() == Side.KEYS ? 1 : valueHeads);
   }
 
   /** Refers to the sample. */
@@ -24,10 +28,12 @@ sealed interface SampledHead extends Serializable {
 
     private final transient VectorSample sample;
     private final transient HeadId head;
+    private final transient int heads;
 
-    private Deferred(VectorSample sample, HeadId head) {
+    private Deferred(VectorSample sample, HeadId head, int heads) {
       this.sample = sample;
       this.head = head;
+      this.heads = heads;
     }
 
     @Override
@@ -36,8 +42,8 @@ sealed interface SampledHead extends Serializable {
     }
 
     @Override
-    public int headDim() {
-      return sample.shape().headDim();
+    public int channels() {
+      return heads * sample.shape().headDim();
     }
 
     @Override
@@ -48,8 +54,8 @@ sealed interface SampledHead extends Serializable {
     private Loaded load() {
       return new Loaded(
           sample.count(),
-          sample.shape().headDim(),
-          sample.halves(head.side(), head.layer(), head.kvHead()),
+          channels(),
+          sample.halves(head.side(), head.layer(), head.kvHead() * heads, heads),
           CentredHead.squares(sample, head.side(), head.layer()));
     }
 
@@ -61,17 +67,17 @@ sealed interface SampledHead extends Serializable {
   /**
    * Holds the vectors.
    *
-   * @param halves (count, headDim)
+   * @param halves (count, channels)
    * @param squares (count), squared norm of the token's centered vectors of all heads
    */
-  record Loaded(int count, int headDim, short[] halves, double[] squares) implements SampledHead {
+  record Loaded(int count, int channels, short[] halves, double[] squares) implements SampledHead {
     @Override
     public CentredHead centred() {
       float[] x = new float[halves.length];
       for (int i = 0; i < x.length; i++) {
         x[i] = Float.float16ToFloat(halves[i]);
       }
-      return CentredHead.of(count, headDim, x, squares);
+      return CentredHead.of(count, channels, x, squares);
     }
   }
 }

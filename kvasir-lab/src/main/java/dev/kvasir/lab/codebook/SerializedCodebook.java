@@ -10,16 +10,16 @@ import java.io.Serializable;
 /**
  * The data of a codebook.
  *
- * @param mean (headDim)
- * @param rows (stages, 2, ROWS, headDim)
+ * @param mean (channels)
+ * @param rows (stages, 2, ROWS, channels)
  */
 record SerializedCodebook(float[] mean, float[] rows) implements Serializable {
-  Codebook codebook(Side side) {
+  Codebook codebook(Side side, CodebookPlan plan) {
     int stages = rows.length / (2 * AdditiveStages.ROWS * mean.length);
-    AdditiveStages all = new AdditiveStages(stages, mean.length, rows);
+    AdditiveStages all = new AdditiveStages(stages, mean.length, plan.rows(), rows);
     return switch (side) {
       case KEYS -> KeyCodebook.of(mean, all);
-      case VALUES -> new ValueCodebook(mean, all);
+      case VALUES -> new ValueCodebook(plan.valueHeads(), mean, all);
     };
   }
 }

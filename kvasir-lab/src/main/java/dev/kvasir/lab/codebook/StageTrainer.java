@@ -25,15 +25,17 @@ final class StageTrainer {
 
   private final TrainingSet set;
   private final RowStructure structure;
+  private final int used;
   private final TrainingSettings settings;
   private final float[] products = new float[BATCH * 2 * ROWS];
   private final double[] shares; // (nearest)
   private final short[] code = new short[1];
   private final float[] squares; // (count)
 
-  StageTrainer(TrainingSet set, RowStructure structure, TrainingSettings settings) {
+  StageTrainer(TrainingSet set, RowStructure structure, int used, TrainingSettings settings) {
     this.set = set;
     this.structure = structure;
+    this.used = used;
     this.settings = settings;
     this.shares = new double[settings.nearest()];
     this.squares = new float[set.count()];
@@ -75,6 +77,9 @@ final class StageTrainer {
     float[] drawn = new float[2 * ROWS * length];
     for (int row = 0; row < 2 * ROWS; row++) {
       int from = random.nextInt(set.count()) * length;
+      if (row % ROWS >= used) {
+        continue;
+      }
       for (int d = 0; d < length; d++) {
         drawn[row * length + d] = set.x()[from + d] / 2;
       }
@@ -84,7 +89,7 @@ final class StageTrainer {
   }
 
   private Step share(float[] rows, double temperature) {
-    AdditiveStages stage = new AdditiveStages(1, set.length(), rows);
+    AdditiveStages stage = new AdditiveStages(1, set.length(), used, rows);
     StageSearch search = new StageSearch(KERNELS, settings.nearest());
     Moments moments = new Moments(1, set.length());
     double error = 0;

@@ -28,14 +28,23 @@ final class StagesTrainer {
 
   private final TrainingSet set;
   private final RowStructure structure;
+  private final int used;
   private final TrainingSettings settings;
   private final Listener listener;
   private final double energy;
 
+  /**
+   * @param used rows of a set that codes select
+   */
   StagesTrainer(
-      TrainingSet set, RowStructure structure, TrainingSettings settings, Listener listener) {
+      TrainingSet set,
+      RowStructure structure,
+      int used,
+      TrainingSettings settings,
+      Listener listener) {
     this.set = set;
     this.structure = structure;
+    this.used = used;
     this.settings = settings;
     this.listener = listener;
     this.energy = Math.max(set.energy(), Float.MIN_NORMAL);
@@ -55,9 +64,9 @@ final class StagesTrainer {
     float[] rows = new float[settings.stages() * block];
     TrainingSet residual = set.copy();
     for (int stage = 0; stage < settings.stages(); stage++) {
-      float[] found = new StageTrainer(residual, structure, settings).train(random.split());
+      float[] found = new StageTrainer(residual, structure, used, settings).train(random.split());
       System.arraycopy(found, 0, rows, stage * block, block);
-      AdditiveStages one = new AdditiveStages(1, set.length(), found);
+      AdditiveStages one = new AdditiveStages(1, set.length(), used, found);
       subtract(one, encode(one, residual.x(), 1), residual.x());
       if (!listener.shouldContinue(residual.energy() / energy)) {
         return Optional.empty();
@@ -68,7 +77,7 @@ final class StagesTrainer {
 
   /** Returns the rows of the round with the smallest error. */
   private Optional<AdditiveStages> refit(float[] rows) {
-    AdditiveStages stages = new AdditiveStages(settings.stages(), set.length(), rows);
+    AdditiveStages stages = new AdditiveStages(settings.stages(), set.length(), used, rows);
     AdditiveStages best = stages;
     double least = Double.POSITIVE_INFINITY;
     for (int round = 0; round <= settings.refits(); round++) {
@@ -83,7 +92,7 @@ final class StagesTrainer {
       }
       if (round < settings.refits()) {
         float[] fitted = structure.fit(moments(codes), stages.rows(), set.length(), PRIOR_WEIGHT);
-        stages = new AdditiveStages(settings.stages(), set.length(), fitted);
+        stages = new AdditiveStages(settings.stages(), set.length(), used, fitted);
       }
     }
     return Optional.of(best);

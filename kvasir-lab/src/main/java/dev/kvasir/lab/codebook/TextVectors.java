@@ -94,6 +94,23 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
         : Optional.empty();
   }
 
+  /**
+   * Returns the first segments that are not held out.
+   *
+   * @param all segments of a text
+   * @param tokens maximum tokens of the result, but at least one segment
+   */
+  public static List<int[]> trainingSegments(List<int[]> all, int tokens) {
+    List<int[]> training = new ArrayList<>();
+    int most = Math.max(1, tokens / all.getFirst().length);
+    for (int i = 0; i < all.size() && training.size() < most; i++) {
+      if (i % PERIOD != 1) {
+        training.add(all.get(i));
+      }
+    }
+    return training;
+  }
+
   private static int maxHeldOut(int length) {
     return Math.max(length, MAX_HELD_OUT_TOKENS / length * length);
   }

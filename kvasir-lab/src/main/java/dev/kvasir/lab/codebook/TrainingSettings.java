@@ -1,6 +1,5 @@
 package dev.kvasir.lab.codebook;
 
-import dev.kvasir.kernel.Int8Codebooks;
 import java.io.Serializable;
 
 /**
@@ -18,8 +17,8 @@ import java.io.Serializable;
 public record TrainingSettings(
     int stages, int steps, int nearest, double hottest, double coldest, int refits, int width)
     implements Serializable {
-  /** The number of stages that attention can accumulate in 16 bits. */
-  private static final int MAX_STAGES = Int8Codebooks.MAX_SETS / 2;
+  /** The normal equations of all stages take 128 unknowns for each stage, squared. */
+  private static final int MAX_STAGES = 256;
 
   public TrainingSettings {
     between("stages", stages, 1, MAX_STAGES);
@@ -47,5 +46,9 @@ public record TrainingSettings(
    */
   public static TrainingSettings of(int stages) {
     return new TrainingSettings(stages, 16, 4, 0.03, 0.001, 4, 2);
+  }
+
+  TrainingSettings withStages(int count) {
+    return new TrainingSettings(count, steps, nearest, hottest, coldest, refits, width);
   }
 }

@@ -24,31 +24,31 @@ public final class TrainingSpeed {
   private TrainingSpeed() {}
 
   /**
-   * Returns the floating-point operations for one head. Every step of every stage has products with
-   * rows, two operations for each center, sums of shared vectors and the normal equations; every
-   * round has the same for all stages together.
+   * Returns the floating-point operations for one codebook. Every step of every stage has products
+   * with rows, two operations for each center, sums of shared vectors and the normal equations;
+   * every round has the same for all stages together.
    */
-  public static double operations(TrainingSettings settings, int headDim, int vectors) {
-    double look = 2.0 * ROWS * headDim + 2 * CENTRES;
-    double shared = 2.0 * settings.nearest() * 2 * headDim;
-    double step = vectors * (look + shared) + solving(ROWS, headDim);
+  public static double operations(TrainingSettings settings, int channels, int vectors) {
+    double look = 2.0 * ROWS * channels + 2 * CENTRES;
+    double shared = 2.0 * settings.nearest() * 2 * channels;
+    double step = vectors * (look + shared) + solving(ROWS, channels);
     double stages = settings.stages() * ((settings.steps() + 1) * step + vectors * look);
-    double sums = settings.stages() * (4.0 * settings.stages() + 4 * headDim);
-    double search = settings.stages() * (2.0 * ROWS * headDim + settings.width() * 4 * CENTRES);
+    double sums = settings.stages() * (4.0 * settings.stages() + 4 * channels);
+    double search = settings.stages() * (2.0 * ROWS * channels + settings.width() * 4 * CENTRES);
     double rounds =
         (settings.refits() + 1) * vectors * (search + sums)
-            + settings.refits() * solving(settings.stages() * ROWS, headDim);
+            + settings.refits() * solving(settings.stages() * ROWS, channels);
     return stages + rounds;
   }
 
-  private static double solving(double unknowns, int headDim) {
-    return unknowns * unknowns * (unknowns / 3 + 2.0 * headDim);
+  private static double solving(double unknowns, int channels) {
+    return unknowns * unknowns * (unknowns / 3 + 2.0 * channels);
   }
 
-  /** Returns the bytes for training one head: vectors four times, codes, normal equations. */
-  public static long heapBytes(TrainingSettings settings, int headDim, int vectors) {
+  /** Returns the bytes for training one codebook: vectors four times, codes, normal equations. */
+  public static long heapBytes(TrainingSettings settings, int channels, int vectors) {
     long unknowns = (long) settings.stages() * ROWS;
-    return 4L * Float.BYTES * vectors * headDim
+    return 4L * Float.BYTES * vectors * channels
         + 2L * Short.BYTES * vectors * settings.stages()
         + 3 * Double.BYTES * unknowns * unknowns;
   }
@@ -79,6 +79,8 @@ public final class TrainingSpeed {
     return new HeadTrainingTask(
         new HeadId(Side.KEYS, 0, seed),
         new SampledHead.Loaded(TRIAL_VECTORS, headDim, halves, squares),
+        headDim,
+        AdditiveStages.ROWS,
         TRIAL_SETTINGS,
         seed);
   }

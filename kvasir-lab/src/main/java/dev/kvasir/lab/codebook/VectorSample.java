@@ -88,6 +88,22 @@ public final class VectorSample {
     return out;
   }
 
+  /** Returns the vectors of adjacent heads side by side: (count, heads * headDim). */
+  short[] halves(Side side, int layer, int firstHead, int heads) {
+    if (heads == 1) {
+      return halves(side, layer, firstHead);
+    }
+    int headDim = shape.headDim();
+    short[] out = new short[count * heads * headDim];
+    for (int head = 0; head < heads; head++) {
+      short[] own = halves(side, layer, firstHead + head);
+      for (int i = 0; i < count; i++) {
+        System.arraycopy(own, i * headDim, out, (i * heads + head) * headDim, headDim);
+      }
+    }
+    return out;
+  }
+
   /**
    * Stores the vectors of some tokens.
    *

@@ -2,7 +2,6 @@ package dev.kvasir.lab.eval;
 
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.Runner;
@@ -29,7 +28,9 @@ public final class CacheEvaluator {
         model,
         settings,
         sources,
-        settings.specs().stream().map(spec -> CandidateCache.of(spec, model)).toList());
+        settings.specs().stream()
+            .map(spec -> CandidateCache.of(spec, model, settings.budgetContext()))
+            .toList());
   }
 
   /** Evaluates caches that no spec describes; the first one is the reference. */
@@ -79,10 +80,14 @@ public final class CacheEvaluator {
     List<RowInProgress> rows =
         candidates.stream().map(one -> new RowInProgress(one, journal)).toList();
     List<TaskGroup<?>> missing =
-        EvaluationPlan.of(workload, rows, settings.reading().prefill(), runner.parallelism());
+        EvaluationPlan.of(
+            workload,
+            rows,
+            new AnswerPlan(
+                settings.sampling(), settings.reading().prefill(), runner.parallelism()));
     boolean complete = TaskGroup.run(missing, runner, listener);
     return new Evaluation(
-        model.config().name(),
+        model.description(),
         settings,
         textName,
         machine(),
@@ -102,6 +107,8 @@ public final class CacheEvaluator {
         "steps " + settings.steps(),
         "seed " + settings.seed(),
         settings.reading().toString(),
+        settings.sampling().toString(),
+        "budget context " + settings.budgetContext(),
         machine());
   }
 
@@ -109,12 +116,12 @@ public final class CacheEvaluator {
     return rows.stream().filter(RowInProgress::hasScores).map(RowInProgress::row).toList();
   }
 
-  private static String machine() {
+  private String machine() {
     return "%d processors, %s, %s kernels, Java %s"
         .formatted(
             Runtime.getRuntime().availableProcessors(),
             System.getProperty("os.arch"),
-            KernelChoice.ofThisProcess().kernels().name(),
+            model.kernels(),
             Runtime.version());
   }
 }

@@ -1,35 +1,39 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.cache.KvCache;
+import dev.kvasir.sampling.Sampler;
+import java.util.List;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 
-/** A sequence that is being generated. */
-final class Draft implements AutoCloseable {
-  private final KvCache cache;
-  private final int[] prompt;
+/** An answer that is being generated after a prompt. */
+final class Draft {
   private final int maxTokens;
   private final Predicate<String> isComplete;
+  private final Sampler sampler; // null if the most likely token is taken
   private String text = "";
 
   /**
-   * @param cache cache with the tokens before the prompt; closed with the draft
-   * @param prompt ids that are not in the cache yet, at least one
    * @param maxTokens maximum number of tokens to generate
    * @param isComplete returns whether the text so far is complete
+   * @param sampler chooses tokens; null for the most likely ones
    */
-  Draft(KvCache cache, int[] prompt, int maxTokens, Predicate<String> isComplete) {
-    this.cache = cache;
-    this.prompt = prompt;
+  Draft(int maxTokens, Predicate<String> isComplete, Sampler sampler) {
     this.maxTokens = maxTokens;
     this.isComplete = isComplete;
+    this.sampler = sampler;
   }
 
-  KvCache cache() {
-    return cache;
-  }
-
-  int[] prompt() {
-    return prompt;
+  /** Returns the drafts of all answers to a question. */
+  static List<Draft> all(
+      AnswerSampling sampling, int question, int maxTokens, Predicate<String> isComplete) {
+    return IntStream.range(0, sampling.answers())
+        .mapToObj(
+            answer ->
+                new Draft(
+                    maxTokens,
+                    isComplete,
+                    sampling.isGreedy() ? null : sampling.sampler(question, answer)))
+        .toList();
   }
 
   int maxTokens() {
@@ -47,8 +51,23 @@ final class Draft implements AutoCloseable {
     return isComplete.test(text);
   }
 
-  @Override
-  public void close() {
-    cache.close();
+  /**
+   * Chooses the next token. Without finite logits it takes any: a broken cache yields a bad score,
+   * not a failure.
+   */
+  int choose(float[] logits, int at, int count) {
+    if (sampler == null || !isFinite(logits, at, count)) {
+      return ArgMax.of(logits, at, count);
+    }
+    return sampler.sample(logits, at, count);
+  }
+
+  private static boolean isFinite(float[] logits, int at, int count) {
+    for (int i = at; i < at + count; i++) {
+      if (!Float.isFinite(logits[i])) {
+        return false;
+      }
+    }
+    return true;
   }
 }

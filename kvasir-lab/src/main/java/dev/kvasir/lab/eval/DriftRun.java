@@ -83,10 +83,8 @@ final class DriftRun {
       this.divergences = new double[opening.tokens()][rows.size()];
       this.sameTop = new boolean[opening.tokens()][rows.size()];
       try {
-        for (CandidateCache row : rows) {
-          caches.add(row.newCache(model, opening.maxLength()));
-          runner.readPrompt(caches.getLast(), opening.prompt(), last);
-        }
+        rows.forEach(row -> caches.add(row.newCache(model, opening.maxLength())));
+        runner.readPrompts(caches, opening.prompt(), last);
       } catch (RuntimeException e) {
         close();
         throw e;

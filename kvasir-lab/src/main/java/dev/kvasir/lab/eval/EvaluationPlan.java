@@ -1,27 +1,17 @@
 package dev.kvasir.lab.eval;
 
 import dev.kvasir.SessionOptions.Prefill;
-import dev.kvasir.lab.ProgressListener;
-import dev.kvasir.lab.eval.Score.GridCell;
-import dev.kvasir.lab.eval.Workload.Exercise;
-import dev.kvasir.lab.task.Question;
-import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.TaskGroup;
-import dev.kvasir.lab.work.WorkerContext;
-import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
 
 /**
  * Splits the missing results of rows into tasks and puts the task results into the rows. Texts come
  * first, through a few rows at once; the rest goes row by row, so that a cancelled run leaves
- * complete rows. Results do not depend on the split, because a sequence is bit-identical in any
- * batch.
+ * complete rows, or by a few rows that share prompts. Results do not depend on the split, because a
+ * sequence is bit-identical in any batch.
  */
 final class EvaluationPlan {
   /**
@@ -36,40 +26,34 @@ final class EvaluationPlan {
    */
   private static final int MAX_ROWS_PER_DRIFT = 7;
 
-  /** Minimum number of sequences in a task; smaller batches waste the reads of the weights. */
-  private static final int MIN_BATCH = 4;
-
   private final Workload workload;
   private final List<RowInProgress> rows;
+  private final AnswerPlan answers;
   private final Prefill prefill;
-  private final int parallelism;
   private final List<TaskGroup<?>> taskGroups = new ArrayList<>();
 
-  private EvaluationPlan(
-      Workload workload, List<RowInProgress> rows, Prefill prefill, int parallelism) {
+  private EvaluationPlan(Workload workload, List<RowInProgress> rows, AnswerPlan answers) {
     this.workload = workload;
     this.rows = rows;
-    this.prefill = prefill;
-    this.parallelism = parallelism;
+    this.answers = answers;
+    this.prefill = answers.prefill();
   }
 
   /**
    * @param rows the reference first
-   * @param parallelism number of tasks that run in parallel
    */
-  static List<TaskGroup<?>> of(
-      Workload workload, List<RowInProgress> rows, Prefill prefill, int parallelism) {
-    EvaluationPlan plan = new EvaluationPlan(workload, rows, prefill, parallelism);
+  static List<TaskGroup<?>> of(Workload workload, List<RowInProgress> rows, AnswerPlan answers) {
+    EvaluationPlan plan = new EvaluationPlan(workload, rows, answers);
     workload.texts().forEach(plan::addText);
     if (!workload.openings().isEmpty()) {
       groups(rows, row -> row.has(Task.DRIFT), MAX_ROWS_PER_DRIFT).forEach(plan::addDrift);
     }
-    rows.forEach(plan::addRowTasks);
+    answers.groups(rows, plan.sharesPrompts()).forEach(plan::addAnswers);
     return plan.taskGroups;
   }
 
   private void addText(StreamText text) {
-    int limit = Math.min(MAX_ROWS_PER_TEXT, Math.ceilDiv(rows.size() - 1, parallelism));
+    int limit = Math.min(MAX_ROWS_PER_TEXT, Math.ceilDiv(rows.size() - 1, answers.parallelism()));
     for (List<RowInProgress> group : groups(rows, text::isDoneBy, Math.max(1, limit))) {
       StreamTask newTask = new StreamTask(candidates(group), text, prefill);
       taskGroups.add(TaskGroup.of(newTask, readings -> take(readings, group)));
@@ -101,7 +85,7 @@ final class EvaluationPlan {
   private void addDrift(List<RowInProgress> group) {
     List<CandidateCache> candidates = candidates(group);
     int limit = Math.max(1, BatchRunner.MAX_BATCH / group.size());
-    int fair = Math.ceilDiv(workload.openings().size(), parallelism);
+    int fair = Math.ceilDiv(workload.openings().size(), answers.parallelism());
     taskGroups.add(
         new TaskGroup<>(
             parts(
@@ -116,62 +100,74 @@ final class EvaluationPlan {
             }));
   }
 
-  private void addRowTasks(RowInProgress row) {
-    addPassages(row, Task.NEEDLE, workload.needles());
-    addPassages(row, Task.RECORDS, workload.records());
-    addPrograms(row);
-    addExercises(row);
+  private boolean sharesPrompts() {
+    boolean hasDocuments = !workload.needles().isEmpty() || !workload.records().isEmpty();
+    return prefill == Prefill.EXACT
+        || !hasDocuments
+            && AnswerPlan.areShort(workload.programs())
+            && AnswerPlan.areShort(workload.exercises());
   }
 
-  private void addPassages(RowInProgress row, Task task, List<Passage> passages) {
-    if (passages.isEmpty() || row.has(task)) {
+  private void addAnswers(List<RowInProgress> group) {
+    addPassages(group, Task.NEEDLE, workload.needles());
+    addPassages(group, Task.RECORDS, workload.records());
+    addRequests(group, Task.CHAIN, "program", workload.programs(), AnswerScores::chain);
+    addRequests(group, Task.JSONL, "question", workload.exercises(), AnswerScores::exercises);
+  }
+
+  private void addPassages(List<RowInProgress> group, Task task, List<Passage> passages) {
+    List<RowInProgress> missing = missing(group, task);
+    if (passages.isEmpty() || missing.isEmpty()) {
       return;
     }
     List<RetrievalTask> tasks = new ArrayList<>();
-    for (int i = 0; i < passages.size(); i++) {
-      Passage passage = passages.get(i);
+    int first = 0;
+    for (Passage passage : passages) {
       List<Passage> asLong =
           passages.stream().filter(one -> one.context() == passage.context()).toList();
       int place = asLong.indexOf(passage);
       String part = TaskNames.part("document", place, place + 1, asLong.size());
-      tasks.add(new RetrievalTask(task, row.candidate(), passage, part, prefill));
-    }
-    taskGroups.add(
-        new TaskGroup<>(tasks, right -> row.put(task, RetrievalTally.score(passages, right))));
-  }
-
-  private void addPrograms(RowInProgress row) {
-    if (workload.programs().isEmpty() || row.has(Task.CHAIN)) {
-      return;
-    }
-    int steps = workload.programs().getFirst().chain().steps();
-    taskGroups.add(
-        new TaskGroup<>(
-            parts(
-                "program",
-                workload.programs(),
-                batchSize(workload.programs().size()),
-                (some, part) -> new ChainTask(row.candidate(), some, part, prefill)),
-            attempts -> row.put(Task.CHAIN, ChainTask.score(attempts, steps))));
-  }
-
-  private void addExercises(RowInProgress row) {
-    if (workload.exercises().isEmpty() || row.has(Task.JSONL)) {
-      return;
+      tasks.add(
+          new RetrievalTask(
+              task, candidates(missing), passage, first, answers.sampling(), prefill, part));
+      first += passage.questions().size();
     }
     taskGroups.add(
         new TaskGroup<>(
-            parts(
-                "question",
-                workload.exercises(),
-                batchSize(workload.exercises().size()),
-                (some, part) -> new ExerciseTask(row.candidate(), some, part, prefill)),
-            right -> row.put(Task.JSONL, ExerciseTask.score(right))));
+            tasks,
+            parts -> {
+              for (int i = 0; i < missing.size(); i++) {
+                List<List<String>> texts = AnswerTask.Texts.of(parts, i);
+                missing.get(i).put(task, AnswerScores.retrieval(passages, texts));
+              }
+            }));
   }
 
-  private int batchSize(int sequences) {
-    int fair = Math.max(MIN_BATCH, Math.ceilDiv(sequences, parallelism));
-    return Math.min(BatchRunner.MAX_BATCH, fair);
+  private <Q extends GenerationRequest> void addRequests(
+      List<RowInProgress> group,
+      Task task,
+      String sample,
+      List<Q> requests,
+      BiFunction<List<Q>, List<List<String>>, Score> scorer) {
+    List<RowInProgress> missing = missing(group, task);
+    if (requests.isEmpty() || missing.isEmpty()) {
+      return;
+    }
+    taskGroups.add(
+        answers.group(
+            task.label(),
+            sample,
+            candidates(missing),
+            requests,
+            texts -> {
+              for (int i = 0; i < missing.size(); i++) {
+                missing.get(i).put(task, scorer.apply(requests, texts.get(i)));
+              }
+            }));
+  }
+
+  private static List<RowInProgress> missing(List<RowInProgress> group, Task task) {
+    return group.stream().filter(row -> !row.has(task)).toList();
   }
 
   private static <S, P> List<P> parts(
@@ -201,98 +197,5 @@ final class EvaluationPlan {
       groups.add(group);
     }
     return groups.isEmpty() && !done.test(reference) ? List.of(List.of(reference)) : groups;
-  }
-
-  /**
-   * The user's own questions, answered in one batch. The result is 1 for a correct answer and 0 for
-   * a wrong one.
-   *
-   * @param part which of the questions these are, for the task name
-   */
-  private record ExerciseTask(
-      CandidateCache row, List<Exercise> exercises, String part, Prefill prefill)
-      implements LabTask<double[]> {
-    private static final String NEXT_QUESTION = "\nQuestion:";
-
-    @Override
-    public String name() {
-      return "jsonl with %s%s".formatted(row.name(), part);
-    }
-
-    @Override
-    public double cost() {
-      return exercises.stream().mapToDouble(Exercise::cost).sum();
-    }
-
-    @Override
-    public long peakBytes(LoadedModel model) {
-      return exercises.stream()
-          .mapToLong(one -> row.peakBytes(model, one.maxLength(), prefill))
-          .sum();
-    }
-
-    @Override
-    public double[] run(WorkerContext context, ProgressListener listener) {
-      BatchRunner runner =
-          new BatchRunner(context.model(), prefill, new ProgressCounter(listener, cost()));
-      List<String> answers =
-          runner.generateAnswers(row, exercises, (any, text) -> text.contains(NEXT_QUESTION));
-      double[] right = new double[answers.size()];
-      for (int i = 0; i < right.length; i++) {
-        String answer = answers.get(i).split(NEXT_QUESTION, 2)[0];
-        right[i] = exercises.get(i).problem().isSolvedBy(answer) ? 1 : 0;
-      }
-      return right;
-    }
-
-    /** Returns the score over all questions of a row. */
-    static Score score(List<double[]> parts) {
-      List<Double> samples = parts.stream().flatMapToDouble(Arrays::stream).boxed().toList();
-      return new Score.Answers(Proportion.of(samples).estimate(), samples);
-    }
-  }
-
-  /** Aggregates the answers of a row by context length and depth. */
-  private static final class RetrievalTally {
-    private final List<Double> samples = new ArrayList<>();
-    // By context, then by depth: successes and tries.
-    private final Map<Integer, int[][]> grid = new TreeMap<>();
-
-    /**
-     * @param right correctness by passage and question
-     */
-    static Score score(List<Passage> passages, List<double[]> right) {
-      RetrievalTally tally = new RetrievalTally();
-      for (int i = 0; i < passages.size(); i++) {
-        for (int question = 0; question < right.get(i).length; question++) {
-          tally.add(
-              passages.get(i).context(),
-              passages.get(i).questions().get(question),
-              right.get(i)[question]);
-        }
-      }
-      return new Score.Retrieval(
-          Proportion.of(tally.samples).estimate(), List.copyOf(tally.samples), tally.cells());
-    }
-
-    private void add(int context, Question question, double right) {
-      samples.add(right);
-      int depth = Math.min(Score.DEPTHS - 1, (int) (question.depth() * Score.DEPTHS));
-      int[] cell = grid.computeIfAbsent(context, length -> new int[Score.DEPTHS][2])[depth];
-      cell[0] += (int) right;
-      cell[1]++;
-    }
-
-    private List<GridCell> cells() {
-      List<GridCell> cells = new ArrayList<>();
-      grid.forEach(
-          (context, depths) -> {
-            for (int depth = 0; depth < Score.DEPTHS; depth++) {
-              Proportion share = new Proportion(depths[depth][0], depths[depth][1]);
-              cells.add(new GridCell(context, depth, share));
-            }
-          });
-      return cells;
-    }
   }
 }

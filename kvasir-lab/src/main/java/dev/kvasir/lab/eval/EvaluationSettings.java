@@ -16,6 +16,8 @@ import java.util.Set;
  * @param steps steps of a program
  * @param reading how texts and documents are read into a cache
  * @param timed whether speeds are measured, which other load on the machine would distort
+ * @param sampling how answers are generated
+ * @param budgetContext tokens that scale budgets, where a sequence has fewer; 0 for none
  */
 public record EvaluationSettings(
     List<CacheSpec> specs,
@@ -25,7 +27,9 @@ public record EvaluationSettings(
     int steps,
     long seed,
     Reading reading,
-    boolean timed) {
+    boolean timed,
+    AnswerSampling sampling,
+    int budgetContext) {
   public EvaluationSettings(
       List<CacheSpec> specs,
       Set<Task> tasks,
@@ -33,7 +37,17 @@ public record EvaluationSettings(
       int samples,
       int steps,
       long seed) {
-    this(specs, tasks, contexts, samples, steps, seed, Reading.CHUNKED, true);
+    this(
+        specs,
+        tasks,
+        contexts,
+        samples,
+        steps,
+        seed,
+        Reading.CHUNKED,
+        true,
+        AnswerSampling.GREEDY,
+        0);
   }
 
   public EvaluationSettings {
@@ -56,15 +70,29 @@ public record EvaluationSettings(
   }
 
   public EvaluationSettings withContexts(List<Integer> value) {
-    return new EvaluationSettings(specs, tasks, value, samples, steps, seed, reading, timed);
+    return new EvaluationSettings(
+        specs, tasks, value, samples, steps, seed, reading, timed, sampling, budgetContext);
   }
 
   public EvaluationSettings withReading(Reading value) {
-    return new EvaluationSettings(specs, tasks, contexts, samples, steps, seed, value, timed);
+    return new EvaluationSettings(
+        specs, tasks, contexts, samples, steps, seed, value, timed, sampling, budgetContext);
+  }
+
+  public EvaluationSettings withSampling(AnswerSampling value) {
+    return new EvaluationSettings(
+        specs, tasks, contexts, samples, steps, seed, reading, timed, value, budgetContext);
+  }
+
+  /** Gives budgets the size of a longer sequence. */
+  public EvaluationSettings withBudgetContext(int tokens) {
+    return new EvaluationSettings(
+        specs, tasks, contexts, samples, steps, seed, reading, timed, sampling, tokens);
   }
 
   public EvaluationSettings untimed() {
-    return new EvaluationSettings(specs, tasks, contexts, samples, steps, seed, reading, false);
+    return new EvaluationSettings(
+        specs, tasks, contexts, samples, steps, seed, reading, false, sampling, budgetContext);
   }
 
   public int longestContext() {

@@ -51,11 +51,11 @@ record Passage(
     return prefix.length + longest + answerTokens;
   }
 
-  double cost() {
+  double cost(int answers) {
     double cost = ProgressCounter.prefillCost(0, prefix.length);
     for (int[] suffix : suffixes) {
       cost += ProgressCounter.prefillCost(prefix.length, suffix.length - 1);
-      cost += ProgressCounter.decodeCost(prefix.length + suffix.length, answerTokens);
+      cost += answers * ProgressCounter.decodeCost(prefix.length + suffix.length, answerTokens);
     }
     return cost;
   }

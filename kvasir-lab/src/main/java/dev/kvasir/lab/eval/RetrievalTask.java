@@ -9,73 +9,86 @@ import dev.kvasir.lab.work.WorkerContext;
 import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
- * A document that is read once, with every question answered in a fork of its cache. The result is
- * 1 for a correct answer and 0 for a wrong one, by question.
+ * A document that a few rows read once, with every question answered in forks of their caches.
  *
+ * @param first index in the task of the first question, which decides its random numbers
  * @param part which of the documents this is, for the task name
  */
-record RetrievalTask(Task task, CandidateCache row, Passage passage, String part, Prefill prefill)
-    implements LabTask<double[]> {
+record RetrievalTask(
+    Task task,
+    List<CandidateCache> rows,
+    Passage passage,
+    int first,
+    AnswerSampling sampling,
+    Prefill prefill,
+    String part)
+    implements LabTask<AnswerTask.Texts> {
 
   @Override
   public String name() {
-    return "%s with %s, %d tokens%s".formatted(task.label(), row.name(), passage.context(), part);
+    return "%s with %s, %d tokens%s"
+        .formatted(task.label(), TaskNames.of(rows), passage.context(), part);
   }
 
   @Override
   public double cost() {
-    return passage.cost();
+    return rows.size() * passage.cost(sampling.answers());
   }
 
   @Override
   public long peakBytes(LoadedModel model) {
     // Forks share everything except their questions and answers; this is the maximum of open forks.
-    int forks = Math.min(BatchRunner.MAX_BATCH, passage.suffixes().size());
+    int forks =
+        Math.min(
+            BatchRunner.MAX_BATCH + 1,
+            rows.size() * passage.suffixes().size() * sampling.answers());
     int own = passage.maxLength() - passage.prefix().length + KvCache.TOKENS_PER_PAGE;
-    return row.peakBytes(model, passage.context(), prefill)
-        + forks * row.peakBytes(model, own, prefill);
+    long documents = 0;
+    long fork = 0;
+    for (CandidateCache row : rows) {
+      documents += row.peakBytes(model, passage.context(), prefill);
+      fork = Math.max(fork, row.peakBytes(model, own, prefill));
+    }
+    return documents + forks * fork;
   }
 
   @Override
-  public double[] run(WorkerContext context, ProgressListener listener) {
+  public AnswerTask.Texts run(WorkerContext context, ProgressListener listener) {
     LoadedModel model = context.model();
     BatchRunner runner = new BatchRunner(model, prefill, new ProgressCounter(listener, cost()));
-    double[] right = new double[passage.suffixes().size()];
-    try (KvCache cache = row.newCache(model, passage.context())) {
-      runner.readPrompt(cache, passage.prefix(), passage.prefix().length);
-      for (int from = 0; from < right.length; from += BatchRunner.MAX_BATCH) {
-        answer(runner, cache, from, right);
-      }
+    List<KvCache> caches = new ArrayList<>();
+    try {
+      rows.forEach(row -> caches.add(row.newCache(model, passage.context())));
+      runner.readPrompts(caches, passage.prefix(), passage.prefix().length);
+      return answers(runner, caches);
+    } finally {
+      caches.forEach(KvCache::close);
     }
-    return right;
   }
 
-  private void answer(BatchRunner runner, KvCache cache, int from, double[] right) {
-    int to = Math.min(from + BatchRunner.MAX_BATCH, right.length);
-    List<Draft> drafts = new ArrayList<>();
-    try {
-      for (int[] suffix : passage.suffixes().subList(from, to)) {
-        drafts.add(
-            new Draft(cache.fork(), suffix, passage.answerTokens(), RetrievalTask::isAnswered));
+  private AnswerTask.Texts answers(BatchRunner runner, List<KvCache> caches) {
+    List<List<List<Draft>>> drafts = new ArrayList<>(); // by row and question
+    List<PromptDrafts> prompts = new ArrayList<>();
+    for (KvCache cache : caches) {
+      Supplier<KvCache> fork = cache::fork;
+      List<List<Draft>> ofRow = new ArrayList<>();
+      for (int i = 0; i < passage.suffixes().size(); i++) {
+        ofRow.add(
+            Draft.all(sampling, first + i, passage.answerTokens(), RetrievalTask::isAnswered));
+        prompts.add(
+            new PromptDrafts(List.of(fork), passage.suffixes().get(i), List.of(ofRow.getLast())));
       }
-      runner.generate(drafts);
-      for (int i = from; i < to; i++) {
-        right[i] = isRight(i, drafts.get(i - from).text()) ? 1 : 0;
-      }
-    } finally {
-      drafts.forEach(Draft::close);
+      drafts.add(ofRow);
     }
+    runner.generate(prompts);
+    return AnswerTask.Texts.of(drafts);
   }
 
   /** Returns whether a line with digits has ended. */
   private static boolean isAnswered(String text) {
     return text.indexOf('\n') > 0 && AnswerNumbers.firstDigits(text).isPresent();
-  }
-
-  private boolean isRight(int question, String answer) {
-    String expected = passage.questions().get(question).answer();
-    return AnswerNumbers.firstDigits(answer).filter(expected::equals).isPresent();
   }
 }

@@ -15,6 +15,16 @@ public sealed interface Score extends Serializable {
    */
   List<Double> samples();
 
+  /** Returns the answers if there are several to each question, else none. */
+  default SampledAnswers sampled() {
+    return SampledAnswers.NONE;
+  }
+
+  /** Files of evaluations without sampled answers lack the component. */
+  private static SampledAnswers orNone(SampledAnswers found) {
+    return found == null ? SampledAnswers.NONE : found;
+  }
+
   /** Tokens of a block of text: one page, so that each block meets a quantized past. */
   int BLOCK_TOKENS = 128;
 
@@ -57,8 +67,19 @@ public sealed interface Score extends Serializable {
   /**
    * @param estimate proportion of exact answers
    * @param grid answers by context length, then by depth
+   * @param sampled the answers, if there are several to each question
    */
-  record Retrieval(Estimate estimate, List<Double> samples, List<GridCell> grid) implements Score {}
+  record Retrieval(
+      Estimate estimate, List<Double> samples, List<GridCell> grid, SampledAnswers sampled)
+      implements Score {
+    public Retrieval {
+      sampled = orNone(sampled);
+    }
+
+    public Retrieval(Estimate estimate, List<Double> samples, List<GridCell> grid) {
+      this(estimate, samples, grid, SampledAnswers.NONE);
+    }
+  }
 
   /**
    * @param estimate proportion of programs that are correct to the last line
@@ -66,19 +87,43 @@ public sealed interface Score extends Serializable {
    * @param rightSteps mean number of steps before the first wrong one
    * @param steps steps of a program
    * @param stepSamples steps before the first wrong one, by program
+   * @param sampled the answers, if there are several to each program
    */
   record Chain(
       Estimate estimate,
       List<Double> samples,
       Estimate rightSteps,
       int steps,
-      List<Double> stepSamples)
-      implements Score {}
+      List<Double> stepSamples,
+      SampledAnswers sampled)
+      implements Score {
+    public Chain {
+      sampled = orNone(sampled);
+    }
+
+    public Chain(
+        Estimate estimate,
+        List<Double> samples,
+        Estimate rightSteps,
+        int steps,
+        List<Double> stepSamples) {
+      this(estimate, samples, rightSteps, steps, stepSamples, SampledAnswers.NONE);
+    }
+  }
 
   /**
    * @param estimate proportion of correct answers
+   * @param sampled the answers, if there are several to each question
    */
-  record Answers(Estimate estimate, List<Double> samples) implements Score {}
+  record Answers(Estimate estimate, List<Double> samples, SampledAnswers sampled) implements Score {
+    public Answers {
+      sampled = orNone(sampled);
+    }
+
+    public Answers(Estimate estimate, List<Double> samples) {
+      this(estimate, samples, SampledAnswers.NONE);
+    }
+  }
 
   /**
    * Answers about facts at one depth in contexts of one length.

@@ -67,9 +67,9 @@ final class ScoreComparisons {
           case Score.Perplexity p -> isSignificantByBootstrap(pairs);
           case Score.Divergence d -> isSignificantByBootstrap(pairs);
           case Score.Drift d -> isSignificantByBootstrap(pairs);
-          case Score.Retrieval r -> isSignificantBySignTest(pairs);
-          case Score.Chain c -> isSignificantBySignTest(pairs);
-          case Score.Answers a -> isSignificantBySignTest(pairs);
+          case Score.Retrieval r -> isSignificantByAnswers(r, pairs);
+          case Score.Chain c -> isSignificantByAnswers(c, pairs);
+          case Score.Answers a -> isSignificantByAnswers(a, pairs);
         };
     if (!significant) {
       return Verdict.WITHIN_ERROR;
@@ -84,6 +84,13 @@ final class ScoreComparisons {
     return IntStream.range(0, samples.size())
         .mapToObj(i -> samples.get(i) - others.get(i))
         .toList();
+  }
+
+  /** Shares of several answers have sizes, which the sign test would ignore. */
+  private static boolean isSignificantByAnswers(Score score, List<Double> pairs) {
+    return score.sampled().answers() > 1
+        ? isSignificantByBootstrap(pairs)
+        : isSignificantBySignTest(pairs);
   }
 
   /** Returns whether the bootstrap interval of the mean difference excludes zero. */

@@ -37,7 +37,7 @@ final class StreamRun {
     try {
       rows.forEach(row -> caches.add(row.newCache(model, text.tokens())));
       List<StreamTally> tallies = rows.stream().map(row -> new StreamTally()).toList();
-      caches.forEach(cache -> runner.readPrompt(cache, text.ids(), text.promptTokens()));
+      runner.readPrompts(caches, text.ids(), text.promptTokens());
       for (int from = text.promptTokens(); from < text.tokens(); from += Score.BLOCK_TOKENS) {
         for (int i = 0; i < rows.size(); i++) {
           readBlock(i == 0 ? reference : quantized, caches.get(i), tallies.get(i), from);

@@ -43,6 +43,11 @@ public enum Task {
     return this == KLD || this == PROSE || this == DRIFT;
   }
 
+  /** Returns whether the model answers questions, which it can do several times. */
+  public boolean hasAnswers() {
+    return higherIsBetter;
+  }
+
   public boolean higherIsBetter() {
     return higherIsBetter;
   }

@@ -1,11 +1,13 @@
 package dev.kvasir.lab.eval;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.task.AnswerNumbers;
 import dev.kvasir.lab.task.Chain;
 import dev.kvasir.lab.task.Seeds;
 import dev.kvasir.lab.task.WordProblem;
 import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.runtime.LoadedModel;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -45,9 +47,55 @@ record Workload(
    *     task's
    */
   record Program(Chain chain, int[] prompt, int maxTokens, boolean chat)
-      implements GenerationRequest {}
+      implements GenerationRequest {
+    /**
+     * Generation stops at the first wrong line, because the rest cannot change the score. A chat
+     * model was not trained on the task's wording and may reach the answer in its own way.
+     */
+    @Override
+    public boolean isComplete(String text) {
+      if (!chat) {
+        return chain.isDecidedBy(text);
+      }
+      int answer = text.lastIndexOf("Answer: ");
+      return answer >= 0 && text.indexOf('\n', answer) > 0;
+    }
 
-  record Exercise(WordProblem problem, int[] prompt, int maxTokens) implements GenerationRequest {}
+    boolean isSolvedBy(String attempt) {
+      return chat ? answerOf(attempt).equals(answer()) : chain.isSolvedBy(attempt);
+    }
+
+    /** Returns the number that an attempt ends with; empty for none. */
+    String answerOf(String attempt) {
+      return AnswerNumbers.last(attempt).map(BigDecimal::toPlainString).orElse("");
+    }
+
+    private String answer() {
+      return new BigDecimal(chain.answer()).stripTrailingZeros().toPlainString();
+    }
+  }
+
+  record Exercise(WordProblem problem, int[] prompt, int maxTokens) implements GenerationRequest {
+    private static final String NEXT_QUESTION = "\nQuestion:";
+
+    @Override
+    public boolean isComplete(String text) {
+      return text.contains(NEXT_QUESTION);
+    }
+
+    boolean isSolvedBy(String attempt) {
+      return problem.isSolvedBy(answerIn(attempt));
+    }
+
+    /** Returns the number that an attempt ends with; empty for none. */
+    String answerOf(String attempt) {
+      return AnswerNumbers.last(answerIn(attempt)).map(BigDecimal::toPlainString).orElse("");
+    }
+
+    private static String answerIn(String attempt) {
+      return attempt.split(NEXT_QUESTION, 2)[0];
+    }
+  }
 
   static Workload of(LoadedModel model, EvaluationSettings settings, Sources sources) {
     checkContexts(model, settings);

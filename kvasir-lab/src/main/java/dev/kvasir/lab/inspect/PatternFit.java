@@ -12,6 +12,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.text.BlockwiseReading;
 import dev.kvasir.runtime.LoadedModel;
 import java.util.List;
@@ -45,16 +46,16 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
     }
   }
 
-  /** Returns the means over all layers, by name. */
-  public Map<String, Double> means() {
+  /** Returns the means over all layers, by name, with intervals from drawing layers. */
+  public Map<String, Estimate> means() {
     return Map.of(
         "valuesWithPattern", mean(Layer::valuesWithPattern),
         "keyRange", mean(Layer::keyRange),
         "valueRange", mean(Layer::valueRange));
   }
 
-  private double mean(ToDoubleFunction<Layer> figure) {
-    return layers.stream().mapToDouble(figure).average().orElse(Double.NaN);
+  private Estimate mean(ToDoubleFunction<Layer> figure) {
+    return Estimate.ofMean(layers.stream().mapToDouble(figure).boxed().toList());
   }
 
   /**

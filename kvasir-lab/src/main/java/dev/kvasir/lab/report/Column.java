@@ -38,14 +38,41 @@ public record Column(
     if (evaluation.rows().stream().anyMatch(row -> row.footprint().hasSpeed())) {
       columns.add(plain("tok/s", 5, false, "%.0f", 1, row -> row.footprint().tokensPerSecond()));
     }
+    int answers = evaluation.settings().sampling().answers();
     for (Task task : evaluation.settings().tasks()) {
-      columns.addAll(of(task));
+      columns.addAll(of(task, answers));
+      if (answers > 1 && task.hasAnswers()) {
+        columns.addAll(sampled(task, answers));
+      }
     }
     return columns;
   }
 
-  private static List<Column> of(Task task) {
-    Column share = scored(task, task.label(), 11, "%.1f%%", 100, Score::estimate);
+  /** Returns the majority of several answers, and the deviation of a single one. */
+  private static List<Column> sampled(Task task, int answers) {
+    return List.of(
+        secondary(
+            task,
+            Score.class,
+            "maj@" + answers,
+            11,
+            "%.1f%%",
+            100,
+            score -> score.sampled().majorityScore()),
+        secondary(
+            task,
+            Score.class,
+            "pass@1 sd",
+            9,
+            "%.1f%%",
+            100,
+            score -> new Estimate(score.sampled().deviation(), Double.NaN, Double.NaN)));
+  }
+
+  private static List<Column> of(Task task, int answers) {
+    String title = answers == 1 ? task.label() : "%s avg@%d".formatted(task.label(), answers);
+    Column share =
+        scored(task, title, Math.max(11, title.length()), "%.1f%%", 100, Score::estimate);
     return switch (task) {
       case PPL -> List.of(scored(task, "ppl", 11, "%.2f", 1, Score::estimate));
       case KLD ->

@@ -11,10 +11,7 @@ import dev.kvasir.lab.eval.Score;
 import dev.kvasir.lab.eval.Task;
 import java.nio.file.Path;
 
-/**
- * The file with what was measured for a model, from which {@link dev.kvasir.choice.CacheFigures}
- * are read.
- */
+/** The file with what was measured for a model. The automatic choice of a cache goes by it. */
 public final class FiguresFile {
   private FiguresFile() {}
 

@@ -6,6 +6,7 @@ import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.AtomicFile;
+import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.EvaluationJson;
 import java.io.IOException;
@@ -22,6 +23,12 @@ public final class MeasurementsFile {
 
   /** A key that evaluations have and plain numbers lack. */
   private static final String ROWS = "rows";
+
+  /** After the name of a number: the lower end of its 95% interval. */
+  public static final String LOW = ", low";
+
+  /** After the name of a number: the upper end of its 95% interval. */
+  public static final String HIGH = ", high";
 
   private MeasurementsFile() {}
 
@@ -44,6 +51,15 @@ public final class MeasurementsFile {
     JsonObject all = described(provenance);
     new TreeMap<>(numbers).forEach(all::addProperty);
     write(file, all);
+  }
+
+  /** Adds a number with its interval, under the names by which the ledger finds them. */
+  public static void put(Map<String, Double> numbers, String name, Estimate estimate) {
+    numbers.put(name, estimate.value());
+    if (!Double.isNaN(estimate.low()) && !Double.isNaN(estimate.high())) {
+      numbers.put(name + LOW, estimate.low());
+      numbers.put(name + HIGH, estimate.high());
+    }
   }
 
   /** Returns the contents; empty if there is no file. */

@@ -26,10 +26,10 @@ record StrengthErrors(double[][] errors, double[] outputs) implements Serializab
     return new StrengthErrors(errors, outputs);
   }
 
-  /** Returns the best strength above zero; the weaker of a tie. */
+  /** Returns the best strength, zero included; the weaker of a tie. */
   int best(int layer) {
-    int best = 1;
-    for (int i = 2; i < errors[layer].length; i++) {
+    int best = 0;
+    for (int i = 1; i < errors[layer].length; i++) {
       best = errors[layer][i] < errors[layer][best] ? i : best;
     }
     return best;

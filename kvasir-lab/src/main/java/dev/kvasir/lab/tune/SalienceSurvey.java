@@ -13,9 +13,11 @@ import dev.kvasir.codec.mixkvq.QuerySpan;
 import dev.kvasir.codec.mixkvq.Salience;
 import dev.kvasir.codec.mixkvq.SalienceQuantiles;
 import dev.kvasir.codec.mixkvq.Thresholds;
+import dev.kvasir.codec.mixkvq.TierScope;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.text.BlockwiseReading;
 import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
@@ -86,7 +88,8 @@ public record SalienceSurvey(
                     Salience.QUERY,
                     QuerySpan.WINDOW,
                     GROUP,
-                    1,
+                    Page.TOKENS,
+                    TierScope.RESIDUAL,
                     OperandPrecision.EXACT),
                 Optional.empty())
             .withObserver(records::add);
@@ -107,6 +110,18 @@ public record SalienceSurvey(
       steps += Math.pow(one.step() - step, 2);
     }
     return both / Math.sqrt(queries * steps);
+  }
+
+  /**
+   * Returns the correlation of a layer with its 95% interval by Fisher's transformation, in which
+   * correlations of n pairs have a standard error of 1 / sqrt(n - 3).
+   */
+  public Estimate correlationEstimate(int layer) {
+    double correlation = correlation(layer);
+    long pairs = channels.stream().filter(one -> one.layer() == layer).count();
+    double z = 0.5 * Math.log((1 + correlation) / (1 - correlation));
+    double error = 1.96 / Math.sqrt(pairs - 3.0);
+    return new Estimate(correlation, Math.tanh(z - error), Math.tanh(z + error));
   }
 
   /** The observations so far. */

@@ -20,12 +20,16 @@ public record TuningResult(
     return ParetoFront.of(trials);
   }
 
-  /** Returns the best trial within the allowed bits, or the smallest if there is none. */
+  /**
+   * Returns the best trial within the allowed bits, or the smallest if there is none. Of equally
+   * good ones, such as those with as many right answers, it is the smallest.
+   */
   public Trial pick() {
     Comparator<Trial> byBits = Comparator.comparingDouble(TuningResult::bits);
+    Comparator<Trial> byLoss = Comparator.comparingDouble(trial -> trial.losses().getFirst());
     return trials.stream()
         .filter(trial -> bits(trial) <= settings.maxBits())
-        .min(Comparator.comparingDouble(trial -> trial.losses().getFirst()))
+        .min(byLoss.thenComparing(byBits))
         .orElseGet(() -> trials.stream().min(byBits).orElseThrow());
   }
 

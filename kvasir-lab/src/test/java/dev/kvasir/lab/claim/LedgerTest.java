@@ -25,10 +25,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -53,8 +57,9 @@ class LedgerTest {
   void everyExperimentTableIsAStandardTable() {
     new Ledger(folder)
         .entries().stream()
-            .map(entry -> entry.claim().experiment())
-            .filter(experiment -> experiment.outputOption().isEmpty())
+            .flatMap(entry -> entry.claim().trials().stream())
+            .map(Trial::experiment)
+            .filter(Experiment::isTable)
             .forEach(
                 experiment ->
                     assertThat(StandardTable.named(experiment.name()).name())
@@ -63,8 +68,10 @@ class LedgerTest {
 
   @Test
   void withoutMeasurementsNothingIsJudged() {
-    assertThat(new Ledger(folder).entries()).extracting(Entry::finding).containsOnly(Finding.NONE);
-    assertThatThrownBy(() -> Ledger.experiment(1000))
+    assertThat(new Ledger(folder).entries()).allMatch(entry -> entry.results().isEmpty());
+    assertThat(new Ledger(folder).entries().getFirst().verdict(TestBed.BUNDLED))
+        .isEqualTo(Verdict.NOT_TRIED);
+    assertThatThrownBy(() -> Ledger.trials(1000))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("claim 1000 is unknown; known are 1 to");
   }
@@ -73,10 +80,13 @@ class LedgerTest {
   void rowsAreComparedBlockByBlock() {
     measure(row("fp16", 0.0), row("near", 0.1), row("alike", 0.1), row("far", 0.4));
     assertThat(judge(RowCheck.better("near", "far", Task.KLD)))
-        .isEqualTo(new Finding(Verdict.HOLDS, "kld 0.1000 against 0.4000"));
+        .isEqualTo(
+            new Finding(Verdict.HOLDS, "kld 0.1000 against 0.4000, ratio 0.25 (0.25 to 0.25)"));
     assertThat(judge(RowCheck.better("far", "near", Task.KLD)).verdict()).isEqualTo(Verdict.FAILS);
     assertThat(judge(RowCheck.better("near", "alike", Task.KLD)).verdict()).isEqualTo(Verdict.OPEN);
-    assertThat(judge(RowCheck.asGood("near", "alike", Task.KLD)).verdict())
+    assertThat(judge(RowCheck.atMost(1.1, "near", "alike", Task.KLD)).verdict())
+        .isEqualTo(Verdict.HOLDS);
+    assertThat(judge(RowCheck.lowerUpTo(0.5, "near", "far", Task.KLD)).verdict())
         .isEqualTo(Verdict.HOLDS);
     assertThat(judge(RowCheck.ordered(Task.KLD, "near", "alike", "far")).verdict())
         .isEqualTo(Verdict.HOLDS);
@@ -85,7 +95,7 @@ class LedgerTest {
         .isEqualTo(Verdict.HOLDS);
     assertThat(judge(RowCheck.bytesAtMost(1, "near", "far")))
         .extracting(Finding::measured)
-        .isEqualTo("3.00 bits against 3.00");
+        .isEqualTo("3.00 bits against 3.00, exact");
   }
 
   @Test
@@ -97,49 +107,89 @@ class LedgerTest {
     assertThat(
             judge(
                     RowCheck.all(
-                        RowCheck.asGood("near", "near", Task.KLD),
+                        RowCheck.atMost(1, "near", "near", Task.KLD),
                         RowCheck.better("near", "missing", Task.KLD)))
                 .verdict())
         .isEqualTo(Verdict.NOT_TRIED);
   }
 
   @Test
-  void numbersAreFoundByName() {
-    MeasurementsFile.write(folder.resolve("numbers.json"), Map.of("speed", 1.5), ORIGIN);
-    Measurements measurements = Measurements.read(folder.resolve("numbers.json")).orElseThrow();
-    assertThat(NumberCheck.atLeast("speed", 1.4, "%.2f times").judge(measurements))
-        .isEqualTo(new Finding(Verdict.HOLDS, "1.50 times"));
-    assertThat(NumberCheck.atMost("speed", 1.4, "%.2f times").judge(measurements).verdict())
+  void aShareOfAnswersMayBeLostWithinTheMargin() {
+    measure(answers("fp16", 1, 1, 1, 1), answers("same", 1, 1, 1, 1), answers("none", 0, 0, 0, 0));
+    assertThat(judge(RowCheck.answersWithin(0.05, "same", "fp16", Task.CHAIN)))
+        .isEqualTo(new Finding(Verdict.HOLDS, "chain 100% against 100%, +0 points (+0 to +0)"));
+    assertThat(judge(RowCheck.answersWithin(0.05, "none", "fp16", Task.CHAIN)).verdict())
         .isEqualTo(Verdict.FAILS);
   }
 
   @Test
+  void aMarginInsideTheIntervalDecidesNothing() {
+    measure(answers("fp16", 1, 1, 1, 1), answers("most", 1, 0, 1, 1));
+    assertThat(judge(RowCheck.answersWithin(0.05, "most", "fp16", Task.CHAIN)).verdict())
+        .isEqualTo(Verdict.OPEN);
+  }
+
+  @Test
+  void aNumberIsJudgedByItsInterval() {
+    Measurements measurements =
+        numbers(Map.of("speed", 1.5, "speed, low", 1.45, "speed, high", 1.6, "lonely", 1.5));
+    assertThat(NumberCheck.atLeast("speed", 1.4, "%.2f times").judge(measurements))
+        .isEqualTo(new Finding(Verdict.HOLDS, "1.50 times (1.45 to 1.60)"));
+    assertThat(NumberCheck.atLeast("speed", 1.5, "%.2f").judge(measurements).verdict())
+        .isEqualTo(Verdict.OPEN);
+    assertThat(NumberCheck.atMost("speed", 1.4, "%.2f").judge(measurements).verdict())
+        .isEqualTo(Verdict.FAILS);
+    assertThat(NumberCheck.atLeast("lonely", 1, "%.2f times").judge(measurements))
+        .isEqualTo(new Finding(Verdict.POINT, "1.50 times"));
+    assertThat(NumberCheck.countAtLeast("lonely", 1, "%.2f times").judge(measurements))
+        .isEqualTo(new Finding(Verdict.HOLDS, "1.50 times, exact"));
+  }
+
+  @Test
   void numbersAreCompared() {
-    MeasurementsFile.write(
-        folder.resolve("numbers.json"),
-        Map.of("layer 0", 3.0, "layer 1", 0.5, "layer 2", 2.0),
-        ORIGIN);
-    Measurements measurements = Measurements.read(folder.resolve("numbers.json")).orElseThrow();
-    assertThat(NumberCheck.timesAtLeast(6, "layer 0", "layer 1", "%.1f times").judge(measurements))
-        .isEqualTo(new Finding(Verdict.HOLDS, "6.0 times"));
+    Measurements measurements =
+        numbers(Map.of("layer 0", 3.0, "layer 1", 0.5, "layer 2", 2.0, "layer 3", 4.0), 0.1);
     assertThat(
-            NumberCheck.timesAtMost(3, "layer 2", "layer 1", "%.1f").judge(measurements).verdict())
+            NumberCheck.timesAtLeast(4, "layer 0", "layer 1", "%.1f times")
+                .judge(measurements)
+                .verdict())
+        .isEqualTo(Verdict.HOLDS);
+    assertThat(
+            NumberCheck.timesAtMost(2, "layer 2", "layer 1", "%.1f").judge(measurements).verdict())
         .isEqualTo(Verdict.FAILS);
     assertThat(NumberCheck.timesAtMost(3, "layer 2", "layer 9", "%.1f").judge(measurements))
         .isEqualTo(Finding.NONE);
-    assertThat(NumberCheck.decreasing("%.1f", "layer 0", "layer 2", "layer 1").judge(measurements))
-        .isEqualTo(new Finding(Verdict.HOLDS, "3.0, 2.0, 0.5"));
+    assertThat(
+            NumberCheck.decreasing("%.1f", "layer 0", "layer 2", "layer 1")
+                .judge(measurements)
+                .verdict())
+        .isEqualTo(Verdict.HOLDS);
     assertThat(
             NumberCheck.decreasing("%.1f", "layer 0", "layer 1", "layer 2")
                 .judge(measurements)
                 .verdict())
         .isEqualTo(Verdict.FAILS);
-    assertThat(NumberCheck.endsAreLargest("layer %d", "%.1f").judge(measurements))
-        .isEqualTo(new Finding(Verdict.HOLDS, "3.0, 0.5, 2.0"));
-    assertThat(NumberCheck.layersAtMost("layer %d", 2.5, "%.1f").judge(measurements).verdict())
+    assertThat(NumberCheck.deepLayersAreLargest("layer %d", "%.1f").judge(measurements).verdict())
+        .isEqualTo(Verdict.HOLDS);
+    assertThat(NumberCheck.layersWithin("layer %d", 2.5, "%.1f").judge(measurements).verdict())
         .isEqualTo(Verdict.FAILS);
-    assertThat(NumberCheck.layersAtMost("head %d", 2.5, "%.1f").judge(measurements))
+    assertThat(NumberCheck.layersWithin("head %d", 2.5, "%.1f").judge(measurements))
         .isEqualTo(Finding.NONE);
+  }
+
+  private Measurements numbers(Map<String, Double> numbers) {
+    MeasurementsFile.write(folder.resolve("numbers.json"), numbers, ORIGIN);
+    return Measurements.read(folder.resolve("numbers.json")).orElseThrow();
+  }
+
+  private Measurements numbers(Map<String, Double> numbers, double error) {
+    Map<String, Double> all = new HashMap<>(numbers);
+    numbers.forEach(
+        (name, value) -> {
+          all.put(name + MeasurementsFile.LOW, value - error);
+          all.put(name + MeasurementsFile.HIGH, value + error);
+        });
+    return numbers(all);
   }
 
   @Test
@@ -148,9 +198,12 @@ class LedgerTest {
     EvaluationJson.write(evaluation(row("same", 0.4)), one.file(folder));
     EvaluationJson.write(evaluation(row("same", 0.1)), folder.resolve("four.json"));
     Measurements four = Measurements.read(folder.resolve("four.json")).orElseThrow();
-    assertThat(RowCheck.betterThanIn(one, "same", Task.KLD).judge(four))
-        .isEqualTo(new Finding(Verdict.HOLDS, "kld 0.1000 against 0.4000"));
-    assertThat(RowCheck.betterThanIn(Experiment.json("none", "eval"), "same", Task.KLD).judge(four))
+    assertThat(RowCheck.betterThanIn(one, "same", "same", Task.KLD).judge(four).verdict())
+        .isEqualTo(Verdict.HOLDS);
+    assertThat(RowCheck.worseThanIn(one, "same", "same", Task.KLD).judge(four).verdict())
+        .isEqualTo(Verdict.FAILS);
+    Experiment none = Experiment.json("none", "eval");
+    assertThat(RowCheck.betterThanIn(none, "same", "same", Task.KLD).judge(four))
         .isEqualTo(Finding.NONE);
   }
 
@@ -161,6 +214,36 @@ class LedgerTest {
     Measurements measurements = Measurements.read(folder.resolve("own.json")).orElseThrow();
     assertThat(RowCheck.better("near", "far", Task.KLD).judge(measurements).verdict())
         .isEqualTo(Verdict.HOLDS);
+  }
+
+  @Test
+  void theCommandsOfAClaimNeedNothingElse() {
+    for (Entry entry : new Ledger(folder).entries()) {
+      for (Trial trial : entry.claim().trials()) {
+        Set<String> written = new HashSet<>();
+        for (List<String> command : trial.experiment().commands(folder, Optional.empty())) {
+          int profile = command.indexOf("--profile");
+          if (profile >= 0) {
+            assertThat(written).contains(command.get(profile + 1));
+          }
+          int out = command.indexOf("--out");
+          if (out >= 0) {
+            written.add(command.get(out + 1));
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void aTableIsMeasuredOnAnotherModelByEval() {
+    List<String> command =
+        Experiment.table("patternkv")
+            .commands(folder, Optional.of(Path.of("other.gguf")))
+            .getFirst();
+    assertThat(command)
+        .startsWith("eval", "--tasks", "kld,prose")
+        .containsSequence("--model", "other.gguf");
   }
 
   private Finding judge(Check check) {
@@ -176,6 +259,17 @@ class LedgerTest {
     EvaluationSettings settings =
         new EvaluationSettings(specs, EnumSet.of(Task.KLD), List.of(1000), 1, 1, 1);
     return new Evaluation("small", settings, "a text", "2 processors", true, List.of(rows));
+  }
+
+  private static Row answers(String spec, double... right) {
+    List<Double> samples = Arrays.stream(right).boxed().toList();
+    double mean = Arrays.stream(right).average().orElseThrow();
+    Estimate estimate = new Estimate(mean, mean, mean);
+    return new Row(
+        spec,
+        new Footprint(100, 0, 10, 3, Double.NaN, new CacheBytes(0, 0, 10, 0, 0)),
+        Map.of(Task.CHAIN, new Score.Chain(estimate, samples, estimate, 40, samples)),
+        Map.of());
   }
 
   private static Row row(String spec, double divergence) {

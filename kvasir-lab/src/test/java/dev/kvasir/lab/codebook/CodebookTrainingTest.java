@@ -19,11 +19,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class CodebookTrainingTest {
   private static final CacheShape SHAPE = new CacheShape(2, 2, 8);
   private static final TrainingSettings SETTINGS = new TrainingSettings(2, 3, 4, 0.05, 0.001, 1, 2);
+  private static final CodebookPlan PLAN = CodebookPlan.of(SHAPE, SETTINGS);
   private static final VectorSample SAMPLE = sample(800, 1);
 
   /** Returns keys and values near three-dimensional planes, far from zero. */
@@ -38,8 +41,8 @@ class CodebookTrainingTest {
     }
     Random random = new Random(seed);
     for (int token = 0; token < count; token++) {
-      for (HeadId head : heads()) {
-        sample.put(head.side(), head.layer(), head.kvHead(), token, vector(basis, random), 0);
+      for (int i = 0; i < 8; i++) {
+        sample.put(Side.values()[i / 4], i / 2 % 2, i % 2, token, vector(basis, random), 0);
       }
     }
     return sample;
@@ -56,9 +59,15 @@ class CodebookTrainingTest {
     return x;
   }
 
-  private static List<HeadId> heads() {
-    return List.of(Side.values()).stream()
-        .flatMap(side -> List.of(0, 1, 2, 3).stream().map(i -> new HeadId(side, i / 2, i % 2)))
+  /** Returns the keys of each head, and the values of both heads together, in each layer. */
+  private static List<HeadId> books() {
+    return Stream.of(0, 1)
+        .flatMap(
+            layer ->
+                Stream.of(
+                    new HeadId(Side.KEYS, layer, 0),
+                    new HeadId(Side.KEYS, layer, 1),
+                    new HeadId(Side.VALUES, layer, 0)))
         .toList();
   }
 
@@ -88,28 +97,28 @@ class CodebookTrainingTest {
 
   private static Recorder train(Set<HeadId> finished, int threads, int most) {
     Recorder recorder = new Recorder(most);
-    new CodebookTraining(SAMPLE, SETTINGS, 5)
+    new CodebookTraining(SAMPLE, PLAN, 5)
         .run(
             finished, new LocalRunner(WorkerContext.empty(threads)), recorder, recorder.saved::put);
     return recorder;
   }
 
   @Test
-  void everyHeadIsTrainedWithAnyNumberOfThreads() {
+  void everyCodebookIsTrainedWithAnyNumberOfThreads() {
     Recorder alone = train(Set.of(), 1, 100);
     Recorder together = train(Set.of(), 3, 100);
-    assertThat(alone.saved.keySet()).containsExactlyInAnyOrderElementsOf(heads());
+    assertThat(alone.saved.keySet()).containsExactlyInAnyOrderElementsOf(books());
     assertThat(alone.done).isEqualTo(alone.total);
-    for (HeadId head : heads()) {
+    for (HeadId head : books()) {
       assertSame(alone.saved.get(head), together.saved.get(head));
     }
   }
 
   /** Serialization is what happens when a task runs in another process. */
   @Test
-  void serializedHeadIsTrainedToTheSameBits() throws Exception {
-    HeadId head = heads().get(3);
-    HeadTrainingTask here = new HeadTrainingTask(head, SampledHead.in(SAMPLE, head), SETTINGS, 5);
+  void serializedCodebookIsTrainedToTheSameBits() throws Exception {
+    HeadId book = books().get(2);
+    HeadTrainingTask here = HeadTrainingTask.of(book, SAMPLE, PLAN, 5);
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
       out.writeObject(here);
@@ -131,9 +140,10 @@ class CodebookTrainingTest {
     assertThat(begun.saved).hasSize(3);
     Recorder rest = train(begun.saved.keySet(), 1, 100);
     assertThat(rest.saved)
-        .hasSize(5)
+        .hasSize(3)
         .doesNotContainKeys(begun.saved.keySet().toArray(HeadId[]::new));
-    assertThat(rest.total).isEqualTo(5 * StagesTrainer.steps(SETTINGS));
+    double keys = StagesTrainer.steps(PLAN.keys());
+    assertThat(rest.total).isEqualTo(2 * keys + StagesTrainer.steps(PLAN.values()));
     rest.saved.forEach((head, codebook) -> assertSame(codebook, whole.saved.get(head)));
   }
 
@@ -143,8 +153,11 @@ class CodebookTrainingTest {
     VectorSample other = sample(400, 2);
     for (Side side : Side.values()) {
       for (int layer = 0; layer < 2; layer++) {
+        int at = layer;
         List<Codebook> heads =
-            List.of(books.get(new HeadId(side, layer, 0)), books.get(new HeadId(side, layer, 1)));
+            IntStream.range(0, PLAN.booksOfLayer(SHAPE, side))
+                .mapToObj(i -> books.get(new HeadId(side, at, i)))
+                .toList();
         assertThat(heads.getFirst())
             .isInstanceOf(side == Side.KEYS ? KeyCodebook.class : ValueCodebook.class);
         HeldOutError error = HeldOutError.of(other, side, layer, heads, 2);

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 class HeadCheckpointsTest {
   private static final int STAGES = 2;
   private static final CacheShape SHAPE = new CacheShape(1, 1, PlantedVectors.LENGTH);
+  private static final CodebookPlan PLAN = CodebookPlan.of(SHAPE, TrainingSettings.of(STAGES));
   private static final HeadId KEYS = new HeadId(Side.KEYS, 0, 0);
   private static final HeadId VALUES = new HeadId(Side.VALUES, 0, 0);
 
@@ -30,7 +31,7 @@ class HeadCheckpointsTest {
       new ValueCodebook(mean, PlantedVectors.rows(RowStructure.FREE, STAGES, new Random(2)));
 
   private HeadCheckpoints heads(String model, String training) {
-    return new HeadCheckpoints(folder.resolve("a.heads"), model, training, SHAPE, STAGES);
+    return new HeadCheckpoints(folder.resolve("a.heads"), model, training, SHAPE, PLAN);
   }
 
   @Test

@@ -36,7 +36,7 @@ class LayerTrialTest {
     LayerCodebooks one = trial.train(TRAINING, 1).orElseThrow();
     LayerCodebooks two = trial.train(TRAINING, 2).orElseThrow();
     assertThat(one.kvHeads()).isEqualTo(2);
-    assertThat(two.stages()).isEqualTo(2);
+    assertThat(two.keyStages()).isEqualTo(2);
     for (Side side : Side.values()) {
       assertThat(trial.relativeError(TEST, two, side))
           .isLessThan(trial.relativeError(TEST, one, side));

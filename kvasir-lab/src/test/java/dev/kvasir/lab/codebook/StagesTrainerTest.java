@@ -18,7 +18,8 @@ class StagesTrainerTest {
 
   private Optional<AdditiveStages> train(RowStructure structure, TrainingSettings settings) {
     TrainingSet set = new PlantedVectors(structure, 2, 1500, 12, 1).set;
-    return new StagesTrainer(set, structure, settings, errors::add).train(new SplittableRandom(1));
+    return new StagesTrainer(set, structure, AdditiveStages.ROWS, settings, errors::add)
+        .train(new SplittableRandom(1));
   }
 
   @ParameterizedTest
@@ -56,6 +57,7 @@ class StagesTrainerTest {
           new StagesTrainer(
               set,
               structure,
+              AdditiveStages.ROWS,
               HARD,
               error -> {
                 errors.add(error);

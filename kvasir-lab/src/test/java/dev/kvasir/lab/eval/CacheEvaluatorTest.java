@@ -245,6 +245,10 @@ class CacheEvaluatorTest {
     Score.Divergence later =
         divergence(run(chunked.withReading(new Reading(Prefill.CHUNKED, 384))).rows().getLast());
     assertThat(later.samples()).hasSize(4).isNotEqualTo(exact.samples());
+    EvaluationSettings bySpec =
+        settings(EnumSet.of(Task.KLD), 900, 1, "kivi:2,window=0,prefill=exact")
+            .withReading(new Reading(Prefill.CHUNKED, 384));
+    assertThat(divergence(run(bySpec).rows().getLast()).samples()).isEqualTo(exact.samples());
   }
 
   @Test

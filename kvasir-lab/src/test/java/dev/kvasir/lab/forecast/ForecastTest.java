@@ -9,6 +9,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.calibrator.commvq.CommvqForecast;
 import dev.kvasir.lab.calibrator.mead.MeadForecast;
 import dev.kvasir.lab.calibrator.pmkvq.PmkvqCalibrator.PmkvqForecast;
+import dev.kvasir.lab.codebook.CodebookPlan;
 import dev.kvasir.lab.codebook.TextVectors;
 import dev.kvasir.lab.mead.MeadSettings;
 import dev.kvasir.model.ModelConfig;
@@ -80,11 +81,19 @@ class ForecastTest {
 
       Forecast books =
           CommvqForecast.of(
-              config, 1, new TextVectors.Settings(1000, 128, 1), 4096, Concurrency.one(2));
-      long codebooks = 32 * 4 * 5 * 128 * 64;
+              config,
+              plan(config),
+              new TextVectors.Settings(1000, 128, 1),
+              4096,
+              Concurrency.one(2));
+      long codebooks = 16 * 4 * 5 * 128 * 64 + 8 * 4 * 10 * 128 * 128;
       assertThat(books.diskBytes()).isEqualTo(32 * 2 * 64 * (1000 + 4 * 128) + codebooks);
       assertThat(books.computeKinds()).containsExactly(ComputeKind.READING, ComputeKind.TRAINING);
     }
+  }
+
+  private static CodebookPlan plan(ModelConfig config) {
+    return CodebookPlan.of(config.cacheShape(), 1);
   }
 
   @Test
@@ -136,7 +145,9 @@ class ForecastTest {
     assertThat(new DecoderFlops(config).forward(100))
         .isCloseTo(4 * (2 * 100 * weights + 2 * 4 * 64 * 100 * 100), within(1.0));
     TextVectors.Settings settings = new TextVectors.Settings(1000, 128, 1);
-    assertThat(CommvqForecast.of(config, 1, settings, 4096, Concurrency.one(2)).seconds(SPEEDS, 1))
+    assertThat(
+            CommvqForecast.of(config, plan(config), settings, 4096, Concurrency.one(2))
+                .seconds(SPEEDS, 1))
         .isPositive();
     assertThatThrownBy(() -> PmkvqForecast.of(config, 8, 512, Concurrency.one(2)))
         .isInstanceOf(InvalidInputException.class)
@@ -157,8 +168,9 @@ class ForecastTest {
           .as("there are no more tasks than samples")
           .isEqualTo(8 * one.arrayBytes());
       TextVectors.Settings settings = new TextVectors.Settings(1000, 128, 1);
-      Forecast books = CommvqForecast.of(config, 1, settings, 4096, Concurrency.one(4));
-      Forecast aside = CommvqForecast.of(config, 1, settings, 4096, new Concurrency(4, 1));
+      Forecast books = CommvqForecast.of(config, plan(config), settings, 4096, Concurrency.one(4));
+      Forecast aside =
+          CommvqForecast.of(config, plan(config), settings, 4096, new Concurrency(4, 1));
       assertThat(aside.offHeapBytes()).isEqualTo(4 * books.offHeapBytes());
       assertThat(aside.diskBytes()).isEqualTo(books.diskBytes());
     }

@@ -103,6 +103,7 @@ class ThresholdTuningTest {
     Trial poor = trial(0.009, 3.1);
     assertThat(tuned(rich, poor, fitting).pick()).isEqualTo(fitting);
     assertThat(tuned(rich).pick()).isEqualTo(rich);
+    assertThat(tuned(fitting, trial(0.002, 3.2), poor).pick()).isEqualTo(trial(0.002, 3.2));
   }
 
   @Test

@@ -4,13 +4,13 @@ import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerSensitivities;
+import dev.kvasir.codec.LayerSensitivities.KeyScales;
 import dev.kvasir.codec.LayerWidths;
 import dev.kvasir.codec.OperandPrecision;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.kivi.KiviCodec;
 import dev.kvasir.codec.uniform.UniformOptions;
-import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.page.HeadShape;
 import java.util.List;
 import java.util.Optional;
@@ -67,26 +67,23 @@ record KvtunerConfig(
   }
 
   private KvBitWidths pairs(int layers, CacheContext context) {
-    boolean known = LayerSensitivities.hasPerChannel(context.profile());
+    Optional<LayerSensitivities> known =
+        LayerSensitivities.find(context.profile(), KeyScales.CHANNEL, layers);
     LayerWidths.Source source =
-        widths.orElse(known ? LayerWidths.Source.PROFILE : LayerWidths.Source.SAME);
+        widths.orElse(known.isPresent() ? LayerWidths.Source.PROFILE : LayerWidths.Source.SAME);
     if (source == LayerWidths.Source.SAME) {
       return KvBitWidths.uniform(layers, meanBits);
     }
-    if (!known) {
-      throw new InvalidInputException(
-          "the cache '%s': widths=profile needs a profile that has '%s' of %s; run %s"
-              .formatted(
-                  spec,
-                  LayerSensitivities.KEY,
-                  LayerSensitivities.BY_CHANNEL,
-                  "kvasir calibrate --kv pmkvq:2"));
-    }
-    return KvBitWidths.allocate(LayerSensitivities.of(context.profile().get(), layers), meanBits);
+    return KvBitWidths.allocate(
+        known.orElseThrow(
+            () ->
+                context.missingCalibration(
+                    spec, "sensitivities of layers", "measure them", "pmkvq:2")),
+        meanBits);
   }
 
   @Override
   public Set<String> profileParts() {
-    return Set.of(LayerSensitivities.PART);
+    return Set.copyOf(LayerSensitivities.PARTS);
   }
 }

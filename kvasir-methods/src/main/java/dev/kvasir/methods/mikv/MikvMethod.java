@@ -55,6 +55,10 @@ public final class MikvMethod extends BitWidthMethod {
   @Override
   public List<MethodExample> examples() {
     return MethodExample.of(
-        EnumSet.of(Trait.ALTERS_CONSTANTS), "mikv:2", "mikv:2,high=4", "mikv:2,share=0.1,window=0");
+        EnumSet.of(Trait.ALTERS_CONSTANTS),
+        "mikv:2",
+        "mikv:2,high=4",
+        "mikv:2,share=0.1,window=0",
+        "mikv:2,share=0,sinks=5");
   }
 }

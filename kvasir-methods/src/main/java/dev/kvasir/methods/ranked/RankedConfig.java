@@ -27,10 +27,14 @@ public record RankedConfig(String spec, RankedSettings settings, int window, int
   private static final int DEFAULT_QUERIES = 32;
   private static final int DEFAULT_WINDOW = 128;
 
-  /** Returns the number of salient tokens of a page for the typed share, rounded to whole words. */
+  /**
+   * Returns the number of salient tokens of a page for the typed share, rounded to whole words: at
+   * least one word of each tier, or no token for a share of zero.
+   */
   public static int salient(SpecText spec, double otherwise) {
-    long steps = Math.round(spec.fraction("share", otherwise, 1) * Page.TOKENS / STEP);
-    return STEP * Math.clamp(steps, 1, Page.TOKENS / STEP - 1);
+    double share = spec.decimal("share", otherwise, 0, 1);
+    long steps = Math.round(share * Page.TOKENS / STEP);
+    return share == 0 ? 0 : STEP * Math.clamp(steps, 1, Page.TOKENS / STEP - 1);
   }
 
   /** Returns the number of recent queries that rank tokens. */

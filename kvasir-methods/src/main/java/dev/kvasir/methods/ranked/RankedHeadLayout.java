@@ -11,6 +11,7 @@ import java.util.List;
 
 /**
  * Byte layout of a KV head with two tiers of tokens of a fixed size. The first tier has more bits.
+ * Without salient tokens there is one tier.
  *
  * <pre>
  * marks          128 bits, 1 for a token of the first tier, bit 0 for the page's first
@@ -23,7 +24,7 @@ import java.util.List;
  * Serialized:
  *
  * <pre>
- * u8  1 if keys are divided, 2 if values are, 3 if both, else 0
+ * u8  1 if keys are divided, 2 if values are, 3 if both, else 0; 4 more for a single tier
  *     a CodeMatrixHeader for keys of each tier, then for values of each
  * </pre>
  *
@@ -32,11 +33,12 @@ import java.util.List;
  */
 record RankedHeadLayout(
     List<CodeMatrix> keys, List<CodeMatrix> values, boolean dividesKeys, boolean dividesValues) {
-  static final int TIERS = 2;
+  private static final int TIERS = 2;
   static final int MARK_BYTES = Page.TOKENS / Byte.SIZE;
 
   private static final int KEYS_FLAG = 1;
   private static final int VALUES_FLAG = 2;
+  private static final int SINGLE_FLAG = 4;
 
   RankedHeadLayout {
     keys = List.copyOf(keys);
@@ -46,7 +48,7 @@ record RankedHeadLayout(
   static RankedHeadLayout of(int keyDim, int valueDim, RankedSettings settings) {
     List<CodeMatrix> keys = new ArrayList<>();
     List<CodeMatrix> values = new ArrayList<>();
-    for (int tier = 0; tier < TIERS; tier++) {
+    for (int tier = settings.salient() == 0 ? 1 : 0; tier < TIERS; tier++) {
       int tokens = tier == 0 ? settings.salient() : Page.TOKENS - settings.salient();
       int bits = tier == 0 ? settings.highBits() : settings.lowBits();
       keys.add(
@@ -70,8 +72,17 @@ record RankedHeadLayout(
     return values.getFirst().columns();
   }
 
+  int tiers() {
+    return keys.size();
+  }
+
   int tokens(int tier) {
     return keys.get(tier).columns();
+  }
+
+  /** Returns the tokens of the tier with more bits; 0 if there is none. */
+  int salient() {
+    return tiers() == TIERS ? tokens(0) : 0;
   }
 
   long keyFactorsOffset() {
@@ -84,32 +95,40 @@ record RankedHeadLayout(
 
   long keysOffset(int tier) {
     long first = valueFactorsOffset() + (dividesValues ? 2L * valueDim() : 0);
-    return tier == 0 ? first : first + keys.getFirst().bytes();
+    return first + bytesBefore(keys, tier);
   }
 
   long valuesOffset(int tier) {
-    long first = keysOffset(1) + keys.get(1).bytes();
-    return tier == 0 ? first : first + values.getFirst().bytes();
+    return keysOffset(tiers()) + bytesBefore(values, tier);
+  }
+
+  private static long bytesBefore(List<CodeMatrix> matrices, int tier) {
+    long sum = 0;
+    for (int i = 0; i < tier; i++) {
+      sum += matrices.get(i).bytes();
+    }
+    return sum;
   }
 
   long bytes() {
-    return valuesOffset(1) + values.get(1).bytes();
+    return valuesOffset(tiers());
   }
 
   long codeBytes() {
     long sum = 0;
-    for (int tier = 0; tier < TIERS; tier++) {
+    for (int tier = 0; tier < tiers(); tier++) {
       sum += keys.get(tier).codeBytes() + values.get(tier).codeBytes();
     }
     return sum;
   }
 
-  static int headerBytes() {
-    return 1 + 2 * TIERS * CodeMatrixHeader.BYTES;
+  int headerBytes() {
+    return 1 + 2 * tiers() * CodeMatrixHeader.BYTES;
   }
 
   void write(ByteBuffer out) {
-    out.put((byte) ((dividesKeys ? KEYS_FLAG : 0) | (dividesValues ? VALUES_FLAG : 0)));
+    int divided = (dividesKeys ? KEYS_FLAG : 0) | (dividesValues ? VALUES_FLAG : 0);
+    out.put((byte) (divided | (tiers() == 1 ? SINGLE_FLAG : 0)));
     keys.forEach(matrix -> matrix.header().write(out));
     values.forEach(matrix -> matrix.header().write(out));
   }
@@ -121,16 +140,17 @@ record RankedHeadLayout(
    */
   static RankedHeadLayout read(ByteBuffer in) {
     int flags = in.get();
-    if (flags < 0 || flags > (KEYS_FLAG | VALUES_FLAG)) {
-      throw new IllegalArgumentException("what is divided is %d; expected 0 to 3".formatted(flags));
+    if (flags < 0 || flags > (KEYS_FLAG | VALUES_FLAG | SINGLE_FLAG)) {
+      throw new IllegalArgumentException("what is divided is %d; expected 0 to 7".formatted(flags));
     }
+    int tiers = (flags & SINGLE_FLAG) == 0 ? TIERS : 1;
     List<CodeMatrix> grids = new ArrayList<>();
-    for (int i = 0; i < 2 * TIERS; i++) {
+    for (int i = 0; i < 2 * tiers; i++) {
       grids.add(CodeMatrixHeader.read(in).matrix());
     }
     return new RankedHeadLayout(
-        grids.subList(0, TIERS),
-        grids.subList(TIERS, 2 * TIERS),
+        grids.subList(0, tiers),
+        grids.subList(tiers, 2 * tiers),
         (flags & KEYS_FLAG) != 0,
         (flags & VALUES_FLAG) != 0);
   }

@@ -61,7 +61,7 @@ final class RankedPage implements Page {
   public byte[] serialize() {
     return SnapshotHeader.PAGE.wrap(
         KIND,
-        Short.BYTES + RankedHeadLayout.headerBytes() + bytes.byteSize(),
+        Short.BYTES + layout.headerBytes() + bytes.byteSize(),
         out -> {
           out.putShort((short) kvHeads);
           layout.write(out);
@@ -104,13 +104,13 @@ final class RankedPage implements Page {
       for (int token = 0; token < TOKENS; token++) {
         marked += isSalient(head, token) ? 1 : 0;
       }
-      if (marked != layout.tokens(0) || !hasValidFactors(head)) {
+      if (marked != layout.salient() || !hasValidFactors(head)) {
         close();
         throw SnapshotHeader.PAGE.invalid(
-            marked == layout.tokens(0)
+            marked == layout.salient()
                 ? "has in head %d a factor that is not above zero and finite".formatted(head)
                 : "marks %d tokens of head %d; expected %d"
-                    .formatted(marked, head, layout.tokens(0)));
+                    .formatted(marked, head, layout.salient()));
       }
     }
     return this;
@@ -162,7 +162,7 @@ final class RankedPage implements Page {
   /** Reads a head's tokens tier after tier, each in token order. // (TOKENS), set */
   void readTierOrder(int kvHead, int[] tierOrder) {
     int high = 0;
-    int low = layout.tokens(0);
+    int low = layout.salient();
     for (int token = 0; token < TOKENS; token++) {
       tierOrder[isSalient(kvHead, token) ? high++ : low++] = token;
     }
@@ -179,7 +179,7 @@ final class RankedPage implements Page {
     RankedScratch scratch = RankedScratch.of(workspace);
     int width = layout.keyDim();
     readTierOrder(kvHead, scratch.tierOrder);
-    for (int tier = 0; tier < RankedHeadLayout.TIERS; tier++) {
+    for (int tier = 0; tier < layout.tiers(); tier++) {
       CodeMatrix matrix = layout.keys().get(tier);
       float[] x = workspace.codes().values(matrix.rows() * matrix.columns());
       matrix.dequantize(workspace.codes(), bytes, offset(kvHead) + layout.keysOffset(tier), x);
@@ -201,7 +201,7 @@ final class RankedPage implements Page {
     RankedScratch scratch = RankedScratch.of(workspace);
     int width = layout.valueDim();
     readTierOrder(kvHead, scratch.tierOrder);
-    for (int tier = 0; tier < RankedHeadLayout.TIERS; tier++) {
+    for (int tier = 0; tier < layout.tiers(); tier++) {
       CodeMatrix matrix = layout.values().get(tier);
       float[] x = workspace.codes().values(matrix.rows() * matrix.columns());
       matrix.dequantize(workspace.codes(), bytes, offset(kvHead) + layout.valuesOffset(tier), x);

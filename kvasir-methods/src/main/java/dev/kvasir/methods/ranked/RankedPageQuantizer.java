@@ -56,7 +56,7 @@ final class RankedPageQuantizer {
     return IntStream.range(0, TOKENS)
         .boxed()
         .sorted(Comparator.comparingDouble(token -> -received[token]))
-        .limit(layout.tokens(0))
+        .limit(layout.salient())
         .mapToInt(token -> token)
         .toArray();
   }
@@ -101,7 +101,7 @@ final class RankedPageQuantizer {
     int keyDim = layout.keyDim();
     int valueDim = layout.valueDim();
     int first = 0;
-    for (int tier = 0; tier < RankedHeadLayout.TIERS; tier++) {
+    for (int tier = 0; tier < layout.tiers(); tier++) {
       int tokens = layout.tokens(tier);
       CodeMatrix keyGrid = layout.keys().get(tier);
       float[] grid = scratch.values(tokens * Math.max(keyDim, valueDim));

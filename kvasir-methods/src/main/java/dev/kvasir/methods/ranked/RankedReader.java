@@ -58,7 +58,7 @@ final class RankedReader implements PageReader {
       x = multiplied;
     }
     int first = 0;
-    for (int i = 0; i < RankedHeadLayout.TIERS; i++) {
+    for (int i = 0; i < layout.tiers(); i++) {
       int tokens = layout.tokens(i);
       Arrays.fill(tier, 0, rows * tokens, 0);
       inputRows.set(x, rows, keyDim);
@@ -90,7 +90,7 @@ final class RankedReader implements PageReader {
       Arrays.fill(outputs, 0, rows * valueDim, 0);
     }
     int first = 0;
-    for (int i = 0; i < RankedHeadLayout.TIERS; i++) {
+    for (int i = 0; i < layout.tiers(); i++) {
       int tokens = layout.tokens(i);
       gather(first, tokens, rows, weights);
       inputRows.set(tier, rows, tokens);

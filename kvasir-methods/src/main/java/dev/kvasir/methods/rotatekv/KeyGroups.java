@@ -6,6 +6,7 @@ import dev.kvasir.codec.basis.AuxiliaryNumbers;
 import dev.kvasir.codec.basis.Hadamard;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.kernel.Rotation;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -15,7 +16,7 @@ import java.util.stream.IntStream;
  * and then sorted by their means on the page. Channels that share a scale are thus alike.
  *
  * @param headsPerGroup heads of a group; divides the number of KV heads
- * @param reordersChannels whether channels are sorted
+ * @param reordersChannels whether each page sorts its channels
  * @param rotation RoPE of the keys, if known; otherwise keys are quantized with it
  */
 record KeyGroups(
@@ -42,9 +43,10 @@ record KeyGroups(
    * @param keys (kvHeads, tokens, keyDim)
    * @param position position of the page
    * @param hadamard transform of a group
-   * @return the order of channels
+   * @param modelOrder the channel order of the layer, group after group; null if there is none
+   * @return the order of channels, if the page stores it
    */
-  short[] rotateAndReorder(float[] keys, int position, Hadamard hadamard) {
+  short[] rotateAndReorder(float[] keys, int position, Hadamard hadamard, int[] modelOrder) {
     short[] order = new short[orderLength()];
     float[] rows = new float[TOKENS * width()];
     for (int first = 0; first < kvHeads; first += headsPerGroup) {
@@ -54,7 +56,7 @@ record KeyGroups(
         gather(keys, at, rows, head);
       }
       hadamard.transform(0, rows, 0, TOKENS);
-      int[] channels = channelOrder(rows);
+      int[] channels = channelOrder(rows, first, modelOrder);
       scatter(rows, channels, keys, first);
       for (int place = 0; reordersChannels && place < width(); place++) {
         order[first * keyDim + place] = (short) channels[place];
@@ -85,8 +87,11 @@ record KeyGroups(
     }
   }
 
-  /** Returns a group's channels sorted by their sums over tokens. */
-  private int[] channelOrder(float[] rows) {
+  /** Returns a group's channels: sorted by their sums over tokens, as the model says, or as is. */
+  private int[] channelOrder(float[] rows, int firstHead, int[] modelOrder) {
+    if (modelOrder != null) {
+      return Arrays.copyOfRange(modelOrder, firstHead * keyDim, firstHead * keyDim + width());
+    }
     if (!reordersChannels) {
       return IntStream.range(0, width()).toArray();
     }
@@ -94,9 +99,24 @@ record KeyGroups(
     for (int i = 0; i < rows.length; i++) {
       sums[i % width()] += rows[i];
     }
+    return sorted(sums, 0);
+  }
+
+  /** Returns the channels of all groups, each sorted by a number. // (kvHeads * keyDim) */
+  int[] sorted(float[] numbers) {
+    double[] wide = new double[numbers.length];
+    Arrays.setAll(wide, i -> numbers[i]);
+    int[] order = new int[numbers.length];
+    for (int first = 0; first < order.length; first += width()) {
+      System.arraycopy(sorted(wide, first), 0, order, first, width());
+    }
+    return order;
+  }
+
+  private int[] sorted(double[] numbers, int first) {
     return IntStream.range(0, width())
         .boxed()
-        .sorted(Comparator.comparingDouble(channel -> sums[channel]))
+        .sorted(Comparator.comparingDouble(channel -> numbers[first + channel]))
         .mapToInt(Integer::intValue)
         .toArray();
   }
@@ -120,6 +140,7 @@ record KeyGroups(
    * Dequantizes the keys of a head and restores them.
    *
    * @param codes the quantized keys
+   * @param modelOrder the channel order of the layer; null if pages have their own or none
    * @param position position of the page
    * @param out (tokens, keyDim), set
    */
@@ -127,6 +148,7 @@ record KeyGroups(
       PageWorkspace workspace,
       UniformPage codes,
       AuxiliaryNumbers order,
+      int[] modelOrder,
       Hadamard hadamard,
       int position,
       int kvHead,
@@ -140,7 +162,7 @@ record KeyGroups(
       int[] channels = scratch.channels(keyDim);
       for (int i = 0; i < keyDim; i++) {
         int place = head * keyDim + i;
-        channels[i] = reordersChannels ? order.index(first * keyDim + place) : place;
+        channels[i] = channel(order, modelOrder, first * keyDim + place, place);
       }
       for (int token = 0; token < tokens; token++) {
         for (int i = 0; i < keyDim; i++) {
@@ -157,6 +179,13 @@ record KeyGroups(
       rotation.get().rotateConsecutive(out, 0, keyDim, tokens);
       rotation.get().rotate(out, 0, keyDim, tokens, position);
     }
+  }
+
+  private int channel(AuxiliaryNumbers order, int[] modelOrder, int index, int place) {
+    if (modelOrder != null) {
+      return modelOrder[index];
+    }
+    return reordersChannels ? order.index(index) : place;
   }
 
   /** Scratch arrays of one worker for dequantizing keys of a group of heads. */

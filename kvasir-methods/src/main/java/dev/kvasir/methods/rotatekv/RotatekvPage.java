@@ -22,8 +22,9 @@ import java.nio.ByteBuffer;
  * u32  position of the first token
  * u8   heads of a group
  * u8   1 if keys are before RoPE, else 0
- * u8   1 if channels are reordered, else 0
- * u16  (KV heads, keyDim) the channel order, if there is one: that of each group, group after group
+ * u8   1 if channels are reordered, 2 if they have the order of the model, else 0
+ * u16  (KV heads, keyDim) the page's channel order, if it has one: that of each group, group after
+ *      group
  *      codes, a UniformPageSerializer
  * </pre>
  */
@@ -32,12 +33,15 @@ final class RotatekvPage implements Page {
   private static final int KIND = 21;
 
   private final RotatekvCodec codec;
+  private final int[] modelOrder; // null if there is none
   private final UniformPage codes;
   private final AuxiliaryNumbers order;
   private final int position;
 
-  RotatekvPage(RotatekvCodec codec, UniformPage codes, AuxiliaryNumbers order, int position) {
+  RotatekvPage(
+      RotatekvCodec codec, int layer, UniformPage codes, AuxiliaryNumbers order, int position) {
     this.codec = codec;
+    this.modelOrder = codec.modelOrder(layer);
     this.codes = codes;
     this.order = order;
     this.position = position;
@@ -51,7 +55,7 @@ final class RotatekvPage implements Page {
         out -> {
           KeyGroups groups = codec.groups();
           out.putInt(position).put((byte) groups.headsPerGroup());
-          out.put(flag(groups.rotation().isPresent())).put(flag(groups.reordersChannels()));
+          out.put(flag(groups.rotation().isPresent())).put((byte) codec.orderKind());
           order.write(out);
           UniformPageSerializer.write(codes, out);
         });
@@ -62,16 +66,17 @@ final class RotatekvPage implements Page {
   }
 
   /** Reads what {@link #serialize} wrote. */
-  static RotatekvPage read(SharedArena memory, Snapshot snapshot, RotatekvCodec codec) {
-    return SnapshotHeader.PAGE.unwrap(snapshot, KIND, in -> read(memory, in, codec));
+  static RotatekvPage read(SharedArena memory, Snapshot snapshot, RotatekvCodec codec, int layer) {
+    return SnapshotHeader.PAGE.unwrap(snapshot, KIND, in -> read(memory, in, codec, layer));
   }
 
-  private static RotatekvPage read(SharedArena memory, ByteBuffer in, RotatekvCodec codec) {
+  private static RotatekvPage read(
+      SharedArena memory, ByteBuffer in, RotatekvCodec codec, int layer) {
     KeyGroups groups = codec.groups();
     int position = SnapshotHeader.PAGE.readPosition(in);
     require(in, "heads in a group", groups.headsPerGroup());
     require(in, "as its flag of keys before RoPE", flag(groups.rotation().isPresent()));
-    require(in, "as its flag of a channel order", flag(groups.reordersChannels()));
+    require(in, "as its flag of a channel order", codec.orderKind());
     AuxiliaryNumbers order = AuxiliaryNumbers.read(memory, in, groups.orderLength());
     try {
       if (!groups.isPermutation(order)) {
@@ -80,7 +85,7 @@ final class RotatekvPage implements Page {
       UniformPage codes =
           UniformPageSerializer.read(
               memory, in, groups.kvHeads(), found -> codec.head(), codec.operandPrecision());
-      return new RotatekvPage(codec, codes, order, position);
+      return new RotatekvPage(codec, layer, codes, order, position);
     } catch (RuntimeException | Error e) {
       order.close();
       throw e;
@@ -102,7 +107,10 @@ final class RotatekvPage implements Page {
 
   @Override
   public void dequantizeKeys(PageWorkspace workspace, int kvHead, int tokens, float[] out) {
-    codec.groups().expand(workspace, codes, order, codec.keyBasis(), position, kvHead, tokens, out);
+    codec
+        .groups()
+        .expand(
+            workspace, codes, order, modelOrder, codec.keyBasis(), position, kvHead, tokens, out);
   }
 
   @Override

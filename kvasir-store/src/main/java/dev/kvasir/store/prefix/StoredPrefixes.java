@@ -1,9 +1,7 @@
 package dev.kvasir.store.prefix;
 
 import dev.kvasir.SessionOptions;
-import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.CacheFullException;
-import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.Snapshot;
 import dev.kvasir.engine.PrefixCache.PrefixNamespace;
@@ -62,11 +60,11 @@ public final class StoredPrefixes implements RemotePrefixCache, AutoCloseable {
   }
 
   private static SessionOptions options(PrefixNamespace namespace) {
-    return new SessionOptions(
-        CacheSpec.parse(namespace.spec()),
-        namespace.contextLimit(),
-        Prefill.CHUNKED,
-        namespace.tenant());
+    return SessionOptions.builder()
+        .cache(namespace.spec())
+        .contextLimit(namespace.contextLimit())
+        .tenant(namespace.tenant())
+        .build();
   }
 
   /**

@@ -110,7 +110,9 @@ class SharedPrefixTest {
         "fp16",
         "kivi:2,k=4,v=1,window=40,sinks=16",
         "patternkv:2,window=0",
+        "patternkv:2,as=paper",
         "mixkvq,high=1.9,mid=1.6,window=0",
+        "mixkvq,high=1.9,mid=1.6,as=paper",
         "pmkvq:2,budget=1536KiB",
         "zipcache:2",
         "mead:1.5"

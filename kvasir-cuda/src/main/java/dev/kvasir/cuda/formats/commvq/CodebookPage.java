@@ -22,9 +22,16 @@ import java.lang.foreign.MemorySegment;
  * bytes = 256 * words + 96 * stages + 132, up to a multiple of 64
  * </pre>
  *
- * @param stages number of stages of keys, and of values
+ * Values that a network has encoded have bits instead:
+ *
+ * <pre>
+ * value words   (32 pairs of tokens, bits / 16): 16 bits of the first token | 16 bits of the second << 16
+ * </pre>
+ *
+ * @param stages number of stages of keys, and of values that are searched for
+ * @param valueBytes bytes of the codes of values
  */
-record CodebookPage(int stages) {
+record CodebookPage(int stages, int valueBytes) {
   static final int TOKENS = Fp16Page.TOKENS;
   static final int INDEX_BITS = 6;
   private static final int WORD_INDICES = 5;
@@ -33,6 +40,20 @@ record CodebookPage(int stages) {
   private static final int GROUP_WORDS = GROUP * INDEX_BITS / Integer.SIZE;
   private static final int ALIGNMENT = 64;
   private static final int MASK = (1 << INDEX_BITS) - 1;
+
+  /** A page with as many stages of values as of keys. */
+  CodebookPage(int stages) {
+    this(stages, TOKENS / GROUP * GROUP_WORDS * 2 * stages * Integer.BYTES);
+  }
+
+  /**
+   * Returns a page with values of bits.
+   *
+   * @param bits bits of a token, of one KV head
+   */
+  static CodebookPage ofBits(int stages, int bits) {
+    return new CodebookPage(stages, TOKENS * bits / Byte.SIZE);
+  }
 
   /** Returns the number of row sets: two per stage. */
   int sets() {
@@ -51,7 +72,7 @@ record CodebookPage(int stages) {
   }
 
   private int valueScalesAt() {
-    return valuesAt() + TOKENS / GROUP * GROUP_WORDS * sets() * Integer.BYTES;
+    return valuesAt() + valueBytes;
   }
 
   int positionAt() {
@@ -81,6 +102,20 @@ record CodebookPage(int stages) {
     int word = token / GROUP * GROUP_WORDS + within / Integer.SIZE;
     int at = valuesAt() + Integer.BYTES * (word * sets() + set);
     return at * Byte.SIZE + within % Integer.SIZE;
+  }
+
+  /** Returns the place of a bit of a token, if values have bits. */
+  int setBit(int token, int bit) {
+    int words = valueBytes * Byte.SIZE / TOKENS / Short.SIZE;
+    int at = valuesAt() + Integer.BYTES * (token / 2 * words + bit / Short.SIZE);
+    return at * Byte.SIZE + token % 2 * Short.SIZE + bit % Short.SIZE;
+  }
+
+  /** Returns a bit of a token, if values have bits. */
+  boolean isSet(MemorySegment page, int token, int bit) {
+    int place = setBit(token, bit);
+    int word = page.get(JAVA_INT_UNALIGNED, place / Integer.SIZE * Integer.BYTES);
+    return (word >>> place % Integer.SIZE & 1) == 1;
   }
 
   int valueScaleAt(int token) {
@@ -125,6 +160,11 @@ record CodebookPage(int stages) {
     for (int i = 0; i < INDEX_BITS; i++) {
       orBits(page, valueBit(token, set, i), index >>> i & 1);
     }
+  }
+
+  /** Sets a bit. */
+  void putBit(MemorySegment page, int token, int bit) {
+    orBits(page, setBit(token, bit), 1);
   }
 
   private static void orBits(MemorySegment page, int bit, int bits) {

@@ -5,36 +5,49 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import dev.kvasir.cuda.memory.Fp16Page;
-import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.Int8Codebooks;
 import dev.kvasir.kernel.RopeTable;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 /**
- * The layout of the codebooks of one KV head as device attention reads them.
+ * The layout of the codebooks of one layer as device attention reads them.
  *
  * <pre>
- * keys     (stages, 64) times 128 signed bytes, first rows only: second rows are first rows rotated
+ * keys     of one KV head:
+ *          (stages, 64) times 128 signed bytes, first rows only: second rows are first rows rotated
  *          by a quarter turn
  *          (4 quads) times (units, x and y of the mean) as halves, headDim / 8 pairs each
  *          f32 factor
- * values   (bins / 16 + 1) times (headDim / 16) chunks, as values of 16 tokens in an fp16 page
+ * values   {@link ValueTableLayout}, which begin with u32 KV heads that share codes, u32 sets, u32
+ *          sets of a warp, u32 warps
  * </pre>
  *
  * A row of keys has 16 bytes for each quad of a warp: x and y of eight pairs. With 128 channels the
  * next eight pairs of each quad follow. With 64 channels the same bytes are repeated, so that two
  * tokens that a warp reads at once use different halves. Units are divided by a power of two, and
  * scales are multiplied by it, so that both fit the range of halves. Bins are (sets / 8, 64 rows, 8
- * sets); the row after the last bin is the mean.
+ * sets). A head has bins for all sets that its codes name, and its own channels of the rows.
+ *
+ * @param stages stages of keys; values have as many for each head that shares codes
+ * @param valueHeads KV heads whose values share codes
  */
-record CodebookTableLayout(int headDim, int stages) {
+record CodebookTableLayout(int headDim, int stages, int valueHeads) {
+  /** Maximum value sets of a group of heads, a limit of kernels that decode. */
+  static final int MAX_SETS = 384;
+
   private static final int ROWS = Int8Codebooks.CODEWORDS;
   private static final int QUADS = 4;
+  private static final int HEADS = 4; // of a thread block
   private static final int ROW_BYTES = 128;
   private static final int PAIRS_OF_CHUNK = 8;
   private static final int ALIGNMENT = 128;
   private static final int BIN_SETS = 8;
-  private static final int TILE = Fp16Page.TILE_TOKENS;
+
+  /** More sets leave room for fewer than eight warps. */
+  private static final int MAX_WARP_SETS = 24;
+
+  private static final int MAX_SHARING_WARPS = 8;
 
   private int quadPairs() {
     return headDim / 2 / QUADS;
@@ -57,21 +70,47 @@ record CodebookTableLayout(int headDim, int stages) {
     return Math.ceilDiv(factorAt() + Float.BYTES, ALIGNMENT) * ALIGNMENT;
   }
 
+  /** Returns the value sets of heads that share codes. */
+  int sets() {
+    return 2 * stages * valueHeads;
+  }
+
+  private static int padded(int sets) {
+    return Math.ceilDiv(sets, BIN_SETS) * BIN_SETS;
+  }
+
   int bins() {
-    return Math.ceilDiv(2 * stages, BIN_SETS) * BIN_SETS * ROWS;
+    return padded(sets()) * ROWS;
   }
 
-  private int tileBytes() {
-    return headDim / 16 * Fp16Page.CHUNK_BYTES;
+  /** Returns the number of warps that share the sets of a page, a power of two. */
+  int sharingWarps() {
+    int warps = 1;
+    while (warps < MAX_SHARING_WARPS && padded(Math.ceilDiv(sets(), warps)) > MAX_WARP_SETS) {
+      warps *= 2;
+    }
+    return warps;
   }
 
-  int valueBytes() {
-    return (bins() / TILE + 1) * tileBytes();
+  /** Returns the sets of a warp; if there are more, pages are read several times. */
+  int warpSets() {
+    return Math.min(MAX_WARP_SETS, padded(Math.ceilDiv(sets(), sharingWarps())));
+  }
+
+  /** Returns the layout of value tables. */
+  ValueTableLayout values() {
+    return new ValueTableLayout(
+        headDim, bins(), List.of(valueHeads, sets(), warpSets(), sharingWarps()));
+  }
+
+  /** Returns the bytes of one head's key rows for dense products. */
+  int denseKeyBytes() {
+    return padded(2 * stages) * ROWS / Fp16Page.TILE_TOKENS * values().tileBytes();
   }
 
   /** Returns the bytes of a warp's bins, which sum weights, and of its weights of a page. */
   int warpBytes() {
-    return (bins() + Fp16Page.TOKENS) * QUADS * Float.BYTES;
+    return (warpSets() * ROWS * Float.BYTES + Fp16Page.TOKENS * Short.BYTES) * HEADS;
   }
 
   /**
@@ -79,19 +118,6 @@ record CodebookTableLayout(int headDim, int stages) {
    */
   static int bin(int set, int row) {
     return (set / BIN_SETS * ROWS + row) * BIN_SETS + set % BIN_SETS;
-  }
-
-  /** Returns the byte offset of an element in a value table. */
-  int valueAt(int bin, int channel) {
-    int column = bin % TILE;
-    int row = channel % (headDim / 2);
-    int lane = 4 * (row % 8) + column % 8 / 2;
-    int word = channel / (headDim / 2) + 2 * (column / 8);
-    return bin / TILE * tileBytes()
-        + row / 8 * Fp16Page.CHUNK_BYTES
-        + 16 * lane
-        + Integer.BYTES * word
-        + Short.BYTES * (bin % 2);
   }
 
   /** Writes the key rows of a head to zeroed memory. */
@@ -145,22 +171,21 @@ record CodebookTableLayout(int headDim, int stages) {
   }
 
   /**
-   * Writes the value rows of a head to zeroed memory.
-   *
-   * @param rows halves // (sets, 64, headDim)
+   * Writes the key rows of a head to zeroed memory, as integers in the layout of value rows.
+   * Channels are x of all pairs, then y.
    */
-  void putValues(DenseMatrix rows, float[] mean, MemorySegment to) {
+  void putDenseKeys(Int8Codebooks codebooks, MemorySegment to) {
+    int pairs = codebooks.pairs();
+    ValueTableLayout places = values();
     for (int set = 0; set < 2 * stages; set++) {
       for (int row = 0; row < ROWS; row++) {
-        long from = (long) (set * ROWS + row) * headDim * Short.BYTES;
-        for (int channel = 0; channel < headDim; channel++) {
-          short half = rows.data().get(JAVA_SHORT_UNALIGNED, from + (long) Short.BYTES * channel);
-          to.set(JAVA_SHORT_UNALIGNED, valueAt(bin(set, row), channel), half);
+        for (int pair = 0; pair < headDim / 2; pair++) {
+          int from = 2 * ((set * ROWS + row) * pairs + pair);
+          int bin = bin(set, row);
+          putHalf(to, places.at(bin, pair), signed(codebooks.codewords()[from]));
+          putHalf(to, places.at(bin, headDim / 2 + pair), signed(codebooks.codewords()[from + 1]));
         }
       }
-    }
-    for (int channel = 0; channel < headDim; channel++) {
-      putHalf(to, valueAt(bins(), channel), mean[channel]);
     }
   }
 

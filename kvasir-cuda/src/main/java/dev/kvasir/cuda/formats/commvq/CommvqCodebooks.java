@@ -1,8 +1,12 @@
 package dev.kvasir.cuda.formats.commvq;
 
+import dev.kvasir.codec.commvq.CommvqProfile;
+import dev.kvasir.codec.commvq.CommvqShape;
 import dev.kvasir.codec.commvq.ModelCodebooks;
 import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.page.StageCodes;
+import java.util.Optional;
 
 /**
  * The codebooks of a model and the settings of the search for codes. Caches with the same instance
@@ -29,6 +33,33 @@ public final class CommvqCodebooks {
     this.firstPosition = firstPosition;
     this.positions = positions;
     this.beam = beam;
+  }
+
+  /** Returns the KV heads whose values share codes. */
+  int valueHeads() {
+    return codebooks.layers().getFirst().valueHeads();
+  }
+
+  /** Returns why device pages of a bit width cannot have these codebooks; empty if they can. */
+  Optional<String> unsupported(int bits) {
+    if (!codebooks.encoders().isEmpty()) {
+      return NetworkLayout.unsupported(codebooks.encoders().getFirst(), bits);
+    }
+    CommvqShape shape = codebooks.layers().getFirst().shape();
+    int stages = CommvqProfile.stages(bits, shape.keyDim());
+    StageCodes keys = new StageCodes(stages);
+    StageCodes values = new StageCodes(stages * shape.valueHeads());
+    if (!shape.keys().equals(keys) || !shape.values().equals(values)) {
+      return Optional.of(
+          "has codebooks for %s; on a device expected %d stages of 64 rows for each head"
+              .formatted(shape, stages));
+    }
+    if (values.sets() > CodebookTableLayout.MAX_SETS) {
+      return Optional.of(
+          "has values with %d row sets; on a device expected at most %d"
+              .formatted(values.sets(), CodebookTableLayout.MAX_SETS));
+    }
+    return Optional.empty();
   }
 
   int beam() {

@@ -3,6 +3,10 @@ package dev.kvasir.cuda.formats.commvq;
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.CommvqProfile;
+import dev.kvasir.codec.commvq.CommvqShape;
+import dev.kvasir.codec.commvq.KeyScoring;
+import dev.kvasir.codec.commvq.ValueCoding;
+import dev.kvasir.codec.commvq.encoder.ValueEncoder;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.Device;
 import dev.kvasir.cuda.driver.DeviceException;
@@ -10,11 +14,13 @@ import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.formats.AuxiliaryKernels;
 import dev.kvasir.cuda.formats.CompactPageFormat;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.cuda.formats.HeadBlocks;
 import dev.kvasir.cuda.formats.PageQuantizer;
 import dev.kvasir.cuda.formats.SequenceTableFactory;
 import dev.kvasir.cuda.formats.SequenceTables;
 import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.PagePools;
+import java.util.Locale;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -22,28 +28,40 @@ import java.util.TreeSet;
 /**
  * CommVQ: indices of codebook rows, as in {@link CodebookPage}. Attention runs two kernels. The
  * first computes scores of keys from their rows ({@link CommvqScoreKernels}); the second computes
- * outputs, for which weights are summed by row.
+ * outputs, for which weights are summed by row. Two other ways serve comparisons: {@link
+ * CommvqScoreTables} and {@link CommvqDecodedPages}.
  *
  * @param bits approximate bits per channel: 1 or 2
+ * @param values how values become codes
+ * @param scoring how keys are scored
  * @param codebooks null if only sizes are needed
  */
-public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements CompactPageFormat {
+public record CommvqFormat(
+    int bits, ValueCoding values, KeyScoring scoring, CommvqCodebooks codebooks)
+    implements CompactPageFormat {
   /** Bit widths with kernels. */
   static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2));
 
   private static final SequenceTables BLOCK_POSITIONS = new BlockPositions();
 
+  /** Returns the name of attention kernels, which decoded pages have of their own. */
   @Override
   public String kernelName() {
-    return "commvq" + bits;
+    return scoring == KeyScoring.DECODED ? pageKernels() + "_decoded" : pageKernels();
+  }
+
+  /** Returns the name of kernels that depend on the layout of pages alone. */
+  String pageKernels() {
+    return "commvq" + bits + (hasNetwork() ? "_bits" : "");
+  }
+
+  boolean hasNetwork() {
+    return values == ValueCoding.ENCODER;
   }
 
   CodebookPage page(int headDim) {
-    return new CodebookPage(CommvqProfile.stages(bits, headDim));
-  }
-
-  private CodebookTableLayout layout(int headDim) {
-    return new CodebookTableLayout(headDim, CommvqProfile.stages(bits, headDim));
+    int stages = CommvqProfile.stages(bits, headDim);
+    return hasNetwork() ? CodebookPage.ofBits(stages, bits * headDim) : new CodebookPage(stages);
   }
 
   /** Rejects a device whose thread blocks have too little shared memory for the codebooks. */
@@ -60,10 +78,16 @@ public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements Compa
     return page(headDim).bytes();
   }
 
-  /** Returns the bytes of a warp's bins; pages are not copied to shared memory. */
+  /** Returns the bytes of a warp's bins, or of its outputs; pages are not copied. */
   @Override
   public int unitBytes(int headDim) {
-    return layout(headDim).warpBytes();
+    if (scoring == KeyScoring.DECODED) {
+      return HeadBlocks.MAX_HEADS * headDim * Float.BYTES;
+    }
+    return hasNetwork()
+        ? NetworkLayout.WARP_BYTES
+        : new CodebookTableLayout(headDim, page(headDim).stages(), codebooks.valueHeads())
+            .warpBytes();
   }
 
   @Override
@@ -86,18 +110,36 @@ public record CommvqFormat(int bits, CommvqCodebooks codebooks) implements Compa
   @Override
   public long sharedBytes(CacheShape shape) {
     int headDim = shape.headDim();
-    return DeviceCodebooks.bytes(shape.layers(), shape.kvHeads(), headDim, page(headDim).stages());
+    int stages = page(headDim).stages();
+    if (hasNetwork()) {
+      long width = (long) shape.kvHeads() * headDim;
+      long network = ValueEncoder.bytesFor(width, width, bits * width);
+      return shape.layers() * network
+          + DeviceCodebooks.keyBytes(shape.layers(), shape.kvHeads(), headDim, stages);
+    }
+    int valueHeads =
+        codebooks == null
+            ? CommvqShape.defaultValueHeads(shape.kvHeads(), headDim)
+            : codebooks.valueHeads();
+    return DeviceCodebooks.bytes(shape.layers(), shape.kvHeads(), headDim, stages, valueHeads);
   }
 
   @Override
   public AuxiliaryKernels newAuxiliaryKernels(
       KernelModule module, CudaStream stream, AttentionShape shape, int maxSequences) {
-    return new CommvqScoreKernels(module, stream, this, shape);
+    return switch (scoring) {
+      case SUMS -> new CommvqScoreKernels(module, stream, this, shape);
+      case TABLES -> new CommvqScoreTables(module, stream, this, shape);
+      case DECODED -> new CommvqDecodedPages(module, stream, this, shape);
+    };
   }
 
   @Override
   public String toString() {
-    return "commvq:" + bits;
+    String name = "commvq:" + bits + (hasNetwork() ? ",values=encoder" : "");
+    return scoring == KeyScoring.SUMS
+        ? name
+        : "%s,scores=%s".formatted(name, scoring.name().toLowerCase(Locale.ROOT));
   }
 
   /**

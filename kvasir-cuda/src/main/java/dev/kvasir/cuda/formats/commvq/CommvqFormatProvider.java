@@ -5,6 +5,8 @@ import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.commvq.CommvqCodec;
 import dev.kvasir.codec.commvq.CommvqConfig;
+import dev.kvasir.codec.commvq.KeyScoring;
+import dev.kvasir.codec.commvq.ValueCoding;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.FormatRequest;
 import dev.kvasir.cuda.formats.PageFormatProvider;
@@ -14,7 +16,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** Provides pages of CommVQ. Ignores how keys are read: all variants read the same keys. */
+/** Provides pages of CommVQ. */
 public final class CommvqFormatProvider implements PageFormatProvider {
   @Override
   public String method() {
@@ -28,21 +30,39 @@ public final class CommvqFormatProvider implements PageFormatProvider {
       throw request.unsupported(
           "has codebooks of %d bits; on a device expected 1 or 2".formatted(config.bits()));
     }
+    if (config.values() != ValueCoding.STAGES && config.keyScoring() != KeyScoring.SUMS) {
+      throw request.unsupported(
+          "encodes values with a network and has scores=%s; on a device expected scores=sums"
+              .formatted(request.text().value("scores")));
+    }
     if (config.beam() > CommvqCodebooks.MAX_BEAM) {
       throw request.unsupported(
           "has a beam of %d; on a device expected at most %d"
               .formatted(config.beam(), CommvqCodebooks.MAX_BEAM));
     }
     return new DeviceCacheConfig(
-        new CommvqFormat(config.bits(), codebooks(request)), 0, config.window(), config.sinks());
+        new CommvqFormat(config.bits(), config.values(), config.keyScoring(), codebooks(request)),
+        0,
+        config.window(),
+        config.sinks());
   }
 
   private static CommvqCodebooks codebooks(FormatRequest request) {
-    return request
-        .model()
-        .map(CommvqCodebookCache::of)
-        .map(cache -> cache.codebooks(request.spec(), request.profile()))
-        .orElse(null);
+    CommvqCodebooks codebooks =
+        request
+            .model()
+            .map(CommvqCodebookCache::of)
+            .map(cache -> cache.codebooks(request.spec(), request.profile()))
+            .orElse(null);
+    if (codebooks != null) {
+      codebooks
+          .unsupported(CommvqConfig.of(request.text()).bits())
+          .ifPresent(
+              reason -> {
+                throw request.unsupported(reason);
+              });
+    }
+    return codebooks;
   }
 
   /** The codebooks of a model by cache specification and profile, created on first use. */

@@ -13,12 +13,14 @@ import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.Resources;
 import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.kernel.Int8Codebooks;
 import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.Rotation;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -27,9 +29,11 @@ import java.util.function.Consumer;
  *
  * <pre>
  * keys           (layers, kvHeads) of {@link CodebookTableLayout}
- * values         (layers, kvHeads) of {@link CodebookTableLayout}
- * search tables  (layers, keys and values, kvHeads) times f32
- *                  (stages, 2, 64, headDim) rows; (stages, second 64, first 64) squares; (headDim) mean
+ * values         (layers) of {@link ValueTableLayout}
+ * dense keys     (layers, kvHeads) of {@link CodebookTableLayout#putDenseKeys}, if pages are decoded
+ * search tables  of keys (layers, kvHeads) and of values (layers, groups of heads) times f32; values
+ *                  that a network encodes have none
+ *                  (stages, 2, 64, length) rows; (stages, second 64, first 64) squares; (length) mean
  * token RoPE     {@link CodebookTableLayout#putRope}
  * block RoPE     (128, headDim / 2) f32 cosine and sine of a token index in a block
  * page RoPE      (pages, headDim / 2) f32 cosine and sine of a page's first position
@@ -44,17 +48,22 @@ final class DeviceCodebooks implements AutoCloseable {
   private final CudaStream stream;
   private final ModelCodebooks source;
   private final CodebookTableLayout layout;
+  private final ValueTableLayout valueLayout;
   private final int headDim;
+  private final int kvHeads;
   private final int firstPosition;
   private final int ropePages;
   private final List<AutoCloseable> owned = new ArrayList<>();
   private final DeviceMemory keys;
   private final DeviceMemory values;
-  private final DeviceMemory searchTables;
+  private final DeviceMemory keySearch;
+  private final DeviceMemory valueSearch; // null if a network encodes values
+  private final DeviceNetwork network; // null if codes are searched for
   private final DeviceMemory tokenRope;
   private final DeviceMemory blockRope;
   private final DeviceMemory pageRope;
   private final DeviceMemory pairOrder;
+  private DeviceMemory denseKeys; // null until first needed
 
   /**
    * @param firstPosition position of a sequence's first packed page
@@ -71,13 +80,23 @@ final class DeviceCodebooks implements AutoCloseable {
     this.source = source;
     LayerCodebooks any = source.layers().getFirst();
     this.headDim = any.keyDim();
-    this.layout = new CodebookTableLayout(headDim, any.stages());
+    this.kvHeads = any.kvHeads();
+    this.layout =
+        new CodebookTableLayout(headDim, any.keyStages(), hasNetwork() ? 1 : any.valueHeads());
+    this.valueLayout =
+        hasNetwork()
+            ? NetworkLayout.values(headDim, source.encoders().getFirst().bits())
+            : layout.values();
     this.firstPosition = firstPosition;
     this.ropePages = Math.max(1, Math.ceilDiv(positions, Fp16Page.TOKENS));
     try {
       this.keys = allocate((long) heads() * layout.keyBytes());
-      this.values = allocate((long) heads() * layout.valueBytes());
-      this.searchTables = allocate(2L * heads() * searchFloats() * Float.BYTES);
+      this.values = allocate(layers() * valueLayout.layerBytes(kvHeads));
+      this.keySearch = allocate(heads() * searchBytes(headDim, keyStages()));
+      this.valueSearch =
+          hasNetwork() ? null : allocate((long) layers() * groups() * valueSearchBytes());
+      this.network =
+          hasNetwork() ? own(new DeviceNetwork(context, stream, source.encoders())) : null;
       Rotation rotation = source.rotation();
       RopeTable table = rotation.table(headDim);
       this.tokenRope = filled(layout.ropeBytes(), to -> layout.putRope(table, to));
@@ -94,27 +113,53 @@ final class DeviceCodebooks implements AutoCloseable {
     }
   }
 
-  /** Returns the bytes that the codebooks of a model take on a device, without RoPE tables. */
-  static long bytes(int layers, int kvHeads, int headDim, int stages) {
-    CodebookTableLayout layout = new CodebookTableLayout(headDim, stages);
-    long searched = 2L * searchFloats(headDim, stages) * Float.BYTES;
-    return (long) layers * kvHeads * (layout.keyBytes() + layout.valueBytes() + searched);
+  /**
+   * Returns the bytes that the codebooks of a model take on a device, without RoPE tables.
+   *
+   * @param stages stages of keys
+   * @param valueHeads KV heads whose values share codes
+   */
+  static long bytes(int layers, int kvHeads, int headDim, int stages, int valueHeads) {
+    CodebookTableLayout layout = new CodebookTableLayout(headDim, stages, valueHeads);
+    long groups = kvHeads / valueHeads;
+    long searched = groups * searchBytes(valueHeads * headDim, valueHeads * stages);
+    return keyBytes(layers, kvHeads, headDim, stages)
+        + layers * (layout.values().layerBytes(kvHeads) + searched);
+  }
+
+  /** Returns the bytes of the keys' part. */
+  static long keyBytes(int layers, int kvHeads, int headDim, int stages) {
+    CodebookTableLayout layout = new CodebookTableLayout(headDim, stages, 1);
+    return (long) layers * kvHeads * (layout.keyBytes() + searchBytes(headDim, stages));
   }
 
   private static int blockTokens() {
     return Fp16Page.BLOCK_PAGES * Fp16Page.TOKENS;
   }
 
-  private static int searchFloats(int headDim, int stages) {
-    return stages * (2 * ROWS * headDim + ROWS * ROWS) + headDim;
+  private static long searchBytes(int length, int stages) {
+    return Float.BYTES * (stages * (2L * ROWS * length + ROWS * ROWS) + length);
   }
 
-  private int searchFloats() {
-    return searchFloats(headDim, layout.stages());
+  private long valueSearchBytes() {
+    return searchBytes(layout.valueHeads() * headDim, layout.valueHeads() * keyStages());
+  }
+
+  private int keyStages() {
+    return layout.stages();
   }
 
   int kvHeads() {
-    return source.layers().getFirst().kvHeads();
+    return kvHeads;
+  }
+
+  private boolean hasNetwork() {
+    return !source.encoders().isEmpty();
+  }
+
+  /** Returns the number of groups of KV heads whose values share codes. */
+  int groups() {
+    return kvHeads / layout.valueHeads();
   }
 
   int layers() {
@@ -122,13 +167,16 @@ final class DeviceCodebooks implements AutoCloseable {
   }
 
   private int heads() {
-    return layers() * kvHeads();
+    return layers() * kvHeads;
   }
 
   private DeviceMemory allocate(long bytes) {
-    DeviceMemory memory = context.allocate(bytes);
-    owned.add(memory);
-    return memory;
+    return own(context.allocate(bytes));
+  }
+
+  private <T extends AutoCloseable> T own(T resource) {
+    owned.add(resource);
+    return resource;
   }
 
   private DeviceMemory filled(long bytes, Consumer<MemorySegment> fill) {
@@ -149,15 +197,22 @@ final class DeviceCodebooks implements AutoCloseable {
   /** Uploads all layers; a layer with the codebooks of the previous one is copied on the device. */
   private void uploadTables() {
     for (int layer = 0; layer < layers(); layer++) {
-      if (layer > 0 && source.layers().get(layer) == source.layers().get(layer - 1)) {
+      if (isRepeated(layer)) {
         repeat(keys, layer);
         repeat(values, layer);
-        repeat(searchTables, layer);
+        repeat(keySearch, layer);
+        if (!hasNetwork()) {
+          repeat(valueSearch, layer);
+        }
       } else {
         uploadLayer(layer);
       }
     }
     stream.synchronize();
+  }
+
+  private boolean isRepeated(int layer) {
+    return layer > 0 && source.layers().get(layer) == source.layers().get(layer - 1);
   }
 
   private void repeat(DeviceMemory memory, int layer) {
@@ -167,40 +222,51 @@ final class DeviceCodebooks implements AutoCloseable {
   }
 
   private void uploadLayer(int layer) {
-    CompactLayerCodebooks layerCodebooks = source.rows().get(layer);
+    CompactLayerCodebooks compact = source.rows().get(layer);
     LayerCodebooks books = source.layers().get(layer);
-    for (int head = 0; head < kvHeads(); head++) {
+    for (int head = 0; head < kvHeads; head++) {
       int own = head;
-      long place = (long) layer * kvHeads() + head;
+      long place = (long) layer * kvHeads + head;
       upload(
           keys,
           place * layout.keyBytes(),
           layout.keyBytes(),
-          to -> layout.putKeys(layerCodebooks.keys().get(own), to));
+          to -> layout.putKeys(compact.keys().get(own), to));
       upload(
           values,
-          place * layout.valueBytes(),
-          layout.valueBytes(),
-          to ->
-              layout.putValues(
-                  layerCodebooks.values().get(own), layerCodebooks.valueMeans().get(own), to));
-      uploadSearchTable(books.keys().get(head), 2L * layer * kvHeads() + head);
-      uploadSearchTable(books.values().get(head), (2L * layer + 1) * kvHeads() + head);
+          layer * valueLayout.layerBytes(kvHeads) + valueLayout.headAt(head),
+          valueLayout.headBytes(),
+          to -> putValues(compact, own, to));
+      uploadSearchTable(keySearch, books.keys().get(head), place);
+    }
+    upload(
+        values,
+        layer * valueLayout.layerBytes(kvHeads),
+        valueLayout.headAt(0),
+        to -> valueLayout.putHeader(to));
+    for (int group = 0; group < books.values().size(); group++) {
+      uploadSearchTable(valueSearch, books.values().get(group), (long) layer * groups() + group);
     }
   }
 
-  private void uploadSearchTable(Codebook book, long place) {
-    long bytes = (long) searchFloats() * Float.BYTES;
-    upload(searchTables, place * bytes, bytes, to -> putSearchTable(book, to));
+  private void putValues(CompactLayerCodebooks compact, int head, MemorySegment to) {
+    if (hasNetwork()) {
+      valueLayout.putRows(compact.values().get(head), bit -> bit, to);
+    } else {
+      valueLayout.putRows(
+          compact.values().get(head), row -> CodebookTableLayout.bin(row / ROWS, row % ROWS), to);
+      valueLayout.putMean(compact.valueMeans().get(head), to);
+    }
   }
 
-  private void putSearchTable(Codebook book, MemorySegment to) {
+  private void uploadSearchTable(DeviceMemory memory, Codebook book, long place) {
+    long bytes = searchBytes(book.length(), book.stages().stages());
+    upload(memory, place * bytes, bytes, to -> putSearchTable(book, to));
+  }
+
+  private static void putSearchTable(Codebook book, MemorySegment to) {
     AdditiveStages stages = book.stages();
-    float[] rows = stages.rows();
-    int at = 0;
-    for (float each : rows) {
-      to.setAtIndex(JAVA_FLOAT_UNALIGNED, at++, each);
-    }
+    long at = putFloats(stages.rows(), to, 0);
     for (int stage = 0; stage < stages.stages(); stage++) {
       for (int b = 0; b < ROWS; b++) {
         for (int a = 0; a < ROWS; a++) {
@@ -208,8 +274,38 @@ final class DeviceCodebooks implements AutoCloseable {
         }
       }
     }
-    for (float each : book.mean()) {
-      to.setAtIndex(JAVA_FLOAT_UNALIGNED, at++, each);
+    putFloats(book.mean(), to, at);
+  }
+
+  /** Returns the index after the last float. */
+  private static long putFloats(float[] numbers, MemorySegment to, long at) {
+    MemorySegment.copy(numbers, 0, to, JAVA_FLOAT_UNALIGNED, at * Float.BYTES, numbers.length);
+    return at + numbers.length;
+  }
+
+  private DeviceMemory denseKeys() {
+    if (denseKeys == null) {
+      denseKeys = allocate((long) heads() * layout.denseKeyBytes());
+      for (int layer = 0; layer < layers(); layer++) {
+        if (isRepeated(layer)) {
+          repeat(denseKeys, layer);
+        } else {
+          uploadDenseKeys(layer);
+        }
+      }
+      stream.synchronize();
+    }
+    return denseKeys;
+  }
+
+  private void uploadDenseKeys(int layer) {
+    for (int head = 0; head < kvHeads; head++) {
+      Int8Codebooks own = source.rows().get(layer).keys().get(head);
+      upload(
+          denseKeys,
+          ((long) layer * kvHeads + head) * layout.denseKeyBytes(),
+          layout.denseKeyBytes(),
+          to -> layout.putDenseKeys(own, to));
     }
   }
 
@@ -256,16 +352,35 @@ final class DeviceCodebooks implements AutoCloseable {
 
   /** Returns the address for a layer's first KV head. */
   long keysAddress(int layer) {
-    return keys.address() + (long) layer * kvHeads() * layout.keyBytes();
+    return keys.address() + (long) layer * kvHeads * layout.keyBytes();
   }
 
-  /** Returns the address for a layer's first KV head. */
+  /** Returns the address of a layer's value tables. */
   long valuesAddress(int layer) {
-    return values.address() + (long) layer * kvHeads() * layout.valueBytes();
+    return values.address() + layer * valueLayout.layerBytes(kvHeads);
   }
 
-  long searchTablesAddress() {
-    return searchTables.address();
+  /** Returns the address for a layer's first KV head; uploads the rows on first use. */
+  synchronized long denseKeysAddress(int layer) {
+    return denseKeys().address() + (long) layer * kvHeads * layout.denseKeyBytes();
+  }
+
+  long keySearchAddress() {
+    return keySearch.address();
+  }
+
+  long valueSearchAddress() {
+    return valueSearch.address();
+  }
+
+  /** Returns the distance between the value tables of consecutive layers. */
+  long valueStride() {
+    return valueLayout.layerBytes(kvHeads);
+  }
+
+  /** Returns the networks that encode values; empty if codes are searched for. */
+  Optional<DeviceNetwork> network() {
+    return Optional.ofNullable(network);
   }
 
   long tokenRopeAddress() {

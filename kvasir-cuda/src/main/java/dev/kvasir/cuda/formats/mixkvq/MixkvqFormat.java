@@ -4,7 +4,6 @@ import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.mixkvq.MixkvqConfig;
 import dev.kvasir.codec.mixkvq.QuerySpan;
 import dev.kvasir.codec.mixkvq.Salience;
@@ -106,7 +105,7 @@ public record MixkvqFormat(
   /** Returns the bytes of wide channels; uses typical shares if the profile has them. */
   @Override
   public long extraBytes(CacheSpec spec, CacheContext context, CacheShape shape, int blocks) {
-    MixkvqConfig config = MixkvqConfig.of(new SpecText(spec.text()));
+    MixkvqConfig config = MixkvqConfig.of(spec.pageKeys());
     return WideChannels.estimatedBytes(shape, config.shares(context, thresholds), blocks);
   }
 

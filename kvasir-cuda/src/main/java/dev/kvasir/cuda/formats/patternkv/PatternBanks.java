@@ -6,9 +6,9 @@ import dev.kvasir.cuda.memory.Fp16Page;
 import java.util.Arrays;
 
 /**
- * The patterns of one sequence. The host mines patterns from the first quantized blocks together.
- * Every later block adds one pattern on the device, before it is quantized. This class tracks the
- * addresses of patterns and the blocks that added them, like {@code PatternkvSequence} on the host.
+ * The patterns of one sequence. Patterns are mined from the first quantized blocks together. Every
+ * later block adds one pattern before it is quantized. This class tracks the addresses of patterns
+ * and the blocks that added them, like {@code PatternkvSequence} on the host.
  */
 final class PatternBanks implements SequenceTables {
   private static final int BLOCK = Fp16Page.BLOCK_PAGES * Fp16Page.TOKENS;
@@ -17,20 +17,22 @@ final class PatternBanks implements SequenceTables {
 
   private final CacheResources resources;
   private final PatternkvFormat format;
+  private final PatternMiner miner;
   private long[] banks = {};
   private int mined; // number of patterns
   private int minedAt; // position of the first mined block
   private int covered; // blocks before this position cannot add patterns any more
   private int[] addedAt = {}; // positions of blocks that added a pattern, in order
 
-  PatternBanks(CacheResources resources, PatternkvFormat format) {
+  PatternBanks(CacheResources resources, PatternkvFormat format, PatternMiner miner) {
     this.resources = resources;
     this.format = format;
+    this.miner = miner;
   }
 
   /** Returns the number of pages for the maximum number of patterns. */
   static int banks(PatternkvFormat format, int blocks) {
-    if (blocks == 0) {
+    if (blocks == 0 || format.sides() == 0) {
       return 0;
     }
     int maxPatterns = Math.min(MAX_PATTERNS, format.patterns() + (format.grows() ? blocks : 0));
@@ -60,17 +62,15 @@ final class PatternBanks implements SequenceTables {
   public long[] quantizationMetadata(int position, long[] fp16) {
     int blocks = fp16.length / Fp16Page.BLOCK_PAGES;
     if (mined == 0) {
-      PatternMiner mine = new PatternMiner(resources, fp16);
-      int found = Math.min(format.patterns(), mine.samples());
-      mine.mineInto(found, banks);
-      mined = found;
+      miner.mine(resources, position, fp16, banks);
+      mined = miner.count(fp16.length);
       minedAt = position;
       covered = position + BLOCK * blocks;
     }
     long[] metadata = new long[blocks * PatternPageQuantizer.METADATA_LONGS];
     for (int block = 0; block < blocks; block++) {
       int fresh = cover(position + BLOCK * block);
-      describe(metadata, block, count(), fresh);
+      describe(metadata, block, position + BLOCK * block, fresh);
     }
     return metadata;
   }
@@ -91,7 +91,7 @@ final class PatternBanks implements SequenceTables {
     }
     covered = position + BLOCK;
     int last = addedAt.length == 0 ? minedAt : addedAt[addedAt.length - 1];
-    if (!format.grows() || count() == MAX_PATTERNS || last >= position) {
+    if (!format.grows() || format.sides() == 0 || count() == MAX_PATTERNS || last >= position) {
       return PatternPage.MAX_PATTERNS;
     }
     addedAt = Arrays.copyOf(addedAt, addedAt.length + 1);
@@ -99,17 +99,20 @@ final class PatternBanks implements SequenceTables {
     return count() - 1;
   }
 
-  private void describe(long[] metadata, int block, int count, int fresh) {
+  private void describe(long[] metadata, int block, int position, int fresh) {
     int at = block * PatternPageQuantizer.METADATA_LONGS;
     System.arraycopy(banks, 0, metadata, at, banks.length);
-    metadata[at + PatternPage.MAX_BANKS] = count | (long) fresh << Integer.SIZE;
+    metadata[at + PatternPage.MAX_BANKS] = count() | (long) fresh << Integer.SIZE;
+    metadata[at + PatternPage.MAX_BANKS + 1] =
+        format.rotation().map(keys -> keys.turn(position)).orElse(0);
   }
 
   @Override
-  public long[] dequantizationMetadata(int blocks) {
+  public long[] dequantizationMetadata(int first, int blocks) {
+    int sinks = resources.cacheConfig().sinks();
     long[] metadata = new long[blocks * PatternPageQuantizer.METADATA_LONGS];
     for (int block = 0; block < blocks; block++) {
-      describe(metadata, block, count(), PatternPage.MAX_PATTERNS);
+      describe(metadata, block, sinks + BLOCK * (first + block), PatternPage.MAX_PATTERNS);
     }
     return metadata;
   }
@@ -127,7 +130,7 @@ final class PatternBanks implements SequenceTables {
 
   @Override
   public SequenceTables fork() {
-    PatternBanks fork = new PatternBanks(resources, format);
+    PatternBanks fork = new PatternBanks(resources, format, miner);
     if (banks.length > 0) {
       fork.banks = resources.tablePool().allocate(banks.length);
       try {

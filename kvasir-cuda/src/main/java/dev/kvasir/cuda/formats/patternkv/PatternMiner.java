@@ -1,125 +1,169 @@
 package dev.kvasir.cuda.formats.patternkv;
 
-import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.driver.CudaContext;
+import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.driver.Kernel;
+import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.driver.Launch;
+import dev.kvasir.cuda.driver.Resources;
 import dev.kvasir.cuda.formats.CacheResources;
+import dev.kvasir.cuda.formats.PageQuantizer.LayerStrides;
 import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.kernel.KMeans;
-import dev.kvasir.kernel.KernelChoice;
-import dev.kvasir.kernel.Kernels;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.stream.IntStream;
 
 /**
- * Mines the patterns of a sequence's first blocks, once per sequence. It downloads samples of their
- * keys and values layer by layer, clusters them by k-means on the host, and uploads the centroids.
+ * Mines the patterns of sequences by k-means on the device, with the same bits as {@link KMeans}.
+ * One launch clusters keys and values of all heads and layers; nothing waits for it.
+ *
+ * <p>Its argument, with the offsets in mining.cuh:
+ *
+ * <pre>
+ *  0 u64 pages       24 u64 fp16 stride     40 u64 (8) banks    112 u32 turn      124 u32 step
+ *  8 u64 draws       32 u64 table stride   104 u64 rotation     116 u32 sides     128 u32 patterns
+ * 16 u64 centroids                                              120 u32 samples   132 u32 first
+ *                                                                                 136 u32 rounds
+ * </pre>
  */
-final class PatternMiner {
+final class PatternMiner implements AutoCloseable {
   /** Maximum vectors per head; longer sequences are sampled at a fixed stride, as on the host. */
   private static final int MAX_SAMPLES = 4096;
 
-  /** Pages per download. */
-  private static final int PAGES = 32;
-
+  private static final int ARGUMENT_BYTES = 144;
+  private static final int THREADS = 256;
   private static final int TOKENS = Fp16Page.TOKENS;
 
-  private final CacheResources resources;
-  private final AttentionShape shape;
-  private final long[] fp16;
-  private final Fp16Page layout;
-  private final int step;
-  private final int samples;
+  private final CudaContext context;
+  private final PatternkvFormat format;
+  private final int headDim;
+  private final int kvHeads;
+  private final Launch launch;
+  private DeviceMemory rotation; // null until first needed, or if patterns do not rotate
+  private DeviceMemory centroids; // null until first needed
+  private DeviceMemory lists; // draws, then pages; null until first needed
+
+  PatternMiner(KernelModule module, PatternkvFormat format, AttentionShape shape) {
+    this.context = module.context();
+    this.format = format;
+    this.headDim = shape.headDim();
+    this.kvHeads = shape.kvHeads();
+    Kernel kernel = module.kernel("mine_patterns_d" + headDim);
+    kernel.allowSharedBytes(sharedBytes(headDim));
+    this.launch = new Launch(kernel, ARGUMENT_BYTES).block(THREADS).shared(sharedBytes(headDim));
+  }
+
+  /** Returns the size of MiningMemory in mining.cuh. */
+  private static int sharedBytes(int headDim) {
+    int tile = 64;
+    int chunk = 32;
+    int rowBytes = (headDim + 4) * Float.BYTES;
+    return tile * rowBytes
+        + Math.max(chunk * rowBytes, MAX_SAMPLES * Float.BYTES)
+        + Math.max(chunk * headDim, MAX_SAMPLES) * Double.BYTES
+        + tile * (chunk + 1) * Float.BYTES
+        + PatternPage.MAX_PATTERNS * Float.BYTES
+        + MAX_SAMPLES
+        + chunk * Integer.BYTES
+        + headDim * Float.BYTES
+        + 16;
+  }
+
+  /** Returns every how many tokens one is sampled. */
+  private static int step(int pages) {
+    return Math.ceilDiv(TOKENS * pages, MAX_SAMPLES);
+  }
+
+  /** Returns the number of patterns that the first blocks of a sequence yield. */
+  int count(int pages) {
+    return format.sides() == 0
+        ? 0
+        : Math.min(format.patterns(), Math.ceilDiv(TOKENS * pages, step(pages)));
+  }
 
   /**
-   * @param fp16 fp16 pages of the blocks
+   * Mines patterns for every head and writes them to bank pages.
+   *
+   * @param position of the first block
+   * @param fp16 pages of the blocks
    */
-  PatternMiner(CacheResources resources, long[] fp16) {
-    this.resources = resources;
-    this.shape = resources.attention().shape();
-    this.fp16 = fp16;
-    this.layout = new Fp16Page(shape.headDim());
-    int tokens = TOKENS * fp16.length;
-    this.step = Math.ceilDiv(tokens, MAX_SAMPLES);
-    this.samples = Math.ceilDiv(tokens, step);
+  void mine(CacheResources resources, int position, long[] fp16, long[] banks) {
+    resources.submit(
+        () ->
+            resources
+                .operations()
+                .run((stream, layers) -> mine(stream, layers, position, fp16, banks)));
   }
 
-  /** Returns the number of sampled vectors per head. */
-  int samples() {
-    return samples;
+  private void mine(
+      CudaStream stream, LayerStrides layers, int position, long[] fp16, long[] banks) {
+    int count = count(fp16.length);
+    if (count == 0) {
+      return;
+    }
+    int samples = Math.ceilDiv(TOKENS * fp16.length, step(fp16.length));
+    KMeans.Draws draws = KMeans.draws(samples, count);
+    ensureCapacity(stream, layers.count(), fp16.length);
+    upload(stream, draws.fractions(), fp16);
+    MemorySegment argument = launch.arguments();
+    argument.set(JAVA_LONG, 0, lists.address() + (long) Double.BYTES * PatternPage.MAX_PATTERNS);
+    argument.set(JAVA_LONG, 8, lists.address());
+    argument.set(JAVA_LONG, 16, centroids.address());
+    argument.set(JAVA_LONG, 24, layers.fp16Stride());
+    argument.set(JAVA_LONG, 32, layers.tableStride());
+    for (int i = 0; i < banks.length; i++) {
+      argument.set(JAVA_LONG, 40 + 8L * i, banks[i]);
+    }
+    argument.set(JAVA_LONG, 104, rotation == null ? 0 : rotation.address());
+    argument.set(JAVA_INT, 112, format.rotation().map(keys -> keys.turn(position)).orElse(0));
+    argument.set(JAVA_INT, 116, format.sides());
+    argument.set(JAVA_INT, 120, samples);
+    argument.set(JAVA_INT, 124, step(fp16.length));
+    argument.set(JAVA_INT, 128, count);
+    argument.set(JAVA_INT, 132, draws.first());
+    argument.set(JAVA_INT, 136, KMeans.ROUNDS);
+    launch.grid(kvHeads, 2, layers.count()).on(stream);
   }
 
-  /** Mines patterns for every head and writes them to bank pages. */
-  void mineInto(int count, long[] banks) {
-    try (Arena arena = Arena.ofShared()) {
-      MemorySegment pages = arena.allocate(PAGES * resources.fp16Pool().pageBytes(), 16);
-      MemorySegment bank = arena.allocate(resources.tablePool().pageBytes(), 16);
-      for (int layer = 0; layer < resources.operations().layers(); layer++) {
-        float[][] vectors = sampled(pages, layer); // (2 * kvHeads, samples * headDim)
-        float[][] patterns = centroids(vectors, count);
-        for (int i = 0; i * PatternPage.BANK_PATTERNS < count; i++) {
-          fill(bank, patterns, i, count);
-          long to = banks[i];
-          int ofLayer = layer;
-          resources.submit(() -> resources.operations().uploadTable(bank, to, ofLayer));
-        }
+  private void ensureCapacity(CudaStream stream, int layers, int pages) {
+    if (rotation == null && format.rotation().isPresent()) {
+      rotation = format.rotation().get().upload(context, stream, headDim);
+    }
+    if (centroids == null) {
+      long heads = 2L * layers * kvHeads;
+      centroids = context.allocate(heads * format.patterns() * headDim * Float.BYTES);
+    }
+    long bytes = (long) Long.BYTES * (PatternPage.MAX_PATTERNS + pages);
+    if (lists == null || lists.bytes() < bytes) {
+      DeviceMemory larger = context.allocate(Long.highestOneBit(bytes) << 1);
+      if (lists != null) {
+        stream.synchronize(); // an earlier launch may still read it
+        lists.close();
       }
+      lists = larger;
     }
   }
 
-  /** Returns the keys and then the values of each head. */
-  private float[][] sampled(MemorySegment pages, int layer) {
-    float[][] vectors = new float[2 * shape.kvHeads()][samples * shape.headDim()];
-    for (int first = 0; first < fp16.length; first += PAGES) {
-      int from = first;
-      int count = Math.min(PAGES, fp16.length - first);
-      resources.submit(() -> resources.operations().download(fp16, from, count, layer, pages));
-      for (int page = 0; page < count; page++) {
-        sample(pages, page, (first + page) * TOKENS, vectors);
-      }
-    }
-    return vectors;
-  }
-
-  private void sample(MemorySegment pages, int page, int firstToken, float[][] vectors) {
-    int dim = shape.headDim();
-    int end = firstToken + TOKENS;
-    for (int i = Math.ceilDiv(firstToken, step); i * step < end; i++) {
-      int token = i * step - firstToken;
-      for (int head = 0; head < shape.kvHeads(); head++) {
-        long at = page * resources.fp16Pool().pageBytes() + (long) head * layout.bytes();
-        for (int c = 0; c < dim; c++) {
-          vectors[2 * head][i * dim + c] = half(pages, at + layout.keyOffset(token, c));
-          vectors[2 * head + 1][i * dim + c] = half(pages, at + layout.valueOffset(token, c));
-        }
-      }
+  private void upload(CudaStream stream, double[] fractions, long[] pages) {
+    try (Arena arena = Arena.ofConfined()) {
+      int numbers = PatternPage.MAX_PATTERNS + pages.length;
+      MemorySegment all = arena.allocate((long) Long.BYTES * numbers, 16);
+      MemorySegment.copy(fractions, 0, all, JAVA_DOUBLE, 0, fractions.length);
+      long from = (long) Double.BYTES * PatternPage.MAX_PATTERNS;
+      MemorySegment.copy(pages, 0, all, JAVA_LONG, from, pages.length);
+      // Pageable memory has been read when the call returns.
+      lists.upload(stream, 0, all, all.byteSize());
     }
   }
 
-  private static float half(MemorySegment pages, long at) {
-    return Float.float16ToFloat(pages.get(JAVA_SHORT, at));
-  }
-
-  private float[][] centroids(float[][] vectors, int count) {
-    Kernels kernels = KernelChoice.ofThisProcess().kernels();
-    return IntStream.range(0, vectors.length)
-        .parallel()
-        .mapToObj(i -> KMeans.centroids(kernels, vectors[i], samples, shape.headDim(), count))
-        .toArray(float[][]::new);
-  }
-
-  private void fill(MemorySegment bank, float[][] patterns, int number, int count) {
-    int dim = shape.headDim();
-    int first = number * PatternPage.BANK_PATTERNS;
-    for (int i = 0; i < patterns.length; i++) {
-      long head = (long) (i / 2) * PatternPage.bankBytes(dim);
-      for (int p = first; p < Math.min(count, first + PatternPage.BANK_PATTERNS); p++) {
-        long at = head + PatternPage.patternAt(dim, i % 2, p);
-        for (int c = 0; c < dim; c++) {
-          bank.set(JAVA_SHORT, at + 2L * c, Float.floatToFloat16(patterns[i][p * dim + c]));
-        }
-      }
-    }
+  @Override
+  public void close() {
+    Resources.closeAll(rotation, centroids, lists);
   }
 }

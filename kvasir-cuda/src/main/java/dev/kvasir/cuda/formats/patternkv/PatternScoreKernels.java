@@ -17,17 +17,18 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Computes dot products of queries and key patterns before attention, and adds weighted value
- * patterns after it. Attention writes the sums of codes and the weights of patterns in between.
+ * patterns after it. Attention writes the sums of codes and the weights of patterns in between. If
+ * key patterns rotate, attention computes their products itself.
  *
  * <p>Its argument, with the offsets in patterns.cuh:
  *
  * <pre>
  *  0 u64 sequences   16 u64 queries   32 u64 scores         48 u64 offset   60 u32 sharing
- *  8 u64 entries     24 u64 outputs   40 u64 accumulators   56 f32 scale
+ *  8 u64 entries     24 u64 outputs   40 u64 accumulators   56 f32 scale    64 u32 sides
  * </pre>
  */
 final class PatternScoreKernels implements AuxiliaryKernels {
-  private static final int ARGUMENT_BYTES = 64;
+  private static final int ARGUMENT_BYTES = 72;
   private static final int THREADS = 256;
 
   private final AttentionShape shape;
@@ -35,10 +36,22 @@ final class PatternScoreKernels implements AuxiliaryKernels {
   private final Launch add;
   private final DeviceMemory scores; // (sequences, queryHeads, 256)
   private final DeviceMemory accumulators; // (sequences, queryHeads, headDim + 256)
+  private final DeviceMemory rotation; // null if key patterns do not rotate
+  private final int sides;
 
   PatternScoreKernels(
-      KernelModule module, CudaStream stream, AttentionShape shape, int maxSequences) {
+      KernelModule module,
+      CudaStream stream,
+      PatternkvFormat format,
+      AttentionShape shape,
+      int maxSequences) {
     this.shape = shape;
+    this.sides = format.sides();
+    this.rotation =
+        format
+            .rotation()
+            .map(keys -> keys.upload(module.context(), stream, shape.headDim()))
+            .orElse(null);
     long heads = (long) maxSequences * shape.queryHeads();
     this.scores = module.context().allocate(heads * PatternPage.MAX_PATTERNS * Float.BYTES);
     this.accumulators =
@@ -55,6 +68,7 @@ final class PatternScoreKernels implements AuxiliaryKernels {
     argument.set(JAVA_LONG, 40, accumulators.address());
     argument.set(JAVA_FLOAT, 56, PagedAttention.scale(shape));
     argument.set(JAVA_INT, 60, shape.queriesPerKvHead());
+    argument.set(JAVA_INT, 64, sides);
     return launch;
   }
 
@@ -65,7 +79,7 @@ final class PatternScoreKernels implements AuxiliaryKernels {
 
   @Override
   public long tableAddress(int layer) {
-    return scores.address();
+    return rotation == null ? scores.address() : rotation.address();
   }
 
   @Override
@@ -75,7 +89,9 @@ final class PatternScoreKernels implements AuxiliaryKernels {
 
   @Override
   public void prologue(CudaStream stream, Call call) {
-    put(score, stream, call, PatternPage.MAX_BANKS);
+    if (rotation == null) {
+      put(score, stream, call, PatternPage.MAX_BANKS);
+    }
   }
 
   @Override
@@ -95,6 +111,6 @@ final class PatternScoreKernels implements AuxiliaryKernels {
 
   @Override
   public void close() {
-    Resources.closeAll(scores, accumulators);
+    Resources.closeAll(scores, accumulators, rotation);
   }
 }

@@ -40,9 +40,13 @@ record PatternPageReader(PatternPage layout) {
     return both;
   }
 
-  /** Returns an element of a pattern. */
-  float pattern(MemorySegment bank, int side, int pattern, int channel) {
-    long at = PatternPage.patternAt(layout.headDim(), side, pattern) + (long) Short.BYTES * channel;
+  /**
+   * Returns an element of a pattern.
+   *
+   * @param place index of the element in its stored pattern
+   */
+  float pattern(MemorySegment bank, int side, int pattern, int place) {
+    long at = PatternPage.patternAt(layout.headDim(), side, pattern) + (long) Short.BYTES * place;
     return Float.float16ToFloat(bank.get(JAVA_SHORT_UNALIGNED, at));
   }
 }

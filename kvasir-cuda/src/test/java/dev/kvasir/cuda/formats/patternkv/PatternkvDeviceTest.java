@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.patternkv.PatternLabels;
+import dev.kvasir.codec.patternkv.PatternkvConfig;
 import dev.kvasir.codec.patternkv.PatternkvPage;
 import dev.kvasir.cuda.driver.DeviceTestCase;
 import dev.kvasir.cuda.engine.DeviceCache;
@@ -16,11 +18,19 @@ import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.ReferenceAttention;
 import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.HostCodes;
+import dev.kvasir.cuda.memory.PackedPageReader;
+import dev.kvasir.kernel.Rotation;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.model.Rope;
+import dev.kvasir.model.RopeLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,6 +40,7 @@ class PatternkvDeviceTest extends DeviceTestCase {
   private static final int LAYERS = 2;
   private static final int TOKENS = Fp16Page.TOKENS;
   private static final int BLOCK = 128;
+  private static final int MAX_TOKENS = 8192;
   private static final double MOST_ERROR = 3e-3;
 
   private final Random random = new Random(7);
@@ -41,20 +52,30 @@ class PatternkvDeviceTest extends DeviceTestCase {
     final int sinks;
     final int group;
     final int bits;
+    final Optional<KeyRotation> rotation; // of key patterns
     final DeviceCache ours;
     final KvCache host;
     final List<short[][][]> rows; // by step
 
     CachePair(String text, AttentionShape shape) {
+      this(text, shape, RopeLayout.INTERLEAVED);
+    }
+
+    CachePair(String text, AttentionShape shape, RopeLayout layout) {
       CacheSpec spec = CacheSpec.parse(text);
-      DeviceCacheConfig cacheConfig = DeviceCacheConfig.of(spec);
+      Rotation rope = rope(layout, shape.headDim());
+      DeviceCacheConfig cacheConfig = withRotation(DeviceCacheConfig.of(spec), rope);
+      this.rotation = ((PatternkvFormat) cacheConfig.format()).rotation();
       this.shape = shape;
       this.sinks = cacheConfig.sinks();
       this.group = cacheConfig.group();
       this.bits = cacheConfig.format().bits();
       this.home = new DeviceCacheFixture(device, cacheConfig, shape, LAYERS);
       this.ours = home.newCache();
-      this.host = spec.newCache(new CacheShape(LAYERS, shape.kvHeads(), shape.headDim()));
+      this.host =
+          spec.newCache(
+              new CacheShape(LAYERS, shape.kvHeads(), shape.headDim()),
+              CacheContext.unknown().withRotation(Optional.of(rope)));
       this.rows = new ArrayList<>();
     }
 
@@ -64,6 +85,7 @@ class PatternkvDeviceTest extends DeviceTestCase {
       this.sinks = parent.sinks;
       this.group = parent.group;
       this.bits = parent.bits;
+      this.rotation = parent.rotation;
       this.ours = (DeviceCache) parent.ours.fork();
       this.host = parent.host.fork();
       this.rows = new ArrayList<>(parent.rows);
@@ -157,19 +179,12 @@ class PatternkvDeviceTest extends DeviceTestCase {
       List<MemorySegment> ours =
           List.of(page(layer, 2 * block, head), page(layer, 2 * block + 1, head));
       for (int side = 0; side < 2; side++) {
-        PatternLabels labels = (side == 0 ? page.keys() : page.values()).orElseThrow();
+        Optional<PatternLabels> labels = side == 0 ? page.keys() : page.values();
         byte[] chosen = new byte[BLOCK];
-        labels.read(head, chosen);
-        int dim = shape.headDim();
-        float[] patterns = new float[labels.patterns().count() * dim];
-        labels.patterns().expand(new ScalarKernels(), layer, head, 0, patterns);
-        for (int i = 0; i < patterns.length; i++) {
-          int pattern = i / dim;
-          float found =
-              reader()
-                  .pattern(banks.get(pattern / PatternPage.BANK_PATTERNS), side, pattern, i % dim);
-          assertThat(found).as("pattern %d of side %d", pattern, side).isEqualTo(patterns[i]);
-        }
+        Arrays.fill(chosen, (byte) PatternPageReader.NONE);
+        labels.ifPresent(some -> some.read(head, chosen));
+        float[] patterns = labels.map(some -> expanded(some, layer, head)).orElse(new float[0]);
+        checkPatterns(side, patterns, banks);
         float[] residuals = residuals(layer, head, block, side, chosen, patterns);
         for (int token = 0; token < BLOCK; token++) {
           assertThat(reader().label(ours.get(token / TOKENS), side, token % TOKENS))
@@ -180,18 +195,59 @@ class PatternkvDeviceTest extends DeviceTestCase {
       }
     }
 
+    private float[] expanded(PatternLabels labels, int layer, int head) {
+      float[] patterns = new float[labels.patterns().count() * shape.headDim()];
+      labels.patterns().expand(new ScalarKernels(), layer, head, 0, patterns);
+      return patterns;
+    }
+
+    private void checkPatterns(int side, float[] patterns, List<MemorySegment> banks) {
+      for (int i = 0; i < patterns.length; i++) {
+        int pattern = i / shape.headDim();
+        assertThat(pattern(banks, side, pattern, i % shape.headDim()))
+            .as("pattern %d of side %d", pattern, side)
+            .isEqualTo(patterns[i]);
+      }
+    }
+
+    private float pattern(List<MemorySegment> banks, int side, int pattern, int channel) {
+      int place = places(side)[channel];
+      return reader().pattern(banks.get(pattern / PatternPage.BANK_PATTERNS), side, pattern, place);
+    }
+
+    /** Returns the index of each channel in a stored pattern. */
+    private int[] places(int side) {
+      int dim = shape.headDim();
+      return side == 0 && rotation.isPresent()
+          ? rotation.get().places(dim)
+          : IntStream.range(0, dim).toArray();
+    }
+
+    /**
+     * Rotates the patterns of consecutive tokens to their positions.
+     *
+     * @param rows (128, headDim)
+     */
+    private void rotate(int side, int position, float[] rows) {
+      if (side == 0 && rotation.isPresent()) {
+        Rotation rope = rotation.get().rotation();
+        rope.rotateConsecutive(rows, 0, shape.headDim(), BLOCK);
+        rope.rotate(rows, 0, shape.headDim(), BLOCK, position);
+      }
+    }
+
     /** (128, headDim) */
     private float[] residuals(
         int layer, int head, int block, int side, byte[] chosen, float[] patterns) {
       int dim = shape.headDim();
       float[] all = all(layer, side);
+      float[] rows = new float[BLOCK * dim];
+      PatternLabels.gather(chosen, BLOCK, patterns, dim, rows);
+      rotate(side, sinks + block * BLOCK, rows);
       float[] residuals = new float[BLOCK * dim];
       for (int i = 0; i < residuals.length; i++) {
-        int token = i / dim;
-        int pattern = Byte.toUnsignedInt(chosen[token]);
-        float x = all[((sinks + block * BLOCK + token) * shape.kvHeads() + head) * dim + i % dim];
-        residuals[i] =
-            x - (pattern == PatternPageReader.NONE ? 0 : patterns[pattern * dim + i % dim]);
+        int token = sinks + block * BLOCK + i / dim;
+        residuals[i] = all[(token * shape.kvHeads() + head) * dim + i % dim] - rows[i];
       }
       return residuals;
     }
@@ -205,23 +261,29 @@ class PatternkvDeviceTest extends DeviceTestCase {
         out[i] = all[(i / dim * shape.kvHeads() + head) * dim + i % dim];
       }
       List<MemorySegment> banks = banks(layer, head);
+      List<MemorySegment> residuals = new ArrayList<>();
       for (int page = 0; page < home.packedPages(ours); page++) {
-        MemorySegment bytes = page(layer, page, head);
-        MemorySegment codes = reader().residuals(bytes);
-        for (int token = 0; token < TOKENS; token++) {
-          int label = reader().label(bytes, side, token);
-          for (int c = 0; c < dim; c++) {
-            float residual =
-                side == 0
-                    ? reader().codes().key(codes, token, c, 1)
-                    : reader().codes().value(codes, token, c, 1);
-            float pattern =
-                label == PatternPageReader.NONE
-                    ? 0
-                    : reader()
-                        .pattern(banks.get(label / PatternPage.BANK_PATTERNS), side, label, c);
-            out[(sinks + page * TOKENS + token) * dim + c] = residual + pattern;
+        residuals.add(reader().residuals(page(layer, page, head)));
+      }
+      for (int block = 0; block < home.packedPages(ours) / 2; block++) {
+        float[] rows = new float[BLOCK * dim];
+        for (int token = 0; token < BLOCK; token++) {
+          MemorySegment bytes = page(layer, 2 * block + token / TOKENS, head);
+          int label = reader().label(bytes, side, token % TOKENS);
+          for (int c = 0; c < dim && label != PatternPageReader.NONE; c++) {
+            rows[token * dim + c] = pattern(banks, side, label, c);
           }
+        }
+        rotate(side, sinks + block * BLOCK, rows);
+        for (int i = 0; i < rows.length; i++) {
+          int token = i / dim;
+          MemorySegment codes = residuals.get(2 * block + token / TOKENS);
+          PackedPageReader packed = reader().codes();
+          float residual =
+              side == 0
+                  ? packed.key(codes, token % TOKENS, i % dim, 1)
+                  : packed.value(codes, token % TOKENS, i % dim, 1);
+          out[(sinks + block * BLOCK) * dim + i] = residual + rows[i];
         }
       }
       return out;
@@ -258,6 +320,23 @@ class PatternkvDeviceTest extends DeviceTestCase {
     }
   }
 
+  private static Rotation rope(RopeLayout layout, int headDim) {
+    float[] frequencies = new float[headDim / 2];
+    for (int pair = 0; pair < frequencies.length; pair++) {
+      frequencies[pair] = (float) Math.pow(10_000, -(double) pair / frequencies.length);
+    }
+    return new Rope(layout, frequencies);
+  }
+
+  private static DeviceCacheConfig withRotation(DeviceCacheConfig known, Rotation rope) {
+    PatternkvFormat format = (PatternkvFormat) known.format();
+    return new DeviceCacheConfig(
+        format.withRotation(rope, known.sinks(), MAX_TOKENS),
+        known.group(),
+        known.window(),
+        known.sinks());
+  }
+
   private static double error(float[] found, double[] wanted) {
     double off = 0;
     double length = 0;
@@ -276,7 +355,17 @@ class PatternkvDeviceTest extends DeviceTestCase {
         "patternkv:2,rope=static,group=32 | 128",
         "patternkv:4,rope=static,sinks=70,group=64 | 64",
         "patternkv:4,rope=static,v-threshold=off,patterns=40 | 128",
-        "patternkv:2,rope=static,new-patterns=off,sinks=5 | 64"
+        "patternkv:2,rope=static,new-patterns=off,sinks=5 | 64",
+        "patternkv:2,sinks=16 | 64",
+        "patternkv:2 | 128",
+        "patternkv:4,group=32,sinks=5 | 128",
+        "patternkv:4,patterns=70 | 64",
+        "patternkv:2,choice=peaks | 64",
+        "patternkv:2,rope=static,choice=distance | 128",
+        "patternkv:2,v-patterns=off,sinks=16 | 128",
+        "patternkv:2,rope=static,v-patterns=off | 64",
+        "patternkv:4,k-patterns=off | 64",
+        "patternkv:2,k-patterns=off,v-patterns=off,sinks=16 | 64"
       })
   void pagesAndAttentionMatchTheHost(String spec, int headDim) {
     try (CachePair pair = new CachePair(spec, new AttentionShape(8, 2, headDim))) {
@@ -293,10 +382,11 @@ class PatternkvDeviceTest extends DeviceTestCase {
 
   /** The first quantization may have many blocks, and banks may have several pages. */
   @ParameterizedTest
-  @ValueSource(ints = {1, 3, 6})
-  void longTextsAndAnyQueryHeadsMatchTheHost(int sharing) {
+  @CsvSource({"1, ROTATE", "1, STATIC", "3, STATIC", "6, STATIC", "6, ROTATE"})
+  void longTextsAndAnyQueryHeadsMatchTheHost(int sharing, PatternkvConfig.Rope rope) {
     AttentionShape shape = new AttentionShape(2 * sharing, 2, 64);
-    try (CachePair pair = new CachePair("patternkv:2,rope=static,sinks=16", shape)) {
+    String spec = "patternkv:2,sinks=16,rope=" + rope.name().toLowerCase(Locale.ROOT);
+    try (CachePair pair = new CachePair(spec, shape)) {
       pair.append(700);
       for (int i = 0; i < 10; i++) {
         pair.append(400);
@@ -307,8 +397,21 @@ class PatternkvDeviceTest extends DeviceTestCase {
     }
   }
 
+  /** More than 4096 vectors are sampled; the two channels of a pair need not be adjacent. */
   @ParameterizedTest
-  @ValueSource(strings = {"patternkv:2,rope=static,sinks=16", "patternkv:4,rope=static"})
+  @ValueSource(strings = {"patternkv:2,sinks=16", "patternkv:2,rope=static,patterns=33"})
+  void patternsOfALongPromptMatchTheHost(String spec) {
+    AttentionShape shape = new AttentionShape(2, 1, 128);
+    try (CachePair pair = new CachePair(spec, shape, RopeLayout.HALVES)) {
+      pair.append(4700);
+      pair.check();
+      pair.checkAttention();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"patternkv:2,rope=static,sinks=16", "patternkv:4,rope=static", "patternkv:2"})
   void forksAndTruncationMatchTheHost(String spec) {
     try (CachePair parent = new CachePair(spec, new AttentionShape(4, 2, 64))) {
       parent.append(300, 300);
@@ -328,7 +431,8 @@ class PatternkvDeviceTest extends DeviceTestCase {
 
   /** A partially dropped block becomes fp16, with the numbers that attention used. */
   @ParameterizedTest
-  @ValueSource(strings = {"patternkv:2,rope=static,sinks=16", "patternkv:4,rope=static"})
+  @ValueSource(
+      strings = {"patternkv:2,rope=static,sinks=16", "patternkv:4,rope=static", "patternkv:2"})
   void aTruncatedBlockIsFp16Again(String spec) {
     AttentionShape shape = new AttentionShape(4, 2, 128);
     try (CachePair pair = new CachePair(spec, shape)) {

@@ -4,13 +4,14 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.lab.calibrator.CalibrationContext;
 import dev.kvasir.lab.calibrator.CalibrationText;
+import dev.kvasir.lab.codebook.CodebookPlan;
 import dev.kvasir.lab.codebook.CodebookTraining;
 import dev.kvasir.lab.codebook.HeadCheckpoints;
 import dev.kvasir.lab.codebook.SampleFolder;
 import dev.kvasir.lab.codebook.SampleStorage;
 import dev.kvasir.lab.codebook.TextVectors;
-import dev.kvasir.lab.codebook.TrainingSettings;
 import dev.kvasir.lab.codebook.VectorSample;
+import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.profile.Profile;
 import dev.kvasir.runtime.LoadedModel;
 import java.nio.file.Path;
@@ -20,6 +21,7 @@ import java.util.Optional;
 /** Trains codebooks of one width and prints their error on held-out text. */
 final class CommvqCalibration {
   private final int bits;
+  private final CodebookPlan plan;
   private final TextVectors.Settings settings;
   private final CalibrationText text;
   private final CalibrationContext context;
@@ -30,8 +32,13 @@ final class CommvqCalibration {
    * @param bits of a channel, as in {@code commvq:BITS}
    */
   CommvqCalibration(
-      int bits, TextVectors.Settings settings, CalibrationText text, CalibrationContext context) {
+      int bits,
+      CodebookPlan plan,
+      TextVectors.Settings settings,
+      CalibrationText text,
+      CalibrationContext context) {
     this.bits = bits;
+    this.plan = plan;
     this.settings = settings;
     this.text = text;
     this.context = context;
@@ -55,22 +62,20 @@ final class CommvqCalibration {
   /** Returns false if interrupted. */
   boolean run() {
     context.profile(); // rejects another model's profile before any work
-    TrainingSettings training = TrainingSettings.of(CommvqProfile.stages(bits, shape.headDim()));
-    String source = source(training);
+    String source = "%s, %s".formatted(source(), plan);
     HeadCheckpoints finished =
-        new HeadCheckpoints(
-            heads(context.out(), bits), model.fingerprint(), source, shape, training.stages());
+        new HeadCheckpoints(heads(context.out(), bits), model.fingerprint(), source, shape, plan);
     SampleFolder samples =
         new SampleFolder(
             vectors(context.out(), bits), "%s, %s".formatted(model.fingerprint(), source()));
     try (samples) {
       Optional<TextVectors> vectors = read(samples);
-      if (vectors.isEmpty() || !train(vectors.get().training(), training, finished)) {
+      if (vectors.isEmpty() || !train(vectors.get().training(), finished)) {
         context
             .console()
             .note(
-                "interrupted after %d of %d heads; the same command goes on from there"
-                    .formatted(finished.heads().size(), 2 * shape.layers() * shape.kvHeads()));
+                "interrupted after %d of %d codebooks; the same command goes on from there"
+                    .formatted(finished.heads().size(), codebooks()));
         return false;
       }
       Profile made =
@@ -91,11 +96,12 @@ final class CommvqCalibration {
     return true;
   }
 
-  /** Returns everything that determines the result. */
-  private String source(TrainingSettings training) {
-    return "%s, %s".formatted(source(), training);
+  private int codebooks() {
+    int ofLayer = plan.booksOfLayer(shape, Side.KEYS) + plan.booksOfLayer(shape, Side.VALUES);
+    return shape.layers() * ofLayer;
   }
 
+  /** Returns everything that determines the sampled vectors. */
   private String source() {
     return "tokens %d, length %d, seed %d, %s"
         .formatted(settings.tokens(), settings.length(), settings.seed(), text.fingerprint());
@@ -113,8 +119,8 @@ final class CommvqCalibration {
   }
 
   /** Trains the codebooks; returns false if interrupted. */
-  private boolean train(VectorSample sample, TrainingSettings training, HeadCheckpoints finished) {
-    return new CodebookTraining(sample, training, settings.seed())
+  private boolean train(VectorSample sample, HeadCheckpoints finished) {
+    return new CodebookTraining(sample, plan, settings.seed())
         .run(
             finished.heads(),
             context.runner(),

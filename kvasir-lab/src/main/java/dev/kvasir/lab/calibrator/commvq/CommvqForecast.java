@@ -2,10 +2,10 @@ package dev.kvasir.lab.calibrator.commvq;
 
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.AdditiveStages;
-import dev.kvasir.codec.commvq.CommvqProfile;
+import dev.kvasir.lab.codebook.CodebookPlan;
 import dev.kvasir.lab.codebook.TextVectors;
-import dev.kvasir.lab.codebook.TrainingSettings;
 import dev.kvasir.lab.codebook.TrainingSpeed;
+import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.lab.forecast.ComputeKind;
 import dev.kvasir.lab.forecast.Concurrency;
 import dev.kvasir.lab.forecast.DecoderFlops;
@@ -20,11 +20,11 @@ public final class CommvqForecast {
 
   /**
    * @param tokens tokens of the text
-   * @param concurrency each thread trains a head
+   * @param concurrency each thread trains a codebook
    */
   public static Forecast of(
       ModelConfig config,
-      int bits,
+      CodebookPlan plan,
       TextVectors.Settings settings,
       int tokens,
       Concurrency concurrency) {
@@ -35,14 +35,27 @@ public final class CommvqForecast {
     int heldOut = TextVectors.heldOut(tokens, length);
     int training = Math.min(settings.tokens(), tokens - heldOut);
     int segments = Math.max(1, tokens / length);
-    TrainingSettings how = TrainingSettings.of(CommvqProfile.stages(bits, shape.headDim()));
     long vector = (long) Short.BYTES * shape.headDim();
-    long codebook = (long) Float.BYTES * how.stages() * 2 * AdditiveStages.ROWS * shape.headDim();
+    int books = 0;
+    long codebookBytes = 0;
+    double operations = 0;
+    long heapBytes = 0; // of the largest training
+    for (Side side : Side.values()) {
+      int ofSide = shape.layers() * plan.booksOfLayer(shape, side);
+      int channels = plan.trainedChannels(shape, side);
+      int parts = plan.stages(shape, side) / plan.settings(side).stages();
+      books += ofSide;
+      codebookBytes += ofSide * codebookBytes(plan, shape, side);
+      operations +=
+          (double) ofSide
+              * parts
+              * TrainingSpeed.operations(plan.settings(side), channels, training);
+      heapBytes =
+          Math.max(heapBytes, TrainingSpeed.heapBytes(plan.settings(side), channels, training));
+    }
     long read = Math.min(segments, concurrency.tasks());
     long segmentBytes = heads * vector * length;
-    long trained =
-        Math.min(heads, concurrency.allThreads())
-            * TrainingSpeed.heapBytes(how, shape.headDim(), training);
+    long trained = Math.min(books, concurrency.allThreads()) * heapBytes;
     return new Forecast(
         List.of(
             new ForecastStage(
@@ -51,13 +64,21 @@ public final class CommvqForecast {
                 segments,
                 segments * new DecoderFlops(config).forward(length)),
             new ForecastStage(
-                "codebooks of %d heads, %d vectors each".formatted(heads, training),
+                "%d codebooks, %d vectors each".formatted(books, training),
                 ComputeKind.TRAINING,
-                heads,
-                heads * TrainingSpeed.operations(how, shape.headDim(), training))),
+                books,
+                operations)),
         // All codebooks exist three times: in the profile, in its input and in its output.
-        Math.max(read * segmentBytes, Math.max(trained, 3 * heads * codebook)),
+        Math.max(read * segmentBytes, Math.max(trained, 3 * codebookBytes)),
         read * Float.BYTES * heads * shape.headDim() * length,
-        heads * vector * (training + heldOut) + heads * codebook);
+        heads * vector * (training + heldOut) + codebookBytes);
+  }
+
+  private static long codebookBytes(CodebookPlan plan, CacheShape shape, Side side) {
+    return (long) Float.BYTES
+        * plan.stages(shape, side)
+        * 2
+        * AdditiveStages.ROWS
+        * plan.channels(shape, side);
   }
 }

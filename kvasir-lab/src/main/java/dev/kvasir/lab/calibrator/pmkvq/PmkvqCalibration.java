@@ -1,5 +1,6 @@
 package dev.kvasir.lab.calibrator.pmkvq;
 
+import dev.kvasir.codec.LayerSensitivities.KeyScales;
 import dev.kvasir.codec.pmkvq.KeyScaleAxis;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.allocate.AllocationProfile;
@@ -20,7 +21,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.function.Consumer;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.BiConsumer;
 
 /** Computes the bits of each layer and the smoothing factors of its keys. */
 final class PmkvqCalibration {
@@ -73,16 +76,18 @@ final class PmkvqCalibration {
   private final CalibrationText text;
   private final CalibrationContext context;
   private final LoadedModel model;
-  private final Consumer<Sensitivities> figures;
+  private final BiConsumer<Sensitivities, List<Sensitivities>> figures;
+  private final SortedMap<Integer, Sensitivities> bySample = new TreeMap<>();
 
   /**
-   * @param figures receives the sensitivities of all layers
+   * @param figures receives the sensitivities of all layers, and those of each sample unless they
+   *     were in the profile
    */
   PmkvqCalibration(
       Settings settings,
       CalibrationText text,
       CalibrationContext context,
-      Consumer<Sensitivities> figures) {
+      BiConsumer<Sensitivities, List<Sensitivities>> figures) {
     this.settings = settings;
     this.text = text;
     this.context = context;
@@ -113,16 +118,17 @@ final class PmkvqCalibration {
 
   /** Adds the allocation. Gradients dominate the cost, so those of the same samples are reused. */
   private Optional<Profile> withWidths(Profile before, CalibrationTexts texts) {
+    KeyScales scales = settings.keyScales().sensitivities();
     String source =
-        "keys by %s, samples %d, length %d, seed %d, %s"
+        "%s, samples %d, length %d, seed %d, %s"
             .formatted(
-                settings.keyScales().name().toLowerCase(Locale.ROOT),
+                scales.note(),
                 settings.samples(),
                 settings.length(),
                 settings.seed(),
                 text.fingerprint());
     Optional<Sensitivities> found =
-        AllocationProfile.sensitivities(before, source, model.config().layers())
+        AllocationProfile.sensitivities(before, scales, source, model.config().layers())
             .or(() -> measure(texts, source));
     return found.map(
         sensitivities -> {
@@ -130,8 +136,9 @@ final class PmkvqCalibration {
               LayerBitAllocation.within(
                   sensitivities.atLeast(settings.narrowest()), settings.meanBits());
           print(sensitivities, allocation);
-          figures.accept(sensitivities);
-          AllocationProfile part = new AllocationProfile(source, sensitivities, allocation.bits());
+          figures.accept(sensitivities, List.copyOf(bySample.values()));
+          AllocationProfile part =
+              new AllocationProfile(scales, source, sensitivities, allocation.bits());
           Profile made = write(part.addTo(context.profile()));
           journal(source).delete();
           AllocationPlot.of(sensitivities, allocation.bits()).write(context.sibling(".svg"));
@@ -141,12 +148,16 @@ final class PmkvqCalibration {
 
   private Optional<Sensitivities> measure(CalibrationTexts texts, String source) {
     SensitivityJournal journal = journal(source);
+    bySample.putAll(journal.known());
     return Sensitivities.measure(
         context.runner(),
         texts,
         new SensitivitySettings(Sensitivities.WIDTHS, SINKS, settings.keyScales()),
         journal.known(),
-        journal::add,
+        (number, sample) -> {
+          bySample.put(number, sample);
+          journal.add(number, sample);
+        },
         context.console().beginPhase("gradients"));
   }
 

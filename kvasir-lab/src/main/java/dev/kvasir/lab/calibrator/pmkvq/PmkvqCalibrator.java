@@ -10,6 +10,7 @@ import dev.kvasir.lab.calibrator.CalibrationRequest;
 import dev.kvasir.lab.calibrator.CalibrationText;
 import dev.kvasir.lab.calibrator.Calibrator;
 import dev.kvasir.lab.calibrator.CalibratorOption;
+import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.forecast.ComputeKind;
 import dev.kvasir.lab.forecast.Concurrency;
 import dev.kvasir.lab.forecast.DecoderFlops;
@@ -69,9 +70,9 @@ public final class PmkvqCalibrator implements Calibrator {
           "--factors",
           "SHARING",
           String.class,
-          "tied",
-          "pmkvq: smoothing factors of two channels that rotate together: tied, one for both, or"
-              + " own. Default: ${DEFAULT-VALUE}.");
+          "own",
+          "pmkvq: smoothing factors of two channels that rotate together: own, one for each, or"
+              + " tied. Default: ${DEFAULT-VALUE}.");
 
   private static final CalibratorOption<Integer> SMOOTHING_BITS =
       CalibratorOption.of(
@@ -144,18 +145,24 @@ public final class PmkvqCalibrator implements Calibrator {
       return new PmkvqCalibration(settings, text, context, this::writeFigures).run();
     }
 
-    private void writeFigures(Sensitivities found) {
+    private void writeFigures(Sensitivities found, List<Sensitivities> samples) {
       Optional<Path> file = request.find(JSON);
       file.ifPresent(
-          json -> MeasurementsFile.write(json, named(found), request.provenance().get()));
+          json -> MeasurementsFile.write(json, named(found, samples), request.provenance().get()));
     }
 
-    /** Returns numbers by a name such as {@code layer 3 at 2 bits}. */
-    private static Map<String, Double> named(Sensitivities found) {
+    /** Returns numbers by a name such as {@code layer 3 at 2 bits}, with intervals of samples. */
+    private static Map<String, Double> named(Sensitivities found, List<Sensitivities> samples) {
       Map<String, Double> named = new LinkedHashMap<>();
       for (int layer = 0; layer < found.layers(); layer++) {
         for (int bits : found.widths()) {
-          named.put("layer %d at %d bits".formatted(layer, bits), found.of(layer, bits));
+          String name = "layer %d at %d bits".formatted(layer, bits);
+          int at = layer;
+          Estimate estimate =
+              samples.isEmpty()
+                  ? new Estimate(found.of(layer, bits), Double.NaN, Double.NaN)
+                  : Estimate.ofMean(samples.stream().map(one -> one.of(at, bits)).toList());
+          MeasurementsFile.put(named, name, estimate);
         }
       }
       return named;
