@@ -52,9 +52,6 @@ public final class PmkvqFormatProvider implements PageFormatProvider {
 
   /** Returns the floors of layers as on the host; empty if all are the same. */
   private static List<Integer> floors(PmkvqConfig config, CacheShape shape, CacheContext context) {
-    if (!config.usesProfileWidths(context.profile())) {
-      return List.of();
-    }
     RequantizingCodec codec =
         (RequantizingCodec) config.cacheConfig(shape, context).codec().orElseThrow();
     List<Integer> floors =
