@@ -18,7 +18,7 @@ public final class FloatActivationKernels implements Kernels {
 
   @Override
   public String name() {
-    return base.name() + " with float activations";
+    return base.name() + ", float activations";
   }
 
   @Override

@@ -8,7 +8,14 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.lab.work.WorkerContext;
 import dev.kvasir.runtime.LoadedModel;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.io.Serializable;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -174,6 +181,34 @@ class BatchAnswersTest {
                 });
     assertThat(answers).isEmpty();
     assertThat(model.cacheMemory().usedBytes()).isZero();
+  }
+
+  @Test
+  void tasksAndTheirAnswersCanBeSent() throws IOException, ClassNotFoundException {
+    AnswerTask task =
+        new AnswerTask(
+            "book",
+            List.of(CandidateCache.of(CacheSpec.parse("kivi:2"), model)),
+            List.copyOf(requests(2, 30, 5)),
+            0,
+            new AnswerSampling(0.8, 1, 2, 1),
+            Prefill.CHUNKED,
+            "");
+    AnswerTask.Texts here = task.run(WorkerContext.of(model), ProgressListener.NONE);
+    AnswerTask.Texts there =
+        ((AnswerTask) sent(task)).run(WorkerContext.of(model), ProgressListener.NONE);
+    assertThat(sent(there)).isEqualTo(here);
+  }
+
+  private static Object sent(Serializable object) throws IOException, ClassNotFoundException {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
+      out.writeObject(object);
+    }
+    try (ObjectInputStream in =
+        new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray()))) {
+      return in.readObject();
+    }
   }
 
   @Test
