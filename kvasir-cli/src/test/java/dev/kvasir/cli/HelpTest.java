@@ -85,7 +85,8 @@ class HelpTest {
   void allTablesAreNamedByComparing() {
     assertThat(CommandRun.of("compare", "--help").out().replaceAll("\\s+", " "))
         .contains(
-            "usual widths; or one of baselines, drift, sinks, patternkv, patternkv-chunked, mixkvq,")
+            "usual widths; or one of baselines, drift, sinks, patternkv, patternkv-chunked,"
+                + " mixkvq,")
         .contains("pmkvq, pmkvq-widths, commvq, mead, mead-parts: what they are compared with");
   }
 

@@ -218,8 +218,7 @@ public final class Reproduce implements Callable<Integer> {
     }
     streams.out().flush();
     if (json != null) {
-      AtomicFile.write(
-          json, FiguresJson.of(wanted, figures.get(), loaded.config().name(), origin));
+      AtomicFile.write(json, FiguresJson.of(wanted, figures.get(), loaded.config().name(), origin));
       journal.delete();
     }
     return 0;

@@ -44,7 +44,9 @@ final class SubcommandRunner implements CommandRunner {
         List<String> all = new ArrayList<>(arguments);
         all.addAll(List.of("--json", file.toString()));
         int exit = root.execute(all.toArray(String[]::new));
-        return exit == 0 ? MeasurementsFile.read(file).map(SubcommandRunner::numbers) : Optional.empty();
+        return exit == 0
+            ? MeasurementsFile.read(file).map(SubcommandRunner::numbers)
+            : Optional.empty();
       } finally {
         Files.deleteIfExists(file);
         Files.deleteIfExists(folder);

@@ -47,7 +47,10 @@ public record KeyInformation(
       int first = (int) (FIRST * tokens);
       for (int pair = 0; pair < Math.min(PAIRS, tokens - first); pair++) {
         int at = first + pair * (tokens - first) / PAIRS;
-        int other = way == Way.OTHER_PLACE ? first + (at - first + (tokens - first) / 2) % (tokens - first) : at;
+        int other =
+            way == Way.OTHER_PLACE
+                ? first + (at - first + (tokens - first) / 2) % (tokens - first)
+                : at;
         for (int layer = 0; layer < left.shape().layers(); layer++) {
           sum += one(left.keysOf(layer, at), right.keysOf(layer, other), way, pair);
           count++;

@@ -14,8 +14,7 @@ public final class EditSimilarity {
 
   /** Returns the similarity of the first line of code in an answer, 0 to 1. */
   public static double ofFirstLine(String answer, String reference) {
-    String line =
-        answer.strip().lines().filter(EditSimilarity::isCode).findFirst().orElse("");
+    String line = answer.strip().lines().filter(EditSimilarity::isCode).findFirst().orElse("");
     return of(line, reference);
   }
 

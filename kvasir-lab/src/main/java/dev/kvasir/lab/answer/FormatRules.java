@@ -46,12 +46,13 @@ final class FormatRules {
           Map.entry("combination:two_responses", (answer, rule) -> isPair(answer)),
           Map.entry(
               "combination:repeat_prompt",
-              (answer, rule) ->
-                  lower(answer).startsWith(lower(rule.text("prompt_to_repeat")))),
+              (answer, rule) -> lower(answer).startsWith(lower(rule.text("prompt_to_repeat")))),
           Map.entry(
               "startend:end_checker",
               (answer, rule) ->
-                  lower(answer).replaceAll("^\"+|\"+$", "").endsWith(lower(rule.text("end_phrase")))),
+                  lower(answer)
+                      .replaceAll("^\"+|\"+$", "")
+                      .endsWith(lower(rule.text("end_phrase")))),
           Map.entry("startend:quotation", (answer, rule) -> isQuoted(answer.strip())));
 
   private FormatRules() {}

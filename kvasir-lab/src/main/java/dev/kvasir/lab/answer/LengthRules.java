@@ -51,7 +51,6 @@ final class LengthRules {
     }
     String first = paragraphs.get(wanted - 1).strip().split("\\s+")[0];
     String word = first.replaceAll("^[\"']+", "").replaceAll("[^\\p{L}\\p{N}'-].*$", "");
-    return word.toLowerCase(Locale.ROOT)
-        .equals(rule.text("first_word").toLowerCase(Locale.ROOT));
+    return word.toLowerCase(Locale.ROOT).equals(rule.text("first_word").toLowerCase(Locale.ROOT));
   }
 }

@@ -19,8 +19,7 @@ public final class RougeL {
       int diagonal = 0;
       for (int i = 1; i < best.length; i++) {
         int above = best[i];
-        best[i] =
-            item.equals(right.get(i - 1)) ? diagonal + 1 : Math.max(best[i], best[i - 1]);
+        best[i] = item.equals(right.get(i - 1)) ? diagonal + 1 : Math.max(best[i], best[i - 1]);
         diagonal = above;
       }
     }

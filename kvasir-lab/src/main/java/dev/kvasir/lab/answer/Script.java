@@ -33,8 +33,7 @@ record Script(Set<UnicodeScript> scripts) {
           Map.entry("el", of(UnicodeScript.GREEK)),
           Map.entry("ko", of(UnicodeScript.HANGUL)),
           Map.entry("zh", of(UnicodeScript.HAN)),
-          Map.entry(
-              "ja", of(UnicodeScript.HIRAGANA, UnicodeScript.KATAKANA, UnicodeScript.HAN)));
+          Map.entry("ja", of(UnicodeScript.HIRAGANA, UnicodeScript.KATAKANA, UnicodeScript.HAN)));
 
   private static Script of(UnicodeScript... scripts) {
     return new Script(Set.of(scripts));

@@ -14,7 +14,8 @@ import java.util.function.ToDoubleBiFunction;
 public final class InfiniteBench {
   private static final String SOURCE =
       "get InfiniteBench (huggingface.co/datasets/xinrongzhang2022/InfiniteBench) and give the"
-          + " folder of its JSONL files (fields context, input, answer, options) with --data FOLDER";
+          + " folder of its JSONL files (fields context, input, answer, options) with --data"
+          + " FOLDER";
 
   public static final Dataset SUMMARY =
       text(
@@ -44,8 +45,7 @@ public final class InfiniteBench {
           "math_find",
           "Answer with the number.",
           10,
-          (answer, right) ->
-              AnswerNumbers.last(answer).equals(AnswerNumbers.last(right)) ? 1 : 0);
+          (answer, right) -> AnswerNumbers.last(answer).equals(AnswerNumbers.last(right)) ? 1 : 0);
   public static final Dataset CHOICES = choices("En.MC", "longbook_choice_eng");
   public static final Dataset CODE = choices("Code.D", "code_debug");
 

@@ -70,7 +70,8 @@ public final class LongBench {
         return NumberShare.ofParagraph(answer, reference);
       }
     },
-    COUNT("How many different paragraphs does the text have? Answer with the number.", true, false) {
+    COUNT(
+        "How many different paragraphs does the text have? Answer with the number.", true, false) {
       @Override
       double score(Words words, String answer, String reference, List<String> classes) {
         return NumberShare.of(answer, reference);
@@ -102,8 +103,7 @@ public final class LongBench {
   public static final Dataset DUREADER = chinese("DuReader", "dureader", Kind.LONG_ANSWER, 128);
   public static final Dataset FIELD_QA_ZH =
       chinese("MultiFieldQA-zh", "multifieldqa_zh", Kind.QUESTION, 64);
-  public static final Dataset FIELD_QA =
-      of("MultiFieldQA", "multifieldqa_en", Kind.QUESTION, 64);
+  public static final Dataset FIELD_QA = of("MultiFieldQA", "multifieldqa_en", Kind.QUESTION, 64);
   public static final Dataset NARRATIVE_QA = of("NarrativeQA", "narrativeqa", Kind.QUESTION, 128);
   public static final Dataset QASPER = of("Qasper", "qasper", Kind.QUESTION, 128);
   public static final Dataset GOV_REPORT = of("GovReport", "gov_report", Kind.SUMMARY, 512);
@@ -161,8 +161,7 @@ public final class LongBench {
 
   private static double best(
       Kind kind, Words words, String answer, List<String> answers, List<String> classes) {
-    String judged =
-        kind.firstLine ? answer.stripLeading().lines().findFirst().orElse("") : answer;
+    String judged = kind.firstLine ? answer.stripLeading().lines().findFirst().orElse("") : answer;
     return answers.stream()
         .mapToDouble(reference -> kind.score(words, judged, reference, classes))
         .max()

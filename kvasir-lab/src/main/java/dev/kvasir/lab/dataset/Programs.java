@@ -11,7 +11,8 @@ import java.util.regex.Pattern;
 public final class Programs {
   private static final Duration LIMIT = Duration.ofSeconds(10);
   private static final int MAX_TOKENS = 32_768;
-  private static final Pattern FENCED = Pattern.compile("```(?:python|py)?\\s*\\n(.*?)```", Pattern.DOTALL);
+  private static final Pattern FENCED =
+      Pattern.compile("```(?:python|py)?\\s*\\n(.*?)```", Pattern.DOTALL);
 
   public static final Dataset LIVE_CODE = of("LiveCodeBench", "livecodebench");
   public static final Dataset HUMAN_EVAL = of("HumanEval", "humaneval");
@@ -36,9 +37,7 @@ public final class Programs {
     String prompt = "Complete this Python function. Answer with the whole function.\n\n" + start;
     Supplier<PythonTrial> python = () -> PythonTrial.onThisMachine(LIMIT);
     Judge judge =
-        answer ->
-            Judge.Mark.of(
-                python.get().passes(program(start, answer) + "\n" + tests) ? 1 : 0);
+        answer -> Judge.Mark.of(python.get().passes(program(start, answer) + "\n" + tests) ? 1 : 0);
     return new Item(
         line.optional("task_id").orElse(line.place()),
         prompt,

@@ -93,8 +93,7 @@ public final class Reasoning {
   private static Item wordProblem(JsonLine line) {
     String expected =
         AnswerNumbers.last(line.text("answer"))
-            .orElseThrow(
-                () -> new InvalidInputException(line.place() + ": 'answer' has no number"))
+            .orElseThrow(() -> new InvalidInputException(line.place() + ": 'answer' has no number"))
             .toPlainString();
     String prompt =
         line.text("question").strip()
@@ -121,7 +120,8 @@ public final class Reasoning {
       Collections.shuffle(choices, new Random(line.text("Question").hashCode()));
     }
     char letter = (char) ('A' + choices.indexOf(right));
-    StringBuilder prompt = new StringBuilder(line.text("question", "Question").strip()).append('\n');
+    StringBuilder prompt =
+        new StringBuilder(line.text("question", "Question").strip()).append('\n');
     for (int i = 0; i < choices.size(); i++) {
       prompt.append("\n%c) %s".formatted((char) ('A' + i), choices.get(i)));
     }

@@ -37,9 +37,7 @@ record AnswerColumn(String label, List<ItemSource> sources, int judge, Summary s
   static List<AnswerColumn> metrics(Dataset dataset) {
     return IntStream.range(0, dataset.metrics().size())
         .mapToObj(
-            i ->
-                new AnswerColumn(
-                    dataset.metrics().get(i), brought(dataset), i, Summary.MEAN))
+            i -> new AnswerColumn(dataset.metrics().get(i), brought(dataset), i, Summary.MEAN))
         .toList();
   }
 
@@ -55,8 +53,6 @@ record AnswerColumn(String label, List<ItemSource> sources, int judge, Summary s
   }
 
   private static List<ItemSource> brought(Dataset... datasets) {
-    return Arrays.stream(datasets)
-        .<ItemSource>map(ItemSource.Brought::new)
-        .toList();
+    return Arrays.stream(datasets).<ItemSource>map(ItemSource.Brought::new).toList();
   }
 }

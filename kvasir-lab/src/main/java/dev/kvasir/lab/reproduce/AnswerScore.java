@@ -42,8 +42,7 @@ final class AnswerScore {
     return points / outOf;
   }
 
-  private static SampledAnswers sampled(
-      List<Item> items, List<List<String>> answers, int judge) {
+  private static SampledAnswers sampled(List<Item> items, List<List<String>> answers, int judge) {
     List<List<Double>> scores = new ArrayList<>();
     List<List<String>> votes = new ArrayList<>();
     for (int i = 0; i < items.size(); i++) {

@@ -94,8 +94,7 @@ record AnswerTable(List<TableRow> rows, List<AnswerColumn> columns, Answering an
     }
 
     private String key(TableRow row, ItemSource source) {
-      return "%s, %s, %s"
-          .formatted(row.spec(), source.key(conditions.request()), answering);
+      return "%s, %s, %s".formatted(row.spec(), source.key(conditions.request()), answering);
     }
 
     /** Generates the answers that the journal lacks; false if cancelled. */
@@ -115,8 +114,7 @@ record AnswerTable(List<TableRow> rows, List<AnswerColumn> columns, Answering an
       if (missing.isEmpty()) {
         return true;
       }
-      List<GenerationRequest> requests =
-          items.get(source).stream().map(prompts::request).toList();
+      List<GenerationRequest> requests = items.get(source).stream().map(prompts::request).toList();
       List<CacheSpec> caches = missing.stream().map(TableRow::cache).toList();
       Optional<List<List<List<String>>>> found =
           answering
@@ -159,8 +157,6 @@ record AnswerTable(List<TableRow> rows, List<AnswerColumn> columns, Answering an
     }
   }
 
-
-
   private static JsonElement toJson(List<List<String>> texts) {
     JsonArray all = new JsonArray();
     for (List<String> some : texts) {
@@ -173,9 +169,7 @@ record AnswerTable(List<TableRow> rows, List<AnswerColumn> columns, Answering an
 
   private static List<List<String>> fromJson(JsonElement kept) {
     return kept.getAsJsonArray().asList().stream()
-        .map(
-            some ->
-                some.getAsJsonArray().asList().stream().map(JsonElement::getAsString).toList())
+        .map(some -> some.getAsJsonArray().asList().stream().map(JsonElement::getAsString).toList())
         .toList();
   }
 }

@@ -17,7 +17,11 @@ import java.util.Optional;
  * together. Memory is the weights' and the caches' at the end; it is computed, not measured.
  */
 record BatchTable(
-    List<TableRow> rows, List<Integer> batches, int promptTokens, int answerTokens, Quantity quantity)
+    List<TableRow> rows,
+    List<Integer> batches,
+    int promptTokens,
+    int answerTokens,
+    Quantity quantity)
     implements Procedure {
   private static final List<Integer> QUICK_BATCHES = List.of(1);
   private static final int QUICK_PROMPT = 160;
@@ -64,9 +68,7 @@ record BatchTable(
           return Optional.empty();
         }
         cells.add(
-            obstacle.isPresent()
-                ? Cell.NONE
-                : cell(conditions.model(), row, size, prompt, answer));
+            obstacle.isPresent() ? Cell.NONE : cell(conditions.model(), row, size, prompt, answer));
         conditions.listener().progress(++part, rows.size() * sizes.size());
       }
       lines.add(new Line(row.label(), row.spec(), cells));
@@ -85,15 +87,13 @@ record BatchTable(
     }
     try {
       double seconds = generate(model, row, size, prompt, answer) / 1e9;
-      return Cell.of(
-          quantity == Quantity.SECONDS ? seconds : size * (double) answer / seconds);
+      return Cell.of(quantity == Quantity.SECONDS ? seconds : size * (double) answer / seconds);
     } catch (InvalidInputException | OutOfMemoryError e) {
       return Cell.NONE; // as a dash in the papers: it does not fit
     }
   }
 
-  private static long generate(
-      LoadedModel model, TableRow row, int size, int prompt, int answer) {
+  private static long generate(LoadedModel model, TableRow row, int size, int prompt, int answer) {
     int[] ids = model.tokenizer().encode(Novel.start(prompt + size + answer));
     List<KvCache> caches = new ArrayList<>();
     try {

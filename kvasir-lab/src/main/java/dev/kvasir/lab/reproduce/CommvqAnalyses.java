@@ -5,12 +5,12 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.codec.commvq.LayerCodebooks;
-import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.codebook.AsymmetricError;
 import dev.kvasir.lab.codebook.LayerTrial;
 import dev.kvasir.lab.codebook.SamplePlan;
 import dev.kvasir.lab.codebook.VectorSample;
+import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.lab.reproduce.Figures.Cell;
 import dev.kvasir.lab.reproduce.Figures.Line;
 import dev.kvasir.lab.text.BundledText;
@@ -60,18 +60,14 @@ final class CommvqAnalyses {
               trial.layer.relativeError(trial.test, books.get(), Side.KEYS)));
     }
     return Optional.of(
-        new Figures(
-            List.of("bits", "error of keys"),
-            lines,
-            List.of(Trial.RELATIVE)));
+        new Figures(List.of("bits", "error of keys"), lines, List.of(Trial.RELATIVE)));
   }
 
   /** Table 11: error of values, against uniform quantization. */
   static Optional<Figures> values(Conditions conditions) {
     Trial trial = new Trial(conditions);
     AsymmetricError uniform =
-        new AsymmetricError(
-            trial.test, trial.length, conditions.model().config().rotation());
+        new AsymmetricError(trial.test, trial.length, conditions.model().config().rotation());
     List<Line> lines = new ArrayList<>();
     List<Integer> widths = conditions.request().quick() ? List.of(1) : List.of(2, 1);
     for (int bits : widths) {
@@ -81,8 +77,7 @@ final class CommvqAnalyses {
         return Optional.empty();
       }
       lines.add(
-          Line.of(
-              "Asymmetric quant., %d bit".formatted(bits), uniform.of(Side.VALUES, 0, bits)));
+          Line.of("Asymmetric quant., %d bit".formatted(bits), uniform.of(Side.VALUES, 0, bits)));
       lines.add(
           Line.of(
               "CommVQ, %d bit".formatted(bits),
@@ -184,8 +179,7 @@ final class CommvqAnalyses {
     CacheShape shape = conditions.model().config().cacheShape();
     double width = shape.kvHeads() * shape.keyDim();
     List<Line> lines = new ArrayList<>();
-    lines.add(
-        Line.of("Value Codebook", width * width * 2 / MEBI, 2 * width * width * 2 / MEBI));
+    lines.add(Line.of("Value Codebook", width * width * 2 / MEBI, 2 * width * width * 2 / MEBI));
     lines.add(Line.of("Key Codebook", keyBook(shape, width, 1), keyBook(shape, width, 2)));
     lines.add(
         new Line(
@@ -215,8 +209,7 @@ final class CommvqAnalyses {
   /** Figure 3a: memory by context length. */
   static Optional<Figures> memoryByContext(Conditions conditions) {
     int most = conditions.model().config().contextLength();
-    List<Integer> contexts =
-        CONTEXTS.stream().filter(tokens -> tokens <= most).toList();
+    List<Integer> contexts = CONTEXTS.stream().filter(tokens -> tokens <= most).toList();
     List<Integer> shown = contexts.isEmpty() ? List.of(most) : contexts;
     return Optional.of(
         memory(

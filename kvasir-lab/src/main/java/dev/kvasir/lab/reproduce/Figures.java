@@ -48,9 +48,6 @@ public record Figures(List<String> columns, List<Line> lines, List<String> notes
   }
 
   Figures withNotes(List<String> more) {
-    return new Figures(
-        columns,
-        lines,
-        Stream.concat(notes.stream(), more.stream()).toList());
+    return new Figures(columns, lines, Stream.concat(notes.stream(), more.stream()).toList());
   }
 }

@@ -6,9 +6,9 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
+import dev.kvasir.lab.report.Provenance;
 import dev.kvasir.lab.reproduce.Figures.Cell;
 import dev.kvasir.lab.reproduce.Figures.Line;
-import dev.kvasir.lab.report.Provenance;
 import java.util.List;
 
 /** Figures as JSON, with those of the paper for all its models. */

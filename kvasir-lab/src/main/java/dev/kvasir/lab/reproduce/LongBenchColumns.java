@@ -8,15 +8,13 @@ import java.util.stream.Stream;
 
 /** The selections of LongBench that the papers use. */
 final class LongBenchColumns {
-  /** Means of the six groups; with MultiFieldQA-zh among single documents the mean is the paper's. */
+  /**
+   * Means of the six groups; with MultiFieldQA-zh among single documents the mean is the paper's.
+   */
   static final List<AnswerColumn> GROUPS =
       List.of(
           AnswerColumn.of(
-              "MQA",
-              LongBench.HOTPOT_QA,
-              LongBench.WIKI_QA,
-              LongBench.MUSIQUE,
-              LongBench.DUREADER),
+              "MQA", LongBench.HOTPOT_QA, LongBench.WIKI_QA, LongBench.MUSIQUE, LongBench.DUREADER),
           AnswerColumn.of(
               "SQA",
               LongBench.FIELD_QA,

@@ -124,8 +124,7 @@ final class MixkvqAnalyses {
   /** Table 8: share of choosing channels in the time of decoding. */
   static Optional<Figures> overhead(Conditions conditions) {
     int tokens = conditions.context(1024, 160);
-    CacheSpec spec =
-        CacheSpec.parse(PaperCaches.suited(PaperCaches.MIXKVQ, conditions.model()));
+    CacheSpec spec = CacheSpec.parse(PaperCaches.suited(PaperCaches.MIXKVQ, conditions.model()));
     DecodeTimes times = DecodeTimes.measure(conditions, spec, tokens);
     double share = 100.0 * times.decode().learnNanos() / times.decodeNanos();
     return Optional.of(
@@ -139,5 +138,4 @@ final class MixkvqAnalyses {
                 "attention and MLP are not timed apart; kvasir bench gpu --parts does so on a"
                     + " GPU")));
   }
-
 }

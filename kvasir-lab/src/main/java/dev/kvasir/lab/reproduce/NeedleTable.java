@@ -43,7 +43,8 @@ record NeedleTable(List<TableRow> rows, List<Integer> contexts) implements Proce
               .map(
                   length ->
                       possible.contains(row)
-                          ? share(evaluation, conditions.model().resolve(row.cache()).text(), length)
+                          ? share(
+                              evaluation, conditions.model().resolve(row.cache()).text(), length)
                           : Cell.NONE)
               .toList();
       lines.add(new Line(row.label(), row.spec(), cells));

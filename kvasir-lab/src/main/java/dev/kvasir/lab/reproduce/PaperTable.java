@@ -12,8 +12,7 @@ import java.util.Optional;
  * @param title what it shows
  * @param decimals digits after the point
  */
-public record PaperTable(
-    Paper paper, String id, String title, int decimals, Procedure procedure) {
+public record PaperTable(Paper paper, String id, String title, int decimals, Procedure procedure) {
 
   /** Returns the name of the paper on the command line. */
   public static String label(Paper paper) {

@@ -142,13 +142,11 @@ final class PatternkvAnalyses {
             text ->
                 new Figures(
                     List.of("C_t"),
-                    byLayer(
-                        text, layer -> new double[] {TokenConsistency.ofLayer(text, layer)}),
+                    byLayer(text, layer -> new double[] {TokenConsistency.ofLayer(text, layer)}),
                     List.of()));
   }
 
-  private static List<Line> byLayer(
-      KeysAndValues text, IntFunction<double[]> figures) {
+  private static List<Line> byLayer(KeysAndValues text, IntFunction<double[]> figures) {
     return IntStream.range(0, text.shape().layers())
         .mapToObj(layer -> Line.of("layer " + layer, figures.apply(layer)))
         .toList();
@@ -185,8 +183,7 @@ final class PatternkvAnalyses {
   /** Table 9: time of the method's own steps, relative to KIVI. */
   static Optional<Figures> components(Conditions conditions) {
     int tokens = conditions.context(1024, 160);
-    DecodeTimes kivi =
-        DecodeTimes.measure(conditions, CacheSpec.parse(PaperCaches.KIVI_2), tokens);
+    DecodeTimes kivi = DecodeTimes.measure(conditions, CacheSpec.parse(PaperCaches.KIVI_2), tokens);
     DecodeTimes own =
         DecodeTimes.measure(conditions, CacheSpec.parse(PaperCaches.PATTERNKV_2), tokens);
     long selection =

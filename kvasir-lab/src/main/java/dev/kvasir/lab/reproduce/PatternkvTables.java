@@ -10,7 +10,9 @@ import dev.kvasir.lab.reproduce.BatchTable.Quantity;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Tables and figures of "PatternKV: Flattening KV Representation Expands Quantization Headroom". */
+/**
+ * Tables and figures of "PatternKV: Flattening KV Representation Expands Quantization Headroom".
+ */
 final class PatternkvTables {
   private static final List<Integer> BATCHES = List.of(16, 32, 48, 64, 96, 128, 160);
 

@@ -23,8 +23,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A table of perplexities: each row is a cache, each column a text. A block of a text attends to the
- * quantized past. A quick run without the user's texts reads a bundled one.
+ * A table of perplexities: each row is a cache, each column a text. A block of a text attends to
+ * the quantized past. A quick run without the user's texts reads a bundled one.
  */
 record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullContext)
     implements Procedure {
@@ -83,8 +83,7 @@ record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullCont
                             .map(value -> value == null ? Cell.NONE : Cell.of(value))
                             .toList()))
             .toList();
-    return Optional.of(
-        new Figures(texts.stream().map(TextColumn::label).toList(), lines, notes));
+    return Optional.of(new Figures(texts.stream().map(TextColumn::label).toList(), lines, notes));
   }
 
   /** All columns of a quick run without the user's texts are the same text. */
@@ -100,7 +99,8 @@ record PerplexityTable(List<TableRow> rows, List<TextColumn> texts, int fullCont
           .journal()
           .part(key(row, text, conditions.request()))
           .ifPresentOrElse(
-              kept -> found.put(key(row, text, conditions.request()), kept.getAsDouble()), () -> missing.add(row));
+              kept -> found.put(key(row, text, conditions.request()), kept.getAsDouble()),
+              () -> missing.add(row));
     }
     if (missing.isEmpty()) {
       return true;

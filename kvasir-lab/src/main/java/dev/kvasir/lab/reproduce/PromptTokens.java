@@ -1,9 +1,9 @@
 package dev.kvasir.lab.reproduce;
 
-import dev.kvasir.text.Message;
 import dev.kvasir.lab.dataset.Item;
 import dev.kvasir.lab.eval.GenerationRequest;
 import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.text.Message;
 import java.io.Serializable;
 import java.util.List;
 import java.util.function.Predicate;

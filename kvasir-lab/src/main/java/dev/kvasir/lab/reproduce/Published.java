@@ -42,8 +42,8 @@ public record Published(List<String> columns, List<ModelPart> models) {
 
   /**
    * Parses lines of tab-separated cells: names of columns after an empty one, then for each model a
-   * line {@code = NAME} and its rows. A cell is a number, a number with its deviation such as {@code
-   * 41.04±6.74}, or a dash.
+   * line {@code = NAME} and its rows. A cell is a number, a number with its deviation such as
+   * {@code 41.04±6.74}, or a dash.
    */
   static Published parse(String text) {
     List<String> lines = text.lines().filter(line -> !line.isBlank()).toList();

@@ -76,9 +76,7 @@ public final class TextTable {
   private String cell(Line line, int column) {
     String own = text(line.cells().get(column));
     Cell paper =
-        part.map(
-                shown ->
-                    published.get().cell(shown, line.label(), figures.columns().get(column)))
+        part.map(shown -> published.get().cell(shown, line.label(), figures.columns().get(column)))
             .orElse(Cell.NONE);
     return paper.isEmpty() ? own : "%s (%s)".formatted(own, text(paper));
   }

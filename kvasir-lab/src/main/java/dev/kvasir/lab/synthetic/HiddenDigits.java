@@ -16,8 +16,7 @@ final class HiddenDigits {
   static SyntheticSample passKey(RandomGenerator random, int entries) {
     String key = digits(random, KEY_DIGITS);
     String fact = "The pass key is %s. Keep it in mind: %s is the pass key.".formatted(key, key);
-    return hidden(
-        random, entries, "pass key", fact, "What is the pass key? The pass key is", key);
+    return hidden(random, entries, "pass key", fact, "What is the pass key? The pass key is", key);
   }
 
   /** Runs of equal digits make the string hard to copy. */
@@ -41,7 +40,12 @@ final class HiddenDigits {
   }
 
   private static SyntheticSample hidden(
-      RandomGenerator random, int entries, String what, String fact, String question, String answer) {
+      RandomGenerator random,
+      int entries,
+      String what,
+      String fact,
+      String question,
+      String answer) {
     int at = (int) (random.nextDouble() * entries);
     StringBuilder text =
         new StringBuilder("A %s is hidden in the text below. Find it.".formatted(what));

@@ -30,8 +30,7 @@ public enum SyntheticTask {
   private final BiFunction<RandomGenerator, Integer, SyntheticSample> draw;
   private final int answerTokens;
 
-  SyntheticTask(
-      BiFunction<RandomGenerator, Integer, SyntheticSample> draw, int answerTokens) {
+  SyntheticTask(BiFunction<RandomGenerator, Integer, SyntheticSample> draw, int answerTokens) {
     this.draw = draw;
     this.answerTokens = answerTokens;
   }

@@ -35,7 +35,9 @@ class BoxedAnswerTest {
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', value = {"1/2 | 1/3", "12 | 120", "x+1 | x-1", "1/0 | 0"})
+  @CsvSource(
+      delimiter = '|',
+      value = {"1/2 | 1/3", "12 | 120", "x+1 | x-1", "1/0 | 0"})
   void differentResultsAreNot(String left, String right) {
     assertThat(MathText.same(left, right)).isFalse();
   }

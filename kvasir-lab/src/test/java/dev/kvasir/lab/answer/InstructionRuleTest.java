@@ -14,7 +14,9 @@ class InstructionRuleTest {
     return JsonParser.parseString(json.isEmpty() ? "{}" : json).getAsJsonObject();
   }
 
-  /** Each line has an instruction, its arguments, an answer that follows it and one that does not. */
+  /**
+   * Each line has an instruction, its arguments, an answer that follows it and one that does not.
+   */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

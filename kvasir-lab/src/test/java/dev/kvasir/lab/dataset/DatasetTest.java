@@ -107,7 +107,9 @@ class DatasetTest {
       lines.append("{\"id\": \"%d\", \"problem\": \"p\", \"answer\": \"1\"}\n".formatted(i));
     }
     Files.writeString(folder.resolve("math500.jsonl"), lines);
-    assertThat(Reasoning.MATH_500.read(folder, 3)).extracting(Item::id).containsExactly("0", "3", "6");
+    assertThat(Reasoning.MATH_500.read(folder, 3))
+        .extracting(Item::id)
+        .containsExactly("0", "3", "6");
   }
 
   @Test

@@ -37,19 +37,20 @@ class TextTableTest {
 
   @Test
   void theFileHasAllModels() {
-    Provenance provenance = new Provenance("kvasir reproduce", "1", Optional.empty(), Instant.EPOCH);
+    Provenance provenance =
+        new Provenance("kvasir reproduce", "1", Optional.empty(), Instant.EPOCH);
     JsonObject all =
         JsonParser.parseString(FiguresJson.of(TABLE, FIGURES, "mini", provenance))
             .getAsJsonObject();
     assertThat(all.get("model").getAsString()).isEqualTo("mini");
     assertThat(all.getAsJsonArray("rows").get(1).toString()).contains("[null,null]", "kivi:2");
     assertThat(all.getAsJsonObject("published").getAsJsonObject("models").keySet())
-        .containsExactly(
-            "DeepSeek-Qwen-7B", "DeepSeek-Qwen-14B", "DeepSeek-Qwen-32B", "QwQ-32B");
+        .containsExactly("DeepSeek-Qwen-7B", "DeepSeek-Qwen-14B", "DeepSeek-Qwen-32B", "QwQ-32B");
   }
 
   @Test
   void longPromptsLoseTheirMiddle() {
-    assertThat(PromptTokens.withoutMiddle(new int[] {1, 2, 3, 4, 5, 6}, 3)).containsExactly(1, 5, 6);
+    assertThat(PromptTokens.withoutMiddle(new int[] {1, 2, 3, 4, 5, 6}, 3))
+        .containsExactly(1, 5, 6);
   }
 }

@@ -42,7 +42,14 @@ class SizedSamplesTest {
     SyntheticSample words = new SizedSamples(SyntheticTask.COMMON_WORDS, 1, WORDS).draw(0, 600);
     ToIntFunction<String> times =
         word -> (int) words.context().lines().filter(line -> line.endsWith(" " + word)).count();
-    String rare = words.context().lines().map(line -> line.split(" ")[1]).filter(word -> !words.answers().contains(word) && word.contains("-")).findFirst().orElseThrow();
+    String rare =
+        words
+            .context()
+            .lines()
+            .map(line -> line.split(" ")[1])
+            .filter(word -> !words.answers().contains(word) && word.contains("-"))
+            .findFirst()
+            .orElseThrow();
     assertThat(words.answers()).allMatch(word -> times.applyAsInt(word) >= 3);
     assertThat(times.applyAsInt(rare)).isEqualTo(1);
   }
