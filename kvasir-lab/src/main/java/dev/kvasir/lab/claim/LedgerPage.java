@@ -35,7 +35,7 @@ public final class LedgerPage {
         layers or samples, and speeds show their slowest and fastest round. A claim holds or fails only if the whole
         interval is on one side of its bound; "as good as" has a margin, which the claim names. A figure without an
         interval decides nothing.
-      - **Models.**      """;
+      """;
 
   private LedgerPage() {}
 
@@ -73,7 +73,7 @@ public final class LedgerPage {
   private static String models(List<TestBed> beds) {
     return beds.stream()
         .map(bed -> "%s: %s".formatted(bed.title(), bed.description()))
-        .collect(Collectors.joining("; ", " ", ".\n"));
+        .collect(Collectors.joining("; ", "- **Models.** ", ".\n"));
   }
 
   private static String overview(List<Entry> entries, List<TestBed> beds) {
