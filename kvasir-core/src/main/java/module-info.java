@@ -41,10 +41,6 @@ module dev.kvasir.core {
       dev.kvasir.cli,
       dev.kvasir.cuda,
       dev.kvasir.lab;
-  exports dev.kvasir.codec.commvq.encoder to
-      dev.kvasir.cli,
-      dev.kvasir.cuda,
-      dev.kvasir.lab;
   exports dev.kvasir.codec.kivi to
       dev.kvasir.methods;
   exports dev.kvasir.codec.latent to

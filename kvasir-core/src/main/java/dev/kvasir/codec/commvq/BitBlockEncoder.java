@@ -1,7 +1,6 @@
 package dev.kvasir.codec.commvq;
 
 import dev.kvasir.codec.Page;
-import dev.kvasir.codec.commvq.encoder.ValueEncoder;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.page.BitCodes;
 import java.util.Arrays;

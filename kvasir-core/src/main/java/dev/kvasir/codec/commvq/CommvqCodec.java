@@ -3,7 +3,6 @@ package dev.kvasir.codec.commvq;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.StatelessCodec;
-import dev.kvasir.codec.commvq.encoder.ValueEncoder;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.SharedArena;

@@ -1,6 +1,5 @@
 package dev.kvasir.codec.commvq;
 
-import dev.kvasir.codec.commvq.encoder.ValueEncoder;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Int8Codebooks;

@@ -1,9 +1,6 @@
 package dev.kvasir.codec.commvq;
 
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.commvq.encoder.BitPairs;
-import dev.kvasir.codec.commvq.encoder.EncoderWeights;
-import dev.kvasir.codec.commvq.encoder.ValueEncoder;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Int8Codebooks;
 import dev.kvasir.kernel.Rotation;

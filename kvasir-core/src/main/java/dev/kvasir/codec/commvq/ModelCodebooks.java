@@ -1,6 +1,5 @@
 package dev.kvasir.codec.commvq;
 
-import dev.kvasir.codec.commvq.encoder.ValueEncoder;
 import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.page.SetCodes;

@@ -1,8 +1,6 @@
 package dev.kvasir.codec.commvq;
 
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.commvq.encoder.BitPairs;
-import dev.kvasir.codec.commvq.encoder.EncoderWeights;
 import dev.kvasir.profile.Profile;
 import java.util.ArrayList;
 import java.util.List;

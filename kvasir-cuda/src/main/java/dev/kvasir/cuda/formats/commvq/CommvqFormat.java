@@ -6,7 +6,7 @@ import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.codec.commvq.CommvqShape;
 import dev.kvasir.codec.commvq.KeyScoring;
 import dev.kvasir.codec.commvq.ValueCoding;
-import dev.kvasir.codec.commvq.encoder.ValueEncoder;
+import dev.kvasir.codec.commvq.ValueEncoder;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.Device;
 import dev.kvasir.cuda.driver.DeviceException;

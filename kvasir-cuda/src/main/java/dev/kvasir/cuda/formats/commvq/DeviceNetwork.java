@@ -2,7 +2,7 @@ package dev.kvasir.cuda.formats.commvq;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 
-import dev.kvasir.codec.commvq.encoder.ValueEncoder;
+import dev.kvasir.codec.commvq.ValueEncoder;
 import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.DeviceMemory;

@@ -1,6 +1,6 @@
 package dev.kvasir.cuda.formats.commvq;
 
-import dev.kvasir.codec.commvq.encoder.ValueEncoder;
+import dev.kvasir.codec.commvq.ValueEncoder;
 import java.util.List;
 import java.util.Optional;
 

@@ -8,7 +8,7 @@ import dev.kvasir.codec.commvq.CommvqCodec;
 import dev.kvasir.codec.commvq.EncoderProfile;
 import dev.kvasir.codec.commvq.KeyCodebook;
 import dev.kvasir.codec.commvq.LayerCodebooks;
-import dev.kvasir.codec.commvq.encoder.EncoderWeights;
+import dev.kvasir.codec.commvq.EncoderWeights;
 import dev.kvasir.model.RopeLayout;
 import dev.kvasir.profile.Profile;
 import java.util.List;

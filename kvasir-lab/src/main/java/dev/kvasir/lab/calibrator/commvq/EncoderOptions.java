@@ -1,7 +1,7 @@
 package dev.kvasir.lab.calibrator.commvq;
 
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.commvq.encoder.BitPairs;
+import dev.kvasir.codec.commvq.BitPairs;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.lab.calibrator.CalibrationRequest;

@@ -2,10 +2,10 @@ package dev.kvasir.lab.calibrator.commvq;
 
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.AdditiveStages;
+import dev.kvasir.codec.commvq.BitPairs;
 import dev.kvasir.codec.commvq.EncoderProfile;
+import dev.kvasir.codec.commvq.EncoderWeights;
 import dev.kvasir.codec.commvq.KeyCodebook;
-import dev.kvasir.codec.commvq.encoder.BitPairs;
-import dev.kvasir.codec.commvq.encoder.EncoderWeights;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.Tensor;

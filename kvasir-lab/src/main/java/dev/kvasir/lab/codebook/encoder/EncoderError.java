@@ -1,7 +1,7 @@
 package dev.kvasir.lab.codebook.encoder;
 
-import dev.kvasir.codec.commvq.encoder.EncoderWeights;
-import dev.kvasir.codec.commvq.encoder.ValueEncoder;
+import dev.kvasir.codec.commvq.EncoderWeights;
+import dev.kvasir.codec.commvq.ValueEncoder;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.lab.codebook.encoder.AttendedTokens.RelativeError;

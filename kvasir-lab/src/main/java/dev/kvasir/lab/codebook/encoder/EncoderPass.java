@@ -1,8 +1,8 @@
 package dev.kvasir.lab.codebook.encoder;
 
-import dev.kvasir.codec.commvq.encoder.BitPairs;
-import dev.kvasir.codec.commvq.encoder.EncoderInput;
-import dev.kvasir.codec.commvq.encoder.ExactGelu;
+import dev.kvasir.codec.commvq.BitPairs;
+import dev.kvasir.codec.commvq.EncoderInput;
+import dev.kvasir.codec.commvq.ExactGelu;
 import dev.kvasir.kernel.Exponential;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowBlock;

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.codebook.encoder;
 
-import dev.kvasir.codec.commvq.encoder.BitPairs;
+import dev.kvasir.codec.commvq.BitPairs;
 import java.io.Serializable;
 
 /**

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.codebook.encoder;
 
-import dev.kvasir.codec.commvq.encoder.EncoderWeights;
+import dev.kvasir.codec.commvq.EncoderWeights;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.VectorSample;
 import dev.kvasir.lab.work.Runner;

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.codebook.encoder;
 
-import dev.kvasir.codec.commvq.encoder.EncoderWeights;
+import dev.kvasir.codec.commvq.EncoderWeights;
 import java.io.Serializable;
 
 /**

@@ -2,7 +2,7 @@ package dev.kvasir.lab.codebook.encoder;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.codec.commvq.encoder.EncoderWeights;
+import dev.kvasir.codec.commvq.EncoderWeights;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
 import java.util.Random;

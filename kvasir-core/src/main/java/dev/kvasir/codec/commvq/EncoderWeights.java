@@ -1,4 +1,4 @@
-package dev.kvasir.codec.commvq.encoder;
+package dev.kvasir.codec.commvq;
 
 /**
  * The learned numbers of one layer. The network computes {@code outer . gelu(inner . (gain n +

@@ -1,9 +1,8 @@
-package dev.kvasir.codec.commvq.encoder;
+package dev.kvasir.codec.commvq;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.codec.commvq.SyntheticEncoders;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;

@@ -1,4 +1,4 @@
-package dev.kvasir.codec.commvq.encoder;
+package dev.kvasir.codec.commvq;
 
 /** The meaning of logits: every four choose the bit pair 10, 01, 11 or 00, in this order. */
 public final class BitPairs {

@@ -1,4 +1,4 @@
-package dev.kvasir.codec.commvq.encoder;
+package dev.kvasir.codec.commvq;
 
 import dev.kvasir.kernel.Exponential;
 

@@ -1,4 +1,4 @@
-package dev.kvasir.codec.commvq.encoder;
+package dev.kvasir.codec.commvq;
 
 /**
  * Normalizes a token's values for the network. Sums are in double precision and in the order of
