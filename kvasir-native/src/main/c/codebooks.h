@@ -310,16 +310,30 @@ EXPORT void KERNEL(row_products)(const float *a, const float *b, i32 first, i32 
 
 // ---- bins
 
+// As one vector where processors have it, else as two.
+typedef float Eight __attribute__((vector_size(32)));
+
+INLINE void add_eight(float *to, const float *from) {
+  Eight sum, weight;
+  __builtin_memcpy(&sum, to, sizeof sum);
+  __builtin_memcpy(&weight, from, sizeof weight);
+  sum += weight;
+  __builtin_memcpy(to, &sum, sizeof sum);
+}
+
 // A few sets at a time: a single set would wait for its own stores if tokens select the same bin, and each further set
 // is another index to load for every token.
 INLINE void collect_sets(const uint8_t *indices, const int sets, i32 first, i32 end, const float *weights, i64 lanes,
                          float *bins, const int fours) {
   for (i32 token = first; token < end; token++) {
-    Four weight[2];
-    UNROLL for (int f = 0; f < fours; f++) weight[f] = load_four(weights + token * lanes + 4 * f);
+    const float *weight = weights + token * lanes;
     UNROLL for (int set = 0; set < sets; set++) {
       float *bin = bins + (set * SET_ROWS + index_of(indices[set * PAGE + token])) * lanes;
-      UNROLL for (int f = 0; f < fours; f++) store_four(bin + 4 * f, load_four(bin + 4 * f) + weight[f]);
+      if (fours == 2) {
+        add_eight(bin, weight);
+      } else {
+        store_four(bin, load_four(bin) + load_four(weight));
+      }
     }
   }
 }

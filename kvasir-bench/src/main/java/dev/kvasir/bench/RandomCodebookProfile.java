@@ -4,6 +4,7 @@ import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.codec.commvq.CommvqProfile;
+import dev.kvasir.codec.commvq.CommvqShape;
 import dev.kvasir.codec.commvq.ModelCodebooks;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.profile.Profile;
@@ -52,21 +53,26 @@ final class RandomCodebookProfile {
     String part = CommvqProfile.part(bits) + "/";
     int stages = CommvqProfile.stages(bits, shape.headDim());
     int rows = AdditiveStages.ROWS;
-    Profile keys = with(profile, part + "keys", stages, rows, shape.headDim());
-    Profile values = with(keys, part + "values", stages, 2, rows, shape.headDim());
-    return with(
-        with(values, part + "key-means", shape.headDim()), part + "value-means", shape.headDim());
+    int headDim = shape.headDim();
+    int heads = CommvqShape.defaultValueHeads(shape.kvHeads(), headDim);
+    Profile keys = with(profile, part + "keys", 1, stages, rows, headDim);
+    Profile values = with(keys, part + "values", heads, heads * stages, 2, rows, heads * headDim);
+    return with(with(values, part + "key-means", 1, headDim), part + "value-means", 1, headDim);
   }
 
-  private Profile with(Profile profile, String key, long... ofHead) {
-    long[] all = new long[2 + ofHead.length];
+  /**
+   * Adds random numbers.
+   *
+   * @param heads KV heads that share a codebook
+   */
+  private Profile with(Profile profile, String key, int heads, long... ofCodebook) {
+    long[] all = new long[2 + ofCodebook.length];
     all[0] = shape.layers();
-    all[1] = shape.kvHeads();
-    System.arraycopy(ofHead, 0, all, 2, ofHead.length);
-    long length = Arrays.stream(ofHead).reduce(1, Math::multiplyExact);
-    Stream<float[]> heads =
-        Stream.generate(() -> numbers((int) length)).limit((long) shape.layers() * shape.kvHeads());
-    return profile.withHalves(key, heads, all);
+    all[1] = shape.kvHeads() / heads;
+    System.arraycopy(ofCodebook, 0, all, 2, ofCodebook.length);
+    long length = Arrays.stream(ofCodebook).reduce(1, Math::multiplyExact);
+    Stream<float[]> codebooks = Stream.generate(() -> numbers((int) length)).limit(all[0] * all[1]);
+    return profile.withHalves(key, codebooks, all);
   }
 
   private float[] numbers(int count) {

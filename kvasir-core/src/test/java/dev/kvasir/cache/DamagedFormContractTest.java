@@ -176,7 +176,7 @@ class DamagedFormContractTest {
         "pmkvq:2,budget=1MiB | pmkvq:2,budget=1MiB,keys=token | as they were | divided",
         "pmkvq:2,budget=1MiB | pmkvq:2,budget=1MiB,keys=token,smoothing=off | kind 6 | kind 7",
         "commvq:1 | commvq:2 | in 2 stages | in 3 stages",
-        "commvq:1 | kivi:2 | kind 4 | kind 1"
+        "commvq:1 | kivi:2 | kind 6 | kind 1"
       })
   void aPageOfOtherSettingsIsRefusedByBothNames(
       String written, String reading, String found, String expected) {
@@ -221,7 +221,7 @@ class DamagedFormContractTest {
         "patternkv:2,v-patterns=off | 128 x 20 | 128 x 24",
         "mixkvq,high=2.8,mid=2 | 128 x 20 | 128 x 24",
         "pmkvq:2,budget=1MiB | 128 x 20 | 128 x 24",
-        "commvq:2 | kind 4 | kind 5",
+        "commvq:2 | 2 heads of 20 in 6 stages | 2 heads of 24 in 8 stages",
         "toy | valueDim=20 | valueDim=24"
       })
   void aPageWithValuesOfAnotherWidthIsRefusedByBothNames(

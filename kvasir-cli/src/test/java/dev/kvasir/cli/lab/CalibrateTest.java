@@ -157,7 +157,7 @@ class CalibrateTest {
     String[] arguments = {"--model", folder.toString(), "--forecast", "--speed", "1000"};
     CommandRun books = forecast("commvq:1", arguments);
     assertThat(books.out())
-        .contains("of 512 heads", "disk", "GiB", "reading 1000.0, training 150.0");
+        .contains("of 384 heads and groups", "disk", "GiB", "reading 1000.0, training 150.0");
     assertThat(forecast("pmkvq:2", arguments).out()).contains("of 8 samples of 2048 tokens");
     CommandRun mead = forecast("mead", arguments);
     assertThat(mead.out()).contains("of 24 texts", "in all", "on 64");
@@ -220,6 +220,9 @@ class CalibrateTest {
     run(file, "pmkvq:2", "--position-scale", "0").isRefusedWith("--position-scale is 0.0");
     run(file, "commvq:5").isRefusedWith("--kv is 'commvq:5'", "[1, 2, 3, 4]");
     run(file, "commvq:1", "--tokens", "100").isRefusedWith("--tokens is 100", "256 to 1048576");
+    run(file, "commvq:1", "--set-rows", "48").isRefusedWith("--set-rows is 48", "[16, 32, 64]");
+    run(file, "commvq:1", "--value-heads", "3").isRefusedWith("--value-heads is 3", "divisor of 2");
+    run(file, "commvq:1", "--pairs", "24").isRefusedWith("--pairs is 24", "divisor of 32");
     run(file, "commvq:1", "--length", "100").isRefusedWith("--length is 100", "128");
     run(file, "mead", "--json", "x").isRefusedWith("--json is an option of pmkvq");
     run(file, "pmkvq:2", "--tokens", "300").isRefusedWith("--tokens is an option of commvq");

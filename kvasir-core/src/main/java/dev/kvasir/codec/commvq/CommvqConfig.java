@@ -100,11 +100,16 @@ public record CommvqConfig(
           "the cache '%s' codes channels in pairs; heads have %d channels"
               .formatted(spec, shape.keyDim()));
     }
-    int stages = CommvqProfile.stages(bits, shape.keyDim());
+    requireFewStages(shape.keyDim());
+    requireFewStages(shape.valueDim());
+  }
+
+  private void requireFewStages(int channels) {
+    int stages = CommvqProfile.stages(bits, channels);
     if (2 * stages > Int8Codebooks.MAX_SETS) {
       throw new InvalidInputException(
           "the cache '%s' needs %d stages for heads of %d channels; at most %d can be added up"
-              .formatted(spec, stages, shape.keyDim(), Int8Codebooks.MAX_SETS / 2));
+              .formatted(spec, stages, channels, Int8Codebooks.MAX_SETS / 2));
     }
   }
 

@@ -22,6 +22,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class CommvqCacheTest {
@@ -39,9 +40,13 @@ class CommvqCacheTest {
   }
 
   private CacheContext newContext(Rope rope) {
+    return newContext(rope, PROFILE);
+  }
+
+  private CacheContext newContext(Rope rope, Profile profile) {
     return CacheContext.unknown()
         .withRotation(Optional.of(rope))
-        .withProfile(Optional.of(PROFILE))
+        .withProfile(Optional.of(profile))
         .withTables(Optional.of(tables));
   }
 
@@ -50,12 +55,23 @@ class CommvqCacheTest {
   @EnumSource(RopeLayout.class)
   void cacheReturnsDecodedVectorsAtTheirPositions(RopeLayout layout) {
     Rope rope = new Rope(layout, RopeFrequencies.unscaled(10_000, HEAD * 2 / 3));
+    assertDecodedVectorsAreReturned(rope, PROFILE);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 64", "1, 32", "2, 32", "2, 16"})
+  void groupsAndSmallSetsAreReadAsTheyAreWritten(int valueHeads, int rows) {
+    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, HEAD));
+    assertDecodedVectorsAreReturned(rope, SyntheticCodebooks.grouped(SHAPE, valueHeads, rows, 1));
+  }
+
+  private void assertDecodedVectorsAreReturned(Rope rope, Profile profile) {
     float[] keys = gaussian(); // (kvHeads, tokens, headDim), before rotation
     float[] values = gaussian();
     try (KvCache cache =
-        CacheSpec.parse("commvq:1,window=0,sinks=0").newCache(SHAPE, newContext(rope))) {
+        CacheSpec.parse("commvq:1,window=0,sinks=0").newCache(SHAPE, newContext(rope, profile))) {
       append(cache, rotated(keys, rope), values);
-      List<LayerCodebooks> trained = CommvqProfile.of(PROFILE, 1, SHAPE).layers();
+      List<LayerCodebooks> trained = CommvqProfile.of(profile, 1, SHAPE).layers();
       LayerCodebooks books = ModelCodebooks.of(trained, rope, Arena.ofAuto()).layers().get(1);
       float[] expectedKeys = rotated(decoded(books.keys(), keys), rope);
       HeadGroups groups = books.valueGroups();

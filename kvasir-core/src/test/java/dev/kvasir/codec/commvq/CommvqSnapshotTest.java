@@ -3,6 +3,7 @@ package dev.kvasir.codec.commvq;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SnapshotAssertions;
 import dev.kvasir.memory.SharedArena;
+import dev.kvasir.page.StageCodes;
 import org.junit.jupiter.api.Test;
 
 class CommvqSnapshotTest {
@@ -51,6 +52,31 @@ class CommvqSnapshotTest {
           "177b2766",
           "4b565047 02 05 4e040000", // magic, version, kind, bytes
           "0100 0c00 0200 0800 0100", // KV heads; channels and stages of keys, and of values
+          "80010000", // position
+          "0100 0200 0300"); // start of the scales of keys
+    }
+  }
+
+  @Test
+  void bytesOfGroupsAreAsDocumented() {
+    CommvqShape shape = new CommvqShape(1, 8, new StageCodes(2), 8, 1, new StageCodes(1, 5));
+    try (Page page =
+        new CommvqPage(
+            new SharedArena(),
+            shape,
+            null,
+            KeyScoring.SUMS,
+            null,
+            384,
+            encoded(1, 2),
+            encoded(2, 1))) {
+      SnapshotAssertions.assertBytes(
+          page.serialize(),
+          1088,
+          "4be0df1d",
+          "4b565047 02 06 32040000", // magic, version, kind, bytes
+          "0100 0800 0200 0800 0100", // KV heads; channels and stages of keys, and of values
+          "0100 06 05", // KV heads of a group; bits of an index of keys, and of values
           "80010000", // position
           "0100 0200 0300"); // start of the scales of keys
     }

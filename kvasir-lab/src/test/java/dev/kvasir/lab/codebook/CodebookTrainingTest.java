@@ -3,6 +3,7 @@ package dev.kvasir.lab.codebook;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.codec.commvq.Codebook;
 import dev.kvasir.codec.commvq.KeyCodebook;
 import dev.kvasir.codec.commvq.ValueCodebook;
@@ -96,8 +97,12 @@ class CodebookTrainingTest {
   }
 
   private static Recorder train(Set<HeadId> finished, int threads, int most) {
+    return train(PLAN, finished, threads, most);
+  }
+
+  private static Recorder train(CodebookPlan plan, Set<HeadId> finished, int threads, int most) {
     Recorder recorder = new Recorder(most);
-    new CodebookTraining(SAMPLE, PLAN, 5)
+    new CodebookTraining(SAMPLE, plan, 5)
         .run(
             finished, new LocalRunner(WorkerContext.empty(threads)), recorder, recorder.saved::put);
     return recorder;
@@ -165,6 +170,30 @@ class CodebookTrainingTest {
         assertThat(error.ofVectors()).isLessThan(0.3 * error.ofCentred());
       }
     }
+  }
+
+  /** A stage of keys covers two of the four pairs, and a set has 16 rows. */
+  @Test
+  void codesOfSomePairsLeaveTheOthersAtZero() {
+    CodebookPlan plan = new CodebookPlan(1, 16, 2, SETTINGS, SETTINGS);
+    Map<HeadId, Codebook> books = train(plan, Set.of(), 2, 100).saved;
+    assertThat(books).hasSize(8);
+    AdditiveStages keys = books.get(new HeadId(Side.KEYS, 0, 1)).stages();
+    assertThat(keys.stages()).isEqualTo(4);
+    assertThat(keys.used()).isEqualTo(16);
+    for (int row = 0; row < 4 * 2 * AdditiveStages.ROWS; row++) {
+      boolean isUsed = row % AdditiveStages.ROWS < 16;
+      int group = row / (2 * 2 * AdditiveStages.ROWS);
+      for (int channel = 0; channel < 8; channel++) {
+        boolean isCovered = isUsed && channel % 4 / 2 == group;
+        assertThat(keys.rows()[row * 8 + channel] != 0)
+            .as("row %d, channel %d", row, channel)
+            .isEqualTo(isCovered);
+      }
+    }
+    List<Codebook> heads =
+        List.of(books.get(new HeadId(Side.KEYS, 0, 0)), books.get(new HeadId(Side.KEYS, 0, 1)));
+    assertThat(HeldOutError.of(sample(400, 2), Side.KEYS, 0, heads, 2).ofCentred()).isLessThan(0.1);
   }
 
   private static void assertSame(Codebook one, Codebook other) {

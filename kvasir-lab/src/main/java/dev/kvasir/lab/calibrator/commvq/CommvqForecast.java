@@ -64,7 +64,7 @@ public final class CommvqForecast {
                 segments,
                 segments * new DecoderFlops(config).forward(length)),
             new ForecastStage(
-                "%d codebooks, %d vectors each".formatted(books, training),
+                "codebooks of %d heads and groups, %d vectors each".formatted(books, training),
                 ComputeKind.TRAINING,
                 books,
                 operations)),
