@@ -1,4 +1,4 @@
-// Encodes values with a network (CommVQ's paper, Section 4.2), with the same bits as the host (dev.kvasir.codec.commvq.encoder):
+// Encodes values with a network (CommVQ's paper, Section 4.2), with the same bits as the host (dev.kvasir.codec.commvq):
 // LayerNorm, Linear, GELU, Linear; the largest of four numbers chooses two bits. Sums have the host's order.
 #pragma once
 #include "search.cuh"
@@ -78,7 +78,7 @@ DEVICE float hostExponential(float x) {
   return __int_as_float(__float_as_int(p) + (__float_as_int(lifted) << 23));
 }
 
-// GELU as on the host (dev.kvasir.codec.commvq.encoder.ExactGelu).
+// GELU as on the host (dev.kvasir.codec.commvq.ExactGelu).
 DEVICE float hostGelu(float x) {
   const float e = hostExponential(__fmul_rn(__fmul_rn(x, x), -0.5f));
   const float t = __fdiv_rn(1.f, fmaf(0.2316418882f, fabsf(x), 1.f));
