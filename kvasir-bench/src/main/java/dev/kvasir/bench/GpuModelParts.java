@@ -65,8 +65,7 @@ final class GpuModelParts {
                 positions,
                 BEAM);
         yield with(
-            cacheConfig,
-            new CommvqFormat(commvq.bits(), commvq.values(), commvq.scoring(), model));
+            cacheConfig, new CommvqFormat(commvq.bits(), commvq.values(), commvq.scoring(), model));
       }
       case PatternkvFormat patternkv ->
           with(cacheConfig, patternkv.withRotation(rotation, cacheConfig.sinks(), positions));
