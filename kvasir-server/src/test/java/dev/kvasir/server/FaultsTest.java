@@ -198,7 +198,7 @@ class FaultsTest {
   @Test
   void reservedMemoryIsAvailableToTheEnd() throws Exception {
     // Memory for three of these; cached prefixes must be evicted.
-    try (TestServer server = TestServer.start(14 << 20, options -> options)) {
+    try (TestServer server = TestServer.start(20 << 20, options -> options)) {
       List<Future<JsonObject>> answers = new ArrayList<>();
       try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
         for (int i = 0; i < 8; i++) {
