@@ -27,8 +27,8 @@ class DecodeBenchTest {
     Refusal.of(DecodeBench::new, "--context", "0,8192", "--kv", "fp16;pmkvq:2,budget=2MiB")
         .says(
             "'pmkvq:2,budget=2MiB' holds 1665 tokens", "--context is 8192, and 128 come after it");
-    Refusal.of(DecodeBench::new, "--context", "1250", "--kv", "pmkvq:2,budget=2MiB")
-        .says("--context is 1250, and 128 come after it");
+    Refusal.of(DecodeBench::new, "--context", "1600", "--kv", "pmkvq:2,budget=2MiB")
+        .says("--context is 1600, and 128 come after it");
   }
 
   @Test

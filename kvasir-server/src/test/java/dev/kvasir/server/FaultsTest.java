@@ -198,7 +198,8 @@ class FaultsTest {
   @Test
   void reservedMemoryIsAvailableToTheEnd() throws Exception {
     // Memory for three of these; cached prefixes must be evicted.
-    try (TestServer server = TestServer.start(20 << 20, options -> options)) {
+    List<CacheSpec> kinds = List.of(CacheSpec.parse("fp16"));
+    try (TestServer server = TestServer.start(6 << 20, options -> options.withCacheSpecs(kinds))) {
       List<Future<JsonObject>> answers = new ArrayList<>();
       try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
         for (int i = 0; i < 8; i++) {
