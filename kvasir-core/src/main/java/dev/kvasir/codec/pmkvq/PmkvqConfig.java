@@ -160,11 +160,6 @@ public record PmkvqConfig(
     };
   }
 
-  /** Returns whether layers may have individual floors. */
-  public boolean usesProfileWidths(Optional<Profile> profile) {
-    return widths.map(source -> source != FloorSource.SAME).orElse(LayerWidths.presentIn(profile));
-  }
-
   private FloorSource floorSource(CacheShape shape, CacheContext context) {
     if (widths.isPresent()) {
       return widths.get();
