@@ -2,6 +2,7 @@ package dev.kvasir.lab.claim;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.eval.EvaluationJson;
 import dev.kvasir.lab.eval.Row;
@@ -39,8 +40,10 @@ final class Measurements {
     return read(other.file(file.toAbsolutePath().getParent()));
   }
 
+  /** Returns the row of a cache. Files have the settings that a preset stands for. */
   Optional<Row> row(String spec) {
-    return Optional.ofNullable(rows.get(spec));
+    String named = spec.contains(",as=") ? CacheSpec.parse(spec).text() : spec;
+    return Optional.ofNullable(rows.get(named));
   }
 
   /** Returns a number by name, with its interval if the file has one. */
