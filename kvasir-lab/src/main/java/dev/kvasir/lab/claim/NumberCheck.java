@@ -73,7 +73,7 @@ final class NumberCheck {
       Verdict verdict =
           IntStream.range(1, names.length)
               .mapToObj(i -> Finding.atMost(ratio(found.get(i), found.get(i - 1)), 1))
-              .reduce(Verdict.HOLDS, NumberCheck::weaker);
+              .reduce(Verdict.HOLDS, Verdict::and);
       return new Finding(verdict, joined(found, format));
     };
   }
@@ -89,8 +89,8 @@ final class NumberCheck {
         format,
         layers ->
             layers.stream()
-                .map(one -> both(Finding.atMost(one, most), Finding.atLeast(one, -most)))
-                .reduce(Verdict.HOLDS, NumberCheck::weaker));
+                .map(one -> Finding.atMost(one, most).and(Finding.atLeast(one, -most)))
+                .reduce(Verdict.HOLDS, Verdict::and));
   }
 
   /** Checks that the last quarter of layers has a larger mean than the half in the middle. */
@@ -111,15 +111,6 @@ final class NumberCheck {
         layers.stream().mapToDouble(Estimate::value).average().orElseThrow(),
         layers.stream().mapToDouble(Estimate::low).average().orElseThrow(),
         layers.stream().mapToDouble(Estimate::high).average().orElseThrow());
-  }
-
-  private static Verdict both(Verdict one, Verdict other) {
-    return weaker(one, other);
-  }
-
-  private static Verdict weaker(Verdict one, Verdict other) {
-    List<Verdict> order = List.of(Verdict.HOLDS, Verdict.OPEN, Verdict.POINT, Verdict.FAILS);
-    return order.indexOf(one) >= order.indexOf(other) ? one : other;
   }
 
   private static Check ofLayers(

@@ -1,11 +1,9 @@
 package dev.kvasir.lab.claim;
 
+import dev.kvasir.lab.eval.Bootstrap;
 import dev.kvasir.lab.eval.Estimate;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.DoubleBinaryOperator;
-import java.util.random.RandomGenerator;
-import java.util.random.RandomGeneratorFactory;
 
 /**
  * Samples of two rows on the same text or questions.
@@ -14,8 +12,6 @@ import java.util.random.RandomGeneratorFactory;
  * @param second in the same order
  */
 record PairedSamples(List<Double> first, List<Double> second) {
-  private static final int DRAWS = 2000;
-
   Estimate difference() {
     return estimate((one, other) -> one - other);
   }
@@ -24,30 +20,19 @@ record PairedSamples(List<Double> first, List<Double> second) {
     return estimate((one, other) -> one / other);
   }
 
-  /**
-   * Returns a function of both means with the percentile bootstrap interval, pairs drawn together.
-   * The draws are the same in every run.
-   */
+  /** Returns a function of both means with its bootstrap interval, pairs drawn together. */
   Estimate estimate(DoubleBinaryOperator function) {
-    int count = first.size();
-    double value = function.applyAsDouble(mean(first), mean(second));
-    if (count < 2) {
-      return new Estimate(value, Double.NaN, Double.NaN);
-    }
-    RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(1);
-    double[] drawn = new double[DRAWS];
-    for (int draw = 0; draw < DRAWS; draw++) {
-      double one = 0;
-      double other = 0;
-      for (int i = 0; i < count; i++) {
-        int at = random.nextInt(count);
-        one += first.get(at);
-        other += second.get(at);
-      }
-      drawn[draw] = function.applyAsDouble(one / count, other / count);
-    }
-    Arrays.sort(drawn);
-    return new Estimate(value, drawn[(int) (0.025 * DRAWS)], drawn[(int) (0.975 * DRAWS)]);
+    double[] ones = values(first);
+    double[] others = values(second);
+    return Bootstrap.estimate(
+        function.applyAsDouble(mean(first), mean(second)),
+        ones.length,
+        drawn ->
+            function.applyAsDouble(Bootstrap.mean(ones, drawn), Bootstrap.mean(others, drawn)));
+  }
+
+  private static double[] values(List<Double> samples) {
+    return samples.stream().mapToDouble(Double::doubleValue).toArray();
   }
 
   /** Returns the pairs of the first part of the text. */

@@ -180,8 +180,7 @@ final class RowCheck {
     return measurements -> {
       List<Finding> findings =
           Arrays.stream(checks).map(check -> check.judge(measurements)).toList();
-      Verdict worst =
-          findings.stream().map(Finding::verdict).reduce(Verdict.HOLDS, RowCheck::weaker);
+      Verdict worst = findings.stream().map(Finding::verdict).reduce(Verdict.HOLDS, Verdict::and);
       return new Finding(
           worst,
           findings.stream()
@@ -189,12 +188,6 @@ final class RowCheck {
               .filter(figure -> !figure.isEmpty())
               .collect(Collectors.joining("; ")));
     };
-  }
-
-  private static Verdict weaker(Verdict one, Verdict other) {
-    List<Verdict> order =
-        List.of(Verdict.HOLDS, Verdict.OPEN, Verdict.POINT, Verdict.FAILS, Verdict.NOT_TRIED);
-    return order.indexOf(one) >= order.indexOf(other) ? one : other;
   }
 
   private static Check pair(

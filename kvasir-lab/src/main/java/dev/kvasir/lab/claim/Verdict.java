@@ -1,5 +1,7 @@
 package dev.kvasir.lab.claim;
 
+import java.util.List;
+
 /** The verdict on a claim. */
 public enum Verdict {
   HOLDS("holds", "hold"),
@@ -10,12 +12,20 @@ public enum Verdict {
   POINT("no interval", "have a figure without an interval"),
   NOT_TRIED("not tried", "are not tried");
 
+  /** From the strongest support of a claim to none. */
+  private static final List<Verdict> SUPPORT = List.of(HOLDS, OPEN, POINT, FAILS, NOT_TRIED);
+
   private final String label;
   private final String pluralLabel;
 
   Verdict(String words, String ofSeveral) {
     this.label = words;
     this.pluralLabel = ofSeveral;
+  }
+
+  /** Returns the verdict on two parts of a claim: that of the part which supports it less. */
+  Verdict and(Verdict other) {
+    return SUPPORT.indexOf(this) >= SUPPORT.indexOf(other) ? this : other;
   }
 
   public String label() {
