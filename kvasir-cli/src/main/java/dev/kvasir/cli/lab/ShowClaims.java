@@ -3,6 +3,7 @@ package dev.kvasir.cli.lab;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.AtomicFile;
+import dev.kvasir.lab.claim.Experiment;
 import dev.kvasir.lab.claim.Ledger;
 import dev.kvasir.lab.claim.Ledger.Entry;
 import dev.kvasir.lab.claim.Ledger.Result;
@@ -82,15 +83,27 @@ public final class ShowClaims implements Callable<Integer> {
    */
   private int run(List<Trial> trials, Path folder, Path document) {
     Optional<Path> other = Optional.ofNullable(model);
-    Set<List<String>> commands = new LinkedHashSet<>();
-    trials.forEach(trial -> commands.addAll(trial.experiment().commands(folder, other)));
+    Set<Experiment> experiments = new LinkedHashSet<>();
+    trials.forEach(trial -> experiments.add(trial.experiment()));
+    for (Experiment experiment : experiments) {
+      int exit = run(experiment.commands(folder, other));
+      if (exit != 0 && experiment.needsCard() && experiments.size() > 1) {
+        streams.note("the trial on a GPU keeps its figures");
+      } else if (exit != 0) {
+        return exit;
+      }
+    }
+    return show(folder, document);
+  }
+
+  private int run(List<List<String>> commands) {
     for (List<String> command : commands) {
       int exit = execute(command);
       if (exit != 0) {
         return exit;
       }
     }
-    return show(folder, document);
+    return 0;
   }
 
   private int show(Path folder, Path document) {

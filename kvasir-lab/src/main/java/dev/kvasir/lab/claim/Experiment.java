@@ -17,16 +17,21 @@ import java.util.stream.Stream;
  * @param preparations commands whose output the command needs
  * @param arguments arguments of the command without the output file
  * @param outputOption option for the output file; empty if the command always writes there
+ * @param onlyBed the only bed that the command measures; empty if it takes any model
  */
 public record Experiment(
-    String name, List<List<String>> preparations, List<String> arguments, String outputOption) {
+    String name,
+    List<List<String>> preparations,
+    List<String> arguments,
+    String outputOption,
+    Optional<TestBed> onlyBed) {
   /** Tokens that the smallest context of the models in use can hold. */
   private static final int OTHER_CONTEXT = 1900;
 
   /** Returns the experiment behind a table of the results page. */
   static Experiment table(String name) {
     List<String> arguments = name.equals("methods") ? List.of("compare") : List.of("compare", name);
-    return new Experiment(name, List.of(), arguments, "");
+    return new Experiment(name, List.of(), arguments, "", Optional.empty());
   }
 
   /**
@@ -35,7 +40,7 @@ public record Experiment(
    * @param command arguments without spaces, separated by one
    */
   static Experiment json(String name, String command) {
-    return new Experiment(name, List.of(), words(command), "--json");
+    return new Experiment(name, List.of(), words(command), "--json", Optional.empty());
   }
 
   /** Returns an experiment that reads a text with several caches. */
@@ -44,41 +49,65 @@ public record Experiment(
         Stream.of(words("eval " + options), List.of("--kv", String.join(";", specs)))
             .flatMap(List::stream)
             .toList();
-    return new Experiment(name, List.of(), arguments, "--json");
+    return new Experiment(name, List.of(), arguments, "--json", Optional.empty());
   }
 
   /** Returns a copy that runs another command before. */
   Experiment after(String preparation) {
     List<List<String>> all =
         Stream.concat(preparations.stream(), Stream.of(words(preparation))).toList();
-    return new Experiment(name, all, arguments, outputOption);
+    return new Experiment(name, all, arguments, outputOption, onlyBed);
+  }
+
+  /** Returns a copy whose command brings a model of its own. */
+  Experiment on(TestBed bed) {
+    return new Experiment(name, preparations, arguments, outputOption, Optional.of(bed));
+  }
+
+  boolean measures(TestBed bed) {
+    return onlyBed.isEmpty() || onlyBed.get() == bed;
+  }
+
+  /** Returns whether the command needs a GPU. */
+  public boolean needsCard() {
+    return onlyBed.isPresent() && onlyBed.get() == TestBed.CARD;
   }
 
   private static List<String> words(String command) {
     return List.of(command.split(" "));
   }
 
-  public Path file(Path folder) {
-    return folder.resolve(name + ".json");
+  /**
+   * Returns the file with the figures of a model.
+   *
+   * @param folder the figures of the bundled model
+   */
+  Path file(Path folder, TestBed bed) {
+    return file(bed.folder(folder));
+  }
+
+  /** Returns the file with the figures in a model's own folder. */
+  Path file(Path own) {
+    return own.resolve(name + ".json");
   }
 
   /**
    * Returns the commands as typed in the root of the repository, the last of which measures.
    *
+   * @param folder folder for the figures; those of another bed have a folder within
    * @param model file of another model than the bundled one
    */
   public List<List<String>> commands(Path folder, Optional<Path> model) {
+    if (onlyBed.isPresent()) {
+      return List.of(with(arguments, outputOption, file(folder, onlyBed.get()).toString()));
+    }
     if (isTable() && model.isPresent()) {
       return ofTable(StandardTable.named(name)).commands(folder, model);
     }
     List<List<String>> commands = new ArrayList<>();
     preparations.forEach(preparation -> commands.add(withModel(preparation, model)));
     List<String> last = withModel(arguments, model);
-    if (!isTable()) {
-      last.add(outputOption);
-      last.add(file(folder).toString());
-    }
-    commands.add(last);
+    commands.add(isTable() ? last : with(last, outputOption, file(folder).toString()));
     return commands;
   }
 
@@ -101,8 +130,10 @@ public record Experiment(
   }
 
   private static List<String> withModel(List<String> command, Optional<Path> model) {
-    List<String> all = new ArrayList<>(command);
-    model.ifPresent(file -> all.addAll(List.of("--model", file.toString())));
-    return all;
+    return model.map(file -> with(command, "--model", file.toString())).orElse(command);
+  }
+
+  private static List<String> with(List<String> command, String option, String value) {
+    return Stream.concat(command.stream(), Stream.of(option, value)).toList();
   }
 }

@@ -73,7 +73,10 @@ public final class Ledger {
   }
 
   private Finding judge(Trial trial, TestBed bed) {
-    return read.computeIfAbsent(trial.experiment().file(bed.folder(folder)), Measurements::read)
+    if (!trial.experiment().measures(bed)) {
+      return Finding.NONE;
+    }
+    return read.computeIfAbsent(trial.experiment().file(folder, bed), Measurements::read)
         .map(trial.check()::judge)
         .orElse(Finding.NONE);
   }

@@ -155,12 +155,14 @@ public final class LedgerPage {
 
   /** Returns the commands of a result quoted for a shell. */
   private static String command(Result result, Path folder) {
-    Path own = result.bed().folder(folder);
+    Experiment experiment = result.trial().experiment();
+    boolean anyModel = experiment.onlyBed().isEmpty();
+    Path own = anyModel ? result.bed().folder(folder) : folder;
     Optional<Path> model =
-        result.bed() == TestBed.BUNDLED || result.bed() == TestBed.CARD
-            ? Optional.empty()
-            : Optional.of(Path.of("MODEL"));
-    return result.trial().experiment().commands(own, model).stream()
+        anyModel && result.bed() != TestBed.BUNDLED
+            ? Optional.of(Path.of("MODEL"))
+            : Optional.empty();
+    return experiment.commands(own, model).stream()
         .map(LedgerPage::quoted)
         .collect(Collectors.joining("; "));
   }

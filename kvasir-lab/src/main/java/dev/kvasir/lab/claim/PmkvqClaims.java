@@ -130,8 +130,6 @@ final class PmkvqClaims {
                   "Table 2",
                   "Batches generate 2.73 times the tokens of fp16 or more in the same memory.",
                   "2.73 to 5.18 times")
-              .paperForm(
-                  "a full card", BatchClaims.CARD, BatchClaims.timesFp16OnCard("pmkvq:2", 2.73))
               .equalTerms(BatchClaims.EXPERIMENT, BatchClaims.timesFp16("pmkvq:2", 2.73))
               .remark(BatchClaims.REMARK),
           PMKVQ

@@ -235,6 +235,21 @@ class LedgerTest {
     }
   }
 
+  /** Figures of a GPU must not replace those of the bundled model. */
+  @Test
+  void differentCommandsWriteDifferentFiles() {
+    Map<String, List<String>> writers = new HashMap<>();
+    for (Entry entry : new Ledger(folder).entries()) {
+      for (Trial trial : entry.claim().trials()) {
+        List<String> last = trial.experiment().commands(folder, Optional.empty()).getLast();
+        int json = last.indexOf("--json");
+        if (json >= 0) {
+          assertThat(writers.computeIfAbsent(last.get(json + 1), file -> last)).isEqualTo(last);
+        }
+      }
+    }
+  }
+
   @Test
   void aTableIsMeasuredOnAnotherModelByEval() {
     List<String> command =
