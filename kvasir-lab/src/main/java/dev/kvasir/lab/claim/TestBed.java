@@ -6,7 +6,9 @@ import java.nio.file.Path;
 public enum TestBed {
   BUNDLED("bundled model", "", "28M parameters, 8 layers, 8 query and 2 KV heads of 64 channels"),
   TINYLLAMA(
-      "TinyLlama 1.1B", "tinyllama", "22 layers, 32 query and 4 KV heads of 64 channels, Q8_0"),
+      "TinyLlama 1.1B",
+      "tinyllama",
+      "22 layers, 32 query and 4 KV heads of 64 channels, mostly IQ2_XXS"),
   QWEN_SMALL(
       "Qwen2.5-Coder 0.5B", "qwen-0.5b", "24 layers, 14 query and 2 KV heads of 64 channels"),
   QWEN(
