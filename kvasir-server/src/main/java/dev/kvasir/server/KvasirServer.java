@@ -91,7 +91,8 @@ public final class KvasirServer implements AutoCloseable {
     ChatService chatService =
         new ChatService(model, options.serving(), new ServerObserver(metrics, log));
     Optional<ConversationStore> store = openStore(chatService, options, log);
-    Endpoints.Limits limits = new Endpoints.Limits(options.access(), options.maxBodyBytes());
+    Endpoints.Limits limits =
+        new Endpoints.Limits(options.access().listeningOn(options.host()), options.maxBodyBytes());
     Endpoints.HttpService httpService = Endpoints.create(chatService, metrics, store, log, limits);
     Server server = newServer();
     ServerConnector connector = newConnector(server, options);

@@ -67,6 +67,7 @@ public final class Router extends Handler.Abstract {
     String name = "unknown";
     try {
       try {
+        access.checkHost(exchange.header(HttpHeader.HOST));
         checkOrigin(exchange);
         if (isPreflight(exchange)) {
           name = "preflight";
