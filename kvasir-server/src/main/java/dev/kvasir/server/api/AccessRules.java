@@ -25,7 +25,9 @@ import java.util.stream.Collectors;
  */
 public record AccessRules(
     List<byte[]> keyDigests, Set<String> origins, Set<String> hosts, boolean acceptsAnyHost) {
-  private static final String SCHEME = "Bearer ";
+  /** What precedes a key in the header {@code Authorization}. */
+  public static final String SCHEME = "Bearer ";
+
   private static final Pattern ADDRESS = Pattern.compile("[0-9]+(\\.[0-9]+)*|\\[[0-9a-f:.%]+]");
   private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]", "::1");
 

@@ -5,6 +5,7 @@ import com.google.gson.JsonObject;
 import dev.kvasir.TokenLogprob;
 import dev.kvasir.chat.CompletionEvent;
 import dev.kvasir.chat.Ids;
+import dev.kvasir.server.api.Fields;
 import dev.kvasir.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -18,8 +19,8 @@ public final class ChatResponseBuilder extends ResponseBuilder {
   private final Set<Integer> started = new HashSet<>();
   private final Map<Integer, Message> messages = new TreeMap<>();
 
-  public ChatResponseBuilder(String model, Tokenizer tokenizer) {
-    super("chatcmpl-", "chat.completion", "chat.completion.chunk", model, tokenizer);
+  public ChatResponseBuilder(String model, Tokenizer tokenizer, Fields request) {
+    super("chatcmpl-", "chat.completion", "chat.completion.chunk", model, tokenizer, request);
   }
 
   /** A choice of a response that is not streamed. */
