@@ -18,14 +18,33 @@ public sealed interface CompletionEvent {
    */
   record Text(int choice, String text, List<TokenLogprob> logprobs) implements CompletionEvent {}
 
-  /** Text between the reasoning tags. */
+  /** A piece of the model's reasoning. */
   record Reasoning(int choice, String text) implements CompletionEvent {}
 
   /**
+   * The name of a call whose arguments follow. A call that turns out to be malformed has no {@link
+   * ToolCall}; its source follows as {@link Text}.
+   *
    * @param index position of the call in the choice
-   * @param arguments a JSON object
+   * @param id unique among all calls
    */
-  record ToolCall(int choice, int index, String name, String arguments)
+  record ToolCallStart(int choice, int index, String id, String name) implements CompletionEvent {}
+
+  /**
+   * A piece of the arguments of the last call that started.
+   *
+   * @param json part of a JSON object
+   */
+  record ToolCallArguments(int choice, int index, String json) implements CompletionEvent {}
+
+  /**
+   * A complete call, after its start and all of its arguments.
+   *
+   * @param index position of the call in the choice
+   * @param id the one of its start
+   * @param arguments a JSON object: all pieces together
+   */
+  record ToolCall(int choice, int index, String id, String name, String arguments)
       implements CompletionEvent {}
 
   /**

@@ -60,4 +60,20 @@ class OutputBlocksTest {
     blocks.close();
     assertThat(blocks.blocks()).hasSize(1);
   }
+
+  @Test
+  void aCallWithoutItsEndIsIncomplete() {
+    blocks.accept(new CompletionEvent.ToolCallStart(0, 0, "call_1", "f"));
+    blocks.accept(new CompletionEvent.ToolCallArguments(0, 0, "{}"));
+    blocks.accept(new CompletionEvent.ToolCall(0, 0, "call_1", "f", "{}"));
+    text("\n");
+    blocks.accept(new CompletionEvent.ToolCallStart(0, 1, "call_2", "g"));
+    blocks.accept(new CompletionEvent.ToolCallArguments(0, 1, "{"));
+    text("source");
+    blocks.close();
+    assertThat(seen)
+        .containsExactly("+CALL", "{}", "-{}", "+CALL", "{", "-{", "+TEXT", "source", "-source");
+    assertThat(blocks.blocks().stream().map(OutputBlock::isComplete))
+        .containsExactly(true, false, true);
+  }
 }

@@ -20,6 +20,7 @@ public final class OutputBlock {
   private final StringBuilder content = new StringBuilder();
   private final List<TokenLogprob> logprobs = new ArrayList<>();
   private boolean closed;
+  private boolean complete;
 
   private OutputBlock(int index, Kind kind, String callId, String name) {
     this.index = index;
@@ -41,8 +42,9 @@ public final class OutputBlock {
     logprobs.addAll(tokens);
   }
 
-  void close() {
+  void close(boolean isComplete) {
     closed = true;
+    complete = isComplete;
   }
 
   /** Returns its position in the completion. */
@@ -76,5 +78,10 @@ public final class OutputBlock {
 
   public boolean isClosed() {
     return closed;
+  }
+
+  /** Returns whether the block has its end; a malformed or unfinished call has none. */
+  public boolean isComplete() {
+    return complete;
   }
 }

@@ -2,7 +2,6 @@ package dev.kvasir.server.api;
 
 import dev.kvasir.TokenLogprob;
 import dev.kvasir.chat.CompletionEvent;
-import dev.kvasir.chat.Ids;
 import dev.kvasir.server.api.OutputBlock.Kind;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,9 +55,12 @@ public final class OutputBlocks {
     switch (event) {
       case CompletionEvent.Reasoning piece -> extend(Kind.REASONING, piece.text(), List.of());
       case CompletionEvent.Text piece -> text(piece.text(), piece.logprobs());
-      case CompletionEvent.ToolCall call -> call(call.name(), call.arguments());
+      case CompletionEvent.ToolCallStart call ->
+          open(OutputBlock.call(blocks.size(), call.id(), call.name()));
+      case CompletionEvent.ToolCallArguments piece -> add(piece.json(), List.of());
+      case CompletionEvent.ToolCall _ -> close(true);
       case CompletionEvent.Done _ -> close();
-      default -> {}
+      case CompletionEvent.PrefillProgress _, CompletionEvent.Failed _ -> {}
     }
   }
 
@@ -93,12 +95,6 @@ public final class OutputBlocks {
     listener.extended(open, piece, logprobs);
   }
 
-  private void call(String name, String arguments) {
-    open(OutputBlock.call(blocks.size(), Ids.newId("call_"), name));
-    add(arguments, List.of());
-    close();
-  }
-
   private void open(OutputBlock block) {
     close();
     open = block;
@@ -108,11 +104,15 @@ public final class OutputBlocks {
 
   /** Closes the open block, if any. */
   public void close() {
+    close(open != null && open.kind() != Kind.CALL);
+  }
+
+  private void close(boolean isComplete) {
     clearBlank();
     if (open != null) {
       OutputBlock last = open;
       open = null;
-      last.close();
+      last.close(isComplete);
       listener.closed(last);
     }
   }

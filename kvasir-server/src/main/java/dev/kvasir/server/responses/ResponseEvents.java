@@ -115,7 +115,7 @@ final class ResponseEvents implements OutputBlocks.Listener {
       send("response.content_part.done", part);
     }
     JsonObject item = at(block, false);
-    item.add("item", items.item(block, "completed"));
+    item.add("item", items.item(block, block.isComplete() ? "completed" : "incomplete"));
     send("response.output_item.done", item);
   }
 

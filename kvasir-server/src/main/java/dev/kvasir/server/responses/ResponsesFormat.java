@@ -155,8 +155,8 @@ public final class ResponsesFormat implements ResponseFormat, ResponseStore.InPr
         "incomplete_details", status.equals("incomplete") ? incomplete() : JsonNull.INSTANCE);
     JsonArray output = new JsonArray();
     for (OutputBlock block : blocks.blocks()) {
-      boolean cut = !block.isClosed() || status.equals("incomplete") && isLast(block);
-      output.add(items.item(block, cut ? openStatus() : "completed"));
+      boolean cut = !block.isComplete() || status.equals("incomplete") && isLast(block);
+      output.add(items.item(block, cut ? cutStatus(block) : "completed"));
     }
     response.add("output", output);
     response.add("usage", done == null ? JsonNull.INSTANCE : usage());
@@ -167,8 +167,8 @@ public final class ResponsesFormat implements ResponseFormat, ResponseStore.InPr
     return block.index() == blocks.blocks().size() - 1;
   }
 
-  private String openStatus() {
-    return status.equals("in_progress") ? status : "incomplete";
+  private String cutStatus(OutputBlock block) {
+    return block.isClosed() || !status.equals("in_progress") ? "incomplete" : status;
   }
 
   private static JsonObject incomplete() {

@@ -95,13 +95,20 @@ class TranslationTest {
     ResponsesFormat format = new ResponsesFormat(read(AGENT), "", "m", null, store);
     List<StreamEvent> events = new ArrayList<>(format.begin(3, () -> {}));
     events.addAll(format.events(new CompletionEvent.Reasoning(0, "hmm")));
-    events.addAll(
-        format.events(new CompletionEvent.ToolCall(0, 0, "patch", "{\"input\": \"a\\nb\"}")));
+    String arguments = "{\"input\": \"a\\nb\"}";
+    for (CompletionEvent event :
+        List.of(
+            new CompletionEvent.ToolCallStart(0, 0, "call_1", "patch"),
+            new CompletionEvent.ToolCallArguments(0, 0, arguments),
+            new CompletionEvent.ToolCall(0, 0, "call_1", "patch", arguments))) {
+      events.addAll(format.events(event));
+    }
     JsonObject response = format.snapshot();
     JsonObject reasoning = response.getAsJsonArray("output").get(0).getAsJsonObject();
     assertThat(reasoning.get("encrypted_content").getAsString()).isEqualTo("aG1t");
     JsonObject call = response.getAsJsonArray("output").get(1).getAsJsonObject();
     assertThat(call.get("type").getAsString()).isEqualTo("custom_tool_call");
+    assertThat(call.get("call_id").getAsString()).isEqualTo("call_1");
     assertThat(call.get("input").getAsString()).isEqualTo("a\nb");
     assertThat(events.stream().map(StreamEvent::name))
         .containsExactly(
