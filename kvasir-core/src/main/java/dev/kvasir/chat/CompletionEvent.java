@@ -5,6 +5,7 @@ import dev.kvasir.Generation;
 import dev.kvasir.KvasirException;
 import dev.kvasir.TokenLogprob;
 import java.util.List;
+import java.util.Optional;
 
 /** An event of one choice of a completion, in order. */
 public sealed interface CompletionEvent {
@@ -48,9 +49,15 @@ public sealed interface CompletionEvent {
       implements CompletionEvent {}
 
   /**
+   * @param stopSequence the stop sequence that ended the text; empty if none did
    * @param prefixHit what of the prompt came from the prefix cache
    */
-  record Done(int choice, FinishReason finishReason, PrefixHit prefixHit, Generation generation)
+  record Done(
+      int choice,
+      FinishReason finishReason,
+      Optional<String> stopSequence,
+      PrefixHit prefixHit,
+      Generation generation)
       implements CompletionEvent {}
 
   /** The last event of a completion that failed. */

@@ -128,6 +128,11 @@ final class OutputParser {
     return stops.found();
   }
 
+  /** Returns the stop sequence that was generated. */
+  Optional<String> stopSequence() {
+    return stops.match();
+  }
+
   boolean hasToolCalls() {
     return toolCallCount > 0;
   }

@@ -47,6 +47,11 @@ public final class Fields {
     return new Fields(object, path + ".");
   }
 
+  /** Returns the fields of an object inside this one. */
+  public Fields at(String name, JsonObject inside) {
+    return new Fields(inside, path + name + ".");
+  }
+
   public JsonObject json() {
     return object;
   }

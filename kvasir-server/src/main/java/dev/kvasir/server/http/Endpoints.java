@@ -90,6 +90,7 @@ public final class Endpoints {
                     reader.nameFor(request), served.model().tokenizer(), request));
     ResponsesEndpoint responses =
         new ResponsesEndpoint(runner, reader, responseStore, served.model().tokenizer(), log);
+    MessagesEndpoint messages = new MessagesEndpoint(runner, reader);
     Endpoint page = new StaticFiles();
     for (String version : List.of("/v1", "")) {
       router.add("POST", version + "/chat/completions", chat);
@@ -101,7 +102,9 @@ public final class Endpoints {
         .add("POST", ResponsesEndpoint.PATH, responses)
         .add("GET", oneResponse, responses::get)
         .add("POST", oneResponse, responses::cancel)
-        .add("DELETE", oneResponse, responses::delete);
+        .add("DELETE", oneResponse, responses::delete)
+        .add("POST", "/v1/messages", messages)
+        .add("POST", "/v1/messages/count_tokens", messages.counter());
     router
         .add("GET", MODELS, all::model)
         .add("POST", "/tokenize", all::tokenize)
