@@ -14,11 +14,27 @@ public sealed interface ChatEvent {
    */
   record Text(String text, List<TokenLogprob> logprobs) implements ChatEvent {}
 
-  /** A piece of the text between the reasoning tags. */
+  /** A piece of the model's reasoning. */
   record Reasoning(String text) implements ChatEvent {}
 
   /**
-   * A complete tool call.
+   * The name of a tool call whose arguments follow. A call that turns out to be malformed has no
+   * {@link Call}; its source follows as {@link Text}.
+   *
+   * @param index position of the call in the completion
+   * @param id id of the call
+   */
+  record CallStart(int index, String id, String name) implements ChatEvent {}
+
+  /**
+   * A piece of the arguments of the last call that started.
+   *
+   * @param json part of a JSON object
+   */
+  record CallArguments(int index, String json) implements ChatEvent {}
+
+  /**
+   * A complete tool call, after its start and all of its arguments.
    *
    * @param index position of the call in the completion
    */

@@ -1,7 +1,9 @@
 package dev.kvasir;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -10,6 +12,8 @@ import java.util.OptionalInt;
  *
  * @param messages at least one
  * @param tools functions that the model may call
+ * @param requiredTool the only tool that may be called; only with {@link ToolChoice#REQUIRED}
+ * @param parallelToolCalls whether one completion may have several calls
  * @param format what the text is constrained to
  * @param stopSequences texts before which the completion ends
  * @param maxTokens maximum generated tokens; empty for the default of the chat model
@@ -18,6 +22,8 @@ import java.util.OptionalInt;
  * @param model one of {@link ChatModel#names}; empty for the first
  * @param cache a cache spec that the chat model was built with; takes precedence over the model
  * @param conversation key by which cached prefixes of the conversation can be deleted
+ * @param templateVariables further variables of the chat template, such as {@code enable_thinking}:
+ *     strings, booleans, numbers, lists and maps of these
  * @param tenant owner of the conversation, whose cached prefixes are never used for another; empty
  *     for all
  */
@@ -25,6 +31,8 @@ public record ChatRequest(
     List<ChatMessage> messages,
     List<Tool> tools,
     ToolChoice toolChoice,
+    Optional<String> requiredTool,
+    boolean parallelToolCalls,
     OutputFormat format,
     List<String> stopSequences,
     SamplingOptions sampling,
@@ -33,6 +41,7 @@ public record ChatRequest(
     Optional<String> model,
     Optional<String> cache,
     Optional<String> conversation,
+    Map<String, Object> templateVariables,
     String tenant) {
   /** Whether tools are called. */
   public enum ToolChoice {
@@ -53,6 +62,21 @@ public record ChatRequest(
           "maxTokens is %d; expected at least 1".formatted(maxTokens.getAsInt()));
     }
     TokenLogprob.checkTop(topLogprobs);
+    templateVariables = Map.copyOf(templateVariables);
+    checkRequiredTool(tools, toolChoice, requiredTool);
+  }
+
+  private static void checkRequiredTool(
+      List<Tool> tools, ToolChoice choice, Optional<String> required) {
+    if (required.isEmpty()) {
+      return;
+    }
+    List<String> names = tools.stream().map(Tool::name).toList();
+    if (choice != ToolChoice.REQUIRED || !names.contains(required.get())) {
+      throw new IllegalArgumentException(
+          "requiredTool is '%s' with tool choice %s; expected one of the tools %s and REQUIRED"
+              .formatted(required.get(), choice, names));
+    }
   }
 
   /** Returns a request with one message of the user. */
@@ -69,6 +93,9 @@ public record ChatRequest(
     private final List<ChatMessage> messages = new ArrayList<>();
     private List<Tool> tools = List.of();
     private ToolChoice toolChoice = ToolChoice.AUTO;
+    private Optional<String> requiredTool = Optional.empty();
+    private boolean parallelToolCalls = true;
+    private final Map<String, Object> templateVariables = new HashMap<>();
     private OutputFormat format = OutputFormat.anyText();
     private List<String> stopSequences = List.of();
     private SamplingOptions sampling = SamplingOptions.defaults();
@@ -111,6 +138,39 @@ public record ChatRequest(
     public Builder toolChoice(ToolChoice value) {
       toolChoice = value;
       return this;
+    }
+
+    /** Requires a call of this tool. */
+    public Builder requiredTool(String name) {
+      requiredTool = Optional.of(name);
+      return toolChoice(ToolChoice.REQUIRED);
+    }
+
+    /** Sets whether one completion may have several calls; default true. */
+    public Builder parallelToolCalls(boolean value) {
+      parallelToolCalls = value;
+      return this;
+    }
+
+    /** Sets a variable of the chat template. */
+    public Builder templateVariable(String name, Object value) {
+      templateVariables.put(name, value);
+      return this;
+    }
+
+    /** Turns reasoning on or off, if the chat template has such a switch. */
+    public Builder reasoning(boolean value) {
+      // Qwen, GLM and SmolLM templates use the first name, DeepSeek and Granite the second.
+      return templateVariable("enable_thinking", value).templateVariable("thinking", value);
+    }
+
+    /**
+     * Sets how much the model reasons, if the chat template supports it.
+     *
+     * @param effort such as {@code low}, {@code medium} or {@code high}
+     */
+    public Builder reasoningEffort(String effort) {
+      return templateVariable("reasoning_effort", effort);
     }
 
     public Builder format(OutputFormat value) {
@@ -176,6 +236,8 @@ public record ChatRequest(
           messages,
           tools,
           toolChoice,
+          requiredTool,
+          parallelToolCalls,
           format,
           stopSequences,
           sampling,
@@ -184,6 +246,7 @@ public record ChatRequest(
           model,
           cache,
           conversation,
+          templateVariables,
           tenant);
     }
   }

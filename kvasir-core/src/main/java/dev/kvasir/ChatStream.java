@@ -138,8 +138,12 @@ public final class ChatStream implements Iterable<ChatEvent>, AutoCloseable {
         reasoning.append(piece.text());
         yield new ChatEvent.Reasoning(piece.text());
       }
+      case CompletionEvent.ToolCallStart started ->
+          new ChatEvent.CallStart(started.index(), started.id(), started.name());
+      case CompletionEvent.ToolCallArguments piece ->
+          new ChatEvent.CallArguments(piece.index(), piece.json());
       case CompletionEvent.ToolCall made -> {
-        ToolCall toolCall = new ToolCall(Ids.newId("call_"), made.name(), made.arguments());
+        ToolCall toolCall = new ToolCall(made.id(), made.name(), made.arguments());
         toolCalls.add(toolCall);
         yield new ChatEvent.Call(made.index(), toolCall);
       }

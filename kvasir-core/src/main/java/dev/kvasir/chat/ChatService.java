@@ -101,8 +101,10 @@ public final class ChatService implements AutoCloseable {
    */
   public CompletionRequest prepare(ChatRequest request) {
     try {
-      ToolSet tools = ToolSet.of(request.tools(), request.toolChoice());
-      ChatPrompt prompt = prompts.render(MessageVariables.of(request.messages()), tools);
+      ToolSet tools = ToolSet.of(request);
+      ChatPrompt prompt =
+          prompts.render(
+              MessageVariables.of(request.messages()), tools, request.templateVariables());
       request.sampling().checkTokens(served.model().config().vocabulary());
       GenerationSettings options =
           options(prompt.tokens(), request.maxTokens(), request.sampling(), request.topLogprobs());

@@ -108,11 +108,13 @@ final class ChatTask implements GenerationListener {
               Reason.TIMED_OUT,
               "the answer took longer than %d seconds".formatted(timeoutNanos / 1_000_000_000),
               null);
-      case CANCELLED -> new CompletionEvent.Done(choice, FinishReason.STOP, prefixHit, generation);
-      case null ->
-          new CompletionEvent.Done(
-              choice, finishReason(generation.finish()), prefixHit, generation);
+      case CANCELLED -> done(FinishReason.STOP, generation);
+      case null -> done(finishReason(generation.finish()), generation);
     };
+  }
+
+  private CompletionEvent done(FinishReason reason, Generation generation) {
+    return new CompletionEvent.Done(choice, reason, text.stopSequence(), prefixHit, generation);
   }
 
   private FinishReason finishReason(Finish finish) {

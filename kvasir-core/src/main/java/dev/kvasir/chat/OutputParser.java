@@ -98,8 +98,12 @@ final class OutputParser {
     }
     JsonElement arguments =
         object.has("arguments") ? object.get("arguments") : object.get("parameters");
+    int index = toolCallCount++;
+    String id = Ids.newId("call_");
+    out.accept(new CompletionEvent.ToolCallStart(choice, index, id, name.getAsString()));
+    out.accept(new CompletionEvent.ToolCallArguments(choice, index, text(arguments)));
     out.accept(
-        new CompletionEvent.ToolCall(choice, toolCallCount++, name.getAsString(), text(arguments)));
+        new CompletionEvent.ToolCall(choice, index, id, name.getAsString(), text(arguments)));
   }
 
   /** Returns null if the text is not a JSON object. */
@@ -122,6 +126,11 @@ final class OutputParser {
   /** Returns whether a stop sequence was generated. */
   boolean hasStopped() {
     return stops.found();
+  }
+
+  /** Returns the stop sequence that was generated. */
+  Optional<String> stopSequence() {
+    return stops.match();
   }
 
   boolean hasToolCalls() {

@@ -28,7 +28,17 @@ public final class PromptRenderer {
    * @throws InvalidInputException if the template rejects the messages
    */
   public ChatPrompt render(List<Map<String, Object>> messages, ToolSet tools) {
-    String text = text(messages, tools);
+    return render(messages, tools, Map.of());
+  }
+
+  /**
+   * @param messages in the form that chat templates use
+   * @param extra further variables of the template
+   * @throws InvalidInputException if the template rejects the messages
+   */
+  public ChatPrompt render(
+      List<Map<String, Object>> messages, ToolSet tools, Map<String, Object> extra) {
+    String text = text(messages, tools, extra);
     boolean startsInReasoning = text.stripTrailing().endsWith("<think>");
     return new ChatPrompt(
         served.model().tokenizer().encode(text, !served.isChatModel()),
@@ -37,13 +47,14 @@ public final class PromptRenderer {
         served.isChatModel() ? List.of() : List.of("\nUser:"));
   }
 
-  private String text(List<Map<String, Object>> messages, ToolSet tools) {
+  private String text(
+      List<Map<String, Object>> messages, ToolSet tools, Map<String, Object> extra) {
     boolean templateListsTools = tools.isEmpty() || served.templateSupportsTools();
     List<Map<String, Object>> promptMessages =
         templateListsTools ? messages : tools.withInstructions(messages);
     List<Map<String, Object>> variables =
         tools.isEmpty() || !templateListsTools ? List.of() : tools.variables();
-    return template().render(new ChatTemplate.Input(promptMessages, variables, true));
+    return template().render(new ChatTemplate.Input(promptMessages, variables, true, extra));
   }
 
   /**

@@ -3,6 +3,7 @@ package dev.kvasir.chat;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import dev.kvasir.ChatRequest;
 import dev.kvasir.ChatRequest.ToolChoice;
 import dev.kvasir.Tool;
 import dev.kvasir.error.InvalidInputException;
@@ -20,8 +21,10 @@ import java.util.Optional;
  * @param functions the functions that may be called
  * @param definitions JSON objects of all tools in the form of the OpenAI API, which templates use
  * @param isRequired whether a call is required
+ * @param isParallel whether a completion may have several calls
  */
-public record ToolSet(List<Function> functions, List<String> definitions, boolean isRequired) {
+public record ToolSet(
+    List<Function> functions, List<String> definitions, boolean isRequired, boolean isParallel) {
   public static final ToolSet NONE = new ToolSet(List.of(), List.of(), false);
 
   /**
@@ -34,6 +37,11 @@ public record ToolSet(List<Function> functions, List<String> definitions, boolea
     definitions = List.copyOf(definitions);
   }
 
+  /** Creates a set of which a completion may call several. */
+  public ToolSet(List<Function> functions, List<String> definitions, boolean isRequired) {
+    this(functions, definitions, isRequired, true);
+  }
+
   /**
    * @throws InvalidInputException if the parameters of a tool are not a JSON object
    */
@@ -44,6 +52,27 @@ public record ToolSet(List<Function> functions, List<String> definitions, boolea
             tools.stream().map(tool -> new Function(tool.name(), tool.parameters())).toList(),
             tools.stream().map(ToolSet::definition).toList(),
             choice == ToolChoice.REQUIRED);
+  }
+
+  /**
+   * Returns the tools of a request.
+   *
+   * @throws InvalidInputException if the parameters of a tool are not a JSON object
+   */
+  public static ToolSet of(ChatRequest request) {
+    ToolSet all =
+        of(request.tools(), request.toolChoice()).withParallelCalls(request.parallelToolCalls());
+    return request.requiredTool().map(all::requiring).orElse(all);
+  }
+
+  public ToolSet withParallelCalls(boolean value) {
+    return new ToolSet(functions, definitions, isRequired, value);
+  }
+
+  /** Returns the same tools, of which this one must be called. */
+  public ToolSet requiring(String name) {
+    List<Function> named = functions.stream().filter(f -> f.name().equals(name)).toList();
+    return new ToolSet(named, definitions, true, isParallel);
   }
 
   private static String definition(Tool tool) {

@@ -13,11 +13,20 @@ public interface ChatTemplate {
    * @param messages messages of the OpenAI API, with role, content, tool_calls and so on
    * @param tools tools of the OpenAI API; may be empty
    * @param addGenerationPrompt whether the prompt ends with the header of the assistant's turn
+   * @param extra further variables, which replace none of the others
    */
   record Input(
       List<Map<String, Object>> messages,
       List<Map<String, Object>> tools,
-      boolean addGenerationPrompt) {}
+      boolean addGenerationPrompt,
+      Map<String, Object> extra) {
+    public Input(
+        List<Map<String, Object>> messages,
+        List<Map<String, Object>> tools,
+        boolean addGenerationPrompt) {
+      this(messages, tools, addGenerationPrompt, Map.of());
+    }
+  }
 
   String render(Input input);
 
@@ -34,7 +43,7 @@ public interface ChatTemplate {
   static ChatTemplate of(String source, String name, Tokenizer tokenizer) {
     PromptTemplate template = PromptTemplate.parse(source, name);
     return input -> {
-      Map<String, Object> variables = new HashMap<>();
+      Map<String, Object> variables = new HashMap<>(input.extra());
       variables.put("messages", input.messages());
       variables.put("add_generation_prompt", input.addGenerationPrompt());
       // Templates use these without checking that they are defined.

@@ -1,6 +1,7 @@
 package dev.kvasir.text;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Cuts streamed text before the first stop sequence. A possible prefix of one is buffered until
@@ -9,7 +10,7 @@ import java.util.List;
 public final class StopSequences {
   private final List<String> phrases;
   private String pending = "";
-  private boolean found;
+  private String found; // null until a match
 
   public StopSequences(List<String> phrases) {
     this.phrases = phrases;
@@ -17,26 +18,30 @@ public final class StopSequences {
 
   /** Adds a piece; returns the text that precedes every stop sequence for certain. */
   public String push(String piece) {
-    if (found || phrases.isEmpty()) {
-      return found ? "" : piece;
+    if (found != null || phrases.isEmpty()) {
+      return found == null ? piece : "";
     }
     String text = pending + piece;
-    int cut = firstMatch(text);
-    if (cut >= 0) {
-      found = true;
+    found = firstMatch(text);
+    if (found != null) {
       pending = "";
-      return text.substring(0, cut);
+      return text.substring(0, text.indexOf(found));
     }
     int keep = partialMatchLength(text);
     pending = text.substring(text.length() - keep);
     return text.substring(0, text.length() - keep);
   }
 
-  private int firstMatch(String text) {
-    int first = -1;
+  /** Returns the phrase that comes first; null if there is none. */
+  private String firstMatch(String text) {
+    String first = null;
+    int firstAt = text.length();
     for (String phrase : phrases) {
       int at = text.indexOf(phrase);
-      first = at >= 0 && (first < 0 || at < first) ? at : first;
+      if (at >= 0 && (first == null || at < firstAt)) {
+        first = phrase;
+        firstAt = at;
+      }
     }
     return first;
   }
@@ -56,7 +61,12 @@ public final class StopSequences {
 
   /** Returns whether a stop sequence was found. */
   public boolean found() {
-    return found;
+    return found != null;
+  }
+
+  /** Returns the stop sequence that was found. */
+  public Optional<String> match() {
+    return Optional.ofNullable(found);
   }
 
   /** Returns the buffered text at the end of the stream. */

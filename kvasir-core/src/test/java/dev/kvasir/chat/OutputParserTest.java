@@ -32,6 +32,10 @@ class OutputParserTest {
   }
 
   private static void add(List<String> events, CompletionEvent event) {
+    if (event instanceof CompletionEvent.ToolCallStart
+        || event instanceof CompletionEvent.ToolCallArguments) {
+      return;
+    }
     String line =
         switch (event) {
           case CompletionEvent.Text text -> "text:" + text.text();

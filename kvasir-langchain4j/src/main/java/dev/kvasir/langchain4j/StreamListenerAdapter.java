@@ -9,13 +9,17 @@ import dev.langchain4j.model.chat.response.PartialResponse;
 import dev.langchain4j.model.chat.response.PartialResponseContext;
 import dev.langchain4j.model.chat.response.PartialThinking;
 import dev.langchain4j.model.chat.response.PartialThinkingContext;
+import dev.langchain4j.model.chat.response.PartialToolCall;
+import dev.langchain4j.model.chat.response.PartialToolCallContext;
 import dev.langchain4j.model.chat.response.StreamingChatResponseHandler;
 import dev.langchain4j.model.chat.response.StreamingHandle;
 import java.util.function.Consumer;
 
-/** Adapts a LangChain4j handler to the events of a chat stream. Tool calls are delivered whole. */
+/** Adapts a LangChain4j handler to the events of a chat stream. */
 final class StreamListenerAdapter {
   private final StreamingChatResponseHandler handler;
+  private String callId; // of the last call that started
+  private String callName;
 
   StreamListenerAdapter(StreamingChatResponseHandler handler) {
     this.handler = handler;
@@ -34,10 +38,25 @@ final class StreamListenerAdapter {
       case ChatEvent.Reasoning piece ->
           handler.onPartialThinking(
               new PartialThinking(piece.text()), new PartialThinkingContext(handle));
+      case ChatEvent.CallStart(int _, String id, String name) -> {
+        callId = id;
+        callName = name;
+      }
+      case ChatEvent.CallArguments(int index, String json) ->
+          handler.onPartialToolCall(partial(index, json), new PartialToolCallContext(handle));
       case ChatEvent.Call(int index, ToolCall toolCall) ->
           handler.onCompleteToolCall(new CompleteToolCall(index, Responses.request(toolCall)));
       case ChatEvent.Prefill _, ChatEvent.Done _ -> {}
     }
+  }
+
+  private PartialToolCall partial(int index, String json) {
+    return PartialToolCall.builder()
+        .index(index)
+        .id(callId)
+        .name(callName)
+        .partialArguments(json)
+        .build();
   }
 
   private record Handle(ChatStream stream) implements StreamingHandle {

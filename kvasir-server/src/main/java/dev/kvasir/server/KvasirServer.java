@@ -9,6 +9,8 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.http.Endpoints;
 import dev.kvasir.server.http.MalformedRequestHandler;
+import dev.kvasir.server.responses.ResponseArchive;
+import dev.kvasir.server.responses.ResponseStore;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
 import dev.kvasir.server.watch.ServerObserver;
@@ -91,8 +93,10 @@ public final class KvasirServer implements AutoCloseable {
     ChatService chatService =
         new ChatService(model, options.serving(), new ServerObserver(metrics, log));
     Optional<ConversationStore> store = openStore(chatService, options, log);
-    Endpoints.Limits limits = new Endpoints.Limits(options.access(), options.maxBodyBytes());
-    Endpoints.HttpService httpService = Endpoints.create(chatService, metrics, store, log, limits);
+    Endpoints.Limits limits =
+        new Endpoints.Limits(options.access().listeningOn(options.host()), options.maxBodyBytes());
+    Endpoints.HttpService httpService =
+        Endpoints.create(chatService, metrics, store, responseStore(store), log, limits);
     Server server = newServer();
     ServerConnector connector = newConnector(server, options);
     server.addConnector(connector);
@@ -120,6 +124,12 @@ public final class KvasirServer implements AutoCloseable {
                 served.cacheSpecs(),
                 served.contextLimit(),
                 log::note));
+  }
+
+  private static ResponseStore responseStore(Optional<ConversationStore> store) {
+    return new ResponseStore(
+        ResponseStore.MAX_BYTES,
+        store.<ResponseArchive>map(ResponseTexts::new).orElse(ResponseArchive.NONE));
   }
 
   private static Server newServer() {

@@ -7,6 +7,7 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.net.http.HttpResponse;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -141,9 +142,20 @@ class StructuredOutputTest {
             .filter(delta -> delta.has("tool_calls"))
             .map(delta -> delta.getAsJsonArray("tool_calls").get(0).getAsJsonObject())
             .toList();
-    assertThat(calls).hasSize(1);
-    assertThat(calls.getFirst().get("index").getAsInt()).isZero();
+    assertThat(calls).allMatch(call -> call.get("index").getAsInt() == 0);
     assertThat(calls.getFirst().get("id").getAsString()).startsWith("call_");
+    assertThat(calls.stream().skip(1)).noneMatch(call -> call.has("id"));
+    assertThat(function(calls.getFirst()).get("name").getAsString()).isEqualTo("weather");
+    String arguments =
+        calls.stream()
+            .map(call -> function(call).get("arguments").getAsString())
+            .collect(Collectors.joining());
+    assertThat(JsonParser.parseString(arguments).getAsJsonObject().get("days").getAsInt())
+        .isBetween(1, 9);
+  }
+
+  private static JsonObject function(JsonObject call) {
+    return call.getAsJsonObject("function");
   }
 
   @Test

@@ -30,7 +30,8 @@ final class ResponseStreamListener implements Consumer<ChatEvent> {
       case ChatEvent.Call(int _, ToolCall toolCall) ->
           out.accept(SpringResponses.call(stream, toolCall, reasoning.toString()));
       case ChatEvent.Done done -> out.accept(SpringResponses.end(done.response()));
-      case ChatEvent.Prefill _ -> {}
+      // Spring AI executes the calls of a stream as they are, so only whole ones are passed on.
+      case ChatEvent.CallStart _, ChatEvent.CallArguments _, ChatEvent.Prefill _ -> {}
     }
   }
 }

@@ -89,6 +89,15 @@ final class ServeArguments {
   private List<String> origins = new ArrayList<>();
 
   @Option(
+      names = "--allow-host",
+      paramLabel = "NAME",
+      description =
+          "Accept requests that were sent to this host name, such as the one of a proxy. May be"
+              + " repeated. Without keys, a server on the loopback interface accepts addresses and"
+              + " localhost only.")
+  private List<String> hosts = new ArrayList<>();
+
+  @Option(
       names = "--context",
       paramLabel = "N",
       description = "Maximum tokens of a prompt and its answer. Default: the model's context.")
@@ -214,7 +223,7 @@ final class ServeArguments {
           "--host %s lets other machines ask; expected --api-key-file FILE, or --insecure"
               .formatted(host));
     }
-    return AccessRules.of(keys, Set.copyOf(origins));
+    return AccessRules.of(keys, Set.copyOf(origins)).withHosts(Set.copyOf(hosts));
   }
 
   private static List<String> keys(Path file) {

@@ -2,30 +2,55 @@ package dev.kvasir.server.api;
 
 import dev.kvasir.format.ContentHash;
 import dev.kvasir.stored.Identity;
-import java.net.URI;
 import java.security.MessageDigest;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * Which clients may use the server: programs on this machine, and clients with an API key. A web
  * page may only if the server itself sent it, or if its origin is allowed. Otherwise every page
  * that a user visits could query their server.
  *
+ * <p>After DNS rebinding a page has the origin of the server, but under the host name of the
+ * attacker. A server on the loopback interface without keys therefore accepts only host names that
+ * no attacker can own: addresses, {@code localhost}, and the names that its user lists.
+ *
  * @param keyDigests SHA-256 of each key; empty if none is needed
  * @param origins allowed origins of other sites
+ * @param hosts allowed host names in lower case, besides addresses and {@code localhost}
+ * @param acceptsAnyHost whether unlisted host names are accepted as long as {@code hosts} is empty
  */
-public record AccessRules(List<byte[]> keyDigests, Set<String> origins) {
-  private static final String SCHEME = "Bearer ";
+public record AccessRules(
+    List<byte[]> keyDigests, Set<String> origins, Set<String> hosts, boolean acceptsAnyHost) {
+  /** What precedes a key in the header {@code Authorization}. */
+  public static final String SCHEME = "Bearer ";
+
+  private static final Pattern ADDRESS = Pattern.compile("[0-9]+(\\.[0-9]+)*|\\[[0-9a-f:.%]+]");
   private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]", "::1");
 
   /** Returns rules without keys and without other origins. */
   public static AccessRules loopback() {
-    return new AccessRules(List.of(), Set.of());
+    return of(List.of(), Set.of());
   }
 
   public static AccessRules of(List<String> keys, Set<String> origins) {
-    return new AccessRules(keys.stream().map(ContentHash::of).toList(), Set.copyOf(origins));
+    List<byte[]> digests = keys.stream().map(ContentHash::of).toList();
+    return new AccessRules(digests, Set.copyOf(origins), Set.of(), !digests.isEmpty());
+  }
+
+  /** Accepts these host names, besides addresses and {@code localhost}. */
+  public AccessRules withHosts(Set<String> names) {
+    Set<String> lowerCase =
+        names.stream().map(name -> name.toLowerCase(Locale.ROOT)).collect(Collectors.toSet());
+    return new AccessRules(keyDigests, origins, Set.copyOf(lowerCase), acceptsAnyHost);
+  }
+
+  /** Returns the rules of a server that listens on this interface. */
+  public AccessRules listeningOn(String address) {
+    return new AccessRules(keyDigests, origins, hosts, hasKeys() || !isLoopback(address));
   }
 
   public boolean hasKeys() {
@@ -64,8 +89,32 @@ public record AccessRules(List<byte[]> keyDigests, Set<String> origins) {
   }
 
   /**
-   * Checks the origin of a request. Without keys its host must be loopback: after DNS rebinding, a
-   * page of an attacker would have the attacker's host name.
+   * Checks the host name that a request was sent to.
+   *
+   * @param host the header, with or without a port; null in HTTP/1.0
+   */
+  public void checkHost(String host) {
+    if (host == null || acceptsAnyHost && hosts.isEmpty() || isTrusted(nameOf(host))) {
+      return;
+    }
+    throw ApiException.forbidden(
+        "the host name of this request is not accepted; --allow-host names those that are");
+  }
+
+  private static String nameOf(String host) {
+    return host.replaceFirst(":[0-9]*$", "").replaceFirst("\\.$", "").toLowerCase(Locale.ROOT);
+  }
+
+  /** DNS cannot rebind an address, nor localhost, which browsers resolve themselves. */
+  private boolean isTrusted(String name) {
+    return ADDRESS.matcher(name).matches()
+        || name.equals("localhost")
+        || name.endsWith(".localhost")
+        || hosts.contains(name);
+  }
+
+  /**
+   * Checks the origin of a request. Without keys its host must be trusted as well.
    *
    * @param origin as the browser sent it; null from programs
    * @param host the host and port that the request was sent to
@@ -74,19 +123,11 @@ public record AccessRules(List<byte[]> keyDigests, Set<String> origins) {
     if (origin == null || origins.contains(origin)) {
       return;
     }
-    boolean own = origin.equals("http://" + host) || origin.equals("https://" + host);
-    if (!own || !hasKeys() && !isLoopback(hostOf(origin))) {
+    boolean own =
+        host != null && (origin.equals("http://" + host) || origin.equals("https://" + host));
+    if (!own || !hasKeys() && !isTrusted(nameOf(host))) {
       throw ApiException.forbidden(
           "pages of another origin may not ask this server; --allow-origin names those that may");
-    }
-  }
-
-  private static String hostOf(String origin) {
-    try {
-      String host = URI.create(origin).getHost();
-      return host == null ? "" : host;
-    } catch (IllegalArgumentException e) {
-      return "";
     }
   }
 

@@ -67,6 +67,11 @@ public final class ApiException extends RuntimeException {
     return new ApiException(404, "invalid_request_error", null, "not_found", message);
   }
 
+  /** A field names something that does not exist. */
+  public static ApiException notFoundField(String field, String message) {
+    return new ApiException(404, "invalid_request_error", field, "not_found", message);
+  }
+
   public static ApiException methodNotAllowed(String message) {
     return new ApiException(405, "invalid_request_error", null, "method_not_allowed", message);
   }

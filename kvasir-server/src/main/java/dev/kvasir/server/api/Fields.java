@@ -37,9 +37,19 @@ public final class Fields {
     }
   }
 
+  /** Returns the fields of a whole request. */
+  public static Fields of(JsonObject object) {
+    return new Fields(object, "");
+  }
+
   /** Returns the fields of an object inside a request. */
   public static Fields of(JsonObject object, String path) {
     return new Fields(object, path + ".");
+  }
+
+  /** Returns the fields of an object inside this one. */
+  public Fields at(String name, JsonObject inside) {
+    return new Fields(inside, path + name + ".");
   }
 
   public JsonObject json() {

@@ -11,6 +11,7 @@ import dev.kvasir.server.openai.ChatResponseBuilder;
 import dev.kvasir.server.openai.CompletionResponseBuilder;
 import dev.kvasir.server.openai.RequestReader;
 import dev.kvasir.server.openai.TokenIds;
+import dev.kvasir.server.responses.ResponseStore;
 import dev.kvasir.server.state.ServerState;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
@@ -57,6 +58,7 @@ public final class Endpoints {
       ChatService service,
       Metrics metrics,
       Optional<ConversationStore> store,
+      ResponseStore responseStore,
       ServerLog log,
       Limits limits) {
     ServedModel served = service.served();
@@ -71,26 +73,38 @@ public final class Endpoints {
             limits.maxBodyBytes(),
             service.admission()::retrySeconds);
     InFlightResponses inFlight = new InFlightResponses();
+    CompletionRunner runner = new CompletionRunner(service.queue(), inFlight);
     Endpoint chat =
         new CompletionEndpoint(
-            service.queue(),
-            inFlight,
+            runner,
             reader::chat,
             request ->
-                new ChatResponseBuilder(reader.nameFor(request), served.model().tokenizer()));
+                new ChatResponseBuilder(
+                    reader.nameFor(request), served.model().tokenizer(), request));
     Endpoint text =
         new CompletionEndpoint(
-            service.queue(),
-            inFlight,
+            runner,
             reader::completion,
             request ->
-                new CompletionResponseBuilder(reader.nameFor(request), served.model().tokenizer()));
+                new CompletionResponseBuilder(
+                    reader.nameFor(request), served.model().tokenizer(), request));
+    ResponsesEndpoint responses =
+        new ResponsesEndpoint(runner, reader, responseStore, served.model().tokenizer(), log);
+    MessagesEndpoint messages = new MessagesEndpoint(runner, reader);
     Endpoint page = new StaticFiles();
     for (String version : List.of("/v1", "")) {
       router.add("POST", version + "/chat/completions", chat);
       router.add("POST", version + "/completions", text);
       router.add("GET", version + "/models", all::models);
     }
+    String oneResponse = ResponsesEndpoint.PATH + "/";
+    router
+        .add("POST", ResponsesEndpoint.PATH, responses)
+        .add("GET", oneResponse, responses::get)
+        .add("POST", oneResponse, responses::cancel)
+        .add("DELETE", oneResponse, responses::delete)
+        .add("POST", "/v1/messages", messages)
+        .add("POST", "/v1/messages/count_tokens", messages.counter());
     router
         .add("GET", MODELS, all::model)
         .add("POST", "/tokenize", all::tokenize)

@@ -1,6 +1,7 @@
 package dev.kvasir.server.http;
 
 import com.google.gson.JsonObject;
+import dev.kvasir.server.api.StreamEvent;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -17,17 +18,17 @@ final class EventStream {
   }
 
   void data(JsonObject json) throws IOException {
-    write("data: " + json + "\n\n");
+    event(StreamEvent.of(json));
+  }
+
+  void event(StreamEvent event) throws IOException {
+    String name = event.name() == null ? "" : "event: " + event.name() + "\n";
+    write(name + "data: " + event.data() + "\n\n");
   }
 
   /** Writes a line that clients ignore; it keeps the connection alive and detects a disconnect. */
   void comment(String text) throws IOException {
     write(": " + text + "\n\n");
-  }
-
-  void done() throws IOException {
-    write("data: [DONE]\n\n");
-    out.close();
   }
 
   private void write(String text) throws IOException {

@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.function.Function;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.Content;
@@ -32,6 +33,7 @@ final class Exchange {
   private final OutputStream out;
   private final int maxBodyBytes;
   private String tenant = "";
+  private Function<ApiException, JsonObject> errors = ApiException::json;
   private int status;
 
   Exchange(Request request, Response response, int maxBodyBytes) {
@@ -56,6 +58,19 @@ final class Exchange {
 
   void tenant(String value) {
     tenant = value;
+  }
+
+  /** Sets the format of errors, which depends on the API. */
+  void errors(Function<ApiException, JsonObject> format) {
+    errors = format;
+  }
+
+  JsonObject error(ApiException why) {
+    return errors.apply(why);
+  }
+
+  String header(String name) {
+    return request.getHeaders().get(name);
   }
 
   String header(HttpHeader name) {

@@ -2,7 +2,7 @@ package dev.kvasir.server.http;
 
 import dev.kvasir.chat.CompletionEvent;
 import dev.kvasir.server.api.ApiException;
-import dev.kvasir.server.openai.ResponseBuilder;
+import dev.kvasir.server.api.ResponseFormat;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -14,13 +14,13 @@ import java.util.concurrent.TimeUnit;
  */
 final class JsonCompletionWriter implements CompletionWriter {
   private final Exchange exchange;
-  private final ResponseBuilder response;
+  private final ResponseFormat format;
   private OutputStream out; // null until the first write
   private long lastSentNanos = System.nanoTime();
 
-  JsonCompletionWriter(Exchange exchange, ResponseBuilder response) {
+  JsonCompletionWriter(Exchange exchange, ResponseFormat format) {
     this.exchange = exchange;
-    this.response = response;
+    this.format = format;
   }
 
   @Override
@@ -38,17 +38,22 @@ final class JsonCompletionWriter implements CompletionWriter {
   }
 
   @Override
-  public void accept(CompletionEvent event) throws IOException {
-    if (System.nanoTime() - lastSentNanos
-        > TimeUnit.SECONDS.toNanos(CompletionEndpoint.KEEPALIVE_SECONDS)) {
-      idle("");
-    }
-    response.collect(event);
+  public void begin(int promptTokens, Runnable cancel) {
+    format.begin(promptTokens, cancel);
   }
 
   @Override
-  public void end(int promptTokens) throws IOException {
-    write(response.build(promptTokens).toString());
+  public void accept(CompletionEvent event) throws IOException {
+    if (System.nanoTime() - lastSentNanos
+        > TimeUnit.SECONDS.toNanos(CompletionRunner.KEEPALIVE_SECONDS)) {
+      idle("");
+    }
+    format.collect(event);
+  }
+
+  @Override
+  public void end() throws IOException {
+    write(format.build().toString());
   }
 
   private void write(String json) throws IOException {
@@ -58,9 +63,10 @@ final class JsonCompletionWriter implements CompletionWriter {
 
   @Override
   public void fail(ApiException why) throws IOException {
+    format.fail(why);
     if (!exchange.isCommitted()) {
       throw why;
     }
-    write(why.json().toString());
+    write(exchange.error(why).toString());
   }
 }

@@ -67,6 +67,7 @@ public final class Router extends Handler.Abstract {
     String name = "unknown";
     try {
       try {
+        access.checkHost(exchange.header(HttpHeader.HOST));
         checkOrigin(exchange);
         if (isPreflight(exchange)) {
           name = "preflight";
@@ -74,8 +75,9 @@ public final class Router extends Handler.Abstract {
         } else {
           Route route = find(exchange);
           name = route.name();
+          exchange.errors(route.endpoint()::error);
           if (!route.isPublic()) {
-            exchange.tenant(access.tenant(exchange.header(HttpHeader.AUTHORIZATION)));
+            exchange.tenant(access.tenant(credentials(exchange)));
           }
           route.endpoint().handle(exchange);
         }
@@ -95,6 +97,13 @@ public final class Router extends Handler.Abstract {
     return true;
   }
 
+  /** Clients of the Messages API send their key in a header of its own. */
+  private static String credentials(Exchange exchange) {
+    String key = exchange.header("x-api-key");
+    String given = exchange.header(HttpHeader.AUTHORIZATION);
+    return given == null && key != null ? AccessRules.SCHEME + key : given;
+  }
+
   private void checkOrigin(Exchange exchange) {
     String origin = exchange.header(HttpHeader.ORIGIN);
     access.checkOrigin(origin, exchange.header(HttpHeader.HOST));
@@ -111,7 +120,9 @@ public final class Router extends Handler.Abstract {
 
   private static void sendPreflight(Exchange exchange) throws IOException {
     exchange.header(HttpHeader.ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE");
-    exchange.header(HttpHeader.ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type");
+    exchange.header(
+        HttpHeader.ACCESS_CONTROL_ALLOW_HEADERS,
+        "Authorization, Content-Type, X-Api-Key, Anthropic-Version, Anthropic-Beta");
     exchange.noContent();
   }
 
@@ -145,7 +156,7 @@ public final class Router extends Handler.Abstract {
     if (e.status() == 401) {
       exchange.header(HttpHeader.WWW_AUTHENTICATE, "Bearer");
     }
-    exchange.json(e.status(), e.json());
+    exchange.json(e.status(), exchange.error(e));
   }
 
   private static void fail(Exchange exchange, Callback callback, Throwable why) {
@@ -153,7 +164,7 @@ public final class Router extends Handler.Abstract {
       if (exchange.isCommitted()) {
         callback.failed(why);
       } else {
-        exchange.json(500, ApiException.internal().json());
+        exchange.json(500, exchange.error(ApiException.internal()));
         callback.succeeded();
       }
     } catch (IOException disconnected) {

@@ -4,7 +4,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.kvasir.TokenLogprob;
 import dev.kvasir.chat.CompletionEvent;
-import dev.kvasir.chat.Ids;
+import dev.kvasir.server.api.Fields;
 import dev.kvasir.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -18,8 +18,8 @@ public final class ChatResponseBuilder extends ResponseBuilder {
   private final Set<Integer> started = new HashSet<>();
   private final Map<Integer, Message> messages = new TreeMap<>();
 
-  public ChatResponseBuilder(String model, Tokenizer tokenizer) {
-    super("chatcmpl-", "chat.completion", "chat.completion.chunk", model, tokenizer);
+  public ChatResponseBuilder(String model, Tokenizer tokenizer, Fields request) {
+    super("chatcmpl-", "chat.completion", "chat.completion.chunk", model, tokenizer, request);
   }
 
   /** A choice of a response that is not streamed. */
@@ -71,12 +71,12 @@ public final class ChatResponseBuilder extends ResponseBuilder {
     switch (event) {
       case CompletionEvent.Text text -> delta.addProperty("content", text.text());
       case CompletionEvent.Reasoning text -> delta.addProperty("reasoning_content", text.text());
+      case CompletionEvent.ToolCallStart call ->
+          delta.add("tool_calls", calls(call.index(), call(call.id(), call.name(), "")));
+      case CompletionEvent.ToolCallArguments piece ->
+          delta.add("tool_calls", calls(piece.index(), arguments(piece.json())));
       case CompletionEvent.ToolCall call -> {
-        JsonObject json = call(call);
-        json.addProperty("index", call.index());
-        JsonArray calls = new JsonArray();
-        calls.add(json);
-        delta.add("tool_calls", calls);
+        return null; // its pieces were sent
       }
       case CompletionEvent.Done done -> {}
       case CompletionEvent.PrefillProgress progress -> {
@@ -89,12 +89,27 @@ public final class ChatResponseBuilder extends ResponseBuilder {
     return delta;
   }
 
-  private static JsonObject call(CompletionEvent.ToolCall call) {
+  private static JsonArray calls(int index, JsonObject call) {
+    call.addProperty("index", index);
+    JsonArray calls = new JsonArray();
+    calls.add(call);
+    return calls;
+  }
+
+  private static JsonObject arguments(String piece) {
     JsonObject function = new JsonObject();
-    function.addProperty("name", call.name());
-    function.addProperty("arguments", call.arguments());
+    function.addProperty("arguments", piece);
     JsonObject json = new JsonObject();
-    json.addProperty("id", Ids.newId("call_"));
+    json.add("function", function);
+    return json;
+  }
+
+  private static JsonObject call(String id, String name, String arguments) {
+    JsonObject function = new JsonObject();
+    function.addProperty("name", name);
+    function.addProperty("arguments", arguments);
+    JsonObject json = new JsonObject();
+    json.addProperty("id", id);
     json.addProperty("type", "function");
     json.add("function", function);
     return json;
@@ -116,7 +131,10 @@ public final class ChatResponseBuilder extends ResponseBuilder {
         message.logprobs.addAll(text.logprobs());
       }
       case CompletionEvent.Reasoning text -> message.reasoning.append(text.text());
-      case CompletionEvent.ToolCall call -> message.calls.add(call(call));
+      case CompletionEvent.ToolCall call ->
+          message.calls.add(call(call.id(), call.name(), call.arguments()));
+      case CompletionEvent.ToolCallStart start -> {}
+      case CompletionEvent.ToolCallArguments piece -> {}
       case CompletionEvent.Done done -> message.finishReason = finishReason(done);
       case CompletionEvent.PrefillProgress progress -> {}
       case CompletionEvent.Failed failed -> {}

@@ -4,6 +4,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.kvasir.TokenLogprob;
 import dev.kvasir.chat.CompletionEvent;
+import dev.kvasir.server.api.Fields;
 import dev.kvasir.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,8 +17,8 @@ public final class CompletionResponseBuilder extends ResponseBuilder {
   private final Map<Integer, String> finishReasons = new TreeMap<>();
   private final Map<Integer, List<TokenLogprob>> logprobsByChoice = new TreeMap<>();
 
-  public CompletionResponseBuilder(String model, Tokenizer tokenizer) {
-    super("cmpl-", "text_completion", "text_completion", model, tokenizer);
+  public CompletionResponseBuilder(String model, Tokenizer tokenizer, Fields request) {
+    super("cmpl-", "text_completion", "text_completion", model, tokenizer, request);
   }
 
   @Override

@@ -7,12 +7,13 @@ import dev.kvasir.text.Tokenizer;
 import java.util.List;
 
 /** Writes logprobs in the formats of the two endpoints. */
-final class Logprobs {
+public final class Logprobs {
   private static final double IMPOSSIBLE = -9999;
 
   private Logprobs() {}
 
-  static JsonObject ofChat(List<TokenLogprob> tokens, Tokenizer tokenizer) {
+  /** Returns the format of chat completions. */
+  public static JsonObject ofChat(List<TokenLogprob> tokens, Tokenizer tokenizer) {
     JsonArray content = new JsonArray();
     for (TokenLogprob one : tokens) {
       JsonObject token = token(one.token(), one.logprob(), tokenizer);

@@ -6,36 +6,72 @@ import com.google.gson.JsonObject;
 import dev.kvasir.TokenLogprob;
 import dev.kvasir.chat.CompletionEvent;
 import dev.kvasir.chat.Ids;
+import dev.kvasir.server.api.ApiException;
+import dev.kvasir.server.api.Fields;
+import dev.kvasir.server.api.ResponseFormat;
+import dev.kvasir.server.api.StreamEvent;
 import dev.kvasir.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
 /** Builds the JSON of a completion for one endpoint, as chunks or as one object. */
-public abstract sealed class ResponseBuilder
+public abstract sealed class ResponseBuilder implements ResponseFormat
     permits ChatResponseBuilder, CompletionResponseBuilder {
   private final String id;
   private final String object;
   private final String chunkObject;
   private final String model;
   private final Tokenizer tokenizer;
+  private final boolean streamsUsage;
   private final long created = System.currentTimeMillis() / 1000;
   private final List<CompletionEvent.Done> finished = new ArrayList<>();
+  private int promptTokens;
 
   /**
    * @param model the model name that the client sees
    */
   ResponseBuilder(
-      String prefix, String object, String chunkObject, String model, Tokenizer tokenizer) {
+      String prefix,
+      String object,
+      String chunkObject,
+      String model,
+      Tokenizer tokenizer,
+      Fields request) {
     this.id = Ids.newId(prefix);
     this.object = object;
     this.chunkObject = chunkObject;
     this.model = model;
     this.tokenizer = tokenizer;
+    this.streamsUsage =
+        request.object("stream_options").filter(o -> o.isTrue("include_usage")).isPresent();
+  }
+
+  @Override
+  public final List<StreamEvent> begin(int tokens, Runnable cancel) {
+    promptTokens = tokens;
+    return List.of();
+  }
+
+  @Override
+  public final List<StreamEvent> events(CompletionEvent event) {
+    return chunks(event).stream().map(StreamEvent::of).toList();
+  }
+
+  @Override
+  public final List<StreamEvent> end() {
+    return streamsUsage
+        ? List.of(StreamEvent.of(usageChunk()), StreamEvent.DONE)
+        : List.of(StreamEvent.DONE);
+  }
+
+  @Override
+  public final List<StreamEvent> fail(ApiException why) {
+    return List.of(StreamEvent.of(why.json()));
   }
 
   /** Returns the chunks of a streamed event; empty if it has none. */
-  public final List<JsonObject> chunks(CompletionEvent event) {
+  private List<JsonObject> chunks(CompletionEvent event) {
     List<JsonObject> chunks = new ArrayList<>();
     for (JsonObject choice : choiceChunks(event)) {
       JsonObject chunk = head(chunkObject);
@@ -51,15 +87,14 @@ public abstract sealed class ResponseBuilder
     return chunks;
   }
 
-  /** Returns the last chunk of a stream whose client requested usage. */
-  public final JsonObject usageChunk(int promptTokens) {
+  private JsonObject usageChunk() {
     JsonObject chunk = head(chunkObject);
     chunk.add("choices", new JsonArray());
     chunk.add("usage", Usage.of(promptTokens, finished));
     return chunk;
   }
 
-  /** Adds an event of a completion that is not streamed. */
+  @Override
   public final void collect(CompletionEvent event) {
     if (event instanceof CompletionEvent.Done done) {
       finished.add(done);
@@ -67,8 +102,8 @@ public abstract sealed class ResponseBuilder
     collectChoice(event);
   }
 
-  /** Returns the complete response after every choice is done. */
-  public final JsonObject build(int promptTokens) {
+  @Override
+  public final JsonObject build() {
     JsonObject body = head(object);
     body.add("choices", choices());
     body.add("usage", Usage.of(promptTokens, finished));

@@ -28,11 +28,13 @@ public final class ConversationStore implements PrefixStore {
   private final LoadedModel model;
   private final TieredStore store;
   private final StoredPrefixes prefixes;
+  private final StoredTexts texts;
 
   private ConversationStore(LoadedModel model, TieredStore store) {
     this.model = model;
     this.store = store;
     this.prefixes = new StoredPrefixes(model, store);
+    this.texts = new StoredTexts(store);
   }
 
   /**
@@ -67,6 +69,11 @@ public final class ConversationStore implements PrefixStore {
   /** Waits for pending writes; returns whether they finished in time. */
   public boolean flush(Duration time) {
     return store.flush(time);
+  }
+
+  /** Returns the texts that are kept with the conversations. */
+  public StoredTexts texts() {
+    return texts;
   }
 
   /** Returns the counts of lookups and writes. */

@@ -1,0 +1,65 @@
+package dev.kvasir.server.http;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import dev.kvasir.chat.CompletionRequest;
+import dev.kvasir.server.anthropic.MessagesError;
+import dev.kvasir.server.anthropic.MessagesFormat;
+import dev.kvasir.server.anthropic.MessagesReader;
+import dev.kvasir.server.api.ApiException;
+import dev.kvasir.server.api.Fields;
+import dev.kvasir.server.openai.RequestReader;
+import java.io.IOException;
+import java.util.List;
+
+/** Handles the requests of the Messages API. */
+final class MessagesEndpoint implements Endpoint {
+  private final CompletionRunner runner;
+  private final RequestReader requests;
+
+  MessagesEndpoint(CompletionRunner runner, RequestReader requests) {
+    this.runner = runner;
+    this.requests = requests;
+  }
+
+  @Override
+  public void handle(Exchange exchange) throws IOException, InterruptedException {
+    Fields fields = exchange.body();
+    List<String> stopSequences = stopSequences(fields);
+    Fields chat = MessagesReader.chat(fields);
+    CompletionRequest request = requests.chat(chat).withTenant(exchange.tenant());
+    MessagesFormat format = new MessagesFormat(requests.nameFor(chat), stopSequences);
+    runner.run(request, CompletionEndpoint.writer(exchange, fields, format));
+  }
+
+  private static List<String> stopSequences(Fields fields) {
+    return fields.array("stop_sequences").stream()
+        .flatMap(list -> list.asList().stream())
+        .filter(JsonElement::isJsonPrimitive)
+        .map(JsonElement::getAsString)
+        .toList();
+  }
+
+  @Override
+  public JsonObject error(ApiException why) {
+    return MessagesError.json(why);
+  }
+
+  /** Returns the endpoint that counts the tokens of a prompt. */
+  Endpoint counter() {
+    return new Endpoint() {
+      @Override
+      public void handle(Exchange exchange) throws IOException {
+        CompletionRequest request = requests.chat(MessagesReader.chat(exchange.body()));
+        JsonObject body = new JsonObject();
+        body.addProperty("input_tokens", request.prompt().length);
+        exchange.json(200, body);
+      }
+
+      @Override
+      public JsonObject error(ApiException why) {
+        return MessagesError.json(why);
+      }
+    };
+  }
+}
