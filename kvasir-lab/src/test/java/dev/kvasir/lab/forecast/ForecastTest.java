@@ -104,11 +104,15 @@ class ForecastTest {
       assertThat(alone.stages())
           .extracting(ForecastStage::name)
           .startsWith(
-              "generating 8 texts of 512 tokens", "reading 24 texts", "gradients of 3 texts");
+              "generating 8 texts of 512 tokens",
+              "reading 24 texts",
+              "gradients of 3 texts, forward twice",
+              "gradients of 3 texts, backward",
+              "computing 64 ids without context, for tables");
       assertThat(alone.seconds(SPEEDS, 1)).isFinite().isPositive();
       assertThat(mead(config, 24, 24, true).stages())
           .extracting(ForecastStage::name)
-          .contains("gradients of 6 texts");
+          .contains("gradients of 6 texts, backward");
       // Keys and values of 8 layers, 2 heads of 64 channels, 2 bytes each.
       assertThat(alone.offHeapBytes()).isGreaterThanOrEqualTo(8L * 512 * 8 * 2 * 2 * 64 * 2);
       assertThat(mead(config, 24, 0, true).offHeapBytes()).isEqualTo(3 * alone.offHeapBytes());
@@ -118,8 +122,33 @@ class ForecastTest {
     assertThat(new ForecastStage("nothing", ComputeKind.READING, 0, 0).seconds(10, 2, 1)).isZero();
   }
 
+  @Test
+  void withoutTokenTablesTheirWorkAndMemoryDoNotCount() {
+    try (LoadedModel model = LoadedModel.bundled()) {
+      ModelConfig config = model.config();
+      Forecast tokens = mead(config, 12, 6, false);
+      Forecast off = mead(config, 12, 6, false, TableKind.OFF);
+      assertThat(off.stages())
+          .extracting(ForecastStage::name)
+          .containsExactly(
+              "reading 18 texts",
+              "gradients of 6 texts, forward twice",
+              "gradients of 6 texts, backward",
+              "fitting 8 layers");
+      assertThat(off.operations()).isLessThan(tokens.operations());
+      assertThat(off.arrayBytes()).isLessThan(tokens.arrayBytes());
+      // All 18 texts are retained: keys and values of 8 layers, 2 heads of 64 channels, as floats.
+      assertThat(off.diskBytes()).isGreaterThan(18L * 512 * 8 * 2 * 2 * 64 * 4);
+    }
+  }
+
   private static Forecast mead(ModelConfig config, int prose, int tasks, boolean selfMade) {
-    SortedSet<TableKind> tables = new TreeSet<>(List.of(TableKind.TOKENS));
+    return mead(config, prose, tasks, selfMade, TableKind.TOKENS);
+  }
+
+  private static Forecast mead(
+      ModelConfig config, int prose, int tasks, boolean selfMade, TableKind kind) {
+    SortedSet<TableKind> tables = new TreeSet<>(List.of(kind));
     return MeadForecast.of(
         config,
         new MeadSettings(512, prose, tasks, 3, 64, tables, 1),
