@@ -158,7 +158,7 @@ class ForecastTest {
 
   /** A token uses two of 16 experts, 96 wide. */
   @Test
-  void mixtureOfExpertsSupportsCodebooksButNotGradients() throws IOException {
+  void mixtureOfExpertsSupportsCodebooksAndMeadButNotPmkvq() throws IOException {
     Files.writeString(
         folder.resolve("config.json"),
         """
@@ -181,9 +181,25 @@ class ForecastTest {
     assertThatThrownBy(() -> PmkvqForecast.of(config, 8, 512, Concurrency.one(2)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("this is a mixture of 16 experts");
-    assertThatThrownBy(() -> mead(config, 12, 12, true))
+    assertThat(mead(config, 12, 12, true).seconds(SPEEDS, 1)).isPositive();
+  }
+
+  @Test
+  void meadRefusesLayersWithDifferentRopes() throws IOException {
+    Files.writeString(
+        folder.resolve("config.json"),
+        """
+        {"architectures": ["Gemma3ForCausalLM"], "model_type": "gemma3_text",
+         "hidden_activation": "gelu_pytorch_tanh", "hidden_size": 256, "num_hidden_layers": 6,
+         "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 64,
+         "intermediate_size": 1024, "vocab_size": 1000, "max_position_embeddings": 4096,
+         "rms_norm_eps": 1e-6, "rope_theta": 1000000, "rope_local_base_freq": 10000,
+         "sliding_window": 512, "sliding_window_pattern": 6, "query_pre_attn_scalar": 64}
+        """);
+    ModelConfig config = ModelConfig.of(folder);
+    assertThatThrownBy(() -> mead(config, 12, 6, true))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessageContaining("this is a mixture of 16 experts");
+        .hasMessageContaining("layers differ in their RoPE");
   }
 
   @Test
